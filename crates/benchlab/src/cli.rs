@@ -8,7 +8,7 @@ use crate::verbs::serve::args::ServeArgs;
 pub use crate::verbs::watch::args::WatchArgs;
 use clap::builder::TypedValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use lab_load::Family;
+use lab_load::IpFamily;
 use lab_many::launcher::{self, Launcher};
 use lab_model::{Stage, TargetKind};
 use lab_report::Format;
@@ -504,7 +504,7 @@ const LOAD: &str = "Load";
 
 /// Address families, in the order given.
 #[derive(Clone)]
-pub struct Families(pub Vec<Family>);
+pub struct Families(pub Vec<IpFamily>);
 
 /// Where commands run.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -569,7 +569,7 @@ pub struct ProfileArgs {
     /// End with exit code 3 if this is so of the later program, such as 'peak>2MB', or of the change, such as
     /// 'D1mw>+5%'
     #[arg(long, value_name = "CONDITION")]
-    pub fail_if: Vec<lab_profile::Condition>,
+    pub fail_if: Vec<lab_profile::GateCondition>,
     /// Install Valgrind (Debian packages, by apt-get)
     #[arg(long)]
     pub install: bool,
@@ -794,7 +794,7 @@ fn budget(text: &str) -> Result<Budget, String> {
 }
 
 fn families(text: &str) -> Result<Families, String> {
-    let families = Family::parse(text).map_err(|e| e.to_string());
+    let families = IpFamily::parse(text).map_err(|e| e.to_string());
     families.map(Families)
 }
 

@@ -3,7 +3,7 @@
 //! seconds within it, and the notes.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use lab_bench::{Progress, Step};
+use lab_bench::{BuildStep, Progress};
 use lab_model::{Plan, Run, SubjectId};
 use lab_report::Report;
 use std::collections::BTreeSet;
@@ -51,16 +51,16 @@ impl Building {
     }
 
     /// Shows a step.
-    pub fn step(&self, step: Step) {
+    pub fn step(&self, step: BuildStep) {
         let mut under_way = self.under_way.lock().expect("showing does not panic");
         match step {
-            Step::Begins(label) => {
+            BuildStep::Begins(label) => {
                 under_way.push(label.to_owned());
                 if self.bar.is_hidden() {
                     eprintln!("benchlab: building {label}");
                 }
             }
-            Step::Ended(label) => {
+            BuildStep::Ended(label) => {
                 under_way.retain(|other| other != label);
                 self.bar.inc(1);
             }

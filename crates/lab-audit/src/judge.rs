@@ -2,7 +2,7 @@
 //! Rules applied to things: findings.
 
 use crate::condition::{Condition, Truth, all_hold};
-use crate::rule::{Case, Rule, fill, value_text};
+use crate::rule::{Rule, StateCase, fill, value_text};
 use crate::value::{Class, Thing, Value};
 use lab_model::Unit;
 use lab_model::audit::{Evidence, EvidenceValue, Finding, Fix, State};
@@ -69,7 +69,7 @@ pub fn finding(rule: &Rule, thing: &Thing) -> Finding {
 }
 
 enum Decision<'r> {
-    Case(&'r Case),
+    Case(&'r StateCase),
     Good,
     Unknown(String),
     NotApplicable(String),

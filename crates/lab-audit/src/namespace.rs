@@ -13,10 +13,10 @@ use std::thread;
 pub struct Namespace(File);
 
 /// Two namespaces with a cable between them.
-pub struct Pair {
-    /// With the device [`Pair::DEVICES`]`[0]` and the addresses [`Pair::CLIENT`].
+pub struct NamespacePair {
+    /// With the device [`NamespacePair::DEVICES`]`[0]` and the addresses [`NamespacePair::CLIENT`].
     pub client: Namespace,
-    /// With the device [`Pair::DEVICES`]`[1]` and the addresses [`Pair::SERVER`].
+    /// With the device [`NamespacePair::DEVICES`]`[1]` and the addresses [`NamespacePair::SERVER`].
     pub server: Namespace,
 }
 
@@ -70,7 +70,7 @@ impl Namespace {
     }
 }
 
-impl Pair {
+impl NamespacePair {
     /// The devices at the ends of the cable.
     pub const DEVICES: [&'static str; 2] = ["lab0", "lab1"];
     /// The addresses of the client's end: of documentation (RFC 5737, RFC 3849), so no host has them.
@@ -82,21 +82,24 @@ impl Pair {
     ///
     /// # Errors
     /// It takes root, and `ip` of iproute2; in words.
-    pub fn new() -> Result<Pair, String> {
+    pub fn new() -> Result<NamespacePair, String> {
         let (client, server) = (Namespace::new()?, Namespace::new()?);
         let with_prefixes = |[v4, v6]: [&str; 2]| [format!("{v4}/24"), format!("{v6}/64")];
-        let (near, far) = (with_prefixes(Pair::CLIENT), with_prefixes(Pair::SERVER));
+        let (near, far) = (
+            with_prefixes(NamespacePair::CLIENT),
+            with_prefixes(NamespacePair::SERVER),
+        );
         let end = |space, device, addresses| End {
             space: Some(space),
             device,
             addresses,
         };
-        let [near_device, far_device] = Pair::DEVICES;
+        let [near_device, far_device] = NamespacePair::DEVICES;
         cable(
             &end(&client, near_device, &near),
             &end(&server, far_device, &far),
         )?;
-        Ok(Pair { client, server })
+        Ok(NamespacePair { client, server })
     }
 }
 

@@ -33,7 +33,7 @@ pub struct Rule {
     /// The rule applies to things for which all of these hold.
     pub applies: Vec<Condition>,
     /// The first case that holds decides; if none does, it is good.
-    pub cases: Vec<Case>,
+    pub cases: Vec<StateCase>,
     /// Whether one finding speaks of all things in the same state.
     pub together: bool,
     /// What a thing that it calls bad does to a measurement.
@@ -42,7 +42,7 @@ pub struct Rule {
 
 /// A state and when it is so.
 #[derive(Clone, Debug)]
-pub struct Case {
+pub struct StateCase {
     /// The state.
     pub state: State,
     /// The conditions, all of which must hold.
@@ -170,11 +170,11 @@ fn build(path: &Path, rule_text: RuleText) -> Result<Rule, String> {
     let conditions = |texts: &[String]| -> Result<Vec<Condition>, String> {
         texts.iter().map(|t| Condition::parse(t)).collect()
     };
-    let case = |case: CaseText| -> Result<Case, String> {
+    let case = |case: CaseText| -> Result<StateCase, String> {
         if !(1..=9).contains(&case.weight) {
             return Err(format!("`weight = {}`: 1 to 9 are possible", case.weight));
         }
-        Ok(Case {
+        Ok(StateCase {
             state: case.state,
             when: conditions(&case.when)?,
             seen: case.seen,

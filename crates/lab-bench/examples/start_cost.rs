@@ -2,7 +2,7 @@
 //! What the lab adds to the start of a process: the wall time of a command as the lab measures it,
 //! in turns with a bare posix_spawn(3) and waitid(2) of the same command on the same core.
 
-use lab_bench::{Order, Starter, allowed_cores, monotonic_ns, pin};
+use lab_bench::{StartRequest, Starter, allowed_cores, monotonic_ns, pin};
 use std::ffi::CString;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -24,12 +24,12 @@ fn main() -> ExitCode {
 fn compare(program: &[String], core: usize) {
     let mut starter = Starter::new().expect("the starter starts");
     pin(nix::unistd::Pid::from_raw(0), &[core]).expect("a core that may be used");
-    let order = Order {
+    let order = StartRequest {
         program: program.to_vec(),
         cores: vec![core],
         folder: std::env::current_dir().expect("there is a current folder"),
         time_limit: Duration::from_secs(60),
-        ..Order::default()
+        ..StartRequest::default()
     };
     let (mut lab, mut bare, mut added, mut peaks) = (vec![], vec![], vec![], vec![]);
     for _ in 0..200 {

@@ -6,7 +6,7 @@ use crate::expected::Expected;
 use crate::fault::SubjectResult;
 use crate::process::{BatchResult, SubjectProcess, connection_lost};
 use crate::server::Server;
-use crate::target::Target;
+use crate::target::TargetMaker;
 use crate::visit::Visit;
 use lab_model::{Cores, Pilot, Plan, PointId, ProcessStart, Resources, SubjectId};
 use lab_services::procfs::{self, Usage};
@@ -49,7 +49,7 @@ pub struct WarmUp<'a> {
     /// The plan.
     pub plan: &'a Plan,
     /// The plan's targets.
-    pub targets: &'a [Target],
+    pub targets: &'a [TargetMaker],
     /// What the work must yield.
     pub expected: &'a Expected,
     /// What the pilot found for the subject at the point.

@@ -2,7 +2,7 @@
 //! Subjects that speak the protocol as a workload: piloted, judged, and measured in batches.
 
 use crate::batch_subject::{RunningSubject, Starting, WarmUp, resources};
-use crate::context::{BlockContext, Progress, Record, RunContext, Stop, keep_log};
+use crate::context::{BlockContext, Progress, RunContext, Stop, TurnRecord, keep_log};
 use crate::expected::{Checked, Expected, compare, majority};
 use crate::fault::{Fault, SubjectResult};
 use crate::host_settings::HostSettings;
@@ -16,7 +16,7 @@ use crate::server::{Server, Servers};
 use crate::session::{BenchError, usable_cores};
 use crate::sqlite::Files;
 use crate::sys;
-use crate::target::Target;
+use crate::target::TargetMaker;
 use crate::visit::Visit;
 use crate::workload::{Done, Opening, Turn, TurnResult, Workload};
 use lab_model::{
@@ -53,7 +53,7 @@ pub struct BatchWorkload<'a> {
     starting: Starting<'a>,
     expected: Expected,
     pilots: HashMap<(SubjectId, PointId), Pilot>,
-    targets: Vec<Target>,
+    targets: Vec<TargetMaker>,
     cores: Vec<usize>,
     /// The core that the block is measured on.
     core: usize,
@@ -96,7 +96,7 @@ impl<'a> BatchWorkload<'a> {
     /// Attributes a fault to the server of the target, if that is lost.
     fn attribute(&self, fault: Fault, point: PointId) -> Fault {
         let target = self.targets.get(self.plan.points[point].target);
-        match (fault, target.and_then(Target::server)) {
+        match (fault, target.and_then(TargetMaker::server)) {
             (Fault::Failed(kind, message), Some(server)) => match server.lost() {
                 Some(lost) => Fault::ServerLost(lost),
                 None => Fault::Failed(kind, message),
@@ -115,7 +115,7 @@ impl<'a> BatchWorkload<'a> {
     }
 
     fn servers(&self) -> impl Iterator<Item = (TargetId, &Server)> {
-        let servers = self.targets.iter().map(Target::server).enumerate();
+        let servers = self.targets.iter().map(TargetMaker::server).enumerate();
         servers.filter_map(|(target, server)| Some((target, &**server?)))
     }
 
@@ -312,14 +312,16 @@ pub fn targets(
     plan: &Plan,
     scratch: &Scratch,
     servers: Servers,
-) -> Result<Vec<Target>, BenchError> {
+) -> Result<Vec<TargetMaker>, BenchError> {
     let mut servers: HashMap<TargetId, Server> = servers.0.into_iter().collect();
     let target = |(id, target): (TargetId, &lab_model::Target)| match servers.remove(&id) {
-        Some(server) => Ok(Target::Server(Rc::new(server))),
-        None if target.kind.is_service() => Ok(Target::Absent),
+        Some(server) => Ok(TargetMaker::Server(Rc::new(server))),
+        None if target.kind.is_service() => Ok(TargetMaker::Absent),
         None if target.kind == TargetKind::Folder => folders(plan),
-        None if target.kind == TargetKind::Link => Ok(Target::Links(Links::new(scratch.folder()))),
-        None => Ok(Target::Files(Files::new(
+        None if target.kind == TargetKind::Link => {
+            Ok(TargetMaker::Links(Links::new(scratch.folder())))
+        }
+        None => Ok(TargetMaker::Files(Files::new(
             scratch.folder(),
             target,
             plan.seed,
@@ -329,7 +331,7 @@ pub fn targets(
 }
 
 /// A folder in each place.
-fn folders(plan: &Plan) -> Result<Target, BenchError> {
+fn folders(plan: &Plan) -> Result<TargetMaker, BenchError> {
     let places = plan.subjects.iter().filter_map(|s| s.place.as_ref());
     let mut folders = HashMap::new();
     for place in places {
@@ -340,7 +342,7 @@ fn folders(plan: &Plan) -> Result<Target, BenchError> {
             folders.insert(place.clone(), scratch);
         }
     }
-    Ok(Target::Folders(folders))
+    Ok(TargetMaker::Folders(folders))
 }
 
 /// The subjects that have a part in a point.
@@ -407,7 +409,7 @@ impl Workload for BatchWorkload<'_> {
     /// Keeps the server off the measured core, unless the point has all cores for everyone.
     fn begin_point(&mut self, _: &mut BlockContext, point: PointId) {
         let target = self.targets.get(self.plan.points[point].target);
-        if let Some(server) = target.and_then(Target::server) {
+        if let Some(server) = target.and_then(TargetMaker::server) {
             let measured_core = match self.plan.case(point).cores {
                 Cores::One => Some(self.core),
                 Cores::All => None,
@@ -506,7 +508,7 @@ impl Workload for BatchWorkload<'_> {
             cpu_ns: result.cpu_ns,
             server_cpu_ns: result.server_cpu_ns,
         };
-        let record = Record::Batch {
+        let record = TurnRecord::Batch {
             sample: Sample {
                 point,
                 subject,

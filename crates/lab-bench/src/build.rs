@@ -31,7 +31,7 @@ pub struct Unready {
 
 /// A build begins, or has ended, with the label of its subject.
 #[derive(Clone, Copy, Debug)]
-pub enum Step<'s> {
+pub enum BuildStep<'s> {
     /// A build begins.
     Begins(&'s str),
     /// A build has ended.
@@ -88,7 +88,7 @@ impl<'a> Builder<'a> {
     pub fn ready(
         &self,
         subjects: &[&Subject],
-        tell: &(dyn Fn(Step) + Sync),
+        tell: &(dyn Fn(BuildStep) + Sync),
     ) -> Vec<Result<String, Unready>> {
         let groups = sharing_files(subjects);
         // At least two: a build waits for the network, too.
@@ -124,7 +124,7 @@ impl<'a> Builder<'a> {
         &self,
         subject: &'s Subject,
         done: &mut HashSet<&'s [Vec<String>]>,
-        tell: &(dyn Fn(Step) + Sync),
+        tell: &(dyn Fn(BuildStep) + Sync),
     ) -> Result<String, Unready> {
         let recipe = &subject.recipe;
         let key = self.key(recipe);
@@ -138,9 +138,9 @@ impl<'a> Builder<'a> {
         }
         if !recipe.build.is_empty() && !done.contains(&recipe.build[..]) {
             let label = self.experiment.label(subject);
-            tell(Step::Begins(&label));
+            tell(BuildStep::Begins(&label));
             let built = self.build(subject);
-            tell(Step::Ended(&label));
+            tell(BuildStep::Ended(&label));
             built?;
             done.insert(&recipe.build);
         }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Whole commands as a workload: every turn is one process, from its start to its end.
 
-use crate::context::{BlockContext, Progress, Record, RunContext, Stop};
+use crate::context::{BlockContext, Progress, RunContext, Stop, TurnRecord};
 use crate::fault::{Fault, SubjectResult};
-use crate::hardware::{COUNTED, Counters};
+use crate::hardware::{COUNTED, HardwareCounters};
 use crate::interrupt;
 use crate::outputs::Outputs;
 use crate::random::random;
 use crate::scratch::Scratch;
 use crate::session::{BenchError, usable_cores};
-use crate::starter::{Ended, Order, Starter};
+use crate::starter::{Ended, StartRequest, Starter};
 use crate::sys;
 use crate::workload::{Done, Turn, TurnResult, Workload};
 use lab_model::{
@@ -56,7 +56,7 @@ pub struct CommandWorkload<'a> {
     /// The build of each revision that the current block runs.
     build: usize,
     /// The processor's counters of all that the starter starts.
-    counters: Option<Counters>,
+    counters: Option<HardwareCounters>,
     /// Processes started so far.
     starts: std::cell::Cell<u64>,
     _scratch: Scratch,
@@ -74,7 +74,7 @@ impl<'a> CommandWorkload<'a> {
         let starter =
             Starter::new().map_err(BenchError::system("the process that starts commands"))?;
         let pilots = run.pilots.iter();
-        let counters = Counters::of(starter.pid()).ok();
+        let counters = HardwareCounters::of(starter.pid()).ok();
         Ok(CommandWorkload {
             counters,
             plan,
@@ -95,7 +95,11 @@ impl<'a> CommandWorkload<'a> {
 
     /// Runs the preparation and then the command: what the system says of it, the check value of its output, and
     /// what the processor counted.
-    fn execute(&mut self, cell: Cell, cores: &[usize]) -> SubjectResult<(Ended, u64, Vec<f64>)> {
+    fn execute(
+        &mut self,
+        cell: CommandPoint,
+        cores: &[usize],
+    ) -> SubjectResult<(Ended, u64, Vec<f64>)> {
         let subject = &self.plan.subjects[cell.subject];
         if let Some(prepare) = subject.command.as_ref().and_then(|c| c.prepare.as_ref()) {
             self.hook("prepare", prepare, cell)?;
@@ -140,7 +144,12 @@ impl<'a> CommandWorkload<'a> {
     }
 
     /// Runs one of the reader's lines (setup, prepare, cleanup) on all cores, untimed.
-    fn hook(&mut self, stage: &'static str, program: &[String], cell: Cell) -> SubjectResult<()> {
+    fn hook(
+        &mut self,
+        stage: &'static str,
+        program: &[String],
+        cell: CommandPoint,
+    ) -> SubjectResult<()> {
         let cores = self.cores.clone();
         let mut order = self.order(program, cell, &cores);
         order.input = None;
@@ -153,9 +162,9 @@ impl<'a> CommandWorkload<'a> {
         Ok(())
     }
 
-    fn order(&self, program: &[String], cell: Cell, cores: &[usize]) -> Order {
+    fn order(&self, program: &[String], cell: CommandPoint, cores: &[usize]) -> StartRequest {
         let at = (cell.subject, cell.point);
-        Order {
+        StartRequest {
             errors: Some(self.errors.clone()),
             variables: self.variables(cell.subject),
             ..order((self.plan, self.options), at, program, self.build, cores)
@@ -191,7 +200,7 @@ impl<'a> CommandWorkload<'a> {
         Fault::Failed(kind, message)
     }
 
-    fn set_up(&mut self, cell: Cell) -> SubjectResult<()> {
+    fn set_up(&mut self, cell: CommandPoint) -> SubjectResult<()> {
         let command = self.plan.subjects[cell.subject].command.as_ref();
         if let Some(setup) = command.and_then(|c| c.setup.as_ref()) {
             for build in 0..self.plan.builds() {
@@ -205,7 +214,7 @@ impl<'a> CommandWorkload<'a> {
     }
 
     /// The first runs, on all cores: warm files, and how long the command takes.
-    fn pilot(&mut self, cell: Cell) -> SubjectResult<Pilot> {
+    fn pilot(&mut self, cell: CommandPoint) -> SubjectResult<Pilot> {
         let cores = self.cores.clone();
         let mut batches: Vec<Batch> = Vec::new();
         // Whether the baseline's output changes must be known before others are blamed for it.
@@ -244,7 +253,7 @@ impl<'a> CommandWorkload<'a> {
     ) -> Result<(), Stop> {
         let of = self.plan.points.len() * self.plan.subjects.len();
         for (done, cell) in self.cells().into_iter().enumerate() {
-            let Cell { subject, point } = cell;
+            let CommandPoint { subject, point } = cell;
             progress(Progress::Pilot {
                 subject,
                 point,
@@ -280,12 +289,16 @@ impl<'a> CommandWorkload<'a> {
     }
 
     /// Every command at every point, the baseline first.
-    fn cells(&self) -> Vec<Cell> {
+    fn cells(&self) -> Vec<CommandPoint> {
         let baseline = self.plan.baseline;
         let others = (0..self.plan.subjects.len()).filter(|&s| s != baseline);
         let subjects: Vec<SubjectId> = [baseline].into_iter().chain(others).collect();
         let points = 0..self.plan.points.len();
-        let at = |point| subjects.iter().map(move |&subject| Cell { subject, point });
+        let at = |point| {
+            subjects
+                .iter()
+                .map(move |&subject| CommandPoint { subject, point })
+        };
         points.flat_map(at).collect()
     }
 }
@@ -297,23 +310,23 @@ pub fn order(
     program: &[String],
     build: usize,
     cores: &[usize],
-) -> Order {
+) -> StartRequest {
     let params = &plan.points[point].params;
     let command = plan.subjects[subject].command.as_ref();
     let folder = command.and_then(|c| c.builds.get(build).or(c.folder.as_ref()));
-    Order {
+    StartRequest {
         program: program.iter().map(|word| filled(word, params)).collect(),
         folder: folder.map_or_else(|| "/".into(), PathBuf::from),
         input: options.input.as_ref().map(PathBuf::from),
         cores: cores.to_vec(),
         time_limit: Duration::from_nanos(plan.measure.time_limit_ns),
-        ..Order::default()
+        ..StartRequest::default()
     }
 }
 
 /// A command at a point.
 #[derive(Clone, Copy)]
-struct Cell {
+struct CommandPoint {
     subject: SubjectId,
     point: PointId,
 }
@@ -382,7 +395,7 @@ impl Workload for CommandWorkload<'_> {
             turn,
         } = turn;
         let cores = self.block_cores.clone();
-        let (ended, check, counted) = self.execute(Cell { subject, point }, &cores)?;
+        let (ended, check, counted) = self.execute(CommandPoint { subject, point }, &cores)?;
         if ended.left_running && self.left_running.insert(subject) {
             block.run.setting(&Setting {
                 subject,
@@ -405,7 +418,7 @@ impl Workload for CommandWorkload<'_> {
             metric: metric.id.to_string(),
             value,
         });
-        let record = Record::Process {
+        let record = TurnRecord::Process {
             sample,
             exit: exit(&sample, &ended),
             check,
@@ -422,7 +435,7 @@ impl Workload for CommandWorkload<'_> {
             self.starter.undisturbed = true;
         }
         for cell in self.cells() {
-            let Cell { subject, point } = cell;
+            let CommandPoint { subject, point } = cell;
             if !self.set_up.remove(&(subject, point)) {
                 continue;
             }

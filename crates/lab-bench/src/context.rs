@@ -157,7 +157,7 @@ impl<'a> RunContext<'a> {
 
 /// What a turn yields.
 #[derive(Clone, Debug)]
-pub enum Record {
+pub enum TurnRecord {
     /// A batch of a subject that speaks the protocol.
     Batch {
         /// The batch and its place in the schedule.
@@ -224,10 +224,10 @@ impl BlockContext<'_> {
     }
 
     /// Keeps what a turn yielded.
-    pub fn keep(&mut self, record: Record) -> Result<(), StoreError> {
+    pub fn keep(&mut self, record: TurnRecord) -> Result<(), StoreError> {
         let (writer, block) = (self.writer, &mut *self.block);
         match record {
-            Record::Batch {
+            TurnRecord::Batch {
                 sample,
                 units,
                 check,
@@ -248,7 +248,7 @@ impl BlockContext<'_> {
                 block.timelines.extend(timeline);
                 block.readings.extend(readings);
             }
-            Record::Process {
+            TurnRecord::Process {
                 sample,
                 exit,
                 check,
@@ -260,8 +260,8 @@ impl BlockContext<'_> {
                 block.samples.push(sample);
                 block.exits.push(exit);
             }
-            Record::Slice(slice) => block.slices.push(writer.move_to_file(slice, false)?),
-            Record::Readings(readings) => {
+            TurnRecord::Slice(slice) => block.slices.push(writer.move_to_file(slice, false)?),
+            TurnRecord::Readings(readings) => {
                 writer.readings(&readings, 0)?;
                 block.readings.extend(readings);
             }
@@ -270,17 +270,17 @@ impl BlockContext<'_> {
     }
 
     /// Keeps what the `attempt`th try of a turn yielded, from 1, that is taken again: it does not count.
-    pub fn keep_redone(&mut self, record: &Record, attempt: u32) -> Result<(), StoreError> {
+    pub fn keep_redone(&mut self, record: &TurnRecord, attempt: u32) -> Result<(), StoreError> {
         match record {
-            Record::Slice(slice) => {
+            TurnRecord::Slice(slice) => {
                 let slice = self.writer.move_to_file(slice.clone(), true)?;
                 self.block.redone_slices.push(slice);
             }
-            Record::Readings(readings) => {
+            TurnRecord::Readings(readings) => {
                 self.writer.readings(readings, attempt)?;
                 self.block.redone_readings += 1;
             }
-            Record::Batch { .. } | Record::Process { .. } => {}
+            TurnRecord::Batch { .. } | TurnRecord::Process { .. } => {}
         }
         Ok(())
     }
@@ -309,11 +309,11 @@ impl BlockContext<'_> {
     }
 }
 
-impl Record {
+impl TurnRecord {
     /// Whether it can be kept as one that does not count. Batches and processes take their turns so often
     /// that a disturbed one needs no repetition.
     pub fn is_repeatable(&self) -> bool {
-        matches!(self, Record::Slice(_) | Record::Readings(_))
+        matches!(self, TurnRecord::Slice(_) | TurnRecord::Readings(_))
     }
 }
 

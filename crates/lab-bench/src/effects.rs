@@ -123,7 +123,7 @@ pub fn failed(reply: &Reply, calls: u64) -> Result<Failed, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::Line;
+    use crate::protocol::SubjectLine;
 
     fn calls(batch: u64, calls: u64, failed: &[RangeInclusive<u64>]) -> Calls {
         Calls {
@@ -160,7 +160,7 @@ mod tests {
     fn failures_are_ranges() {
         let read = |text: &str| {
             let line = format!("@lab ran failed={text}");
-            let Line::Reply(reply) = Line::parse(line.as_bytes()) else {
+            let SubjectLine::Reply(reply) = SubjectLine::parse(line.as_bytes()) else {
                 panic!("{line}")
             };
             failed(&reply, 20)

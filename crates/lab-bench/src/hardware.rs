@@ -31,7 +31,7 @@ const FLAGS: u64 = 1 << 1 | 1 << 5 | 1 << 6;
 /// `struct perf_event_attr` in its first version (PERF_ATTR_SIZE_VER0).
 #[repr(C)]
 #[derive(Default)]
-struct Attributes {
+struct PerfEventAttributes {
     kind: u32,
     size: u32,
     config: u64,
@@ -45,18 +45,18 @@ struct Attributes {
 }
 
 /// Counters of a process's threads, of the threads that they start, and of their child processes.
-pub struct Counters {
+pub struct HardwareCounters {
     /// For each thread, a file for each event.
     threads: Vec<Vec<File>>,
 }
 
-impl Counters {
+impl HardwareCounters {
     /// Counts from now on. Error: the machine has no such counters, or this user may not read them.
-    pub fn of(process: Pid) -> io::Result<Counters> {
-        Counters::of_events(process, &EVENTS)
+    pub fn of(process: Pid) -> io::Result<HardwareCounters> {
+        HardwareCounters::of_events(process, &EVENTS)
     }
 
-    fn of_events(process: Pid, events: &[(u32, u64)]) -> io::Result<Counters> {
+    fn of_events(process: Pid, events: &[(u32, u64)]) -> io::Result<HardwareCounters> {
         let mut threads = Vec::new();
         for entry in std::fs::read_dir(format!("/proc/{process}/task"))? {
             let Some(thread) = entry?.file_name().to_str().and_then(|id| id.parse().ok()) else {
@@ -70,7 +70,7 @@ impl Counters {
                 Err(e) => return Err(e),
             }
         }
-        Ok(Counters { threads })
+        Ok(HardwareCounters { threads })
     }
 
     /// The counts so far, in the order of [`COUNTED`]; scaled up where counters took turns.
@@ -99,7 +99,7 @@ impl Counters {
 
 /// Why there are no hardware counters, in a sentence; `None`: there are.
 pub fn unavailable() -> Option<String> {
-    let error = Counters::of(Pid::this()).err()?;
+    let error = HardwareCounters::of(Pid::this()).err()?;
     Some(match error.raw_os_error() {
         Some(libc::ENOENT | libc::EOPNOTSUPP | libc::ENODEV) => {
             "the processor has no such counters, or the virtual machine hides them".into()
@@ -114,13 +114,13 @@ pub fn unavailable() -> Option<String> {
 }
 
 fn open(thread: i32, (kind, config): (u32, u64)) -> io::Result<File> {
-    let attributes = Attributes {
+    let attributes = PerfEventAttributes {
         kind,
-        size: size_of::<Attributes>() as u32,
+        size: size_of::<PerfEventAttributes>() as u32,
         config,
         read_format: TIMES,
         flags: FLAGS,
-        ..Attributes::default()
+        ..PerfEventAttributes::default()
     };
     // SAFETY: the structure lives for the call, and its size is in it; any core, no group.
     let file = unsafe {
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn a_child_that_ended_is_counted() {
-        let counters = match Counters::of_events(Pid::this(), &[FAULTS]) {
+        let counters = match HardwareCounters::of_events(Pid::this(), &[FAULTS]) {
             Ok(counters) => counters,
             // Containers may forbid the call.
             Err(e)
@@ -178,6 +178,6 @@ mod tests {
 
     #[test]
     fn the_structure_has_the_size_of_its_first_version() {
-        assert_eq!(size_of::<Attributes>(), 64);
+        assert_eq!(size_of::<PerfEventAttributes>(), 64);
     }
 }

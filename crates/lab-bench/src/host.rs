@@ -157,11 +157,11 @@ fn advice(fixes: &[Fix]) -> String {
 /// The host's counters at the moment when it was started.
 pub struct Gauge {
     began: Instant,
-    before: Counters,
+    before: HostCounters,
 }
 
 #[derive(Clone, Copy, Default)]
-struct Counters {
+struct HostCounters {
     /// Ticks of all cores: busy, idle and stolen.
     all: u64,
     busy: u64,
@@ -214,7 +214,7 @@ impl Gauge {
     }
 }
 
-fn counters() -> Counters {
+fn counters() -> HostCounters {
     let stat = text("/proc/stat");
     let total: Vec<u64> = stat
         .lines()
@@ -233,7 +233,7 @@ fn counters() -> Counters {
             .find_map(|l| l.strip_prefix(name)?.strip_prefix(' '));
         line.and_then(|n| n.trim().parse::<u64>().ok()).unwrap_or(0)
     };
-    Counters {
+    HostCounters {
         all: (0..8).map(ticks).sum(),
         busy: ticks(0) + ticks(1) + ticks(2) + ticks(5) + ticks(6),
         steal: ticks(7),

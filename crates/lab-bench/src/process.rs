@@ -4,7 +4,7 @@
 use crate::effects::{self, Failed};
 use crate::fault::{Fault, SubjectResult};
 use crate::interrupt;
-use crate::protocol::{self, Line, Reply};
+use crate::protocol::{self, Reply, SubjectLine};
 use crate::stream::{PIPE_CHUNKS, Stream};
 use crate::sys::{self, CpuClock};
 use lab_model::{Case, Check, Metric, Subject, Unit};
@@ -400,12 +400,14 @@ impl SubjectProcess {
         let deadline = Instant::now() + limit;
         loop {
             while let Some(line) = self.output.line().map_err(nonsense)? {
-                match Line::parse(&line) {
-                    Line::Log(line) => self.keep_log(line),
-                    Line::Malformed(reason) => return Err(nonsense(reason)),
-                    Line::Reply(reply) if reply.verb == verb => return Ok(reply),
-                    Line::Reply(reply) if reply.verb == "error" => return Err(error_fault(&reply)),
-                    Line::Reply(reply) => {
+                match SubjectLine::parse(&line) {
+                    SubjectLine::Log(line) => self.keep_log(line),
+                    SubjectLine::Malformed(reason) => return Err(nonsense(reason)),
+                    SubjectLine::Reply(reply) if reply.verb == verb => return Ok(reply),
+                    SubjectLine::Reply(reply) if reply.verb == "error" => {
+                        return Err(error_fault(&reply));
+                    }
+                    SubjectLine::Reply(reply) => {
                         return Err(nonsense(format!("`{}` in place of `{verb}`", reply.verb)));
                     }
                 }
@@ -434,7 +436,7 @@ impl SubjectProcess {
         let buffer = &self.output.buffer;
         let end = buffer.iter().rposition(|&b| b == b'\n').unwrap_or(0);
         let mut lines = buffer[..end].split(|&b| b == b'\n');
-        end > 0 && lines.any(|line| !matches!(Line::parse(line), Line::Log(_)))
+        end > 0 && lines.any(|line| !matches!(SubjectLine::parse(line), SubjectLine::Log(_)))
     }
 
     /// Waits for output and reads it; false at its end.

@@ -20,7 +20,7 @@ pub struct Reply {
 
 /// A line from a subject.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Line {
+pub enum SubjectLine {
     /// Begins with `@lab `.
     Reply(Reply),
     /// Any other.
@@ -29,15 +29,15 @@ pub enum Line {
     Malformed(String),
 }
 
-impl Line {
+impl SubjectLine {
     /// Reads a line without its end. Bytes that are not UTF-8 are replaced.
-    pub fn parse(bytes: &[u8]) -> Line {
+    pub fn parse(bytes: &[u8]) -> SubjectLine {
         let text = String::from_utf8_lossy(bytes);
         match text.strip_prefix("@lab ") {
-            None => Line::Log(text.into_owned()),
+            None => SubjectLine::Log(text.into_owned()),
             Some(rest) => match Reply::parse(rest) {
-                Ok(reply) => Line::Reply(reply),
-                Err(reason) => Line::Malformed(reason),
+                Ok(reply) => SubjectLine::Reply(reply),
+                Err(reason) => SubjectLine::Malformed(reason),
             },
         }
     }
@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn a_reply_is_read() {
         let line = b"@lab hello protocol=1 runtime=GNAT%2012.2 thread=42";
-        let Line::Reply(reply) = Line::parse(line) else {
+        let SubjectLine::Reply(reply) = SubjectLine::parse(line) else {
             panic!("no reply")
         };
         assert_eq!(reply.verb, "hello");
@@ -139,7 +139,10 @@ mod tests {
 
     #[test]
     fn what_is_not_a_reply_is_a_log_line_or_malformed() {
-        assert_eq!(Line::parse(b"@laboratory"), Line::Log("@laboratory".into()));
+        assert_eq!(
+            SubjectLine::parse(b"@laboratory"),
+            SubjectLine::Log("@laboratory".into())
+        );
         for bad in [
             "@lab ",
             "@lab ran  x=1",
@@ -152,12 +155,17 @@ mod tests {
             "@lab ran x=%ff",
         ] {
             assert!(
-                matches!(Line::parse(bad.as_bytes()), Line::Malformed(_)),
+                matches!(
+                    SubjectLine::parse(bad.as_bytes()),
+                    SubjectLine::Malformed(_)
+                ),
                 "{bad}"
             );
         }
         for bad in ["-1", "+1", "", "1e3", "18446744073709551616"] {
-            let Line::Reply(reply) = Line::parse(format!("@lab ran n={bad}").as_bytes()) else {
+            let SubjectLine::Reply(reply) =
+                SubjectLine::parse(format!("@lab ran n={bad}").as_bytes())
+            else {
                 panic!("no reply")
             };
             assert!(reply.number("n").is_err(), "{bad}");
@@ -169,15 +177,15 @@ mod tests {
         fn any_bytes_are_read_without_a_crash(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
             let mut line = b"@lab ".to_vec();
             line.extend(&bytes);
-            Line::parse(&bytes);
-            Line::parse(&line);
+            SubjectLine::parse(&bytes);
+            SubjectLine::parse(&line);
         }
 
         #[test]
         fn what_is_written_is_read_back(value in any::<String>()) {
             let line = command("open", [("target", value.as_str())]);
             prop_assert!(line.is_ascii() && line.ends_with('\n') && !line.trim_end().contains('\n'));
-            let Line::Reply(reply) = Line::parse(format!("@lab {}", line.trim_end()).as_bytes()) else {
+            let SubjectLine::Reply(reply) = SubjectLine::parse(format!("@lab {}", line.trim_end()).as_bytes()) else {
                 return Err(TestCaseError::fail("no reply"));
             };
             prop_assert_eq!(reply.get("target"), Ok(value.as_str()));

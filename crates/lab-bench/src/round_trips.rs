@@ -3,7 +3,7 @@
 
 use crate::fault::{Fault, SubjectResult};
 use crate::process::SubjectProcess;
-use crate::target::Target;
+use crate::target::TargetMaker;
 use crate::visit::Visit;
 use lab_model::{Plan, PointId, Setting, SubjectId};
 
@@ -19,11 +19,11 @@ pub fn round_trips(
     process: &mut SubjectProcess,
     plan: &Plan,
     (subject, point): (SubjectId, PointId),
-    targets: &[Target],
+    targets: &[TargetMaker],
 ) -> SubjectResult<Option<Setting>> {
     let server = targets.get(plan.points[point].target);
     let Some(server) = server
-        .and_then(Target::server)
+        .and_then(TargetMaker::server)
         .filter(|_| is_counted(plan, point))
     else {
         return Ok(None);

@@ -8,7 +8,7 @@ use crate::injection::{FileInjector, Recovery};
 use crate::process::SubjectProcess;
 use crate::random::random;
 use crate::reported::{Reported, wrong_writes};
-use crate::sqlite_header::{Counters, Header};
+use crate::sqlite_header::{Header, HeaderCounters};
 use lab_model::{Injection, Target, Writes};
 use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
 use rusqlite::{Connection, OpenFlags, params};
@@ -62,12 +62,12 @@ impl Files {
         empty: bool,
         injection: Option<&Injection>,
         clients: u64,
-    ) -> SubjectResult<Database> {
+    ) -> SubjectResult<DatabaseFile> {
         let number = self.count.replace(self.count.get() + 1);
         let path = self.folder.join(format!("{number:08}.db"));
         fs::copy(self.template(empty), &path)
             .map_err(|e| target_fault(format!("{}: {e}", path.display())))?;
-        let mut database = Database::open(path, self.table.clone())?;
+        let mut database = DatabaseFile::open(path, self.table.clone())?;
         let (path, seed) = (&database.path, random(self.seed, &[u64::from(number)]));
         let header = database.header.clone();
         database.injector = FileInjector::start(path, header, injection, clients, seed)?;
@@ -84,7 +84,7 @@ impl Files {
 }
 
 /// One target file and its state at the last check.
-pub struct Database {
+pub struct DatabaseFile {
     /// Ends before the file is closed.
     injector: Option<FileInjector>,
     path: PathBuf,
@@ -92,24 +92,24 @@ pub struct Database {
     header: Arc<Header>,
     reader: Connection,
     last_id: i64,
-    counters: Counters,
+    counters: HeaderCounters,
 }
 
-impl Database {
-    fn open(path: PathBuf, table: String) -> SubjectResult<Database> {
+impl DatabaseFile {
+    fn open(path: PathBuf, table: String) -> SubjectResult<DatabaseFile> {
         let file = File::open(&path).map_err(|e| target_fault(e.to_string()))?;
         let header = Arc::new(Header(file));
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let reader =
             Connection::open_with_flags(&path, flags).map_err(|e| target_fault(e.to_string()))?;
-        let mut database = Database {
+        let mut database = DatabaseFile {
             injector: None,
             path,
             table,
             header,
             reader,
             last_id: 0,
-            counters: Counters::default(),
+            counters: HeaderCounters::default(),
         };
         database.counters = database.counters()?;
         database.last_id = database
@@ -226,7 +226,7 @@ impl Database {
         }
     }
 
-    fn counters(&self) -> SubjectResult<Counters> {
+    fn counters(&self) -> SubjectResult<HeaderCounters> {
         let counters = self.header.counters();
         counters.map_err(|e| target_fault(e.to_string()))?.ok_or_else(|| {
             wrong_writes(
@@ -237,7 +237,7 @@ impl Database {
     }
 }
 
-impl Drop for Database {
+impl Drop for DatabaseFile {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.path);
         // A subject that died in a transaction leaves its journal.

@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt;
 
 /// What the file's header counts.
 #[derive(Clone, Copy, Default)]
-pub struct Counters {
+pub struct HeaderCounters {
     /// Commits until now.
     pub commits: u32,
     /// Tables created or dropped until now.
@@ -25,7 +25,7 @@ impl Header {
 
     /// The change counter (bytes 24 to 27; SQLite file format, 1.3.7) and the schema cookie (bytes 40 to 43; 1.3.9).
     /// `None`: in WAL mode (bytes 18 and 19 are 2) commits do not count.
-    pub fn counters(&self) -> io::Result<Option<Counters>> {
+    pub fn counters(&self) -> io::Result<Option<HeaderCounters>> {
         let mut header = [0; 44];
         self.0.read_exact_at(&mut header, 0)?;
         let number = |offset: usize| {
@@ -36,7 +36,7 @@ impl Header {
                 header[offset + 3],
             ])
         };
-        let counters = Counters {
+        let counters = HeaderCounters {
             commits: number(24),
             schema_changes: number(40),
         };

@@ -29,7 +29,7 @@ const NUMBERS: usize = 12;
 
 /// An order to start a command.
 #[derive(Clone, Debug, Default)]
-pub struct Order {
+pub struct StartRequest {
     /// Program and arguments; a name without `/` is looked for in PATH.
     pub program: Vec<String>,
     /// The folder that it runs in, absolute.
@@ -113,7 +113,7 @@ impl Starter {
     }
 
     /// Runs a command to its end. Faults: it cannot be started, or the reader wants to stop.
-    pub fn run(&mut self, order: &Order) -> SubjectResult<Ended> {
+    pub fn run(&mut self, order: &StartRequest) -> SubjectResult<Ended> {
         let orders = self.orders.as_mut().expect("it is open until the end");
         orders.write_all(&order.message()?).map_err(starter_lost)?;
         self.wait(Instant::now() + order.time_limit + PATIENCE)?;
@@ -155,7 +155,7 @@ impl Drop for Starter {
     }
 }
 
-impl Order {
+impl StartRequest {
     /// The order in the form that `starter.c` reads.
     fn message(&self) -> SubjectResult<Vec<u8>> {
         let file = |path: &Option<PathBuf>| match path {

@@ -17,7 +17,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 /// A plan's target, which makes what subjects work on.
-pub enum Target {
+pub enum TargetMaker {
     /// Database files.
     Files(Files),
     /// A server.
@@ -31,9 +31,9 @@ pub enum Target {
 }
 
 /// What one visit works on.
-pub enum Database {
+pub enum VisitTarget {
     /// A file of its own, with its openings where they are counted.
-    File(Box<sqlite::Database>, Option<Opens>),
+    File(Box<sqlite::DatabaseFile>, Option<Opens>),
     /// A table on a server.
     Table(Table),
     /// A folder of the run, which the subjects of a place share: files that are costly to make are made once.
@@ -42,53 +42,56 @@ pub enum Database {
     Link(ShapedLink),
 }
 
-impl Target {
+impl TargetMaker {
     /// What a visit at a point works on: a new one.
     pub fn fresh(
         &self,
         plan: &Plan,
         subject: SubjectId,
         point: PointId,
-    ) -> SubjectResult<Database> {
+    ) -> SubjectResult<VisitTarget> {
         Ok(match self {
-            Target::Files(files) => {
+            TargetMaker::Files(files) => {
                 let (empty, injection) = (plan.case(point).empty, plan.injection(point));
                 let file = files.fresh(empty, injection, clients(plan, point))?;
-                Database::File(Box::new(file), None)
+                VisitTarget::File(Box::new(file), None)
             }
-            Target::Server(server) => Database::Table(server.fresh(plan, point)?),
-            Target::Absent => {
+            TargetMaker::Server(server) => VisitTarget::Table(server.fresh(plan, point)?),
+            TargetMaker::Absent => {
                 let message = "its server was not started".to_owned();
                 return Err(Fault::Failed("target", message));
             }
-            Target::Folders(folders) => {
+            TargetMaker::Folders(folders) => {
                 let place = plan.subjects[subject].place.as_ref();
                 let folder = place.and_then(|place| folders.get(place));
                 let no_folder =
                     || Fault::Failed("target", "it has no folder to work in".to_owned());
-                Database::Folder(folder.ok_or_else(no_folder)?.folder().to_path_buf())
+                VisitTarget::Folder(folder.ok_or_else(no_folder)?.folder().to_path_buf())
             }
-            Target::Links(links) => Database::Link(links.fresh(plan, point)?),
+            TargetMaker::Links(links) => VisitTarget::Link(links.fresh(plan, point)?),
         })
     }
 
     /// The server, if it is one.
     pub fn server(&self) -> Option<&Rc<Server>> {
         match self {
-            Target::Files(_) | Target::Absent | Target::Folders(_) | Target::Links(_) => None,
-            Target::Server(server) => Some(server),
+            TargetMaker::Files(_)
+            | TargetMaker::Absent
+            | TargetMaker::Folders(_)
+            | TargetMaker::Links(_) => None,
+            TargetMaker::Server(server) => Some(server),
         }
     }
 }
 
-impl Database {
+impl VisitTarget {
     /// What a subject gets as `target=`.
     pub fn url(&self) -> String {
         match self {
-            Database::File(file, _) => format!("sqlite:{}", file.path().display()),
-            Database::Table(table) => table.url().to_owned(),
-            Database::Folder(folder) => format!("folder:{}", folder.display()),
-            Database::Link(link) => link.url(),
+            VisitTarget::File(file, _) => format!("sqlite:{}", file.path().display()),
+            VisitTarget::Table(table) => table.url().to_owned(),
+            VisitTarget::Folder(folder) => format!("folder:{}", folder.display()),
+            VisitTarget::Link(link) => link.url(),
         }
     }
 
@@ -103,44 +106,44 @@ impl Database {
             return Ok(()); // The effects of calls are compared by themselves.
         }
         match self {
-            Database::File(file, opens) => {
+            VisitTarget::File(file, opens) => {
                 opens
                     .as_ref()
                     .map_or(Ok(()), |o| o.check_work(reported.operations))?;
                 file.check_work(plan.points[point].writes, reported)
             }
-            Database::Table(table) => table.check_work(plan, point, reported),
-            Database::Folder(_) | Database::Link(_) => Ok(()),
+            VisitTarget::Table(table) => table.check_work(plan, point, reported),
+            VisitTarget::Folder(_) | VisitTarget::Link(_) => Ok(()),
         }
     }
 
     /// Whether the subject is at work: some faults are made only then.
     pub fn set_at_work(&self, is_at_work: bool) {
         match self {
-            Database::File(file, _) => {
+            VisitTarget::File(file, _) => {
                 if let Some(injector) = file.injector() {
                     injector.set_at_work(is_at_work);
                 }
             }
-            Database::Table(table) => table.set_at_work(is_at_work),
-            Database::Folder(_) | Database::Link(_) => {}
+            VisitTarget::Table(table) => table.set_at_work(is_at_work),
+            VisitTarget::Folder(_) | VisitTarget::Link(_) => {}
         }
     }
 
     /// Round trips to a server so far, in a visit whose round trips are counted.
     pub fn round_trips(&self) -> u64 {
         match self {
-            Database::File(..) | Database::Folder(_) | Database::Link(_) => 0,
-            Database::Table(table) => table.round_trips(),
+            VisitTarget::File(..) | VisitTarget::Folder(_) | VisitTarget::Link(_) => 0,
+            VisitTarget::Table(table) => table.round_trips(),
         }
     }
 
     /// Whether measured batches have an outage there.
     pub fn has_outages(&self) -> bool {
         match self {
-            Database::File(file, _) => file.injector().is_some_and(FileInjector::has_outages),
-            Database::Table(table) => table.has_outages(),
-            Database::Folder(_) | Database::Link(_) => false,
+            VisitTarget::File(file, _) => file.injector().is_some_and(FileInjector::has_outages),
+            VisitTarget::Table(table) => table.has_outages(),
+            VisitTarget::Folder(_) | VisitTarget::Link(_) => false,
         }
     }
 
@@ -151,18 +154,18 @@ impl Database {
         turn: Duration,
     ) -> SubjectResult<Recovery> {
         match self {
-            Database::File(file, _) => file.interrupt(process, turn),
-            Database::Table(table) => table.interrupt(process, turn),
-            Database::Folder(_) | Database::Link(_) => Ok(Recovery::default()),
+            VisitTarget::File(file, _) => file.interrupt(process, turn),
+            VisitTarget::Table(table) => table.interrupt(process, turn),
+            VisitTarget::Folder(_) | VisitTarget::Link(_) => Ok(Recovery::default()),
         }
     }
 
     /// The effects of the calls of some batches.
     pub fn effects(&self, batches: &[Calls]) -> SubjectResult<Effects> {
         match self {
-            Database::File(file, _) => file.effects(batches),
-            Database::Table(table) => table.effects(batches),
-            Database::Folder(_) | Database::Link(_) => Err(Fault::Failed(
+            VisitTarget::File(file, _) => file.effects(batches),
+            VisitTarget::Table(table) => table.effects(batches),
+            VisitTarget::Folder(_) | VisitTarget::Link(_) => Err(Fault::Failed(
                 "target",
                 "only a database has effects".to_owned(),
             )),
@@ -175,23 +178,23 @@ impl Database {
             return Ok(None);
         }
         match self {
-            Database::File(file, _) => file.content().map(Some),
-            Database::Table(table) => table.content().map(Some),
-            Database::Folder(_) | Database::Link(_) => Ok(None),
+            VisitTarget::File(file, _) => file.content().map(Some),
+            VisitTarget::Table(table) => table.content().map(Some),
+            VisitTarget::Folder(_) | VisitTarget::Link(_) => Ok(None),
         }
     }
 
     /// Discards the server's counts so far, which are no subject's work.
     pub fn begin_anew(&mut self) -> SubjectResult<()> {
         match self {
-            Database::File(..) | Database::Folder(_) | Database::Link(_) => Ok(()),
-            Database::Table(table) => table.begin_anew(),
+            VisitTarget::File(..) | VisitTarget::Folder(_) | VisitTarget::Link(_) => Ok(()),
+            VisitTarget::Table(table) => table.begin_anew(),
         }
     }
 
     /// Begins to count a file's openings, where the case is about them. A server's are always counted.
     pub fn count_opens(&mut self, plan: &Plan, point: PointId) -> SubjectResult<()> {
-        if let (Check::Opens, Database::File(file, opens)) = (&plan.case(point).check, self) {
+        if let (Check::Opens, VisitTarget::File(file, opens)) = (&plan.case(point).check, self) {
             *opens = Some(Opens::of(file.path())?);
         }
         Ok(())
@@ -199,7 +202,7 @@ impl Database {
 
     /// Stops to count a file's openings: watching them costs each a little.
     pub fn stop_counting_opens(&mut self) {
-        if let Database::File(_, opens) = self {
+        if let VisitTarget::File(_, opens) = self {
             *opens = None;
         }
     }
@@ -207,16 +210,16 @@ impl Database {
     /// The server that it is on.
     pub fn server(&self) -> Option<&Rc<Server>> {
         match self {
-            Database::File(..) | Database::Folder(_) | Database::Link(_) => None,
-            Database::Table(table) => Some(table.server()),
+            VisitTarget::File(..) | VisitTarget::Folder(_) | VisitTarget::Link(_) => None,
+            VisitTarget::Table(table) => Some(table.server()),
         }
     }
 
     /// Bytes that were sent over it, if it is a link.
     pub fn sent(&self) -> Option<u64> {
         match self {
-            Database::Link(link) => Some(link.sent()),
-            Database::File(..) | Database::Table(_) | Database::Folder(_) => None,
+            VisitTarget::Link(link) => Some(link.sent()),
+            VisitTarget::File(..) | VisitTarget::Table(_) | VisitTarget::Folder(_) => None,
         }
     }
 }

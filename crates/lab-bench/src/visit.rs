@@ -9,14 +9,14 @@ use crate::reported::Reported;
 use crate::server::Server;
 use crate::spread::Spread;
 use crate::sys;
-use crate::target::{Database, Target};
+use crate::target::{TargetMaker, VisitTarget};
 use lab_model::{Check, Cores, Plan, PointId, SubjectId};
 use std::time::Duration;
 
 /// A subject that has a case open.
 pub struct Visit {
     point: PointId,
-    database: Option<Database>,
+    database: Option<VisitTarget>,
     reported: Reported,
     spread: Option<Spread>,
     /// Batches so far.
@@ -37,13 +37,16 @@ impl Visit {
         process: &mut SubjectProcess,
         plan: &Plan,
         (subject, point): (SubjectId, PointId),
-        targets: &[Target],
+        targets: &[TargetMaker],
     ) -> SubjectResult<(Visit, Vec<(String, String)>)> {
         let case = plan.case(point);
         let target = plan.points[point].target;
         let database = targets.get(target).map(|t| t.fresh(plan, subject, point));
         let database = database.transpose()?;
-        let (url, seed) = (database.as_ref().map(Database::url), plan.seed.to_string());
+        let (url, seed) = (
+            database.as_ref().map(VisitTarget::url),
+            plan.seed.to_string(),
+        );
         let params = &plan.points[point].params;
         let plan_args = plan.open_args(point);
         let mut args = vec![("case", case.name.as_str())];
@@ -134,13 +137,13 @@ impl Visit {
         process: &mut SubjectProcess,
         plan: &Plan,
         operations: u64,
-        meanwhile: impl FnOnce(Option<&Database>, &mut SubjectProcess) -> SubjectResult<()>,
+        meanwhile: impl FnOnce(Option<&VisitTarget>, &mut SubjectProcess) -> SubjectResult<()>,
     ) -> SubjectResult<BatchResult> {
         self.begin_anew()?;
-        let server = self.database.as_ref().and_then(Database::server);
+        let server = self.database.as_ref().and_then(VisitTarget::server);
         let before = server.and_then(|s| s.cpu_ns());
         let database = self.database.as_ref();
-        let sent_before = database.and_then(Database::sent);
+        let sent_before = database.and_then(VisitTarget::sent);
         let mut result = self.while_at_work(|| {
             let case = plan.case(self.point);
             process.run_while(case, operations, |process| meanwhile(database, process))
@@ -193,7 +196,7 @@ impl Visit {
 
     /// Round trips to its server until now, where they are counted.
     pub fn round_trips(&self) -> u64 {
-        self.database.as_ref().map_or(0, Database::round_trips)
+        self.database.as_ref().map_or(0, VisitTarget::round_trips)
     }
 
     /// The metrics of the last measured batch that the lab counts itself, where calls may fail or it is over a link.
@@ -221,7 +224,7 @@ impl Visit {
     pub fn stop_counting_opens(&mut self) {
         self.database
             .iter_mut()
-            .for_each(Database::stop_counting_opens);
+            .for_each(VisitTarget::stop_counting_opens);
     }
 
     /// The server that it is on.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A workload: a kind of thing that can be measured in blocks. The session says when, the workload does it.
 
-use crate::context::{BlockContext, Progress, Record, RunContext, Stop};
+use crate::context::{BlockContext, Progress, RunContext, Stop, TurnRecord};
 use crate::fault::Fault;
 use lab_model::{Block, Metric, Outcome, PointId, SubjectId};
 use lab_store::StoreError;
@@ -190,13 +190,13 @@ pub struct Turn {
 #[derive(Clone, Debug)]
 pub struct TurnResult {
     /// What is to be kept; `None`: it is kept already.
-    pub record: Option<Record>,
+    pub record: Option<TurnRecord>,
     /// Whether other processes disturbed it: it is taken again, as often as the session allows.
     pub disturbed: bool,
 }
 
-impl From<Record> for TurnResult {
-    fn from(record: Record) -> TurnResult {
+impl From<TurnRecord> for TurnResult {
+    fn from(record: TurnRecord) -> TurnResult {
         TurnResult {
             record: Some(record),
             disturbed: false,

@@ -198,8 +198,8 @@ impl Worktrees {
         add.args(["worktree", "add", "--quiet", "--detach"]);
         match answer(add.arg(&place).arg(&commit.id)) {
             Ok(_) => Ok(place),
-            Err(Fault::Refused(message)) => Err(WorktreeError::Refused(written.into(), message)),
-            Err(Fault::Other(e)) => Err(e),
+            Err(GitFault::Refused(message)) => Err(WorktreeError::Refused(written.into(), message)),
+            Err(GitFault::Other(e)) => Err(e),
         }
     }
 
@@ -248,8 +248,8 @@ pub fn commit_of(folder: &Path) -> Option<String> {
 fn repository(folder: &Path) -> Result<(PathBuf, PathBuf), WorktreeError> {
     let ask = |option| match answer(git(folder).args(["rev-parse", option])) {
         Ok(line) => Ok(path(line.strip_suffix(b"\n").unwrap_or(&line)).to_path_buf()),
-        Err(Fault::Refused(message)) => Err(WorktreeError::NoRepository(folder.into(), message)),
-        Err(Fault::Other(e)) => Err(e),
+        Err(GitFault::Refused(message)) => Err(WorktreeError::NoRepository(folder.into(), message)),
+        Err(GitFault::Other(e)) => Err(e),
     };
     Ok((ask("--show-toplevel")?, ask("--show-prefix")?))
 }
@@ -261,8 +261,8 @@ fn resolve(top: &Path, written: &str) -> Result<Option<Commit>, WorktreeError> {
     }
     let text = |call: &mut Command| match answer(call) {
         Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
-        Err(Fault::Refused(_)) => Err(WorktreeError::Unknown(clean(written))),
-        Err(Fault::Other(e)) => Err(e),
+        Err(GitFault::Refused(_)) => Err(WorktreeError::Unknown(clean(written))),
+        Err(GitFault::Other(e)) => Err(e),
     };
     let mut verify = git(top);
     verify.args(["rev-parse", "--verify", "--quiet", "--end-of-options"]);
@@ -290,7 +290,7 @@ fn name(index: usize, count: usize) -> String {
 }
 
 /// Why git gave no answer.
-enum Fault {
+enum GitFault {
     /// It failed, with this message.
     Refused(String),
     /// It did not run, or was interrupted.
@@ -322,18 +322,18 @@ fn git(folder: &Path) -> Command {
 }
 
 /// Runs git and returns its output.
-fn answer(git: &mut Command) -> Result<Vec<u8>, Fault> {
+fn answer(git: &mut Command) -> Result<Vec<u8>, GitFault> {
     let output = git.output().map_err(|e| match e.kind() {
-        io::ErrorKind::NotFound => Fault::Other(WorktreeError::NoGit),
-        _ => Fault::Refused(e.to_string()),
+        io::ErrorKind::NotFound => GitFault::Other(WorktreeError::NoGit),
+        _ => GitFault::Refused(e.to_string()),
     })?;
     // A Ctrl-C reaches git too, and may end it before this process has taken notice.
     if interrupt::requested() || output.status.signal() == Some(Signal::SIGINT as i32) {
-        return Err(Fault::Other(WorktreeError::Interrupted));
+        return Err(GitFault::Other(WorktreeError::Interrupted));
     }
     if !output.status.success() {
         let words = String::from_utf8_lossy(&output.stderr);
-        return Err(Fault::Refused(clean(words.trim())));
+        return Err(GitFault::Refused(clean(words.trim())));
     }
     Ok(output.stdout)
 }

@@ -2,7 +2,7 @@
 //! One connection: which requests are under way on it, what of them is sent, and where its answers are.
 
 use crate::requests::Requests;
-use crate::response::{Malformed, Reader, ResponseEnd};
+use crate::response::{Malformed, ResponseEnd, ResponseReader};
 use crate::stream::Stream;
 use crate::tracker::PendingRequest;
 use std::collections::VecDeque;
@@ -14,7 +14,7 @@ pub struct Connection {
     stream: Option<Stream>,
     /// The connection is open: requests may be sent.
     open: bool,
-    reader: Reader,
+    reader: ResponseReader,
     /// The body of the answer that is being read, as far as it is kept.
     body: Vec<u8>,
     pending: VecDeque<PendingRequest>,
@@ -73,7 +73,7 @@ impl Connection {
         self.stream = None;
         self.open = false;
         self.generation = self.generation.wrapping_add(1);
-        (self.reader, self.sent, self.sent_bytes) = (Reader::new(), 0, 0);
+        (self.reader, self.sent, self.sent_bytes) = (ResponseReader::new(), 0, 0);
         self.body = Vec::new();
     }
 

@@ -3,9 +3,9 @@
 
 use crate::clock::now_ns;
 use crate::http2::Http2Worker;
-use crate::job::Job;
+use crate::job::LoadJob;
 use crate::job::LoadPeriod;
-use crate::record::Record;
+use crate::record::SliceRecord;
 use crate::tracker::{Channels, RequestTracker, SliceMessage};
 use crate::worker::Worker;
 use lab_model::Protocol;
@@ -32,7 +32,7 @@ pub struct Engine {
     stop: Arc<AtomicBool>,
     /// Returns whether to stop a load early.
     stops: fn() -> bool,
-    total: Record,
+    total: SliceRecord,
     loads: u64,
     /// Connections opened before the load. They count in its first slice.
     opened: u64,
@@ -59,7 +59,7 @@ pub enum LoadError {
 
 struct Thread {
     periods: Option<Sender<LoadPeriod>>,
-    spares: Sender<Record>,
+    spares: Sender<SliceRecord>,
     messages: Receiver<SliceMessage>,
     handle: Option<JoinHandle<()>>,
 }
@@ -67,13 +67,13 @@ struct Thread {
 impl Engine {
     /// Starts the threads and opens the connections, which takes no longer than the job's timeout. Those
     /// that cannot be opened are tried again under load. Errors: too many connections, no threads.
-    pub fn start(job: Job) -> Result<Engine, LoadError> {
+    pub fn start(job: LoadJob) -> Result<Engine, LoadError> {
         allow_files(job.connections as u64)?;
         let stop = Arc::new(AtomicBool::new(false));
         let job = Arc::new(job);
         let threads = (0..job.threads).map(|thread| Thread::start(&job, thread, &stop));
         let threads = threads.collect::<io::Result<Vec<_>>>()?;
-        let mut opening = Record::new();
+        let mut opening = SliceRecord::new();
         for thread in &threads {
             let SliceMessage { record, .. } = thread.messages.recv().map_err(|_| worker_lost())?;
             opening.add(&record);
@@ -96,7 +96,7 @@ impl Engine {
     }
 
     /// What happened last: the opening of the connections, or a slice of load.
-    pub fn last(&self) -> &Record {
+    pub fn last(&self) -> &SliceRecord {
         &self.total
     }
 
@@ -107,7 +107,7 @@ impl Engine {
         &mut self,
         length: Duration,
         slice: Duration,
-        each: &mut dyn FnMut(&Record) -> bool,
+        each: &mut dyn FnMut(&SliceRecord) -> bool,
     ) -> Result<(), LoadError> {
         let begin_ns = now_ns() + NOTICE_NS;
         let end_ns = begin_ns + length.as_nanos() as u64;
@@ -154,7 +154,7 @@ impl Drop for Engine {
 }
 
 impl Thread {
-    fn start(job: &Arc<Job>, thread: usize, stop: &Arc<AtomicBool>) -> io::Result<Thread> {
+    fn start(job: &Arc<LoadJob>, thread: usize, stop: &Arc<AtomicBool>) -> io::Result<Thread> {
         let (periods, periods_of_thread) = channel();
         let (spares, spares_of_thread) = channel();
         let (messages_of_thread, messages) = channel();

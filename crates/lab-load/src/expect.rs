@@ -14,11 +14,11 @@ const MOST_BODY_BYTES: usize = 16 << 20;
 /// the body.
 #[derive(Clone, Debug)]
 pub struct Expect {
-    shared: Arc<Shared>,
+    shared: Arc<Conditions>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Shared {
+struct Conditions {
     statuses: Statuses,
     body: Option<Vec<u8>>,
     json: Vec<JsonValue>,
@@ -27,7 +27,7 @@ struct Shared {
 impl Expect {
     /// All of the given conditions must hold.
     pub fn new(statuses: Statuses, body: Option<Vec<u8>>, json: Vec<JsonValue>) -> Expect {
-        let shared = Shared {
+        let shared = Conditions {
             statuses,
             body,
             json,
@@ -54,7 +54,7 @@ impl Expect {
 
     /// Whether a body is as expected. `body`: the whole body, or at least its first [`Expect::body_capacity`] bytes.
     pub fn body(&self, body: &[u8]) -> bool {
-        let Shared {
+        let Conditions {
             body: exact, json, ..
         } = &*self.shared;
         let room = self.body_capacity();
@@ -72,7 +72,7 @@ impl Expect {
 
     /// What is expected, for people: `status 200`, `body "OK"`, `JSON user.id = 7`.
     pub fn words(&self) -> Vec<String> {
-        let Shared {
+        let Conditions {
             statuses,
             body,
             json,
@@ -95,7 +95,7 @@ impl Serialize for Expect {
 
 impl<'de> Deserialize<'de> for Expect {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Expect, D::Error> {
-        let shared = Arc::new(Shared::deserialize(deserializer)?);
+        let shared = Arc::new(Conditions::deserialize(deserializer)?);
         Ok(Expect { shared })
     }
 }

@@ -8,19 +8,19 @@ use url::Host;
 /// Lets load go to this host and to private networks only, and to one host that the user says may be
 /// loaded.
 #[derive(Clone, Debug, Default)]
-pub struct Guard {
+pub struct LoadGuard {
     own_addresses: Vec<IpAddr>,
     allowed: Option<Host>,
 }
 
-impl Guard {
+impl LoadGuard {
     /// A guard of this host. `allowed`: a host that may be loaded wherever it is, by the name or address in its URL.
     ///
     /// # Errors
     ///
     /// `allowed` is not the name or address of a host.
-    pub fn new(allowed: Option<&str>) -> Result<Guard, JobError> {
-        Ok(Guard {
+    pub fn new(allowed: Option<&str>) -> Result<LoadGuard, JobError> {
+        Ok(LoadGuard {
             own_addresses: own_addresses(),
             allowed: allowed.map(host).transpose()?,
         })

@@ -5,12 +5,12 @@
 mod link;
 
 use crate::clock::{now_ns, wake_exactly};
-use crate::job::Job;
+use crate::job::LoadJob;
 use crate::job::LoadPeriod;
 use crate::queue::Wait;
 use crate::tracker::{LOOK_NS, MOST_OPENING, PendingRequest, RequestTracker, retry_after_ns};
 use lab_model::ErrorKind;
-use link::{ConnectionSlot, Fault, Meter, Response};
+use link::{ConnectionSlot, HttpFault, Meter, Response};
 use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 use std::cell::{Cell, RefCell};
@@ -48,7 +48,7 @@ impl Http2Worker {
     pub fn run(self) {
         wake_exactly();
         let tasks = LocalSet::new();
-        let load = Rc::new(Load::new(self.tracker));
+        let load = Rc::new(ThreadLoad::new(self.tracker));
         if load.job.keep_alive {
             tasks.block_on(&self.runtime, load.clone().open_all());
         }
@@ -66,8 +66,8 @@ impl Http2Worker {
 }
 
 /// What all tasks of the thread work on.
-struct Load {
-    job: Arc<Job>,
+struct ThreadLoad {
+    job: Arc<LoadJob>,
     places: Vec<ConnectionSlot>,
     meter: Rc<Meter>,
     tracker: RefCell<RequestTracker>,
@@ -75,11 +75,11 @@ struct Load {
     work: Notify,
 }
 
-impl Load {
-    fn new(tracker: RequestTracker) -> Load {
+impl ThreadLoad {
+    fn new(tracker: RequestTracker) -> ThreadLoad {
         let job = tracker.job.clone();
         let places = (tracker.thread..job.connections).step_by(job.threads);
-        Load {
+        ThreadLoad {
             places: places.map(|_| ConnectionSlot::default()).collect(),
             meter: Rc::default(),
             tracker: RefCell::new(tracker),
@@ -172,7 +172,7 @@ impl Load {
             let answer = timeout(self.job.timeout, exchange)
                 .await
                 .unwrap_or_else(|_| {
-                    Err(Fault {
+                    Err(HttpFault {
                         kind: ErrorKind::Timeout,
                         words: "no complete answer in time".to_owned(),
                     })
@@ -191,7 +191,7 @@ impl Load {
         self.tracker.borrow_mut().take(now_ns())
     }
 
-    fn count(&self, request: PendingRequest, answer: Result<Response, Fault>) {
+    fn count(&self, request: PendingRequest, answer: Result<Response, HttpFault>) {
         let mut tracker = self.tracker.borrow_mut();
         match answer {
             Err(fault) => tracker.failed(fault.kind, || fault.words),

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// What a generator is to do.
 #[derive(Clone, Debug)]
-pub struct Job {
+pub struct LoadJob {
     /// Where the server listens.
     pub address: SocketAddr,
     /// Who the server must be, if TLS is spoken.
@@ -40,11 +40,11 @@ pub struct Job {
     pub seed: u64,
 }
 
-impl Job {
+impl LoadJob {
     /// The same with the random arrivals of a run's block: others in each, the same for all servers.
-    pub fn of_block(self, block: u32) -> Job {
+    pub fn of_block(self, block: u32) -> LoadJob {
         let seed = self.seed.wrapping_add(u64::from(block) << 32);
-        Job { seed, ..self }
+        LoadJob { seed, ..self }
     }
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The HTTP load generator: closed and open loops over many connections, one thread per core.
 //!
-//! A [`Job`] says what to send to whom; an [`Engine`] has its threads and connections, puts load on for
-//! as long as it is asked to, and hands out a [`Record`] of what happened for every slice of that time.
+//! A [`LoadJob`] says what to send to whom; an [`Engine`] has its threads and connections, puts load on for
+//! as long as it is asked to, and hands out a [`SliceRecord`] of what happened for every slice of that time.
 
 mod arrival;
 pub mod certificates;
@@ -32,12 +32,12 @@ mod worker;
 pub use engine::{Engine, LoadError, allow_files};
 pub use error::JobError;
 pub use expect::{Expect, JsonValue, Statuses};
-pub use guard::Guard;
-pub use job::Job;
+pub use guard::LoadGuard;
+pub use job::LoadJob;
 pub use ports::{PortForecast, Ports};
-pub use record::Record;
+pub use record::SliceRecord;
 pub use request_file::read_requests;
 pub use requests::{Header, Rendered, Request, Requests, method};
 pub use server_requests::ServerRequests;
-pub use target::{Family, Link, Origin};
+pub use target::{IpFamily, LoadUrl, Origin};
 pub use tls::{Tls, Trust};

@@ -8,7 +8,7 @@ use rand::{Rng, SeedableRng};
 /// The due times of one thread's requests, in order. Two schedules with the same arguments are equal.
 #[derive(Clone, Debug)]
 pub struct Schedule {
-    profile: Profile,
+    profile: RateProfile,
     steps: Steps,
     /// In units of requests of all threads since the beginning.
     at: f64,
@@ -40,7 +40,7 @@ impl Schedule {
             (Steps::Even(mean), thread as f64 - mean)
         };
         let mut schedule = Schedule {
-            profile: Profile::new(stages),
+            profile: RateProfile::new(stages),
             steps,
             at,
         };
@@ -67,16 +67,16 @@ impl Schedule {
 /// of rate 1 in the time that its expected number of events measures (time rescaling; Brown et al., *The
 /// Time-Rescaling Theorem and Its Application to Neural Spike Train Data Analysis*, 2002, section 2.1).
 #[derive(Clone, Debug)]
-struct Profile {
+struct RateProfile {
     stages: Vec<Stage>,
     /// Requests and ns of all stages together.
     requests: f64,
     length_ns: f64,
 }
 
-impl Profile {
-    fn new(stages: &[Stage]) -> Profile {
-        Profile {
+impl RateProfile {
+    fn new(stages: &[Stage]) -> RateProfile {
+        RateProfile {
             stages: stages.to_vec(),
             requests: stages.iter().map(requests).sum(),
             length_ns: stages.iter().map(|s| s.length_ns as f64).sum(),

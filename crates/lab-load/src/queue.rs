@@ -2,9 +2,9 @@
 //! The open loop's requests that are due and wait for a connection. However many wait, they take no
 //! memory: their due times are reckoned once when they become due and once more when they are sent.
 
-use crate::job::{Job, LoadPeriod};
+use crate::job::{LoadJob, LoadPeriod};
 use crate::pace::Schedule;
-use crate::record::Record;
+use crate::record::SliceRecord;
 use lab_model::Arrivals;
 
 /// If the next request is due within this time, ns, the thread sleeps until then and reads answers after it is sent:
@@ -36,7 +36,7 @@ pub enum Wait {
 
 impl Queue {
     /// The queue of a job's thread in a period; `None`: the loop is closed.
-    pub fn new(job: &Job, thread: usize, period: LoadPeriod) -> Option<Queue> {
+    pub fn new(job: &LoadJob, thread: usize, period: LoadPeriod) -> Option<Queue> {
         let Arrivals::Open { poisson, stages } = &job.arrivals else {
             return None;
         };
@@ -58,7 +58,7 @@ impl Queue {
     }
 
     /// Adds the requests that became due until now.
-    pub fn admit_due(&mut self, now_ns: u64, record: &mut Record) {
+    pub fn admit_due(&mut self, now_ns: u64, record: &mut SliceRecord) {
         while let Some(due) = self.next_due_ns().filter(|&due| due <= now_ns) {
             record.offered += 1;
             record.lag.saturating_record(now_ns - due);

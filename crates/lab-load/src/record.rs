@@ -10,7 +10,7 @@ pub type Times = Histogram<u32>;
 
 /// What happened in a slice of load, in one thread or in all. Of constant size.
 #[derive(Clone, Debug)]
-pub struct Record {
+pub struct SliceRecord {
     /// The length of the slice, ns.
     pub wall_ns: u64,
     /// How long after the load's end its last answer came, ns; in the last slice.
@@ -41,14 +41,14 @@ pub struct Record {
     pub words: [Option<String>; ErrorKind::ALL.len()],
 }
 
-impl Record {
+impl SliceRecord {
     /// The record of a time in which nothing happened.
-    pub fn new() -> Record {
+    pub fn new() -> SliceRecord {
         let empty = || {
             Histogram::new_with_bounds(1, Counts::LONGEST_NS, Counts::DIGITS)
                 .expect("an hour has three digits")
         };
-        Record {
+        SliceRecord {
             wall_ns: 0,
             drain_ns: 0,
             offered: 0,
@@ -88,7 +88,7 @@ impl Record {
     }
 
     /// Adds what another thread did in the same time.
-    pub fn add(&mut self, other: &Record) {
+    pub fn add(&mut self, other: &SliceRecord) {
         self.wall_ns = self.wall_ns.max(other.wall_ns);
         self.drain_ns = self.drain_ns.max(other.drain_ns);
         self.offered += other.offered;
@@ -154,9 +154,9 @@ impl Record {
     }
 }
 
-impl Default for Record {
+impl Default for SliceRecord {
     fn default() -> Self {
-        Record::new()
+        SliceRecord::new()
     }
 }
 

@@ -25,7 +25,7 @@
 
 use crate::error::{JobError, escaped};
 use crate::requests::{Header, Request, method};
-use crate::target::Link;
+use crate::target::LoadUrl;
 use bytes::Bytes;
 use std::path::Path;
 
@@ -39,11 +39,11 @@ const MOST_BODY_BYTES: usize = 256 << 20;
 ///
 /// # Errors
 /// It cannot be read, or a line of it is wrong: the error names and shows the line.
-pub fn read_requests(file: &Path, base: Option<&Link>) -> Result<Vec<Request>, JobError> {
+pub fn read_requests(file: &Path, base: Option<&LoadUrl>) -> Result<Vec<Request>, JobError> {
     let bytes =
         content(file).map_err(|reason| JobError::new(format!("{}: {reason}", file.display())))?;
     let folder = file.parent().unwrap_or(Path::new(""));
-    let reader = Reader { base, folder };
+    let reader = RequestFileReader { base, folder };
     reader.requests(&bytes).map_err(|wrong| wrong.of(file))
 }
 
@@ -70,7 +70,7 @@ impl LineError {
 }
 
 #[derive(Clone, Copy)]
-struct Line<'a> {
+struct RequestLine<'a> {
     number: usize,
     /// The line without its end.
     text: &'a str,
@@ -78,7 +78,7 @@ struct Line<'a> {
     with_end: &'a str,
 }
 
-impl Line<'_> {
+impl RequestLine<'_> {
     fn wrong(&self, reason: impl Into<String>) -> LineError {
         LineError {
             number: self.number,
@@ -134,12 +134,12 @@ impl Line<'_> {
     }
 }
 
-struct Reader<'a> {
-    base: Option<&'a Link>,
+struct RequestFileReader<'a> {
+    base: Option<&'a LoadUrl>,
     folder: &'a Path,
 }
 
-impl Reader<'_> {
+impl RequestFileReader<'_> {
     fn requests(&self, bytes: &[u8]) -> Result<Vec<Request>, LineError> {
         let lines = lines(bytes)?;
         let mut rest = lines.as_slice();
@@ -178,7 +178,7 @@ impl Reader<'_> {
         }
     }
 
-    fn first_line(&self, line: &Line) -> Result<Request, LineError> {
+    fn first_line(&self, line: &RequestLine) -> Result<Request, LineError> {
         let wrong = |error: JobError| line.wrong(error.to_string());
         no_variables(line)?;
         let words: Vec<&str> = line.text.split_whitespace().collect();
@@ -196,13 +196,13 @@ impl Reader<'_> {
         })
     }
 
-    fn link(&self, place: &str) -> Result<Link, JobError> {
+    fn link(&self, place: &str) -> Result<LoadUrl, JobError> {
         match self.base {
             Some(base) if place.starts_with('/') => base.with_path(place),
             None if place.starts_with('/') => Err(JobError::new(
                 "the path has no server: write the whole URL here, or give one on the command line",
             )),
-            _ => Link::parse(place),
+            _ => LoadUrl::parse(place),
         }
     }
 
@@ -210,8 +210,8 @@ impl Reader<'_> {
     fn headers<'a>(
         &self,
         request: &mut Request,
-        mut rest: &'a [Line<'a>],
-    ) -> Result<&'a [Line<'a>], LineError> {
+        mut rest: &'a [RequestLine<'a>],
+    ) -> Result<&'a [RequestLine<'a>], LineError> {
         while let Some((line, after)) = rest.split_first() {
             let ends = line.is_empty() || line.separates() || line.begins() || line.weighs();
             if ends || line.body_file().is_some() {
@@ -234,8 +234,8 @@ impl Reader<'_> {
     fn body<'a>(
         &self,
         request: &mut Request,
-        rest: &'a [Line<'a>],
-    ) -> Result<&'a [Line<'a>], LineError> {
+        rest: &'a [RequestLine<'a>],
+    ) -> Result<&'a [RequestLine<'a>], LineError> {
         let remarks = rest.iter().take_while(|line| line.is_remark()).count();
         let (remarks, rest_of_it) = rest.split_at(remarks);
         let Some(first) = rest_of_it.first().filter(|l| !l.separates() && !l.begins()) else {
@@ -248,7 +248,7 @@ impl Reader<'_> {
             request.body = self.body_file(first, name)?;
             return Ok(&rest_of_it[1..]);
         }
-        let end = rest_of_it.iter().position(Line::separates);
+        let end = rest_of_it.iter().position(RequestLine::separates);
         let (body, next) = rest_of_it.split_at(end.unwrap_or(rest_of_it.len()));
         if let Some(script) = body.iter().find(|line| line.text.starts_with("> {%")) {
             return Err(
@@ -260,7 +260,7 @@ impl Reader<'_> {
         Ok(next)
     }
 
-    fn body_file(&self, line: &Line, name: &str) -> Result<Bytes, LineError> {
+    fn body_file(&self, line: &RequestLine, name: &str) -> Result<Bytes, LineError> {
         if name.is_empty() || name.contains(" = ") {
             let reason =
                 "a line with @ names the file of a body, as `@body.json`; variables are not known";
@@ -273,7 +273,7 @@ impl Reader<'_> {
     }
 }
 
-fn weight_in(line: &Line, comment: &str) -> Result<Option<u32>, LineError> {
+fn weight_in(line: &RequestLine, comment: &str) -> Result<Option<u32>, LineError> {
     match comment.strip_prefix("@weight") {
         None => Ok(None),
         Some(weight) => match weight.trim_start_matches([' ', '\t', '=', ':']).parse() {
@@ -283,7 +283,7 @@ fn weight_in(line: &Line, comment: &str) -> Result<Option<u32>, LineError> {
     }
 }
 
-fn no_variables(line: &Line) -> Result<(), LineError> {
+fn no_variables(line: &RequestLine) -> Result<(), LineError> {
     if line.text.contains("{{") {
         return Err(line.wrong("variables are not known; write what is to be sent"));
     }
@@ -291,14 +291,14 @@ fn no_variables(line: &Line) -> Result<(), LineError> {
 }
 
 /// Error: a bare URL, which would be taken for a header.
-fn no_bare_url(line: &Line) -> Result<(), LineError> {
-    match Link::parse(line.text.trim()) {
+fn no_bare_url(line: &RequestLine) -> Result<(), LineError> {
+    match LoadUrl::parse(line.text.trim()) {
         Ok(_) => Err(line.wrong("a request begins with a method: write `GET` before the URL")),
         Err(_) => Ok(()),
     }
 }
 
-fn lines(bytes: &[u8]) -> Result<Vec<Line<'_>>, LineError> {
+fn lines(bytes: &[u8]) -> Result<Vec<RequestLine<'_>>, LineError> {
     let text = std::str::from_utf8(bytes).map_err(|error| LineError {
         number: 1 + bytes[..error.valid_up_to()]
             .iter()
@@ -312,7 +312,7 @@ fn lines(bytes: &[u8]) -> Result<Vec<Line<'_>>, LineError> {
     let lines = text
         .split_inclusive('\n')
         .zip(1..)
-        .map(|(with_end, number)| Line {
+        .map(|(with_end, number)| RequestLine {
             number,
             text: with_end.trim_end_matches(['\r', '\n']),
             with_end,

@@ -3,7 +3,7 @@
 //! in which each has its share.
 
 use crate::error::{JobError, quoted};
-use crate::target::Link;
+use crate::target::LoadUrl;
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, HOST, HeaderName, HeaderValue};
 use http::uri::{Authority, Scheme};
@@ -24,7 +24,7 @@ const USER_AGENT: &str = concat!("benchlab/", env!("CARGO_PKG_VERSION"));
 #[derive(Clone, Debug)]
 pub struct Request {
     /// Where it is sent.
-    pub link: Link,
+    pub link: LoadUrl,
     /// The method, such as `GET`.
     pub method: Method,
     /// In the order in which they are sent. One of a name that the generator sends itself (`User-Agent`,
@@ -38,7 +38,7 @@ pub struct Request {
 
 impl Request {
     /// A GET without headers or body.
-    pub fn new(link: Link) -> Request {
+    pub fn new(link: LoadUrl) -> Request {
         Request {
             link,
             method: Method::GET,
@@ -155,10 +155,10 @@ fn reserved(name: &HeaderName, value: &HeaderValue) -> Option<&'static str> {
 /// The requests of a job, in the order in which they are sent. Cheap to clone.
 #[derive(Clone)]
 pub struct Requests {
-    shared: Arc<Shared>,
+    shared: Arc<SharedRequests>,
 }
 
-struct Shared {
+struct SharedRequests {
     rendered: Vec<Rendered>,
     order: Vec<u32>,
     planned: Vec<PlannedRequest>,
@@ -188,7 +188,7 @@ impl Requests {
         let weights: Vec<u32> = list.iter().map(|request| request.weight).collect();
         let order = order(&weights, seed)?;
         let rendered = list.iter().map(|request| render(request, keep_alive));
-        let shared = Shared {
+        let shared = SharedRequests {
             rendered: rendered.collect::<Result<_, _>>()?,
             order,
             planned: planned(list),
@@ -200,7 +200,7 @@ impl Requests {
 
     /// The request at a position, from 0; after the last of the order comes the first again.
     pub fn get(&self, position: usize) -> &Rendered {
-        let Shared {
+        let SharedRequests {
             rendered, order, ..
         } = &*self.shared;
         &rendered[order[position % order.len()] as usize]

@@ -12,9 +12,9 @@ const MOST_CHUNK_LINE: usize = 4096;
 
 /// Reads one answer after the other.
 #[derive(Debug, Default)]
-pub struct Reader {
-    stage: Stage,
-    head: Head,
+pub struct ResponseReader {
+    stage: HeadStage,
+    head: ResponseHead,
     /// A head of which the end is not there yet.
     partial: Vec<u8>,
 }
@@ -36,7 +36,7 @@ pub struct Malformed(pub &'static str);
 type Result<T> = std::result::Result<T, Malformed>;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Stage {
+enum HeadStage {
     #[default]
     Head,
     /// So many bytes of the body are left.
@@ -74,7 +74,7 @@ enum Chunk {
 
 /// What matters of a head.
 #[derive(Clone, Copy, Debug, Default)]
-struct Head {
+struct ResponseHead {
     status: u16,
     version_1_0: bool,
     length: Option<u64>,
@@ -84,10 +84,10 @@ struct Head {
     stays: bool,
 }
 
-impl Reader {
+impl ResponseReader {
     /// Before the first answer.
-    pub fn new() -> Reader {
-        Reader::default()
+    pub fn new() -> ResponseReader {
+        ResponseReader::default()
     }
 
     /// Reads on: how many of these bytes belong to the answer, and the answer if it is complete. `to_head`:
@@ -103,7 +103,7 @@ impl Reader {
         while at < bytes.len() {
             let rest = &bytes[at..];
             match self.stage {
-                Stage::Head => {
+                HeadStage::Head => {
                     let Some(used) = self.read_head(rest)? else {
                         return Ok((bytes.len(), None));
                     };
@@ -113,36 +113,36 @@ impl Reader {
                         continue;
                     }
                     self.stage = self.head.body(to_head)?;
-                    if self.stage == Stage::Length(0) {
+                    if self.stage == HeadStage::Length(0) {
                         return Ok((at, Some(self.complete())));
                     }
                 }
-                Stage::Length(left) => {
+                HeadStage::Length(left) => {
                     let n = piece(rest, left);
                     body(&rest[..n]);
                     at += n;
-                    self.stage = Stage::Length(left - n as u64);
+                    self.stage = HeadStage::Length(left - n as u64);
                     if left == n as u64 {
                         return Ok((at, Some(self.complete())));
                     }
                 }
-                Stage::UntilClose => {
+                HeadStage::UntilClose => {
                     body(rest);
                     at = bytes.len();
                 }
-                Stage::Chunk(Chunk::Data(left)) => {
+                HeadStage::Chunk(Chunk::Data(left)) => {
                     let n = piece(rest, left);
                     body(&rest[..n]);
                     at += n;
-                    self.stage = Stage::Chunk(match left - n as u64 {
+                    self.stage = HeadStage::Chunk(match left - n as u64 {
                         0 => Chunk::DataCr,
                         left => Chunk::Data(left),
                     });
                 }
-                Stage::Chunk(chunk) => {
+                HeadStage::Chunk(chunk) => {
                     at += 1;
                     match chunk.next(rest[0])? {
-                        Some(next) => self.stage = Stage::Chunk(next),
+                        Some(next) => self.stage = HeadStage::Chunk(next),
                         None => return Ok((at, Some(self.complete()))),
                     }
                 }
@@ -154,22 +154,22 @@ impl Reader {
     /// The connection has ended: the answer, if that is what completes it. `None`: there was none, or it
     /// was cut off.
     pub fn end(&mut self) -> Option<ResponseEnd> {
-        let complete = self.stage == Stage::UntilClose;
+        let complete = self.stage == HeadStage::UntilClose;
         let answer = complete.then(|| self.complete());
-        *self = Reader::new();
+        *self = ResponseReader::new();
         answer
     }
 
     fn complete(&mut self) -> ResponseEnd {
-        let Head {
+        let ResponseHead {
             status,
             version_1_0,
             close,
             stays,
             ..
         } = self.head;
-        let until_close = self.stage == Stage::UntilClose;
-        self.stage = Stage::Head;
+        let until_close = self.stage == HeadStage::UntilClose;
+        self.stage = HeadStage::Head;
         ResponseEnd {
             status,
             keep_alive: !until_close && !close && (!version_1_0 || stays),
@@ -179,7 +179,7 @@ impl Reader {
     /// The bytes of a head that ends in these; `None`: it does not end yet.
     fn read_head(&mut self, bytes: &[u8]) -> Result<Option<usize>> {
         if self.partial.is_empty() {
-            if let Some((head, used)) = Head::parse(bytes)? {
+            if let Some((head, used)) = ResponseHead::parse(bytes)? {
                 self.head = head;
                 return Ok(Some(used));
             }
@@ -188,7 +188,7 @@ impl Reader {
         }
         let before = self.partial.len();
         self.keep(&bytes[..bytes.len().min(MOST_HEAD + 1 - before)])?;
-        let Some((head, used)) = Head::parse(&self.partial)? else {
+        let Some((head, used)) = ResponseHead::parse(&self.partial)? else {
             return Ok(None);
         };
         self.head = head;
@@ -211,16 +211,16 @@ fn piece(bytes: &[u8], left: u64) -> usize {
     usize::try_from(left).map_or(bytes.len(), |left| left.min(bytes.len()))
 }
 
-impl Head {
+impl ResponseHead {
     /// The head at the beginning of these bytes and how many they are; `None`: it does not end here.
-    fn parse(bytes: &[u8]) -> Result<Option<(Head, usize)>> {
+    fn parse(bytes: &[u8]) -> Result<Option<(ResponseHead, usize)>> {
         let mut lines = Lines { bytes, at: 0 };
         let Some(line) = lines.next()? else {
             // Do not wait for the end of a line of garbage.
             status_line_begins(bytes)?;
             return Ok(None);
         };
-        let mut head = Head::status_line(line)?;
+        let mut head = ResponseHead::status_line(line)?;
         loop {
             match lines.next()? {
                 None if lines.at > MOST_HEAD => {
@@ -234,7 +234,7 @@ impl Head {
     }
 
     /// `HTTP/1.1 200 OK` (RFC 9112, section 4).
-    fn status_line(line: &[u8]) -> Result<Head> {
+    fn status_line(line: &[u8]) -> Result<ResponseHead> {
         status_line_begins(line)?;
         let wrong = Malformed("its first line is no status line");
         let (version, rest) = line.split_at_checked(9).ok_or(wrong)?;
@@ -250,10 +250,10 @@ impl Head {
         if status == 101 {
             return Err(Malformed("it changes to a protocol that was not asked for"));
         }
-        Ok(Head {
+        Ok(ResponseHead {
             status,
             version_1_0: version[7] == b'0',
-            ..Head::default()
+            ..ResponseHead::default()
         })
     }
 
@@ -304,18 +304,18 @@ impl Head {
     }
 
     /// What kind of body follows (RFC 9112, section 6.3).
-    fn body(&self, to_head: bool) -> Result<Stage> {
+    fn body(&self, to_head: bool) -> Result<HeadStage> {
         if to_head || self.status == 204 || self.status == 304 {
-            return Ok(Stage::Length(0));
+            return Ok(HeadStage::Length(0));
         }
         match (self.chunked, self.length) {
             (Some(_), Some(_)) => Err(Malformed("it has a Transfer-Encoding and a Content-Length")),
             (Some(_), None) if self.version_1_0 => {
                 Err(Malformed("it has a Transfer-Encoding in HTTP/1.0"))
             }
-            (Some(true), None) => Ok(Stage::Chunk(Chunk::Size(0, 0, 0))),
-            (None, Some(length)) => Ok(Stage::Length(length)),
-            (Some(false) | None, None) => Ok(Stage::UntilClose),
+            (Some(true), None) => Ok(HeadStage::Chunk(Chunk::Size(0, 0, 0))),
+            (None, Some(length)) => Ok(HeadStage::Length(length)),
+            (Some(false) | None, None) => Ok(HeadStage::UntilClose),
         }
     }
 }

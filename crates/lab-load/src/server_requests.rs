@@ -3,9 +3,9 @@
 
 use crate::error::JobError;
 use crate::expect::Expect;
-use crate::guard::Guard;
+use crate::guard::LoadGuard;
 use crate::requests::{Header, Request, Requests, method};
-use crate::target::{Family, Link, Origin};
+use crate::target::{IpFamily, LoadUrl, Origin};
 use crate::tls::{Tls, Trust};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -25,7 +25,7 @@ pub struct ServerRequests {
     /// The protocol on a connection.
     pub protocol: Protocol,
     /// The family of addresses to connect to; `None`: any.
-    pub family: Option<Family>,
+    pub family: Option<IpFamily>,
     /// Which certificates to accept.
     pub trust: Trust,
     /// What an answer must be.
@@ -56,7 +56,7 @@ impl ServerRequests {
 
     /// Where the server is, seen from this machine. Errors: see [`Origin::address`].
     pub fn address(&self) -> Result<SocketAddr, JobError> {
-        let guard = Guard::new(self.i_may_load.as_deref())?;
+        let guard = LoadGuard::new(self.i_may_load.as_deref())?;
         self.origin()?.address(self.family, &guard)
     }
 
@@ -71,7 +71,7 @@ impl ServerRequests {
 
 /// A request in words and numbers alone.
 #[derive(Serialize, Deserialize)]
-struct Words {
+struct RequestText {
     url: String,
     authorization: Option<String>,
     method: String,
@@ -82,9 +82,9 @@ struct Words {
     weight: u32,
 }
 
-impl From<Request> for Words {
-    fn from(request: Request) -> Words {
-        Words {
+impl From<Request> for RequestText {
+    fn from(request: Request) -> RequestText {
+        RequestText {
             url: request.link.to_string(),
             authorization: request.link.authorization,
             method: request.method.to_string(),
@@ -95,17 +95,17 @@ impl From<Request> for Words {
     }
 }
 
-impl TryFrom<Words> for Request {
+impl TryFrom<RequestText> for Request {
     type Error = JobError;
 
-    fn try_from(words: Words) -> Result<Request, JobError> {
+    fn try_from(words: RequestText) -> Result<Request, JobError> {
         let body = BASE64.decode(&words.body);
         let body = body.map_err(|e| JobError::new(format!("a request's body: {e}")))?;
         let headers = words.headers.iter().map(|line| Header::parse(line));
         Ok(Request {
-            link: Link {
+            link: LoadUrl {
                 authorization: words.authorization,
-                ..Link::parse(&words.url)?
+                ..LoadUrl::parse(&words.url)?
             },
             method: method(&words.method)?,
             headers: headers.collect::<Result<_, _>>()?,
@@ -117,13 +117,13 @@ impl TryFrom<Words> for Request {
 
 impl Serialize for Request {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Words::from(self.clone()).serialize(serializer)
+        RequestText::from(self.clone()).serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for Request {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Request, D::Error> {
-        let words = Words::deserialize(deserializer)?;
+        let words = RequestText::deserialize(deserializer)?;
         Request::try_from(words).map_err(serde::de::Error::custom)
     }
 }
@@ -139,16 +139,16 @@ mod tests {
             method: method("PATCH").unwrap(),
             body: vec![0, 255, b'x'].into(),
             weight: 3,
-            ..Request::new(Link::parse("http://me:se%63ret@127.0.0.1:8080/a?b=c").unwrap())
+            ..Request::new(LoadUrl::parse("http://me:se%63ret@127.0.0.1:8080/a?b=c").unwrap())
         };
         request.add_common(&[Header::parse("x-Trace:  grün ").unwrap()]);
-        let other = Request::new(Link::parse("http://127.0.0.1:8080/").unwrap());
+        let other = Request::new(LoadUrl::parse("http://127.0.0.1:8080/").unwrap());
         let original = ServerRequests {
             requests: vec![request, other],
             keep_alive: true,
             seed: 7,
             protocol: Protocol::Http1,
-            family: Some(Family::V4),
+            family: Some(IpFamily::V4),
             trust: Trust::System,
             expect: Expect::new(
                 Statuses::parse("200,4xx").unwrap(),

@@ -3,7 +3,7 @@
 //! connected to.
 
 use crate::error::{JobError, quoted};
-use crate::guard::Guard;
+use crate::guard::LoadGuard;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use http::uri::{Authority, PathAndQuery};
@@ -19,7 +19,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A URL, taken apart. Its user and password are kept only as the header that is sent.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Link {
+pub struct LoadUrl {
     /// Scheme, host and port.
     pub origin: Origin,
     pub(crate) path: PathAndQuery,
@@ -27,13 +27,13 @@ pub struct Link {
     pub(crate) authorization: Option<String>,
 }
 
-impl Link {
+impl LoadUrl {
     /// Takes a URL such as `http://127.0.0.1:8080/list?page=2` apart. A fragment stays here, as it does
     /// in a browser.
     ///
     /// # Errors
     /// It is not a URL of http or https, or has characters that no URL has.
-    pub fn parse(text: &str) -> Result<Link, JobError> {
+    pub fn parse(text: &str) -> Result<LoadUrl, JobError> {
         let quoted_url = || quoted(&without_user(text));
         if text.chars().any(char::is_control) {
             let words = "has a control character in it; a URL has none, write it as %XX";
@@ -60,7 +60,7 @@ impl Link {
         let wrong = |error| JobError::new(format!("the URL {} is wrong: {error}", quoted_url()));
         Authority::try_from(origin.authority()).map_err(wrong)?;
         let path = &url[url::Position::BeforePath..url::Position::AfterQuery];
-        Ok(Link {
+        Ok(LoadUrl {
             origin,
             path: PathAndQuery::try_from(path).map_err(wrong)?,
             authorization: authorization(&url),
@@ -76,13 +76,13 @@ impl Link {
     ///
     /// # Errors
     /// The path does not begin with `/`, or has characters that no path has.
-    pub fn with_path(&self, path: &str) -> Result<Link, JobError> {
+    pub fn with_path(&self, path: &str) -> Result<LoadUrl, JobError> {
         if !path.starts_with('/') {
             let words = "neither begins with `/` nor is a URL of http or https";
             return Err(JobError::new(format!("{} {words}", quoted(path))));
         }
-        let link = Link::parse(&format!("{}{path}", self.origin))?;
-        Ok(Link {
+        let link = LoadUrl::parse(&format!("{}{path}", self.origin))?;
+        Ok(LoadUrl {
             authorization: self.authorization.clone(),
             ..link
         })
@@ -90,13 +90,13 @@ impl Link {
 }
 
 /// Without the user and password.
-impl fmt::Display for Link {
+impl fmt::Display for LoadUrl {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         write!(f, "{}{}", self.origin, self.path)
     }
 }
 
-impl fmt::Debug for Link {
+impl fmt::Debug for LoadUrl {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         write!(f, "Link({self})")
     }
@@ -115,7 +115,7 @@ impl Origin {
     ///
     /// # Errors
     /// There is no link, or they lead to several servers.
-    pub fn shared<'a>(links: impl IntoIterator<Item = &'a Link>) -> Result<Origin, JobError> {
+    pub fn shared<'a>(links: impl IntoIterator<Item = &'a LoadUrl>) -> Result<Origin, JobError> {
         let mut links = links.into_iter();
         let first = links.next().ok_or_else(|| {
             JobError::new("no URL was given: name one, as http://127.0.0.1:8080/")
@@ -169,7 +169,11 @@ impl Origin {
     ///
     /// # Errors
     /// There is no such host, it has no address of that family, or the guard refuses one of them.
-    pub fn address(&self, family: Option<Family>, guard: &Guard) -> Result<SocketAddr, JobError> {
+    pub fn address(
+        &self,
+        family: Option<IpFamily>,
+        guard: &LoadGuard,
+    ) -> Result<SocketAddr, JobError> {
         let addresses = self.look_up()?;
         let of_family: Vec<SocketAddr> = addresses
             .iter()
@@ -231,25 +235,34 @@ impl fmt::Display for Origin {
 
 /// A family of addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Family {
+pub enum IpFamily {
     /// IPv4.
     V4,
     /// IPv6.
     V6,
 }
 
-impl Family {
+impl IpFamily {
+    /// Of an address.
+    pub fn of(address: &SocketAddr) -> IpFamily {
+        if address.is_ipv4() {
+            IpFamily::V4
+        } else {
+            IpFamily::V6
+        }
+    }
+
     /// The families of `4`, `6` or `4,6`, in the order given.
     ///
     /// # Errors
     /// It is anything else.
-    pub fn parse(text: &str) -> Result<Vec<Family>, JobError> {
+    pub fn parse(text: &str) -> Result<Vec<IpFamily>, JobError> {
         let family = |word: &str| match word.trim() {
-            "4" => Some(Family::V4),
-            "6" => Some(Family::V6),
+            "4" => Some(IpFamily::V4),
+            "6" => Some(IpFamily::V6),
             _ => None,
         };
-        let families: Option<Vec<Family>> = text.split(',').map(family).collect();
+        let families: Option<Vec<IpFamily>> = text.split(',').map(family).collect();
         match families {
             Some(list) if list.len() == 1 || (list.len() == 2 && list[0] != list[1]) => Ok(list),
             _ => Err(JobError::new(format!(
@@ -262,13 +275,13 @@ impl Family {
     /// `IPv4` or `IPv6`.
     pub fn name(self) -> &'static str {
         match self {
-            Family::V4 => "IPv4",
-            Family::V6 => "IPv6",
+            IpFamily::V4 => "IPv4",
+            IpFamily::V6 => "IPv6",
         }
     }
 
     fn has(self, address: IpAddr) -> bool {
-        address.is_ipv4() == (self == Family::V4)
+        address.is_ipv4() == (self == IpFamily::V4)
     }
 }
 

@@ -3,9 +3,9 @@
 //! they ended.
 
 use crate::clock::{now_ns, thread_cpu_ns};
-use crate::job::{Job, LoadPeriod};
+use crate::job::{LoadJob, LoadPeriod};
 use crate::queue::{Queue, Wait};
-use crate::record::Record;
+use crate::record::SliceRecord;
 use lab_model::{Arrivals, ErrorKind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -29,7 +29,7 @@ pub fn retry_after_ns(failures: u32) -> u64 {
 
 /// A thread's message about a slice, or about the opened connections.
 pub struct SliceMessage {
-    pub record: Record,
+    pub record: SliceRecord,
     /// It is the last of the load: all answers are in or given up.
     pub last: bool,
 }
@@ -38,7 +38,7 @@ pub struct SliceMessage {
 pub struct Channels {
     pub periods: Receiver<LoadPeriod>,
     /// Records to use again.
-    pub spares: Receiver<Record>,
+    pub spares: Receiver<SliceRecord>,
     pub messages: Sender<SliceMessage>,
 }
 
@@ -55,11 +55,11 @@ pub struct PendingRequest {
 
 /// The requests of one thread.
 pub struct RequestTracker {
-    pub job: Arc<Job>,
+    pub job: Arc<LoadJob>,
     /// The number of the thread, from 0.
     pub thread: usize,
     /// The record of the current slice.
-    pub record: Record,
+    pub record: SliceRecord,
     stop: Arc<AtomicBool>,
     channels: Channels,
     /// The current load.
@@ -80,7 +80,7 @@ pub struct RequestTracker {
 impl RequestTracker {
     /// The tracker of a job's thread before its first load.
     pub fn new(
-        job: Arc<Job>,
+        job: Arc<LoadJob>,
         thread: usize,
         stop: Arc<AtomicBool>,
         channels: Channels,
@@ -88,7 +88,7 @@ impl RequestTracker {
         RequestTracker {
             job,
             thread,
-            record: Record::new(),
+            record: SliceRecord::new(),
             stop,
             channels,
             period: LoadPeriod::default(),

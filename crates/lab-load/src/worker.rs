@@ -4,7 +4,7 @@
 use crate::arrival::ArrivalClock;
 use crate::clock::{now_ns, sleep_until, wake_exactly};
 use crate::connection::{Connection, Received};
-use crate::job::Job;
+use crate::job::LoadJob;
 use crate::job::LoadPeriod;
 use crate::poll::Poll;
 use crate::queue::Wait;
@@ -31,7 +31,7 @@ struct Arrival {
 
 /// One thread's part of a job.
 pub struct Worker {
-    job: Arc<Job>,
+    job: Arc<LoadJob>,
     tracker: RequestTracker,
     poll: Poll,
     room: Box<[u8]>,
@@ -82,7 +82,7 @@ impl Worker {
     /// Those that cannot be opened are tried again when there is load.
     fn open_all(&mut self) {
         let mut coming = 0..self.connections.len();
-        let deadline = |now: u64, job: &Job| now + job.timeout.as_nanos() as u64;
+        let deadline = |now: u64, job: &LoadJob| now + job.timeout.as_nanos() as u64;
         let mut end = deadline(now_ns(), &self.job);
         while (self.opening > 0 || !coming.is_empty())
             && now_ns() < end

@@ -2,12 +2,12 @@
 //! An agent that loads nobody: it reports made-up slices of 100,000 requests a second. `benches/load/agents.py` has a
 //! coordinator start a thousand of them in the place of ssh.
 
-use lab_load::Record;
-use lab_many::clock::Reading;
+use lab_load::SliceRecord;
+use lab_many::clock::ClockReading;
 use lab_many::load::{Order, Report, bytes};
 use lab_many::message::{Hello, ToAgent, ToCoordinator};
 use lab_many::wire;
-use lab_many::work::Work;
+use lab_many::work::AgentWork;
 use lab_model::{Host, Slice};
 use std::io::{self, BufReader, Write};
 use std::sync::Mutex;
@@ -43,7 +43,7 @@ fn main() -> io::Result<()> {
         match message {
             ToAgent::Welcome { .. } | ToAgent::Beat | ToAgent::Stop { .. } => {}
             ToAgent::Clock { number } => {
-                let now = Reading::now();
+                let now = ClockReading::now();
                 let answer = ToCoordinator::Clock {
                     number,
                     received: now,
@@ -52,7 +52,7 @@ fn main() -> io::Result<()> {
                 say(&answer, &[])?;
             }
             ToAgent::Work(work) => {
-                let work: Work = serde_json::from_value(work)?;
+                let work: AgentWork = serde_json::from_value(work)?;
                 thread::spawn(move || carry_out(work));
             }
             ToAgent::End => break,
@@ -70,14 +70,14 @@ fn report_work(report: &Report, body: &[u8]) -> io::Result<()> {
     say(&ToCoordinator::Work(serde_json::to_value(report)?), body)
 }
 
-fn carry_out(work: Work) -> io::Result<()> {
+fn carry_out(work: AgentWork) -> io::Result<()> {
     match work {
-        Work::Load(Order::Find { servers, .. }) => {
+        AgentWork::Load(Order::Find { servers, .. }) => {
             let (host, first) = (Host::default(), vec![Vec::new(); servers.len()]);
             report_work(&Report::Found { host, first }, &[])
         }
-        Work::Load(Order::Open { .. }) => report_work(&Report::Opened, &[]),
-        Work::Load(Order::Load {
+        AgentWork::Load(Order::Open { .. }) => report_work(&Report::Opened, &[]),
+        AgentWork::Load(Order::Load {
             number,
             begin_ns,
             length_ns,
@@ -87,7 +87,7 @@ fn carry_out(work: Work) -> io::Result<()> {
             let made_up = slice(slice_ns);
             for slice_number in 1..=length_ns / slice_ns {
                 let remaining =
-                    begin_ns + (slice_number * slice_ns) as i64 - Reading::now().monotonic_ns;
+                    begin_ns + (slice_number * slice_ns) as i64 - ClockReading::now().monotonic_ns;
                 thread::sleep(Duration::from_nanos(remaining.max(0) as u64));
                 let mut slice = made_up.clone();
                 let body = bytes::take(&mut slice).map_err(io::Error::other)?;
@@ -108,13 +108,13 @@ fn carry_out(work: Work) -> io::Result<()> {
 /// Times from an exponential distribution, different for each agent.
 fn slice(slice_ns: u64) -> Slice {
     let requests = RATE * slice_ns / 1_000_000_000;
-    let mut record = Record {
+    let mut record = SliceRecord {
         wall_ns: slice_ns,
         offered: requests,
         served: requests,
         cpu_ns: slice_ns / 2,
         busiest_cpu_ns: slice_ns / 2,
-        ..Record::new()
+        ..SliceRecord::new()
     };
     // The generator of Knuth's MMIX: The Art of Computer Programming, volume 2, 3.3.4.
     let mut state = u64::from(std::process::id());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The agent's own end: it introduces itself, answers questions for the time, and ends when its coordinator is gone.
 
-use crate::clock::Reading;
+use crate::clock::ClockReading;
 use crate::message::{Hello, ToAgent, ToCoordinator};
 use crate::{program, wire};
 use lab_bench::interrupt;
@@ -156,7 +156,7 @@ impl Listener {
     /// Handles messages until the coordinator is gone; then has the process end.
     fn listen(&self, mut input: impl io::Read, work: &Sender<(Value, Vec<u8>)>) {
         while let Ok(Some((message, body))) = wire::read(&mut input) {
-            let received = Reading::now();
+            let received = ClockReading::now();
             self.last_heard_ns.store(self.now_ns(), SeqCst);
             let can_go_on = match message {
                 ToAgent::Welcome { .. } | ToAgent::Beat => true,
@@ -176,9 +176,9 @@ impl Listener {
         interrupt::request();
     }
 
-    fn tell_time(&self, number: u64, received: Reading) -> io::Result<()> {
+    fn tell_time(&self, number: u64, received: ClockReading) -> io::Result<()> {
         let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
-        let answered = Reading::now();
+        let answered = ClockReading::now();
         let answer = ToCoordinator::Clock {
             number,
             received,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! All agents of a run, for their coordinator: started together, listened to, and ended together.
 
-use crate::clock::{Exchange, Reading, offset};
+use crate::clock::{ClockReading, Exchange, offset};
 use crate::launcher::Launcher;
 use crate::limits::Limits;
-use crate::link::{Event, Link};
+use crate::link::{AgentLink, Event};
 use crate::message::{Hello, ToAgent};
 use crate::program::{Program, VERSION};
 use lab_model::{Agent, AgentId, ClockOffset, Host};
@@ -68,7 +68,7 @@ pub struct Agents {
 
 struct StartedAgent {
     name: String,
-    link: Link,
+    link: AgentLink,
     hello: Hello,
     lost: Option<String>,
 }
@@ -300,7 +300,7 @@ impl Agents {
             }
         }
         let offsets = |all: &Vec<Exchange>| {
-            let monotonic = |r: &Reading| r.monotonic_ns;
+            let monotonic = |r: &ClockReading| r.monotonic_ns;
             Some((offset(all, monotonic)?, offset(all, |r| r.utc_ns)?))
         };
         exchanges.iter().map(offsets).collect()
@@ -403,15 +403,15 @@ struct Candidate {
     place: AgentId,
     attempts: VecDeque<crate::launcher::Attempt>,
     sender: Sender<(AgentId, Event)>,
-    state: State,
+    state: CandidateState,
     /// Why earlier attempts failed.
     reasons: Vec<String>,
 }
 
-enum State {
+enum CandidateState {
     /// Started; its program must have this SHA-256, if any.
-    Waiting(Link, Option<String>),
-    Welcomed(Link, Hello),
+    Waiting(AgentLink, Option<String>),
+    Welcomed(AgentLink, Hello),
     Refused,
 }
 
@@ -433,7 +433,7 @@ impl Candidate {
             place,
             attempts,
             sender: sender.clone(),
-            state: State::Refused,
+            state: CandidateState::Refused,
             reasons,
         };
         candidate.try_next();
@@ -441,12 +441,12 @@ impl Candidate {
     }
 
     fn try_next(&mut self) {
-        self.state = State::Refused;
+        self.state = CandidateState::Refused;
         while let Some(attempt) = self.attempts.pop_front() {
             let sha256 = attempt.sha256.clone();
-            match Link::start(self.place, attempt, self.sender.clone()) {
+            match AgentLink::start(self.place, attempt, self.sender.clone()) {
                 Ok(link) => {
-                    self.state = State::Waiting(link, sha256);
+                    self.state = CandidateState::Waiting(link, sha256);
                     return;
                 }
                 Err(e) => self.reasons.push(e.to_string()),
@@ -455,21 +455,21 @@ impl Candidate {
     }
 
     fn is_waited_for(&self) -> bool {
-        matches!(self.state, State::Waiting(..))
+        matches!(self.state, CandidateState::Waiting(..))
     }
 
-    fn link(&mut self) -> Option<&mut Link> {
+    fn link(&mut self) -> Option<&mut AgentLink> {
         match &mut self.state {
-            State::Waiting(link, _) | State::Welcomed(link, _) => Some(link),
-            State::Refused => None,
+            CandidateState::Waiting(link, _) | CandidateState::Welcomed(link, _) => Some(link),
+            CandidateState::Refused => None,
         }
     }
 
     /// The last line of one that is waited for.
     fn last_line(&self) -> Option<String> {
         match &self.state {
-            State::Waiting(link, _) => link.last_line(),
-            State::Welcomed(..) | State::Refused => None,
+            CandidateState::Waiting(link, _) => link.last_line(),
+            CandidateState::Welcomed(..) | CandidateState::Refused => None,
         }
     }
 
@@ -485,7 +485,7 @@ impl Candidate {
 
     /// Goes on with what was received by now. `late`: the time after which an agent without an answer is given up.
     fn advance(&mut self, late: Option<Duration>) {
-        let State::Waiting(link, sha256) = &mut self.state else {
+        let CandidateState::Waiting(link, sha256) = &mut self.state else {
             return;
         };
         let reason = match (link.hello(), late) {
@@ -498,12 +498,12 @@ impl Candidate {
             (Some(Ok(hello)), _) => match version_mismatch(&hello, sha256.as_deref()) {
                 Some(reason) => Some(reason),
                 None => {
-                    let State::Waiting(link, _) =
-                        std::mem::replace(&mut self.state, State::Refused)
+                    let CandidateState::Waiting(link, _) =
+                        std::mem::replace(&mut self.state, CandidateState::Refused)
                     else {
                         return;
                     };
-                    self.state = State::Welcomed(link, hello);
+                    self.state = CandidateState::Welcomed(link, hello);
                     None
                 }
             },
@@ -519,19 +519,19 @@ impl Candidate {
 
     /// Its name, and why it cannot be started; `None`: it was not refused.
     fn refusal(&self) -> Option<(&str, String)> {
-        let is_refused = matches!(self.state, State::Refused);
+        let is_refused = matches!(self.state, CandidateState::Refused);
         is_refused.then(|| (self.name.as_str(), self.reasons.join("; then ")))
     }
 
     fn into_agent(self) -> Option<StartedAgent> {
         match self.state {
-            State::Welcomed(link, hello) => Some(StartedAgent {
+            CandidateState::Welcomed(link, hello) => Some(StartedAgent {
                 name: self.name,
                 link,
                 hello,
                 lost: None,
             }),
-            State::Waiting(..) | State::Refused => None,
+            CandidateState::Waiting(..) | CandidateState::Refused => None,
         }
     }
 }

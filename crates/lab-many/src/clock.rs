@@ -7,17 +7,17 @@ use serde::{Deserialize, Serialize};
 
 /// A clock's reading: since some moment of the past, and since 1970, ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reading {
+pub struct ClockReading {
     /// CLOCK_MONOTONIC.
     pub monotonic_ns: i64,
     /// CLOCK_REALTIME.
     pub utc_ns: i64,
 }
 
-impl Reading {
+impl ClockReading {
     /// The current readings.
-    pub fn now() -> Reading {
-        Reading {
+    pub fn now() -> ClockReading {
+        ClockReading {
             monotonic_ns: nanoseconds(ClockId::CLOCK_MONOTONIC),
             utc_ns: nanoseconds(ClockId::CLOCK_REALTIME),
         }
@@ -33,13 +33,13 @@ fn nanoseconds(clock: ClockId) -> i64 {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Exchange {
     /// When this machine sent it.
-    pub sent: Reading,
+    pub sent: ClockReading,
     /// When the other machine received it.
-    pub received_there: Reading,
+    pub received_there: ClockReading,
     /// When the other machine answered.
-    pub answered_there: Reading,
+    pub answered_there: ClockReading,
     /// When this machine received the answer.
-    pub received: Reading,
+    pub received: ClockReading,
 }
 
 /// How far the other machine's clock is ahead; `of` takes it from a reading. `None`: nothing was exchanged.
@@ -47,7 +47,7 @@ pub struct Exchange {
 /// No message arrives before it was sent. So each question gives an upper bound and each answer a lower one, however
 /// asymmetric the ways (Cristian, *Distributed Computing* 3, 1989). Where no offset is within all bounds, a clock was
 /// set meanwhile, and the exchange with the shortest round trip counts.
-pub fn offset(exchanges: &[Exchange], of: fn(&Reading) -> i64) -> Option<ClockOffset> {
+pub fn offset(exchanges: &[Exchange], of: fn(&ClockReading) -> i64) -> Option<ClockOffset> {
     let bounds = |e: &Exchange| {
         let above = of(&e.received_there) - of(&e.sent);
         let below = of(&e.answered_there) - of(&e.received);
@@ -77,8 +77,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn reading(ns: i64) -> Reading {
-        Reading {
+    fn reading(ns: i64) -> ClockReading {
+        ClockReading {
             monotonic_ns: ns,
             utc_ns: ns,
         }

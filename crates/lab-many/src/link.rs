@@ -2,7 +2,7 @@
 //! The coordinator's end of the stream to one agent: a process, and a thread for each of its three streams.
 
 use crate::agent::BEAT;
-use crate::clock::{Exchange, Reading};
+use crate::clock::{ClockReading, Exchange};
 use crate::launcher::Attempt;
 use crate::message::{Hello, ToAgent, ToCoordinator};
 use crate::wire;
@@ -45,13 +45,13 @@ pub enum Event {
 }
 
 /// An agent's process and its streams.
-pub struct Link {
+pub struct AgentLink {
     child: Child,
     out: Sender<Outgoing>,
     hello: Receiver<Result<Hello, String>>,
     /// Events are reported once something is sent here.
     accepted: Sender<()>,
-    shared: Arc<Shared>,
+    shared: Arc<LinkState>,
 }
 
 /// Something that is written to an agent.
@@ -64,14 +64,14 @@ enum Outgoing {
     End,
 }
 
-struct Shared {
+struct LinkState {
     agent: AgentId,
     events: Sender<(AgentId, Event)>,
     began: Instant,
     /// When the agent was heard last, ns since `began`.
     last_heard_ns: AtomicU64,
     /// When each pending question for the time was sent, by its number.
-    questions: Mutex<HashMap<u64, Reading>>,
+    questions: Mutex<HashMap<u64, ClockReading>>,
     lines: Mutex<Lines>,
 }
 
@@ -83,13 +83,13 @@ struct Lines {
     is_reported: bool,
 }
 
-impl Link {
+impl AgentLink {
     /// Starts the command of an attempt. Error: it cannot be started.
     pub fn start(
         agent: AgentId,
         mut attempt: Attempt,
         events: Sender<(AgentId, Event)>,
-    ) -> io::Result<Link> {
+    ) -> io::Result<AgentLink> {
         let command = &mut attempt.command;
         command
             .stdin(Stdio::piped())
@@ -101,7 +101,7 @@ impl Link {
         let mut child = command
             .spawn()
             .map_err(|e| io::Error::other(format!("{name}: {e}")))?;
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(LinkState {
             agent,
             events,
             began: Instant::now(),
@@ -122,7 +122,7 @@ impl Link {
         spawn(move || reader.read(BufReader::new(stdout), &hello_sender, &is_accepted))?;
         let listener = shared.clone();
         spawn(move || listener.read_lines(BufReader::new(stderr)))?;
-        let link = Link {
+        let link = AgentLink {
             child,
             out,
             hello,
@@ -236,13 +236,13 @@ impl Link {
 }
 
 /// Kills the process, unless it has ended in order.
-impl Drop for Link {
+impl Drop for AgentLink {
     fn drop(&mut self) {
         self.kill();
     }
 }
 
-impl Shared {
+impl LinkState {
     fn now_ns(&self) -> u64 {
         self.began.elapsed().as_nanos() as u64
     }
@@ -251,7 +251,7 @@ impl Shared {
         self.lines.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn pending_readings(&self) -> std::sync::MutexGuard<'_, HashMap<u64, Reading>> {
+    fn pending_readings(&self) -> std::sync::MutexGuard<'_, HashMap<u64, ClockReading>> {
         self.questions
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -277,7 +277,7 @@ impl Shared {
                 Outgoing::Raw(bytes) => stdin.write_all(&bytes),
                 Outgoing::Message(message, body) => wire::write(&mut stdin, &message, &body),
                 Outgoing::Clock(number) => {
-                    self.pending_readings().insert(number, Reading::now());
+                    self.pending_readings().insert(number, ClockReading::now());
                     wire::write(&mut stdin, &ToAgent::Clock { number }, &[])
                 }
                 Outgoing::End => return,
@@ -303,7 +303,7 @@ impl Shared {
                 Ok(message) => message,
                 Err(e) => break format!("its stream cannot be read: {e}"),
             };
-            let received = Reading::now();
+            let received = ClockReading::now();
             self.last_heard_ns.store(self.now_ns(), SeqCst);
             let can_go_on = match message {
                 None => break String::new(),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Messages between coordinator and agent, for all kinds of work.
 
-use crate::clock::Reading;
+use crate::clock::ClockReading;
 use crate::limits::Limits;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -46,9 +46,9 @@ pub enum ToCoordinator {
         /// The question's number.
         number: u64,
         /// When the question was received.
-        received: Reading,
+        received: ClockReading,
         /// When it was answered.
-        answered: Reading,
+        answered: ClockReading,
     },
     /// The result of work.
     Work(Value),

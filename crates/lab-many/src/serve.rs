@@ -6,19 +6,19 @@ use crate::experiment::{self, MakeReady};
 use crate::load::agent::LoadAgent;
 use crate::usage::agent::UsageAgent;
 use crate::watch;
-use crate::work::Work;
+use crate::work::AgentWork;
 
 /// Does what the coordinator requests; `make_ready` is for experiments. Error: there is no coordinator, or its work
 /// cannot be understood.
 pub fn serve(start: Start, make_ready: MakeReady) -> Result<(), String> {
     let coordinator = Coordinator::connect(start)?;
     let (mut load, mut usage) = (LoadAgent::default(), UsageAgent::default());
-    while let Some((work, _)) = coordinator.next::<Work>()? {
+    while let Some((work, _)) = coordinator.next::<AgentWork>()? {
         let outcome = match work {
-            Work::Load(order) => load.carry_out(order, &coordinator),
-            Work::Usage(order) => usage.carry_out(order, &coordinator),
-            Work::Watch(order) => watch::agent::carry_out(order, &coordinator),
-            Work::Experiment(order) => {
+            AgentWork::Load(order) => load.carry_out(order, &coordinator),
+            AgentWork::Usage(order) => usage.carry_out(order, &coordinator),
+            AgentWork::Watch(order) => watch::agent::carry_out(order, &coordinator),
+            AgentWork::Experiment(order) => {
                 experiment::agent::carry_out(order, make_ready, &coordinator)
             }
         };

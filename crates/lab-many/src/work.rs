@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// Work for an agent.
 #[derive(Debug, Serialize, Deserialize)]
-pub enum Work {
+pub enum AgentWork {
     /// A part of a load.
     Load(load::Order),
     /// What a server uses.

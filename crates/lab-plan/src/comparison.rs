@@ -39,7 +39,7 @@ pub struct Comparison {
 #[derive(Clone, Debug)]
 pub struct GivenCommand {
     /// Its line, or its words.
-    pub words: Words,
+    pub words: CommandWords,
     /// Its name; `None`: a letter.
     pub name: Option<String>,
     /// The folder that it runs in, absolute.
@@ -52,7 +52,7 @@ pub struct GivenCommand {
 
 /// A command's words.
 #[derive(Clone, Debug)]
-pub enum Words {
+pub enum CommandWords {
     /// A line for a shell.
     Line(String),
     /// Program and arguments.
@@ -133,8 +133,8 @@ impl Comparison {
     fn mentions(&self, parameter: &str) -> bool {
         let place = format!("{{{parameter}}}");
         let in_command = |command: &GivenCommand| match &command.words {
-            Words::Line(line) => line.contains(&place),
-            Words::List(words) => words.iter().any(|w| w.contains(&place)),
+            CommandWords::Line(line) => line.contains(&place),
+            CommandWords::List(words) => words.iter().any(|w| w.contains(&place)),
         };
         self.commands.iter().any(in_command)
     }
@@ -177,12 +177,12 @@ impl Comparison {
         let command = &self.commands[i];
         let parameters: Vec<&str> = self.numeric().map(|(name, _)| name.as_str()).collect();
         let (program, shell, line) = match &command.words {
-            Words::Line(line) => {
+            CommandWords::Line(line) => {
                 let line = filled(line, choice);
                 let (program, shell) = self.words(&line, &parameters)?;
                 (program, shell, line)
             }
-            Words::List(words) => {
+            CommandWords::List(words) => {
                 let words: Vec<String> = words.iter().map(|w| filled(w, choice)).collect();
                 let quoted = shlex::try_join(words.iter().map(String::as_str));
                 let line = quoted.map_err(|e| PlanError::of_request(e.to_string()))?;

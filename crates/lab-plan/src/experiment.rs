@@ -90,7 +90,7 @@ impl Experiment {
             .map_err(|e| PlanError::of_request(format!("{}: {e}", path.display())))?;
         let toolchains = Toolchains::read(project)?;
         let file: File = toml::from_str(&text).map_err(|e| PlanError::toml(&path, &text, &e))?;
-        Reader {
+        ExperimentReader {
             project,
             path: &path,
             text: &text,
@@ -121,14 +121,14 @@ impl Experiment {
 }
 
 /// The place of the file in errors, and the toolchains.
-struct Reader<'a> {
+struct ExperimentReader<'a> {
     project: &'a Project,
     path: &'a Path,
     text: &'a str,
     toolchains: &'a Toolchains,
 }
 
-impl Reader<'_> {
+impl ExperimentReader<'_> {
     fn understand(&self, name: &str, file: File) -> Result<Experiment, PlanError> {
         let targets = self.targets(&file)?;
         let at = |span, reason: String| self.at(span, reason);

@@ -4,7 +4,7 @@
 use crate::PlanError;
 use crate::case::{Case, Values};
 use crate::error::ErrorAt;
-use crate::file::Value;
+use crate::file::ParameterValue;
 use std::collections::BTreeMap;
 use toml::Spanned;
 
@@ -13,7 +13,7 @@ type Named<T> = BTreeMap<Spanned<String>, T>;
 /// The values that a table names, by case in their order; `None`: the case is left out. Without a table all cases are
 /// measured.
 pub fn understand(
-    table: &Named<Named<Vec<Value>>>,
+    table: &Named<Named<Vec<ParameterValue>>>,
     cases: &[Case],
     at: ErrorAt,
 ) -> Result<Vec<Option<Values>>, PlanError> {
@@ -38,7 +38,7 @@ pub fn understand(
 fn chosen_values(
     case: &Case,
     key: &Spanned<String>,
-    values: &[Value],
+    values: &[ParameterValue],
     at: ErrorAt,
 ) -> Result<(String, Vec<String>), PlanError> {
     let name = key.get_ref();
@@ -49,8 +49,8 @@ fn chosen_values(
         return Err(at(key.span(), reason).with_nearest(name, names));
     };
     let words = values.iter().map(|value| match value {
-        Value::Number(number) => number.to_string(),
-        Value::Word(word) => word.clone(),
+        ParameterValue::Number(number) => number.to_string(),
+        ParameterValue::Word(word) => word.clone(),
     });
     let words: Vec<String> = words.collect();
     if words.is_empty() {

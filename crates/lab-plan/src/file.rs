@@ -20,9 +20,9 @@ pub struct File {
     #[serde(default)]
     pub metric: Vec<Metric>,
     #[serde(default)]
-    pub quick: BTreeMap<Spanned<String>, BTreeMap<Spanned<String>, Vec<Value>>>,
+    pub quick: BTreeMap<Spanned<String>, BTreeMap<Spanned<String>, Vec<ParameterValue>>>,
     #[serde(default)]
-    pub usual: BTreeMap<Spanned<String>, BTreeMap<Spanned<String>, Vec<Value>>>,
+    pub usual: BTreeMap<Spanned<String>, BTreeMap<Spanned<String>, Vec<ParameterValue>>>,
     #[serde(default)]
     pub case: Vec<Case>,
     #[serde(default)]
@@ -169,7 +169,7 @@ impl Case {
 /// A value of a sweep or of a factor.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-pub enum Value {
+pub enum ParameterValue {
     Number(u64),
     Word(String),
 }

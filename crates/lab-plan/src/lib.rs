@@ -20,10 +20,10 @@ mod shell;
 mod toolchains;
 
 pub use case::{Case, Extent, Factor};
-pub use comparison::{Comparison, GivenCommand, Words, filled};
+pub use comparison::{CommandWords, Comparison, GivenCommand, filled};
 pub use error::{PlanError, nearest};
 pub use experiment::{Experiment, Recipe, Subject};
-pub use load::{Loading, Server};
+pub use load::{LoadedServer, Loading};
 pub use place::Project;
 pub use schedule::Schedule;
 pub use select::{FolderPlace, Selection};

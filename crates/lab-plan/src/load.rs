@@ -30,7 +30,7 @@ pub struct Loading {
     /// Its name; `None`: that of the first server's host.
     pub name: Option<String>,
     /// The servers: one, or several that are compared with the first.
-    pub servers: Vec<Server>,
+    pub servers: Vec<LoadedServer>,
     /// The number of agents that share the load; 0: the lab puts it on itself.
     pub agents: usize,
     /// The number of connections, without a sweep.
@@ -61,7 +61,7 @@ pub struct Loading {
 
 /// A server that is to be loaded.
 #[derive(Clone, Debug, Default)]
-pub struct Server {
+pub struct LoadedServer {
     /// The server's name.
     pub name: String,
     /// Its scheme, host and port.
@@ -216,7 +216,7 @@ impl Loading {
     /// The work in words, as far as it is the same for all servers.
     fn work(&self) -> String {
         match &self.servers[..] {
-            [Server { asked, .. }] => match &asked[..] {
+            [LoadedServer { asked, .. }] => match &asked[..] {
                 [one] => format!("{} {}", one.method, one.url),
                 several => format!("one of {} requests", several.len()),
             },

@@ -17,18 +17,18 @@ const MOST_IDS: usize = 1 << 24;
 
 /// Reads one file, which may hold several parts. Errors: it is not of Callgrind, or not complete.
 pub fn read(from: impl BufRead) -> Result<CostProfile, ProfileError> {
-    let mut reader = Reader::default();
+    let mut reader = CallgrindReader::default();
     reader.add(from)?;
     reader.done()
 }
 
 /// Reads the files of one program, whose costs are added: Callgrind writes a file for each part and thread.
 #[derive(Debug, Default)]
-pub struct Reader {
+pub struct CallgrindReader {
     profile: Option<CostProfile>,
 }
 
-impl Reader {
+impl CallgrindReader {
     /// Reads a further file. Errors: it is not of Callgrind, not complete, or has other events.
     pub fn add(&mut self, from: impl BufRead) -> Result<(), ProfileError> {
         let mut part = Parts {

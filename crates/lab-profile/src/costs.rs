@@ -61,7 +61,7 @@ pub struct Function<'p> {
 
 /// A line and its own costs.
 #[derive(Clone, Copy, Debug)]
-pub struct Line<'p> {
+pub struct LineCosts<'p> {
     /// The source file.
     pub file: &'p str,
     /// The function that it is in, or was inlined into.
@@ -226,11 +226,11 @@ impl CostProfile {
     }
 
     /// The lines in the order of the file.
-    pub fn lines(&self) -> impl Iterator<Item = Line<'_>> {
+    pub fn lines(&self) -> impl Iterator<Item = LineCosts<'_>> {
         let keys = self.lines.keys.iter().enumerate();
         keys.map(|(i, &(function, number))| {
             let (file, function) = self.function_names(function);
-            Line {
+            LineCosts {
                 file,
                 function,
                 number,

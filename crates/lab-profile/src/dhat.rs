@@ -26,7 +26,7 @@ pub struct Dhat {
     /// Blocks with shorter lives are short-lived, as in DHAT's viewer; in the unit of times.
     pub short: u64,
     /// Where blocks were allocated.
-    pub points: Vec<Point>,
+    pub points: Vec<AllocationPoint>,
     /// All frames; the first is the root.
     pub frames: Vec<Frame>,
     /// Whether `most_bytes` and `most_blocks` are right. Valgrind 3.17 to 3.27 sets them only while the whole heap is
@@ -36,7 +36,7 @@ pub struct Dhat {
 
 /// A place where blocks were allocated, told apart by its whole stack.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-pub struct Point {
+pub struct AllocationPoint {
     /// Bytes allocated altogether.
     #[serde(rename = "tb")]
     pub bytes: u64,
@@ -78,7 +78,7 @@ pub struct Point {
     pub stack: Vec<u32>,
 }
 
-impl Point {
+impl AllocationPoint {
     /// Whether the blocks have one size, as far as the file shows: at three moments the mean size is the same.
     pub fn has_one_size(&self) -> bool {
         let moments = [
@@ -109,7 +109,7 @@ impl Point {
 
 impl Dhat {
     /// The bytes of a point if its blocks are short-lived on average.
-    pub fn short_lived_bytes(&self, point: &Point) -> u64 {
+    pub fn short_lived_bytes(&self, point: &AllocationPoint) -> u64 {
         let mean = point.lifetime.checked_div(point.blocks);
         if mean.is_some_and(|mean| mean <= self.short) {
             point.bytes
@@ -119,12 +119,12 @@ impl Dhat {
     }
 
     /// The sum of a figure over all points.
-    pub fn sum(&self, figure: impl Fn(&Point) -> u64) -> u64 {
+    pub fn sum(&self, figure: impl Fn(&AllocationPoint) -> u64) -> u64 {
         self.points.iter().map(figure).fold(0, u64::saturating_add)
     }
 
     /// Where a point's blocks are allocated: its first frame that does not allocate for others.
-    pub fn site(&self, point: &Point) -> Option<&Frame> {
+    pub fn site(&self, point: &AllocationPoint) -> Option<&Frame> {
         let mut frames = point
             .stack
             .iter()
@@ -143,7 +143,7 @@ pub fn read(mut from: impl BufRead) -> Result<Dhat, ProfileError> {
     }
     let mut json = serde_json::Deserializer::from_reader(from);
     let read = json
-        .deserialize_map(File)
+        .deserialize_map(DhatFile)
         .and_then(|read| json.end().map(|()| read));
     let (dhat, version, mode) = read.map_err(wrong)?;
     match (version, mode.as_str()) {
@@ -175,9 +175,9 @@ fn wrong(error: serde_json::Error) -> ProfileError {
 }
 
 /// The whole of a file: what it holds, its version and its mode.
-struct File;
+struct DhatFile;
 
-impl<'de> Visitor<'de> for File {
+impl<'de> Visitor<'de> for DhatFile {
     type Value = (Dhat, Option<u32>, String);
 
     fn expecting(&self, f: &mut Formatter) -> std::fmt::Result {
@@ -197,7 +197,7 @@ impl<'de> Visitor<'de> for File {
                 "cmd" => dhat.command = map.next_value()?,
                 "te" | "ei" => dhat.end = map.next_value()?,
                 "tuth" => dhat.short = map.next_value()?,
-                "pps" | "aps" => dhat.points = map.next_value::<Many<Point>>()?.0,
+                "pps" | "aps" => dhat.points = map.next_value::<Many<AllocationPoint>>()?.0,
                 "ftbl" => {
                     dhat.frames = map
                         .next_value::<Many<Text>>()?
@@ -211,7 +211,8 @@ impl<'de> Visitor<'de> for File {
         }
         dhat.knows_most = version == Some(1);
         let frame_count = dhat.frames.len() as u32;
-        let outside = |point: &Point| point.stack.iter().any(|frame| *frame >= frame_count);
+        let outside =
+            |point: &AllocationPoint| point.stack.iter().any(|frame| *frame >= frame_count);
         if dhat.points.iter().any(outside) {
             return Err(A::Error::custom(
                 "a stack names a frame that is not in `ftbl`",

@@ -39,7 +39,7 @@ const FIGURES: [&str; 24] = [
 
 /// A figure and the bound beyond which the gate fails.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Condition {
+pub struct GateCondition {
     text: String,
     figure: &'static str,
     /// Fails if the figure is above the bound; otherwise if it is below.
@@ -57,7 +57,7 @@ enum Bound {
 
 /// The result of a condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Judged {
+pub enum GateResult {
     /// The figure is within the bound.
     Passed,
     /// The figure is beyond the bound: a sentence with its value.
@@ -66,22 +66,22 @@ pub enum Judged {
     Undecided(String),
 }
 
-impl Condition {
+impl GateCondition {
     /// Judges the later of two profiles, or the only one.
-    pub fn judge(&self, before: &Profile, after: Option<&Profile>) -> Judged {
+    pub fn judge(&self, before: &Profile, after: Option<&Profile>) -> GateResult {
         let last = after.unwrap_or(before);
         let Some(value) = last.figure(self.figure) else {
-            return Judged::Undecided(format!("{self}: no file says it"));
+            return GateResult::Undecided(format!("{self}: no file says it"));
         };
         let (found, bound, text) = match (self.bound, after) {
             (Bound::Value(bound), _) => (value as f64, bound, value.to_string()),
             (Bound::Change(_), None) => {
-                return Judged::Undecided(format!(
+                return GateResult::Undecided(format!(
                     "{self}: there is nothing before to compare with"
                 ));
             }
             (Bound::Change(bound), Some(_)) => match before.figure(self.figure) {
-                None => return Judged::Undecided(format!("{self}: no file says it of before")),
+                None => return GateResult::Undecided(format!("{self}: no file says it of before")),
                 Some(0) if value == 0 => (0.0, bound, "+0 %".into()),
                 Some(old) => {
                     let change = value as f64 / old as f64 - 1.0;
@@ -99,24 +99,24 @@ impl Condition {
             found < bound
         };
         if failed {
-            Judged::Failed(format!("{self}: it is {text}"))
+            GateResult::Failed(format!("{self}: it is {text}"))
         } else {
-            Judged::Passed
+            GateResult::Passed
         }
     }
 }
 
-impl Display for Condition {
+impl Display for GateCondition {
     fn fmt(&self, f: &mut Formatter) -> std::fmt::Result {
         f.write_str(&self.text)
     }
 }
 
-impl FromStr for Condition {
+impl FromStr for GateCondition {
     type Err = String;
 
     /// `peak>2MB`, `D1mw>+5%`, `Ir<1000000`.
-    fn from_str(text: &str) -> Result<Condition, String> {
+    fn from_str(text: &str) -> Result<GateCondition, String> {
         let text = text.trim();
         let usage = "a figure, > or <, and a bound are wanted, such as 'peak>2MB' or 'D1mw>+5%'";
         let at = text.find(['>', '<']).ok_or(usage)?;
@@ -139,7 +139,7 @@ impl FromStr for Condition {
         if !number.is_finite() {
             return Err(usage.into());
         }
-        Ok(Condition {
+        Ok(GateCondition {
             text: text.into(),
             figure,
             above: text[at..].starts_with('>'),

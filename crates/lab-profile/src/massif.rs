@@ -25,7 +25,7 @@ pub struct Massif {
     /// In order of time.
     pub snapshots: Vec<Snapshot>,
     /// Where the memory at Massif's peak snapshot came from, as far as the file says.
-    pub sites: Vec<Site>,
+    pub sites: Vec<AllocationSite>,
 }
 
 /// The unit of times.
@@ -55,7 +55,7 @@ pub struct Snapshot {
 
 /// A place that allocated memory, or that called one.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Site {
+pub struct AllocationSite {
     /// 1: the place that allocated; greater: its callers.
     pub depth: usize,
     /// The bytes that it held.
@@ -237,7 +237,7 @@ fn header<R: BufRead>(lines: &mut Lines<R>) -> Result<Massif, ProfileError> {
 
 /// Parses ` n2: 512 0x10915E: main (a.c:3)` into the number of children and the site; blanks give the depth. `None`:
 /// another line.
-fn site(line: &[u8]) -> Option<(u64, Site)> {
+fn site(line: &[u8]) -> Option<(u64, AllocationSite)> {
     let depth = line.iter().take_while(|c| **c == b' ').count();
     let rest = line[depth..].strip_prefix(b"n")?;
     let colon = rest.iter().position(|c| *c == b':')?;
@@ -245,7 +245,7 @@ fn site(line: &[u8]) -> Option<(u64, Site)> {
     let rest = rest[colon + 1..].trim_ascii_start();
     let end = rest.iter().position(|c| *c == b' ')?;
     let place = rest[end..].trim_ascii();
-    let site = Site {
+    let site = AllocationSite {
         depth,
         bytes: number(&rest[..end])?,
         frame: place.starts_with(b"0x").then(|| Frame::parse(&text(place))),

@@ -118,7 +118,7 @@ fn allocating(profile: &Profile) -> Vec<&str> {
     let Some(dhat) = &profile.dhat else {
         return Vec::new();
     };
-    let mut points: Vec<&crate::Point> = dhat.points.iter().collect();
+    let mut points: Vec<&crate::AllocationPoint> = dhat.points.iter().collect();
     points.sort_by_key(|point| std::cmp::Reverse(point.bytes));
     let sites = points.into_iter().filter_map(|point| dhat.site(point));
     let files = sites.map(|site| site.file.as_str());

@@ -2,7 +2,7 @@
 //! Costs by stack, for flame graphs: of DHAT as they were seen, of Callgrind as its calls let conclude.
 
 use crate::costs::CostProfile;
-use crate::dhat::{Dhat, Point};
+use crate::dhat::{AllocationPoint, Dhat};
 use crate::names::clean;
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ const MOST_DEPTH: usize = 60;
 
 impl Dhat {
     /// Stacks that allocated, by a figure of their blocks. Those that are the same by their functions' names are one.
-    pub fn stacks(&self, figure: impl Fn(&Point) -> u64) -> Vec<Stack> {
+    pub fn stacks(&self, figure: impl Fn(&AllocationPoint) -> u64) -> Vec<Stack> {
         let mut sums: HashMap<Vec<String>, u64> = HashMap::new();
         for point in &self.points {
             let frames = point.stack.iter().rev();

@@ -100,7 +100,7 @@ pub struct ScalingLaw {
     /// What keeping in step costs each pair of connections, as a part of the work.
     pub coherency: Interval,
     /// Where throughput is highest; `None`: it is not shown to fall anywhere, for coherency may be 0.
-    pub peak: Option<Peak>,
+    pub peak: Option<PredictedPeak>,
     /// The greatest relative distance of a point from the law (0.05: 5 %).
     pub worst_residual: f64,
     /// The points do not follow the law: they differ from it by more than their noise, by more than 5 % and by more
@@ -110,7 +110,7 @@ pub struct ScalingLaw {
 
 /// The highest throughput that a law predicts.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub struct Peak {
+pub struct PredictedPeak {
     /// The number of connections.
     pub connections: Interval,
     /// Operations per second.

@@ -25,7 +25,7 @@ pub use times::ChangedTimes;
 
 use incomparable::{checked_plan, one_experiment, same_work};
 use lab_model::{Part, PointId, parts};
-use side::{Side, Sides};
+use side::{RunSide, Sides};
 use std::collections::HashSet;
 
 /// Compares two runs of one experiment, target by target. `first` is what `second` is compared with.
@@ -68,8 +68,8 @@ fn each_target(
     let several = common.len() > 1;
     for [a, b] in &common {
         let sides = Sides([
-            Side::new(first, a, several)?,
-            Side::new(second, b, several)?,
+            RunSide::new(first, a, several)?,
+            RunSide::new(second, b, several)?,
         ]);
         same_work(sides.0[0].plan, sides.0[1].plan)?;
         look(&sides);
@@ -166,7 +166,7 @@ fn not_compared(sides: &Sides, points: &[[PointId; 2]]) -> Vec<String> {
         let alone = subjects.filter(|s| other.find(&s.name).is_none());
         let alone = alone.map(|s| side.subject_label(&s.name)).collect();
         apart.extend(listed(&format!("Subjects of the {which} run alone"), alone));
-        let labels = |side: &Side| -> Vec<String> {
+        let labels = |side: &RunSide| -> Vec<String> {
             let points = 0..side.plan.points.len();
             points.map(|point| side.label(point)).collect()
         };

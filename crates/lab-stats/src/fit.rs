@@ -3,7 +3,7 @@
 
 /// A line `time = fixed + marginal * x`, and the relative distance of each point from it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Line {
+pub struct LinearFit {
     /// The time at x = 0.
     pub fixed: f64,
     /// The additional time for one more x.
@@ -15,7 +15,7 @@ pub struct Line {
 /// The line with the least sum of squared relative residuals, so that 1 % at x = 1 counts as much
 /// as 1 % at x = 1000: weighted least squares with weights 1 / time². `None` unless there are two
 /// different x, all numbers are finite and all times positive.
-pub fn line(x: &[f64], times: &[f64]) -> Option<Line> {
+pub fn line(x: &[f64], times: &[f64]) -> Option<LinearFit> {
     let is_valid = |(x, time): (&f64, &f64)| x.is_finite() && time.is_finite() && *time > 0.0;
     if !x.iter().zip(times).all(is_valid) {
         return None;
@@ -39,7 +39,7 @@ pub fn line(x: &[f64], times: &[f64]) -> Option<Line> {
     let residuals = points()
         .map(|(x, time, _)| (time - fixed - marginal * x) / time)
         .collect();
-    (marginal.is_finite() && fixed.is_finite()).then_some(Line {
+    (marginal.is_finite() && fixed.is_finite()).then_some(LinearFit {
         fixed,
         marginal,
         residuals,

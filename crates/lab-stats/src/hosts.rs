@@ -134,7 +134,7 @@ pub fn effects(run: &Run) -> Vec<HostEffect> {
     if hosts.iter().filter(|host| host.blocks > 0).count() < 2 {
         return Vec::new();
     }
-    let measured = Measured::new(run, plan);
+    let measured = BlockValues::new(run, plan);
     let blocks: Vec<Option<usize>> = run
         .complete_blocks()
         .map(|block| host_of(run, &hosts, block))
@@ -195,16 +195,16 @@ fn host_of(run: &Run, hosts: &[MeasuringHost], block: &Block) -> Option<usize> {
 }
 
 /// The reduced samples or slices of a run.
-enum Measured<'r> {
+enum BlockValues<'r> {
     Batches(Table),
     Servers(Visits<'r>),
 }
 
-impl<'r> Measured<'r> {
-    fn new(run: &'r Run, plan: &Plan) -> Measured<'r> {
+impl<'r> BlockValues<'r> {
+    fn new(run: &'r Run, plan: &Plan) -> BlockValues<'r> {
         match plan.serving() {
-            None => Measured::Batches(Table::new(run, plan)),
-            Some(_) => Measured::Servers(Visits::new(run, plan)),
+            None => BlockValues::Batches(Table::new(run, plan)),
+            Some(_) => BlockValues::Servers(Visits::new(run, plan)),
         }
     }
 
@@ -216,8 +216,8 @@ impl<'r> Measured<'r> {
         point: PointId,
     ) -> Vec<Option<f64>> {
         match self {
-            Measured::Batches(table) => table.log_ratios(subject, baseline, point),
-            Measured::Servers(visits) => {
+            BlockValues::Batches(table) => table.log_ratios(subject, baseline, point),
+            BlockValues::Servers(visits) => {
                 let pairs = zip(visits.of(subject, point), visits.of(baseline, point));
                 let cpu = &Metric::SERVER_CPU;
                 pairs
@@ -270,7 +270,7 @@ fn places(plan: &Plan) -> Vec<ComparedScope> {
 
 impl ComparedScope {
     /// The logarithm of the ratio in each block that has it at all points.
-    fn logs(&self, plan: &Plan, measured: &Measured) -> Vec<Option<f64>> {
+    fn logs(&self, plan: &Plan, measured: &BlockValues) -> Vec<Option<f64>> {
         let baseline = plan.baseline_on(plan.subjects[self.subject].target);
         let each = self.points.iter();
         let each = each.map(|&point| measured.log_ratios(self.subject, baseline, point));

@@ -2,9 +2,9 @@
 //! What more connections bring each subject: the Universal Scalability Law through the throughputs of
 //! a sweep whose points do several operations at once.
 
-use crate::analysis::{Peak, ScalingLaw};
+use crate::analysis::{PredictedPeak, ScalingLaw};
 use crate::results::Scaling;
-use crate::sweeps::{self, OneSubject, Ranked, Sweep};
+use crate::sweeps::{self, OneSubject, RankedTimes, Sweep};
 use crate::table::Table;
 use crate::{bootstrap, usl};
 use lab_model::{Cores, Plan, Run, SubjectId};
@@ -62,7 +62,7 @@ pub(crate) fn of(plan: &Plan, sweep: &Sweep, subject: SubjectId, measured: &OneS
 
 fn law(plan: &Plan, measured: &OneSubject) -> Option<ScalingLaw> {
     let OneSubject { x, blocks } = measured;
-    let ranked: Vec<Ranked> = (0..x.len()).map(|i| Ranked::new(blocks, i)).collect();
+    let ranked: Vec<RankedTimes> = (0..x.len()).map(|i| RankedTimes::new(blocks, i)).collect();
     let fit = |times: Vec<f64>| {
         let throughputs: Vec<f64> = times.iter().map(|ns| 1e9 / ns).collect();
         usl::law(x, &throughputs)
@@ -85,7 +85,7 @@ fn law(plan: &Plan, measured: &OneSubject) -> Option<ScalingLaw> {
         one,
         contention,
         coherency,
-        peak: (coherency.low > 0.0).then_some(Peak {
+        peak: (coherency.low > 0.0).then_some(PredictedPeak {
             connections,
             throughput,
         }),

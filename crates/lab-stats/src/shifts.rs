@@ -102,7 +102,7 @@ fn greatest_penalty(sum: usize, has_changes: impl Fn(f64) -> bool) -> f64 {
 
 /// A change in a history: of the logarithms of its values.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Shift {
+pub struct HistoryShift {
     /// The index of the first value after it.
     pub at: usize,
     /// The geometric mean of the values since the change before it.
@@ -112,7 +112,7 @@ pub struct Shift {
 }
 
 /// The changes of each of some series of one history, at most `alpha` of which show any where there is none.
-pub fn of_history(series: &[Vec<f64>], alpha: f64) -> Vec<Vec<Shift>> {
+pub fn of_history(series: &[Vec<f64>], alpha: f64) -> Vec<Vec<HistoryShift>> {
     let alpha = share(series, alpha);
     let of = |values: &Vec<f64>| {
         let logs: Vec<f64> = values.iter().map(|v| v.ln()).collect();
@@ -121,7 +121,7 @@ pub fn of_history(series: &[Vec<f64>], alpha: f64) -> Vec<Vec<Shift>> {
         let starts = [0].into_iter().chain(found.iter().copied());
         let mean = |part: &[f64]| (part.iter().sum::<f64>() / part.len() as f64).exp();
         let all = found.iter().zip(ends).zip(starts);
-        all.map(|((&at, end), start)| Shift {
+        all.map(|((&at, end), start)| HistoryShift {
             at,
             before: mean(&logs[start..at]),
             after: mean(&logs[at..end]),

@@ -3,7 +3,7 @@
 //! one more of what is swept, fitted through the levels of its points.
 
 use crate::analysis::{Fit, Interval};
-use crate::table::{Table, Visit};
+use crate::table::{BatchFigures, Table};
 use crate::{bootstrap, fit, order, refusals};
 use lab_model::{Cores, Metric, Plan, PointId, Run, SubjectId};
 
@@ -73,8 +73,8 @@ pub(crate) fn line(
     OneSubject { x, blocks }: OneSubject,
     (metric, over): (Metric, String),
 ) -> Option<Fit> {
-    let ranked: Vec<Ranked> = (0..x.len())
-        .map(|point| Ranked::new(&blocks, point))
+    let ranked: Vec<RankedTimes> = (0..x.len())
+        .map(|point| RankedTimes::new(&blocks, point))
         .collect();
     let through = |counts: &[u32]| {
         let levels: Vec<f64> = ranked.iter().map(|times| times.median(counts)).collect();
@@ -119,7 +119,7 @@ impl OneSubject {
         sweep: &Sweep,
         subject: SubjectId,
     ) -> Option<OneSubject> {
-        let time = |visit: Option<&Visit>| visit.map(|v| v.wall_ns);
+        let time = |visit: Option<&BatchFigures>| visit.map(|v| v.wall_ns);
         OneSubject::new(run, plan, sweep, subject, |point| {
             table.visits(subject, point).map(time).collect()
         })
@@ -155,14 +155,14 @@ pub(crate) fn worst(residuals: &[f64]) -> f64 {
 
 /// The times at one point with their blocks, ascending: so that a median over blocks that count
 /// several times needs no sorting.
-pub(crate) struct Ranked(Vec<(f64, usize)>);
+pub(crate) struct RankedTimes(Vec<(f64, usize)>);
 
-impl Ranked {
-    pub fn new(blocks: &[Vec<f64>], point: usize) -> Ranked {
+impl RankedTimes {
+    pub fn new(blocks: &[Vec<f64>], point: usize) -> RankedTimes {
         let times = blocks.iter().enumerate();
         let mut ranked: Vec<(f64, usize)> = times.map(|(block, t)| (t[point], block)).collect();
         ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
-        Ranked(ranked)
+        RankedTimes(ranked)
     }
 
     /// The median, where each block counts so often; not a number if none counts.

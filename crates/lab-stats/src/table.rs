@@ -14,12 +14,12 @@ pub struct Table {
     subjects: usize,
     points: usize,
     /// By block, then point, then subject.
-    visits: Vec<Option<Visit>>,
+    visits: Vec<Option<BatchFigures>>,
 }
 
 /// One subject at one point in one block.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Visit {
+pub struct BatchFigures {
     /// Interquartile mean of the wall time of an operation, ns.
     pub wall_ns: f64,
     /// Interquartile mean of the CPU time of an operation, ns.
@@ -73,7 +73,9 @@ impl Table {
                     (last | 1).saturating_add(1).saturating_add(passes)
                 });
             }
-            table.visits.extend(batches.iter_mut().map(Visit::new));
+            table
+                .visits
+                .extend(batches.iter_mut().map(BatchFigures::new));
         }
         table
     }
@@ -83,7 +85,7 @@ impl Table {
         &self,
         subject: SubjectId,
         point: PointId,
-    ) -> impl Iterator<Item = Option<&Visit>> {
+    ) -> impl Iterator<Item = Option<&BatchFigures>> {
         let blocks = self.visits.chunks(self.subjects * self.points);
         blocks.map(move |block| block[point * self.subjects + subject].as_ref())
     }
@@ -113,7 +115,7 @@ impl Table {
         subject: SubjectId,
         baseline: SubjectId,
         point: PointId,
-        time: fn(&Visit) -> f64,
+        time: fn(&BatchFigures) -> f64,
     ) -> [Vec<f64>; 2] {
         let pairs = self
             .visits(subject, point)
@@ -169,9 +171,9 @@ fn groups(run: &Run, builds: usize) -> Vec<Vec<&Block>> {
     groups
 }
 
-impl Visit {
+impl BatchFigures {
     /// Empties `batches`, which are pairs of a pass and its batch.
-    fn new(batches: &mut Vec<(u32, Batch)>) -> Option<Visit> {
+    fn new(batches: &mut Vec<(u32, Batch)>) -> Option<BatchFigures> {
         batches.sort_by_key(|(pass, _)| *pass);
         batches.dedup_by_key(|(pass, _)| *pass);
         let per_operation = |ns: fn(&Batch) -> u64| -> Vec<f64> {
@@ -193,7 +195,7 @@ impl Visit {
             .iter()
             .map(|(_, batch)| batch.server_cpu_ns.map(|ns| ns as f64))
             .sum();
-        let visit = Some(Visit {
+        let visit = Some(BatchFigures {
             wall_ns: order::interquartile_mean(&per_operation(|b| b.wall_ns))?,
             cpu_ns: order::interquartile_mean(&per_operation(|b| b.cpu_ns))?,
             mean_wall_ns: mean_ns(|b| b.wall_ns),
@@ -213,7 +215,7 @@ impl Visit {
         self.mean_wall_ns - self.mean_cpu_ns - self.mean_server_ns.unwrap_or(0.0)
     }
 
-    fn pair_log_ratios(&self, baseline: &Visit) -> Vec<f64> {
+    fn pair_log_ratios(&self, baseline: &BatchFigures) -> Vec<f64> {
         let mut baseline_pairs = baseline.pairs.iter().peekable();
         let ratio = |&(pair, log): &(u32, f64)| {
             while baseline_pairs.next_if(|(other, _)| *other < pair).is_some() {}

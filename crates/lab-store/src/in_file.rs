@@ -38,7 +38,7 @@ pub struct TimesColumns {
 impl TimesColumns {
     pub fn of(file: &Arc<OpenFile>, table: &str) -> TimesColumns {
         let column = |name: &str| {
-            Arc::new(Column {
+            Arc::new(StoredTimes {
                 file: file.clone(),
                 sql: format!("SELECT {name} FROM {table} WHERE rowid = ?"),
             })
@@ -100,12 +100,12 @@ fn in_file(median: Option<u64>, column: &Arc<dyn TimesColumn>, row: i64) -> Slic
 }
 
 #[derive(Debug)]
-struct Column {
+struct StoredTimes {
     file: Arc<OpenFile>,
     sql: String,
 }
 
-impl TimesColumn for Column {
+impl TimesColumn for StoredTimes {
     fn read(&self, row: i64) -> Counts {
         let db = self.file.db();
         let read = || {

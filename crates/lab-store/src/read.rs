@@ -4,7 +4,7 @@
 use crate::consistency;
 use crate::error::StoreError;
 use crate::in_file::{OpenFile, TimesColumns};
-use crate::record::Record;
+use crate::record::StoredRow;
 use crate::schema::{self, has_column};
 use crate::values::{json, meta, rows, word};
 use lab_model::audit::{AuditKind, Finding};
@@ -735,7 +735,7 @@ fn batch(r: &Row, first: usize) -> rusqlite::Result<Batch> {
 }
 
 /// All rows of a table without keys, in the order in which they were written.
-fn records<T: Record>(db: &Connection) -> rusqlite::Result<Vec<T>> {
+fn records<T: StoredRow>(db: &Connection) -> rusqlite::Result<Vec<T>> {
     rows(db, &format!("{} ORDER BY rowid", T::SELECT), T::read)
 }
 

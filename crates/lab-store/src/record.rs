@@ -5,7 +5,7 @@ use lab_model::{Exit, Figure, LogLine, ProcessStart, Reading, Resources, Setting
 use rusqlite::{Row, ToSql};
 
 /// A row of a table whose columns are keys, which the type does not have, and the type's fields.
-pub trait Record: Sized {
+pub trait StoredRow: Sized {
     /// Selects the keys and then the fields.
     const SELECT: &str;
     /// Inserts the keys and then the fields.
@@ -14,13 +14,13 @@ pub trait Record: Sized {
     /// The fields of a selected row.
     fn read(row: &Row) -> rusqlite::Result<Self>;
 
-    /// The values of [`Record::INSERT`].
+    /// The values of [`StoredRow::INSERT`].
     fn values<'a>(&'a self, keys: &[&'a dyn ToSql]) -> Vec<&'a dyn ToSql>;
 }
 
 macro_rules! record {
     ($type:ident: $table:ident [$($key:ident)*] $first:ident $($field:ident)*) => {
-        impl Record for $type {
+        impl StoredRow for $type {
             const SELECT: &str = concat!(
                 "SELECT ", $(stringify!($key), ", ",)* stringify!($first),
                 $(", ", stringify!($field),)* " FROM ", stringify!($table)

@@ -4,7 +4,7 @@
 use crate::error::StoreError;
 use crate::histogram;
 use crate::in_file::{OpenFile, TimesColumns};
-use crate::record::Record;
+use crate::record::StoredRow;
 use crate::schema;
 use crate::values::{as_json, as_word};
 use lab_model::{
@@ -394,7 +394,7 @@ impl RunWriter {
         )
     }
 
-    fn record<T: Record>(&self, keys: &[&dyn ToSql], record: &T) -> Result<()> {
+    fn record<T: StoredRow>(&self, keys: &[&dyn ToSql], record: &T) -> Result<()> {
         self.execute(T::INSERT, &record.values(keys)[..])
     }
 

@@ -4,7 +4,7 @@
 //! Source: PostgreSQL 15, F.32 *pg_stat_statements*; MariaDB, *performance schema
 //! events_statements_summary_by_digest*; `docs/watch.md`, *Monitor JSON*.
 
-use crate::format::Document;
+use crate::format::WholeLog;
 use crate::query;
 use crate::read_error::{ReadError, limited};
 use crate::tally::{Tally, name};
@@ -21,7 +21,7 @@ const LONGEST_NAME: usize = 4096;
 
 /// Reads such a document. Errors: it cannot be read, or is none.
 pub fn read(
-    document: Document,
+    document: WholeLog,
     input: impl Read,
     (source, lines): (&mut WatchedSource, &mut LineCounts),
     tally: &mut Tally,
@@ -29,11 +29,11 @@ pub fn read(
     let bytes = limited(input, MOST)?;
     source.bytes = bytes.len() as u64;
     let (format, entries) = match document {
-        Document::Statements => (
+        WholeLog::Statements => (
             "statements with totals, as CSV",
             read_statements(&bytes, tally)?,
         ),
-        Document::Monitor => ("a monitor's JSON", read_monitor(&bytes, tally)?),
+        WholeLog::Monitor => ("a monitor's JSON", read_monitor(&bytes, tally)?),
     };
     source.format = format.into();
     lines.entries += entries;

@@ -29,8 +29,8 @@ mod sketch;
 mod tally;
 mod time;
 
-pub use entry::{Entry, Line};
-pub use format::{Hints, Reader};
+pub use entry::{Entry, LogLine};
+pub use format::{Hints, LogReader};
 pub use logs_read::{LogsRead, files};
 pub use named::{NOT_FOUND, OTHERS};
 pub use part::TallyPart;

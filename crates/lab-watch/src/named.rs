@@ -2,7 +2,7 @@
 //! Pages under the names that they have once it is known what varies in routes; those of one name are put together.
 
 use crate::learn::{Variables, learn};
-use crate::page::{Page, Width};
+use crate::page::{CellWidth, Page};
 use crate::records::Renamed;
 use crate::rules::Rules;
 use lab_model::{PageKind, WatchedPage};
@@ -17,22 +17,22 @@ pub const NOT_FOUND: &str = "(no such page)";
 pub const OTHERS: &str = "(other pages)";
 
 /// A page with the name that it has now.
-struct Named<'p> {
+struct NamedPage<'p> {
     name: String,
     page: &'p Page,
 }
 
 /// The pages of a report, those that take most one by one, and how many were merged into [`OTHERS`]. No copy of all
 /// pages is made: there may be 100,000.
-pub fn report_pages(pages: &[Page], rules: &Rules, width: Width) -> (Vec<WatchedPage>, u64) {
+pub fn report_pages(pages: &[Page], rules: &Rules, width: CellWidth) -> (Vec<WatchedPage>, u64) {
     let variables = learn_variables(pages, rules);
-    let named = |page| Named {
+    let named = |page| NamedPage {
         name: name_of(page, &variables, rules),
         page,
     };
-    let mut named: Vec<Named> = pages.iter().map(named).collect();
+    let mut named: Vec<NamedPage> = pages.iter().map(named).collect();
     named.sort_by(|a, b| a.key().cmp(&b.key()));
-    let mut groups: Vec<&[Named]> = named.chunk_by(|a, b| a.key() == b.key()).collect();
+    let mut groups: Vec<&[NamedPage]> = named.chunk_by(|a, b| a.key() == b.key()).collect();
     groups.sort_by(|a, b| {
         let by_cost = cost(b).cmp(&cost(a));
         by_cost.then_with(|| a[0].name.cmp(&b[0].name))
@@ -59,21 +59,21 @@ pub fn report_pages(pages: &[Page], rules: &Rules, width: Width) -> (Vec<Watched
     (kept, merged_count)
 }
 
-impl Named<'_> {
+impl NamedPage<'_> {
     fn key(&self) -> (PageKind, &str) {
         (self.page.kind, &self.name)
     }
 }
 
 /// The cost of a group: time in ns, then requests.
-fn cost(group: &[Named]) -> (u64, u64) {
+fn cost(group: &[NamedPage]) -> (u64, u64) {
     group.iter().fold((0, 0), |(time, requests), named| {
         let (t, r) = named.page.cost();
         (time.saturating_add(t), requests.saturating_add(r))
     })
 }
 
-fn merge_group(group: &[Named]) -> Page {
+fn merge_group(group: &[NamedPage]) -> Page {
     let mut page = Page {
         name: group[0].name.clone(),
         ..group[0].page.clone()

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// How long cells are: the longer the log, the longer they.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Width(usize);
+pub struct CellWidth(usize);
 
 /// Lengths of cells, and for how long a log, s.
 const WIDTHS: [(i64, i64); 4] = [
@@ -18,11 +18,11 @@ const WIDTHS: [(i64, i64); 4] = [
     (7 * 86_400, i64::MAX),
 ];
 
-impl Width {
+impl CellWidth {
     /// The shortest.
-    pub const MINUTE: Width = Width(0);
+    pub const MINUTE: CellWidth = CellWidth(0);
     /// The longest.
-    pub const LONGEST: Width = Width(WIDTHS.len() - 1);
+    pub const LONGEST: CellWidth = CellWidth(WIDTHS.len() - 1);
 
     /// The length of a cell, s.
     pub fn seconds(self) -> i64 {
@@ -30,8 +30,8 @@ impl Width {
     }
 
     /// The next longer one.
-    pub fn next(self) -> Width {
-        Width((self.0 + 1).min(WIDTHS.len() - 1))
+    pub fn next(self) -> CellWidth {
+        CellWidth((self.0 + 1).min(WIDTHS.len() - 1))
     }
 
     /// Whether a log of so many s needs longer ones.
@@ -188,7 +188,7 @@ impl Page {
     }
 
     /// Puts cells together in longer ones.
-    pub fn widen(&mut self, width: Width) {
+    pub fn widen(&mut self, width: CellWidth) {
         let shorter = WIDTHS[width.0.saturating_sub(1)].0;
         let cells = std::mem::take(&mut self.cells);
         for cell in cells {
@@ -242,7 +242,7 @@ impl Page {
     }
 
     /// As a run file keeps it.
-    pub fn watched(self, width: Width) -> WatchedPage {
+    pub fn watched(self, width: CellWidth) -> WatchedPage {
         let cell = |c: Cell| WatchedCell {
             start_s: i64::from(c.start) * width.seconds(),
             requests: c.requests.into(),

@@ -2,7 +2,7 @@
 //! What was counted of some of the logs, as it is sent to where it is put together with the others'.
 
 use crate::hour::Hour;
-use crate::page::{Page, Width};
+use crate::page::{CellWidth, Page};
 use crate::seconds::Seconds;
 use serde::{Deserialize, Serialize};
 use std::io::Read;
@@ -17,7 +17,7 @@ const LEVEL: i32 = 3;
 #[derive(Debug, Serialize, Deserialize)]
 pub struct TallyPart {
     pub(crate) pages: Vec<Page>,
-    pub(crate) width: Width,
+    pub(crate) width: CellWidth,
     pub(crate) first_s: i64,
     pub(crate) last_s: i64,
     pub(crate) hours: Vec<Hour>,

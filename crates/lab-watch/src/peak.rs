@@ -6,17 +6,17 @@ const SLOTS: usize = 64;
 
 /// The highest count so far.
 #[derive(Clone, Debug)]
-pub struct Peak {
+pub struct CountPeak {
     /// How long a stretch is, s.
     length: i64,
     /// The highest that ended, and those that are counted.
     slots: [(i64, u64); SLOTS + 1],
 }
 
-impl Peak {
+impl CountPeak {
     /// Of stretches of so many s.
-    pub fn new(length: i64) -> Peak {
-        Peak {
+    pub fn new(length: i64) -> CountPeak {
+        CountPeak {
             length,
             slots: [(i64::MIN, 0); SLOTS + 1],
         }

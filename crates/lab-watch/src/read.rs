@@ -2,12 +2,12 @@
 //! Bytes -> lines -> entries, whatever the bytes are: compressed, cut off, binary, without an end.
 
 use crate::documents;
-use crate::entry::{Entry, Line};
-use crate::format::{Document, Hints, LogFormat, Reader, find};
+use crate::entry::{Entry, LogLine};
+use crate::format::{Hints, LogFormat, LogReader, WholeLog, find};
 use crate::read_error::ReadError;
 #[cfg(target_arch = "x86_64")]
 use crate::registers::Avx2;
-use crate::registers::{self, Baseline, Width};
+use crate::registers::{self, Baseline, RegisterWidth};
 use crate::tally::Tally;
 use flate2::read::MultiGzDecoder;
 use lab_model::{LineCounts, WatchedSource};
@@ -36,7 +36,7 @@ pub struct Log {
     /// What became of its lines.
     pub lines: LineCounts,
     hints: Hints,
-    reader: Option<Reader>,
+    reader: Option<LogReader>,
     /// The beginning of a line; before the format is known, all bytes so far.
     part: Vec<u8>,
     /// Whether the rest of a line that is too long is skipped.
@@ -60,7 +60,7 @@ impl Log {
     }
 
     /// The reader of its lines, once the format is known.
-    pub fn reader(&self) -> Option<&Reader> {
+    pub fn reader(&self) -> Option<&LogReader> {
         self.reader.as_ref()
     }
 
@@ -161,7 +161,7 @@ impl Log {
     fn read_complete_lines_by<'b>(
         &mut self,
         mut bytes: &'b [u8],
-        width: impl Width,
+        width: impl RegisterWidth,
         tally: &mut Tally,
     ) -> &'b [u8] {
         let mut entries = Vec::with_capacity(Tally::TOGETHER);
@@ -221,9 +221,9 @@ impl Log {
             return;
         };
         match reader.line(line, &mut |entry: &Entry| tally.add(entry)) {
-            Line::Entry => self.lines.entries += 1,
-            Line::Other => self.lines.other += 1,
-            Line::Malformed => self.lines.malformed += 1,
+            LogLine::Entry => self.lines.entries += 1,
+            LogLine::Other => self.lines.other += 1,
+            LogLine::Malformed => self.lines.malformed += 1,
         }
     }
 
@@ -337,7 +337,7 @@ fn fill(input: &mut dyn Read, buffer: &mut [u8]) -> io::Result<usize> {
     Ok(n)
 }
 
-fn document_kind(begin: &[u8], hints: &Hints) -> Option<Document> {
+fn document_kind(begin: &[u8], hints: &Hints) -> Option<WholeLog> {
     match find(begin, hints) {
         Ok(LogFormat::Document(document)) => Some(document),
         _ => None,

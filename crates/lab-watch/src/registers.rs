@@ -10,7 +10,7 @@ const BLOCK: usize = 16;
 const LONGEST: usize = 19;
 
 /// How many bytes are compared at once, with what the processor has.
-pub trait Width: Copy {
+pub trait RegisterWidth: Copy {
     /// A bit for each byte that is one of those wanted, the first one's the lowest.
     fn matches<const N: usize>(self, block: &[u8; 2 * BLOCK], needles: [u8; N]) -> u32;
 }
@@ -19,7 +19,7 @@ pub trait Width: Copy {
 #[derive(Clone, Copy, Debug)]
 pub struct Baseline;
 
-impl Width for Baseline {
+impl RegisterWidth for Baseline {
     #[inline(always)]
     fn matches<const N: usize>(self, block: &[u8; 2 * BLOCK], needles: [u8; N]) -> u32 {
         let (low, high) = block.split_at(BLOCK);
@@ -47,7 +47,7 @@ impl Avx2 {
 }
 
 #[cfg(target_arch = "x86_64")]
-impl Width for Avx2 {
+impl RegisterWidth for Avx2 {
     #[inline(always)]
     fn matches<const N: usize>(self, block: &[u8; 2 * BLOCK], needles: [u8; N]) -> u32 {
         use std::arch::x86_64::*;
@@ -79,7 +79,11 @@ pub fn fetch<T>(value: &T) {
 
 /// The index of the first of these bytes in a text. None of them is 0.
 #[inline(always)]
-pub fn find<const N: usize>(width: impl Width, needles: [u8; N], text: &[u8]) -> Option<usize> {
+pub fn find<const N: usize>(
+    width: impl RegisterWidth,
+    needles: [u8; N],
+    text: &[u8],
+) -> Option<usize> {
     let mut offset = 0;
     while let Some(block) = text[offset..].first_chunk() {
         let hits = width.matches(block, needles);

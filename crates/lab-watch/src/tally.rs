@@ -6,9 +6,9 @@ use crate::entry::Entry;
 use crate::hour::Hour;
 use crate::learn::Variables;
 use crate::named::{OTHERS, learn_variables, merge_renamed, rename_page, renames, report_pages};
-use crate::page::{Page, Width};
+use crate::page::{CellWidth, Page};
 use crate::part::TallyPart;
-use crate::peak::Peak;
+use crate::peak::CountPeak;
 use crate::query;
 use crate::records::Records;
 use crate::registers;
@@ -73,7 +73,7 @@ struct Minute {
 }
 
 impl Minute {
-    fn new(start: i64, width: Width) -> Minute {
+    fn new(start: i64, width: CellWidth) -> Minute {
         let second = start.saturating_mul(60);
         Minute {
             start,
@@ -98,7 +98,7 @@ pub struct Tally {
     name: String,
     pages: Vec<Page>,
     variables: Variables,
-    width: Width,
+    width: CellWidth,
     /// The minute of the last entry.
     minute: Minute,
     cells: usize,
@@ -110,8 +110,8 @@ pub struct Tally {
     hours: Vec<Hour>,
     hour_indexes: HashMap<i64, usize>,
     hour: usize,
-    seconds: Peak,
-    minutes: Peak,
+    seconds: CountPeak,
+    minutes: CountPeak,
     /// Every second, where logs are read in several places.
     every_second: Option<Seconds>,
     clock_jumps: u64,
@@ -138,8 +138,8 @@ impl Tally {
             name: String::new(),
             pages: Vec::new(),
             variables: Variables::default(),
-            width: Width::MINUTE,
-            minute: Minute::new(0, Width::MINUTE),
+            width: CellWidth::MINUTE,
+            minute: Minute::new(0, CellWidth::MINUTE),
             cells: 0,
             unchecked: 0,
             first_s: i64::MAX,
@@ -147,8 +147,8 @@ impl Tally {
             hours: Vec::new(),
             hour_indexes: HashMap::new(),
             hour: 0,
-            seconds: Peak::new(1),
-            minutes: Peak::new(60),
+            seconds: CountPeak::new(1),
+            minutes: CountPeak::new(60),
             every_second: None,
             clock_jumps: 0,
             is_full: false,
@@ -207,7 +207,7 @@ impl Tally {
             self.clock_jumps += part.clock_jumps;
             self.extend_times(part.first_s, part.last_s);
         }
-        while self.width < part.width.min(Width::LONGEST) {
+        while self.width < part.width.min(CellWidth::LONGEST) {
             self.widen();
         }
         for mut page in part.pages {
@@ -657,7 +657,7 @@ impl Tally {
     }
 
     /// The most requests in so many seconds.
-    fn peak(&self, length: i64, counted: &Peak) -> Option<(i64, u64)> {
+    fn peak(&self, length: i64, counted: &CountPeak) -> Option<(i64, u64)> {
         match &self.every_second {
             Some(seconds) => seconds.highest(length),
             None => counted.highest(),

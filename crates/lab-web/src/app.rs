@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What all pages share.
 
-use crate::guard::Guard;
+use crate::guard::PageGuard;
 use crate::library::Library;
 use crate::problem::Problem;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use tokio::sync::{Semaphore, watch};
 #[derive(Clone)]
 pub struct App {
     pub library: Arc<Library>,
-    pub guard: Arc<Guard>,
+    pub guard: Arc<PageGuard>,
     /// Limits how many analyses run at the same time.
     pub analyses: Arc<Semaphore>,
     /// True once the server ends.

@@ -37,18 +37,18 @@ const HEADERS: [(HeaderName, &str); 7] = [
 ];
 
 /// Decides which requests are allowed.
-pub struct Guard {
+pub struct PageGuard {
     socket: SocketAddr,
     names: Vec<String>,
     token: String,
 }
 
-impl Guard {
+impl PageGuard {
     /// With a new token. Error: there is no randomness.
-    pub fn new(socket: SocketAddr, names: &[String]) -> io::Result<Guard> {
+    pub fn new(socket: SocketAddr, names: &[String]) -> io::Result<PageGuard> {
         let mut random = [0; 24];
         getrandom::fill(&mut random).map_err(io::Error::other)?;
-        Ok(Guard {
+        Ok(PageGuard {
             socket,
             names: names.iter().map(|name| name.to_lowercase()).collect(),
             token: random.iter().map(|byte| format!("{byte:02x}")).collect(),
@@ -146,7 +146,7 @@ fn is_same_origin(headers: &HeaderMap, host: &str) -> bool {
 }
 
 /// Lets allowed requests through, and adds [`HEADERS`] to every answer.
-pub async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
+pub async fn check(State(guard): State<Arc<PageGuard>>, request: Request, next: Next) -> Response {
     let mut response = match guard.examine(&request) {
         Err(problem) => problem.into_response(),
         Ok(()) => match token_in_url(&request) {
@@ -173,7 +173,7 @@ fn token_in_url(request: &Request) -> Option<String> {
 }
 
 /// Moves the token from the URL to a cookie, so that the browser's address bar does not show it.
-fn set_token(guard: &Guard, token: &str, path: &str) -> Response {
+fn set_token(guard: &PageGuard, token: &str, path: &str) -> Response {
     if !guard.is_token(token) {
         return Problem::forbidden(
             "the token is of another server: open the address that `benchlab serve` printed",
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn only_addresses_and_known_names_are_hosts() {
-        let guard = Guard {
+        let guard = PageGuard {
             socket: ([127, 0, 0, 1], 8640).into(),
             names: vec!["lab.example".into()],
             token: "ab".into(),
@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn a_token_is_all_of_it() {
-        let guard = Guard::new(([127, 0, 0, 1], 1).into(), &[]).unwrap();
+        let guard = PageGuard::new(([127, 0, 0, 1], 1).into(), &[]).unwrap();
         let token = guard.address().token;
         assert_eq!(token.len(), 48);
         assert!(guard.is_token(&token));
@@ -242,7 +242,9 @@ mod tests {
         }
         assert_ne!(
             token,
-            Guard::new(([127, 0, 0, 1], 1).into(), &[]).unwrap().token
+            PageGuard::new(([127, 0, 0, 1], 1).into(), &[])
+                .unwrap()
+                .token
         );
     }
 }

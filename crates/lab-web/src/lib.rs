@@ -17,7 +17,7 @@ use app::App;
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::routing::get;
-use guard::Guard;
+use guard::PageGuard;
 use library::Library;
 use problem::Problem;
 use std::io;
@@ -58,7 +58,7 @@ pub fn serve(options: Options, on_start: impl FnOnce(&Address)) -> io::Result<()
 async fn listen_and_serve(options: Options, on_start: impl FnOnce(&Address)) -> io::Result<()> {
     let listener = listen(&options).await?;
     let (end, ending) = watch::channel(false);
-    let guard = Guard::new(listener.local_addr()?, &options.names)?;
+    let guard = PageGuard::new(listener.local_addr()?, &options.names)?;
     let address = guard.address();
     let app = App {
         library: Arc::new(Library::new(options.folder)),

@@ -39,12 +39,12 @@ pub struct Entry {
     /// What it is about, or why it cannot be read.
     pub heading: Result<Heading, String>,
     /// Whether it goes on.
-    pub state: State,
+    pub state: RunState,
 }
 
 /// Whether a run goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum RunState {
     /// It goes on.
     Measured,
     /// It was stopped or killed.
@@ -257,10 +257,10 @@ impl Library {
         let heading = Heading::read(&path).map_err(|e| clean(&e.to_string()));
         let is_measured = || lab_store::is_measured(&path);
         let state = match &heading {
-            Ok(heading) if heading.ended => State::Ended,
-            _ if is_measured() => State::Measured,
-            Ok(heading) if heading.experiment.is_some() => State::Stopped,
-            _ => State::Ended,
+            Ok(heading) if heading.ended => RunState::Ended,
+            _ if is_measured() => RunState::Measured,
+            Ok(heading) if heading.experiment.is_some() => RunState::Stopped,
+            _ => RunState::Ended,
         };
         Entry {
             name,

@@ -2,7 +2,7 @@
 //! `benchlab audit net` in a network of the test's own: names with addresses of one family or both or none, addresses
 //! without names, resolvers of one family.
 
-use lab_audit::namespace::{Pair, ip};
+use lab_audit::namespace::{NamespacePair, ip};
 use serde_json::Value;
 use std::fs;
 use std::io::{Read, Write};
@@ -139,7 +139,12 @@ fn serve(address: &str) {
 }
 
 /// The findings for a name, where /etc/resolv.conf names this resolver: rule and state.
-fn audit_findings(pair: &Pair, folder: &Path, resolver: &str, name: &str) -> Vec<(String, String)> {
+fn audit_findings(
+    pair: &NamespacePair,
+    folder: &Path,
+    resolver: &str,
+    name: &str,
+) -> Vec<(String, String)> {
     let file = |name: &str, text: &str| {
         fs::write(folder.join(name), text).expect("a file");
     };
@@ -180,7 +185,7 @@ fn audit_findings(pair: &Pair, folder: &Path, resolver: &str, name: &str) -> Vec
 
 #[test]
 fn names_addresses_and_resolvers_are_good_or_not() {
-    let pair = match Pair::new() {
+    let pair = match NamespacePair::new() {
         Ok(pair) => pair,
         Err(why) => {
             let lacking = why.contains("takes root") || why.contains("is not installed");
@@ -196,9 +201,16 @@ fn names_addresses_and_resolvers_are_good_or_not() {
     let served = pair.server.within(|| {
         for address in &more {
             let address = format!("{address}/64");
-            ip(&["address", "add", &address, "dev", Pair::DEVICES[1], "nodad"])?;
+            ip(&[
+                "address",
+                "add",
+                &address,
+                "dev",
+                NamespacePair::DEVICES[1],
+                "nodad",
+            ])?;
         }
-        let all = Pair::SERVER
+        let all = NamespacePair::SERVER
             .into_iter()
             .chain(more.iter().map(String::as_str));
         all.for_each(serve);

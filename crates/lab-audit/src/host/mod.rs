@@ -58,7 +58,7 @@ const PROBES: [&dyn Probe; 7] = [
     &disks::Disks,
     &filesystems::Filesystems,
     &memory::Memory,
-    &network::Network,
+    &network::HostNetwork,
     &system::System,
 ];
 

@@ -6,7 +6,7 @@ use crate::root::Root;
 use crate::value::{Thing, Value};
 use lab_model::Unit;
 
-pub struct Network;
+pub struct HostNetwork;
 
 /// How long a port rests, in s: TCP_TIMEWAIT_LEN of include/net/tcp.h, which no setting changes.
 const TIME_WAIT_S: f64 = 60.0;
@@ -14,7 +14,7 @@ const TIME_WAIT_S: f64 = 60.0;
 const REUSED_AFTER_S: f64 = 1.0;
 const IPV4: &str = "proc/sys/net/ipv4";
 
-impl Probe for Network {
+impl Probe for HostNetwork {
     fn observe(&self, machine: &Machine) -> Vec<Thing> {
         let root = &machine.root;
         let mut host = machine.host();

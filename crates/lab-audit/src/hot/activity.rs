@@ -25,15 +25,15 @@ pub type Activities = HashMap<PathBuf, Activity>;
 
 /// Which files are watched, and which folder each is counted in.
 #[derive(Clone, Debug)]
-pub struct Scope {
+pub struct WatchedFolders {
     pub(super) under: PathBuf,
     pub(super) mounts: Vec<PathBuf>,
 }
 
-impl Scope {
+impl WatchedFolders {
     /// All files below a folder that are on these filesystems.
-    pub fn new(under: &Path, mounts: Vec<PathBuf>) -> Scope {
-        Scope {
+    pub fn new(under: &Path, mounts: Vec<PathBuf>) -> WatchedFolders {
+        WatchedFolders {
             under: under.to_owned(),
             mounts,
         }
@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn a_folder_lies_below_its_mount_point() {
         let mounts = ["/", "/srv/shop/data"].map(PathBuf::from);
-        let scope = Scope::new(Path::new("/srv"), mounts.into());
+        let scope = WatchedFolders::new(Path::new("/srv"), mounts.into());
         let folder_of = |path: &str| {
             scope
                 .folder(Path::new(path))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Opens, reads and writes of files as the kernel tells them (fanotify(7)). Needs root.
 
-use super::activity::{Activities, Scope};
+use super::activity::{Activities, WatchedFolders};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::fanotify::{EventFFlags, Fanotify, FanotifyEvent, InitFlags, MarkFlags, MaskFlags};
 use std::collections::HashMap;
@@ -66,7 +66,7 @@ impl Events {
     }
 
     /// Counts pending events. It waits a tenth of a second for the first one.
-    pub fn read_pending(&mut self, scope: &Scope, activities: &mut Activities) {
+    pub fn read_pending(&mut self, scope: &WatchedFolders, activities: &mut Activities) {
         let wait = PollTimeout::try_from(Duration::from_millis(100)).unwrap_or(PollTimeout::ZERO);
         let mut polled = [PollFd::new(self.group.as_fd(), PollFlags::POLLIN)];
         if !poll(&mut polled, wait).is_ok_and(|n| n > 0) {
@@ -77,7 +77,12 @@ impl Events {
         }
     }
 
-    fn count(&mut self, event: &FanotifyEvent, scope: &Scope, activities: &mut Activities) {
+    fn count(
+        &mut self,
+        event: &FanotifyEvent,
+        scope: &WatchedFolders,
+        activities: &mut Activities,
+    ) {
         let Some(fd) = event.fd() else {
             self.has_lost_events = true;
             return;

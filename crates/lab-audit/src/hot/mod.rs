@@ -8,7 +8,7 @@ mod plan;
 mod scan;
 mod script;
 
-pub use activity::Scope;
+pub use activity::WatchedFolders;
 pub use plan::{HotTarget, Placement};
 
 use crate::extra::Extra;
@@ -18,7 +18,7 @@ use activity::{Activities, Activity, DAY};
 use events::Events;
 use lab_model::Unit;
 use lab_model::audit::{EvidenceBars, EvidenceTable, EvidenceValue};
-use plan::Folder;
+use plan::WatchedFolder;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -74,7 +74,7 @@ pub const FOLDER: Class = Class {
 
 /// What was seen.
 pub struct Watched {
-    scope: Scope,
+    scope: WatchedFolders,
     seconds: f64,
     activities: Activities,
     /// Why only times of files were seen; `None`: events were.
@@ -86,7 +86,7 @@ pub struct Watched {
 
 /// Watches for so long, or until `is_stopped`, which gets the time since the start, is true.
 pub fn watch(
-    scope: &Scope,
+    scope: &WatchedFolders,
     length: Duration,
     is_stopped: &mut dyn FnMut(Duration) -> bool,
 ) -> Watched {
@@ -244,7 +244,7 @@ fn pareto(watched: &Watched, plan: &str) -> EvidenceBars {
     }
 }
 
-fn folders_table(folders: &[Folder], watched: &Watched) -> EvidenceTable {
+fn folders_table(folders: &[WatchedFolder], watched: &Watched) -> EvidenceTable {
     let columns = [
         "folder",
         "opens",
@@ -258,7 +258,7 @@ fn folders_table(folders: &[Folder], watched: &Watched) -> EvidenceTable {
     ];
     let bytes = |n: f64| EvidenceValue::Number(n, Unit::Bytes);
     let lasts = |days: f64| EvidenceValue::Word(Value::ns(days * DAY * 1e9).text());
-    let row = |folder: &Folder| {
+    let row = |folder: &WatchedFolder| {
         let a = folder.activity;
         vec![
             EvidenceValue::Word(folder.path.display().to_string()),

@@ -63,7 +63,7 @@ pub enum Placement {
 
 /// A folder with what was seen of it.
 #[derive(Clone, Debug)]
-pub struct Folder {
+pub struct WatchedFolder {
     pub path: PathBuf,
     pub activity: Activity,
     /// `None`: it has too many files to count.
@@ -136,7 +136,7 @@ impl HotTarget {
 }
 
 /// The plan in a sentence: how many folders should go where.
-pub fn plan_sentence(folders: &[Folder], fast: &HotTarget) -> String {
+pub fn plan_sentence(folders: &[WatchedFolder], fast: &HotTarget) -> String {
     let mount = fast.mount.display();
     let moves = [
         (Placement::Fast, format!("to {mount}")),
@@ -166,7 +166,7 @@ pub fn plan(
     seconds: f64,
     fast: Option<&HotTarget>,
     memory: u64,
-) -> Vec<Folder> {
+) -> Vec<WatchedFolder> {
     let mut endurances = Endurances::default();
     let of_fast = fast.and_then(|fast| endurances.of(&fast.disk));
     // A nested subvolume of btrfs has a device number of its own and may be no mount point.
@@ -182,7 +182,7 @@ pub fn plan(
         let has_limited_writes =
             |disk: &&String| Medium::of(&Root::live(), disk).has_limited_writes();
         let limited_disk = disk.as_ref().filter(has_limited_writes);
-        Folder {
+        WatchedFolder {
             size: scan::size(&path),
             own_endurance: limited_disk.and_then(|disk| endurances.of(disk)),
             fast_endurance: of_fast,
@@ -198,13 +198,13 @@ pub fn plan(
         }
     };
     let busiest = ranked.into_iter().take(MOST);
-    let mut folders: Vec<Folder> = busiest.map(&mut observe).collect();
+    let mut folders: Vec<WatchedFolder> = busiest.map(&mut observe).collect();
     place(&mut folders, fast.map(|fast| fast.free), memory);
     folders
 }
 
 /// Gives each folder its place. `free`: room on the fast filesystem; `None`: there is none.
-fn place(folders: &mut [Folder], free: Option<u64>, memory: u64) {
+fn place(folders: &mut [WatchedFolder], free: Option<u64>, memory: u64) {
     folders
         .iter_mut()
         .for_each(|folder| folder.place = folder.placement(free.is_some(), memory));
@@ -222,7 +222,7 @@ fn place(folders: &mut [Folder], free: Option<u64>, memory: u64) {
     }
 }
 
-impl Folder {
+impl WatchedFolder {
     /// The part of its bytes that was read.
     pub fn read_share(&self) -> f64 {
         let Activity { read, written, .. } = self.activity;
@@ -360,8 +360,8 @@ pub(super) mod tests {
     const MIB: f64 = 1024.0 * 1024.0;
 
     /// A folder on a disk that spins, which takes so many MiB, of which so many were read and written.
-    pub fn folder(path: &str, size: u64, read: f64, written: f64) -> Folder {
-        Folder {
+    pub fn folder(path: &str, size: u64, read: f64, written: f64) -> WatchedFolder {
+        WatchedFolder {
             path: path.into(),
             activity: Activity {
                 opens: 1.0,
@@ -393,7 +393,7 @@ pub(super) mod tests {
         }
     }
 
-    fn placed(mut folders: Vec<Folder>, free_mib: Option<u64>) -> Vec<Placement> {
+    fn placed(mut folders: Vec<WatchedFolder>, free_mib: Option<u64>) -> Vec<Placement> {
         place(
             &mut folders,
             free_mib.map(|mib| mib << 20),

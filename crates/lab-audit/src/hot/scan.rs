@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Times of files, where the kernel tells no events: what `find -amin` and `find -mmin` see.
 
-use super::activity::{Activities, Scope};
+use super::activity::{Activities, WatchedFolders};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Counts files that were read or written since `began`. False: the time was over.
-pub fn scan(began: SystemTime, scope: &Scope, activities: &mut Activities) -> bool {
+pub fn scan(began: SystemTime, scope: &WatchedFolders, activities: &mut Activities) -> bool {
     let since = began
         .duration_since(UNIX_EPOCH)
         .map_or(0, |t| t.as_secs() as i64);
@@ -93,7 +93,7 @@ mod tests {
         file(&under.join("hot/b"), 500, after, before);
         file(&under.join("log/new"), 7000, before, after);
         file(&under.join("idle/old"), 9000, before, before);
-        let scope = Scope::new(under, vec![under.to_owned()]);
+        let scope = WatchedFolders::new(under, vec![under.to_owned()]);
         let mut activities = Activities::new();
         assert!(scan(began, &scope, &mut activities), "all was looked at");
         let activity_of = |name: &str| {

@@ -2,10 +2,10 @@
 //! The script that moves folders to the fast disk. It is given to the reader, and never run here.
 
 use super::fstab::escaped;
-use super::plan::{Folder, HotTarget, Placement};
+use super::plan::{HotTarget, Placement, WatchedFolder};
 
 /// The script. Error: why there is none, in words.
-pub fn script(folders: &[Folder], fast: &HotTarget) -> Result<String, String> {
+pub fn script(folders: &[WatchedFolder], fast: &HotTarget) -> Result<String, String> {
     let placed = |place: Placement| folders.iter().filter(move |folder| folder.place == place);
     let names = placed(Placement::Fast).map(|folder| folder.path.to_string_lossy().into_owned());
     let names = outermost(names.collect());
@@ -63,7 +63,7 @@ fn fast_line(fast: &HotTarget, uuid: &str) -> Vec<String> {
     ]
 }
 
-fn in_memory(folder: &Folder) -> [String; 2] {
+fn in_memory(folder: &WatchedFolder) -> [String; 2] {
     let name = printable(&folder.path.to_string_lossy());
     [
         format!("# In memory from the next start on; what is in {name} now is then not seen."),
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
     use std::process::Command;
 
-    fn placed(path: &str, place: Placement) -> Folder {
+    fn placed(path: &str, place: Placement) -> WatchedFolder {
         let mut folder = folder(path, 100, 9.0, 0.0);
         folder.place = place;
         folder

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `audit net`: IPv4 against IPv6 to the same name, on pinned addresses, in mirrored turns; and on this machine alone.
 
-mod family;
 mod names;
 mod path;
 mod ping;
@@ -9,11 +8,11 @@ mod spaces;
 mod turns;
 
 use crate::judge::judge;
-use crate::namespace::{Namespace, Pair};
+use crate::namespace::{Namespace, NamespacePair};
 use crate::root::Root;
 use crate::rule::{self, Rule, RuleError};
 use crate::value::{Class, Thing, Value};
-pub use family::Family;
+use lab_load::IpFamily;
 use lab_model::Unit;
 use lab_model::audit::{Audit, AuditKind, EvidenceBars, EvidenceTable, EvidenceValue};
 use lab_stats::order::median;
@@ -21,8 +20,8 @@ use lab_stats::signed_rank::centre;
 use names::Names;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::time::{Duration, Instant};
-pub use turns::{Round, Step};
-use turns::{Side, take_turns};
+use turns::{AddressTurns, take_turns};
+pub use turns::{NetStep, NetTurn};
 
 /// How long Happy Eyeballs waits before it tries the second address (RFC 8305, section 5).
 const ATTEMPT_DELAY: Duration = Duration::from_millis(250);
@@ -137,10 +136,10 @@ pub struct NetObservation {
     /// Time of the lookup; `None`: an address was given.
     lookup_ns: Option<f64>,
     /// The first address of each family, in the system's order (RFC 6724). Error: why the name could not be looked up.
-    sides: Result<Vec<Side>, String>,
+    sides: Result<Vec<AddressTurns>, String>,
     /// Addresses that this machine should have and does not, each with the reason.
     missing: Vec<(IpAddr, String)>,
-    rounds: Vec<Round>,
+    rounds: Vec<NetTurn>,
     tls: bool,
     /// The names behind the IPv4 and the IPv6 address.
     names: [Names; 2],
@@ -203,16 +202,21 @@ pub fn local(rounds: u32, step: &mut dyn FnMut(u32)) -> NetObservation {
 
 /// Compares IPv4 with IPv6 between two network namespaces. Error: it takes root and `ip`.
 pub fn linked(rounds: u32, step: &mut (dyn FnMut(u32) + Send)) -> Result<NetObservation, String> {
-    over(&Pair::new()?, rounds, step)
+    over(&NamespacePair::new()?, rounds, step)
 }
 
 /// [`linked`] over an existing pair of namespaces.
 pub fn over(
-    pair: &Pair,
+    pair: &NamespacePair,
     rounds: u32,
     step: &mut (dyn FnMut(u32) + Send),
 ) -> Result<NetObservation, String> {
-    between([&pair.client, &pair.server], Pair::SERVER, rounds, step)
+    between(
+        [&pair.client, &pair.server],
+        NamespacePair::SERVER,
+        rounds,
+        step,
+    )
 }
 
 /// From one namespace to another one, which has an IPv4 and an IPv6 address.
@@ -254,12 +258,12 @@ fn without_lookups(
 }
 
 /// The first address of each family.
-fn first_addresses(addresses: &[SocketAddr]) -> Vec<Side> {
-    let mut sides: Vec<Side> = Vec::new();
+fn first_addresses(addresses: &[SocketAddr]) -> Vec<AddressTurns> {
+    let mut sides: Vec<AddressTurns> = Vec::new();
     for address in addresses {
-        let family = Family::of(address);
+        let family = IpFamily::of(address);
         if sides.iter().all(|side| side.family != family) {
-            sides.push(Side::new(*address));
+            sides.push(AddressTurns::new(*address));
         }
     }
     sides
@@ -310,7 +314,7 @@ fn has_answer(observation: &NetObservation) -> bool {
         .iter()
         .flatten()
         .any(|side| side.refused > 0);
-    let connected = |round: &Round| round.time(Step::Connect).is_some();
+    let connected = |round: &NetTurn| round.time(NetStep::Connect).is_some();
     refused || observation.rounds.iter().any(connected)
 }
 
@@ -339,10 +343,10 @@ fn name_thing(observation: &NetObservation) -> Option<Thing> {
     name.set("lookup", Value::ns(observation.lookup_ns?));
     match &observation.sides {
         Ok(sides) => {
-            let has = |family: Family| sides.iter().any(|side| side.family == family);
+            let has = |family: IpFamily| sides.iter().any(|side| side.family == family);
             name.set("found", Value::Flag(!sides.is_empty()));
-            name.set("ipv4", Value::Flag(has(Family::V4)));
-            name.set("ipv6", Value::Flag(has(Family::V6)));
+            name.set("ipv4", Value::Flag(has(IpFamily::V4)));
+            name.set("ipv6", Value::Flag(has(IpFamily::V6)));
         }
         Err(reason) => {
             let reason = format!("The name could not be looked up: {reason}.");
@@ -370,16 +374,16 @@ fn missing_address_thing(observation: &NetObservation, address: IpAddr, reason: 
     thing
 }
 
-fn address_thing(observation: &NetObservation, side: &Side, reached: bool) -> Thing {
+fn address_thing(observation: &NetObservation, side: &AddressTurns, reached: bool) -> Thing {
     let mut thing = Thing::new(
         "address",
         format!("{} ({})", observation.target.name, side.address.ip()),
     );
     thing.set("family", Value::word(side.family.name()));
-    let connects = times(observation, side.family, Step::Connect);
+    let connects = times(observation, side.family, NetStep::Connect);
     let attempts = turn_count(observation, side.family);
     let unreachable = side
-        .last_failure(Step::Connect)
+        .last_failure(NetStep::Connect)
         .filter(|_| connects.is_empty() && side.has_no_route);
     match unreachable {
         Some(reason) => {
@@ -413,7 +417,7 @@ fn address_thing(observation: &NetObservation, side: &Side, reached: bool) -> Th
     thing
 }
 
-fn turn_count(observation: &NetObservation, family: Family) -> usize {
+fn turn_count(observation: &NetObservation, family: IpFamily) -> usize {
     let turns = observation
         .rounds
         .iter()
@@ -422,7 +426,7 @@ fn turn_count(observation: &NetObservation, family: Family) -> usize {
 }
 
 /// Sets how connections failed, if any did.
-fn set_failure(side: &Side, thing: &mut Thing) {
+fn set_failure(side: &AddressTurns, thing: &mut Thing) {
     if let Some(after) = side.failed_after {
         thing.set("failing", Value::word(side.failing()));
         thing.set("failed_after", Value::ns(after.as_nanos() as f64));
@@ -432,7 +436,7 @@ fn set_failure(side: &Side, thing: &mut Thing) {
 /// Sets which part of the handshakes failed, and of the requests after them.
 fn set_later_failures(
     observation: &NetObservation,
-    side: &Side,
+    side: &AddressTurns,
     connected: usize,
     thing: &mut Thing,
 ) {
@@ -444,7 +448,7 @@ fn set_later_failures(
     };
     let mut attempts = connected;
     if observation.tls && attempts > 0 {
-        let (successes, share, reason) = failed_share(attempts, Step::Tls);
+        let (successes, share, reason) = failed_share(attempts, NetStep::Tls);
         let without_name = "An address was asked: a server that needs a name refuses that.";
         let share = if share > 0.0 && observation.lookup_ns.is_none() {
             Value::Unknown(without_name.into())
@@ -456,14 +460,14 @@ fn set_later_failures(
         attempts = successes;
     }
     if attempts > 0 {
-        let (_, share, reason) = failed_share(attempts, Step::FirstByte);
+        let (_, share, reason) = failed_share(attempts, NetStep::FirstByte);
         thing.set("unanswered_share", Value::share(share));
         thing.set("unanswered", reason);
     }
 }
 
 /// Sets how large packets may be on the way to an address.
-fn set_mtu(side: &Side, thing: &mut Thing) {
+fn set_mtu(side: &AddressTurns, thing: &mut Thing) {
     let (mtu, by) = match &side.path {
         Some(path) => (Some(path.mtu), "by echo requests of many sizes"),
         None => (side.mtu, "as this machine knows it after a large request"),
@@ -501,9 +505,9 @@ fn resolvers_thing() -> Thing {
 }
 
 /// Sets the round trip: by ICMP if it is answered, else the time of a TCP connection. Also lost echoes and hops.
-fn set_round_trip(observation: &NetObservation, side: &Side, thing: &mut Thing) {
-    let echoes = times(observation, side.family, Step::Echo);
-    let connects = times(observation, side.family, Step::Connect);
+fn set_round_trip(observation: &NetObservation, side: &AddressTurns, thing: &mut Thing) {
+    let echoes = times(observation, side.family, NetStep::Echo);
+    let connects = times(observation, side.family, NetStep::Connect);
     let (median_ns, by) = match (echoes.is_empty(), &side.echoes) {
         (false, _) => (median(&echoes), "ICMP".to_owned()),
         (true, Ok(_)) => (median(&connects), "TCP: no reply over ICMP".to_owned()),
@@ -544,21 +548,22 @@ fn set_ends([v4, v6]: &[Names; 2], thing: &mut Thing) {
 }
 
 /// Both families, where both were tried.
-fn pair_thing(observation: &NetObservation, sides: &[Side]) -> Option<Thing> {
+fn pair_thing(observation: &NetObservation, sides: &[AddressTurns]) -> Option<Thing> {
     let [first, second] = sides else { return None };
     let mut thing = Thing::new("pair", &observation.target.name);
     // Of a name the system says which family it tries first; addresses alone have no order.
     if observation.lookup_ns.is_some() {
         set_ends(&observation.names, &mut thing);
         thing.set("first", Value::word(first.family.name()));
-        let medians = [first, second].map(|s| median(&times(observation, s.family, Step::Connect)));
+        let medians =
+            [first, second].map(|s| median(&times(observation, s.family, NetStep::Connect)));
         set_happy_eyeballs([first, second], medians, &mut thing);
     }
-    let medians_by_family =
-        [Family::V4, Family::V6].map(|family| median(&times(observation, family, Step::Connect)));
+    let medians_by_family = [IpFamily::V4, IpFamily::V6]
+        .map(|family| median(&times(observation, family, NetStep::Connect)));
     thing.set_some("connect4", medians_by_family[0].map(Value::ns));
     thing.set_some("connect6", medians_by_family[1].map(Value::ns));
-    let ratio = ratio(observation, Step::Connect);
+    let ratio = ratio(observation, NetStep::Connect);
     for (index, name) in ["ratio", "ratio_low", "ratio_high"].into_iter().enumerate() {
         let reason = "Fewer than six rounds have turns of both families that succeeded.";
         let figure = ratio.map(|ratio| ratio[index]).ok_or(reason.into());
@@ -568,7 +573,11 @@ fn pair_thing(observation: &NetObservation, sides: &[Side]) -> Option<Thing> {
 }
 
 /// Sets which family Happy Eyeballs takes, and the cost if the first is dead; `times`: medians of connections in ns.
-fn set_happy_eyeballs([first, second]: [&Side; 2], times: [Option<f64>; 2], thing: &mut Thing) {
+fn set_happy_eyeballs(
+    [first, second]: [&AddressTurns; 2],
+    times: [Option<f64>; 2],
+    thing: &mut Thing,
+) {
     let delay = ATTEMPT_DELAY.as_nanos() as f64;
     let [first_name, second_name] = [first, second].map(|side| side.family.name());
     let (fails, taken) = match times {
@@ -600,7 +609,7 @@ fn set_happy_eyeballs([first, second]: [&Side; 2], times: [Option<f64>; 2], thin
     thing.set("reserve", Value::Word(reserve));
 }
 
-fn times(observation: &NetObservation, family: Family, step: Step) -> Vec<f64> {
+fn times(observation: &NetObservation, family: IpFamily, step: NetStep) -> Vec<f64> {
     let turns = observation
         .rounds
         .iter()
@@ -609,7 +618,7 @@ fn times(observation: &NetObservation, family: Family, step: Step) -> Vec<f64> {
 }
 
 /// IPv6's time divided by IPv4's: estimate, bounds at 95 %, over mirrored pairs of turns.
-fn ratio(observation: &NetObservation, step: Step) -> Option<[f64; 3]> {
+fn ratio(observation: &NetObservation, step: NetStep) -> Option<[f64; 3]> {
     let logs: Vec<f64> = observation
         .rounds
         .chunks(4)
@@ -628,7 +637,7 @@ fn ratio(observation: &NetObservation, step: Step) -> Option<[f64; 3]> {
 fn ratios(observations: &[NetObservation]) -> String {
     let parts = observations.iter().filter_map(|observation| {
         let number = |n| Value::Number(n, Unit::Ratio).text();
-        let [ratio, low, high] = ratio(observation, Step::Connect)?.map(number);
+        let [ratio, low, high] = ratio(observation, NetStep::Connect)?.map(number);
         Some(format!(
             "{ratio} ({low} to {high}) for {}",
             observation.target.name
@@ -643,8 +652,8 @@ fn ratios(observations: &[NetObservation]) -> String {
 }
 
 /// The mean log ratio of a round: two turns of each family, mirrored.
-fn mirrored(turns: &[Round], step: Step) -> Option<f64> {
-    let mean = |family: Family| {
+fn mirrored(turns: &[NetTurn], step: NetStep) -> Option<f64> {
+    let mean = |family: IpFamily| {
         let turns_of_family = turns.iter().filter(|turn| turn.family == family);
         let logs: Option<Vec<f64>> = turns_of_family
             .map(|turn| turn.time(step).map(f64::ln))
@@ -652,22 +661,22 @@ fn mirrored(turns: &[Round], step: Step) -> Option<f64> {
         let logs = logs.filter(|logs| logs.len() == 2)?;
         Some((logs[0] + logs[1]) / 2.0)
     };
-    Some(mean(Family::V6)? - mean(Family::V4)?)
+    Some(mean(IpFamily::V6)? - mean(IpFamily::V4)?)
 }
 
-const STEPS: [Step; 5] = [
-    Step::Lookup,
-    Step::Echo,
-    Step::Connect,
-    Step::Tls,
-    Step::FirstByte,
+const STEPS: [NetStep; 5] = [
+    NetStep::Lookup,
+    NetStep::Echo,
+    NetStep::Connect,
+    NetStep::Tls,
+    NetStep::FirstByte,
 ];
 
 fn steps_table(observations: &[NetObservation]) -> EvidenceTable {
     let mut rows = Vec::new();
     for observation in observations {
         let steps = STEPS.into_iter();
-        for step in steps.filter(|step| observation.tls || *step != Step::Tls) {
+        for step in steps.filter(|step| observation.tls || *step != NetStep::Tls) {
             let sides = observation.sides.iter().flatten();
             rows.extend(sides.filter_map(|side| step_row(observation, side, step)));
         }
@@ -681,9 +690,13 @@ fn steps_table(observations: &[NetObservation]) -> EvidenceTable {
 }
 
 /// The quantiles of a step; `None`: it was not taken.
-fn step_row(observation: &NetObservation, side: &Side, step: Step) -> Option<Vec<EvidenceValue>> {
+fn step_row(
+    observation: &NetObservation,
+    side: &AddressTurns,
+    step: NetStep,
+) -> Option<Vec<EvidenceValue>> {
     let mut times_ns = times(observation, side.family, step);
-    if times_ns.is_empty() && matches!(step, Step::Lookup | Step::Echo) {
+    if times_ns.is_empty() && matches!(step, NetStep::Lookup | NetStep::Echo) {
         return None;
     }
     times_ns.sort_by(f64::total_cmp);
@@ -730,7 +743,7 @@ fn ratio_table(observations: &[NetObservation]) -> EvidenceTable {
 }
 
 /// How the round trip was measured, and what it showed.
-fn round_trip_text(observation: &NetObservation, side: &Side) -> String {
+fn round_trip_text(observation: &NetObservation, side: &AddressTurns) -> String {
     let mut thing = Thing::new("address", "");
     set_round_trip(observation, side, &mut thing);
     let text = |name: &str| rule::value_text(thing.values.get(name));
@@ -769,7 +782,7 @@ fn chart(observations: &[NetObservation]) -> Option<EvidenceBars> {
     let bars = observations.iter().flat_map(|observation| {
         let sides = observation.sides.iter().flatten();
         sides.filter_map(move |side| {
-            let median_ns = median(&times(observation, side.family, Step::Connect))?;
+            let median_ns = median(&times(observation, side.family, NetStep::Connect))?;
             Some((
                 format!("{} {}", observation.target.name, side.family.name()),
                 median_ns,
@@ -829,9 +842,9 @@ mod tests {
     /// Of IPv6 first: whether it fails, which family is taken, and what it costs if it is dead.
     fn happy_eyeballs_values(
         times_ms: [Option<f64>; 2],
-        change: impl Fn(&mut Side),
+        change: impl Fn(&mut AddressTurns),
     ) -> [String; 3] {
-        let side = |address: &str| Side::new(address.parse().expect("an address"));
+        let side = |address: &str| AddressTurns::new(address.parse().expect("an address"));
         let (mut first, second) = (side("[2001:db8::1]:443"), side("192.0.2.1:443"));
         change(&mut first);
         let mut thing = Thing::new("pair", "a.example");

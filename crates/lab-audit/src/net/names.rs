@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Names around an address: what it is an alias of, what the address is called, who resolves.
 
-use super::family::Family;
 use dns_lookup::{
     AddrInfo, AddrInfoHints, LookupError, LookupErrorKind, SockType, getaddrinfo, lookup_addr,
 };
+use lab_load::IpFamily;
 use std::io;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
@@ -31,7 +31,7 @@ impl Default for Names {
 
 impl Names {
     /// Looks up the names of one family; `address`: the first one of that family.
-    pub fn look_up(name: &str, address: IpAddr, family: Family) -> Names {
+    pub fn look_up(name: &str, address: IpAddr, family: IpFamily) -> Names {
         Names {
             canonical: canonical_name(name, family),
             reverse: reverse_lookup(address),
@@ -44,19 +44,19 @@ impl Names {
     }
 }
 
-fn hints(family: Family, flags: i32) -> AddrInfoHints {
+fn hints(family: IpFamily, flags: i32) -> AddrInfoHints {
     AddrInfoHints {
         flags,
         address: match family {
-            Family::V4 => libc::AF_INET,
-            Family::V6 => libc::AF_INET6,
+            IpFamily::V4 => libc::AF_INET,
+            IpFamily::V6 => libc::AF_INET6,
         },
         socktype: SockType::Stream.into(),
         ..AddrInfoHints::default()
     }
 }
 
-fn canonical_name(name: &str, family: Family) -> Option<String> {
+fn canonical_name(name: &str, family: IpFamily) -> Option<String> {
     let hints = hints(family, libc::AI_CANONNAME);
     let mut infos = getaddrinfo(Some(name), None, Some(hints)).ok()?;
     let first = infos.next()?.ok()?;
@@ -104,7 +104,7 @@ fn is_no_such_name(error: &LookupError) -> bool {
 }
 
 /// How long a lookup of a name's addresses of one family takes, in ns; `None`: it fails.
-pub fn lookup(name: &str, family: Family) -> Option<f64> {
+pub fn lookup(name: &str, family: IpFamily) -> Option<f64> {
     let began = Instant::now();
     let mut infos = getaddrinfo(Some(name), None, Some(hints(family, 0))).ok()?;
     infos.next()?.ok()?;

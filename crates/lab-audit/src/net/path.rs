@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! How large packets may be on the way to an address, and what becomes of larger ones.
 
-use super::family::Family;
-use super::ping::{Pinger, Probe};
+use super::ping::{EchoProbe, Pinger};
+use lab_load::IpFamily;
 use std::time::Duration;
 
 /// Sizes between which a path's limit is sought, bytes with the header of IP: Ethernet's and jumbo frames'.
@@ -41,10 +41,10 @@ impl OversizedPackets {
 }
 
 /// The least that a family's path carries (RFC 791 hosts, RFC 8200).
-fn smallest_mtu(family: Family) -> u32 {
+fn smallest_mtu(family: IpFamily) -> u32 {
     match family {
-        Family::V4 => 576,
-        Family::V6 => 1280,
+        IpFamily::V4 => 576,
+        IpFamily::V6 => 1280,
     }
 }
 
@@ -59,28 +59,28 @@ pub fn probe(pinger: &mut Pinger, believed_mtu: u32, round_trip: Duration) -> Op
         let first = pinger.probe(bytes, patience);
         // Any packet may be lost once.
         match first {
-            Probe::Lost => pinger.probe(bytes, patience),
+            EchoProbe::Lost => pinger.probe(bytes, patience),
             first => first,
         }
     })
 }
 
 /// Searches the limit between two sizes by halves, or at the size that a router reports.
-fn search(smallest: u32, largest: u32, probe: &mut dyn FnMut(u32) -> Probe) -> Option<Path> {
+fn search(smallest: u32, largest: u32, probe: &mut dyn FnMut(u32) -> EchoProbe) -> Option<Path> {
     let (mut low, mut high) = (smallest, largest + 1);
     let mut beyond = OversizedPackets::OwnLink;
-    if probe(smallest) != Probe::Answered {
+    if probe(smallest) != EchoProbe::Answered {
         return None;
     }
     let (mut next, mut reported) = (largest, None);
     while high - low > 1 {
         match probe(next) {
-            Probe::Answered => low = next,
-            Probe::OwnLink => (high, beyond) = (next, OversizedPackets::OwnLink),
-            Probe::Refused(mtu) => {
+            EchoProbe::Answered => low = next,
+            EchoProbe::OwnLink => (high, beyond) = (next, OversizedPackets::OwnLink),
+            EchoProbe::Refused(mtu) => {
                 (high, beyond, reported) = (next, OversizedPackets::Refused, Some(mtu))
             }
-            Probe::Lost => (high, beyond) = (next, OversizedPackets::Lost),
+            EchoProbe::Lost => (high, beyond) = (next, OversizedPackets::Lost),
         }
         next = match reported {
             Some(mtu) if low < mtu && mtu < high => mtu,
@@ -95,12 +95,12 @@ fn search(smallest: u32, largest: u32, probe: &mut dyn FnMut(u32) -> Probe) -> O
 mod tests {
     use super::*;
 
-    fn searched(limit: u32, answer: impl Fn(u32) -> Probe) -> (Option<Path>, u32) {
+    fn searched(limit: u32, answer: impl Fn(u32) -> EchoProbe) -> (Option<Path>, u32) {
         let mut probes = 0;
         let path = search(576, 1500, &mut |bytes| {
             probes += 1;
             if bytes <= limit {
-                Probe::Answered
+                EchoProbe::Answered
             } else {
                 answer(bytes)
             }
@@ -112,19 +112,19 @@ mod tests {
     fn the_limit_is_found_to_the_byte() {
         for limit in [576, 577, 1000, 1280, 1420, 1492, 1499] {
             let path = |beyond| Some(Path { mtu: limit, beyond });
-            let (lost, probes) = searched(limit, |_| Probe::Lost);
+            let (lost, probes) = searched(limit, |_| EchoProbe::Lost);
             assert_eq!(lost, path(OversizedPackets::Lost));
             assert!(probes <= 12, "{probes}");
-            let (reported, probes) = searched(limit, |_| Probe::Refused(limit));
+            let (reported, probes) = searched(limit, |_| EchoProbe::Refused(limit));
             assert_eq!(reported, path(OversizedPackets::Refused));
             assert!(probes <= 4, "a router tells it: {probes}");
             assert_eq!(
-                searched(limit, |_| Probe::OwnLink).0,
+                searched(limit, |_| EchoProbe::OwnLink).0,
                 path(OversizedPackets::OwnLink)
             );
             // A router may report nonsense.
             assert_eq!(
-                searched(limit, |_| Probe::Refused(9)).0,
+                searched(limit, |_| EchoProbe::Refused(9)).0,
                 path(OversizedPackets::Refused)
             );
         }
@@ -132,7 +132,7 @@ mod tests {
             mtu: 1500,
             beyond: OversizedPackets::OwnLink,
         };
-        assert_eq!(searched(1500, |_| Probe::Lost), (Some(unlimited), 2));
-        assert_eq!(searched(100, |_| Probe::Lost).0, None);
+        assert_eq!(searched(1500, |_| EchoProbe::Lost), (Some(unlimited), 2));
+        assert_eq!(searched(100, |_| EchoProbe::Lost).0, None);
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Echo requests of ICMP (RFC 792, RFC 4443): the round trip, the hops from the reply's TTL, and sizes of packets.
 
-use super::family::Family;
+use lab_load::IpFamily;
 use nix::errno::Errno;
 use nix::sys::socket::sockopt::{
     Ipv4RecvErr, Ipv4RecvTtl, Ipv6DontFrag, Ipv6RecvErr, Ipv6RecvHopLimit, ReceiveTimeout,
@@ -28,7 +28,7 @@ const LARGEST: usize = 16 * 1024;
 /// Sends echo requests to one address.
 pub struct Pinger {
     socket: OwnedFd,
-    family: Family,
+    family: IpFamily,
     sequence: u16,
 }
 
@@ -43,7 +43,7 @@ pub struct Echo {
 
 /// What became of an echo request of a certain size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Probe {
+pub enum EchoProbe {
     /// It was answered.
     Answered,
     /// This machine's own link does not carry it.
@@ -66,10 +66,10 @@ enum Packet {
 impl Pinger {
     /// Opens a socket to an address. Error: this user may not, in words.
     pub fn to(address: SocketAddr) -> Result<Pinger, String> {
-        let family = Family::of(&address);
+        let family = IpFamily::of(&address);
         let (domain, protocol) = match family {
-            Family::V4 => (AddressFamily::Inet, SockProtocol::Icmp),
-            Family::V6 => (AddressFamily::Inet6, SockProtocol::IcmpV6),
+            IpFamily::V4 => (AddressFamily::Inet, SockProtocol::Icmp),
+            IpFamily::V6 => (AddressFamily::Inet6, SockProtocol::IcmpV6),
         };
         // Sockets for pings need no root where net.ipv4.ping_group_range has the group (icmp(7)).
         let open = |kind| socket(domain, kind, SockFlag::SOCK_CLOEXEC, protocol);
@@ -79,8 +79,8 @@ impl Pinger {
         let patience = TimeVal::new(PATIENCE.as_secs() as i64, 0);
         setsockopt(&socket, ReceiveTimeout, &patience).map_err(icmp_error)?;
         match family {
-            Family::V4 => setsockopt(&socket, Ipv4RecvTtl, &true).map_err(icmp_error)?,
-            Family::V6 => setsockopt(&socket, Ipv6RecvHopLimit, &true).map_err(icmp_error)?,
+            IpFamily::V4 => setsockopt(&socket, Ipv4RecvTtl, &true).map_err(icmp_error)?,
+            IpFamily::V6 => setsockopt(&socket, Ipv6RecvHopLimit, &true).map_err(icmp_error)?,
         }
         let peer = SockaddrStorage::from(SocketAddr::new(address.ip(), 0));
         connect(socket.as_raw_fd(), &peer).map_err(icmp_error)?;
@@ -92,7 +92,7 @@ impl Pinger {
     }
 
     /// The family of its address.
-    pub fn family(&self) -> Family {
+    pub fn family(&self) -> IpFamily {
         self.family
     }
 
@@ -100,7 +100,7 @@ impl Pinger {
     pub fn forbid_cutting(&self) -> nix::Result<()> {
         let socket = &self.socket;
         match self.family {
-            Family::V4 => {
+            IpFamily::V4 => {
                 setsockopt(socket, Ipv4RecvErr, &true)?;
                 set_mtu_discovery(
                     socket,
@@ -109,7 +109,7 @@ impl Pinger {
                     libc::IP_PMTUDISC_PROBE,
                 )
             }
-            Family::V6 => {
+            IpFamily::V6 => {
                 setsockopt(socket, Ipv6RecvErr, &true)?;
                 setsockopt(socket, Ipv6DontFrag, &true)?;
                 let probe = libc::IPV6_PMTUDISC_PROBE;
@@ -119,9 +119,9 @@ impl Pinger {
     }
 
     /// A request of so many bytes, header of IP included.
-    pub fn probe(&mut self, bytes: u32, patience: Duration) -> Probe {
+    pub fn probe(&mut self, bytes: u32, patience: Duration) -> EchoProbe {
         self.sequence = self.sequence.wrapping_add(1);
-        let headers = HEADER + if self.family == Family::V4 { 20 } else { 40 };
+        let headers = HEADER + if self.family == IpFamily::V4 { 20 } else { 40 };
         let request = self.request((bytes as usize).saturating_sub(headers));
         // Errors of earlier requests.
         while self.reported_mtu().is_some() {}
@@ -129,22 +129,23 @@ impl Pinger {
         let sent = || send(self.socket.as_raw_fd(), &request, MsgFlags::empty());
         // The first attempt may fail with the error of an earlier request.
         match sent().or_else(|_| sent()) {
-            Err(Errno::EMSGSIZE) => return Probe::OwnLink,
-            Err(_) => return Probe::Lost,
+            Err(Errno::EMSGSIZE) => return EchoProbe::OwnLink,
+            Err(_) => return EchoProbe::Lost,
             Ok(_) => {}
         }
         while let Some(left) = patience.checked_sub(began.elapsed()) {
             let wait = TimeVal::new(0, left.as_micros().clamp(1000, 999_999) as i64);
             if setsockopt(&self.socket, ReceiveTimeout, &wait).is_err() {
-                return Probe::Lost;
+                return EchoProbe::Lost;
             }
             match (self.reported_mtu(), self.receive()) {
-                (Some(mtu), _) => return Probe::Refused(mtu),
-                (None, Some(Packet::Reply { .. })) => return Probe::Answered,
+                (Some(mtu), _) => return EchoProbe::Refused(mtu),
+                (None, Some(Packet::Reply { .. })) => return EchoProbe::Answered,
                 (None, _) => {}
             }
         }
-        self.reported_mtu().map_or(Probe::Lost, Probe::Refused)
+        self.reported_mtu()
+            .map_or(EchoProbe::Lost, EchoProbe::Refused)
     }
 
     /// The MTU that a router reported by ICMP, if one did.
@@ -184,7 +185,7 @@ impl Pinger {
     }
 
     fn request(&self, payload: usize) -> Vec<u8> {
-        let kind = if self.family == Family::V4 { 8 } else { 128 };
+        let kind = if self.family == IpFamily::V4 { 8 } else { 128 };
         let mut packet = vec![kind, 0, 0, 0];
         packet.extend((std::process::id() as u16).to_be_bytes());
         packet.extend(self.sequence.to_be_bytes());
@@ -242,12 +243,12 @@ fn set_mtu_discovery(socket: &OwnedFd, level: i32, option: i32, value: i32) -> n
 }
 
 /// Whether a packet is the reply to a request. Raw sockets of IPv4 give the IP header too (raw(7)).
-fn is_reply(packet: &[u8], family: Family, sequence: u16) -> bool {
+fn is_reply(packet: &[u8], family: IpFamily, sequence: u16) -> bool {
     let skipped = match (family, packet.first()) {
-        (Family::V4, Some(first)) if first >> 4 == 4 => usize::from(first & 15) * 4,
+        (IpFamily::V4, Some(first)) if first >> 4 == 4 => usize::from(first & 15) * 4,
         _ => 0,
     };
-    let kind = if family == Family::V4 { 0 } else { 129 };
+    let kind = if family == IpFamily::V4 { 0 } else { 129 };
     let header = packet.get(skipped..skipped + 8);
     header.is_some_and(|h| h[0] == kind && h[6..8] == sequence.to_be_bytes())
 }
@@ -278,12 +279,12 @@ mod tests {
         // The example of RFC 1071, section 3.
         assert_eq!(checksum(&[0, 1, 0xf2, 3, 0xf4, 0xf5, 0xf6, 0xf7]), !0xddf2);
         let reply = [0, 0, 0, 0, 1, 2, 0, 7];
-        assert!(is_reply(&reply, Family::V4, 7) && !is_reply(&reply, Family::V4, 8));
+        assert!(is_reply(&reply, IpFamily::V4, 7) && !is_reply(&reply, IpFamily::V4, 8));
         let mut raw = vec![0x45];
         raw.extend([0; 19]);
         raw.extend(reply);
-        assert!(is_reply(&raw, Family::V4, 7));
-        assert!(!is_reply(&[0x4f], Family::V4, 7) && !is_reply(&[], Family::V6, 7));
+        assert!(is_reply(&raw, IpFamily::V4, 7));
+        assert!(!is_reply(&[0x4f], IpFamily::V4, 7) && !is_reply(&[], IpFamily::V6, 7));
         assert_eq!([hops(64), hops(55), hops(118), hops(240)], [0, 9, 10, 15]);
     }
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Turns on pinned addresses: connect, TLS, first byte; and whether large packets come through.
 
-use super::family::Family;
 use super::names;
 use super::path::{self, Path};
 use super::ping::Pinger;
 use crate::site::tls::{TlsClient, is_timeout};
+use lab_load::IpFamily;
 use nix::sys::socket::sockopt::{SendTimeout, TcpMaxSeg};
 use nix::sys::socket::{
     AddressFamily, SockFlag, SockType, SockaddrStorage, connect, setsockopt, socket,
@@ -31,7 +31,7 @@ const ENOUGH: u32 = 3;
 
 /// What takes time in a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum NetStep {
     /// The lookup of the family's addresses by name, as this system answers it.
     Lookup,
     /// An echo request of ICMP and its reply.
@@ -46,9 +46,9 @@ pub enum Step {
 
 /// A turn on an address. Times in ns; `None`: it failed, or was not made.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Round {
+pub struct NetTurn {
     /// The family of the address.
-    pub family: Family,
+    pub family: IpFamily,
     lookup: Option<f64>,
     echo: Option<f64>,
     connect: Option<f64>,
@@ -57,8 +57,8 @@ pub struct Round {
 }
 
 /// One of a name's addresses.
-pub struct Side {
-    pub family: Family,
+pub struct AddressTurns {
+    pub family: IpFamily,
     pub address: SocketAddr,
     /// The path's MTU in bytes, as the kernel knows it after a connection.
     pub mtu: Option<u32>,
@@ -74,7 +74,7 @@ pub struct Side {
     pub hops: Option<u8>,
     pinger: Option<Pinger>,
     /// The failures in their order.
-    failures: Vec<(Step, String)>,
+    failures: Vec<(NetStep, String)>,
     /// How long the last connection that failed took to fail.
     pub failed_after: Option<Duration>,
     /// Whether the last failure was that this machine has no route to it.
@@ -87,22 +87,22 @@ pub struct Side {
     has_name: bool,
 }
 
-impl Step {
+impl NetStep {
     /// In words.
     pub fn name(self) -> &'static str {
         match self {
-            Step::Lookup => "name lookup",
-            Step::Echo => "round trip (ICMP)",
-            Step::Connect => "connect",
-            Step::Tls => "TLS",
-            Step::FirstByte => "first byte",
+            NetStep::Lookup => "name lookup",
+            NetStep::Echo => "round trip (ICMP)",
+            NetStep::Connect => "connect",
+            NetStep::Tls => "TLS",
+            NetStep::FirstByte => "first byte",
         }
     }
 }
 
-impl Round {
-    fn of(family: Family) -> Round {
-        Round {
+impl NetTurn {
+    fn of(family: IpFamily) -> NetTurn {
+        NetTurn {
             family,
             lookup: None,
             echo: None,
@@ -113,38 +113,38 @@ impl Round {
     }
 
     /// The time of a step, in ns.
-    pub fn time(&self, step: Step) -> Option<f64> {
+    pub fn time(&self, step: NetStep) -> Option<f64> {
         match step {
-            Step::Lookup => self.lookup,
-            Step::Echo => self.echo,
-            Step::Connect => self.connect,
-            Step::Tls => self.tls,
-            Step::FirstByte => self.first_byte,
+            NetStep::Lookup => self.lookup,
+            NetStep::Echo => self.echo,
+            NetStep::Connect => self.connect,
+            NetStep::Tls => self.tls,
+            NetStep::FirstByte => self.first_byte,
         }
     }
 
     /// The first step that was not done, of a turn that failed.
-    fn failed_step(&self, tls: bool) -> Step {
+    fn failed_step(&self, tls: bool) -> NetStep {
         match (self.connect, self.tls) {
-            (None, _) => Step::Connect,
-            (_, None) if tls => Step::Tls,
-            _ => Step::FirstByte,
+            (None, _) => NetStep::Connect,
+            (_, None) if tls => NetStep::Tls,
+            _ => NetStep::FirstByte,
         }
     }
 }
 
-impl Side {
+impl AddressTurns {
     /// An address before its first turn.
-    pub fn new(address: SocketAddr) -> Side {
+    pub fn new(address: SocketAddr) -> AddressTurns {
         let (pinger, echoes) = match Pinger::to(address) {
             Ok(pinger) => (Some(pinger), Ok([0, 0])),
             Err(reason) => (None, Err(reason)),
         };
-        Side {
+        AddressTurns {
             echoes,
             hops: None,
             pinger,
-            family: Family::of(&address),
+            family: IpFamily::of(&address),
             address,
             mtu: None,
             large_answered: None,
@@ -161,7 +161,7 @@ impl Side {
     }
 
     /// Has the name looked up in each turn, unless it is an address.
-    pub fn with_lookups(mut self, name: &str) -> Side {
+    pub fn with_lookups(mut self, name: &str) -> AddressTurns {
         self.has_name = name.parse::<IpAddr>().is_err();
         self
     }
@@ -220,7 +220,7 @@ impl Side {
     }
 
     /// How a step failed last.
-    pub fn last_failure(&self, failed_step: Step) -> Option<&str> {
+    pub fn last_failure(&self, failed_step: NetStep) -> Option<&str> {
         let mut last = self.failures.iter().rev();
         let (_, reason) = last.find(|(step, _)| *step == failed_step)?;
         Some(reason)
@@ -232,9 +232,9 @@ impl Side {
     }
 
     /// Counts a failure; `after`: how long the turn took.
-    fn add_failure(&mut self, step: Step, reason: &io::Error, after: Duration) {
+    fn add_failure(&mut self, step: NetStep, reason: &io::Error, after: Duration) {
         self.failures_in_a_row += 1;
-        if step == Step::Connect {
+        if step == NetStep::Connect {
             self.failed_after = Some(after);
             match reason.kind() {
                 io::ErrorKind::ConnectionRefused | io::ErrorKind::ConnectionReset => {
@@ -255,12 +255,12 @@ impl Side {
 
 /// Rounds of four turns where there are two sides: one, the other, the other, the one.
 pub fn take_turns(
-    sides: &mut [Side],
+    sides: &mut [AddressTurns],
     name: &str,
     tls: bool,
     rounds: u32,
     step: &mut dyn FnMut(u32),
-) -> Vec<Round> {
+) -> Vec<NetTurn> {
     let client = tls.then(TlsClient::new).and_then(Result::ok);
     // The first packets wait until the neighbour's address is found (RFC 826, RFC 4861).
     for side in &*sides {
@@ -296,8 +296,8 @@ pub fn take_turns(
     turns
 }
 
-fn turn(side: &mut Side, name: &str, client: Option<&TlsClient>) -> Round {
-    let mut round = Round::of(side.family);
+fn turn(side: &mut AddressTurns, name: &str, client: Option<&TlsClient>) -> NetTurn {
+    let mut round = NetTurn::of(side.family);
     round.lookup = side.lookup(name);
     round.echo = side.echo();
     let began = Instant::now();
@@ -316,23 +316,23 @@ fn turn(side: &mut Side, name: &str, client: Option<&TlsClient>) -> Round {
 /// Whether a head of 4,000 bytes comes through: three packets, the large ones of which a path may swallow; or in
 /// segments of so many bytes.
 fn answers_large(
-    side: &mut Side,
+    side: &mut AddressTurns,
     name: &str,
     client: Option<&TlsClient>,
     segment: Option<u32>,
 ) -> bool {
     let large = format!("X-Large: {}\r\n", "x".repeat(4000));
-    let mut round = Round::of(side.family);
+    let mut round = NetTurn::of(side.family);
     let result = take_steps(side, name, client, (&large, segment), &mut round);
     result.is_ok() && round.first_byte.is_some()
 }
 
 fn take_steps(
-    side: &mut Side,
+    side: &mut AddressTurns,
     name: &str,
     client: Option<&TlsClient>,
     (extra_fields, segment): (&str, Option<u32>),
-    round: &mut Round,
+    round: &mut NetTurn,
 ) -> io::Result<()> {
     let began = Instant::now();
     let tcp = match segment {
@@ -364,9 +364,9 @@ fn take_steps(
 
 /// A connection whose packets carry so many bytes at most, in both directions.
 fn connect_in_segments(address: SocketAddr, bytes: u32) -> io::Result<TcpStream> {
-    let domain = match Family::of(&address) {
-        Family::V4 => AddressFamily::Inet,
-        Family::V6 => AddressFamily::Inet6,
+    let domain = match IpFamily::of(&address) {
+        IpFamily::V4 => AddressFamily::Inet,
+        IpFamily::V6 => AddressFamily::Inet6,
     };
     let fd = socket(domain, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)?;
     setsockopt(&fd, TcpMaxSeg, &bytes)?;
@@ -393,10 +393,10 @@ fn first_byte(stream: &mut (impl Read + Write), request: &str) -> io::Result<f64
 }
 
 /// IP_MTU and IPV6_MTU of a connected socket (ip(7), ipv6(7)).
-fn path_mtu(stream: &TcpStream, family: Family) -> Option<u32> {
+fn path_mtu(stream: &TcpStream, family: IpFamily) -> Option<u32> {
     let (level, name) = match family {
-        Family::V4 => (libc::IPPROTO_IP, libc::IP_MTU),
-        Family::V6 => (libc::IPPROTO_IPV6, libc::IPV6_MTU),
+        IpFamily::V4 => (libc::IPPROTO_IP, libc::IP_MTU),
+        IpFamily::V6 => (libc::IPPROTO_IPV6, libc::IPV6_MTU),
     };
     let mut mtu: libc::c_int = 0;
     let mut size = std::mem::size_of_val(&mtu) as libc::socklen_t;

@@ -2,8 +2,8 @@
 //! GET and HEAD over HTTP/1.1, one connection each, at a polite rate, to the hosts that were named and no other.
 
 use super::tls::{TlsClient, TlsObservation, is_timeout};
-use crate::net::Family;
-use lab_load::response::{MOST_HEAD, Reader};
+use lab_load::IpFamily;
+use lab_load::response::{MOST_HEAD, ResponseReader};
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::{Duration, Instant};
@@ -63,7 +63,7 @@ pub struct Response {
     /// What was seen of TLS.
     pub tls: Option<TlsObservation>,
     /// Over which family of addresses it came; `None`: not known.
-    pub family: Option<Family>,
+    pub family: Option<IpFamily>,
     /// Why it cannot be read as HTTP/1.1, though it begins so; it has no fields then.
     pub malformed: Option<String>,
 }
@@ -178,13 +178,13 @@ impl Client {
         Ok(addresses)
     }
 
-    fn connect(&mut self, url: &Url, deadline: Instant) -> io::Result<(Family, TcpStream)> {
+    fn connect(&mut self, url: &Url, deadline: Instant) -> io::Result<(IpFamily, TcpStream)> {
         let (address, stream) = connect(&self.addresses(url)?, deadline)?;
         stream.set_write_timeout(Some(CONNECT))?;
         // Short, so that the deadline of the whole exchange is kept.
         stream.set_read_timeout(Some(Duration::from_millis(500)))?;
         self.reachable = Some(address.ip());
-        Ok((Family::of(&address), stream))
+        Ok((IpFamily::of(&address), stream))
     }
 
     fn exchange(&mut self, method: Method, url: &Url, request: &str) -> Result<Response, String> {
@@ -257,7 +257,8 @@ fn exchange(
         .write_all(request.as_bytes())
         .and_then(|()| stream.flush());
     sent.map_err(|e| Failure::None(format!("the request could not be sent: {e}")))?;
-    let (mut reader, mut answer, mut head) = (Reader::new(), Response::default(), Vec::new());
+    let (mut reader, mut answer, mut head) =
+        (ResponseReader::new(), Response::default(), Vec::new());
     let mut buffer = vec![0; 16 * 1024];
     loop {
         if Instant::now() > deadline {

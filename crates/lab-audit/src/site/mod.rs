@@ -42,7 +42,7 @@ const REDIRECTS: u64 = 10;
 
 /// What an audit of a site may do.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct SiteOptions {
     /// Requests per second at most.
     pub rate: f64,
     /// Resources of the page that are asked for.
@@ -77,8 +77,12 @@ pub fn rules() -> Result<Vec<Rule>, RuleError> {
 ///
 /// # Errors
 /// The page cannot be had at all.
-pub fn inspect(url: &Url, options: &Options, step: &mut dyn FnMut(&str)) -> Result<Site, String> {
-    let mut visit = Visit::new(url, options, step)?;
+pub fn inspect(
+    url: &Url,
+    options: &SiteOptions,
+    step: &mut dyn FnMut(&str),
+) -> Result<Site, String> {
+    let mut visit = SiteVisit::new(url, options, step)?;
     let (url, page, redirects) = visit.load(url)?;
     visit.revalidate_all();
     (visit.step)("the server");
@@ -96,8 +100,8 @@ pub fn inspect(url: &Url, options: &Options, step: &mut dyn FnMut(&str)) -> Resu
 ///
 /// # Errors
 /// The page cannot be had at all.
-pub fn load(url: &Url, options: &Options, step: &mut dyn FnMut(&str)) -> Result<Site, String> {
-    let mut visit = Visit::new(url, options, step)?;
+pub fn load(url: &Url, options: &SiteOptions, step: &mut dyn FnMut(&str)) -> Result<Site, String> {
+    let mut visit = SiteVisit::new(url, options, step)?;
     let (url, page, redirects) = visit.load(url)?;
     let endless = "Redirects lead in a circle, or do not end: there is no page.";
     let on_other_host = |to| {
@@ -130,21 +134,21 @@ pub fn load(url: &Url, options: &Options, step: &mut dyn FnMut(&str)) -> Result<
 }
 
 /// A site while it is loaded.
-struct Visit<'a> {
+struct SiteVisit<'a> {
     client: Client,
-    options: &'a Options,
+    options: &'a SiteOptions,
     step: &'a mut dyn FnMut(&str),
     site: Site,
 }
 
-impl<'a> Visit<'a> {
+impl<'a> SiteVisit<'a> {
     fn new(
         url: &Url,
-        options: &'a Options,
+        options: &'a SiteOptions,
         step: &'a mut dyn FnMut(&str),
-    ) -> Result<Visit<'a>, String> {
+    ) -> Result<SiteVisit<'a>, String> {
         let host = url.host_str().ok_or("the URL names no host")?.to_owned();
-        Ok(Visit {
+        Ok(SiteVisit {
             client: Client::new(vec![host], options.rate)?,
             options,
             step,

@@ -84,15 +84,15 @@ mod tests {
     use super::*;
 
     /// Answers with these bytes.
-    struct Server(std::io::Cursor<Vec<u8>>);
+    struct CannedServer(std::io::Cursor<Vec<u8>>);
 
-    impl Read for Server {
+    impl Read for CannedServer {
         fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
             self.0.read(buffer)
         }
     }
 
-    impl Write for Server {
+    impl Write for CannedServer {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
             Ok(bytes.len())
         }
@@ -106,7 +106,7 @@ mod tests {
     fn answers_of_all_kinds_are_told_apart() {
         let result_of = |bytes: &[u8]| {
             speaks(
-                &mut Server(std::io::Cursor::new(bytes.to_vec())),
+                &mut CannedServer(std::io::Cursor::new(bytes.to_vec())),
                 "a.example",
                 0x0301,
             )

@@ -7,9 +7,9 @@ use super::served::{MADE_WITH, served_by};
 use super::tls::{TlsClient, TlsObservation};
 use super::{address, old_tls, resource};
 use crate::date::day;
-use crate::net::Family;
 use crate::timed::Timed;
 use crate::value::{Class, Thing, Value};
+use lab_load::IpFamily;
 use rustls::version::{TLS12, TLS13};
 use serde::Deserialize;
 use std::io::{Read, Write};
@@ -297,8 +297,8 @@ impl ServerContext<'_> {
             return;
         }
         let families = [
-            (Family::V4, "ipv4_address", "ipv4"),
-            (Family::V6, "ipv6_address", "ipv6"),
+            (IpFamily::V4, "ipv4_address", "ipv4"),
+            (IpFamily::V6, "ipv6_address", "ipv6"),
         ];
         for (family, address_name, reach_name) in families {
             let (has_address, is_reached) = match addresses {
@@ -323,13 +323,13 @@ impl ServerContext<'_> {
 }
 
 /// The addresses of a family, as many as are tried.
-fn addresses_of(family: Family, all: &[SocketAddr]) -> Vec<SocketAddr> {
-    let in_family = all.iter().filter(|address| Family::of(address) == family);
+fn addresses_of(family: IpFamily, all: &[SocketAddr]) -> Vec<SocketAddr> {
+    let in_family = all.iter().filter(|address| IpFamily::of(address) == family);
     in_family.copied().take(MOST_ADDRESSES).collect()
 }
 
 /// Whether one of a family's addresses takes a connection, as long as that of a page is waited for.
-fn reached_over(family: Family, addresses: &[SocketAddr]) -> Value {
+fn reached_over(family: IpFamily, addresses: &[SocketAddr]) -> Value {
     let loopback = addresses.iter().all(|address| address.ip().is_loopback());
     let deadline = Instant::now() + client::PATIENCE;
     match (
@@ -560,10 +560,10 @@ fn connect(address: SocketAddr) -> Option<Timed> {
 }
 
 /// Whether this machine has a route to the family's Internet; nothing is sent (no host has these: RFC 5737, RFC 3849).
-fn has_route(family: Family) -> bool {
+fn has_route(family: IpFamily) -> bool {
     let (local, remote) = match family {
-        Family::V4 => ("0.0.0.0:0", "198.51.100.1:9"),
-        Family::V6 => ("[::]:0", "[2001:db8::1]:9"),
+        IpFamily::V4 => ("0.0.0.0:0", "198.51.100.1:9"),
+        IpFamily::V6 => ("[::]:0", "[2001:db8::1]:9"),
     };
     std::net::UdpSocket::bind(local).is_ok_and(|socket| socket.connect(remote).is_ok())
 }
@@ -606,7 +606,7 @@ mod tests {
     fn a_name_that_cannot_be_looked_up_again_may_have_addresses() {
         let url = Url::parse("http://a.example/").expect("a URL");
         let page = Response {
-            family: Some(Family::V6),
+            family: Some(IpFamily::V6),
             ..Response::default()
         };
         let context = ServerContext {

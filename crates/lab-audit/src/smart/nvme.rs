@@ -21,7 +21,7 @@ const TIMEOUT_MS: u32 = 1000;
 /// `struct nvme_passthru_cmd`.
 #[repr(C)]
 #[derive(Default)]
-struct Command {
+struct NvmeCommand {
     opcode: u8,
     flags: u8,
     reserved: u16,
@@ -36,7 +36,7 @@ struct Command {
     result: u32,
 }
 
-const _: () = assert!(size_of::<Command>() == 72);
+const _: () = assert!(size_of::<NvmeCommand>() == 72);
 
 /// Of a disk of this machine; `None`: it may not be asked, or does not answer.
 pub fn smart(disk: &str) -> Option<Smart> {
@@ -47,14 +47,14 @@ pub fn smart(disk: &str) -> Option<Smart> {
 fn read_log(device: &File) -> Option<[u8; LOG]> {
     let mut log = [0; LOG];
     let words = (LOG / 4 - 1) as u32;
-    let mut command = Command {
+    let mut command = NvmeCommand {
         opcode: GET_LOG_PAGE,
         namespace: ALL_NAMESPACES,
         address: log.as_mut_ptr() as u64,
         length: LOG as u32,
         words_10_15: [words << 16 | SMART_LOG, 0, 0, 0, 0, 0],
         timeout_ms: TIMEOUT_MS,
-        ..Command::default()
+        ..NvmeCommand::default()
     };
     // SAFETY: the command is as linux/nvme_ioctl.h wants it, and the log has the length that it tells.
     let status = unsafe { libc::ioctl(device.as_raw_fd(), ADMIN_COMMAND as _, &raw mut command) };

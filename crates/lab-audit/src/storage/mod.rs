@@ -6,7 +6,7 @@ mod target;
 mod turns;
 
 pub use medium::{Medium, not_a_disk};
-pub use target::{SCRATCH, Target, disk_of, whole_disk};
+pub use target::{SCRATCH, StorageTarget, disk_of, whole_disk};
 
 use crate::extra::Extra;
 use crate::root::Root;
@@ -16,7 +16,7 @@ use lab_model::audit::{EvidenceBars, EvidenceTable, EvidenceValue};
 use lab_stats::analysis::Interval;
 use lab_stats::order::median_interval;
 use lab_stats::signed_rank::centre;
-use turns::{DEPTH, Round, Work};
+use turns::{DEPTH, Round, StorageWork};
 
 /// Rounds; six are the fewest for an interval at 95 %.
 pub const ROUNDS: u64 = 12;
@@ -73,9 +73,9 @@ pub const STORAGE: Class = Class {
 };
 
 /// What was measured on a target.
-pub struct Measured {
-    target: Target,
-    /// The rounds of each work, in the order of [`Work::ALL`].
+pub struct StorageFigures {
+    target: StorageTarget,
+    /// The rounds of each work, in the order of [`StorageWork::ALL`].
     rounds: Vec<Vec<Round>>,
     /// Medians of first and second reads of the same blocks, ns.
     rereads: [f64; 2],
@@ -86,20 +86,20 @@ pub struct Measured {
 /// # Errors
 /// A target failed.
 pub fn measure(
-    targets: Vec<Target>,
+    targets: Vec<StorageTarget>,
     rounds: u64,
     step: &mut dyn FnMut(u64),
-) -> Result<Vec<Measured>, String> {
+) -> Result<Vec<StorageFigures>, String> {
     let mut measured = Vec::new();
     let seed = std::time::UNIX_EPOCH.elapsed().map_or(1, |t| t.as_secs());
     for target in &targets {
         let rereads = turns::first_and_second_reads(target, seed)
             .map_err(|e| format!("{}: {e}", target.name))?;
-        measured.push((rereads, vec![Vec::new(); Work::ALL.len()]));
+        measured.push((rereads, vec![Vec::new(); StorageWork::ALL.len()]));
     }
     for round in 0..rounds {
         step(round);
-        for (index, work) in Work::ALL.into_iter().enumerate() {
+        for (index, work) in StorageWork::ALL.into_iter().enumerate() {
             let seed = seed + round * 8 + index as u64;
             let round_results = turns::round(&targets, work, seed)?;
             for (measured_target, round_of_target) in measured.iter_mut().zip(round_results) {
@@ -108,7 +108,7 @@ pub fn measure(
         }
     }
     let pairs = targets.into_iter().zip(measured);
-    let to_measured = |(target, (rereads, rounds))| Measured {
+    let to_measured = |(target, (rereads, rounds))| StorageFigures {
         target,
         rounds,
         rereads,
@@ -117,7 +117,7 @@ pub fn measure(
 }
 
 /// The things, facts, tables and the chart of an audit.
-pub fn extra(results: &[Measured]) -> Extra {
+pub fn extra(results: &[StorageFigures]) -> Extra {
     let mut tables = vec![speeds(results)];
     if results.len() > 1 {
         tables.push(ratios(results));
@@ -127,21 +127,25 @@ pub fn extra(results: &[Measured]) -> Extra {
         "direct I/O; {rounds} rounds of two turns of 60 ms of each kind of work, in mirrored order; depth {DEPTH} by as many threads"
     );
     Extra {
-        things: results.iter().map(Measured::thing).collect(),
+        things: results.iter().map(StorageFigures::thing).collect(),
         tables,
         chart: chart(results),
         facts: vec![("disks were measured by".into(), way)],
     }
 }
 
-impl Measured {
-    fn interval(&self, work: Work, value: impl Fn(&Round) -> Option<f64>) -> Option<Interval> {
-        let index = Work::ALL.iter().position(|w| *w == work)?;
+impl StorageFigures {
+    fn interval(
+        &self,
+        work: StorageWork,
+        value: impl Fn(&Round) -> Option<f64>,
+    ) -> Option<Interval> {
+        let index = StorageWork::ALL.iter().position(|w| *w == work)?;
         let values: Option<Vec<f64>> = self.rounds[index].iter().map(value).collect();
         median_interval(&values?, 0.05)
     }
 
-    fn estimate(&self, work: Work, value: impl Fn(&Round) -> Option<f64>) -> Option<f64> {
+    fn estimate(&self, work: StorageWork, value: impl Fn(&Round) -> Option<f64>) -> Option<f64> {
         self.interval(work, value).map(|interval| interval.estimate)
     }
 
@@ -159,26 +163,32 @@ impl Measured {
         let ratio = |n: f64| Value::Number(n, Unit::Ratio);
         thing.set_some(
             "read_mb",
-            rate(Work::Sequential).map(|n| per_s(megabytes(n), "MB")),
+            rate(StorageWork::Sequential).map(|n| per_s(megabytes(n), "MB")),
         );
-        thing.set_some("read_p50", p50(Work::Random).map(Value::ns));
-        thing.set_some("read_p99", p99(Work::Random).map(Value::ns));
-        thing.set_some("read_rate", rate(Work::Random).map(|n| per_s(n, "reads")));
+        thing.set_some("read_p50", p50(StorageWork::Random).map(Value::ns));
+        thing.set_some("read_p99", p99(StorageWork::Random).map(Value::ns));
+        thing.set_some(
+            "read_rate",
+            rate(StorageWork::Random).map(|n| per_s(n, "reads")),
+        );
         thing.set_some(
             "deep_rate",
-            rate(Work::RandomDeep).map(|n| per_s(n, "reads")),
+            rate(StorageWork::RandomDeep).map(|n| per_s(n, "reads")),
         );
-        let gain = rate(Work::RandomDeep).zip(rate(Work::Random));
+        let gain = rate(StorageWork::RandomDeep).zip(rate(StorageWork::Random));
         thing.set_some("deep_gain", gain.map(|(deep, one)| ratio(deep / one)));
-        let tail = p99(Work::Random).zip(p50(Work::Random));
+        let tail = p99(StorageWork::Random).zip(p50(StorageWork::Random));
         thing.set_some("tail", tail.map(|(p99, p50)| ratio(p99 / p50)));
-        thing.set_some("write_p50", p50(Work::Write).map(Value::ns));
-        thing.set_some("fsync_p50", p50(Work::Sync).map(Value::ns));
-        thing.set_some("fsync_p99", p99(Work::Sync).map(Value::ns));
-        thing.set_some("commits", rate(Work::Sync).map(|n| per_s(n, "commits")));
+        thing.set_some("write_p50", p50(StorageWork::Write).map(Value::ns));
+        thing.set_some("fsync_p50", p50(StorageWork::Sync).map(Value::ns));
+        thing.set_some("fsync_p99", p99(StorageWork::Sync).map(Value::ns));
+        thing.set_some(
+            "commits",
+            rate(StorageWork::Sync).map(|n| per_s(n, "commits")),
+        );
         thing.set("first_read", Value::ns(self.rereads[0]));
         thing.set("again", ratio(self.rereads[1] / self.rereads[0]));
-        let read = p50(Work::Random).unwrap_or(f64::NAN);
+        let read = p50(StorageWork::Random).unwrap_or(f64::NAN);
         let cache_below = cache(&self.target.medium, self.target.scratch, read, self.rereads);
         thing.set("cache", cache_below);
         thing
@@ -220,17 +230,17 @@ fn word(text: &str) -> EvidenceValue {
 }
 
 /// Each figure with its interval.
-fn speeds(results: &[Measured]) -> EvidenceTable {
+fn speeds(results: &[StorageFigures]) -> EvidenceTable {
     let mut rows = Vec::new();
     for measured in results {
-        for work in Work::ALL
+        for work in StorageWork::ALL
             .into_iter()
             .filter(|work| work.fits(&measured.target))
         {
             let rate = measured.interval(work, |r| Some(r.rate));
             let figures = [
                 match work {
-                    Work::Sequential => {
+                    StorageWork::Sequential => {
                         let scaled = |interval: Interval| Interval {
                             estimate: megabytes(interval.estimate),
                             low: megabytes(interval.low),
@@ -270,10 +280,10 @@ fn speeds(results: &[Measured]) -> EvidenceTable {
 }
 
 /// Rates as multiples of the first target's.
-fn ratios(results: &[Measured]) -> EvidenceTable {
+fn ratios(results: &[StorageFigures]) -> EvidenceTable {
     let mut rows = Vec::new();
     for measured in &results[1..] {
-        for (index, work) in Work::ALL.into_iter().enumerate() {
+        for (index, work) in StorageWork::ALL.into_iter().enumerate() {
             let rounds = measured.rounds[index].iter().zip(&results[0].rounds[index]);
             let logs: Vec<f64> = rounds
                 .map(|(measured, base)| (measured.rate / base.rate).ln())
@@ -296,22 +306,22 @@ fn ratios(results: &[Measured]) -> EvidenceTable {
     }
 }
 
-fn chart(results: &[Measured]) -> Option<EvidenceBars> {
+fn chart(results: &[StorageFigures]) -> Option<EvidenceBars> {
     let names: Vec<&str> = results
         .iter()
         .map(|measured| measured.target.name.as_str())
         .collect();
     let names = short_names(&names);
-    let bar = |(measured, name): (&Measured, &String), work: Work| {
+    let bar = |(measured, name): (&StorageFigures, &String), work: StorageWork| {
         let name = match results.len() {
             1 => work.name().to_owned(),
             _ => format!("{name}: {}", work.short()),
         };
         Some((name, measured.estimate(work, |r| Some(r.p50))?))
     };
-    let works = Work::ALL
+    let works = StorageWork::ALL
         .into_iter()
-        .filter(|work| *work != Work::Sequential);
+        .filter(|work| *work != StorageWork::Sequential);
     let targets = || results.iter().zip(&names);
     let rows = works.flat_map(|work| targets().filter_map(move |target| bar(target, work)));
     Some(EvidenceBars {

@@ -19,7 +19,7 @@ pub const LARGE: usize = 1 << 20;
 pub const SMALL: usize = 4096;
 
 /// A file or device that is open for direct I/O.
-pub struct Target {
+pub struct StorageTarget {
     /// As the reader named it.
     pub name: String,
     /// The disk below, such as `sda`; `None`: it cannot be told.
@@ -57,12 +57,12 @@ impl Aligned {
     }
 }
 
-impl Target {
+impl StorageTarget {
     /// A folder gets a scratch file of so many bytes, which is gone when the process is; all else is opened to be read.
     ///
     /// # Errors
     /// It cannot be opened, does no direct I/O, or has too little room; in words.
-    pub fn open(path: &Path, scratch_bytes: u64) -> Result<Target, String> {
+    pub fn open(path: &Path, scratch_bytes: u64) -> Result<StorageTarget, String> {
         let error_at_path = |e: io::Error| format!("{}: {}", path.display(), error_text(&e));
         let metadata = path.metadata().map_err(error_at_path)?;
         let scratch = metadata.is_dir();
@@ -88,7 +88,7 @@ impl Target {
         let mut probe = Aligned::new(SMALL);
         file.read_exact_at(probe.as_mut_slice(), 0)
             .map_err(error_at_path)?;
-        Ok(Target {
+        Ok(StorageTarget {
             name: path.display().to_string(),
             medium: medium_of(disk.as_deref(), path),
             disk,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Turns on the targets: each kind of work on one, the others, and back.
 
-use super::target::{Aligned, LARGE, SMALL, Target};
+use super::target::{Aligned, LARGE, SMALL, StorageTarget};
 use lab_stats::order::median;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
@@ -20,7 +20,7 @@ const ENOUGH: usize = 100;
 
 /// What is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Work {
+pub enum StorageWork {
     /// Reads of 1 MiB, one behind the other.
     Sequential,
     /// Reads of 4 KiB anywhere, one at a time.
@@ -46,48 +46,48 @@ pub struct Round {
 
 /// A turn.
 #[derive(Default)]
-struct Turn {
+struct StorageTurn {
     latencies: Vec<f64>,
     seconds: f64,
 }
 
-impl Work {
-    pub const ALL: [Work; 5] = [
-        Work::Sequential,
-        Work::Random,
-        Work::RandomDeep,
-        Work::Write,
-        Work::Sync,
+impl StorageWork {
+    pub const ALL: [StorageWork; 5] = [
+        StorageWork::Sequential,
+        StorageWork::Random,
+        StorageWork::RandomDeep,
+        StorageWork::Write,
+        StorageWork::Sync,
     ];
 
     /// In words.
     pub fn name(self) -> &'static str {
         match self {
-            Work::Sequential => "sequential read",
-            Work::Random => "random 4 KiB read",
-            Work::RandomDeep => "the same, 32 at a time",
-            Work::Write => "4 KiB write",
-            Work::Sync => "4 KiB write and fsync",
+            StorageWork::Sequential => "sequential read",
+            StorageWork::Random => "random 4 KiB read",
+            StorageWork::RandomDeep => "the same, 32 at a time",
+            StorageWork::Write => "4 KiB write",
+            StorageWork::Sync => "4 KiB write and fsync",
         }
     }
 
     /// The same beside a target's name.
     pub fn short(self) -> &'static str {
         match self {
-            Work::Sequential => "sequential",
-            Work::Random => "read",
-            Work::RandomDeep => "read, 32",
-            Work::Write => "write",
-            Work::Sync => "fsync",
+            StorageWork::Sequential => "sequential",
+            StorageWork::Random => "read",
+            StorageWork::RandomDeep => "read, 32",
+            StorageWork::Write => "write",
+            StorageWork::Sync => "fsync",
         }
     }
 
     fn writes(self) -> bool {
-        matches!(self, Work::Write | Work::Sync)
+        matches!(self, StorageWork::Write | StorageWork::Sync)
     }
 
     /// Whether it is done there: what is not the lab's own is never written.
-    pub fn fits(self, target: &Target) -> bool {
+    pub fn fits(self, target: &StorageTarget) -> bool {
         target.scratch || !self.writes()
     }
 }
@@ -96,8 +96,12 @@ impl Work {
 ///
 /// # Errors
 /// A read or a write failed, with the target's name.
-pub fn round(targets: &[Target], work: Work, seed: u64) -> Result<Vec<Option<Round>>, String> {
-    let mut turns: Vec<Vec<Turn>> = targets.iter().map(|_| Vec::new()).collect();
+pub fn round(
+    targets: &[StorageTarget],
+    work: StorageWork,
+    seed: u64,
+) -> Result<Vec<Option<Round>>, String> {
+    let mut turns: Vec<Vec<StorageTurn>> = targets.iter().map(|_| Vec::new()).collect();
     let forward: Vec<usize> = (0..targets.len()).collect();
     for (pass, index) in forward.iter().chain(forward.iter().rev()).enumerate() {
         let target = &targets[*index];
@@ -113,7 +117,7 @@ pub fn round(targets: &[Target], work: Work, seed: u64) -> Result<Vec<Option<Rou
 ///
 /// # Errors
 /// A read failed.
-pub fn first_and_second_reads(target: &Target, seed: u64) -> io::Result<[f64; 2]> {
+pub fn first_and_second_reads(target: &StorageTarget, seed: u64) -> io::Result<[f64; 2]> {
     let mut random = SmallRng::seed_from_u64(seed);
     let places: Vec<u64> = (0..200).map(|_| place(&mut random, target)).collect();
     let mut block = Aligned::new(SMALL);
@@ -129,7 +133,7 @@ pub fn first_and_second_reads(target: &Target, seed: u64) -> io::Result<[f64; 2]
     Ok([pass()?, pass()?])
 }
 
-fn merge_turns(turns: Vec<Turn>) -> Option<Round> {
+fn merge_turns(turns: Vec<StorageTurn>) -> Option<Round> {
     let seconds: f64 = turns.iter().map(|turn| turn.seconds).sum();
     let mut latencies: Vec<f64> = turns.into_iter().flat_map(|turn| turn.latencies).collect();
     latencies.sort_unstable_by(f64::total_cmp);
@@ -141,24 +145,24 @@ fn merge_turns(turns: Vec<Turn>) -> Option<Round> {
     })
 }
 
-fn turn(target: &Target, work: Work, seed: u64) -> io::Result<Turn> {
+fn turn(target: &StorageTarget, work: StorageWork, seed: u64) -> io::Result<StorageTurn> {
     let began = Instant::now();
     let latencies = match work {
-        Work::RandomDeep => at_depth(target, seed)?,
+        StorageWork::RandomDeep => at_depth(target, seed)?,
         _ => one_by_one(target, work, seed, FEWEST)?,
     };
-    Ok(Turn {
+    Ok(StorageTurn {
         latencies,
         seconds: began.elapsed().as_secs_f64(),
     })
 }
 
 /// A thread for each request that is under way.
-fn at_depth(target: &Target, seed: u64) -> io::Result<Vec<f64>> {
+fn at_depth(target: &StorageTarget, seed: u64) -> io::Result<Vec<f64>> {
     std::thread::scope(|scope| {
         let start = |i: usize| {
             let seed = seed * 4096 + i as u64;
-            scope.spawn(move || one_by_one(target, Work::Random, seed, 1))
+            scope.spawn(move || one_by_one(target, StorageWork::Random, seed, 1))
         };
         let threads: Vec<_> = (0..DEPTH).map(start).collect();
         let mut latencies_of_all = Vec::new();
@@ -170,9 +174,14 @@ fn at_depth(target: &Target, seed: u64) -> io::Result<Vec<f64>> {
     })
 }
 
-fn one_by_one(target: &Target, work: Work, seed: u64, fewest: usize) -> io::Result<Vec<f64>> {
+fn one_by_one(
+    target: &StorageTarget,
+    work: StorageWork,
+    seed: u64,
+    fewest: usize,
+) -> io::Result<Vec<f64>> {
     let mut random = SmallRng::seed_from_u64(seed);
-    let size = if work == Work::Sequential {
+    let size = if work == StorageWork::Sequential {
         LARGE
     } else {
         SMALL
@@ -183,18 +192,18 @@ fn one_by_one(target: &Target, work: Work, seed: u64, fewest: usize) -> io::Resu
     random.fill(block.as_mut_slice());
     while began.elapsed() < TURN || latencies.len() < fewest {
         let at = match work {
-            Work::Sequential if begin + LARGE as u64 > target.size => {
+            StorageWork::Sequential if begin + LARGE as u64 > target.size => {
                 begin = 0;
                 0
             }
-            Work::Sequential => begin,
+            StorageWork::Sequential => begin,
             _ => place(&mut random, target),
         };
         begin += size as u64;
         let operation_began = Instant::now();
         match work {
-            Work::Write => target.file.write_all_at(block.as_mut_slice(), at)?,
-            Work::Sync => {
+            StorageWork::Write => target.file.write_all_at(block.as_mut_slice(), at)?,
+            StorageWork::Sync => {
                 target.file.write_all_at(block.as_mut_slice(), at)?;
                 target.file.sync_data()?;
             }
@@ -206,6 +215,6 @@ fn one_by_one(target: &Target, work: Work, seed: u64, fewest: usize) -> io::Resu
 }
 
 /// Where a small block begins.
-fn place(random: &mut SmallRng, target: &Target) -> u64 {
+fn place(random: &mut SmallRng, target: &StorageTarget) -> u64 {
     random.random_range(0..target.size / SMALL as u64) * SMALL as u64
 }

@@ -881,12 +881,12 @@ fn every_rule_says_why_where_it_comes_from_and_how_it_is_seen() {
         let texts = [&rule.title, &rule.why, &rule.seen, &rule.see];
         assert!(texts.iter().all(|text| !text.is_empty()), "{}", rule.id);
         assert!(rule.source.starts_with("https://"), "{}", rule.id);
-        let fixed = |case: &lab_audit::rule::Case| {
+        let fixed = |case: &lab_audit::rule::StateCase| {
             case.state == State::Unknown || case.fixes.iter().any(|fix| !fix.lines.is_empty())
         };
         assert!(rule.cases.iter().all(fixed), "{} says what to do", rule.id);
         // What is said of a good thing is not what is said of a bad one.
-        let differs = |case: &lab_audit::rule::Case| {
+        let differs = |case: &lab_audit::rule::StateCase| {
             let has_own_text = case.seen.as_ref().is_some_and(|seen| *seen != rule.seen);
             has_own_text || rule.seen.replace("{name}", "").contains('{')
         };

@@ -2,8 +2,8 @@
 //! What `audit host` measures and watches: the rules over it, and real files.
 
 use lab_audit::host::{self, CLASSES};
-use lab_audit::hot::{self, Scope};
-use lab_audit::storage::{self, Target, cache};
+use lab_audit::hot::{self, WatchedFolders};
+use lab_audit::storage::{self, StorageTarget, cache};
 use lab_audit::{Thing, Value, judge};
 use lab_model::Unit;
 use lab_model::audit::{EvidenceValue, State};
@@ -24,14 +24,14 @@ fn ratio(n: f64) -> Value {
 /// Classes whose rules are tested here. Rules of all other classes are tested in `host`.
 pub const MEASURED: [&str; 3] = ["storage", "folder", "watch"];
 
-type Case = (
+type StateCase = (
     &'static str,
     &'static str,
     Vec<(&'static str, Value)>,
     State,
 );
 
-fn cases() -> Vec<Case> {
+fn cases() -> Vec<StateCase> {
     let word = |text: &str| Value::word(text);
     let days = |n: f64| Value::ns(n * 86_400e9);
     let fsync = |medium: &str, time: f64| vec![("medium", word(medium)), ("fsync_p50", ms(time))];
@@ -207,7 +207,7 @@ fn a_folder_and_a_file_are_measured_side_by_side() {
     let file = folder.path().join("mine");
     let content = vec![7; 8 << 20];
     fs::write(&file, &content).expect("a file");
-    let open = |path| Target::open(path, 16 << 20);
+    let open = |path| StorageTarget::open(path, 16 << 20);
     let targets = match [open(folder.path()), open(&file)] {
         [Ok(scratch), Ok(file)] => vec![scratch, file],
         [Err(why), _] | [_, Err(why)] if why.contains("direct I/O") => {
@@ -248,7 +248,9 @@ fn a_folder_and_a_file_are_measured_side_by_side() {
     assert_eq!(fs::read(&file).expect("the file"), content);
     assert_eq!(fs::read_dir(folder.path()).expect("names").count(), 1);
     for (path, why) in [("/proc/version", ""), ("nowhere", "No such file")] {
-        let refused = Target::open(path.as_ref(), 1 << 20).err().expect("refused");
+        let refused = StorageTarget::open(path.as_ref(), 1 << 20)
+            .err()
+            .expect("refused");
         assert!(refused.contains(why), "{refused}");
     }
 }
@@ -268,7 +270,7 @@ fn folders_that_are_read_and_written_are_told_apart() {
         root: lab_audit::Root::live(),
         watched: host::Watched::default(),
     };
-    let scope = Scope::new(&under, host::mounts(&machine));
+    let scope = WatchedFolders::new(&under, host::mounts(&machine));
     let mut busy = Some(under.clone());
     let watched = hot::watch(&scope, Duration::from_secs(20), &mut |been| {
         if let Some(under) = busy.take_if(|_| been > Duration::from_millis(300)) {

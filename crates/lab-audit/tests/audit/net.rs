@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The audit of a network on this machine's own addresses: each rule in a good and a bad case.
 
-use lab_audit::namespace::{End, Namespace, Pair, cable, ip};
+use lab_audit::namespace::{End, Namespace, NamespacePair, cable, ip};
 use lab_audit::net::{self, NetObservation, NetTarget};
 use lab_audit::{Thing, Value, judge};
 use lab_model::Unit;
@@ -148,8 +148,8 @@ fn state_and_text<'a>(audit: &'a Audit, rule: &str, family: &str) -> (State, &'a
 
 /// A path that silently drops packets above 1,280 bytes, while the client sends 1,500.
 fn black_hole() -> Result<NetObservation, String> {
-    let pair = Pair::new()?;
-    let [near, far] = Pair::DEVICES;
+    let pair = NamespacePair::new()?;
+    let [near, far] = NamespacePair::DEVICES;
     // Without it the kernel hands over several segments as one, which no device refuses.
     let unsegmented = |device| ip(&["link", "set", device, "gso_max_segs", "1"]);
     pair.client.within(|| unsegmented(near))??;
@@ -311,10 +311,10 @@ fn the_last_failure_that_is_told_is_that_of_the_step() {
 }
 
 /// Gives the client a wrong hardware address for the server's addresses: what it sends is lost silently.
-fn into_the_void(pair: &Pair, addresses: &[&str]) -> Result<(), String> {
+fn into_the_void(pair: &NamespacePair, addresses: &[&str]) -> Result<(), String> {
     pair.client.within(|| {
         addresses.iter().try_for_each(|address| {
-            let [near, _] = Pair::DEVICES;
+            let [near, _] = NamespacePair::DEVICES;
             let nobody = [
                 "lladdr",
                 "02:00:00:00:00:99",
@@ -330,8 +330,8 @@ fn into_the_void(pair: &Pair, addresses: &[&str]) -> Result<(), String> {
 
 #[test]
 fn a_family_that_fails_silently_is_told_from_one_that_refuses() {
-    let observation = Pair::new().and_then(|pair| {
-        into_the_void(&pair, &Pair::SERVER[..1])?;
+    let observation = NamespacePair::new().and_then(|pair| {
+        into_the_void(&pair, &NamespacePair::SERVER[..1])?;
         net::over(&pair, 20, &mut |_| {})
     });
     let Some(audit) = with_root(observation) else {
@@ -347,8 +347,8 @@ fn a_family_that_fails_silently_is_told_from_one_that_refuses() {
 /// A machine whose packets nobody answers, and which has no resolver: nothing is bad, and nothing is slow.
 #[test]
 fn without_a_network_all_is_unknown() {
-    let observation = Pair::new().and_then(|pair| {
-        into_the_void(&pair, &Pair::SERVER)?;
+    let observation = NamespacePair::new().and_then(|pair| {
+        into_the_void(&pair, &NamespacePair::SERVER)?;
         net::over(&pair, 20, &mut |_| {})
     });
     let Some(silent) = with_root(observation) else {
@@ -356,7 +356,7 @@ fn without_a_network_all_is_unknown() {
     };
     let away = Namespace::new().and_then(|space| {
         let target = NetTarget {
-            name: Pair::SERVER[0].into(),
+            name: NamespacePair::SERVER[0].into(),
             port: 80,
             tls: false,
         };
@@ -470,11 +470,11 @@ fn every_rule_has_a_good_case_and_one_that_is_not() {
     let ends = |same: &str| vec![("same_end", Value::word(same))];
     let larger = |word: &str| vec![("larger", Value::word(word))];
     let ratios = |low, high| vec![("ratio_low", ratio(low)), ("ratio_high", ratio(high))];
-    type Case<'a> = (&'a str, &'static str, Vec<(&'static str, Value)>, State);
+    type StateCase<'a> = (&'a str, &'static str, Vec<(&'static str, Value)>, State);
     let name = |has_address, v4, v6| vec![("found", has_address), ("ipv4", v4), ("ipv6", v6)];
     let large = |large, small| vec![("large_answered", large), ("small_answered", small)];
     use State::{Advice, Bad, Good, Unknown};
-    let cases: Vec<Case> = vec![
+    let cases: Vec<StateCase> = vec![
         ("net-name", "name", name(yes(), yes(), yes()), Good),
         ("net-name", "name", name(no(), no(), no()), Bad),
         ("net-name", "name", name(yes(), yes(), no()), Advice),

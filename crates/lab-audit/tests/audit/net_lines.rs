@@ -2,8 +2,9 @@
 //! The audit of a line that is slower for one family and loses its echo requests.
 
 use crate::line;
-use lab_audit::namespace::{Namespace, Pair, ip};
-use lab_audit::net::{self, Family, NetObservation};
+use lab_audit::namespace::{Namespace, NamespacePair, ip};
+use lab_audit::net::{self, NetObservation};
+use lab_load::IpFamily;
 use lab_model::audit::{Audit, State};
 use std::fs::File;
 use std::time::Duration;
@@ -12,24 +13,24 @@ const ROUNDS: u32 = 20;
 /// Each round has two turns of a family, each with one echo request.
 const ECHOES: usize = 2 * ROUNDS as usize;
 
-fn family(packet: &[u8]) -> Family {
+fn family(packet: &[u8]) -> IpFamily {
     if packet[0] >> 4 == 4 {
-        Family::V4
+        IpFamily::V4
     } else {
-        Family::V6
+        IpFamily::V6
     }
 }
 
 /// An echo request of the usual 56 bytes. Those that look for the largest packet have other lengths.
 fn is_usual_echo(packet: &[u8]) -> bool {
     match family(packet) {
-        Family::V4 => packet.len() == 84 && packet[9] == 1 && packet[20] == 8,
-        Family::V6 => packet.len() == 104 && packet[6] == 58 && packet[40] == 128,
+        IpFamily::V4 => packet.len() == 84 && packet[9] == 1 && packet[20] == 8,
+        IpFamily::V6 => packet.len() == 104 && packet[6] == 58 && packet[40] == 128,
     }
 }
 
 /// Packets of one family take 3 ms longer, and one of `every` echo requests of it is lost.
-fn slower(slow: Family, every: usize) -> Result<NetObservation, String> {
+fn slower(slow: IpFamily, every: usize) -> Result<NetObservation, String> {
     let [client, server] = [Namespace::new()?, Namespace::new()?];
     let mut echoes = 0;
     let delay = move |packet: &[u8]| {
@@ -46,11 +47,16 @@ fn slower(slow: Family, every: usize) -> Result<NetObservation, String> {
     };
     let end = |space: &Namespace, addresses| space.within(|| end(addresses))?;
     line::join(
-        end(&client, Pair::CLIENT)?,
-        end(&server, Pair::SERVER)?,
+        end(&client, NamespacePair::CLIENT)?,
+        end(&server, NamespacePair::SERVER)?,
         delay,
     )?;
-    net::between([&client, &server], Pair::SERVER, ROUNDS, &mut |_| {})
+    net::between(
+        [&client, &server],
+        NamespacePair::SERVER,
+        ROUNDS,
+        &mut |_| {},
+    )
 }
 
 /// An end of the line in the thread's namespace.
@@ -77,8 +83,8 @@ fn states(audit: &Audit, rule: &str, word: &str) -> Vec<State> {
 fn a_family_that_is_slower_and_loses_packets_is_told_from_the_other() {
     let rules = net::rules().expect("rules");
     let cases = [
-        (Family::V6, Family::V4, ECHOES / 5, State::Bad, "12.5 %"),
-        (Family::V4, Family::V6, ECHOES, State::Advice, "2.5 %"),
+        (IpFamily::V6, IpFamily::V4, ECHOES / 5, State::Bad, "12.5 %"),
+        (IpFamily::V4, IpFamily::V6, ECHOES, State::Advice, "2.5 %"),
     ];
     for (slow, other, every, expected, share) in cases {
         let observation = match slower(slow, every) {
@@ -97,7 +103,7 @@ fn a_family_that_is_slower_and_loses_packets_is_told_from_the_other() {
         let cost = audit.findings.iter().find(|f| f.rule == "net-families");
         let cost = &cost.expect("a finding").cost;
         assert_eq!(
-            slow == Family::V4,
+            slow == IpFamily::V4,
             cost.contains("for users of IPv4"),
             "{cost}"
         );

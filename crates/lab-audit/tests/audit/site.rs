@@ -5,7 +5,7 @@ use base64::prelude::{BASE64_STANDARD as BASE64, Engine};
 use lab_audit::cookies::input::Collector;
 use lab_audit::namespace::Namespace;
 use lab_audit::site::client::{Client, Method};
-use lab_audit::site::{self, Options, Url};
+use lab_audit::site::{self, SiteOptions, Url};
 use lab_audit::{Thing, Value, judge, rule};
 use lab_model::audit::{Audit, State};
 use std::collections::{BTreeSet, HashMap};
@@ -115,7 +115,7 @@ fn inspect_pages(pages: Pages, ajp_port: u16) -> Result<Audit, String> {
     inspect_url(&format!("http://127.0.0.1:{}/", serve(pages)), ajp_port)
 }
 
-const OPTIONS: Options = Options {
+const OPTIONS: SiteOptions = SiteOptions {
     rate: 1000.0,
     resources: 50,
     ajp_port: 0,
@@ -123,7 +123,7 @@ const OPTIONS: Options = Options {
 
 fn inspect_url(url: &str, ajp_port: u16) -> Result<Audit, String> {
     let url = Url::parse(url).expect("a URL");
-    let options = Options {
+    let options = SiteOptions {
         ajp_port,
         ..OPTIONS
     };
@@ -190,8 +190,8 @@ fn a_good_site_is_good_and_each_rule_finds_what_is_not() {
     let text = "word ".repeat(1000);
     let css = |fields: &str, body: &str| ("/s.12345678.css", page(fields, body));
     let home = |fields: &str| ("/", page(fields, HTML));
-    type Case<'a> = (&'a str, State, (&'static str, Vec<u8>));
-    let cases: Vec<Case> = vec![
+    type StateCase<'a> = (&'a str, State, (&'static str, Vec<u8>));
+    let cases: Vec<StateCase> = vec![
         ("resource-compression", State::Bad, css(CSS, &text)),
         (
             "resource-vary",
@@ -399,8 +399,8 @@ fn rules_about_tls_and_names_have_a_good_case_and_one_that_is_not() {
         |reached: &Value| vec![("ipv6_address", yes.clone()), ("ipv6", reached.clone())];
     let v4 = |reached: &Value| vec![("ipv4_address", yes.clone()), ("ipv4", reached.clone())];
     let one = |name: &'static str, value: &Value| vec![(name, value.clone())];
-    type Case<'a> = (&'a str, Vec<(&'static str, Value)>, State);
-    let cases: Vec<Case> = vec![
+    type StateCase<'a> = (&'a str, Vec<(&'static str, Value)>, State);
+    let cases: Vec<StateCase> = vec![
         ("server-old-tls", one("old_tls", &word("none")), Good),
         ("server-old-tls", one("old_tls", &word("1.0, 1.1")), Bad),
         ("server-https", one("to_https", &yes), Good),
@@ -1141,7 +1141,7 @@ fn versions_of_tls_before_1_2_are_found_on_a_server_that_speaks_them() {
             return println!("left out: there is no openssl");
         };
         let url = Url::parse(&format!("https://127.0.0.1:{port}/")).expect("a URL");
-        let options = Options {
+        let options = SiteOptions {
             rate: 1000.0,
             resources: 0,
             ajp_port: closed_port(),
@@ -1257,7 +1257,7 @@ fn malformed_certificates_end_in_words() {
             let _ = tls.complete_io(stream);
         });
         let url = Url::parse(&format!("https://127.0.0.1:{port}/")).expect("a URL");
-        let options = Options {
+        let options = SiteOptions {
             rate: 1000.0,
             resources: 0,
             ajp_port: closed_port(),

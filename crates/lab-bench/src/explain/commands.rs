@@ -11,9 +11,9 @@ use super::{Adding, REPEATS, USED, missing, read_events, read_trace_file, tracin
 use crate::build::in_path;
 use crate::commands::order;
 use crate::fault::SubjectResult;
-use crate::hardware::{COUNTED, Counters};
+use crate::hardware::{COUNTED, HardwareCounters};
 use crate::scratch::Scratch;
-use crate::starter::{Ended, Order, Starter};
+use crate::starter::{Ended, StartRequest, Starter};
 use crate::sys;
 use lab_model::{Commands, Counted, Metric, Plan, PointId, SubjectId};
 use std::collections::HashMap;
@@ -32,7 +32,7 @@ pub struct CommandExplainer<'a> {
     options: &'a Commands,
     starter: Starter,
     cores: Vec<usize>,
-    counters: Option<Counters>,
+    counters: Option<HardwareCounters>,
     scratch: Scratch,
 }
 
@@ -45,7 +45,7 @@ impl<'a> CommandExplainer<'a> {
     ) -> std::io::Result<CommandExplainer<'a>> {
         let starter = Starter::new()?;
         Ok(CommandExplainer {
-            counters: Counters::of(starter.pid()).ok(),
+            counters: HardwareCounters::of(starter.pid()).ok(),
             starter,
             cores: sys::allowed_cores()?,
             plan,
@@ -94,7 +94,7 @@ impl<'a> CommandExplainer<'a> {
         }
     }
 
-    fn order(&self, counted: &Counted) -> Order {
+    fn order(&self, counted: &Counted) -> StartRequest {
         let at = (counted.subject, counted.point);
         let program = &self.plan.subjects[counted.subject].program;
         order((self.plan, self.options), at, program, 0, &self.cores)

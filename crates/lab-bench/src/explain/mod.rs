@@ -16,12 +16,12 @@ pub use trace::{TraceError, read_trace};
 use crate::batch_subject::Starting;
 use crate::batches::targets;
 use crate::fault::{Fault, SubjectResult};
-use crate::hardware::{self, COUNTED, Counters};
+use crate::hardware::{self, COUNTED, HardwareCounters};
 use crate::process::{BatchResult, SubjectProcess, connection_lost};
 use crate::scratch::Scratch;
 use crate::server::Servers;
 use crate::session::{BenchError, usable_cores};
-use crate::target::Target;
+use crate::target::TargetMaker;
 use crate::visit::Visit;
 use lab_model::{Counted, CountedFigure, Direction, Metric, Plan, PointId, SubjectId, Unit};
 use lab_services::procfs::{self, Usage};
@@ -63,7 +63,7 @@ struct Batches {
 pub struct Explainer<'a> {
     plan: &'a Plan,
     folder: &'a Path,
-    targets: Vec<Target>,
+    targets: Vec<TargetMaker>,
     core: usize,
     scratch: Scratch,
     /// Whether the processor's counters can be read.
@@ -81,7 +81,7 @@ impl<'a> Explainer<'a> {
         let cores = usable_cores()?;
         let targets = targets(plan, &scratch, servers)?;
         let core = cores[0];
-        for server in targets.iter().filter_map(Target::server) {
+        for server in targets.iter().filter_map(TargetMaker::server) {
             server.keep_off((cores.len() > 1).then_some(core));
         }
         Ok(Explainer {
@@ -144,7 +144,9 @@ impl<'a> Explainer<'a> {
         let batches = self.size_batches(&mut process, &mut visit, operations)?;
         let usage =
             |process: &SubjectProcess| procfs::usage(process.pid()).map_err(connection_lost);
-        let counters = self.has_hardware.then(|| Counters::of(process.pid()));
+        let counters = self
+            .has_hardware
+            .then(|| HardwareCounters::of(process.pid()));
         let counters = counters.transpose().map_err(connection_lost)?;
         let events = || read_events(counters.as_ref());
         let rows = self.differences(&mut process, &mut visit, batches, |process, run| {
@@ -312,7 +314,7 @@ fn read_trace_file<T>(
 }
 
 /// The processor's counts so far; empty where it has no counters.
-fn read_events(counters: Option<&Counters>) -> SubjectResult<Vec<f64>> {
+fn read_events(counters: Option<&HardwareCounters>) -> SubjectResult<Vec<f64>> {
     match counters {
         Some(counters) => counters.read().map_err(connection_lost),
         None => Ok(Vec::new()),

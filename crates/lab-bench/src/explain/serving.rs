@@ -5,7 +5,7 @@ use super::allocations::{Library, has_own_heap};
 use super::trace::read_windows;
 use super::{Adding, REPEATS, USED, missing, read_events, read_trace_file, tracing, used};
 use crate::fault::{Fault, SubjectResult};
-use crate::hardware::{self, COUNTED, Counters};
+use crate::hardware::{self, COUNTED, HardwareCounters};
 use crate::process::connection_lost;
 use crate::scratch::Scratch;
 use crate::serving::{Proven, RunningServer, ServedFiles, ServerSetup, Split, pin_lab};
@@ -34,7 +34,7 @@ pub struct ServerExplainer<'a> {
 }
 
 /// A server that is loaded.
-struct Loaded {
+struct LoadedServer {
     server: RunningServer,
     engine: Engine,
 }
@@ -102,7 +102,7 @@ impl<'a> ServerExplainer<'a> {
         let proven = setup.prove(&server)?;
         let mut loaded = self.start_load(&setup, server, counted.point, &proven)?;
         let process = loaded.server.process.pid();
-        let counters = self.has_hardware.then(|| Counters::of(process));
+        let counters = self.has_hardware.then(|| HardwareCounters::of(process));
         let counters = counters.transpose().map_err(connection_lost)?;
         let events = || read_events(counters.as_ref());
         let rows = loaded.stretches(|loaded| {
@@ -197,7 +197,7 @@ impl<'a> ServerExplainer<'a> {
         prefix: &[String],
         counted: &Counted,
         proven: &Proven,
-    ) -> SubjectResult<Loaded> {
+    ) -> SubjectResult<LoadedServer> {
         let mut plan = self.plan.clone();
         let program = &mut plan.subjects[counted.subject].program;
         program.splice(0..0, prefix.iter().cloned());
@@ -213,17 +213,17 @@ impl<'a> ServerExplainer<'a> {
         mut server: RunningServer,
         point: PointId,
         proven: &Proven,
-    ) -> SubjectResult<Loaded> {
+    ) -> SubjectResult<LoadedServer> {
         let mut engine = setup.generator(&server, point, proven, self.plan.rate(point), 0)?;
         server.load(&mut engine, WARM_UP)?;
-        Ok(Loaded { server, engine })
+        Ok(LoadedServer { server, engine })
     }
 }
 
-impl Loaded {
+impl LoadedServer {
     fn stretches(
         &mut self,
-        mut count: impl FnMut(&mut Loaded) -> SubjectResult<Vec<f64>>,
+        mut count: impl FnMut(&mut LoadedServer) -> SubjectResult<Vec<f64>>,
     ) -> SubjectResult<Vec<Vec<f64>>> {
         (0..REPEATS).map(|_| count(self)).collect()
     }
@@ -238,7 +238,7 @@ impl Loaded {
     }
 
     fn end(self, serving: &Serving) -> SubjectResult<()> {
-        let Loaded { mut server, engine } = self;
+        let LoadedServer { mut server, engine } = self;
         drop(engine);
         server.close(&serving.metrics)?;
         server.quit()

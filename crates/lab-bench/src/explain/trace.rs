@@ -58,7 +58,7 @@ pub struct Calls {
 /// The calls of every batch in a trace, in order. A batch lasts from the receipt of the command `run` to
 /// the reply `ran`, neither included.
 pub fn read_trace(trace: impl BufRead) -> Result<Vec<Calls>, TraceError> {
-    let mut reader = Reader::default();
+    let mut reader = TraceReader::default();
     reader.read(trace)?;
     match reader.open {
         None => Ok(reader.batches),
@@ -68,10 +68,10 @@ pub fn read_trace(trace: impl BufRead) -> Result<Vec<Calls>, TraceError> {
 
 /// The calls of a trace, from its beginning to its end.
 pub(super) fn read_all_calls(trace: impl BufRead) -> Result<Calls, TraceError> {
-    let mut reader = Reader {
+    let mut reader = TraceReader {
         open: Some(Calls::default()),
         ignores_batches: true,
-        ..Reader::default()
+        ..TraceReader::default()
     };
     reader.read(trace)?;
     reader.open.ok_or(TraceError::Truncated)
@@ -82,10 +82,10 @@ pub(super) fn read_windows(
     trace: impl BufRead,
     windows: &[(f64, f64)],
 ) -> Result<Vec<Calls>, TraceError> {
-    let mut reader = Reader {
+    let mut reader = TraceReader {
         ignores_batches: true,
         windows: Some(windows),
-        ..Reader::default()
+        ..TraceReader::default()
     };
     reader.read(trace)?;
     reader.batches.extend(reader.open.take());
@@ -95,7 +95,7 @@ pub(super) fn read_windows(
 
 /// The state of reading a trace.
 #[derive(Default)]
-struct Reader<'w> {
+struct TraceReader<'w> {
     batches: Vec<Calls>,
     /// The batch that is under way.
     open: Option<Calls>,
@@ -107,7 +107,7 @@ struct Reader<'w> {
     windows: Option<&'w [(f64, f64)]>,
 }
 
-impl Reader<'_> {
+impl TraceReader<'_> {
     fn read(&mut self, mut trace: impl BufRead) -> Result<(), TraceError> {
         let mut line = Vec::new();
         for number in 1.. {

@@ -16,10 +16,10 @@ const PIECE: usize = 16 * 1024;
 /// Listens on a port of the loopback interface. Dropping it ends its connections.
 pub struct Proxy {
     port: u16,
-    shared: Arc<Shared>,
+    shared: Arc<ProxyState>,
 }
 
-struct Shared {
+struct ProxyState {
     server: (String, u16),
     /// The reader of a new connection.
     commits: Commits,
@@ -52,7 +52,7 @@ impl Proxy {
     ) -> io::Result<Proxy> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let port = listener.local_addr()?.port();
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(ProxyState {
             server,
             commits,
             drops_answer: Box::new(drops_answer),
@@ -104,7 +104,7 @@ impl Drop for Proxy {
     }
 }
 
-impl Shared {
+impl ProxyState {
     fn connections(&self) -> std::sync::MutexGuard<'_, BTreeMap<u64, Arc<Connection>>> {
         let connections = self.connections.lock();
         connections.unwrap_or_else(PoisonError::into_inner)

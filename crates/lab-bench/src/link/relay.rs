@@ -24,11 +24,11 @@ const ON_THE_WAY: usize = 1024;
 
 /// Accepts connections of clients. Dropping it ends them.
 pub struct Relay {
-    shared: Arc<Shared>,
+    shared: Arc<RelayState>,
     listener: TcpListener,
 }
 
-struct Shared {
+struct RelayState {
     server: PathBuf,
     /// `None`: what passes is shaped elsewhere.
     shaping: Option<Shaping>,
@@ -60,7 +60,7 @@ impl Relay {
             let shape = shape.clone();
             Shaping { shape, up, down }
         });
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(RelayState {
             server,
             shaping,
             sent: AtomicU64::new(0),
@@ -88,7 +88,7 @@ impl Drop for Relay {
     }
 }
 
-impl Shared {
+impl RelayState {
     fn connections(&self) -> MutexGuard<'_, BTreeMap<u64, Arc<Connection>>> {
         lock(&self.connections)
     }
@@ -156,7 +156,7 @@ struct Direction {
     to: std::fs::File,
     /// No packet is sent before this time.
     not_before: Instant,
-    shared: Arc<Shared>,
+    shared: Arc<RelayState>,
     connection: Arc<Connection>,
 }
 

@@ -4,7 +4,7 @@
 use crate::context::Stop;
 use crate::fault::Fault;
 use crate::workload::StepError;
-use lab_load::Record;
+use lab_load::SliceRecord;
 use lab_model::{AgentId, ErrorKind, PointId, Slice, SubjectId};
 use std::time::Duration;
 
@@ -62,7 +62,7 @@ pub trait Generators {
 }
 
 /// The first error of each kind in a record, where there is more to say than its kind.
-pub fn first_errors(record: &Record) -> Vec<(ErrorKind, String)> {
+pub fn first_errors(record: &SliceRecord) -> Vec<(ErrorKind, String)> {
     let kinds = ErrorKind::ALL.into_iter().zip(&record.words);
     kinds
         .filter_map(|(kind, words)| Some((kind, words.clone()?)))

@@ -10,7 +10,7 @@ mod server;
 pub use generator::{Generator, Generators, LoadFault, Piece, first_errors};
 pub use server::{LoadShare, LoadedServer, LoadedServers};
 
-use crate::context::{BlockContext, Progress, Record, Stop};
+use crate::context::{BlockContext, Progress, Stop, TurnRecord};
 use crate::fault::Fault;
 use crate::interrupt;
 use crate::server_usage::{ServerWatch, Usage, with_server};
@@ -227,7 +227,7 @@ impl<'a> LoadWorkload<'a> {
     }
 
     fn keep(&mut self, block: &mut BlockContext, slice: Slice) -> Result<(), StoreError> {
-        block.keep(Record::Slice(slice.clone()))?;
+        block.keep(TurnRecord::Slice(slice.clone()))?;
         self.done += 1;
         (block.progress)(Progress::Slice {
             slice: &slice,

@@ -3,7 +3,7 @@
 
 use super::generator::{Generator, Generators, LoadFault, Piece, first_errors};
 use crate::interrupt;
-use lab_load::{Engine, Expect, Job, JobError, Record, Requests, ServerRequests, Tls};
+use lab_load::{Engine, Expect, JobError, LoadJob, Requests, ServerRequests, SliceRecord, Tls};
 use lab_model::{Arrivals, Load, Plan, PointId, Protocol, Stage, SubjectId};
 use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
@@ -108,7 +108,7 @@ impl LoadedServer {
     }
 
     /// Sends one request and returns what came of it. Error: it cannot be sent.
-    pub fn ask(&self, share: &LoadShare) -> Result<Record, String> {
+    pub fn ask(&self, share: &LoadShare) -> Result<SliceRecord, String> {
         // The first request of an even open loop is due at once, the second after a second.
         let once = Stage {
             from: 1.0,
@@ -125,8 +125,8 @@ impl LoadedServer {
             },
             ..share.clone()
         })?;
-        let mut total = Record::new();
-        let mut each = |record: &Record| {
+        let mut total = SliceRecord::new();
+        let mut each = |record: &SliceRecord| {
             total.add(record);
             true
         };
@@ -136,8 +136,8 @@ impl LoadedServer {
         Ok(total)
     }
 
-    fn job(&self, share: &LoadShare) -> Job {
-        Job {
+    fn job(&self, share: &LoadShare) -> LoadJob {
+        LoadJob {
             address: self.address,
             tls: self.tls.clone(),
             requests: self.requests.clone(),
@@ -174,7 +174,7 @@ impl<'a> LoadedServers<'a> {
     }
 
     /// Sends one request to a server at a point and returns what came of it. Error: it cannot be sent.
-    pub fn ask(&self, subject: SubjectId, point: PointId) -> Result<Record, String> {
+    pub fn ask(&self, subject: SubjectId, point: PointId) -> Result<SliceRecord, String> {
         self.servers[subject].ask(&LoadShare::all(self.plan, self.load, point, 0))
     }
 }
@@ -201,7 +201,7 @@ impl Generator for Engine {
         slice: Duration,
         each: &mut dyn FnMut(Piece) -> bool,
     ) -> Result<(), LoadFault> {
-        let mut tell = |record: &Record| {
+        let mut tell = |record: &SliceRecord| {
             each(Piece {
                 slice: Some(record.slice(0, 0, 0)),
                 errors: first_errors(record),

@@ -10,7 +10,7 @@ mod running_server;
 mod sockets;
 mod split;
 
-use crate::context::{BlockContext, Progress, Record, RunContext, Stop, keep_log};
+use crate::context::{BlockContext, Progress, RunContext, Stop, TurnRecord, keep_log};
 use crate::fault::{Fault, SubjectResult};
 use crate::protocol::Reply;
 use crate::scratch::Scratch;
@@ -375,7 +375,7 @@ impl Workload for ServerWorkload<'_> {
             ..with_server(slice, Some(before), Some(after))
         };
         Ok(TurnResult {
-            record: Some(Record::Slice(slice)),
+            record: Some(TurnRecord::Slice(slice)),
             disturbed,
         })
     }
@@ -404,7 +404,7 @@ impl Workload for ServerWorkload<'_> {
             metric: metric.id.to_string(),
             value,
         };
-        Ok(block.keep(Record::Readings(values.map(reading).collect()))?)
+        Ok(block.keep(TurnRecord::Readings(values.map(reading).collect()))?)
     }
 
     /// A server on which no load can be put at a point has failed there; any other has failed everywhere.

@@ -40,18 +40,18 @@ pub struct Clocks(Vec<CpuClock>);
 
 impl Clocks {
     /// The current value of each clock.
-    pub fn read(&self) -> Reading {
-        Reading(self.0.iter().map(|clock| clock.now_ns().ok()).collect())
+    pub fn read(&self) -> CpuReading {
+        CpuReading(self.0.iter().map(|clock| clock.now_ns().ok()).collect())
     }
 }
 
 /// Values of clocks, ns. `None`: the process has ended.
-pub struct Reading(Vec<Option<u64>>);
+pub struct CpuReading(Vec<Option<u64>>);
 
-impl Reading {
+impl CpuReading {
     /// CPU time that the busiest process used since an earlier reading of the same clocks, ns. (Many use a
     /// little, in many small pieces: that is no pause.)
-    pub fn most_since(&self, earlier: &Reading) -> u64 {
+    pub fn most_since(&self, earlier: &CpuReading) -> u64 {
         let pairs = self.0.iter().zip(&earlier.0);
         let used = pairs.filter_map(|(now, before)| Some((*now)?.saturating_sub((*before)?)));
         used.max().unwrap_or(0)
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn the_busiest_counts() {
-        let reading = |clocks: &[Option<u64>]| Reading(clocks.to_vec());
+        let reading = |clocks: &[Option<u64>]| CpuReading(clocks.to_vec());
         let before = reading(&[Some(1_000), Some(70), Some(5), None]);
         let after = reading(&[Some(1_300), Some(570), None, Some(9_000)]);
         assert_eq!(after.most_since(&before), 500);

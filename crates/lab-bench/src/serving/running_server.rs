@@ -10,7 +10,7 @@ use crate::protocol::Reply;
 use crate::server_usage::{Usage, Watch};
 use crate::sys;
 use lab_load::{
-    Engine, Expect, Job, Link, Record, Request, Requests, Statuses, Tls, Trust, method,
+    Engine, Expect, LoadJob, LoadUrl, Request, Requests, SliceRecord, Statuses, Tls, Trust, method,
 };
 use lab_model::{Arrivals, Example, Metric, Plan, PointId, Protocol, Serving, Stage, SubjectId};
 use lab_services::procfs;
@@ -132,7 +132,7 @@ impl ServerSetup<'_> {
         point: PointId,
         proven: &Proven,
     ) -> SubjectResult<Engine> {
-        begin(Job {
+        begin(LoadJob {
             connections: 1,
             threads: 1,
             ..self.job(server, point, proven, None)?
@@ -145,7 +145,7 @@ impl ServerSetup<'_> {
         point: PointId,
         proven: &Proven,
         rate: Option<f64>,
-    ) -> SubjectResult<Job> {
+    ) -> SubjectResult<LoadJob> {
         let load = self.plan.load().expect("a plan with servers has a load");
         let failed = |message: String| Fault::Failed("load", message);
         let example = self.plan.example(point);
@@ -156,7 +156,7 @@ impl ServerSetup<'_> {
         let job_fault = |e: lab_load::JobError| failed(e.to_string());
         let request = request(server, example).map_err(job_fault)?;
         let status = Statuses::parse(&example.status.to_string()).map_err(job_fault)?;
-        Ok(Job {
+        Ok(LoadJob {
             address: server.address,
             tls: server.tls.clone(),
             requests: Requests::new(&[request], keep_alive, self.plan.seed)
@@ -241,8 +241,8 @@ impl RunningServer {
     }
 
     /// Puts load on for a length. Returns one record of it.
-    pub fn load(&mut self, engine: &mut Engine, length: Duration) -> SubjectResult<Record> {
-        let mut total = Record::new();
+    pub fn load(&mut self, engine: &mut Engine, length: Duration) -> SubjectResult<SliceRecord> {
+        let mut total = SliceRecord::new();
         let loaded = engine.load(length, length, &mut |record| {
             total.add(record);
             !interrupt::requested()
@@ -268,7 +268,7 @@ impl RunningServer {
     }
 }
 
-fn begin(job: Job) -> SubjectResult<Engine> {
+fn begin(job: LoadJob) -> SubjectResult<Engine> {
     let engine = Engine::start(job).map_err(|e| Fault::Failed("load", e.to_string()));
     let mut engine = engine?;
     engine.stop_when(interrupt::requested);
@@ -294,7 +294,7 @@ fn listening_address(opened: &Reply) -> SubjectResult<(SocketAddr, Option<Tls>)>
     }
     let certificate = opened.get("certificate").map_err(nonsense)?;
     let trust = Trust::File(certificate.into());
-    let origin = Link::parse(&format!("https://{address}/")).map(|link| link.origin);
+    let origin = LoadUrl::parse(&format!("https://{address}/")).map(|link| link.origin);
     let tls = origin.and_then(|origin| Tls::new(&origin, Protocol::Http1, &trust));
     Ok((address, Some(tls.map_err(|e| nonsense(e.to_string()))?)))
 }
@@ -326,7 +326,7 @@ fn request(server: &RunningServer, example: &Example) -> Result<Request, lab_loa
         server.address,
     );
     let link = format!("{scheme}://{address}{}", example.path);
-    let mut request = Request::new(Link::parse(&link)?);
+    let mut request = Request::new(LoadUrl::parse(&link)?);
     for header in &example.headers {
         request.headers.push(lab_load::Header::parse(header)?);
     }

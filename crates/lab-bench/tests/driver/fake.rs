@@ -3,7 +3,7 @@
 
 use lab_bench::{
     BenchError, BlockContext, Done, Fault, HostWatch, LocalExecutor, Machine, Opening, Progress,
-    Record, RunContext, Session, Stop, Turn, TurnResult, Workload,
+    RunContext, Session, Stop, Turn, TurnRecord, TurnResult, Workload,
 };
 use lab_model::{
     Batch, Case, Disturbance, Ending, Failure, Measure, Plan, Point, PointId, Reading, Run, Sample,
@@ -21,7 +21,7 @@ pub const TURN_NS: u64 = 1_000_000;
 
 /// A step of the driver.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Step {
+pub enum BuildStep {
     Prepare,
     Restore,
     Block(u32, usize),
@@ -52,7 +52,7 @@ type Script<'a> = Box<dyn FnMut(u32, Turn) -> Act + 'a>;
 /// What a fake workload did, and the machine that it ran on.
 #[derive(Clone, Default)]
 pub struct Journal {
-    pub steps: Rc<RefCell<Vec<Step>>>,
+    pub steps: Rc<RefCell<Vec<BuildStep>>>,
     now_ns: Rc<Cell<u64>>,
     /// The disturbance of each block that begins, in their order; after the last there is none.
     pub disturbances: Rc<RefCell<VecDeque<Disturbance>>>,
@@ -61,19 +61,19 @@ pub struct Journal {
 impl Journal {
     /// The turns that were taken in all blocks.
     pub fn turns(&self) -> Vec<Turn> {
-        let turn = |step: &Step| match step {
-            Step::Take(turn) => Some(*turn),
+        let turn = |step: &BuildStep| match step {
+            BuildStep::Take(turn) => Some(*turn),
             _ => None,
         };
         self.steps.borrow().iter().filter_map(turn).collect()
     }
 
     /// How often a step was done.
-    pub fn count(&self, matches: impl Fn(&Step) -> bool) -> usize {
+    pub fn count(&self, matches: impl Fn(&BuildStep) -> bool) -> usize {
         self.steps.borrow().iter().filter(|s| matches(s)).count()
     }
 
-    fn step(&self, step: Step) {
+    fn step(&self, step: BuildStep) {
         self.steps.borrow_mut().push(step);
     }
 }
@@ -160,12 +160,12 @@ impl Workload for Fake<'_> {
     }
 
     fn prepare(&mut self, _: &mut RunContext, _: &mut dyn FnMut(Progress)) -> Result<(), Stop> {
-        self.journal.step(Step::Prepare);
+        self.journal.step(BuildStep::Prepare);
         Ok(())
     }
 
     fn restore(&mut self) -> Result<(), String> {
-        self.journal.step(Step::Restore);
+        self.journal.step(BuildStep::Restore);
         if self.restorable {
             Ok(())
         } else {
@@ -174,13 +174,13 @@ impl Workload for Fake<'_> {
     }
 
     fn finish(&mut self, _: &mut RunContext) -> Result<(), Stop> {
-        self.journal.step(Step::Finish);
+        self.journal.step(BuildStep::Finish);
         Ok(())
     }
 
     fn begin_block(&mut self, number: u32, core: usize) {
         self.block = number;
-        self.journal.step(Step::Block(number, core));
+        self.journal.step(BuildStep::Block(number, core));
     }
 
     fn can_redo_blocks(&self) -> bool {
@@ -196,16 +196,16 @@ impl Workload for Fake<'_> {
     }
 
     fn open(&mut self, _: &mut BlockContext, subject: SubjectId) -> Done<()> {
-        self.journal.step(Step::Open(subject));
+        self.journal.step(BuildStep::Open(subject));
         Ok(())
     }
 
     fn begin_point(&mut self, _: &mut BlockContext, point: PointId) {
-        self.journal.step(Step::Point(point));
+        self.journal.step(BuildStep::Point(point));
     }
 
     fn warm_up(&mut self, _: &mut BlockContext, subject: SubjectId, point: PointId) -> Done<()> {
-        self.journal.step(Step::WarmUp(subject, point));
+        self.journal.step(BuildStep::WarmUp(subject, point));
         Ok(())
     }
 
@@ -214,12 +214,12 @@ impl Workload for Fake<'_> {
     }
 
     fn before_pass(&mut self, _: &mut BlockContext, turn: Turn, remaining: u32) -> Done<()> {
-        self.journal.step(Step::Pass(turn, remaining));
+        self.journal.step(BuildStep::Pass(turn, remaining));
         Ok(())
     }
 
     fn take_turn(&mut self, _: &mut BlockContext, turn: Turn) -> Done<TurnResult> {
-        self.journal.step(Step::Take(turn));
+        self.journal.step(BuildStep::Take(turn));
         self.journal.now_ns.set(self.journal.now_ns.get() + TURN_NS);
         let Turn {
             subject,
@@ -229,7 +229,7 @@ impl Workload for Fake<'_> {
         } = turn;
         match (self.script)(self.block, turn) {
             Act::Fail(fault) => Err(fault.into()),
-            Act::Batch(wall_ns) => Ok(Record::Batch {
+            Act::Batch(wall_ns) => Ok(TurnRecord::Batch {
                 sample: Sample {
                     point,
                     subject,
@@ -250,7 +250,7 @@ impl Workload for Fake<'_> {
             }
             .into()),
             Act::Reading { disturbed } => Ok(TurnResult {
-                record: Some(Record::Readings(vec![Reading {
+                record: Some(TurnRecord::Readings(vec![Reading {
                     point,
                     subject,
                     pass,
@@ -263,17 +263,17 @@ impl Workload for Fake<'_> {
     }
 
     fn end_turn(&mut self, _: &mut BlockContext, turn: Turn) -> Done<()> {
-        self.journal.step(Step::End(turn));
+        self.journal.step(BuildStep::End(turn));
         Ok(())
     }
 
     fn close(&mut self, _: &mut BlockContext, subject: SubjectId, point: PointId) -> Done<()> {
-        self.journal.step(Step::Close(subject, point));
+        self.journal.step(BuildStep::Close(subject, point));
         Ok(())
     }
 
     fn quit(&mut self, _: &mut BlockContext, subject: SubjectId) -> Done<()> {
-        self.journal.step(Step::Quit(subject));
+        self.journal.step(BuildStep::Quit(subject));
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 //! redoing, resuming, verdicts and every format.
 
 use crate::fake::{File, Journal, plan, stolen};
-use lab_bench::{BlockContext, Done, Fault, Record, Turn, TurnResult, Workload};
+use lab_bench::{BlockContext, Done, Fault, Turn, TurnRecord, TurnResult, Workload};
 use lab_model::{BlockState, Direction, Ending, Metric, PointId, Reading, Run, SubjectId, Unit};
 use lab_report::document::{Answer, Column, Document, Finding, Quantity, Row, Section, Table};
 use lab_report::{Format, Rendered, Terminal, render};
@@ -45,7 +45,7 @@ impl Workload for CacheMisses {
             metric: MISSES.id.into(),
             value: 100.0 * (turn.subject + 1) as f64 + f64::from(turn.pass),
         };
-        Ok(Record::Readings(vec![reading]).into())
+        Ok(TurnRecord::Readings(vec![reading]).into())
     }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Failures, lost servers, interruption, and going on after it.
 
-use crate::fake::{Act, Fake, File, Step, order, plan};
+use crate::fake::{Act, BuildStep, Fake, File, order, plan};
 use lab_bench::{BenchError, Fault};
 use lab_model::{BlockState, Ending, Failure};
 
@@ -43,8 +43,8 @@ fn a_subject_that_fails_at_a_point_is_excluded_there_and_the_others_go_on() {
     assert_eq!([0, 1, 2].map(|block| count_turns(block, 2, 1)), [2, 2, 2]);
     assert_eq!([0, 1, 2].map(|block| count_turns(block, 1, 0)), [2, 2, 2]);
     // It is neither closed nor warmed up again where it failed.
-    assert_eq!(journal.count(|s| *s == Step::Close(2, 0)), 1);
-    assert_eq!(journal.count(|s| *s == Step::WarmUp(2, 0)), 2);
+    assert_eq!(journal.count(|s| *s == BuildStep::Close(2, 0)), 1);
+    assert_eq!(journal.count(|s| *s == BuildStep::WarmUp(2, 0)), 2);
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn after_the_loss_of_a_server_its_block_is_redone() {
         (1, 1, BlockState::Complete),
     ];
     assert_eq!(states, expected);
-    assert_eq!(journal.count(|s| *s == Step::Restore), 1);
+    assert_eq!(journal.count(|s| *s == BuildStep::Restore), 1);
     // The subject did nothing wrong.
     assert_eq!(run.failures, []);
     undisturbed
@@ -137,8 +137,8 @@ fn a_server_that_is_lost_again_and_again_ends_the_run_which_can_be_resumed() {
         panic!("it goes on")
     };
     assert_eq!(reason, "it is gone; that was the 4th time in this run");
-    assert_eq!(journal.count(|s| *s == Step::Restore), 3);
-    assert_eq!(journal.count(|s| *s == Step::Finish), 1);
+    assert_eq!(journal.count(|s| *s == BuildStep::Restore), 3);
+    assert_eq!(journal.count(|s| *s == BuildStep::Finish), 1);
     assert_eq!(file.run().ending, None);
     let fake = Fake {
         restorable: false,
@@ -176,7 +176,7 @@ fn a_run_that_is_interrupted_anywhere_is_resumed_to_the_same_order() {
         });
         let journal = fake.journal.clone();
         assert_eq!(file.measure(&plan, fake).unwrap(), Ending::Interrupted);
-        assert_eq!(journal.count(|s| *s == Step::Finish), 1);
+        assert_eq!(journal.count(|s| *s == BuildStep::Finish), 1);
         let run = file.run();
         // An interrupted run has not ended, and what was measured is kept.
         let samples: usize = run.blocks.iter().map(|b| b.samples.len()).sum();

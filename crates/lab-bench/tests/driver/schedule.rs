@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The order of all steps.
 
-use crate::fake::{Fake, File, Step, order, plan};
+use crate::fake::{BuildStep, Fake, File, order, plan};
 use lab_bench::{Opening, Turn};
 use lab_model::{Point, Subject, Target, TargetKind};
 use lab_plan::Schedule;
@@ -16,16 +16,16 @@ fn a_block_is_the_schedule_of_its_number() {
     };
     let journal = fake.journal.clone();
     file.measure(&plan, fake).unwrap();
-    let mut expected = vec![Step::Prepare];
+    let mut expected = vec![BuildStep::Prepare];
     for block in 0..2 {
         let schedule = Schedule::new(plan.seed, block);
-        expected.push(Step::Block(block, [4, 5][schedule.core(2)]));
+        expected.push(BuildStep::Block(block, [4, 5][schedule.core(2)]));
         let everyone = [0, 1, 2];
-        expected.extend(everyone.map(Step::Quit));
+        expected.extend(everyone.map(BuildStep::Quit));
         for point in schedule.points(&[0, 0]) {
-            expected.push(Step::Point(point));
+            expected.push(BuildStep::Point(point));
             for subject in schedule.openings(point, &everyone) {
-                expected.extend([Step::Open(subject), Step::WarmUp(subject, point)]);
+                expected.extend([BuildStep::Open(subject), BuildStep::WarmUp(subject, point)]);
             }
             for (pass, order) in (0..).zip(schedule.passes(point, &everyone, 2)) {
                 let turns = (0..).zip(order).map(|(turn, subject)| Turn {
@@ -35,14 +35,18 @@ fn a_block_is_the_schedule_of_its_number() {
                     turn,
                 });
                 let turns: Vec<Turn> = turns.collect();
-                expected.extend(turns.iter().map(|turn| Step::Pass(*turn, 4 - pass)));
-                expected.extend(turns.iter().flat_map(|t| [Step::Take(*t), Step::End(*t)]));
+                expected.extend(turns.iter().map(|turn| BuildStep::Pass(*turn, 4 - pass)));
+                expected.extend(
+                    turns
+                        .iter()
+                        .flat_map(|t| [BuildStep::Take(*t), BuildStep::End(*t)]),
+                );
             }
-            expected.extend(everyone.map(|subject| Step::Close(subject, point)));
+            expected.extend(everyone.map(|subject| BuildStep::Close(subject, point)));
         }
-        expected.extend(everyone.map(Step::Quit));
+        expected.extend(everyone.map(BuildStep::Quit));
     }
-    expected.push(Step::Finish);
+    expected.push(BuildStep::Finish);
     assert_eq!(*journal.steps.borrow(), expected);
     let run = file.run();
     let turns_taken: Vec<Turn> = journal.turns();
@@ -74,18 +78,18 @@ fn all_are_opened_before_the_first_point_of_their_target_or_each_at_its_point() 
     let journal = fake.journal.clone();
     file.measure(&plan, fake).unwrap();
     let steps = journal.steps.borrow().clone();
-    assert!(!steps.iter().any(|s| matches!(s, Step::WarmUp(..))));
+    assert!(!steps.iter().any(|s| matches!(s, BuildStep::WarmUp(..))));
     for target in [0, 1] {
-        let position = |expected: &Step| steps.iter().position(|s| s == expected).unwrap();
+        let position = |expected: &BuildStep| steps.iter().position(|s| s == expected).unwrap();
         let (opened, point) = (
-            position(&Step::Open(target)),
-            position(&Step::Point(target)),
+            position(&BuildStep::Open(target)),
+            position(&BuildStep::Point(target)),
         );
         assert!(opened < point);
         // By then the other target's subject has ended, and takes no turn at this point.
         let quit = steps[..point]
             .iter()
-            .rposition(|s| *s == Step::Quit(1 - target));
+            .rposition(|s| *s == BuildStep::Quit(1 - target));
         assert!(quit.is_some());
     }
     let expected: Vec<_> = order(&file.run());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A connection that speaks HTTP/2 (RFC 9113), and what a request over it comes to.
 
-use crate::job::Job;
+use crate::job::LoadJob;
 use crate::requests::Rendered;
 use crate::worker::ErrorText;
 use bytes::Bytes;
@@ -24,7 +24,7 @@ const WINDOW_BYTES: u32 = 16 << 20;
 const MOST_TRIES: usize = 3;
 
 /// Why a request was not answered.
-pub struct Fault {
+pub struct HttpFault {
     pub kind: ErrorKind,
     pub words: String,
 }
@@ -46,11 +46,11 @@ pub struct Meter {
 /// A place for a connection, which is opened when there is need of one.
 #[derive(Default)]
 pub struct ConnectionSlot {
-    link: tokio::sync::Mutex<Option<Link>>,
+    link: tokio::sync::Mutex<Option<OpenConnection>>,
 }
 
 #[derive(Clone)]
-struct Link {
+struct OpenConnection {
     requests: SendRequest<Bytes>,
     /// False once either side has ended the connection.
     open: Rc<Cell<bool>>,
@@ -58,7 +58,7 @@ struct Link {
 
 impl ConnectionSlot {
     /// Opens the connection if it is not.
-    pub async fn open(&self, job: &Job, meter: &Rc<Meter>) -> Result<(), Fault> {
+    pub async fn open(&self, job: &LoadJob, meter: &Rc<Meter>) -> Result<(), HttpFault> {
         self.link(job, meter).await.map(drop)
     }
 
@@ -66,11 +66,11 @@ impl ConnectionSlot {
     /// none is to be kept, over one of its own.
     pub async fn exchange(
         &self,
-        job: &Job,
+        job: &LoadJob,
         meter: &Rc<Meter>,
         request: &Rendered,
-    ) -> Result<Response, Fault> {
-        let mut refused = Fault {
+    ) -> Result<Response, HttpFault> {
+        let mut refused = HttpFault {
             kind: ErrorKind::Reset,
             words: String::new(),
         };
@@ -78,7 +78,7 @@ impl ConnectionSlot {
             let link = if job.keep_alive {
                 self.link(job, meter).await?
             } else {
-                Link::open(job, meter).await?
+                OpenConnection::open(job, meter).await?
             };
             let error = match link.exchange(job, request).await {
                 Ok(answer) => return Ok(answer),
@@ -97,24 +97,24 @@ impl ConnectionSlot {
     }
 
     /// The connection. One task opens it while others that need it wait.
-    async fn link(&self, job: &Job, meter: &Rc<Meter>) -> Result<Link, Fault> {
+    async fn link(&self, job: &LoadJob, meter: &Rc<Meter>) -> Result<OpenConnection, HttpFault> {
         let mut place = self.link.lock().await;
         if let Some(link) = place.as_ref().filter(|link| link.open.get()) {
             return Ok(link.clone());
         }
         *place = None;
-        let link = Link::open(job, meter).await?;
+        let link = OpenConnection::open(job, meter).await?;
         *place = Some(link.clone());
         Ok(link)
     }
 }
 
-impl Link {
-    async fn open(job: &Job, meter: &Rc<Meter>) -> Result<Link, Fault> {
+impl OpenConnection {
+    async fn open(job: &LoadJob, meter: &Rc<Meter>) -> Result<OpenConnection, HttpFault> {
         let tcp = TcpStream::connect(job.address).await.map_err(unconnected)?;
         tcp.set_nodelay(true).map_err(unconnected)?;
         let link = match &job.tls {
-            None => Link::shake_hands(tcp, meter).await?,
+            None => OpenConnection::shake_hands(tcp, meter).await?,
             Some(tls) => {
                 let connector = TlsConnector::from(tls.config.clone());
                 let stream = connector.connect(tls.name.clone(), tcp).await;
@@ -123,14 +123,14 @@ impl Link {
                     let reason = "the server does not agree on HTTP/2 (ALPN)";
                     return Err(unconnected(io::Error::other(reason)));
                 }
-                Link::shake_hands(stream, meter).await?
+                OpenConnection::shake_hands(stream, meter).await?
             }
         };
         meter.connects.set(meter.connects.get() + 1);
         Ok(link)
     }
 
-    async fn shake_hands<S>(stream: S, meter: &Rc<Meter>) -> Result<Link, Fault>
+    async fn shake_hands<S>(stream: S, meter: &Rc<Meter>) -> Result<OpenConnection, HttpFault>
     where
         S: AsyncRead + AsyncWrite + Unpin + 'static,
     {
@@ -151,10 +151,10 @@ impl Link {
             let _ = connection.await;
             ends.set(false);
         });
-        Ok(Link { requests, open })
+        Ok(OpenConnection { requests, open })
     }
 
-    async fn exchange(&self, job: &Job, request: &Rendered) -> Result<Response, h2::Error> {
+    async fn exchange(&self, job: &LoadJob, request: &Rendered) -> Result<Response, h2::Error> {
         let mut requests = self.requests.clone().ready().await?;
         let without_body = request.body.is_empty();
         let (answer, mut stream) = requests.send_request(request.parts.clone(), without_body)?;
@@ -181,10 +181,10 @@ fn is_goodbye(error: &h2::Error) -> bool {
     error.is_remote() && error.is_go_away() && error.reason() == Some(h2::Reason::NO_ERROR)
 }
 
-fn fault(error: h2::Error) -> Fault {
+fn fault(error: h2::Error) -> HttpFault {
     // Errors found on this side: the server does not speak HTTP/2 correctly.
     let malformed = error.is_library() && error.reason().is_some();
-    Fault {
+    HttpFault {
         kind: if malformed {
             ErrorKind::Malformed
         } else {
@@ -202,8 +202,8 @@ fn fault(error: h2::Error) -> Fault {
     }
 }
 
-fn unconnected(error: io::Error) -> Fault {
-    Fault {
+fn unconnected(error: io::Error) -> HttpFault {
+    HttpFault {
         kind: ErrorKind::Connect,
         words: ErrorText(error).to_string(),
     }

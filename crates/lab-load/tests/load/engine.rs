@@ -3,7 +3,7 @@
 
 use crate::loading::{self, assert_adds_up, assert_fails, body, load, open_loop};
 use crate::servers::{Server, answer, last_answer, sent_in_pieces};
-use lab_load::{Engine, Expect, Job, JsonValue, Record, Request, Statuses};
+use lab_load::{Engine, Expect, JsonValue, LoadJob, Request, SliceRecord, Statuses};
 use lab_model::ErrorKind;
 use std::io::{Read, Write};
 use std::net::SocketAddr;
@@ -13,11 +13,15 @@ use std::time::{Duration, Instant};
 
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 
-fn job(address: SocketAddr) -> Job {
+fn job(address: SocketAddr) -> LoadJob {
     job_with(address, true, |request| request)
 }
 
-fn job_with(address: SocketAddr, keep_alive: bool, request: impl Fn(Request) -> Request) -> Job {
+fn job_with(
+    address: SocketAddr,
+    keep_alive: bool,
+    request: impl Fn(Request) -> Request,
+) -> LoadJob {
     loading::job(&format!("http://{address}/"), keep_alive, request)
 }
 
@@ -36,7 +40,7 @@ fn all_requests_to_a_good_server_are_served() {
 #[test]
 fn connections_are_shared_among_threads() {
     let server = Server::answering(OK);
-    let job = Job {
+    let job = LoadJob {
         connections: 5,
         threads: 2,
         ..job(server.address)
@@ -51,7 +55,7 @@ fn answers_are_read_in_pieces_of_any_size() {
     let chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2;x\r\nlo\r\n0\r\nA: b\r\n\r\n";
     for bytes in [OK, chunked] {
         let server = Server::new(move |stream, _| sent_in_pieces(stream, bytes));
-        let job = Job {
+        let job = LoadJob {
             expect: body(b"hello"),
             ..job(server.address)
         };
@@ -64,7 +68,7 @@ fn answers_are_read_in_pieces_of_any_size() {
 #[test]
 fn several_requests_are_under_way_on_a_connection() {
     let server = Server::answering(OK);
-    let job = Job {
+    let job = LoadJob {
         pipeline: 8,
         ..job(server.address)
     };
@@ -86,7 +90,7 @@ fn without_keep_alive_every_request_opens_a_connection() {
 #[test]
 fn a_body_that_only_begins_as_expected_is_wrong() {
     let server = Server::answering(OK);
-    let job = Job {
+    let job = LoadJob {
         expect: body(b"hell"),
         ..job(server.address)
     };
@@ -96,7 +100,7 @@ fn a_body_that_only_begins_as_expected_is_wrong() {
 #[test]
 fn a_body_may_end_with_its_connection() {
     let server = Server::new(|stream, _| last_answer(stream, b"HTTP/1.0 200 OK\r\n\r\nhello"));
-    let job = Job {
+    let job = LoadJob {
         expect: body(b"hello"),
         ..job(server.address)
     };
@@ -114,7 +118,7 @@ fn an_announced_end_of_a_connection_loses_no_request() {
             2 => last_answer(stream, closing),
             _ => answer(stream, open),
         });
-        let job = Job {
+        let job = LoadJob {
             pipeline,
             ..job(server.address)
         };
@@ -130,7 +134,7 @@ fn nobody_listens() {
     let address = server.address;
     drop(server);
     assert_fails(&load(job(address), 200), ErrorKind::Connect, "refused");
-    let job = Job {
+    let job = LoadJob {
         arrivals: open_loop(200.0),
         ..job(address)
     };
@@ -173,7 +177,7 @@ fn wrong_statuses_and_bodies_are_never_served() {
     let expect = |text: &str| {
         let value = JsonValue::parse(text).unwrap();
         let expect = Expect::new(Statuses::default(), None, vec![value]);
-        Job {
+        LoadJob {
             expect: Arc::new(expect),
             ..job(server.address)
         }
@@ -188,11 +192,11 @@ fn answers_that_do_not_come_are_timeouts() {
         sleep(Duration::from_secs(3));
         answer(stream, OK)
     });
-    let closed = Job {
+    let closed = LoadJob {
         timeout: Duration::from_millis(200),
         ..job(server.address)
     };
-    let open = Job {
+    let open = LoadJob {
         arrivals: open_loop(100.0),
         ..closed.clone()
     };
@@ -226,7 +230,7 @@ fn a_server_that_dies_under_load_is_told_by_kind() {
     let server = Server::answering(OK);
     let mut engine = Engine::start(job(server.address)).unwrap();
     let (mut server, mut slices) = (Some(server), Vec::new());
-    let each = &mut |record: &Record| {
+    let each = &mut |record: &SliceRecord| {
         if slices.len() == 2 {
             server = None;
         }
@@ -235,7 +239,7 @@ fn a_server_that_dies_under_load_is_told_by_kind() {
     };
     let slice = Duration::from_millis(50);
     engine.load(slice * 8, slice, each).unwrap();
-    let mut all = Record::new();
+    let mut all = SliceRecord::new();
     slices.iter().for_each(|record| all.add(record));
     assert_adds_up(&all);
     assert!(slices[0].served > 0 && slices[7].served == 0);
@@ -259,7 +263,7 @@ fn an_open_loop_counts_from_when_requests_are_due() {
         }
         answer(stream, OK)
     });
-    let job = Job {
+    let job = LoadJob {
         arrivals: open_loop(1000.0),
         threads: 2,
         ..job(server.address)
@@ -282,7 +286,7 @@ fn a_backlog_that_is_served_after_the_end_is_told() {
         sleep(Duration::from_millis(20));
         answer(stream, OK)
     });
-    let job = Job {
+    let job = LoadJob {
         connections: 1,
         arrivals: open_loop(200.0),
         ..job(server.address)
@@ -304,7 +308,7 @@ fn a_backlog_that_is_served_after_the_end_is_told() {
 #[test]
 fn slices_follow_each_other_and_loads_too() {
     let server = Server::answering(OK);
-    let mut engine = Engine::start(Job {
+    let mut engine = Engine::start(LoadJob {
         arrivals: open_loop(2000.0),
         threads: 2,
         ..job(server.address)
@@ -312,7 +316,7 @@ fn slices_follow_each_other_and_loads_too() {
     .unwrap();
     for _ in 0..3 {
         let mut slices = Vec::new();
-        let each = &mut |record: &Record| {
+        let each = &mut |record: &SliceRecord| {
             slices.push((record.wall_ns, record.offered));
             true
         };
@@ -329,8 +333,8 @@ fn slices_follow_each_other_and_loads_too() {
 fn a_load_can_be_stopped() {
     let server = Server::answering(OK);
     let mut engine = Engine::start(job(server.address)).unwrap();
-    let (mut all, mut slices) = (Record::new(), 0);
-    let each = &mut |record: &Record| {
+    let (mut all, mut slices) = (SliceRecord::new(), 0);
+    let each = &mut |record: &SliceRecord| {
         all.add(record);
         slices += 1;
         slices < 2
@@ -343,7 +347,7 @@ fn a_load_can_be_stopped() {
 
 #[test]
 fn more_connections_than_files_are_refused_with_what_to_do() {
-    let job = Job {
+    let job = LoadJob {
         connections: 100_000_000,
         ..job("127.0.0.1:9".parse().unwrap())
     };

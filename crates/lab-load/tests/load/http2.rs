@@ -5,18 +5,18 @@
 use crate::authority::Authority;
 use crate::http2_server::{Act, OK, Server};
 use crate::loading::{self, assert_fails, body, load, load_again, open_loop};
-use lab_load::{Engine, Header, Job, Link, Record, Request, Tls, Trust, method};
+use lab_load::{Engine, Header, LoadJob, LoadUrl, Request, SliceRecord, Tls, Trust, method};
 use lab_model::{ErrorKind, Protocol};
 use std::net::SocketAddr;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, Instant};
 
-fn job(address: SocketAddr) -> Job {
+fn job(address: SocketAddr) -> LoadJob {
     job_with(address, true, |request| request)
 }
 
-fn job_with(address: SocketAddr, keep_alive: bool, change: impl Fn(Request) -> Request) -> Job {
-    Job {
+fn job_with(address: SocketAddr, keep_alive: bool, change: impl Fn(Request) -> Request) -> LoadJob {
+    LoadJob {
         protocol: Protocol::Http2,
         ..loading::job(&format!("http://{address}/"), keep_alive, change)
     }
@@ -26,7 +26,7 @@ fn job_with(address: SocketAddr, keep_alive: bool, change: impl Fn(Request) -> R
 fn all_requests_to_a_good_server_are_served() {
     let server = Server::new(|_| OK);
     let record = load(
-        Job {
+        LoadJob {
             expect: body(b"hello"),
             ..job(server.address)
         },
@@ -45,7 +45,7 @@ fn all_requests_to_a_good_server_are_served() {
 fn connections_are_shared_among_threads() {
     let server = Server::new(|_| OK);
     let record = load(
-        Job {
+        LoadJob {
             connections: 5,
             threads: 2,
             ..job(server.address)
@@ -60,7 +60,7 @@ fn connections_are_shared_among_threads() {
 fn streams_are_under_way_at_once() {
     let server = Server::new(|_| Act::Later);
     let record = load(
-        Job {
+        LoadJob {
             connections: 1,
             pipeline: 8,
             ..job(server.address)
@@ -75,7 +75,7 @@ fn streams_are_under_way_at_once() {
 #[test]
 fn a_backlog_that_is_served_after_the_end_is_told() {
     let server = Server::new(|_| Act::Later);
-    let job = Job {
+    let job = LoadJob {
         connections: 1,
         arrivals: open_loop(10_000.0),
         ..job(server.address)
@@ -96,7 +96,7 @@ fn requests_and_answers_are_complete() {
         headers: vec![Header::parse("X-a: b").unwrap()],
         ..request
     };
-    let echoed = Job {
+    let echoed = LoadJob {
         expect: body(&large),
         pipeline: 3,
         ..job_with(server.address, true, post)
@@ -107,7 +107,7 @@ fn requests_and_answers_are_complete() {
 
     let server = Server::new(|_| Act::Trailers);
     let record = load(
-        Job {
+        LoadJob {
             expect: body(b"hello"),
             ..job(server.address)
         },
@@ -130,7 +130,7 @@ fn requests_and_answers_are_complete() {
 fn an_open_loop_sends_what_is_due() {
     let server = Server::new(|_| OK);
     let record = load(
-        Job {
+        LoadJob {
             arrivals: open_loop(1000.0),
             ..job(server.address)
         },
@@ -150,7 +150,7 @@ fn an_open_loop_sends_what_is_due() {
 fn response_time_counts_from_when_a_request_was_due() {
     // One stream, a millisecond for each answer, and two are due in each.
     let server = Server::new(|_| Act::Later);
-    let slow = Job {
+    let slow = LoadJob {
         arrivals: open_loop(2000.0),
         connections: 1,
         ..job(server.address)
@@ -164,7 +164,7 @@ fn response_time_counts_from_when_a_request_was_due() {
 #[test]
 fn what_is_not_sent_in_time_is_an_error() {
     let server = Server::new(|_| Act::Silence);
-    let job = Job {
+    let job = LoadJob {
         arrivals: open_loop(100.0),
         timeout: Duration::from_millis(150),
         connections: 1,
@@ -185,7 +185,7 @@ fn an_announced_end_of_a_connection_loses_no_request() {
     for pipeline in [1, 4] {
         let server = Server::new(|number| if number % 5 == 4 { Act::Goodbye } else { OK });
         let record = load(
-            Job {
+            LoadJob {
                 pipeline,
                 ..job(server.address)
             },
@@ -229,7 +229,7 @@ fn each_failure_has_its_kind() {
     ];
     for (act, kind, words) in cases {
         let server = Server::new(move |_| act);
-        let failing = Job {
+        let failing = LoadJob {
             expect: body(b"hello"),
             ..job(server.address)
         };
@@ -240,7 +240,7 @@ fn each_failure_has_its_kind() {
 #[test]
 fn a_request_that_takes_too_long_has_failed() {
     let server = Server::new(|_| Act::Silence);
-    let job = Job {
+    let job = LoadJob {
         timeout: Duration::from_millis(50),
         ..job(server.address)
     };
@@ -261,7 +261,7 @@ fn nobody_listens() {
     drop(server);
     assert_fails(&load(job(address), 200), ErrorKind::Connect, "refused");
     let record = load(
-        Job {
+        LoadJob {
             arrivals: open_loop(200.0),
             ..job(address)
         },
@@ -306,7 +306,7 @@ fn a_connection_carries_any_amount() {
     // Each more than the generator lets the server send ahead.
     let large: &[u8] = Box::leak(vec![7; 20 << 20].into());
     let server = Server::new(|_| Act::Answer(200, large));
-    let mut engine = Engine::start(Job {
+    let mut engine = Engine::start(LoadJob {
         connections: 1,
         ..job(server.address)
     })
@@ -326,8 +326,8 @@ fn a_load_that_is_stopped_ends_at_once() {
     let mut engine = Engine::start(job(server.address)).unwrap();
     let begin = Instant::now();
     let (length, slice) = (Duration::from_secs(60), Duration::from_millis(50));
-    let mut all = Record::new();
-    let each = &mut |record: &Record| {
+    let mut all = SliceRecord::new();
+    let each = &mut |record: &SliceRecord| {
         all.add(record);
         false
     };
@@ -344,12 +344,12 @@ fn it_is_spoken_over_tls_where_the_server_agrees() {
     let authority = Authority::new();
     let connect = |protocols: &[&[u8]]| {
         let server = Server::over(Some(authority.server("127.0.0.1", protocols)), |_| OK);
-        let origin = Link::parse(&format!("https://{}/", server.address))
+        let origin = LoadUrl::parse(&format!("https://{}/", server.address))
             .unwrap()
             .origin;
         let tls = Tls::new(&origin, Protocol::Http2, &Trust::File(authority.file())).unwrap();
         load(
-            Job {
+            LoadJob {
                 tls: Some(tls),
                 expect: body(b"hello"),
                 ..job(server.address)

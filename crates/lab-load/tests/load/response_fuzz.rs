@@ -2,7 +2,7 @@
 //! Answers that were damaged in every way that comes to mind, read in pieces of any size, beside another
 //! parser (httparse). `LOAD_FUZZ=1000000 cargo test --release -p lab-load --test load response_fuzz` does more.
 
-use lab_load::response::Reader;
+use lab_load::response::ResponseReader;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 
@@ -73,7 +73,7 @@ struct Outcome {
 /// The lab's reading of a stream in pieces of these lengths, the last of which is the length of all
 /// others. At its end the connection ends.
 fn read(stream: &[u8], to_head: bool, mut pieces: impl FnMut() -> usize) -> Outcome {
-    let (mut reader, mut complete, mut body) = (Reader::new(), Vec::new(), Vec::new());
+    let (mut reader, mut complete, mut body) = (ResponseReader::new(), Vec::new(), Vec::new());
     let mut at = 0;
     while at < stream.len() {
         let end = stream.len().min(at + pieces());

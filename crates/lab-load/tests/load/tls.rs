@@ -5,7 +5,7 @@
 use crate::authority::Authority;
 use crate::loading;
 use crate::servers::Server;
-use lab_load::{Job, Link, Record, Tls, Trust};
+use lab_load::{LoadJob, LoadUrl, SliceRecord, Tls, Trust};
 use lab_model::{Arrivals, ErrorKind, Protocol};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use std::io::{Read, Write};
@@ -29,10 +29,16 @@ fn server(config: Arc<ServerConfig>) -> Server {
     })
 }
 
-fn load(server: &Server, host: &str, trust: Trust, keep_alive: bool, arrivals: Arrivals) -> Record {
+fn load(
+    server: &Server,
+    host: &str,
+    trust: Trust,
+    keep_alive: bool,
+    arrivals: Arrivals,
+) -> SliceRecord {
     let url = format!("https://{host}:{}/", server.address.port());
-    let origin = Link::parse(&url).unwrap().origin;
-    let job = Job {
+    let origin = LoadUrl::parse(&url).unwrap().origin;
+    let job = LoadJob {
         tls: Some(Tls::new(&origin, Protocol::Http1, &trust).unwrap()),
         arrivals,
         ..loading::job(&url, keep_alive, |request| request)

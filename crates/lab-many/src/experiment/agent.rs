@@ -5,7 +5,7 @@
 use super::{Bench, MakeReady, Order, Report, Step, Task};
 use crate::agent::{Coordinator, end_within};
 use crate::program::VERSION;
-use crate::work::Work;
+use crate::work::AgentWork;
 use lab_bench::{
     BatchWorkload, BenchError, Executor, LocalExecutor, Progress, RunContext, ServerWorkload, Stop,
     Workload, allowed_cores, generator_threads, give_back, keep_to_part, unix_seconds,
@@ -38,8 +38,8 @@ pub fn carry_out(
 }
 
 fn next_task(coordinator: &Coordinator) -> Result<Option<Task>, String> {
-    match coordinator.next::<Work>()? {
-        Some((Work::Experiment(Order::Task(task)), _)) => Ok(Some(task)),
+    match coordinator.next::<AgentWork>()? {
+        Some((AgentWork::Experiment(Order::Task(task)), _)) => Ok(Some(task)),
         Some(_) => Err("this host was made ready to measure blocks".into()),
         None => Ok(None),
     }

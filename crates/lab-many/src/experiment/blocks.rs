@@ -5,7 +5,7 @@
 use super::{Hosts, Order, Report, RunKnowledge, Step, Task};
 use crate::agents::Agents;
 use crate::link::Event;
-use crate::work::Work;
+use crate::work::AgentWork;
 use lab_bench::{
     Executor, Machine, OnProgress, Progress, RunContext, Scratch, Stop, ThisMachine, finds_peaks,
     missing_block, unix_seconds,
@@ -75,7 +75,7 @@ impl<'a> BlockAgents<'a> {
             }
         };
         let order = Order::Task(Task { knowledge, block });
-        self.agents.give(agent, &Work::Experiment(order));
+        self.agents.give(agent, &AgentWork::Experiment(order));
         self.under_way.insert(agent, block);
     }
 

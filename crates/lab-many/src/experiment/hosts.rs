@@ -3,7 +3,7 @@
 
 use super::{HostRequirements, Order, Report};
 use crate::agents::{Agents, StartError, Starting};
-use crate::work::Work;
+use crate::work::AgentWork;
 use lab_model::{Agent, AgentId, ClockOffset, Host};
 
 /// How to start hosts.
@@ -34,7 +34,7 @@ impl Hosts {
         for (agent, part) in parts.into_iter().enumerate() {
             let requirements = Box::new(start.wanted.clone());
             let order = Order::Ready { requirements, part };
-            agents.give(agent, &Work::Experiment(order));
+            agents.give(agent, &AgentWork::Experiment(order));
         }
         let mut hosts = Hosts {
             described: describe(&agents, &clocks),

@@ -3,9 +3,9 @@
 
 use super::{Order, Report, bytes};
 use crate::agent::{Coordinator, begin_work, is_stopped};
-use crate::clock::Reading;
+use crate::clock::ClockReading;
 use lab_bench::{LoadShare, LoadedServer, first_errors, give_back, host};
-use lab_load::{Engine, Record, ServerRequests};
+use lab_load::{Engine, ServerRequests, SliceRecord};
 use lab_model::{ErrorKind, SubjectId};
 use std::collections::HashMap;
 use std::thread;
@@ -98,7 +98,7 @@ impl LoadAgent {
         let engine = self.engines.get_mut(&server);
         let engine = engine.ok_or("no connections are open to that server")?;
         wait_until(request.begin_ns);
-        let late_ns = Reading::now().monotonic_ns - request.begin_ns;
+        let late_ns = ClockReading::now().monotonic_ns - request.begin_ns;
         let late_ns = u64::try_from(late_ns).unwrap_or(0);
         let mut sent = Ok(());
         if !is_stopped() {
@@ -116,7 +116,7 @@ impl LoadAgent {
 /// Waits until that time of CLOCK_MONOTONIC, ns, or until the work is stopped.
 fn wait_until(begin_ns: i64) {
     loop {
-        let left_ns = begin_ns - Reading::now().monotonic_ns;
+        let left_ns = begin_ns - ClockReading::now().monotonic_ns;
         match u64::try_from(left_ns) {
             Ok(left) if left > 0 && !is_stopped() => {
                 thread::sleep(Duration::from_nanos(left).min(POLL_INTERVAL));
@@ -127,7 +127,7 @@ fn wait_until(begin_ns: i64) {
 }
 
 fn send_slice(
-    record: &Record,
+    record: &SliceRecord,
     (number, late_ns): (u64, u64),
     coordinator: &Coordinator,
 ) -> Result<(), String> {
@@ -143,7 +143,7 @@ fn send_slice(
 }
 
 /// The kinds of errors that happened, with a description of the first of each.
-fn errors(record: &Record) -> Vec<(ErrorKind, Option<String>)> {
+fn errors(record: &SliceRecord) -> Vec<(ErrorKind, Option<String>)> {
     let kinds = ErrorKind::ALL.into_iter();
     let occurred = kinds.filter(|kind| record.errors[*kind as usize] > 0);
     occurred

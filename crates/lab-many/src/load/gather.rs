@@ -7,17 +7,17 @@ use std::collections::VecDeque;
 
 /// A load whose slices come from several agents.
 pub struct Gather {
-    parts: Vec<Part>,
+    parts: Vec<GeneratorPart>,
     slice_ns: u64,
     length_ns: u64,
     /// Slices that are combined.
     done: u64,
 }
 
-struct Part {
+struct GeneratorPart {
     agent: AgentId,
     arrivals: Arrivals,
-    state: State,
+    state: GeneratorState,
     /// Slices that are reported and not combined yet.
     waiting: VecDeque<ReportedSlice>,
 }
@@ -29,7 +29,7 @@ struct ReportedSlice {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum GeneratorState {
     Going,
     Ended,
     Lost,
@@ -38,10 +38,10 @@ enum State {
 impl Gather {
     /// For a load of that length, in which each of these agents has arrivals of its own.
     pub fn new(shares: Vec<(AgentId, Arrivals)>, length_ns: u64, slice_ns: u64) -> Gather {
-        let part = |(agent, arrivals)| Part {
+        let part = |(agent, arrivals)| GeneratorPart {
             agent,
             arrivals,
-            state: State::Going,
+            state: GeneratorState::Going,
             waiting: VecDeque::new(),
         };
         Gather {
@@ -72,30 +72,33 @@ impl Gather {
 
     /// Called when an agent has reported all its slices.
     pub fn end(&mut self, agent: AgentId) {
-        if let Some(part) = self.part(agent).filter(|p| p.state == State::Going) {
-            part.state = State::Ended;
+        if let Some(part) = self
+            .part(agent)
+            .filter(|p| p.state == GeneratorState::Going)
+        {
+            part.state = GeneratorState::Ended;
         }
     }
 
     /// Called when an agent will report nothing more.
     pub fn lose(&mut self, agent: AgentId) {
         if let Some(part) = self.part(agent) {
-            part.state = State::Lost;
+            part.state = GeneratorState::Lost;
         }
     }
 
     /// Whether nothing more will be reported, and all slices are combined.
     pub fn is_over(&self) -> bool {
-        let is_over = |p: &Part| p.state != State::Going && p.waiting.is_empty();
+        let is_over = |p: &GeneratorPart| p.state != GeneratorState::Going && p.waiting.is_empty();
         self.parts.iter().all(is_over)
     }
 
-    fn part(&mut self, agent: AgentId) -> Option<&mut Part> {
+    fn part(&mut self, agent: AgentId) -> Option<&mut GeneratorPart> {
         self.parts.iter_mut().find(|part| part.agent == agent)
     }
 
     /// The requests of an agent that are due in the next combined slice.
-    fn due(&self, part: &Part) -> u64 {
+    fn due(&self, part: &GeneratorPart) -> u64 {
         let due_until = |slices: u64| {
             let until_ns = (slices * self.slice_ns).min(self.length_ns);
             part.arrivals.due(until_ns).round() as u64
@@ -109,7 +112,7 @@ impl Iterator for Gather {
     type Item = Piece;
 
     fn next(&mut self) -> Option<Piece> {
-        let is_late = |p: &Part| p.state == State::Going && p.waiting.is_empty();
+        let is_late = |p: &GeneratorPart| p.state == GeneratorState::Going && p.waiting.is_empty();
         if self.parts.iter().any(is_late) || self.is_over() {
             return None;
         }
@@ -129,7 +132,7 @@ impl Iterator for Gather {
                     let new = reported.errors.into_iter();
                     errors.extend(new.filter(|(k, _)| !kinds.contains(k)));
                 }
-                None if part.state == State::Lost => slice.agents.push(AgentSlice {
+                None if part.state == GeneratorState::Lost => slice.agents.push(AgentSlice {
                     agent: part.agent,
                     not_sent: due,
                     ..AgentSlice::default()

@@ -4,9 +4,9 @@
 use super::gather::Gather;
 use super::{Order, Report, bytes};
 use crate::agents::{Agents, StartError, Starting};
-use crate::clock::Reading;
+use crate::clock::ClockReading;
 use crate::link::Event;
-use crate::work::Work;
+use crate::work::AgentWork;
 use lab_bench::{Generator, Generators, LoadFault, LoadShare, Piece, interrupt};
 use lab_load::ServerRequests;
 use lab_model::{Agent, AgentId, Arrivals, ClockOffset, ErrorKind, Load, Plan, PointId, SubjectId};
@@ -23,7 +23,7 @@ const LISTEN: Duration = Duration::from_millis(100);
 pub struct LoadAgents<'a> {
     plan: &'a Plan,
     load: &'a Load,
-    shared: Arc<Mutex<Shared>>,
+    shared: Arc<Mutex<LoadState>>,
     /// The agents as the run file keeps them.
     described: Vec<Agent>,
     /// For each agent, the errors of its first request to each server.
@@ -47,7 +47,7 @@ pub struct LoadStart<'a> {
     pub strict: bool,
 }
 
-struct Shared {
+struct LoadState {
     agents: Agents,
     loads: u64,
     earlier: usize,
@@ -88,9 +88,9 @@ impl<'a> LoadAgents<'a> {
         });
         let orders: Vec<Order> = orders.collect();
         for (agent, order) in orders.into_iter().enumerate() {
-            agents.give(agent, &Work::Load(order));
+            agents.give(agent, &AgentWork::Load(order));
         }
-        let mut shared = Shared {
+        let mut shared = LoadState {
             agents,
             loads: 0,
             earlier: start.earlier,
@@ -159,7 +159,7 @@ impl Generators for LoadAgents<'_> {
                 server: subject,
                 share,
             };
-            shared.agents.give(agent, &Work::Load(order));
+            shared.agents.give(agent, &AgentWork::Load(order));
         }
         let opened = shared.answers();
         opened.map_err(|e| shared.fault(e.to_string()))?;
@@ -174,7 +174,7 @@ impl Generators for LoadAgents<'_> {
 
 /// The connections of all agents to one server.
 struct AgentsGenerator {
-    shared: Arc<Mutex<Shared>>,
+    shared: Arc<Mutex<LoadState>>,
     server: SubjectId,
     /// The arrivals of the whole load.
     total_arrivals: Arrivals,
@@ -231,7 +231,7 @@ impl Generator for AgentsGenerator {
 
 impl AgentsGenerator {
     /// Has all agents begin at the same moment. Returns the load's number.
-    fn begin(&self, shared: &mut Shared, length_ns: u64, slice_ns: u64) -> u64 {
+    fn begin(&self, shared: &mut LoadState, length_ns: u64, slice_ns: u64) -> u64 {
         let clocks = shared.agents.compare_clocks();
         shared.loads += 1;
         let number = shared.loads;
@@ -240,7 +240,7 @@ impl AgentsGenerator {
         shared.agents.forget_lines();
         let slowest = monotonic.iter().flatten().map(|c| c.round_trip_ns).max();
         let way_ns = i64::try_from(slowest.unwrap_or(0)).unwrap_or(i64::MAX / 4);
-        let begin_ns = Reading::now().monotonic_ns + LEAD_NS + 2 * way_ns;
+        let begin_ns = ClockReading::now().monotonic_ns + LEAD_NS + 2 * way_ns;
         for agent in shared.agents.present() {
             let Some(clock) = monotonic[agent] else {
                 continue;
@@ -252,7 +252,7 @@ impl AgentsGenerator {
                 length_ns,
                 slice_ns,
             };
-            shared.agents.give(agent, &Work::Load(order));
+            shared.agents.give(agent, &AgentWork::Load(order));
         }
         number
     }
@@ -280,12 +280,12 @@ impl Drop for AgentsGenerator {
             let order = Order::Close {
                 server: self.server,
             };
-            shared.agents.give(agent, &Work::Load(order));
+            shared.agents.give(agent, &AgentWork::Load(order));
         }
     }
 }
 
-impl Shared {
+impl LoadState {
     /// An answer of each present agent. Errors: one cannot do it, or was lost where none may be.
     fn answers(&mut self) -> Result<Vec<(AgentId, Report)>, StartError> {
         let refusal = |agent: &str, reason: &str| StartError::Refused(format!("{agent}: {reason}"));
@@ -426,6 +426,6 @@ impl Shared {
     }
 }
 
-fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
+fn lock(shared: &Mutex<LoadState>) -> MutexGuard<'_, LoadState> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }

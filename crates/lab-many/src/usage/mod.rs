@@ -9,7 +9,7 @@ pub use order::{Order, Report};
 
 use crate::agents::{Agents, StartError, Starting};
 use crate::link::Event;
-use crate::work::Work;
+use crate::work::AgentWork;
 use lab_bench::{ServerWatch, Usage};
 use std::time::{Duration, Instant};
 
@@ -51,7 +51,7 @@ impl RemoteWatch {
 
     fn ask(&mut self, order: Order, stops: fn() -> bool) -> Result<Report, String> {
         let name = self.agents.name(0).to_owned();
-        self.agents.give(0, &Work::Usage(order));
+        self.agents.give(0, &AgentWork::Usage(order));
         let deadline = Instant::now() + PATIENCE;
         while Instant::now() < deadline && !stops() {
             match self.agents.next(LISTEN) {

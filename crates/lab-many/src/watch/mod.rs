@@ -7,7 +7,7 @@ mod order;
 pub use order::{Order, Report};
 
 use crate::agents::{Agents, StartError, Starting};
-use crate::work::Work;
+use crate::work::AgentWork;
 use lab_watch::{LogsRead, Tally, TallyPart};
 
 /// Agents beside logs.
@@ -34,7 +34,7 @@ impl WatchAgents {
         tell: &mut dyn FnMut(&str),
     ) -> Result<(LogsRead, Vec<String>), StartError> {
         for agent in self.agents.present() {
-            self.agents.give(agent, &Work::Watch(order.clone()));
+            self.agents.give(agent, &AgentWork::Watch(order.clone()));
         }
         let mut reports: Vec<Option<(Report, TallyPart)>> = Vec::new();
         reports.resize_with(self.agents.len(), || None);

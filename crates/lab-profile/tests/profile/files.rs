@@ -2,8 +2,9 @@
 //! What is in the formats' descriptions and seldom in files, and files that are broken, of another tool or hostile.
 
 use lab_profile::{
-    CallgrindReader, Condition, CostProfile, Frame, Judged, Massif, Profile, ProfileError, Sources,
-    TimeUnit, churn, clean, explain, join, read_cachegrind, read_callgrind, read_dhat, read_massif,
+    CallgrindReader, CostProfile, Frame, GateCondition, GateResult, Massif, Profile, ProfileError,
+    Sources, TimeUnit, churn, clean, explain, join, read_cachegrind, read_callgrind, read_dhat,
+    read_massif,
 };
 use proptest::prelude::*;
 
@@ -296,7 +297,7 @@ fn names_lose_what_compilers_append_and_nothing_else() {
     }
 }
 
-fn gate(text: &str) -> Condition {
+fn gate(text: &str) -> GateCondition {
     text.parse().unwrap_or_else(|e| panic!("{text}: {e}"))
 }
 
@@ -315,19 +316,19 @@ fn gates_judge_values_and_changes() {
     };
     let (old, new) = (profile(1000), profile(1051));
     let judge = |text: &str| gate(text).judge(&old, Some(&new));
-    assert!(matches!(judge("Ir>+5%"), Judged::Failed(_)));
-    assert_eq!(judge("Ir > +6%"), Judged::Passed);
-    assert!(matches!(judge("peak>1kB"), Judged::Failed(_)));
-    assert_eq!(judge("peak>1KiB"), Judged::Passed);
-    assert!(matches!(judge("D1mw>5"), Judged::Undecided(_)));
+    assert!(matches!(judge("Ir>+5%"), GateResult::Failed(_)));
+    assert_eq!(judge("Ir > +6%"), GateResult::Passed);
+    assert!(matches!(judge("peak>1kB"), GateResult::Failed(_)));
+    assert_eq!(judge("peak>1KiB"), GateResult::Passed);
+    assert!(matches!(judge("D1mw>5"), GateResult::Undecided(_)));
     assert!(matches!(
         gate("Ir>+5%").judge(&old, None),
-        Judged::Undecided(_)
+        GateResult::Undecided(_)
     ));
     for bad in [
         "", "peak", "peak>", "peak>2", "Ir>2MB", "Ir>5%", "foo>1", "Ir>+x%", "Ir>+nan%",
     ] {
-        assert!(bad.parse::<Condition>().is_err(), "{bad}");
+        assert!(bad.parse::<GateCondition>().is_err(), "{bad}");
     }
 }
 
@@ -416,6 +417,6 @@ proptest! {
         let _ = read_massif(&bytes[..]).map(|massif| massif.sawtooth());
         let _ = read_dhat(&bytes[..]).map(|dhat| churn(&dhat).len());
         let text = String::from_utf8_lossy(&bytes);
-        let _ = (clean(&text).len(), Frame::parse(&text).place(), text.parse::<Condition>().is_ok());
+        let _ = (clean(&text).len(), Frame::parse(&text).place(), text.parse::<GateCondition>().is_ok());
     }
 }

@@ -3,7 +3,7 @@
 //! logarithmic scale, which has no zero that a bar could begin at, a dot takes the bar's place.
 
 use super::canvas::{
-    self, Canvas, Dot, DrawResult, Legend, Pixel, Side, Type, colour_and_dot, fit, width_of,
+    self, Canvas, Dot, DrawResult, Legend, Pixel, TextAnchor, Type, colour_and_dot, fit, width_of,
 };
 use super::frame::below;
 use super::scale::{Span, reach};
@@ -79,7 +79,7 @@ pub fn draw(id: &str, bars: &Bars, room: f64) -> Result<String, Error> {
             fit(&bars.axis.title, f64::max(width - 200.0, width / 2.0))
         );
         let place = (width * columns as f64 / 2.0, bottom + 8.0);
-        canvas.text(&title, Type::Small, Side::Middle, place)
+        canvas.text(&title, Type::Small, TextAnchor::Middle, place)
     })
 }
 
@@ -141,13 +141,13 @@ impl Panel<'_> {
             .zip((0..).map(|i| first + BAR * (f64::from(i) + 0.5)))
         {
             let name = fit(&row.name, names - 16.0);
-            canvas.text(&name, Type::Label, Side::Left, (left - 7.0, y))?;
+            canvas.text(&name, Type::Label, TextAnchor::Left, (left - 7.0, y))?;
             let end = self.bar(canvas, row, (left, right), y)?;
             let place = (end + 6.0, y);
             canvas.text(
                 &quantity::short(&row.total),
                 Type::Small,
-                Side::Right,
+                TextAnchor::Right,
                 place,
             )?;
         }

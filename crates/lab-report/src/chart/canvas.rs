@@ -34,7 +34,7 @@ pub enum Type {
 
 /// Where text stands relative to its place.
 #[derive(Clone, Copy)]
-pub enum Side {
+pub enum TextAnchor {
     /// It begins there.
     Right,
     /// It ends there.
@@ -133,7 +133,7 @@ impl<'a> Canvas<'a> {
     }
 
     /// Text at a place, its middle on the place's height.
-    pub fn text(&self, text: &str, kind: Type, side: Side, place: Pixel) -> DrawResult {
+    pub fn text(&self, text: &str, kind: Type, side: TextAnchor, place: Pixel) -> DrawResult {
         let text = legal(text);
         self.shape(&Text::new(text, unit(place), style(kind, side)))
     }
@@ -143,7 +143,7 @@ impl<'a> Canvas<'a> {
         self.text(
             &fit(text, width * LETTER / BOLD),
             Type::Heading,
-            Side::Right,
+            TextAnchor::Right,
             place,
         )
     }
@@ -157,16 +157,16 @@ impl<'a> Canvas<'a> {
     }
 }
 
-fn style(kind: Type, side: Side) -> TextStyle<'static> {
+fn style(kind: Type, side: TextAnchor) -> TextStyle<'static> {
     let (pixels, weight, colour) = match kind {
         Type::Heading => (13.0, FontStyle::Bold, INK),
         Type::Label => (12.5, FontStyle::Normal, INK),
         Type::Small => (11.5, FontStyle::Normal, MUTED),
     };
     let h = match side {
-        Side::Right => HPos::Left,
-        Side::Left => HPos::Right,
-        Side::Middle => HPos::Center,
+        TextAnchor::Right => HPos::Left,
+        TextAnchor::Left => HPos::Right,
+        TextAnchor::Middle => HPos::Center,
     };
     // The library divides sizes by 1.24, the height of a line.
     let font = FontDesc::new(FontFamily::SansSerif, pixels * 1.24 * UNIT, weight);
@@ -208,7 +208,12 @@ impl Legend {
             let place = (left + x + 5.0, top + 10.0 + 20.0 * f64::from(line));
             canvas.dot(place, 4.0, *colour, *dot)?;
             let name = cut(name, NAME);
-            canvas.text(&name, Type::Label, Side::Right, (place.0 + 9.0, place.1))?;
+            canvas.text(
+                &name,
+                Type::Label,
+                TextAnchor::Right,
+                (place.0 + 9.0, place.1),
+            )?;
         }
         Ok(())
     }

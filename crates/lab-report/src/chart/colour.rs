@@ -24,12 +24,12 @@ const FIRST: usize = 6;
 pub const COLOURS: usize = PAIRS.len() - FIRST;
 
 /// A colour on light paper and its counterpart on dark paper.
-struct Pair {
+struct ColourPair {
     light: RGBColor,
     dark: RGBColor,
 }
 
-const PAIRS: [Pair; 17] = [
+const PAIRS: [ColourPair; 17] = [
     pair(0xFFFFFF, 0x15191F),
     pair(0x1B1F24, 0xE8EAED),
     pair(0x57606A, 0xA3ADB8),
@@ -84,7 +84,7 @@ pub fn style_sheet() -> String {
         "svg.plot text{font-family:system-ui,-apple-system,\"Segoe UI\",Roboto,\"Noto Sans\",\"Liberation Sans\",sans-serif}\
          @media screen and (prefers-color-scheme:dark){",
     );
-    for Pair { light, dark } in &PAIRS {
+    for ColourPair { light, dark } in &PAIRS {
         let (light, dark) = (hex(*light), hex(*dark));
         css += &format!(
             "svg.plot [fill=\"{light}\"]{{fill:{dark}}}svg.plot [stroke=\"{light}\"]{{stroke:{dark}}}"
@@ -98,8 +98,8 @@ pub fn hex(RGBColor(r, g, b): RGBColor) -> String {
     format!("#{r:02X}{g:02X}{b:02X}")
 }
 
-const fn pair(light: u32, dark: u32) -> Pair {
-    Pair {
+const fn pair(light: u32, dark: u32) -> ColourPair {
+    ColourPair {
         light: rgb(light),
         dark: rgb(dark),
     }

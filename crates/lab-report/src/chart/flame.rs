@@ -27,13 +27,13 @@ const COLOURS: [usize; 4] = [1, 4, 8, 6];
 
 /// A function on a stack.
 #[derive(Default)]
-struct Frame<'f> {
+struct StackFrame<'f> {
     /// With all that it calls.
     cost: u64,
-    calls: BTreeMap<&'f str, Frame<'f>>,
+    calls: BTreeMap<&'f str, StackFrame<'f>>,
 }
 
-impl Frame<'_> {
+impl StackFrame<'_> {
     fn depth(&self, width: f64) -> usize {
         let each = width / self.cost.max(1) as f64;
         let drawn = self
@@ -49,7 +49,7 @@ impl Frame<'_> {
 
 /// The picture; error: it could not be written.
 pub fn draw(id: &str, flame: &Flame) -> Result<String, Error> {
-    let mut root = Frame::default();
+    let mut root = StackFrame::default();
     for (stack, cost) in &flame.stacks {
         let mut frame = &mut root;
         frame.cost = frame.cost.saturating_add(*cost);
@@ -100,7 +100,7 @@ impl Drawing<'_> {
     fn frame(
         &mut self,
         name: &str,
-        frame: &Frame,
+        frame: &StackFrame,
         x: f64,
         width: f64,
         row: usize,

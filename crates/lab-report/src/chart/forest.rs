@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Intervals beside a reference: a row for each, groups with headings, the value at the right.
 
-use super::canvas::{self, Canvas, Dot, DrawResult, Legend, Side, Type, fit, width_of};
+use super::canvas::{self, Canvas, Dot, DrawResult, Legend, TextAnchor, Type, fit, width_of};
 use super::colour::{BAND, INK, toned};
 use super::frame::below;
 use super::scale::{Span, reach};
@@ -68,7 +68,7 @@ pub fn draw(id: &str, forest: &Forest, width: f64) -> Result<String, Error> {
         }
         let place = ((left + right) / 2.0, bottom + 34.0);
         let title = fit(&forest.axis.title, width - 40.0);
-        canvas.text(&title, Type::Small, Side::Middle, place)
+        canvas.text(&title, Type::Small, TextAnchor::Middle, place)
     })
 }
 
@@ -121,7 +121,7 @@ impl Panel {
     fn row(&self, canvas: &Canvas, row: &ForestRow, y: f64) -> DrawResult {
         let colour = toned(row.tone);
         let name = fit(&row.name, self.left - 18.0);
-        canvas.text(&name, Type::Label, Side::Left, (self.left - 9.0, y))?;
+        canvas.text(&name, Type::Label, TextAnchor::Left, (self.left - 9.0, y))?;
         if self.span.part(row.value.value).is_some() {
             if let Some((low, high)) = row.value.bounds() {
                 let ends = [low, high].map(|bound| self.across(bound));
@@ -145,6 +145,11 @@ impl Panel {
             )?;
         }
         let value = fit(&value(row), self.width / 3.0);
-        canvas.text(&value, Type::Small, Side::Right, (self.right + 9.0, y))
+        canvas.text(
+            &value,
+            Type::Small,
+            TextAnchor::Right,
+            (self.right + 9.0, y),
+        )
     }
 }

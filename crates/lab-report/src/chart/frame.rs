@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A rectangle with an axis below and one beside it, and names at the ends of its lines.
 
-use super::canvas::{Canvas, DrawResult, NAME, Pixel, Side, Type, fit, spread_out, width_of};
+use super::canvas::{Canvas, DrawResult, NAME, Pixel, TextAnchor, Type, fit, spread_out, width_of};
 use super::scale::Span;
 use crate::document::Axis;
 use crate::format::text::cut;
@@ -13,7 +13,7 @@ pub const LEFT: f64 = 74.0;
 pub const BOTTOM: f64 = 48.0;
 
 /// Where values are drawn; edges in pixels.
-pub struct Frame {
+pub struct PlotFrame {
     /// Edges.
     pub left: f64,
     /// Edges.
@@ -28,7 +28,7 @@ pub struct Frame {
     pub y: Span,
 }
 
-impl Frame {
+impl PlotFrame {
     /// Where a part of the axis below is.
     pub fn across(&self, part: f64) -> f64 {
         self.left + part * (self.right - self.left)
@@ -49,14 +49,14 @@ impl Frame {
         for (part, word) in self.y.ticks() {
             let y = self.up(part);
             canvas.rule((self.left - 5.0, y), (self.right, y))?;
-            canvas.text(&word, Type::Small, Side::Left, (self.left - 8.0, y))?;
+            canvas.text(&word, Type::Small, TextAnchor::Left, (self.left - 8.0, y))?;
         }
         below(canvas, (self.left, self.right), (self.top, self.bottom), x)?;
         let place = ((self.left + self.right) / 2.0, self.bottom + 34.0);
         let title = fit(&titles.0.title, self.right - self.left);
-        canvas.text(&title, Type::Small, Side::Middle, place)?;
+        canvas.text(&title, Type::Small, TextAnchor::Middle, place)?;
         let title = fit(&titles.1.title, self.right);
-        canvas.text(&title, Type::Small, Side::Right, (8.0, 12.0))
+        canvas.text(&title, Type::Small, TextAnchor::Right, (8.0, 12.0))
     }
 
     /// Names at the right, moved apart, each with a leader from its line's end.
@@ -66,7 +66,12 @@ impl Frame {
         for ((&(name, colour), end), y) in names.iter().zip(ends).zip(places) {
             let x = self.right + 14.0;
             canvas.path(&[(end.0 + 5.0, end.1), (x, y)], colour, 0.75)?;
-            canvas.text(&cut(name, NAME), Type::Label, Side::Right, (x + 4.0, y))?;
+            canvas.text(
+                &cut(name, NAME),
+                Type::Label,
+                TextAnchor::Right,
+                (x + 4.0, y),
+            )?;
         }
         Ok(())
     }
@@ -93,7 +98,7 @@ pub fn below(
         }
         free = x + half + 6.0;
         canvas.rule((x, top), (x, bottom + 5.0))?;
-        canvas.text(word, Type::Small, Side::Middle, (x, bottom + 14.0))?;
+        canvas.text(word, Type::Small, TextAnchor::Middle, (x, bottom + 14.0))?;
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Where values lie from column to column: the darker, the greater a part of the column's values.
 
-use super::canvas::{self, Canvas, DrawResult, Side, Type, fit};
+use super::canvas::{self, Canvas, DrawResult, TextAnchor, Type, fit};
 use super::colour::INK;
 use super::frame::LEFT;
 use super::scale::Span;
@@ -26,7 +26,7 @@ pub fn draw(id: &str, heat: &HeatMaps) -> Result<String, Error> {
         canvas.text(
             &fit(&heat.axis.title, WIDTH / 2.0),
             Type::Small,
-            Side::Right,
+            TextAnchor::Right,
             (8.0, 12.0),
         )?;
         shades(canvas)?;
@@ -44,7 +44,12 @@ pub fn draw(id: &str, heat: &HeatMaps) -> Result<String, Error> {
             }
         }
         let place = ((LEFT + RIGHT) / 2.0, bottom + 4.0);
-        canvas.text(&fit(&heat.columns, WIDTH), Type::Small, Side::Middle, place)
+        canvas.text(
+            &fit(&heat.columns, WIDTH),
+            Type::Small,
+            TextAnchor::Middle,
+            place,
+        )
     })
 }
 
@@ -65,7 +70,7 @@ fn shades(canvas: &Canvas) -> DrawResult {
     for (part, word) in shades {
         let corners = ((x, 7.0), (x + 14.0, 17.0));
         canvas.rectangle(corners, INK, darkness(part))?;
-        canvas.text(word, Type::Small, Side::Right, (x + 19.0, 12.0))?;
+        canvas.text(word, Type::Small, TextAnchor::Right, (x + 19.0, 12.0))?;
         x += 66.0;
     }
     Ok(())
@@ -88,7 +93,7 @@ impl Panel<'_> {
         for (part, word) in self.span.ticks() {
             let y = self.foot - part * ROWS as f64 * ROW;
             canvas.rule((LEFT, y), (RIGHT, y))?;
-            canvas.text(&word, Type::Small, Side::Left, (LEFT - 8.0, y))?;
+            canvas.text(&word, Type::Small, TextAnchor::Left, (LEFT - 8.0, y))?;
         }
         let mut free = f64::NEG_INFINITY;
         for (i, column) in self.map.columns.iter().enumerate() {
@@ -96,7 +101,12 @@ impl Panel<'_> {
             let word = fit(&column.label, 120.0);
             let half = canvas::width_of(&word) / 2.0;
             if middle - half > free {
-                canvas.text(&word, Type::Small, Side::Middle, (middle, self.foot + 12.0))?;
+                canvas.text(
+                    &word,
+                    Type::Small,
+                    TextAnchor::Middle,
+                    (middle, self.foot + 12.0),
+                )?;
                 free = middle + half + 8.0;
             }
         }

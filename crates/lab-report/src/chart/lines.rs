@@ -2,7 +2,7 @@
 //! Values over a quantity: a line for each series, intervals as bands, names at the lines' ends.
 
 use super::canvas::{self, Canvas, Dot, DrawResult, Pixel, colour_and_dot};
-use super::frame::{BOTTOM, Frame, LEFT, room_for};
+use super::frame::{BOTTOM, LEFT, PlotFrame, room_for};
 use super::scale::{Span, reach};
 use crate::Error;
 use crate::document::{Band, Line, Lines, Quantity, Scale, Stroke};
@@ -29,7 +29,7 @@ pub fn draw(id: &str, lines: &Lines) -> Result<String, Error> {
         Band::Hidden => [y.value; 3],
     });
     let y = Span::of(&lines.y, ys);
-    let frame = Frame {
+    let frame = PlotFrame {
         left: LEFT,
         right,
         top: TOP,
@@ -94,7 +94,7 @@ fn ticks(lines: &Lines, span: &Span) -> Vec<(f64, String)> {
 }
 
 /// Parts of a line without a gap: a value that cannot be drawn breaks it.
-fn stretches<'l>(frame: &Frame, line: &'l Line) -> Vec<Vec<(Pixel, &'l Quantity)>> {
+fn stretches<'l>(frame: &PlotFrame, line: &'l Line) -> Vec<Vec<(Pixel, &'l Quantity)>> {
     let mut stretches = vec![Vec::new()];
     for (x, y) in &line.points {
         match (frame.place(*x, y.value), stretches.last_mut()) {
@@ -106,7 +106,7 @@ fn stretches<'l>(frame: &Frame, line: &'l Line) -> Vec<Vec<(Pixel, &'l Quantity)
     stretches
 }
 
-fn band(canvas: &Canvas, frame: &Frame, line: &Line) -> DrawResult {
+fn band(canvas: &Canvas, frame: &PlotFrame, line: &Line) -> DrawResult {
     if line.band == Band::Hidden {
         return Ok(());
     }
@@ -138,7 +138,7 @@ fn band(canvas: &Canvas, frame: &Frame, line: &Line) -> DrawResult {
     Ok(())
 }
 
-fn line(canvas: &Canvas, frame: &Frame, line: &Line) -> DrawResult {
+fn line(canvas: &Canvas, frame: &PlotFrame, line: &Line) -> DrawResult {
     let (colour, dot) = colour_and_dot(line.colour);
     for stretch in stretches(frame, line) {
         let places: Vec<Pixel> = stretch.iter().map(|(place, _)| *place).collect();
@@ -170,7 +170,7 @@ pub fn stepped<Y: Clone>(line: &Line, places: Vec<(f64, Y)>) -> Vec<(f64, Y)> {
     corners.chain(places.last().cloned()).collect()
 }
 
-fn ends(frame: &Frame, line: &Line) -> Option<Pixel> {
+fn ends(frame: &PlotFrame, line: &Line) -> Option<Pixel> {
     line.points
         .iter()
         .rev()

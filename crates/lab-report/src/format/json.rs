@@ -15,7 +15,7 @@ pub const VERSION: u32 = 1;
 /// The document as one JSON object, ending with a line feed. Numbers that are not finite are `null`.
 /// Error: the JSON writer refused something.
 pub fn render(document: &Document) -> Result<String, Error> {
-    let file = File {
+    let file = JsonReport {
         format: FORMAT,
         version: VERSION,
         document,
@@ -24,7 +24,7 @@ pub fn render(document: &Document) -> Result<String, Error> {
 }
 
 #[derive(Serialize)]
-struct File<'d> {
+struct JsonReport<'d> {
     format: &'static str,
     version: u32,
     #[serde(flatten)]

@@ -8,7 +8,7 @@ use crate::document::{Detail, Document, Finding, Item, Section, Table};
 
 /// The document as Markdown, with a table of its values for each chart.
 pub fn render(document: &Document) -> String {
-    let mut page = Page {
+    let mut page = MarkdownText {
         text: String::new(),
     };
     page.answer(document);
@@ -22,11 +22,11 @@ pub fn render(document: &Document) -> String {
     page.text.trim_end().to_owned() + "\n"
 }
 
-struct Page {
+struct MarkdownText {
     text: String,
 }
 
-impl Page {
+impl MarkdownText {
     fn answer(&mut self, document: &Document) {
         let (headline, about) = super::headline(document);
         self.heading(1, &headline);

@@ -40,14 +40,14 @@ impl Default for Terminal {
 
 /// A section as text, every line with its line feed.
 pub fn section(section: &Section, terminal: Terminal) -> String {
-    let mut page = Page::new(terminal);
+    let mut page = Screen::new(terminal);
     page.section(section, 1);
     page.lines.join("\n") + "\n"
 }
 
 /// The document as text, every line with its line feed: at most 38 lines, or all that there is.
 pub fn render(document: &Document, terminal: Terminal) -> String {
-    let mut page = Page::new(terminal);
+    let mut page = Screen::new(terminal);
     if terminal.full {
         page.all(document);
     }
@@ -56,15 +56,15 @@ pub fn render(document: &Document, terminal: Terminal) -> String {
 }
 
 /// Lines in the making.
-struct Page {
+struct Screen {
     lines: Vec<String>,
     width: usize,
     pen: Pen,
 }
 
-impl Page {
-    fn new(terminal: Terminal) -> Page {
-        Page {
+impl Screen {
+    fn new(terminal: Terminal) -> Screen {
+        Screen {
             lines: Vec::new(),
             width: terminal.width.max(NARROWEST),
             pen: Pen {
@@ -115,7 +115,7 @@ impl Page {
     /// What stands below the answer's chart.
     fn after_chart(&self, document: &Document, full: bool) -> Vec<String> {
         let answer = &document.answer;
-        let mut below = Page {
+        let mut below = Screen {
             lines: Vec::new(),
             ..*self
         };

@@ -11,7 +11,7 @@ use crate::Error;
 use crate::document::{Document, Finding, Item, Row, Section};
 use charts::Data;
 use rust_xlsxwriter::{DocProperties, Format, Workbook, Worksheet, XlsxError};
-use sheet::{Page, Value, excel, muted, value};
+use sheet::{CellValue, Sheet, excel, muted, value};
 
 /// The first sheet.
 pub const ANSWER: &str = "Answer";
@@ -26,7 +26,7 @@ pub fn render(document: &Document) -> Result<Vec<u8>, Error> {
     let mut sheets = vec![answer(document, &mut charts)?];
     for section in document.sections.iter().filter(|s| !s.is_empty()) {
         let name = charts.sheet_name(&section.title);
-        let mut page = Page::new(&name)?;
+        let mut page = Sheet::new(&name)?;
         page.sheet.set_freeze_panes(1, 0)?;
         write(&mut page, section, 14.0, &mut charts)?;
         sheets.push(page.finish()?);
@@ -46,7 +46,7 @@ pub fn render(document: &Document) -> Result<Vec<u8>, Error> {
 }
 
 fn answer(document: &Document, charts: &mut Data) -> Result<Worksheet, XlsxError> {
-    let mut page = Page::new(ANSWER)?;
+    let mut page = Sheet::new(ANSWER)?;
     let plain = Format::new();
     page.heading(&document.title, 16.0)?;
     page.prose(&document.question, 0, &plain)?;
@@ -68,7 +68,7 @@ fn answer(document: &Document, charts: &mut Data) -> Result<Worksheet, XlsxError
     page.finish()
 }
 
-fn finding(page: &mut Page, finding: &Finding) -> Result<(), XlsxError> {
+fn finding(page: &mut Sheet, finding: &Finding) -> Result<(), XlsxError> {
     let label = match finding.label.as_str() {
         "" => String::new(),
         label => format!("{label}: "),
@@ -78,7 +78,7 @@ fn finding(page: &mut Page, finding: &Finding) -> Result<(), XlsxError> {
 
 /// A section with its heading of that size in points, its parts below it.
 fn write(
-    page: &mut Page,
+    page: &mut Sheet,
     section: &Section,
     points: f64,
     charts: &mut Data,
@@ -94,7 +94,7 @@ fn write(
             }
             Item::Facts(facts) => {
                 for (name, text) in facts {
-                    page.put(0, &Value::Text(name.clone()), &Format::new())?;
+                    page.put(0, &CellValue::Text(name.clone()), &Format::new())?;
                     page.prose(text, 1, &Format::new())?;
                 }
             }
@@ -121,13 +121,13 @@ fn write(
 
 /// Every row, with a filter; values are in the unit beside them.
 fn data(rows: &[Row]) -> Result<Worksheet, XlsxError> {
-    let mut page = Page::new(DATA)?;
+    let mut page = Sheet::new(DATA)?;
     page.headings(COLUMNS)?;
     for row in rows {
         let values = fields(row).map(|field| match field {
-            Field::Words(words) => Value::Text(words),
+            Field::Words(words) => CellValue::Text(words),
             Field::Number(number) => value(number, &lab_model::Unit::Ratio),
-            Field::Empty => Value::Blank,
+            Field::Empty => CellValue::Blank,
         });
         page.row_of(values.iter(), &Format::new())?;
     }

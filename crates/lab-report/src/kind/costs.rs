@@ -91,8 +91,8 @@ pub fn effects(scope: &Scope) -> Vec<Table> {
     let subjects = scope.subjects();
     let all = scope.results.effects.iter();
     let mine = all.filter(|e| subjects.contains(&e.subject));
-    let tables = say::grouped(mine.map(|effect| (Values::of(scope, effect), effect)));
-    let table = |(of, effects): (Values, Vec<&Effect>)| {
+    let tables = say::grouped(mine.map(|effect| (FactorValues::of(scope, effect), effect)));
+    let table = |(of, effects): (FactorValues, Vec<&Effect>)| {
         let rows = say::grouped(effects.iter().map(|e| (place(scope, e), *e)));
         let named = rows.iter().map(|(name, effects)| (effects, name.clone()));
         let named: Vec<_> = named.collect();
@@ -112,7 +112,7 @@ pub fn effects(scope: &Scope) -> Vec<Table> {
 
 /// What an effect is of: which values of a factor are compared in what.
 #[derive(PartialEq)]
-pub struct Values {
+pub struct FactorValues {
     factor: String,
     /// In which respect.
     pub respect: String,
@@ -122,15 +122,15 @@ pub struct Values {
     pub second: String,
 }
 
-impl Values {
+impl FactorValues {
     /// Of an effect.
-    pub fn of(measured: &Measured, effect: &Effect) -> Values {
+    pub fn of(measured: &Measured, effect: &Effect) -> FactorValues {
         let value = |point: Option<PointId>| {
             let value = point.and_then(|p| measured.plan.points[p].param(&effect.factor));
             value.unwrap_or("?").to_string()
         };
         let first = effect.pairs.first();
-        Values {
+        FactorValues {
             factor: effect.factor.clone(),
             respect: table::costed(&effect.metric).into(),
             first: value(first.map(|pair| pair.0)),
@@ -140,7 +140,7 @@ impl Values {
 
     /// `statement: time with text / time with prepared`.
     pub fn title(&self) -> String {
-        let Values {
+        let FactorValues {
             factor,
             respect,
             first,

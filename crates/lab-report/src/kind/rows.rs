@@ -2,7 +2,7 @@
 //! Every figure of a run as a tidy row, with its comparison.
 
 use super::cell;
-use super::costs::Values;
+use super::costs::FactorValues;
 use super::measured::{Measured, SubjectScope};
 use crate::document::{Quantity, Row};
 use lab_model::{Direction, Imported, Metric, PointId, Run, SubjectId, Unit};
@@ -147,7 +147,7 @@ fn overall(measured: &Measured, overall: &Overall) -> Row {
 /// What a factor costs: a figure of its own, the ratio of two of a subject's. The factor has both values, the
 /// second first, and what the pairs of points have in common is there too.
 fn effect(measured: &Measured, effect: &Effect) -> Row {
-    let values = Values::of(measured, effect);
+    let values = FactorValues::of(measured, effect);
     let metric = Metric {
         id: format!("{}_effect", effect.metric.id).into(),
         title: format!("effect on {}", values.respect).into(),

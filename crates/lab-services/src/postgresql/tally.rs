@@ -23,7 +23,7 @@ const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/tally.so"));
 
 /// The page that `tally.c` writes.
 #[repr(C)]
-struct Page {
+struct TallyPage {
     present: AtomicU64,
     sequence: AtomicU64,
     cpu_us: AtomicU64,
@@ -33,7 +33,7 @@ struct Page {
 /// The most attempts at a consistent reading: each fails because a process ended meanwhile.
 const MOST_READINGS: usize = 1000;
 
-const BYTES: NonZeroUsize = NonZeroUsize::new(size_of::<Page>()).unwrap();
+const BYTES: NonZeroUsize = NonZeroUsize::new(size_of::<TallyPage>()).unwrap();
 
 /// The page, shared with the server.
 pub(crate) struct Tally {
@@ -87,7 +87,7 @@ impl Tally {
         self.page().present.load(SeqCst) != 0
     }
 
-    fn page(&self) -> &Page {
+    fn page(&self) -> &TallyPage {
         // SAFETY: mapped for as long as this lives, zeroed at first, and large enough.
         unsafe { self.page.cast().as_ref() }
     }

@@ -20,7 +20,7 @@ pub(crate) struct Batches<'s> {
 
 impl Batches<'_> {
     pub fn new<'s>(sides: &'s Sides<'s>) -> Batches<'s> {
-        let table = |side: &super::side::Side| Table::new(side.run, side.plan);
+        let table = |side: &super::side::RunSide| Table::new(side.run, side.plan);
         Batches {
             sides,
             tables: sides.0.each_ref().map(table),

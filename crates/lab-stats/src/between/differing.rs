@@ -3,7 +3,7 @@
 //! how the runs went. What is the same is not listed; the seeds, which always differ, neither.
 
 use super::facts::{Differing, Facts, seconds, unequal};
-use super::side::{Side, Sides};
+use super::side::{RunSide, Sides};
 use lab_model::{BlockState, Ending, Host, Load, Plan, Protocol, Run, Service, Subject, SubjectId};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -92,7 +92,7 @@ fn putting_on(load: &Load) -> Facts {
 }
 
 /// What the subjects are that the other run has too.
-fn programs(side: &Side, other: &Side) -> Facts {
+fn programs(side: &RunSide, other: &RunSide) -> Facts {
     let names = subjects(other.run).iter().map(|s| s.name.as_str());
     let names: BTreeSet<&str> = names.collect();
     let mut facts = Facts::new();

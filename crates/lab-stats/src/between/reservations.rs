@@ -4,7 +4,7 @@
 use super::changed::{Between, Changed, Program, Reservation};
 use super::differing;
 use super::facts::Differing;
-use super::side::{Side, Sides};
+use super::side::{RunSide, Sides};
 use crate::analysis::Verdict;
 use crate::family;
 use crate::results::judge::candidates;
@@ -162,7 +162,7 @@ fn few_blocks(between: &Between, sides: &Sides) -> Option<String> {
     })
 }
 
-fn noise_floor(between: &Between, first: &Side) -> Option<String> {
+fn noise_floor(between: &Between, first: &RunSide) -> Option<String> {
     let unmet = between.controls.iter().filter(|c| !c.met).count();
     (unmet > 0).then(|| {
         format!(
@@ -195,7 +195,7 @@ fn same_program(between: &Between) -> Option<String> {
     })
 }
 
-fn unfinished(side: &Side) -> Option<String> {
+fn unfinished(side: &RunSide) -> Option<String> {
     let state = stopping::unfinished(side.run)?;
     let name = &side.run.name;
     let advice = match side.plan.work {
@@ -206,7 +206,7 @@ fn unfinished(side: &Side) -> Option<String> {
     Some(format!("{name} {state}: what it has is used.{advice}"))
 }
 
-fn unfit(side: &Side) -> Option<String> {
+fn unfit(side: &RunSide) -> Option<String> {
     let findings_unfit = side.run.host.findings.iter().filter(|f| f.unfit);
     let findings: Vec<&str> = findings_unfit.map(|f| f.what.as_str()).collect();
     (!findings.is_empty()).then(|| {

@@ -23,7 +23,7 @@ pub struct Recorded<'a> {
 }
 
 /// What a run did on one target.
-pub(crate) struct Side<'a> {
+pub(crate) struct RunSide<'a> {
     pub run: &'a Run,
     pub plan: &'a Plan,
     pub refusals: Vec<Refusal>,
@@ -40,15 +40,15 @@ pub(crate) struct PointPair {
     pub points: [PointId; 2],
 }
 
-impl<'a> Side<'a> {
+impl<'a> RunSide<'a> {
     pub fn new(
         recorded: Recorded<'a>,
         part: &'a Part,
         named: bool,
-    ) -> Result<Side<'a>, Incomparable> {
+    ) -> Result<RunSide<'a>, Incomparable> {
         let run = &part.run;
         let plan = checked_plan(run)?;
-        Ok(Side {
+        Ok(RunSide {
             run,
             plan,
             refusals: refusals::refusals(run, plan),
@@ -122,7 +122,7 @@ fn hashes<'a>(recorded: Recorded<'a>, part: &'a Part) -> HashMap<&'a str, &'a St
 }
 
 /// The first run and the second, on one target.
-pub(crate) struct Sides<'a>(pub [Side<'a>; 2]);
+pub(crate) struct Sides<'a>(pub [RunSide<'a>; 2]);
 
 impl Sides<'_> {
     /// 1 - the level of the changes that have a verdict, together. It is what both runs' looks have left of their

@@ -16,8 +16,8 @@ use std::str::FromStr;
 pub struct Threshold {
     /// As it was written, without blanks at its ends.
     text: String,
-    quantity: Quantity,
-    comparison: Comparison,
+    quantity: ThresholdFigure,
+    comparison: Relation,
     /// In ns, bytes, requests, parts or whatever the quantity is in.
     bound: f64,
 }
@@ -60,7 +60,7 @@ pub fn judge(thresholds: &[Threshold], results: &Results, plan: &Plan) -> Judgem
     let mut judgement = Judgement::default();
     for threshold in thresholds {
         for (point, subject) in places(plan) {
-            let server = Server {
+            let server = ServerFigures {
                 results,
                 subject,
                 point,
@@ -115,8 +115,8 @@ impl FromStr for Threshold {
             ))
         })?;
         let (name, rest) = text.split_at(at);
-        let (comparison, bound) = Comparison::split(rest);
-        let quantity = Quantity::named(name.trim()).ok_or_else(|| {
+        let (comparison, bound) = Relation::split(rest);
+        let quantity = ThresholdFigure::named(name.trim()).ok_or_else(|| {
             wrong(format!(
                 "`{}` is not known; {}",
                 name.trim().escape_default(),
@@ -140,13 +140,13 @@ impl std::fmt::Display for Threshold {
 }
 
 /// The figures of a server at a point.
-struct Server<'r> {
+struct ServerFigures<'r> {
     results: &'r Results,
     subject: SubjectId,
     point: PointId,
 }
 
-impl Server<'_> {
+impl ServerFigures<'_> {
     fn value(&self, metric: &Metric) -> Option<Value> {
         self.results.value(self.subject, self.point, metric)
     }
@@ -168,7 +168,7 @@ enum Outcome {
 }
 
 impl Threshold {
-    fn outcome(&self, server: &Server) -> Outcome {
+    fn outcome(&self, server: &ServerFigures) -> Outcome {
         let undecided = |reason: String| Outcome::Undecided(format!("{self}: {reason}"));
         if !server.is_measured() {
             return undecided("nothing was measured".to_string());
@@ -208,40 +208,40 @@ impl Threshold {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Comparison {
+enum Relation {
     Above,
     AtLeast,
     Below,
     AtMost,
 }
 
-impl Comparison {
+impl Relation {
     /// The comparison at the beginning of `text`, and the rest of `text`.
-    fn split(text: &str) -> (Comparison, &str) {
+    fn split(text: &str) -> (Relation, &str) {
         let signs = [
-            (">=", Comparison::AtLeast),
-            ("<=", Comparison::AtMost),
-            ("<", Comparison::Below),
+            (">=", Relation::AtLeast),
+            ("<=", Relation::AtMost),
+            ("<", Relation::Below),
         ];
         let found = signs.into_iter().find_map(|(sign, comparison)| {
             let rest = text.strip_prefix(sign)?;
             Some((comparison, rest))
         });
-        found.unwrap_or((Comparison::Above, text.strip_prefix('>').unwrap_or(text)))
+        found.unwrap_or((Relation::Above, text.strip_prefix('>').unwrap_or(text)))
     }
 
     fn holds(self, value: f64, bound: f64) -> bool {
         match self {
-            Comparison::Above => value > bound,
-            Comparison::AtLeast => value >= bound,
-            Comparison::Below => value < bound,
-            Comparison::AtMost => value <= bound,
+            Relation::Above => value > bound,
+            Relation::AtLeast => value >= bound,
+            Relation::Below => value < bound,
+            Relation::AtMost => value <= bound,
         }
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Quantity {
+enum ThresholdFigure {
     Metric(&'static Metric),
     /// Errors as a part of all requests that came to an end.
     ErrorShare,
@@ -277,18 +277,18 @@ fn known_names() -> String {
     format!("known are {}", names.join(", "))
 }
 
-impl Quantity {
-    fn named(name: &str) -> Option<Quantity> {
+impl ThresholdFigure {
+    fn named(name: &str) -> Option<ThresholdFigure> {
         let found = NAMES.iter().find(|(known, _)| *known == name);
-        found.map(|(_, metric)| Quantity::Metric(metric))
+        found.map(|(_, metric)| ThresholdFigure::Metric(metric))
     }
 
     fn is(self, metric: &Metric) -> bool {
-        matches!(self, Quantity::Metric(known) if known == metric)
+        matches!(self, ThresholdFigure::Metric(known) if known == metric)
     }
 
     /// The quantity with its bound. The unit of a bound on errors says whether their number or their part is meant.
-    fn bound(self, text: &str) -> Result<(Quantity, f64), String> {
+    fn bound(self, text: &str) -> Result<(ThresholdFigure, f64), String> {
         let end = text.find(|c: char| !c.is_ascii_digit() && c != '.');
         let (number, unit) = text.split_at(end.unwrap_or(text.len()));
         let number: f64 = number.parse().map_err(|_| {
@@ -300,7 +300,7 @@ impl Quantity {
         })?;
         let unit = unit.trim();
         if unit == "%" && self.is(&Metric::ERRORS) {
-            return Ok((Quantity::ErrorShare, number / 100.0));
+            return Ok((ThresholdFigure::ErrorShare, number / 100.0));
         }
         let scale = self.units().iter().find(|(known, _)| *known == unit);
         let scale = scale.ok_or_else(|| match unit {
@@ -316,8 +316,8 @@ impl Quantity {
 
     fn unit(self) -> &'static Unit {
         match self {
-            Quantity::Metric(metric) => &metric.unit,
-            Quantity::ErrorShare => &Unit::Share,
+            ThresholdFigure::Metric(metric) => &metric.unit,
+            ThresholdFigure::ErrorShare => &Unit::Share,
         }
     }
 
@@ -341,9 +341,9 @@ impl Quantity {
     }
 
     /// The value, with an interval if it has one. Error: why there is no value.
-    fn value(self, server: &Server) -> Result<Value, String> {
+    fn value(self, server: &ServerFigures) -> Result<Value, String> {
         let (errors, served) = (server.count(&Metric::ERRORS), server.count(&Metric::SERVED));
-        let Quantity::Metric(metric) = self else {
+        let ThresholdFigure::Metric(metric) = self else {
             let share = error_share(errors, served).map(Value::Reading);
             return share.ok_or_else(|| "no request came to an end".into());
         };
@@ -363,8 +363,8 @@ impl Quantity {
 
     /// Why a time that lies within its bound says nothing: as many requests failed as lie beyond it, and
     /// nobody knows how long they would have taken.
-    fn reason_hidden(self, server: &Server) -> Option<String> {
-        let Quantity::Metric(metric) = self else {
+    fn reason_hidden(self, server: &ServerFigures) -> Option<String> {
+        let ThresholdFigure::Metric(metric) = self else {
             return None;
         };
         let (failed, served) = (server.count(&Metric::ERRORS), server.count(&Metric::SERVED));

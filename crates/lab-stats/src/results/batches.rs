@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a run of batches says on one target: of programs that speak the subject protocol, or of whole commands.
 
-use super::compare::{Compared, Family, Question};
+use super::compare::{Compared, ComparisonFamily, Question};
 use super::completed::completed;
 use super::judge::Basis;
 use super::levels::{Blocks, Levels, Summary, key};
-use super::means::{Scope, effects, overall};
+use super::means::{MeanScope, effects, overall};
 use super::observed::Observed;
 use super::{Results, Value, best, bias, calls, footprints, pauses, spread};
 use crate::latencies::{self, Histogram};
 use crate::refusals::failed;
 use crate::sign_flip::Logs;
-use crate::table::{Table, Visit, sound_plan};
+use crate::table::{BatchFigures, Table, sound_plan};
 use crate::{mean, scaling, spending, sweeps, usage};
 use lab_model::{Cores, Direction, Exit, Metric, Plan, PointId, Run, SubjectPoint};
 
 static TYPICAL: [Metric; 1] = [Metric::WALL];
 /// The mean times of a visit, pauses and all.
-const WALL: fn(&Visit) -> f64 = |visit| visit.mean_wall_ns;
-const CPU: fn(&Visit) -> f64 = |visit| visit.mean_cpu_ns;
+const WALL: fn(&BatchFigures) -> f64 = |visit| visit.mean_wall_ns;
+const CPU: fn(&BatchFigures) -> f64 = |visit| visit.mean_cpu_ns;
 
 /// The results of a run on one target, under its own numbers; `share`: its part of the run's alpha.
 pub(crate) fn results(run: &Run, share: f64) -> Results {
@@ -64,8 +64,8 @@ pub(crate) fn family<'b, 'r>(
     basis: &'b Basis<'r>,
     table: &Table,
     observed: &Observed,
-) -> Family<'b, 'r> {
-    let mut family = Family::new(basis);
+) -> ComparisonFamily<'b, 'r> {
+    let mut family = ComparisonFamily::new(basis);
     let baseline = basis.plan.baseline;
     for point in 0..basis.plan.points.len() {
         let case = basis.plan.case(point);
@@ -117,7 +117,7 @@ pub(crate) fn family<'b, 'r>(
 }
 
 /// The most operations per second of each subject over each sweep whose points do several at once.
-fn bests(family: &mut Family, table: &Table) {
+fn bests(family: &mut ComparisonFamily, table: &Table) {
     let plan = family.basis.plan;
     let rate = |subject, point| of(table.visits(subject, point), |v| Some(1e9 / v.wall_ns));
     let at_once = sweeps::sweeps(plan).into_iter();
@@ -126,9 +126,9 @@ fn bests(family: &mut Family, table: &Table) {
 }
 
 /// The points at which one operation is done at a time. Where several are, a point's time is not that of an operation.
-fn one_at_a_time(plan: &Plan) -> Scope {
+fn one_at_a_time(plan: &Plan) -> MeanScope {
     let one = |&point: &PointId| plan.case(point).cores == Cores::One;
-    Scope {
+    MeanScope {
         metric: plan.answer().clone(),
         case: None,
         keep_alive: None,
@@ -138,8 +138,8 @@ fn one_at_a_time(plan: &Plan) -> Scope {
 }
 
 fn of<'t>(
-    visits: impl Iterator<Item = Option<&'t Visit>>,
-    value: impl Fn(&Visit) -> Option<f64>,
+    visits: impl Iterator<Item = Option<&'t BatchFigures>>,
+    value: impl Fn(&BatchFigures) -> Option<f64>,
 ) -> Blocks {
     visits.map(|visit| visit.and_then(&value)).collect()
 }
@@ -188,11 +188,11 @@ fn times(
     results: &mut Results,
 ) {
     let (subject, point) = place;
-    let visits: Vec<Option<&Visit>> = table.visits(subject, point).collect();
+    let visits: Vec<Option<&BatchFigures>> = table.visits(subject, point).collect();
     if !visits.iter().any(Option::is_some) {
         return;
     }
-    let mut add = |metric: &Metric, summary, value: &dyn Fn(&Visit) -> f64| {
+    let mut add = |metric: &Metric, summary, value: &dyn Fn(&BatchFigures) -> f64| {
         let blocks = of(visits.iter().copied(), |visit| Some(value(visit)));
         levels.add(key(subject, point, metric), summary, &blocks);
     };
@@ -227,7 +227,7 @@ fn times(
     if service && !measured.all(|visit| visit.mean_server_ns.is_some()) {
         return;
     }
-    let mut add = |metric: &Metric, value: &dyn Fn(&Visit) -> f64| {
+    let mut add = |metric: &Metric, value: &dyn Fn(&BatchFigures) -> f64| {
         let blocks = of(visits.iter().copied(), |visit| Some(value(visit)));
         levels.add(key(subject, point, metric), Summary::Mean, &blocks);
     };

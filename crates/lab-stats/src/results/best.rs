@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The most that each subject does over a sweep, such as over numbers of connections, and who does most.
 
-use super::compare::Family;
+use super::compare::ComparisonFamily;
 use super::judge::{Basis, noise_floor};
 use super::levels::{Blocks, log_ratios};
 use super::load_means::by_block;
@@ -15,7 +15,7 @@ use std::collections::HashSet;
 /// Adds the most of each subject over the points of a sweep, and their ranking. `metric`: in which the points
 /// are compared; `rate`: what a subject does per second at a point, by block.
 pub(crate) fn add_bests(
-    family: &mut Family,
+    family: &mut ComparisonFamily,
     (sweep, metric): (&Sweep, &Metric),
     rate: impl Fn(SubjectId, PointId) -> Blocks,
 ) {
@@ -114,7 +114,7 @@ pub(super) fn drop_uncertain_orders(
 }
 
 /// The most that each server serves over the points of each sweep in a closed loop.
-pub(super) fn of_load(family: &mut Family, visits: &Visits) {
+pub(super) fn of_load(family: &mut ComparisonFamily, visits: &Visits) {
     let plan = family.basis.plan;
     let is_closed = |sweep: &Sweep| !sweep.points.iter().any(|&(p, _)| plan.is_open(p));
     let closed = sweeps(plan).into_iter().filter(is_closed);

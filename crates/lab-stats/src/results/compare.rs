@@ -4,7 +4,7 @@
 
 use super::judge::{Basis, NoiseFloor, noise_floor};
 use super::levels::Blocks;
-use super::ranking::{Index, Order};
+use super::ranking::{Index, UnorderedRanking};
 use super::{Best, Comparison, Control, Key, Over, Overall, Ranking, Spread};
 use crate::analysis::Interval;
 use crate::ratio::Ratio;
@@ -46,13 +46,13 @@ pub(crate) struct Pair {
 type Within = Vec<(SubjectId, usize)>;
 
 /// The comparisons of a run, collected first and then judged together.
-pub(crate) struct Family<'b, 'r> {
+pub(crate) struct ComparisonFamily<'b, 'r> {
     pub basis: &'b Basis<'r>,
     pub members: Vec<Logs>,
     pub pending: Vec<PendingComparison<'b>>,
     controls: Vec<Control>,
     overall: Vec<(Overall, Option<usize>, Margin)>,
-    rankings: Vec<Order>,
+    rankings: Vec<UnorderedRanking>,
     spreads: Vec<((PointId, PointId), Within)>,
     pub bests: Vec<Best>,
 }
@@ -82,7 +82,7 @@ pub(crate) enum Source<'b> {
 }
 
 /// By what a subject is ranked over several points.
-pub(crate) enum Ranked {
+pub(crate) enum RankedBy {
     /// By its mean over its own points.
     AsItIs,
     /// By its mean over the points that all have, by block.
@@ -90,9 +90,9 @@ pub(crate) enum Ranked {
     Not,
 }
 
-impl<'b, 'r> Family<'b, 'r> {
-    pub fn new(basis: &'b Basis<'r>) -> Family<'b, 'r> {
-        Family {
+impl<'b, 'r> ComparisonFamily<'b, 'r> {
+    pub fn new(basis: &'b Basis<'r>) -> ComparisonFamily<'b, 'r> {
+        ComparisonFamily {
             basis,
             members: Vec::new(),
             pending: Vec::new(),
@@ -297,7 +297,7 @@ impl<'b, 'r> Family<'b, 'r> {
                 }
             }
         }
-        self.rankings.push(Order {
+        self.rankings.push(UnorderedRanking {
             ranking: Ranking {
                 target: 0,
                 over,
@@ -313,15 +313,15 @@ impl<'b, 'r> Family<'b, 'r> {
 
     /// Adds means over several points: for each subject the rest of its result, its mean by block, and what it is
     /// ranked by.
-    pub fn add_means(&mut self, means: Vec<(Overall, Blocks, Ranked)>, margin: Margin) {
+    pub fn add_means(&mut self, means: Vec<(Overall, Blocks, RankedBy)>, margin: Margin) {
         let mut against = Vec::new();
         let mut scope = None;
         for (overall, by_block, ranked) in means {
             let member = self.member(by_block.into());
             let ranked = match ranked {
-                Ranked::AsItIs => Some(member),
-                Ranked::By(by_block) => Some(self.member(by_block.into())),
-                Ranked::Not => None,
+                RankedBy::AsItIs => Some(member),
+                RankedBy::By(by_block) => Some(self.member(by_block.into())),
+                RankedBy::Not => None,
             };
             against.extend(ranked.map(|m| (overall.subject, Index::Member(m))));
             let over = Over::Points {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Memory, threads and start-up over the whole run.
 
-use super::compare::{Family, Question};
+use super::compare::{ComparisonFamily, Question};
 use super::judge::{Basis, noise_floor};
 use super::levels::{Blocks, Levels, Summary, key, log_ratios};
 use super::{Over, Value};
@@ -107,7 +107,7 @@ pub(crate) fn of_servers(basis: &Basis, visits: &Visits, levels: &mut Levels) ->
 }
 
 /// Adds comparisons of the memory of servers; `held`: the memory of each, by block.
-pub(crate) fn compare_memory(family: &mut Family, memory: &[Blocks]) {
+pub(crate) fn compare_memory(family: &mut ComparisonFamily, memory: &[Blocks]) {
     let base = &memory[family.basis.plan.baseline];
     let question = Question {
         point: None,
@@ -122,7 +122,7 @@ pub(crate) fn compare_memory(family: &mut Family, memory: &[Blocks]) {
 }
 
 /// Adds the ranking of programs by their memory at the end of a block.
-pub(crate) fn rank_programs(family: &mut Family) {
+pub(crate) fn rank_programs(family: &mut ComparisonFamily) {
     let Basis { run, plan, .. } = *family.basis;
     let memory = |subject| at_end(run, subject, |r| r.rss_bytes);
     let base = memory(plan.baseline);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a load says: of servers that were there, or that the lab started.
 
-use super::compare::Family;
+use super::compare::ComparisonFamily;
 use super::judge::Basis;
 use super::levels::{Blocks, Levels, Summary, key};
 use super::load_means::{over_points, reconnects};
@@ -49,7 +49,7 @@ pub(crate) fn results(run: &Run, plan: &Plan) -> Results {
     // Where the generator was the limit, the peak of a server that the lab starts is not known.
     let limited = results.saturated.iter().copied();
     let limited = limited.filter(|_| plan.serving().is_some()).collect();
-    let mut family = Family::new(&basis);
+    let mut family = ComparisonFamily::new(&basis);
     let overloaded = levels.cells.iter();
     let overloaded = overloaded.filter(|cell| cell.key.metric == Metric::BACKLOG);
     let overloaded = overloaded.filter_map(|cell| Some((cell.key.subject, cell.key.point?)));

@@ -2,11 +2,11 @@
 //! What a request costs servers over several points, and what a connection for each request costs them.
 
 use super::Effect;
-use super::compare::Family;
+use super::compare::ComparisonFamily;
 use super::judge::Basis;
 use super::levels::{Blocks, log_ratios};
 use super::load_pairs::RATES;
-use super::means::{Scope, effect, overall};
+use super::means::{MeanScope, effect, overall};
 use crate::load::visits::{Visit, Visits};
 use crate::refusals::is_measured;
 use lab_model::point_load::KEEP_ALIVE;
@@ -41,7 +41,7 @@ pub(super) fn by_block(
 }
 
 /// Adds the comparisons of the CPU time of a request, by case, then with and without keep-alive.
-pub(super) fn over_points(family: &mut Family, visits: &Visits) {
+pub(super) fn over_points(family: &mut ComparisonFamily, visits: &Visits) {
     let plan = family.basis.plan;
     let logs = |subject, point| -> Blocks {
         let of = |subject| by_block(visits, (subject, point), |v| v.server_ns_per_request());
@@ -49,7 +49,7 @@ pub(super) fn over_points(family: &mut Family, visits: &Visits) {
     };
     let scopes = cases(plan).flat_map(|case| [true, false].map(|keep_alive| (case, keep_alive)));
     for (case, keep_alive) in scopes {
-        let scope = Scope {
+        let scope = MeanScope {
             metric: Metric::SERVER_CPU,
             case,
             keep_alive: Some(keep_alive),

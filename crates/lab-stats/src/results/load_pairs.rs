@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! How servers under load compare at a point: which metrics are compared there, and what of it is said.
 
-use super::compare::{Family, Pair, Pooled, Question};
+use super::compare::{ComparisonFamily, Pair, Pooled, Question};
 use super::levels::{Blocks, Levels};
 use super::{Cell, Key, Shift};
 use crate::analysis::{Interval, Verdict};
@@ -48,7 +48,7 @@ fn metrics(plan: &Plan, point: PointId) -> &'static [Metric] {
 /// passes are mirrored, so drift cancels. Percentiles are those of all requests of all blocks; of an overloaded server
 /// there are none.
 pub(super) fn compare_at_points<'v>(
-    family: &mut Family<'v, '_>,
+    family: &mut ComparisonFamily<'v, '_>,
     visits: &'v Visits,
     overloaded: &HashSet<SubjectPoint>,
 ) -> Vec<Shift> {

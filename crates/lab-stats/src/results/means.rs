@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Geometric means over several points: of a subject against the baseline, and of a factor within one subject.
 
-use super::compare::{Family, Ranked};
+use super::compare::{ComparisonFamily, RankedBy};
 use super::judge::{Basis, noise_floor};
 use super::levels::{Blocks, log_ratios};
 use super::{Effect, Overall};
@@ -12,7 +12,7 @@ use crate::sign_flip;
 use lab_model::{Metric, PointId, SubjectId};
 
 /// The points over which a mean is taken.
-pub(crate) struct Scope {
+pub(crate) struct MeanScope {
     pub metric: Metric,
     pub case: Option<usize>,
     pub keep_alive: Option<bool>,
@@ -29,8 +29,8 @@ pub(crate) struct Scope {
 /// not compared, and blocks that lack another point, are left out. Subjects are ranked over the points that all of
 /// them have; if those are fewer than half, only who has all points is ranked.
 pub(crate) fn overall(
-    family: &mut Family,
-    scope: &Scope,
+    family: &mut ComparisonFamily,
+    scope: &MeanScope,
     logs: impl Fn(SubjectId, PointId) -> Blocks,
 ) {
     let basis = family.basis;
@@ -51,13 +51,13 @@ pub(crate) fn overall(
     let common = scope.points.iter().copied().filter(shared);
     let common: Vec<PointId> = common.collect();
     let ranked = |points: &[(PointId, Blocks)]| match common.len() {
-        n if points.len() == n => Ranked::AsItIs,
+        n if points.len() == n => RankedBy::AsItIs,
         n if 2 * n >= most.unwrap_or(0) => {
             let of_common = points.iter().filter(|(point, _)| common.contains(point));
-            Ranked::By(means(of_common.map(|(_, logs)| logs)))
+            RankedBy::By(means(of_common.map(|(_, logs)| logs)))
         }
-        _ if Some(points.len()) == most => Ranked::AsItIs,
-        _ => Ranked::Not,
+        _ if Some(points.len()) == most => RankedBy::AsItIs,
+        _ => RankedBy::Not,
     };
     let of = |subject: SubjectId, points: usize, margin: f64| Overall {
         subject,

@@ -2,11 +2,11 @@
 //! Observations of any metric -> figures, comparisons, controls, means over points, effects of factors and
 //! warnings. A kind of run that takes one number from each block of a subject at a point needs nothing else.
 
-use super::compare::{Compared, Family, Question};
+use super::compare::{Compared, ComparisonFamily, Question};
 use super::completed::completed;
 use super::judge::Basis;
 use super::levels::{Blocks, Levels, Summary};
-use super::means::{Scope, effects, overall};
+use super::means::{MeanScope, effects, overall};
 use super::parts::{self, PartNumbers};
 use super::{Key, Results};
 use crate::refusals::failed;
@@ -156,7 +156,7 @@ fn of_part(
 
 /// At every point, over the whole run, and over several points.
 fn compared(basis: &Basis, observed: &Observed, metrics: &[Metric]) -> Compared {
-    let mut family = Family::new(basis);
+    let mut family = ComparisonFamily::new(basis);
     let plan = basis.plan;
     for point in (0..plan.points.len()).map(Some).chain([None]) {
         let question = Question {
@@ -200,10 +200,10 @@ fn levels(basis: &Basis, observed: &Observed) -> Levels {
 }
 
 /// Over the points of each case, and over all of them if the cases are several.
-fn scopes(plan: &Plan, metric: &Metric) -> Vec<Scope> {
+fn scopes(plan: &Plan, metric: &Metric) -> Vec<MeanScope> {
     let several = (plan.cases.len() > 1).then_some(None);
     let cases = (0..plan.cases.len()).map(Some).chain(several);
-    let scope = |case: Option<usize>| Scope {
+    let scope = |case: Option<usize>| MeanScope {
         metric: metric.clone(),
         case,
         keep_alive: None,

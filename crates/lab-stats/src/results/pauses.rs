@@ -5,11 +5,15 @@ use super::judge::Basis;
 use super::{Cell, Key};
 use crate::analysis::Interval;
 use crate::mean;
-use crate::table::{Table, Visit};
+use crate::table::{BatchFigures, Table};
 use lab_model::Metric;
 
 /// Over the blocks that have the point, how many these are, at a level of `1 - alpha`.
-pub(crate) fn cost(visits: &[Option<&Visit>], seed: u64, alpha: f64) -> Option<(u32, Interval)> {
+pub(crate) fn cost(
+    visits: &[Option<&BatchFigures>],
+    seed: u64,
+    alpha: f64,
+) -> Option<(u32, Interval)> {
     let measured = visits.iter().flatten();
     let (means, typical): (Vec<f64>, Vec<f64>) = measured
         .map(|visit| (visit.mean_wall_ns, visit.wall_ns))
@@ -43,7 +47,7 @@ pub(crate) fn most(basis: &Basis, table: &Table, cells: &[Cell]) -> Option<Key> 
         let Some(point) = cell.key.point else {
             return false;
         };
-        let visits: Vec<Option<&Visit>> = table.visits(cell.key.subject, point).collect();
+        let visits: Vec<Option<&BatchFigures>> = table.visits(cell.key.subject, point).collect();
         cost(&visits, plan.seed, alpha).is_some_and(|(_, cost)| exceeds(&cost))
     });
     let most = sure.max_by(|a, b| a.value.value().total_cmp(&b.value.value()));

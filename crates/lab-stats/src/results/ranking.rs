@@ -15,7 +15,7 @@ pub(crate) enum Index {
 }
 
 /// A ranking without its order.
-pub(crate) struct Order {
+pub(crate) struct UnorderedRanking {
     pub ranking: Ranking,
     pub margin: Margin,
     /// Which member, or which question, compares a subject with the baseline.
@@ -24,7 +24,7 @@ pub(crate) struct Order {
     pub between: Vec<(SubjectId, SubjectId, usize)>,
 }
 
-impl Order {
+impl UnorderedRanking {
     /// Nothing of the baseline alone.
     pub fn ordered(
         self,

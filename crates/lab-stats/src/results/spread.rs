@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What each value of a factor costs each subject, at the one value of the sweep that an answer tells.
 
-use super::compare::Family;
+use super::compare::ComparisonFamily;
 use super::levels::{Blocks, log_ratios};
 use crate::factors;
 use crate::refusals::is_measured;
@@ -10,7 +10,10 @@ use lab_model::{Cores, Plan, PointId, Run, SubjectId};
 
 /// Adds what the values of the first case's factors cost, if it does several operations at once over a sweep.
 /// `values`: of a subject at a point, by block.
-pub(crate) fn add_spreads(family: &mut Family, values: impl Fn(SubjectId, PointId) -> Blocks) {
+pub(crate) fn add_spreads(
+    family: &mut ComparisonFamily,
+    values: impl Fn(SubjectId, PointId) -> Blocks,
+) {
     let basis = family.basis;
     let plan = basis.plan;
     for (from, to) in factor_pairs(basis.run, plan) {

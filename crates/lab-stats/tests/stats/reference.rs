@@ -2,7 +2,7 @@
 //! The estimators against R and ruptures. The values come from the generators in `reference/`;
 //! its README has the commands.
 
-use crate::lines::{Line, close, lines};
+use crate::lines::{LinearFit, close, lines};
 use lab_stats::rank_sum::RankSum;
 use lab_stats::signed_rank::SignedRank;
 use lab_stats::{dependence, fit, normal, order, rank_sum, signed_rank, usl, warmup};
@@ -44,7 +44,7 @@ fn estimate_interval_and_p_are_those_of_wilcox_test() {
 
 #[test]
 fn rank_sum_distribution_is_that_of_r() {
-    let at_most = |line: &Line| {
+    let at_most = |line: &LinearFit| {
         let distribution = RankSum::new(line.key("m") as usize, line.key("n") as usize);
         distribution.at_most(line.key("t") as u64)
     };

@@ -31,7 +31,7 @@ enum Figure {
 
 /// What a gate found.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Judged {
+pub struct GateAnswer {
     /// The gate, as it was written.
     pub gate: String,
     /// The value in the unit of the bound: ns, a part of 1, or a number; `None`: there is no such page, or the value is
@@ -149,7 +149,7 @@ impl Figure {
 
 impl Gate {
     /// Looks at what was watched.
-    pub fn judge(&self, watched: &Watched) -> Judged {
+    pub fn judge(&self, watched: &Watched) -> GateAnswer {
         let result = self.value(watched);
         let is_crossed = result.as_ref().is_ok_and(|v| {
             if self.is_upper {
@@ -158,7 +158,7 @@ impl Gate {
                 *v < self.bound
             }
         });
-        Judged {
+        GateAnswer {
             gate: self.text.clone(),
             words: match &result {
                 Ok(value) => self.figure.words(*value),

@@ -34,7 +34,7 @@ pub struct Ranking<'w> {
     /// What they are ordered by.
     pub by: PageOrder,
     /// In order.
-    pub pages: Vec<Ranked<'w>>,
+    pub pages: Vec<RankedPage<'w>>,
     /// The smallest set that makes [`MOST`] of all; its first pages are those of [`Ranking::pages`].
     pub smallest: usize,
     /// Its size with an interval; `None`: there are too few stretches of time.
@@ -45,7 +45,7 @@ pub struct Ranking<'w> {
 
 /// A page with its place.
 #[derive(Clone, Debug)]
-pub struct Ranked<'w> {
+pub struct RankedPage<'w> {
     /// The page.
     pub page: &'w WatchedPage,
     /// Its part of all, with an interval for the first ones if there can be one.
@@ -82,13 +82,13 @@ pub fn ranking(watched: &Watched, kind: PageKind) -> Option<Ranking<'_>> {
     let means = places(&pages, |p| p.mean_ns().unwrap_or(0.0));
     let middle = median_mean(&pages);
     let mut cumulative = 0.0;
-    let mut ranked: Vec<Ranked> = Vec::new();
+    let mut ranked: Vec<RankedPage> = Vec::new();
     for (i, page) in pages.iter().enumerate() {
         cumulative += amount(page) as f64;
         let above = page
             .mean_ns()
             .map_or(0.0, |mean| (mean - middle(i)).max(0.0));
-        ranked.push(Ranked {
+        ranked.push(RankedPage {
             page,
             share: amount(page) as f64 / total,
             share_interval: None,

@@ -8,7 +8,7 @@
 
 use crate::entry::Entry;
 use crate::read::LONGEST_LINE;
-use crate::registers::{self, Baseline, Width, leading_number};
+use crate::registers::{self, Baseline, RegisterWidth, leading_number};
 use crate::time::{ClfTimes, number, scaled};
 use memchr::{memchr, memchr2};
 
@@ -61,7 +61,7 @@ impl Combined {
     pub fn parse_ahead<'a>(
         &mut self,
         text: &'a [u8],
-        width: impl Width,
+        width: impl RegisterWidth,
     ) -> Option<(Entry<'a>, usize)> {
         let mut fields = Fields::of(text, width)?;
         let end = registers::find(width, [b'\n'], fields.rest)?;
@@ -146,7 +146,7 @@ impl<'a> Fields<'a> {
     /// Those of a line, or of a text that begins with it: of them none reaches beyond the line, except for `rest`.
     // As a call it returns through memory, where wide reads wait for narrow writes: several ns.
     #[inline(always)]
-    fn of(text: &'a [u8], width: impl Width) -> Option<Fields<'a>> {
+    fn of(text: &'a [u8], width: impl RegisterWidth) -> Option<Fields<'a>> {
         let open = registers::find(width, [b'[', b'\n'], text)?;
         let &[b'[', ref behind @ ..] = &text[open..] else {
             return None;
@@ -194,7 +194,7 @@ impl<'a> Fields<'a> {
 
 /// The index of the closing quote: the first `"` without a `\` before it, in the same line.
 #[inline(always)]
-fn closing_quote(text: &[u8], width: impl Width) -> Option<usize> {
+fn closing_quote(text: &[u8], width: impl RegisterWidth) -> Option<usize> {
     let quote = registers::find(width, [b'"', b'\n'], text)?;
     match (text[..quote].last(), text[quote]) {
         (_, b'\n') => None,

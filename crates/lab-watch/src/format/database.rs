@@ -4,7 +4,7 @@
 //!
 //! Source: PostgreSQL 15, 20.8; MariaDB, *slow query log overview*.
 
-use crate::entry::{Entry, Line};
+use crate::entry::{Entry, LogLine};
 use crate::time::{Zone, iso, number, offset, scaled};
 use memchr::memmem::find;
 
@@ -65,32 +65,32 @@ impl Postgresql {
     }
 
     /// Reads a line; an entry that is complete is given to `sink`.
-    pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> Line {
+    pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LogLine {
         let Some((local, offset)) = leading_time(line) else {
             if line.first() == Some(&b'\t') || self.pending.is_open {
                 self.pending.push(b" ");
                 self.pending.push(line);
-                return Line::Other;
+                return LogLine::Other;
             }
             return if line.is_empty() {
-                Line::Other
+                LogLine::Other
             } else {
-                Line::Malformed
+                LogLine::Malformed
             };
         };
         self.pending.end(sink);
         if let Some(begin) = find(line, b"LOG:  duration: ") {
             let rest = &line[begin + 16..];
             let Some(end) = find(rest, b" ms") else {
-                return Line::Malformed;
+                return LogLine::Malformed;
             };
             let after_duration = &rest[end + 3..];
             let Some(duration) = scaled(&rest[..end], 1_000_000) else {
-                return Line::Malformed;
+                return LogLine::Malformed;
             };
             // Of `log_duration` alone the statement is not known.
             let Some(colon) = find(after_duration, b": ") else {
-                return Line::Other;
+                return LogLine::Other;
             };
             let parts = [&b"  parse "[..], b"  bind "];
             let part = parts.iter().find(|part| after_duration.starts_with(part));
@@ -106,13 +106,13 @@ impl Postgresql {
             self.pending.is_failed = true;
             self.pending.push(&line[begin + 12..]);
         } else {
-            return Line::Other;
+            return LogLine::Other;
         }
         self.pending.is_open = true;
         let offset = offset.unwrap_or_else(|| self.zone.offset_of_local(local));
         self.pending.time_s = Some(local - i64::from(offset));
         self.pending.offset_s = offset;
-        Line::Entry
+        LogLine::Entry
     }
 
     /// The last statement.
@@ -152,7 +152,7 @@ impl SlowLog {
     }
 
     /// Reads a line; an entry that is complete is given to `sink`.
-    pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> Line {
+    pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LogLine {
         let Some(header) = line.strip_prefix(b"#") else {
             return self.statement(line);
         };
@@ -171,12 +171,12 @@ impl SlowLog {
             self.pending.is_open = true;
             self.pending.time_s = self.time_s;
             self.pending.offset_s = self.time_s.map_or(0, |t| self.zone.offset_at(t));
-            return Line::Entry;
+            return LogLine::Entry;
         }
-        Line::Other
+        LogLine::Other
     }
 
-    fn statement(&mut self, line: &[u8]) -> Line {
+    fn statement(&mut self, line: &[u8]) -> LogLine {
         let stamp = line.strip_prefix(b"SET timestamp=");
         if let Some(time) = stamp.and_then(|rest| number(rest.strip_suffix(b";")?)) {
             let time = i64::try_from(time).ok().filter(|t| *t < 1 << 40);
@@ -186,7 +186,7 @@ impl SlowLog {
             self.pending.push(line);
             self.pending.push(b" ");
         }
-        Line::Other
+        LogLine::Other
     }
 
     /// `260501 10:00:00`, `260501  9:00:00`, `2026-05-01T10:00:00.123456Z`.
@@ -238,7 +238,7 @@ mod tests {
         for line in log.lines() {
             assert_ne!(
                 reader.line(line.as_bytes(), &mut |e: &Entry| push(&mut entries, e)),
-                Line::Malformed
+                LogLine::Malformed
             );
         }
         reader.end(&mut |e: &Entry| push(&mut entries, e));

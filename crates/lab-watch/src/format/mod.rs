@@ -10,8 +10,8 @@ mod json;
 mod pattern;
 mod w3c;
 
-use crate::entry::{Entry, Line};
-use crate::registers::Width;
+use crate::entry::{Entry, LogLine};
+use crate::registers::RegisterWidth;
 use crate::time::Zone;
 use combined::Combined;
 use database::{Postgresql, SlowLog};
@@ -36,7 +36,7 @@ pub struct Hints {
 
 /// A reader of lines.
 #[derive(Clone, Debug)]
-pub struct Reader {
+pub struct LogReader {
     kind: FormatKind,
     /// In words, such as `combined log format, with $request_time, in s`.
     pub words: String,
@@ -59,7 +59,7 @@ enum FormatKind {
 
 /// The kind of a file that is not read line by line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Document {
+pub enum WholeLog {
     /// Statements with their totals, as CSV: `pg_stat_statements`, or MariaDB's performance schema.
     Statements,
     /// The JSON of a monitor inside an application.
@@ -70,9 +70,9 @@ pub enum Document {
 #[derive(Clone, Debug)]
 pub enum LogFormat {
     /// Line by line.
-    Lines(Box<Reader>),
+    Lines(Box<LogReader>),
     /// As a whole.
-    Document(Document),
+    Document(WholeLog),
 }
 
 /// Finds the format from the beginning of a log. Error: no known format fits, and what to do, in words.
@@ -103,7 +103,7 @@ pub fn find(begin: &[u8], hints: &Hints) -> Result<LogFormat, String> {
     })
 }
 
-fn document_kind(lines: &[&[u8]]) -> Option<Document> {
+fn document_kind(lines: &[&[u8]]) -> Option<WholeLog> {
     let first = lines.first()?.to_ascii_lowercase();
     let heads: Vec<&[u8]> = first
         .split(|b| matches!(b, b',' | b'\t'))
@@ -115,7 +115,7 @@ fn document_kind(lines: &[&[u8]]) -> Option<Document> {
             .any(|h| *h == head.as_bytes() || *h == format!("\"{head}\"").as_bytes())
     };
     if (has("query") && has("calls")) || (has("digest_text") && has("count_star")) {
-        return Some(Document::Statements);
+        return Some(WholeLog::Statements);
     }
     let is_object = first.first() == Some(&b'{');
     let begin: Vec<u8> = lines
@@ -125,11 +125,11 @@ fn document_kind(lines: &[&[u8]]) -> Option<Document> {
         .collect();
     let has_keys = memchr::memmem::find(&begin, b"\"monitor\":").is_some()
         && memchr::memmem::find(&begin, b"\"pages\":").is_some();
-    (is_object && has_keys).then_some(Document::Monitor)
+    (is_object && has_keys).then_some(WholeLog::Monitor)
 }
 
 /// A reader of the format that was given by hand.
-fn configured_reader(format: &str, begin: &[u8], hints: &Hints) -> Result<Reader, String> {
+fn configured_reader(format: &str, begin: &[u8], hints: &Hints) -> Result<LogReader, String> {
     match format {
         "combined" | "common" => {
             let lines: Vec<&[u8]> = begin.split(|b| *b == b'\n').take(SAMPLE_LINES).collect();
@@ -137,7 +137,7 @@ fn configured_reader(format: &str, begin: &[u8], hints: &Hints) -> Result<Reader
         }
         _ => {
             let pattern = Pattern::new(format, hints.zone.clone())?;
-            Ok(Reader {
+            Ok(LogReader {
                 step_ns: pattern.step(),
                 words: "the format that was given".into(),
                 zone_advice: None,
@@ -147,7 +147,7 @@ fn configured_reader(format: &str, begin: &[u8], hints: &Hints) -> Result<Reader
     }
 }
 
-fn combined(lines: &[&[u8]], hints: &Hints) -> Option<Reader> {
+fn combined(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
     let (duration, description) = combined::find_duration(lines)?;
     Some(combined_reader(duration, description, hints))
 }
@@ -156,7 +156,7 @@ fn combined_reader(
     mut duration: Option<combined::Duration>,
     description: &str,
     hints: &Hints,
-) -> Reader {
+) -> LogReader {
     let mut words = match &duration {
         Some(d) if !d.key.is_empty() => format!(
             "common or combined log format, with {}",
@@ -171,7 +171,7 @@ fn combined_reader(
         d.is_doubtful = false;
         words = "common or combined log format, with a duration in the unit that was given".into();
     }
-    Reader {
+    LogReader {
         step_ns: duration.as_ref().map(|d| d.step.max(1)),
         words,
         zone_advice: None,
@@ -193,11 +193,11 @@ fn most_match(lines: &[&[u8]], mut matches: impl FnMut(&[u8]) -> bool) -> bool {
     count > 0 && count * 2 > lines.len()
 }
 
-fn haproxy(lines: &[&[u8]], hints: &Hints) -> Option<Reader> {
+fn haproxy(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
     let mut haproxy = HaProxy {
         zone: hints.zone.clone(),
     };
-    most_match(lines, |line| haproxy.parse(line).is_some()).then(|| Reader {
+    most_match(lines, |line| haproxy.parse(line).is_some()).then(|| LogReader {
         words: "HAProxy's HTTP log, with its total time in ms".into(),
         step_ns: Some(1_000_000),
         zone_advice: advice_unless_given(&hints.zone, NO_ZONE),
@@ -205,7 +205,7 @@ fn haproxy(lines: &[&[u8]], hints: &Hints) -> Option<Reader> {
     })
 }
 
-fn json(lines: &[&[u8]], hints: &Hints) -> Option<Reader> {
+fn json(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
     let mut json = Json::new(hints.zone.clone(), hints.unit);
     let (mut words, mut step_ns) = (None, None);
     let is_json = most_match(lines, |line| {
@@ -215,7 +215,7 @@ fn json(lines: &[&[u8]], hints: &Hints) -> Option<Reader> {
         }
         is_entry
     });
-    is_json.then(|| Reader {
+    is_json.then(|| LogReader {
         words: match words {
             Some(duration) => format!("JSON lines, with {duration}"),
             None => "JSON lines".into(),
@@ -226,11 +226,11 @@ fn json(lines: &[&[u8]], hints: &Hints) -> Option<Reader> {
     })
 }
 
-fn w3c(lines: &[&[u8]], hints: &Hints) -> Option<Reader> {
+fn w3c(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
     let fields = lines.iter().find(|line| line.starts_with(b"#Fields:"))?;
     let mut w3c = W3c::new(hints.zone.clone());
     w3c.line(fields, &mut |_| {});
-    Some(Reader {
+    Some(LogReader {
         words: "extended log format (W3C), times in UTC".into(),
         step_ns: w3c.has_durations().then_some(1_000_000),
         zone_advice: advice_unless_given(&hints.zone, IN_UTC),
@@ -238,13 +238,13 @@ fn w3c(lines: &[&[u8]], hints: &Hints) -> Option<Reader> {
     })
 }
 
-fn slow_log(lines: &[&[u8]], hints: &Hints) -> Option<Reader> {
+fn slow_log(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
     let is_header = |line: &&[u8]| {
         line.starts_with(b"# Time: ")
             || line.starts_with(b"# User@Host: ")
             || line.starts_with(b"# Query_time: ")
     };
-    lines.iter().any(is_header).then(|| Reader {
+    lines.iter().any(is_header).then(|| LogReader {
         words: "slow query log of MariaDB or MySQL".into(),
         step_ns: Some(1_000),
         zone_advice: advice_unless_given(&hints.zone, NO_ZONE),
@@ -252,7 +252,7 @@ fn slow_log(lines: &[&[u8]], hints: &Hints) -> Option<Reader> {
     })
 }
 
-fn postgresql(lines: &[&[u8]], hints: &Hints) -> Option<Reader> {
+fn postgresql(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
     let marks = [
         &b"LOG:  "[..],
         b"STATEMENT:  ",
@@ -273,7 +273,7 @@ fn postgresql(lines: &[&[u8]], hints: &Hints) -> Option<Reader> {
         .iter()
         .filter(begins_with_time)
         .any(is_log)
-        .then(|| Reader {
+        .then(|| LogReader {
             words: "PostgreSQL's log".into(),
             step_ns: Some(1_000),
             zone_advice: None,
@@ -281,10 +281,10 @@ fn postgresql(lines: &[&[u8]], hints: &Hints) -> Option<Reader> {
         })
 }
 
-impl Reader {
+impl LogReader {
     /// Reads a line without its end; entries that are complete are given to `sink`.
     #[inline]
-    pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> Line {
+    pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LogLine {
         let entry = match &mut self.kind {
             // Apart from the others, so that its entries stay in registers.
             FormatKind::Combined(combined) => return give_entry(combined.parse(line), line, sink),
@@ -303,7 +303,7 @@ impl Reader {
     pub(crate) fn line_ahead<'a>(
         &mut self,
         text: &'a [u8],
-        width: impl Width,
+        width: impl RegisterWidth,
     ) -> Option<(Entry<'a>, usize)> {
         match &mut self.kind {
             FormatKind::Combined(combined) => combined.parse_ahead(text, width),
@@ -349,14 +349,14 @@ const DOUBTFUL: &str = "Many durations are 0, so they are hardly in µs: name th
 
 /// Gives the entry of a line to `sink`, and says what the line was.
 #[inline]
-fn give_entry(entry: Option<Entry>, line: &[u8], sink: &mut impl FnMut(&Entry)) -> Line {
+fn give_entry(entry: Option<Entry>, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LogLine {
     match entry {
         Some(entry) => {
             sink(&entry);
-            Line::Entry
+            LogLine::Entry
         }
-        None if line.is_empty() => Line::Other,
-        None => Line::Malformed,
+        None if line.is_empty() => LogLine::Other,
+        None => LogLine::Malformed,
     }
 }
 

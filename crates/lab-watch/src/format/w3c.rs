@@ -4,7 +4,7 @@
 //!
 //! Source: W3C WD-logfile-960323; IIS 10, *W3C logging*; CloudFront, *standard logging*.
 
-use crate::entry::{Entry, Line};
+use crate::entry::{Entry, LogLine};
 use crate::time::{Zone, iso, number, scaled};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,19 +43,19 @@ impl W3c {
     }
 
     /// Reads a line; an entry is given to `sink`.
-    pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> Line {
+    pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LogLine {
         if line.first() == Some(&b'#') {
             if let Some(names) = line.strip_prefix(b"#Fields:") {
                 self.fields = words(names).map(field).collect();
             }
-            return Line::Other;
+            return LogLine::Other;
         }
         match self.parse(line) {
             Some(entry) => {
                 sink(&entry);
-                Line::Entry
+                LogLine::Entry
             }
-            None => Line::Malformed,
+            None => LogLine::Malformed,
         }
     }
 
@@ -136,14 +136,14 @@ mod tests {
                 b"#Software: Microsoft Internet Information Services 10.0",
                 &mut sink
             ),
-            Line::Other
+            LogLine::Other
         );
         w3c.line(b"#Fields: date time s-ip cs-method cs-uri-stem cs-uri-query s-port cs-username c-ip cs(User-Agent) cs(Referer) sc-status sc-substatus sc-win32-status time-taken", &mut sink);
         let line = b"2026-05-01 10:00:00 10.0.0.1 GET /default.htm - 80 - 10.0.0.2 Mozilla/5.0+(X) - 200 0 0 78";
-        assert_eq!(w3c.line(line, &mut sink), Line::Entry);
+        assert_eq!(w3c.line(line, &mut sink), LogLine::Entry);
         assert_eq!(
             w3c.line(b"2026-05-01 10:00:00 10.0.0.1 GET", &mut sink),
-            Line::Malformed
+            LogLine::Malformed
         );
         assert!(w3c.has_durations());
         assert_eq!(

@@ -41,7 +41,7 @@ enum FollowState {
 }
 
 /// A follower of a run.
-struct Follower {
+struct PageFollower {
     app: App,
     run: String,
     state: FollowState,
@@ -60,7 +60,7 @@ pub async fn events(
     let name = run.clone();
     app.blocking(move |library| library.path(&name).map(drop))
         .await?;
-    let follower = Follower {
+    let follower = PageFollower {
         app,
         run,
         state: FollowState::Running,
@@ -75,7 +75,7 @@ pub async fn events(
     Ok(Sse::new(events).keep_alive(KeepAlive::default()))
 }
 
-impl Follower {
+impl PageFollower {
     /// The next event; `None`: it is over, or the server ends.
     async fn next(&mut self) -> Option<Event> {
         while self.queue.is_empty() {

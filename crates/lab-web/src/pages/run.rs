@@ -6,7 +6,7 @@ use super::live::live_page;
 use super::runs::title;
 use super::{encoded, minute, page, run_path};
 use crate::app::App;
-use crate::library::{Entry, Library, State as RunState};
+use crate::library::{Entry, Library, RunState};
 use crate::problem::Problem;
 use axum::extract::{Path, State};
 use axum::http::HeaderMap;

@@ -3,7 +3,7 @@
 
 use super::{count, encoded, minute, page, run_path, values};
 use crate::app::App;
-use crate::library::{Entry, Library, State as RunState, Summary};
+use crate::library::{Entry, Library, RunState, Summary};
 use crate::problem::Problem;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::HeaderMap;

@@ -10,8 +10,8 @@ use crate::verbs::{run_files, runs_folder};
 use lab_audit::Extra;
 use lab_audit::Root;
 use lab_audit::host::{self, CLASSES, Machine};
-use lab_audit::hot::{self, HotTarget, Scope};
-use lab_audit::storage::{self, ROUNDS, SCRATCH, Target};
+use lab_audit::hot::{self, HotTarget, WatchedFolders};
+use lab_audit::storage::{self, ROUNDS, SCRATCH, StorageTarget};
 use lab_bench::{interrupt, unix_seconds};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -61,9 +61,9 @@ fn with_load(cli: &Cli, args: &HostArgs, mut machine: Machine) -> Machine {
 fn measure_disks(paths: &[PathBuf]) -> Result<Extra, Exit> {
     let bar = progress();
     bar.set_message("a scratch file is written");
-    let targets: Result<Vec<Target>, String> = paths
+    let targets: Result<Vec<StorageTarget>, String> = paths
         .iter()
-        .map(|path| Target::open(path, SCRATCH))
+        .map(|path| StorageTarget::open(path, SCRATCH))
         .collect();
     let targets = targets.map_err(|reason| Exit::wrong(format!("--measure {reason}")))?;
     let measured = storage::measure(targets, ROUNDS, &mut |done| {
@@ -81,7 +81,7 @@ fn watch_folders(args: &HostArgs, length: Duration, machine: &Machine) -> Result
     let under = under.map_err(|e| Exit::wrong(format!("--under {}: {e}", args.under.display())))?;
     let fast = args.fast.as_deref().map(HotTarget::of).transpose();
     let fast = fast.map_err(|reason| Exit::wrong(format!("--fast {reason}")))?;
-    let scope = Scope::new(&under, host::mounts(machine));
+    let scope = WatchedFolders::new(&under, host::mounts(machine));
     interrupt::watch().map_err(Exit::failed)?;
     let bar = progress();
     let usage = hot::watch(&scope, length, &mut |elapsed| {

@@ -6,7 +6,7 @@ use super::{finish, read_text, rules};
 use crate::cli::Cli;
 use crate::exit::Exit;
 use crate::progress::progress;
-use lab_audit::site::{self, Options, Site, Url};
+use lab_audit::site::{self, Site, SiteOptions, Url};
 use lab_bench::unix_seconds;
 use std::process::ExitCode;
 
@@ -33,17 +33,17 @@ pub fn site(cli: &Cli, args: &SiteArgs) -> Result<ExitCode, Exit> {
 /// A URL of a page. Error: what is wrong with it.
 pub fn page(text: &str) -> Result<Url, Exit> {
     // The parser of lab-load has the better error messages.
-    lab_load::Link::parse(text)?;
+    lab_load::LoadUrl::parse(text)?;
     Url::parse(text).map_err(Exit::wrong)
 }
 
 /// What sends requests to a site: for all of it, or for its cookies only.
-type Inspect = fn(&Url, &Options, &mut dyn FnMut(&str)) -> Result<Site, String>;
+type Inspect = fn(&Url, &SiteOptions, &mut dyn FnMut(&str)) -> Result<Site, String>;
 
 /// Sends requests to a site, with progress on a terminal.
 pub fn inspect_site(url: &Url, requests: &SiteRequestArgs, inspect: Inspect) -> Result<Site, Exit> {
     let bar = progress();
-    let options = Options {
+    let options = SiteOptions {
         rate: requests.ask_rate,
         resources: requests.resources as usize,
         ajp_port: requests.ajp_port,

@@ -8,7 +8,7 @@ use crate::measuring;
 use crate::verbs::{explain, forecast::forecast, report, runs_folder};
 use lab_bench::{CommandWorkload, LocalExecutor, fingerprint, interrupt, unix_seconds};
 use lab_model::{Commands, Cores, Ending, Measure, Plan};
-use lab_plan::{Comparison, GivenCommand, Words};
+use lab_plan::{CommandWords, Comparison, GivenCommand};
 use lab_report::{Format, kind};
 use lab_store::RunWriter;
 use std::path::{Path, PathBuf};
@@ -102,9 +102,9 @@ pub fn measure(plan: &Plan, writer: RunWriter) -> Result<Ending, Exit> {
 /// The commands of the command line. Errors: there are none, or there are more names.
 fn given_commands(args: &CompareArgs) -> Result<Vec<GivenCommand>, Exit> {
     let folder = std::env::current_dir().map_err(Exit::wrong)?;
-    let lines = args.commands.iter().cloned().map(Words::Line);
-    let words = (!args.words.is_empty()).then(|| Words::List(args.words.clone()));
-    let all: Vec<Words> = lines.chain(words).collect();
+    let lines = args.commands.iter().cloned().map(CommandWords::Line);
+    let words = (!args.words.is_empty()).then(|| CommandWords::List(args.words.clone()));
+    let all: Vec<CommandWords> = lines.chain(words).collect();
     if all.is_empty() {
         return Err(Exit::wrong(
             "there is nothing to compare; give commands, such as `benchlab compare 'sort a' 'sort b'`",

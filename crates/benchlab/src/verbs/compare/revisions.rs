@@ -6,7 +6,7 @@ use crate::cli::{Cli, CompareArgs};
 use crate::exit::Exit;
 use crate::measuring;
 use lab_bench::{Revision, WorktreeError, Worktrees, interrupt};
-use lab_plan::{GivenCommand, Words};
+use lab_plan::{CommandWords, GivenCommand};
 use std::collections::HashSet;
 use std::process::ExitCode;
 
@@ -65,10 +65,10 @@ fn check_builds(args: &CompareArgs) -> Result<(), Exit> {
 }
 
 /// The one command that every revision runs.
-fn command_words(args: &CompareArgs) -> Result<Words, Exit> {
+fn command_words(args: &CompareArgs) -> Result<CommandWords, Exit> {
     match (&args.commands[..], &args.words[..]) {
-        ([line], []) => Ok(Words::Line(line.clone())),
-        ([], [_, ..]) => Ok(Words::List(args.words.clone())),
+        ([line], []) => Ok(CommandWords::Line(line.clone())),
+        ([], [_, ..]) => Ok(CommandWords::List(args.words.clone())),
         _ => Err(Exit::wrong(
             "--rev takes one command, such as `benchlab compare --rev main --rev HEAD -- cargo run --release`",
         )),

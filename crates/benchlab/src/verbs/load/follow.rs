@@ -14,7 +14,7 @@ use std::time::Instant;
 const LINE_NS: u64 = 1_000_000_000;
 
 /// Follows a load run.
-pub struct Follower<'a> {
+pub struct LoadFollower<'a> {
     plan: &'a Plan,
     began: Instant,
     last_line: Instant,
@@ -27,14 +27,14 @@ enum Display<'a> {
     Lines(HashMap<SubjectAtPoint, Sum>),
 }
 
-impl<'a> Follower<'a> {
+impl<'a> LoadFollower<'a> {
     /// Follows a run of this plan on standard error.
-    pub fn new(plan: &'a Plan) -> Follower<'a> {
+    pub fn new(plan: &'a Plan) -> LoadFollower<'a> {
         let display = match View::on_terminal() {
             Some(view) => Display::View(Box::new((LoadStatus::new(plan), view))),
             None => Display::Lines(HashMap::new()),
         };
-        Follower {
+        LoadFollower {
             plan,
             began: Instant::now(),
             last_line: Instant::now(),

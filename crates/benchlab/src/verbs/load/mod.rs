@@ -16,12 +16,12 @@ use crate::measuring;
 use crate::verbs::compare::{exports, sweeps};
 use crate::verbs::{report, runs_folder};
 pub use command::LoadCommand;
-use follow::Follower;
+use follow::LoadFollower;
 use generators::LoadGenerators;
 use lab_bench::{BenchError, LoadWorkload, Session, give_back, host, interrupt, unix_seconds};
 use lab_model::host::Finding;
 use lab_model::{Ending, Host, Metric, Plan, Run};
-use lab_plan::{Loading, Server};
+use lab_plan::{LoadedServer, Loading};
 use lab_report::{Report, kind};
 use lab_stats::load::threshold::{Threshold, judge};
 use lab_store::RunWriter;
@@ -85,7 +85,7 @@ pub fn loading(
 ) -> Result<Loading, Exit> {
     let named = servers.iter().zip(names).map(|(server, name)| {
         let origin = server.origin.to_string();
-        Server {
+        LoadedServer {
             name: name.clone().unwrap_or_else(|| origin.clone()),
             asked: server.planned.clone(),
             origin,
@@ -186,7 +186,7 @@ fn measure(
     run: Run,
     workload: LoadWorkload,
 ) -> Result<Result<Ending, String>, Exit> {
-    let mut follower = Follower::new(plan);
+    let mut follower = LoadFollower::new(plan);
     give_back();
     let session = Session::new(plan, writer, run, Box::new(workload));
     let ending = session.measure(&mut |progress| follower.step(progress));

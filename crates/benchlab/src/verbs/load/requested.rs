@@ -4,8 +4,8 @@
 use crate::cli::Sending;
 use crate::exit::Exit;
 use lab_load::{
-    Expect, Family, Header, JobError, JsonValue, Link, Origin, Request, ServerRequests, Statuses,
-    Trust, method, read_requests,
+    Expect, Header, IpFamily, JobError, JsonValue, LoadUrl, Origin, Request, ServerRequests,
+    Statuses, Trust, method, read_requests,
 };
 use lab_model::{Load, PlannedRequest, Protocol};
 use std::time::Duration;
@@ -32,13 +32,13 @@ impl Sending {
         weights: &[u32],
         seed: u64,
     ) -> Result<Vec<RequestedServer>, Exit> {
-        let links = urls.iter().map(|url| Link::parse(url));
-        let links: Vec<Link> = links.collect::<Result<_, _>>()?;
+        let links = urls.iter().map(|url| LoadUrl::parse(url));
+        let links: Vec<LoadUrl> = links.collect::<Result<_, _>>()?;
         let list = self.request_list(&links, weights)?;
         // The URL of `--requests` names the server, and is not itself a request.
         let origin = Origin::shared(links.iter().chain(list.iter().map(|r| &r.link)))?;
         let families = self.families().iter().copied().map(Some);
-        let families: Vec<Option<Family>> = if self.families().is_empty() {
+        let families: Vec<Option<IpFamily>> = if self.families().is_empty() {
             vec![None]
         } else {
             families.collect()
@@ -84,7 +84,7 @@ impl Sending {
     }
 
     /// The address families of `--family`; empty without it.
-    pub fn families(&self) -> &[Family] {
+    pub fn families(&self) -> &[IpFamily] {
         self.family.as_ref().map_or(&[], |families| &families.0)
     }
 
@@ -105,7 +105,7 @@ impl Sending {
         }
     }
 
-    fn request_list(&self, links: &[Link], weights: &[u32]) -> Result<Vec<Request>, Exit> {
+    fn request_list(&self, links: &[LoadUrl], weights: &[u32]) -> Result<Vec<Request>, Exit> {
         let headers = self.header.iter().map(|line| Header::parse(line));
         let headers: Vec<Header> = headers.collect::<Result<_, _>>()?;
         let mut list = match &self.requests {
@@ -125,7 +125,7 @@ impl Sending {
     }
 
     /// One request to each URL.
-    fn requests_to(&self, links: &[Link], weights: &[u32]) -> Result<Vec<Request>, Exit> {
+    fn requests_to(&self, links: &[LoadUrl], weights: &[u32]) -> Result<Vec<Request>, Exit> {
         if !weights.is_empty() && weights.len() != links.len() {
             return Err(Exit::wrong(format!(
                 "--weights has {} numbers for {} URLs: give one for each, in their order",
@@ -142,7 +142,7 @@ impl Sending {
         let with_body = self.body.is_some() || self.body_file.is_some();
         let usual = if with_body { "POST" } else { "GET" };
         let method = method(self.method.as_deref().unwrap_or(usual))?;
-        let request = |(i, link): (usize, &Link)| Request {
+        let request = |(i, link): (usize, &LoadUrl)| Request {
             method: method.clone(),
             body: body.clone().into(),
             weight: weights.get(i).copied().unwrap_or(1),

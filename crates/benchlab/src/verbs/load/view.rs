@@ -48,11 +48,11 @@ pub struct LoadStatus<'a> {
     all: HashMap<SubjectAtPoint, Sum>,
     /// The last slices of that server and point: one second of load.
     last: VecDeque<Slice>,
-    heat: VecDeque<Column>,
+    heat: VecDeque<SliceColumn>,
 }
 
 /// A slice in the heat map.
-struct Column {
+struct SliceColumn {
     /// Requests by the [`level`] of their response time.
     counts: HashMap<usize, u64>,
     errors: bool,
@@ -85,7 +85,7 @@ impl<'a> LoadStatus<'a> {
         while self.last.len() > 1 && wall_ns(&self.last) - self.last[0].wall_ns >= LAST_NS {
             self.last.pop_front();
         }
-        self.heat.push_back(Column::new(slice));
+        self.heat.push_back(SliceColumn::new(slice));
         if self.heat.len() > WIDTH - LABEL {
             self.heat.pop_front();
         }
@@ -98,13 +98,13 @@ impl<'a> LoadStatus<'a> {
     }
 }
 
-impl Column {
-    fn new(slice: &Slice) -> Column {
+impl SliceColumn {
+    fn new(slice: &Slice) -> SliceColumn {
         let mut counts = HashMap::new();
         for &(ns, count) in &slice.response.counts().0 {
             *counts.entry(level(ns)).or_default() += count;
         }
-        Column {
+        SliceColumn {
             counts,
             errors: !slice.errors.is_empty(),
         }
@@ -183,14 +183,14 @@ impl LoadStatus<'_> {
             let cells = self.heat.iter().map(|column| column.cell(from, level));
             format!("{}{}", DIM.apply_to(bound), cells.collect::<String>())
         };
-        let mark = |column: &Column| if column.errors { '!' } else { ' ' };
+        let mark = |column: &SliceColumn| if column.errors { '!' } else { ' ' };
         let marks: String = self.heat.iter().map(mark).collect();
         let errors = format!("{}{}", label("  errors"), RED.apply_to(marks));
         (0..ROWS).map(row).chain([errors]).collect()
     }
 }
 
-impl Column {
+impl SliceColumn {
     /// A character whose shade says which part of the requests is within these levels, both included.
     fn cell(&self, from: usize, to: usize) -> String {
         let within = self

@@ -10,8 +10,8 @@ use crate::verbs::compare::{check_out, measure, new_run_file, plan};
 use crate::verbs::report::with_report;
 use clap::Parser;
 use lab_bench::{
-    Fault, Order, Starter, Tool, ValgrindRun, allowed_cores, hardware_counters, in_path, install,
-    interrupt, valgrind,
+    Fault, StartRequest, Starter, Tool, ValgrindRun, allowed_cores, hardware_counters, in_path,
+    install, interrupt, valgrind,
 };
 use lab_model::{Ending, Figure, Subject};
 use lab_plan::Toolchain;
@@ -144,7 +144,7 @@ fn set_up(commands: &[&Subject], scratch: &Path) -> Result<(), Exit> {
             continue;
         };
         let mut starter = Starter::new().map_err(|e| error(e.to_string()))?;
-        let order = Order {
+        let order = StartRequest {
             program: setup.clone(),
             folder: command
                 .folder
@@ -153,7 +153,7 @@ fn set_up(commands: &[&Subject], scratch: &Path) -> Result<(), Exit> {
             errors: Some(errors.clone()),
             cores: allowed_cores().map_err(|e| error(e.to_string()))?,
             time_limit: SETUP_LIMIT,
-            ..Order::default()
+            ..StartRequest::default()
         };
         let line = setup.join(" ");
         let ended = starter.run(&order).map_err(|fault| match fault {

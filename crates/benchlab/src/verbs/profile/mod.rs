@@ -8,7 +8,7 @@ use crate::exit::{self, Exit};
 use crate::verbs::report::deliver_document;
 use lab_bench::unix_seconds;
 use lab_profile::{
-    CallgrindReader, CostProfile, Judged, Profile, ProfileError, Sources, read_cachegrind,
+    CallgrindReader, CostProfile, GateResult, Profile, ProfileError, Sources, read_cachegrind,
     read_dhat, read_massif,
 };
 use lab_report::document::{Document, Finding};
@@ -76,12 +76,12 @@ fn judge(args: &ProfileArgs, profiles: &[Profile]) -> ExitCode {
     let (mut has_failed, mut is_open) = (false, false);
     for verdict in verdicts {
         match verdict {
-            Judged::Passed => {}
-            Judged::Failed(text) => {
+            GateResult::Passed => {}
+            GateResult::Failed(text) => {
                 has_failed = true;
                 eprintln!("benchlab: --fail-if is so: {text}");
             }
-            Judged::Undecided(text) => {
+            GateResult::Undecided(text) => {
                 is_open = true;
                 eprintln!("benchlab: --fail-if is not decided: {text}");
             }

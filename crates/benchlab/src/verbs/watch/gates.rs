@@ -4,17 +4,17 @@
 use crate::cli::WatchArgs;
 use crate::exit::{self, Exit};
 use lab_model::Watched;
-use lab_watch::analysis::gate::{Gate, Judged};
+use lab_watch::analysis::gate::{Gate, GateAnswer};
 use std::process::ExitCode;
 
-fn judge_all(gates: &[Gate], watched: &Watched) -> Vec<Judged> {
+fn judge_all(gates: &[Gate], watched: &Watched) -> Vec<GateAnswer> {
     gates.iter().map(|gate| gate.judge(watched)).collect()
 }
 
 /// Judges the gates. Errors: one is crossed, or cannot be judged.
 pub fn judge(args: &WatchArgs, watched: Option<&Watched>) -> Result<(), Exit> {
     let judged = watched.map_or(Vec::new(), |watched| judge_all(&args.fail_if, watched));
-    let texts = |is_listed: &dyn Fn(&Judged) -> bool| -> Vec<String> {
+    let texts = |is_listed: &dyn Fn(&GateAnswer) -> bool| -> Vec<String> {
         let listed = judged.iter().filter(|j| is_listed(j));
         listed
             .map(|j| format!("{}: {}", lab_report::clean(&j.gate), j.words))
@@ -38,7 +38,7 @@ pub fn nagios(args: &WatchArgs, watched: &Watched) -> ExitCode {
         judge_all(&args.fail_if, watched),
         judge_all(&args.warn_if, watched),
     );
-    let is_crossed = |all: &[Judged]| all.iter().any(|j| j.is_crossed);
+    let is_crossed = |all: &[GateAnswer]| all.iter().any(|j| j.is_crossed);
     let is_unknown = fail.iter().chain(&warn).any(|j| j.value.is_none());
     let (word, code) = if is_crossed(&fail) {
         ("CRITICAL", 2)
@@ -49,7 +49,7 @@ pub fn nagios(args: &WatchArgs, watched: &Watched) -> ExitCode {
     } else {
         ("OK", 0)
     };
-    let listed: Vec<&Judged> = match code {
+    let listed: Vec<&GateAnswer> = match code {
         2 => fail.iter().filter(|j| j.is_crossed).collect(),
         1 => warn.iter().filter(|j| j.is_crossed).collect(),
         _ => fail.iter().chain(&warn).collect(),
@@ -73,7 +73,7 @@ pub fn nagios(args: &WatchArgs, watched: &Watched) -> ExitCode {
 }
 
 /// Each figure once, as `'label'=value;warning;critical`.
-fn figures(fail: &[Judged], warn: &[Judged]) -> Vec<String> {
+fn figures(fail: &[GateAnswer], warn: &[GateAnswer]) -> Vec<String> {
     let mut figures: Vec<(String, f64, [String; 2])> = Vec::new();
     for (column, gates) in [warn, fail].into_iter().enumerate() {
         for (gate, value) in gates.iter().filter_map(|j| Some((j, j.value?))) {
@@ -93,14 +93,14 @@ fn figures(fail: &[Judged], warn: &[Judged]) -> Vec<String> {
 }
 
 /// The figure of a gate, without the characters that end a label.
-fn label(gate: &Judged) -> String {
+fn label(gate: &GateAnswer) -> String {
     let figure = gate.gate.split(['<', '>']).next().unwrap_or("");
     let label = lab_report::clean(figure).replace(['\'', '=', '|'], "");
     label.trim().to_string()
 }
 
 /// Values that are no alert: up to a bound, or from it on (`10:`).
-fn range(gate: &Judged) -> String {
+fn range(gate: &GateAnswer) -> String {
     let from = if gate.gate.contains('<') { ":" } else { "" };
     format!("{}{from}", gate.bound)
 }

@@ -34,7 +34,7 @@ pub struct ApiServer {
 
 struct Shared {
     pods: Pods,
-    jobs: Mutex<BTreeMap<String, Job>>,
+    jobs: Mutex<BTreeMap<String, LoadJob>>,
     /// Every Job as it was made.
     created: Mutex<Vec<Value>>,
     /// Where containers have their temporary files.
@@ -42,7 +42,7 @@ struct Shared {
     nodes: AtomicU32,
 }
 
-struct Job {
+struct LoadJob {
     object: Value,
     attached: Option<Attached>,
 }
@@ -149,7 +149,7 @@ fn has_client() -> bool {
 }
 
 impl Shared {
-    fn jobs(&self) -> MutexGuard<'_, BTreeMap<String, Job>> {
+    fn jobs(&self) -> MutexGuard<'_, BTreeMap<String, LoadJob>> {
         self.jobs.lock().unwrap()
     }
 
@@ -232,7 +232,7 @@ impl Shared {
         object["metadata"]["uid"] = "5f0c".into();
         self.created.lock().unwrap().push(object.clone());
         let name = object["metadata"]["name"].as_str().unwrap().to_owned();
-        let job = Job {
+        let job = LoadJob {
             object: object.clone(),
             attached: None,
         };

@@ -2,11 +2,11 @@
 //! Only this host and private networks are loaded, unless the user names the very host. Nothing is
 //! connected to here.
 
-use lab_load::{Guard, Link};
+use lab_load::{LoadGuard, LoadUrl};
 use std::net::IpAddr;
 
-fn checked(guard: &Guard, url: &str, addresses: &[&str]) -> Result<(), String> {
-    let origin = Link::parse(url).unwrap().origin;
+fn checked(guard: &LoadGuard, url: &str, addresses: &[&str]) -> Result<(), String> {
+    let origin = LoadUrl::parse(url).unwrap().origin;
     let addresses = addresses.iter().map(|a| a.parse::<IpAddr>().unwrap());
     guard
         .check(&origin.host(), addresses)
@@ -15,7 +15,7 @@ fn checked(guard: &Guard, url: &str, addresses: &[&str]) -> Result<(), String> {
 
 #[test]
 fn this_host_and_private_networks_are_let_through() {
-    let guard = Guard::new(None).unwrap();
+    let guard = LoadGuard::new(None).unwrap();
     for near in [
         "127.0.0.1",
         "127.255.0.3",
@@ -46,7 +46,7 @@ fn this_host_and_private_networks_are_let_through() {
 
 #[test]
 fn all_others_are_refused() {
-    let guard = Guard::new(None).unwrap();
+    let guard = LoadGuard::new(None).unwrap();
     for far in [
         "192.0.2.1",
         "11.0.0.1",
@@ -72,7 +72,7 @@ fn all_others_are_refused() {
 
 #[test]
 fn exactly_the_named_host_may_be_loaded() {
-    let guard = Guard::new(Some("Shop.example")).unwrap();
+    let guard = LoadGuard::new(Some("Shop.example")).unwrap();
     assert_eq!(
         checked(&guard, "http://shop.example:81/x", &["192.0.2.1"]),
         Ok(())
@@ -90,7 +90,7 @@ fn exactly_the_named_host_may_be_loaded() {
         ("[2001:db8::1]", "http://[2001:db8::1]"),
         ("2001:db8::1", "http://[2001:db8:0::1]:8080"),
     ] {
-        let guard = Guard::new(Some(allowed)).unwrap();
+        let guard = LoadGuard::new(Some(allowed)).unwrap();
         assert_eq!(checked(&guard, url, &["2001:db8::1"]), Ok(()), "{url}");
     }
     for wrong in [
@@ -99,16 +99,16 @@ fn exactly_the_named_host_may_be_loaded() {
         "shop.example/x",
         "",
     ] {
-        assert!(Guard::new(Some(wrong)).is_err(), "{wrong}");
+        assert!(LoadGuard::new(Some(wrong)).is_err(), "{wrong}");
     }
 }
 
 #[test]
 fn an_address_is_never_handed_out_unguarded() {
-    let guard = Guard::new(None).unwrap();
-    let origin = Link::parse("http://192.0.2.1/").unwrap().origin;
+    let guard = LoadGuard::new(None).unwrap();
+    let origin = LoadUrl::parse("http://192.0.2.1/").unwrap().origin;
     assert!(origin.address(None, &guard).is_err());
-    let guard = Guard::new(Some("192.0.2.1")).unwrap();
+    let guard = LoadGuard::new(Some("192.0.2.1")).unwrap();
     assert_eq!(
         origin.address(None, &guard).unwrap().to_string(),
         "192.0.2.1:80"

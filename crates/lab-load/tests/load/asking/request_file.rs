@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Files of requests are read as documented; what is wrong in them is named by its line.
 
-use lab_load::{JobError, Link, Request, Requests, read_requests};
+use lab_load::{JobError, LoadUrl, Request, Requests, read_requests};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use std::path::PathBuf;
@@ -50,7 +50,7 @@ impl Folder {
         // A file that is cut and written anew waits for the disk on some file systems.
         let _ = std::fs::remove_file(self.file());
         std::fs::write(self.file(), text).unwrap();
-        let base = Link::parse("http://me:pw@127.0.0.1:8080/start").unwrap();
+        let base = LoadUrl::parse("http://me:pw@127.0.0.1:8080/start").unwrap();
         read_requests(&self.file(), Some(&base))
     }
 

@@ -2,11 +2,11 @@
 //! What is rendered is what was asked for, as an independent parser reads it, and nothing else can be
 //! smuggled in.
 
-use lab_load::{Header, Link, Request, Requests, method};
+use lab_load::{Header, LoadUrl, Request, Requests, method};
 use std::collections::HashMap;
 
 fn request_to(url: &str) -> Request {
-    Request::new(Link::parse(url).unwrap())
+    Request::new(LoadUrl::parse(url).unwrap())
 }
 
 fn with(headers: &[&str]) -> Request {
@@ -252,7 +252,7 @@ fn any_path_is_rendered() {
             format!("http://127.0.0.1/a{c}b"),
             format!("http://127.0.0.1/?a{c}b"),
         ] {
-            let path = Link::parse(&url).unwrap().path().to_owned();
+            let path = LoadUrl::parse(&url).unwrap().path().to_owned();
             let requests = Requests::new(&[request_to(&url)], true, 1).unwrap();
             assert_eq!(
                 requests

@@ -5,7 +5,7 @@ use lab_load::response::*;
 
 /// The answers in a stream that comes in pieces of so many bytes, each with its body.
 fn read(stream: &[u8], piece: usize) -> Result<Vec<(ResponseEnd, Vec<u8>)>, Malformed> {
-    let (mut reader, mut answers, mut body) = (Reader::new(), Vec::new(), Vec::new());
+    let (mut reader, mut answers, mut body) = (ResponseReader::new(), Vec::new(), Vec::new());
     for mut bytes in stream.chunks(piece) {
         while !bytes.is_empty() {
             let (used, answer) = reader.read(bytes, false, |b| body.extend_from_slice(b))?;
@@ -85,7 +85,7 @@ fn connections_stay_or_close_as_the_head_says() {
 
 #[test]
 fn an_answer_to_head_has_no_body() {
-    let mut reader = Reader::new();
+    let mut reader = ResponseReader::new();
     let head = b"HTTP/1.1 200 OK\r\nContent-Length: 30\r\n\r\n";
     let (used, answer) = reader.read(head, true, |_| panic!("a body")).unwrap();
     assert_eq!((used, answer.map(|a| a.status)), (head.len(), Some(200)));

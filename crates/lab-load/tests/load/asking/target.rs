@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! URLs are taken apart as the standards say, and no password is shown.
 
-use lab_load::{Family, Guard, Link, Origin};
+use lab_load::{IpFamily, LoadGuard, LoadUrl, Origin};
 use std::net::TcpListener;
 
-fn link(url: &str) -> Link {
-    Link::parse(url).unwrap()
+fn link(url: &str) -> LoadUrl {
+    LoadUrl::parse(url).unwrap()
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn what_is_no_url_of_http_says_what_to_do() {
         ("", "is no URL"),
     ];
     for (url, words) in cases {
-        let error = Link::parse(url).unwrap_err().to_string();
+        let error = LoadUrl::parse(url).unwrap_err().to_string();
         assert!(error.contains(words), "{url}: {error}");
     }
 }
@@ -75,7 +75,7 @@ fn user_and_password_are_sent_and_never_shown() {
         "me:se://secret@localhost",
         "http://me:secret@",
     ] {
-        let error = Link::parse(wrong).unwrap_err().to_string();
+        let error = LoadUrl::parse(wrong).unwrap_err().to_string();
         assert!(!error.contains("sec"), "{error}");
     }
 }
@@ -83,7 +83,7 @@ fn user_and_password_are_sent_and_never_shown() {
 #[test]
 fn one_server_is_loaded_at_a_time() {
     let shared = |urls: &[&str]| {
-        let links: Vec<Link> = urls.iter().map(|url| link(url)).collect();
+        let links: Vec<LoadUrl> = urls.iter().map(|url| link(url)).collect();
         Origin::shared(&links)
     };
     let origin = shared(&["http://a.test/1", "http://A.test:80/2"]).unwrap();
@@ -111,17 +111,20 @@ fn a_path_never_leads_to_another_server() {
 
 #[test]
 fn families_are_chosen() {
-    assert_eq!(Family::parse("4").unwrap(), [Family::V4]);
-    assert_eq!(Family::parse("6,4").unwrap(), [Family::V6, Family::V4]);
+    assert_eq!(IpFamily::parse("4").unwrap(), [IpFamily::V4]);
+    assert_eq!(
+        IpFamily::parse("6,4").unwrap(),
+        [IpFamily::V6, IpFamily::V4]
+    );
     for wrong in ["", "5", "4,4", "4,6,4", "v4"] {
-        assert!(Family::parse(wrong).is_err(), "{wrong}");
+        assert!(IpFamily::parse(wrong).is_err(), "{wrong}");
     }
-    let guard = Guard::new(None).unwrap();
+    let guard = LoadGuard::new(None).unwrap();
     let origin = link("http://127.0.0.1:9/").origin;
-    let address = origin.address(Some(Family::V4), &guard).unwrap();
+    let address = origin.address(Some(IpFamily::V4), &guard).unwrap();
     assert_eq!(address.to_string(), "127.0.0.1:9");
     let error = origin
-        .address(Some(Family::V6), &guard)
+        .address(Some(IpFamily::V6), &guard)
         .unwrap_err()
         .to_string();
     assert!(
@@ -134,7 +137,7 @@ fn families_are_chosen() {
 fn a_name_of_several_addresses_is_reached_where_a_server_listens() {
     let server = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = server.local_addr().unwrap().port();
-    let guard = Guard::new(None).unwrap();
+    let guard = LoadGuard::new(None).unwrap();
     let origin = link(&format!("http://localhost:{port}/")).origin;
     assert_eq!(
         origin.address(None, &guard).unwrap(),

@@ -2,7 +2,7 @@
 //! Servers are believed only with a certificate of a known authority, unless the user wants otherwise.
 
 use crate::authority::Authority;
-use lab_load::{Link, Tls, Trust};
+use lab_load::{LoadUrl, Tls, Trust};
 use lab_model::Protocol;
 use rustls::{ClientConnection, HandshakeKind, ServerConfig, ServerConnection};
 use std::sync::Arc;
@@ -29,7 +29,7 @@ fn shake(tls: &Tls, server: Arc<ServerConfig>) -> Result<(Vec<u8>, HandshakeKind
 }
 
 fn tls(url: &str, protocol: Protocol, trust: &Trust) -> Tls {
-    Tls::new(&Link::parse(url).unwrap().origin, protocol, trust).unwrap()
+    Tls::new(&LoadUrl::parse(url).unwrap().origin, protocol, trust).unwrap()
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn anybody_is_believed_only_if_asked_for_and_it_is_said() {
 #[test]
 fn files_without_authorities_are_refused() {
     let authority = Authority::new();
-    let origin = Link::parse("https://127.0.0.1/").unwrap().origin;
+    let origin = LoadUrl::parse("https://127.0.0.1/").unwrap().origin;
     let file = authority.folder.path().join("x.pem");
     let refused = |words: &str| {
         let error = Tls::new(&origin, Protocol::Http1, &Trust::File(file.clone())).unwrap_err();

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Loads for tests: a job that is changed as a test needs it, and all that happened when it was carried out.
 
-use lab_load::{Engine, Expect, Guard, Job, Link, Record, Request, Requests, Statuses};
+use lab_load::{
+    Engine, Expect, LoadGuard, LoadJob, LoadUrl, Request, Requests, SliceRecord, Statuses,
+};
 use lab_model::{Arrivals, ErrorKind, Protocol, Stage};
 use std::sync::Arc;
 use std::time::Duration;
 
 /// A closed loop over four kept connections with what is made of a request for `url`.
-pub fn job(url: &str, keep_alive: bool, change: impl Fn(Request) -> Request) -> Job {
-    let link = Link::parse(url).unwrap();
-    let address = link.origin.address(None, &Guard::default()).unwrap();
+pub fn job(url: &str, keep_alive: bool, change: impl Fn(Request) -> Request) -> LoadJob {
+    let link = LoadUrl::parse(url).unwrap();
+    let address = link.origin.address(None, &LoadGuard::default()).unwrap();
     let requests = Requests::new(&[change(Request::new(link))], keep_alive, 1).unwrap();
-    Job {
+    LoadJob {
         address,
         tls: None,
         requests: Arc::new(requests),
@@ -48,15 +50,15 @@ pub fn body(text: &[u8]) -> Arc<Expect> {
 
 /// A load of some milliseconds in slices of 50 ms, all of them together.
 #[track_caller]
-pub fn load(job: Job, ms: u64) -> Record {
+pub fn load(job: LoadJob, ms: u64) -> SliceRecord {
     load_again(&mut Engine::start(job).unwrap(), ms)
 }
 
 #[track_caller]
-pub fn load_again(engine: &mut Engine, ms: u64) -> Record {
-    let mut all = Record::new();
+pub fn load_again(engine: &mut Engine, ms: u64) -> SliceRecord {
+    let mut all = SliceRecord::new();
     let slice = Duration::from_millis(50);
-    let each = &mut |record: &Record| {
+    let each = &mut |record: &SliceRecord| {
         all.add(record);
         true
     };
@@ -66,7 +68,7 @@ pub fn load_again(engine: &mut Engine, ms: u64) -> Record {
 }
 
 #[track_caller]
-pub fn assert_adds_up(record: &Record) {
+pub fn assert_adds_up(record: &SliceRecord) {
     let errors: u64 = record.errors.iter().sum();
     let ended = record.served + errors;
     assert_eq!(record.offered, ended, "{:?}", record.errors);
@@ -76,7 +78,7 @@ pub fn assert_adds_up(record: &Record) {
 
 /// All requests fail, in one way.
 #[track_caller]
-pub fn assert_fails(record: &Record, kind: ErrorKind, words: &str) {
+pub fn assert_fails(record: &SliceRecord, kind: ErrorKind, words: &str) {
     let (of_kind, errors) = (record.errors[kind as usize], &record.errors);
     assert!(of_kind > 0, "{errors:?} {:?}", record.words);
     assert_eq!(errors.iter().sum::<u64>(), of_kind, "{errors:?}");

@@ -2,7 +2,7 @@
 //! Charts as native ones: what they draw is on a sheet of its own, where it can be read and changed.
 
 use super::native::{self, Native};
-use super::sheet::{Page, Value, colour, muted, sheet_name, value, with_unit};
+use super::sheet::{CellValue, Sheet, colour, muted, sheet_name, value, with_unit};
 use crate::chart::{distribution_lines, drawable, heat_shares, panels, reach, stepped};
 use crate::document::*;
 use crate::format::text::cut;
@@ -19,7 +19,7 @@ const POINTS: usize = 400;
 /// The sheet of what the charts draw.
 pub struct Data {
     name: &'static str,
-    page: Page,
+    page: Sheet,
     /// The names of all sheets so far.
     names: Vec<String>,
     /// Heat maps.
@@ -35,7 +35,7 @@ impl Data {
         let names = others.iter().chain([&name]).map(|name| (*name).to_owned());
         Ok(Data {
             name,
-            page: Page::new(name)?,
+            page: Sheet::new(name)?,
             names: names.collect(),
             maps: Vec::new(),
         })
@@ -58,7 +58,7 @@ impl Data {
     }
 
     /// Adds a chart to a page, with its caption below it.
-    pub fn insert(&mut self, page: &mut Page, chart: &Chart) -> Result<(), XlsxError> {
+    pub fn insert(&mut self, page: &mut Sheet, chart: &Chart) -> Result<(), XlsxError> {
         match &chart.drawing {
             Drawing::Lines(lines) => self.lines(page, chart, lines)?,
             Drawing::Bars(bars) => self.bars(page, chart, bars)?,
@@ -83,7 +83,7 @@ impl Data {
         &mut self,
         title: &str,
         headings: &[&str],
-        rows: &[Vec<Value>],
+        rows: &[Vec<CellValue>],
     ) -> Result<Columns, XlsxError> {
         self.page.heading(title, 12.0)?;
         self.page.headings(headings.iter().copied())?;
@@ -99,7 +99,7 @@ impl Data {
         }))
     }
 
-    fn lines(&mut self, page: &mut Page, chart: &Chart, lines: &Lines) -> Result<(), XlsxError> {
+    fn lines(&mut self, page: &mut Sheet, chart: &Chart, lines: &Lines) -> Result<(), XlsxError> {
         let mut native = Native::new(ChartType::ScatterStraight, chart, 420);
         let x = with_unit(&lines.x.title, &lines.x.unit);
         let y = with_unit(&lines.y.title, &lines.y.unit);
@@ -113,12 +113,12 @@ impl Data {
             let rows = points.iter().map(|(x, y)| {
                 let [below, above] = match line.band {
                     Band::Shown => halves(y),
-                    Band::Hidden => [Value::Blank, Value::Blank],
+                    Band::Hidden => [CellValue::Blank, CellValue::Blank],
                 };
                 let point = [value(*x, &lines.x.unit), value(y.value, &lines.y.unit)];
                 point.into_iter().chain([below, above]).collect()
             });
-            let rows: Vec<Vec<Value>> = rows.collect();
+            let rows: Vec<Vec<CellValue>> = rows.collect();
             if rows.is_empty() {
                 continue;
             }
@@ -142,7 +142,7 @@ impl Data {
     }
 
     /// A chart for all rows, or one for each panel where panels have scales of their own.
-    fn bars(&mut self, page: &mut Page, chart: &Chart, bars: &Bars) -> Result<(), XlsxError> {
+    fn bars(&mut self, page: &mut Sheet, chart: &Chart, bars: &Bars) -> Result<(), XlsxError> {
         let (panels, have_own_scales) = panels(bars);
         let all_rows = [bars.rows.as_slice()];
         for rows in if have_own_scales {
@@ -167,7 +167,7 @@ impl Data {
 
     fn bar_panel(
         &mut self,
-        page: &mut Page,
+        page: &mut Sheet,
         chart: &Chart,
         bars: &Bars,
         rows: &[BarRow],
@@ -214,11 +214,11 @@ impl Data {
     }
 
     /// A sheet of tables whose cells are coloured by the part of their column's values.
-    fn heat(&mut self, page: &mut Page, chart: &Chart, maps: &HeatMaps) -> Result<(), XlsxError> {
+    fn heat(&mut self, page: &mut Sheet, chart: &Chart, maps: &HeatMaps) -> Result<(), XlsxError> {
         let name = self.sheet_name(&chart.title);
         let reference = format!("{}: see the sheet \u{201c}{name}\u{201d}.", chart.title);
         page.prose(&reference, 0, &Format::new())?;
-        let mut sheet = Page::new(&name)?;
+        let mut sheet = Sheet::new(&name)?;
         sheet.heading(&chart.title, 14.0)?;
         sheet.prose(&chart.caption, 0, &muted())?;
         let (rows, shares) = heat_shares(maps);
@@ -238,11 +238,11 @@ impl Data {
                     if column[i] > 0.0 {
                         value(column[i], &Unit::Share)
                     } else {
-                        Value::Blank
+                        CellValue::Blank
                     }
                 };
                 sheet.put(0, &value(*from, &maps.axis.unit), &muted())?;
-                let shares: Vec<Value> = columns.iter().map(|c| share(c)).collect();
+                let shares: Vec<CellValue> = columns.iter().map(|c| share(c)).collect();
                 for (place, share) in (1..).zip(&shares) {
                     sheet.put(place, share, &Format::new())?;
                 }
@@ -263,7 +263,7 @@ impl Data {
 }
 
 /// Names, lengths with their intervals, and parts.
-fn bar_cells(bars: &Bars, rows: &[BarRow]) -> Vec<Vec<Value>> {
+fn bar_cells(bars: &Bars, rows: &[BarRow]) -> Vec<Vec<CellValue>> {
     let unit = &bars.axis.unit;
     let part = |row: &BarRow, part: usize| {
         let values = row.parts.iter().filter(|p| p.part == part);
@@ -277,7 +277,7 @@ fn bar_cells(bars: &Bars, rows: &[BarRow]) -> Vec<Vec<Value>> {
             group = &row.group;
         }
         let [below, above] = halves(&row.total);
-        let name = Value::Text(full_name(group, &row.name));
+        let name = CellValue::Text(full_name(group, &row.name));
         let parts = (0..bars.parts.len()).map(|i| part(row, i));
         let row = [name, value(row.total.value, unit), below, above];
         row.into_iter().chain(parts).collect()
@@ -302,13 +302,13 @@ fn rarer(lines: Lines) -> Lines {
 }
 
 /// How far the bounds are below and above a value.
-fn halves(quantity: &Quantity) -> [Value; 2] {
+fn halves(quantity: &Quantity) -> [CellValue; 2] {
     match quantity.bounds() {
         Some((low, high)) => {
             let halves = [quantity.value - low, high - quantity.value];
             halves.map(|half| value(half, &quantity.unit))
         }
-        None => [Value::Blank, Value::Blank],
+        None => [CellValue::Blank, CellValue::Blank],
     }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A native chart of a workbook: its axes, its series and its colours.
 
-use super::sheet::{Page, colour, excel, muted};
+use super::sheet::{Sheet, colour, excel, muted};
 use crate::chart::drawable;
 use crate::document::{Axis, Chart, Line, Scale, Stroke, unit_name};
 use lab_model::Unit;
@@ -85,7 +85,7 @@ impl Native {
     }
 
     /// Puts it below what there is; one without series would be refused.
-    pub fn place(&self, page: &mut Page, drawn: bool) -> Result<(), XlsxError> {
+    pub fn place(&self, page: &mut Sheet, drawn: bool) -> Result<(), XlsxError> {
         if drawn {
             page.chart(&self.chart, self.height)
         } else {

@@ -16,7 +16,7 @@ const ROW: u32 = 20;
 const WIDTHS: (usize, usize) = (7, 44);
 
 /// A sheet while it is filled.
-pub struct Page {
+pub struct Sheet {
     /// What is written to.
     pub sheet: Worksheet,
     /// The next free row.
@@ -25,7 +25,7 @@ pub struct Page {
 }
 
 /// What is written into a cell.
-pub enum Value {
+pub enum CellValue {
     /// Text, never a formula.
     Text(String),
     /// A number with how it is shown.
@@ -34,12 +34,12 @@ pub enum Value {
     Blank,
 }
 
-impl Page {
+impl Sheet {
     /// An empty sheet.
-    pub fn new(name: &str) -> Result<Page, XlsxError> {
+    pub fn new(name: &str) -> Result<Sheet, XlsxError> {
         let mut sheet = Worksheet::new();
         sheet.set_name(name)?;
-        Ok(Page {
+        Ok(Sheet {
             sheet,
             row: 0,
             widths: Vec::new(),
@@ -78,20 +78,25 @@ impl Page {
     }
 
     /// A value in the current row.
-    pub fn put(&mut self, column: u16, value: &Value, format: &Format) -> Result<(), XlsxError> {
+    pub fn put(
+        &mut self,
+        column: u16,
+        value: &CellValue,
+        format: &Format,
+    ) -> Result<(), XlsxError> {
         let width = match value {
-            Value::Text(text) => {
+            CellValue::Text(text) => {
                 self.sheet
                     .write_string_with_format(self.row, column, excel(text), format)?;
                 unicode_width::UnicodeWidthStr::width(text.as_str())
             }
-            Value::Number(number, shown) => {
+            CellValue::Number(number, shown) => {
                 let format = format.clone().set_num_format(shown);
                 self.sheet
                     .write_number_with_format(self.row, column, *number, &format)?;
                 if shown.ends_with('%') { 5 } else { 12 }
             }
-            Value::Blank => 0,
+            CellValue::Blank => 0,
         };
         let place = usize::from(column);
         self.widths.resize(self.widths.len().max(place + 1), 0);
@@ -102,7 +107,7 @@ impl Page {
     /// A row of values.
     pub fn row_of<'v>(
         &mut self,
-        values: impl IntoIterator<Item = &'v Value>,
+        values: impl IntoIterator<Item = &'v CellValue>,
         format: &Format,
     ) -> Result<(), XlsxError> {
         for (column, value) in (0..).zip(values) {
@@ -226,35 +231,35 @@ impl Parts {
         headings
     }
 
-    fn values(&self, cell: &Cell) -> Vec<Value> {
+    fn values(&self, cell: &Cell) -> Vec<CellValue> {
         let quantity = cell.content.quantity();
         let mut values = vec![match &cell.content {
-            Content::Empty => Value::Blank,
-            Content::Words(words) => Value::Text(words.clone()),
+            Content::Empty => CellValue::Blank,
+            Content::Words(words) => CellValue::Text(words.clone()),
             Content::Quantity(quantity) => value(quantity.value, &quantity.unit),
         }];
         if self.units {
-            values.push(quantity.map_or(Value::Blank, |q| Value::Text(unit_name(&q.unit))));
+            values.push(quantity.map_or(CellValue::Blank, |q| CellValue::Text(unit_name(&q.unit))));
         }
         if self.bounds {
             values.extend(match quantity.and_then(|q| Some((q.bounds()?, &q.unit))) {
                 Some(((low, high), unit)) => [value(low, unit), value(high, unit)],
-                None => [Value::Blank, Value::Blank],
+                None => [CellValue::Blank, CellValue::Blank],
             });
         }
         if self.notes {
-            values.push(Value::Text(cell.note.clone()));
+            values.push(CellValue::Text(cell.note.clone()));
         }
         values
     }
 }
 
 /// A number of a unit; nothing for what is no number.
-pub fn value(number: f64, unit: &Unit) -> Value {
+pub fn value(number: f64, unit: &Unit) -> CellValue {
     if number.is_finite() {
-        Value::Number(number, number_format(number, unit))
+        CellValue::Number(number, number_format(number, unit))
     } else {
-        Value::Blank
+        CellValue::Blank
     }
 }
 

@@ -21,18 +21,18 @@ pub struct ChangedReport<'a> {
 const NAMED: usize = 4;
 
 /// What both audits found of one thing by one rule.
-struct Pair<'a> {
+struct JudgedInBoth<'a> {
     before: &'a Finding,
     after: &'a Finding,
 }
 
 /// The findings of both audits in pairs, and those of the first or the second alone.
 struct Compared<'a> {
-    pairs: Vec<Pair<'a>>,
+    pairs: Vec<JudgedInBoth<'a>>,
     alone: [Vec<&'a Finding>; 2],
 }
 
-impl Pair<'_> {
+impl JudgedInBoth<'_> {
     fn states(&self) -> [State; 2] {
         [self.before.state, self.after.state]
     }
@@ -60,7 +60,7 @@ pub fn document(report: &ChangedReport) -> Document {
     let [before, after] = report.audits;
     let compared = compare(before, after);
     let pairs = compared.pairs.iter();
-    let changed: Vec<&Pair> = pairs.filter(|p| p.before.state != p.after.state).collect();
+    let changed: Vec<&JudgedInBoth> = pairs.filter(|p| p.before.state != p.after.state).collect();
     let minutes = report.runs.map(|run| say::minute(run.started_unix_s));
     let mut document = Document {
         title: format!("Two audits: {}", question(after.kind)),
@@ -92,7 +92,7 @@ fn compare<'a>(before: &'a Audit, after: &'a Audit) -> Compared<'a> {
     };
     let pair = |thing: &Thing<'a>| {
         let (before, after) = (find(&first, *thing)?, thing.1);
-        Some(Pair { before, after })
+        Some(JudgedInBoth { before, after })
     };
     let only = |all: &[Thing<'a>], other: &[Thing<'a>]| -> Vec<&'a Finding> {
         let alone = all.iter().filter(|thing| find(other, **thing).is_none());
@@ -137,7 +137,7 @@ fn is_list(finding: &Finding) -> bool {
     evidence.any(|evidence| evidence.name == "things")
 }
 
-fn answer(report: &ChangedReport, changed: &[&Pair], alone: &[Vec<&Finding>; 2]) -> Answer {
+fn answer(report: &ChangedReport, changed: &[&JudgedInBoth], alone: &[Vec<&Finding>; 2]) -> Answer {
     let mut findings = vec![counts(report.audits)];
     findings.extend(other_targets(report.audits));
     for (tone, label) in [(Tone::Worse, "Worse"), (Tone::Better, "Better")] {
@@ -214,7 +214,7 @@ fn in_one(alone: &[Vec<&Finding>; 2]) -> Option<Sentence> {
 /// The audits in words.
 const SIDES: [&str; 2] = ["first", "second"];
 
-fn states_table(changed: &[&Pair]) -> Table {
+fn states_table(changed: &[&JudgedInBoth]) -> Table {
     let mut table = Table::new("", ["rule", "of", "before", "after", "seen after"])
         .captioned("Findings whose state changed.");
     for pair in changed {
@@ -248,11 +248,11 @@ fn alone_table(alone: &[Vec<&Finding>; 2]) -> Table {
     table
 }
 
-fn figures_table(pairs: &[Pair]) -> Table {
+fn figures_table(pairs: &[JudgedInBoth]) -> Table {
     let mut table = Table::new("", ["figure", "of", "before", "after"])
         .captioned("Figures that both audits have.");
     let mut listed: Vec<(&str, &str)> = Vec::new();
-    for Pair { before, after } in pairs {
+    for JudgedInBoth { before, after } in pairs {
         for now in &after.evidence {
             let then = before.evidence.iter().find(|e| e.name == now.name);
             let Some(then) = then.filter(|then| then.value != now.value) else {

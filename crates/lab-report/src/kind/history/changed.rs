@@ -2,10 +2,10 @@
 //! From which run on ratios or the baseline's time are others than before.
 
 use super::super::say;
-use super::record::{REMARKS, Record};
+use super::record::{HistoryRow, REMARKS};
 use crate::document::{Finding, Table, Tone};
 use lab_model::{Metric, Unit};
-use lab_stats::shifts::{Shift, of_history, too_few};
+use lab_stats::shifts::{HistoryShift, of_history, too_few};
 
 /// 1 - the level: of histories without a change so many show one.
 const ALPHA: f64 = 0.05;
@@ -13,7 +13,7 @@ const ALPHA: f64 = 0.05;
 /// What changed in a history.
 pub struct Changes<'r, 'a> {
     /// The series that may change, each with its changes.
-    series: Vec<(Series<'r, 'a>, Vec<Shift>)>,
+    series: Vec<(Series<'r, 'a>, Vec<HistoryShift>)>,
     /// So many runs would be needed.
     too_few: Option<usize>,
 }
@@ -22,12 +22,12 @@ pub struct Changes<'r, 'a> {
 struct Series<'r, 'a> {
     title: String,
     unit: Unit,
-    records: Vec<&'r Record<'a>>,
+    records: Vec<&'r HistoryRow<'a>>,
 }
 
 impl<'r, 'a> Changes<'r, 'a> {
     /// Of all ratios, and of the time of each baseline.
-    pub fn new(records: &'r [Record<'a>]) -> Changes<'r, 'a> {
+    pub fn new(records: &'r [HistoryRow<'a>]) -> Changes<'r, 'a> {
         let mut series = Vec::new();
         for (_, mine) in say::grouped(records.iter().map(|r| (r.line(), r))) {
             let records = mine
@@ -35,7 +35,7 @@ impl<'r, 'a> Changes<'r, 'a> {
                 .filter(|r| r.ratio.is_some() && !r.is_alone());
             series.push(Series::of(Unit::Ratio, records.collect()));
         }
-        let base = |r: &&Record| r.time_ns.is_some();
+        let base = |r: &&HistoryRow| r.time_ns.is_some();
         let base = records
             .iter()
             .filter(base)
@@ -53,7 +53,7 @@ impl<'r, 'a> Changes<'r, 'a> {
         }
     }
 
-    fn each(&self) -> impl Iterator<Item = (&Series<'r, 'a>, &Shift)> {
+    fn each(&self) -> impl Iterator<Item = (&Series<'r, 'a>, &HistoryShift)> {
         let series = self.series.iter();
         series.flat_map(|(series, shifts)| shifts.iter().map(move |shift| (series, shift)))
     }
@@ -61,10 +61,11 @@ impl<'r, 'a> Changes<'r, 'a> {
     /// Sentences, the latest change first.
     pub fn findings(&self) -> Vec<Finding> {
         let mut all: Vec<_> = self.each().collect();
-        let when =
-            |(series, shift): &(&Series, &Shift)| series.records[shift.at].summary.started_unix_s;
+        let when = |(series, shift): &(&Series, &HistoryShift)| {
+            series.records[shift.at].summary.started_unix_s
+        };
         all.sort_by(|a, b| when(b).total_cmp(&when(a)));
-        let finding = |(series, shift): (&Series, &Shift)| {
+        let finding = |(series, shift): (&Series, &HistoryShift)| {
             let text = format!(
                 "{} changed with the run of {}: {} after {} before.",
                 series.title,
@@ -123,7 +124,7 @@ impl<'r, 'a> Changes<'r, 'a> {
             .series
             .iter()
             .filter(|(s, shifts)| s.unit == Unit::Ratio && !shifts.is_empty());
-        let line_levels = |(series, shifts): &(Series, Vec<Shift>)| {
+        let line_levels = |(series, shifts): &(Series, Vec<HistoryShift>)| {
             let place = |at: usize| {
                 let run = &*series.records[at].summary.run;
                 runs.iter()
@@ -147,8 +148,8 @@ impl<'r, 'a> Changes<'r, 'a> {
     }
 
     /// The letter of the run of a record with which its ratio changed.
-    pub fn letter(&self, record: &Record) -> &'static str {
-        let has_changed = |(series, shift): (&Series, &Shift)| {
+    pub fn letter(&self, record: &HistoryRow) -> &'static str {
+        let has_changed = |(series, shift): (&Series, &HistoryShift)| {
             let changed = series.records[shift.at];
             series.unit == Unit::Ratio
                 && changed.summary.run == record.summary.run
@@ -167,7 +168,7 @@ const CHANGED: &str = "c";
 const _: () = assert!(REMARKS[0].0 == 'c');
 
 impl<'r, 'a> Series<'r, 'a> {
-    fn of(unit: Unit, records: Vec<&'r Record<'a>>) -> Series<'r, 'a> {
+    fn of(unit: Unit, records: Vec<&'r HistoryRow<'a>>) -> Series<'r, 'a> {
         let title = records.first().map_or(String::new(), |first| {
             let (subject, base) = (first.title(), &first.baseline.name);
             match unit {
@@ -183,7 +184,7 @@ impl<'r, 'a> Series<'r, 'a> {
     }
 
     fn values(&self) -> Vec<f64> {
-        let value = |r: &&Record| match self.unit {
+        let value = |r: &&HistoryRow| match self.unit {
             Unit::Ratio => r.ratio,
             _ => r.time_ns,
         };
@@ -195,7 +196,7 @@ impl<'r, 'a> Series<'r, 'a> {
     }
 
     /// `2026-11-21 09:15 UTC (commit 1a2b3c4)`.
-    fn run(&self, shift: &Shift) -> String {
+    fn run(&self, shift: &HistoryShift) -> String {
         let record = self.records[shift.at];
         let revision = record
             .subject

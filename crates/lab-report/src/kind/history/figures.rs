@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Figures from run to run that have next to no noise, such as those of a profile.
 
-use super::say;
 use super::summary::RunSummary;
 use crate::document::{Cell, Column, Finding, Quantity, Row, Section, Table, Tone};
+use crate::kind::say;
 use lab_model::{Metric, Unit};
 
 /// Figures that have columns, if they are known; all are in the rows.

@@ -19,7 +19,7 @@ use crate::document::{
 use changed::Changes;
 use lab_model::{Direction, Metric, TargetKind, Unit};
 use lab_stats::analysis::Interval;
-use record::{Record, records};
+use record::{HistoryRow, records};
 pub use summary::RunSummary;
 
 /// What there are runs of.
@@ -118,14 +118,14 @@ fn name_row(named: &NamedRuns) -> Row {
 }
 
 /// From the first run to the last.
-fn time_span(records: &[Record]) -> String {
-    let times = records.iter().filter_map(Record::started_unix_s);
+fn time_span(records: &[HistoryRow]) -> String {
+    let times = records.iter().filter_map(HistoryRow::started_unix_s);
     say::extremes(times).map_or(String::new(), |(first, last)| {
         format!("{} to {} UTC", say::minute(first), say::minute(last))
     })
 }
 
-fn answer(records: &[Record], changes: &Changes) -> Answer {
+fn answer(records: &[HistoryRow], changes: &Changes) -> Answer {
     let mut lines: Vec<Line> = Vec::new();
     let mut subjects = say::grouped(records.iter().map(|r| (r.line(), r)));
     // Of one subject its cases stand side by side.
@@ -161,7 +161,7 @@ fn answer(records: &[Record], changes: &Changes) -> Answer {
     }
 }
 
-fn chart(records: &[Record], lines: Vec<Line>) -> Option<Chart> {
+fn chart(records: &[HistoryRow], lines: Vec<Line>) -> Option<Chart> {
     let ratio = format!("ratio to {}", records.first()?.baseline.name);
     let runs = Unit::Count("runs".into());
     (!lines.is_empty()).then(|| Chart {
@@ -177,15 +177,15 @@ fn chart(records: &[Record], lines: Vec<Line>) -> Option<Chart> {
 }
 
 /// The names of the runs, the oldest first.
-fn run_names<'r>(records: &'r [Record]) -> Vec<&'r str> {
+fn run_names<'r>(records: &'r [HistoryRow]) -> Vec<&'r str> {
     let mut runs: Vec<&str> = records.iter().map(|r| &*r.summary.run).collect();
     runs.dedup();
     runs
 }
 
-fn line(mine: &[&Record], colour: usize, all: &[Record]) -> Line {
+fn line(mine: &[&HistoryRow], colour: usize, all: &[HistoryRow]) -> Line {
     let runs = run_names(all);
-    let point = |r: &&Record| {
+    let point = |r: &&HistoryRow| {
         let place = runs.iter().position(|run| *run == r.summary.run)?;
         Some((place as f64 + 1.0, Quantity::ratio(r.ratio.as_ref()?)))
     };
@@ -199,13 +199,13 @@ fn line(mine: &[&Record], colour: usize, all: &[Record]) -> Line {
 }
 
 /// The least and the greatest ratio before the latest run.
-fn before(mine: &[&Record]) -> Option<(f64, f64)> {
+fn before(mine: &[&HistoryRow]) -> Option<(f64, f64)> {
     let before = mine[..mine.len().saturating_sub(1)].iter();
     say::extremes(before.filter_map(|r| Some(r.ratio?.estimate)))
 }
 
 /// How far the latest ratio is from those before it, in logarithms.
-fn moved(mine: &[&Record]) -> f64 {
+fn moved(mine: &[&HistoryRow]) -> f64 {
     let latest = mine.last().and_then(|r| Some(r.ratio?.estimate));
     let Some((ratio, (low, high))) = latest.zip(before(mine)) else {
         return 0.0;
@@ -214,7 +214,7 @@ fn moved(mine: &[&Record]) -> f64 {
 }
 
 /// `java's ratio to c is 1.45 (1.40 to 1.51) in the latest of 5 runs; it was 1.38 to 1.52 before.`
-fn finding(mine: &[&Record]) -> Option<String> {
+fn finding(mine: &[&HistoryRow]) -> Option<String> {
     let latest = mine.last().filter(|latest| !latest.is_alone())?;
     let Some(ratio) = latest.ratio else {
         return verdicts(mine, latest);
@@ -234,7 +234,7 @@ fn finding(mine: &[&Record]) -> Option<String> {
 }
 
 /// `ada against c, point by point in the latest of 2 runs: 1 slower, 3 equivalent.`
-fn verdicts(mine: &[&Record], latest: &Record) -> Option<String> {
+fn verdicts(mine: &[&HistoryRow], latest: &HistoryRow) -> Option<String> {
     let counted = match latest.verdicts.as_slice() {
         [] => return None,
         many => cell::counts(many),
@@ -250,7 +250,7 @@ fn verdicts(mine: &[&Record], latest: &Record) -> Option<String> {
 }
 
 /// The ratio, the baseline's time, the p99 and the errors of a run.
-fn rows(record: &Record) -> Vec<Row> {
+fn rows(record: &HistoryRow) -> Vec<Row> {
     let row = |subject: &str, metric: Metric, value: Option<Quantity>| Row {
         target: record.target.map_or("", TargetKind::name).into(),
         case: record.case.clone().unwrap_or_default(),

@@ -7,7 +7,7 @@ use std::ops::Deref;
 
 /// A run and a subject.
 #[derive(Clone, Debug)]
-pub struct Record<'a> {
+pub struct HistoryRow<'a> {
     /// The run.
     pub summary: &'a RunSummary,
     /// The subject's name, with its target, where there are several.
@@ -31,7 +31,7 @@ pub const REMARKS: [(char, &str); 7] = [
     ('u', "the run has not ended"),
 ];
 
-impl<'a> Deref for Record<'a> {
+impl<'a> Deref for HistoryRow<'a> {
     type Target = Standing;
 
     fn deref(&self) -> &Standing {
@@ -39,7 +39,7 @@ impl<'a> Deref for Record<'a> {
     }
 }
 
-impl<'a> Record<'a> {
+impl<'a> HistoryRow<'a> {
     /// The subject's name, with its case, where each stands for itself.
     pub fn title(&self) -> String {
         match &self.case {
@@ -61,14 +61,14 @@ impl<'a> Record<'a> {
 }
 
 /// The rows of runs, the oldest first. Where some run has several targets, the target is in every subject's name.
-pub fn records<'a>(runs: &'a [RunSummary], subjects: &[String]) -> Vec<Record<'a>> {
+pub fn records<'a>(runs: &'a [RunSummary], subjects: &[String]) -> Vec<HistoryRow<'a>> {
     let several = |summary: &RunSummary| {
         let mut pairs = summary.standings.windows(2);
         pairs.any(|pair| pair[0].target != pair[1].target)
     };
     let several = runs.iter().any(several);
     let is_chosen = |s: &&Standing| is_chosen(subjects, &s.subject.name);
-    let record = |summary: &'a RunSummary, standing: &'a Standing| Record {
+    let record = |summary: &'a RunSummary, standing: &'a Standing| HistoryRow {
         summary,
         name: match standing.target.filter(|_| several) {
             Some(target) => format!("{} on {}", standing.subject.name, target.name()),

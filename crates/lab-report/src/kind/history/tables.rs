@@ -3,13 +3,13 @@
 
 use super::super::cell::{self, NONE};
 use super::super::say;
-use super::record::{REMARKS, Record};
+use super::record::{HistoryRow, REMARKS};
 use crate::document::{Cell, Column, Quantity, Table, Tone};
 use lab_model::{Metric, Unit};
 use lab_stats::analysis::Interval;
 
 /// The table of a subject and its baseline.
-pub fn table(records: &[&Record]) -> Table {
+pub fn table(records: &[&HistoryRow]) -> Table {
     let table = if records.iter().any(|r| r.case.is_some()) {
         by_case(records)
     } else {
@@ -18,15 +18,15 @@ pub fn table(records: &[&Record]) -> Table {
     table.without_empty_columns()
 }
 
-fn began_cell(record: &Record) -> Cell {
+fn began_cell(record: &HistoryRow) -> Cell {
     say::minute(record.started_unix_s().unwrap_or_default()).into()
 }
 
-fn blocks_cell(record: &Record) -> Cell {
+fn blocks_cell(record: &HistoryRow) -> Cell {
     Quantity::count(record.blocks.into(), "blocks").into()
 }
 
-fn by_run(records: &[&Record]) -> Table {
+fn by_run(records: &[&HistoryRow]) -> Table {
     let columns = [
         Column::from("began (UTC)"),
         "revision".into(),
@@ -68,7 +68,7 @@ fn by_run(records: &[&Record]) -> Table {
 }
 
 /// How many requests of a load failed.
-fn errors(record: &Record) -> Cell {
+fn errors(record: &HistoryRow) -> Cell {
     let failed = record.failed.unwrap_or(0);
     let count = record
         .failed
@@ -77,7 +77,7 @@ fn errors(record: &Record) -> Cell {
 }
 
 /// In a word, or with several points how many of each kind: `12 slower, 2 equivalent`.
-fn verdict(record: &Record) -> Cell {
+fn verdict(record: &HistoryRow) -> Cell {
     match record.verdicts.as_slice() {
         [] => Cell::from(record.missing).toned(Tone::Alarm),
         [only] => Cell::from(cell::word(&Metric::WALL, only)).toned(cell::tone(only)),
@@ -86,7 +86,7 @@ fn verdict(record: &Record) -> Cell {
 }
 
 /// The runs of one server, whose cases stand side by side.
-fn by_case(records: &[&Record]) -> Table {
+fn by_case(records: &[&HistoryRow]) -> Table {
     let cases = say::distinct(records.iter().filter_map(|r| r.case.as_deref()));
     let ratios = cases.iter().map(|case| Column::of(*case, Unit::Ratio));
     let columns = std::iter::once("began (UTC)".into()).chain(ratios);
@@ -107,7 +107,7 @@ fn by_case(records: &[&Record]) -> Table {
 }
 
 /// A ratio with its verdict, or why there is none.
-fn case_cell(record: &Record) -> Cell {
+fn case_cell(record: &HistoryRow) -> Cell {
     match (&record.ratio, record.verdicts.first()) {
         (Some(ratio), Some(verdict)) => cell::judged(ratio, &Metric::SERVER_CPU, Some(verdict)),
         (_, None) => Cell::from(record.missing).toned(Tone::Alarm),
@@ -116,14 +116,14 @@ fn case_cell(record: &Record) -> Cell {
 }
 
 /// The letters that hold for any of some records.
-fn letters<'r, 'a: 'r>(records: impl Iterator<Item = &'r Record<'a>>) -> String {
+fn letters<'r, 'a: 'r>(records: impl Iterator<Item = &'r HistoryRow<'a>>) -> String {
     let all: String = records.map(|r| r.remarks.as_str()).collect();
     let holds = REMARKS.iter().filter(|(letter, _)| all.contains(*letter));
     holds.map(|(letter, _)| letter).collect()
 }
 
 /// What to know about all of them.
-pub fn notes(records: &[Record]) -> Vec<String> {
+pub fn notes(records: &[HistoryRow]) -> Vec<String> {
     let by_case = records.iter().any(|r| r.case.is_some());
     let many = records
         .iter()

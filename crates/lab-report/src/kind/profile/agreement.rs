@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Whether the simulation and the clock say the same of a change.
 
-use super::Pair;
+use super::ProfilePair;
 use crate::document::{Document, Row};
 use crate::kind::say;
 use lab_model::{Metric, Unit};
@@ -31,7 +31,7 @@ fn cycles(profile: &Profile) -> Option<f64> {
 }
 
 /// `The simulation predicts 0.62 times before's cycles: it agrees.`
-pub fn sentence(pair: &Pair, measured: &Document) -> Option<String> {
+pub fn sentence(pair: &ProfilePair, measured: &Document) -> Option<String> {
     let predicted = cycles(pair.after?)? / cycles(pair.before)?;
     let is_measured =
         |row: &&Row| row.metric == Metric::WALL && row.role.is_empty() && row.ratio.is_some();
@@ -64,7 +64,7 @@ pub fn sentence(pair: &Pair, measured: &Document) -> Option<String> {
     })
 }
 
-fn predicts(pair: &Pair, ratio: f64) -> String {
+fn predicts(pair: &ProfilePair, ratio: f64) -> String {
     let ratio = say::reading(ratio, &Unit::Ratio);
     format!(
         "The simulation predicts {ratio} times {}'s cycles",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Of a profile: the source around the lines that cost most.
 
-use super::{Pair, meaning, unit};
+use super::{ProfilePair, meaning, unit};
 use crate::document::{Cell, Column, Item, Quantity, Section, Table, Tone};
 use lab_profile::{CostProfile, HOTTEST, Sources, base_name};
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ const AROUND: u32 = 2;
 const EVENTS: [&str; 5] = ["Ir", "D1mr", "D1mw", "LL", "mispredicts"];
 
 /// The costly lines of each program, with what is around them.
-pub fn section(pair: &Pair) -> Section {
+pub fn section(pair: &ProfilePair) -> Section {
     let mut section = Section::new("Source of the costliest lines");
     for ((name, profile), sources) in pair.each().zip(pair.sources) {
         let Some(costs) = profile.costs() else {

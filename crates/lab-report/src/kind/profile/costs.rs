@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Of a profile: instructions, accesses and misses by program, function and source line.
 
-use super::{Pair, meaning, ranked, unit};
+use super::{ProfilePair, meaning, ranked, unit};
 use crate::document::{
     Axis, BarRow, Bars, Chart, Drawing, Finding, Forest, ForestRow, Quantity, Scale, Section,
     Table, Tone,
@@ -43,7 +43,7 @@ pub fn is_above_threshold(costs: &[u64], totals: &[u64]) -> bool {
 }
 
 /// Costs after as parts of those before; of one program its functions.
-pub fn chart(pair: &Pair) -> Option<Chart> {
+pub fn chart(pair: &ProfilePair) -> Option<Chart> {
     let before = pair.before.costs()?;
     let Some(after) = pair.after else {
         return functions_chart(before);
@@ -105,7 +105,7 @@ fn functions_chart(costs: &CostProfile) -> Option<Chart> {
 }
 
 /// Totals, functions, lines, and what appeared and vanished.
-pub fn sections(pair: &Pair) -> Vec<Section> {
+pub fn sections(pair: &ProfilePair) -> Vec<Section> {
     let Some(before) = pair.before.costs() else {
         return Vec::new();
     };
@@ -145,7 +145,7 @@ pub fn sections(pair: &Pair) -> Vec<Section> {
     vec![program, functions, lines, calls]
 }
 
-fn totals(pair: &Pair, before: &CostProfile) -> Table {
+fn totals(pair: &ProfilePair, before: &CostProfile) -> Table {
     let events = UNNAMED;
     let mut table = Table::new("Totals", pair.columns("event", &events))
         .captioned("Events of the whole program, as the simulation counts them.");
@@ -204,14 +204,19 @@ fn function_figures(
     )
 }
 
-fn by_function(pair: &Pair, costs: &CostProfile, event: &str, joined: &[FunctionPair]) -> Table {
+fn by_function(
+    pair: &ProfilePair,
+    costs: &CostProfile,
+    event: &str,
+    joined: &[FunctionPair],
+) -> Table {
     let figures = joined.iter().map(|j| function_figures(costs, event, j));
     let title = say::capital(&format!("{} by function", meaning(event)));
     let table = (title.as_str(), "function", &UNNAMED);
     ranked(pair, table, MOST, figures.collect(), costs.total_of(event))
 }
 
-fn by_line(pair: &Pair, costs: &CostProfile, event: &str, lines: &[LinePair]) -> Table {
+fn by_line(pair: &ProfilePair, costs: &CostProfile, event: &str, lines: &[LinePair]) -> Table {
     let numbered = lines.iter().filter(|line| line.number > 0);
     let figures = numbered.map(|line| {
         let name = format!("{}:{}", line.file, line.number);
@@ -228,7 +233,7 @@ fn by_line(pair: &Pair, costs: &CostProfile, event: &str, lines: &[LinePair]) ->
 
 /// Functions of one side alone, by their first event.
 fn one_sided(
-    pair: &Pair,
+    pair: &ProfilePair,
     costs: &CostProfile,
     title: &str,
     joined: &[FunctionPair],
@@ -264,7 +269,7 @@ fn called(name: &str, costs: &CostProfile) -> Table {
 }
 
 /// A warning for each program of which much has no symbol.
-pub fn without_symbols(pair: &Pair) -> Vec<Finding> {
+pub fn without_symbols(pair: &ProfilePair) -> Vec<Finding> {
     let warning = |(name, profile): (&str, &lab_profile::Profile)| {
         let costs = profile.costs()?;
         let total = *costs.totals.first()? as f64;

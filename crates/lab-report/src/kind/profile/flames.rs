@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Of a profile: flame graphs of what is allocated and of what misses.
 
-use super::{Pair, meaning, unit};
+use super::{ProfilePair, meaning, unit};
 use crate::chart::file_name;
 use crate::document::{Chart, Drawing, Flame, Section};
 use crate::kind::say;
@@ -9,7 +9,7 @@ use lab_model::Unit;
 use lab_profile::{Profile, Stack};
 
 /// The flame graphs of each program.
-pub fn section(pair: &Pair) -> Section {
+pub fn section(pair: &ProfilePair) -> Section {
     let mut section = Section::new("Flame graphs");
     for (name, profile) in pair.each() {
         section.chart(allocations(name, profile));

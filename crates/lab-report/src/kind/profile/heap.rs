@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Of a profile: the heap over time, what held it at its peak, churn, and what was never freed.
 
-use super::{Pair, figure_unit, ranked, unit};
+use super::{ProfilePair, figure_unit, ranked, unit};
 use crate::document::{
     Axis, Band, Chart, Content, Drawing, Item, Line, Lines, Quantity, Scale, Section, Stroke, Table,
 };
 use crate::kind::say;
 use lab_model::Unit;
-use lab_profile::{Churn, Dhat, Frame, Massif, Point, Profile, TimeUnit, churn, explain};
+use lab_profile::{AllocationPoint, Churn, Dhat, Frame, Massif, Profile, TimeUnit, churn, explain};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Rows of a table.
 const MOST: usize = 15;
 
 /// The heap over time of all profiles whose times have the unit of the first; of programs without a heap there is none.
-pub fn chart(pair: &Pair) -> Option<Chart> {
+pub fn chart(pair: &ProfilePair) -> Option<Chart> {
     chart_of(pair, "heap", |profile| profile.massif.as_ref())
 }
 
 /// The heap over each other unit of time.
-fn further_charts(pair: &Pair) -> Vec<Chart> {
+fn further_charts(pair: &ProfilePair) -> Vec<Chart> {
     let by = |(id, unit): (&str, TimeUnit)| {
         chart_of(pair, id, move |profile| {
             profile.heaps.iter().find(|massif| massif.time_unit == unit)
@@ -34,7 +34,7 @@ fn further_charts(pair: &Pair) -> Vec<Chart> {
 }
 
 fn chart_of<'p>(
-    pair: &Pair<'p>,
+    pair: &ProfilePair<'p>,
     id: &str,
     heap: impl Fn(&'p Profile) -> Option<&'p Massif>,
 ) -> Option<Chart> {
@@ -111,7 +111,7 @@ fn bytes(value: u64) -> Quantity {
 }
 
 /// Everything about memory.
-pub fn section(pair: &Pair) -> Section {
+pub fn section(pair: &ProfilePair) -> Section {
     let mut section = Section::new("Memory");
     let sentences = sentences(pair);
     if !sentences.is_empty() {
@@ -135,7 +135,7 @@ pub fn section(pair: &Pair) -> Section {
     section
 }
 
-fn totals(pair: &Pair) -> Table {
+fn totals(pair: &ProfilePair) -> Table {
     let mut table = Table::new("Heap", pair.columns("figure", &Unit::Bytes))
         .captioned("The most that the heap held, and all that was allocated until the end.");
     for (name, title) in [
@@ -155,7 +155,11 @@ fn totals(pair: &Pair) -> Table {
 }
 
 /// Figures of DHAT by the place that allocates.
-fn sites(pair: &Pair, title: &str, figure: impl Fn(&Dhat, &Point) -> u64) -> Table {
+fn sites(
+    pair: &ProfilePair,
+    title: &str,
+    figure: impl Fn(&Dhat, &AllocationPoint) -> u64,
+) -> Table {
     let mut by_place: BTreeMap<String, [u64; 2]> = BTreeMap::new();
     let mut sources: BTreeMap<String, String> = BTreeMap::new();
     for (i, (_, profile)) in pair.each().enumerate() {
@@ -187,7 +191,7 @@ fn sites(pair: &Pair, title: &str, figure: impl Fn(&Dhat, &Point) -> u64) -> Tab
 }
 
 /// The places that held the heap at Massif's peak, where there is nothing of DHAT.
-fn at_peak(pair: &Pair) -> Table {
+fn at_peak(pair: &ProfilePair) -> Table {
     let mut by_place: BTreeMap<String, [u64; 2]> = BTreeMap::new();
     for (i, (_, profile)) in pair.each().enumerate() {
         let Some(massif) = profile.massif.as_ref().filter(|_| profile.dhat.is_none()) else {
@@ -208,7 +212,7 @@ fn at_peak(pair: &Pair) -> Table {
 
 /// A table of places with bytes before and after.
 fn ranked_places(
-    pair: &Pair,
+    pair: &ProfilePair,
     title: &str,
     by_place: BTreeMap<String, [u64; 2]>,
     total: Option<u64>,
@@ -259,7 +263,7 @@ fn churn_text(churn: &Churn) -> String {
 }
 
 /// What churns most in the first profile, or that its heap rises and falls.
-pub fn churn_sentence(pair: &Pair) -> Option<String> {
+pub fn churn_sentence(pair: &ProfilePair) -> Option<String> {
     let dhat = pair.before.dhat.as_ref();
     if let Some(churn) = dhat.and_then(|dhat| churn(dhat).into_iter().next()) {
         let whose = pair
@@ -289,7 +293,7 @@ fn sawtooth(massif: &Massif) -> Option<String> {
 }
 
 /// Computed explanations of write misses, a sentence each.
-pub fn explanations(pair: &Pair) -> Vec<String> {
+pub fn explanations(pair: &ProfilePair) -> Vec<String> {
     let two = pair.after.is_some();
     let all = pair.each().flat_map(|(name, profile)| {
         explain(profile).into_iter().map(move |explanation| {
@@ -323,7 +327,7 @@ fn never_freed(name: &str, profile: &Profile) -> Option<String> {
 }
 
 /// Explanations and churn of all profiles.
-fn sentences(pair: &Pair) -> Vec<String> {
+fn sentences(pair: &ProfilePair) -> Vec<String> {
     let mut all = explanations(pair);
     all.extend(
         pair.each()

@@ -34,7 +34,7 @@ pub struct ProfileReport<'a> {
 
 /// A profile, or two beside each other.
 pub fn document(report: &ProfileReport) -> Document {
-    let pair = Pair::of(report);
+    let pair = ProfilePair::of(report);
     let mut document = Document {
         title: pair.title(),
         question: match pair.after {
@@ -84,18 +84,18 @@ pub fn document(report: &ProfileReport) -> Document {
 }
 
 /// One program, or before and after.
-struct Pair<'a> {
+struct ProfilePair<'a> {
     before: &'a Profile,
     after: Option<&'a Profile>,
     names: [&'a str; 2],
     sources: &'a [Sources],
 }
 
-impl<'a> Pair<'a> {
-    fn of(report: &'a ProfileReport) -> Pair<'a> {
+impl<'a> ProfilePair<'a> {
+    fn of(report: &'a ProfileReport) -> ProfilePair<'a> {
         let (name, before) = &report.profiles[0];
         let after = report.profiles.get(1);
-        Pair {
+        ProfilePair {
             before,
             after: after.map(|(_, profile)| *profile),
             names: [name, after.map_or("", |(name, _)| name)],
@@ -232,7 +232,7 @@ fn meaning(event: &str) -> &str {
 }
 
 /// `D1mw 2,470,000 → 410,000 (−83.4 %)`, or the value alone.
-fn figure_text(pair: &Pair, name: &str) -> Option<String> {
+fn figure_text(pair: &ProfilePair, name: &str) -> Option<String> {
     let title = if name == "total" { "allocated" } else { name };
     let unit = figure_unit(name);
     let say = |value: u64| say::reading(value as f64, &unit);
@@ -253,7 +253,7 @@ fn figure_text(pair: &Pair, name: &str) -> Option<String> {
 }
 
 /// The answer's sentences: memory, misses and the clock, with what explains them.
-fn answer_findings(pair: &Pair, report: &ProfileReport) -> Vec<Finding> {
+fn answer_findings(pair: &ProfilePair, report: &ProfileReport) -> Vec<Finding> {
     let figures = |label: &str, names: &[&str]| {
         let texts = names.iter().filter_map(|name| figure_text(pair, name));
         let text = say::capital(&say::joined(texts, ", ")?) + ".";
@@ -285,7 +285,7 @@ fn answer_findings(pair: &Pair, report: &ProfileReport) -> Vec<Finding> {
         .collect()
 }
 
-fn facts(pair: &Pair, report: &ProfileReport) -> Vec<(String, String)> {
+fn facts(pair: &ProfilePair, report: &ProfileReport) -> Vec<(String, String)> {
     let mut facts = report.facts.clone();
     for (name, profile) in pair.each() {
         facts.push((format!("command of {name}"), profile.command().into()));
@@ -316,7 +316,7 @@ pub fn totals(profile: &Profile) -> Vec<(Metric, f64)> {
 }
 
 /// The totals of both, and the functions that matter.
-fn rows(pair: &Pair) -> Vec<Row> {
+fn rows(pair: &ProfilePair) -> Vec<Row> {
     let mut rows = Vec::new();
     for (role, (name, profile)) in ["baseline", ""].into_iter().zip(pair.each()) {
         let mut row = |case: &str, metric: Metric, value: f64| {
@@ -349,7 +349,7 @@ fn rows(pair: &Pair) -> Vec<Row> {
 
 /// A table of the rows with the greatest differences, or values.
 fn ranked(
-    pair: &Pair,
+    pair: &ProfilePair,
     table: (&str, &str, &Unit),
     most: usize,
     mut figures: Vec<(String, Option<u64>, Option<u64>)>,

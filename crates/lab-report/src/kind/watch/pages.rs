@@ -9,7 +9,7 @@ use crate::document::{
 use crate::format::quantity;
 use crate::kind::{cell, say};
 use lab_model::{PageKind, Unit, Watched};
-use lab_watch::analysis::pareto::{MOST, PageOrder, Ranked, Ranking};
+use lab_watch::analysis::pareto::{MOST, PageOrder, RankedPage, Ranking};
 
 /// Bars of the chart.
 const BARS: usize = 12;
@@ -208,7 +208,7 @@ fn table(ranking: &Ranking) -> Table {
     table.without_empty_columns()
 }
 
-fn row(ranked: &Ranked) -> Vec<Cell> {
+fn row(ranked: &RankedPage) -> Vec<Cell> {
     let page = ranked.page;
     let quantile = |part: f64| cell::time(page.times.quantile(part).map(|ns| ns as f64));
     let count = |n: u64| Cell::from(Quantity::count(n, "requests"));
@@ -249,8 +249,9 @@ fn orders(ranking: &Ranking) -> Table {
     if ranking.by == PageOrder::Requests {
         return table;
     }
-    let name =
-        |ranked: Option<&Ranked>| ranked.map_or(Cell::default(), |r| r.page.name.as_str().into());
+    let name = |ranked: Option<&RankedPage>| {
+        ranked.map_or(Cell::default(), |r| r.page.name.as_str().into())
+    };
     for place in 1..=ranking.pages.len().min(10) {
         table.row(vec![
             place.to_string().into(),

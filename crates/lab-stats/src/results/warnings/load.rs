@@ -3,7 +3,7 @@
 
 use super::agents::of_agents;
 use super::server::{
-    Loaded, Server, interrupted, of_servers, percent_of_errors, warning, whole_percent,
+    Loaded, ServerCells, interrupted, of_servers, percent_of_errors, warning, whole_percent,
 };
 use super::{
     Evidence, alone, disturbances, failed, fewest, list, percent, servers, shortfall, tails, unfit,
@@ -70,7 +70,7 @@ impl<'l> Deref for Naming<'l> {
 
 impl Naming<'_> {
     /// A cell's server and point, as far as they do not go without saying.
-    fn place(&self, cell: &Server) -> String {
+    fn place(&self, cell: &ServerCells) -> String {
         let several = self.plan.subjects.len() > 1;
         let subject = several.then(|| self.plan.subjects[cell.subject].name.clone());
         let point = self.plan.points[cell.point].params.iter();
@@ -81,7 +81,7 @@ impl Naming<'_> {
     }
 
     /// ` at connections=8 and connections=16`, ` for A at connections=8`, or nothing.
-    fn at(&self, cells: &[&Server]) -> String {
+    fn at(&self, cells: &[&ServerCells]) -> String {
         let preposition = match self.plan.subjects.len() {
             1 => "at",
             _ => "for",
@@ -95,7 +95,7 @@ impl Naming<'_> {
     }
 
     /// Of the cells, each with something to say of it.
-    fn each(&self, cells: &[&Server], describe: impl Fn(&Server) -> String) -> String {
+    fn each(&self, cells: &[&ServerCells], describe: impl Fn(&ServerCells) -> String) -> String {
         list(
             cells
                 .iter()
@@ -105,7 +105,7 @@ impl Naming<'_> {
 
     fn errors(&self) -> Option<Warning> {
         let failing = self.failing();
-        let hides = |cell: &Server| {
+        let hides = |cell: &ServerCells| {
             let part = per_10_000(&Metric::P999);
             part.is_some_and(|part| hidden(cell.errors(), cell.served(), part))
         };
@@ -266,12 +266,12 @@ impl Naming<'_> {
     fn shared_cores(&self) -> Option<Warning> {
         let (agents, host) = self.beside_the_server()?;
         let cores = host.cores()?;
-        let generator = |cell: &Server| {
+        let generator = |cell: &ServerCells| {
             let request_ns = cell.number(&Metric::GENERATOR_CPU);
             let part = self.part_of_cpu(cell, &agents);
             cell.number(&Metric::THROUGHPUT) * request_ns / 1e9 * part
         };
-        let used = |cell: &Server| {
+        let used = |cell: &ServerCells| {
             let server = cell.value(&Metric::SERVER_CORES)?.value();
             Some(server + generator(cell))
         };
@@ -295,7 +295,7 @@ impl Naming<'_> {
     }
 
     /// Of the generators' CPU time at a point that of these agents; of none it is the lab's own.
-    fn part_of_cpu(&self, cell: &Server, agents: &[AgentId]) -> f64 {
+    fn part_of_cpu(&self, cell: &ServerCells, agents: &[AgentId]) -> f64 {
         let slices = self.run.complete_blocks().flat_map(|block| &block.slices);
         let at_point =
             slices.filter(|slice| (slice.subject, slice.point) == (cell.subject, cell.point));
@@ -330,7 +330,7 @@ impl Naming<'_> {
             || compared.iter().any(|pair| pair.ratio.unresolved);
         let merged = measured.iter().any(|m| m.dependent)
             || compared.iter().any(|pair| pair.ratio.dependent);
-        let depends = |cell: &Server| {
+        let depends = |cell: &ServerCells| {
             let place = (cell.subject, cell.point);
             let mut all = measured.iter().filter(|m| m.dependent);
             all.any(|m| (m.subject, m.point) == place)

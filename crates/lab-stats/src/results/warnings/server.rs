@@ -15,7 +15,7 @@ pub(super) struct Loaded<'e> {
     pub run: &'e Run,
     pub plan: &'e Plan,
     pub evidence: &'e Evidence<'e>,
-    servers: Vec<Server<'e>>,
+    servers: Vec<ServerCells<'e>>,
 }
 
 impl<'e> Loaded<'e> {
@@ -29,22 +29,22 @@ impl<'e> Loaded<'e> {
     }
 
     /// The servers at the points at which something is so.
-    pub fn cells(&self, which: impl Fn(&Server) -> bool) -> Vec<&Server<'e>> {
+    pub fn cells(&self, which: impl Fn(&ServerCells) -> bool) -> Vec<&ServerCells<'e>> {
         self.servers.iter().filter(|cell| which(cell)).collect()
     }
 
     /// Those of which requests failed.
-    pub fn failing(&self) -> Vec<&Server<'e>> {
+    pub fn failing(&self) -> Vec<&ServerCells<'e>> {
         self.cells(|cell| cell.errors() > 0)
     }
 
     /// Those at which the generator's busiest thread was the limit.
-    pub fn busy(&self) -> Vec<&Server<'e>> {
+    pub fn busy(&self) -> Vec<&ServerCells<'e>> {
         self.cells(|cell| cell.number(&Metric::GENERATOR_BUSY) > BUSY_SHARE)
     }
 
     /// Those of which more than a tenth of a percentile can be the generator's own latency.
-    pub fn late(&self) -> Vec<&Server<'e>> {
+    pub fn late(&self) -> Vec<&ServerCells<'e>> {
         let load = self.plan.load();
         self.cells(|cell| {
             let latencies = load.into_iter().flat_map(|load| cell.of_generator(load));
@@ -53,7 +53,7 @@ impl<'e> Loaded<'e> {
     }
 
     /// Those that left requests of a closed loop waiting for longer than the load lasted.
-    pub fn starving(&self) -> Vec<&Server<'e>> {
+    pub fn starving(&self) -> Vec<&ServerCells<'e>> {
         let load_ns = self
             .plan
             .load()
@@ -64,20 +64,20 @@ impl<'e> Loaded<'e> {
     }
 
     /// Those that did not keep up with the rate.
-    pub fn overloaded(&self) -> Vec<&Server<'e>> {
+    pub fn overloaded(&self) -> Vec<&ServerCells<'e>> {
         self.cells(|cell| cell.value(&Metric::BACKLOG).is_some())
     }
 }
 
 /// The figures of a server at a point.
-pub(super) struct Server<'c> {
+pub(super) struct ServerCells<'c> {
     pub subject: SubjectId,
     pub point: PointId,
     cells: &'c [Cell],
 }
 
 /// All servers at all points, of cells that are ordered by point, then subject.
-fn servers(cells: &[Cell]) -> Vec<Server<'_>> {
+fn servers(cells: &[Cell]) -> Vec<ServerCells<'_>> {
     let places = cells.chunk_by(|a, b| a.key.place() == b.key.place());
     let server = |cells: &'_ [Cell]| {
         let key = cells.first().map(|cell| (cell.key.subject, cell.key.point));
@@ -86,7 +86,7 @@ fn servers(cells: &[Cell]) -> Vec<Server<'_>> {
     places
         .filter_map(|cells| {
             let (subject, point) = server(cells)?;
-            Some(Server {
+            Some(ServerCells {
                 subject,
                 point,
                 cells,
@@ -95,7 +95,7 @@ fn servers(cells: &[Cell]) -> Vec<Server<'_>> {
         .collect()
 }
 
-impl Server<'_> {
+impl ServerCells<'_> {
     pub fn value(&self, metric: &Metric) -> Option<Value> {
         let found = self.cells.iter().find(|cell| cell.key.metric == *metric);
         found.map(|cell| cell.value)
@@ -138,14 +138,14 @@ pub(super) fn interrupted(run: &Run) -> Option<Warning> {
 /// A warning of some cells, if there are any.
 pub(super) fn warning(
     kind: WarningKind,
-    cells: &[&Server],
+    cells: &[&ServerCells],
     text: impl FnOnce() -> String,
 ) -> Option<Warning> {
     (!cells.is_empty()).then(|| Warning::about(kind, text(), of_servers(cells)))
 }
 
-pub(super) fn of_servers(servers: &[&Server]) -> Vec<(SubjectId, Option<PointId>)> {
-    let place = |server: &&Server| (server.subject, Some(server.point));
+pub(super) fn of_servers(servers: &[&ServerCells]) -> Vec<(SubjectId, Option<PointId>)> {
+    let place = |server: &&ServerCells| (server.subject, Some(server.point));
     servers.iter().map(place).collect()
 }
 

@@ -2,7 +2,7 @@
 //! What a reader of the figures of many servers at many points must know: how often it is so, with whom, and
 //! where it is worst.
 
-use super::server::{Loaded, Server, interrupted, percent_of_errors, warning, whole_percent};
+use super::server::{Loaded, ServerCells, interrupted, percent_of_errors, warning, whole_percent};
 use super::{disturbances, failed, fewest, list, percent, places, shortfall, tails, unfit};
 use crate::load::peaks::calibrating_blocks;
 use crate::results::{Warning, WarningKind};
@@ -45,17 +45,17 @@ impl<'l> Deref for Counting<'l> {
 }
 
 impl Counting<'_> {
-    fn name(&self, cell: &Server) -> &str {
+    fn name(&self, cell: &ServerCells) -> &str {
         &self.plan.subjects[cell.subject].name
     }
 
     /// `c at json connections=64 keep_alive=yes load=75%`.
-    fn place(&self, cell: &Server) -> String {
+    fn place(&self, cell: &ServerCells) -> String {
         format!("{} at {}", self.name(cell), self.plan.label(cell.point))
     }
 
     /// `c at 20 points, ada-server at 10 and go at 1`: the most first.
-    fn counted(&self, cells: &[&Server]) -> String {
+    fn counted(&self, cells: &[&ServerCells]) -> String {
         let mut counts: Vec<(&str, usize)> = Vec::new();
         for name in cells.iter().map(|cell| self.name(cell)) {
             match counts.iter_mut().find(|(known, _)| *known == name) {
@@ -78,9 +78,9 @@ impl Counting<'_> {
 
     /// The one of which a value is highest.
     fn worst<'c>(
-        cells: &[&'c Server<'c>],
-        value: impl Fn(&Server) -> f64,
-    ) -> Option<&'c Server<'c>> {
+        cells: &[&'c ServerCells<'c>],
+        value: impl Fn(&ServerCells) -> f64,
+    ) -> Option<&'c ServerCells<'c>> {
         let all = cells.iter().copied();
         all.max_by(|a, b| value(a).total_cmp(&value(b)))
     }
@@ -122,7 +122,7 @@ impl Counting<'_> {
     }
 
     fn came_late(&self) -> Option<Warning> {
-        let late_ns = |cell: &Server| cell.number(&Metric::LAG_P99);
+        let late_ns = |cell: &ServerCells| cell.number(&Metric::LAG_P99);
         let late = self.late();
         let worst = Self::worst(&late, late_ns)?;
         warning(WarningKind::Late, &late, || {
@@ -139,7 +139,7 @@ impl Counting<'_> {
 
     fn overload(&self) -> Option<Warning> {
         let short = self.overloaded();
-        let missing = |cell: &Server| {
+        let missing = |cell: &ServerCells| {
             let offered = cell.number(&Metric::OFFERED);
             1.0 - cell.number(&Metric::THROUGHPUT) / offered.max(f64::MIN_POSITIVE)
         };

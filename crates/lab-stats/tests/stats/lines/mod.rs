@@ -2,12 +2,12 @@
 //! Reading the files in `reference/`: one value or list a line.
 
 /// `name key=value … : numbers`.
-pub struct Line<'a> {
+pub struct LinearFit<'a> {
     pub keys: Vec<&'a str>,
     pub numbers: Vec<f64>,
 }
 
-impl Line<'_> {
+impl LinearFit<'_> {
     pub fn key(&self, name: &str) -> f64 {
         self.word(name).parse().unwrap()
     }
@@ -22,8 +22,8 @@ impl Line<'_> {
 }
 
 /// The lines of that name; there must be some.
-pub fn lines<'a>(text: &'a str, name: &str) -> std::vec::IntoIter<Line<'a>> {
-    let found: Vec<Line> = text
+pub fn lines<'a>(text: &'a str, name: &str) -> std::vec::IntoIter<LinearFit<'a>> {
+    let found: Vec<LinearFit> = text
         .lines()
         .filter_map(|line| {
             let (words, numbers) = line.split_once(" :")?;
@@ -32,7 +32,7 @@ pub fn lines<'a>(text: &'a str, name: &str) -> std::vec::IntoIter<Line<'a>> {
                 .split_whitespace()
                 .map(|n| n.parse().unwrap())
                 .collect();
-            (words.next() == Some(name)).then(|| Line {
+            (words.next() == Some(name)).then(|| LinearFit {
                 keys: words.collect(),
                 numbers,
             })
