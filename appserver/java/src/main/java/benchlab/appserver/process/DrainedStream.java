@@ -38,10 +38,14 @@ final class DrainedStream extends InputStream {
     private Void drain(InputStream source) {
         IOException failed = null;
         try (source) {
-            byte[] chunk = new byte[CHUNK];
-            int count;
-            while ((count = source.read(chunk)) >= 0) {
-                append(chunk, count);
+            // When the program ends, Java closes a pipe that is not locked, though others may still
+            // write into it (ProcessPipeInputStream.processExited).
+            synchronized (source) {
+                byte[] chunk = new byte[CHUNK];
+                int count;
+                while ((count = source.read(chunk)) >= 0) {
+                    append(chunk, count);
+                }
             }
         } catch (IOException e) {
             failed = e;

@@ -32,6 +32,8 @@ import java.util.concurrent.TimeoutException;
  *       {@link #communicate} do both.
  *   <li>A pipe ends when all who have it close it: a program that outlives the one that was
  *       started, and has its output, keeps it open.
+ *   <li>Java closes a pipe that nobody reads when the program ends, and keeps what is in it: what
+ *       others write into it later is lost. {@link #communicate} reads from its call on.
  *   <li>The JVM waits for every child, so that none stays as a zombie.
  * </ul>
  *

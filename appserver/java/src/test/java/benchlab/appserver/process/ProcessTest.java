@@ -320,13 +320,8 @@ class ProcessTest {
     @Test
     void killsWhatOutlivedTheProgramThatStartedIt() throws Exception {
         Path pids = folder.resolve("pids");
-        Command orphan = shell("sh -c 'sleep 1000 & echo $! >> pids'").directory(folder);
-        try (var process = orphan.start()) {
-            until(() -> lines(pids) == 1);
-            assertThrows(
-                    TimeoutException.class,
-                    () -> process.communicate(new byte[0], Duration.ofMillis(20)));
-        }
+        Command orphan = shell("sleep 0.5; sh -c 'sleep 1000 & echo $! >> pids'").directory(folder);
+        assertThrows(TimeoutException.class, () -> orphan.run("", Duration.ofSeconds(2)));
         untilGone(pids);
         try (var process = orphan.start()) {
             assertEquals(new Exited(0), process.waitFor());
@@ -360,6 +355,14 @@ class ProcessTest {
             untilGone(pids);
             assertEquals(9, lines(pids));
         }
+    }
+
+    /** The program does not end before its output is read. */
+    @Test
+    void readsWhatIsWrittenAfterTheEndOfTheProgram() throws Exception {
+        Output output = shell("sleep 0.5; (sleep 0.3; echo late; echo e >&2) & echo early").run();
+        assertEquals("early\nlate\n", output.text());
+        assertArrayEquals("e\n".getBytes(), output.stderr());
     }
 
     @Test

@@ -19,7 +19,7 @@ final class Left {
 
     /**
      * Open descriptors beyond those before, the fewest within a tenth of a second: the JVM reads files of its own, and
-     * its reaper closes the streams of a child that has ended.
+     * its reaper closes the streams of a child that has ended. That may also have been so before.
      */
     static int descriptorsBeyond(int before) throws InterruptedException {
         int fewest = descriptors();
@@ -27,7 +27,7 @@ final class Left {
             Thread.sleep(5);
             fewest = Math.min(fewest, descriptors());
         }
-        return fewest - before;
+        return Math.max(0, fewest - before);
     }
 
     private static int descriptorsNow() {
