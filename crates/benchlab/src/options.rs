@@ -5,7 +5,7 @@ use crate::exit::Exit;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use lab_bench::interrupt;
-use lab_many::Starting;
+use lab_many::AgentStart;
 use lab_many::launcher::{self, Launcher};
 use lab_report::Format;
 use std::path::PathBuf;
@@ -37,8 +37,8 @@ const LOST_AFTER: Duration = Duration::from_secs(10);
 
 impl AgentLoss {
     /// How agents are started by a launcher.
-    pub fn starting(&self, launcher: &Arc<dyn Launcher>) -> Starting {
-        Starting {
+    pub fn starting(&self, launcher: &Arc<dyn Launcher>) -> AgentStart {
+        AgentStart {
             launcher: launcher.clone(),
             lost_after: self.lost_after.unwrap_or(LOST_AFTER),
             stops: interrupt::requested,

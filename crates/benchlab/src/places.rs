@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use crate::measuring;
 use crate::output::say;
 use lab_bench::{Place, host_settings, not_a_disk};
-use lab_model::host::Finding;
+use lab_model::host::HostFinding;
 use lab_model::{Failure, Host, Plan, Subject, TargetKind};
 use lab_plan::{Experiment, Project};
 use lab_stats::results::Over;
@@ -97,14 +97,14 @@ pub fn with_places(mut host: Host, places: &[Place]) -> Host {
         let folder = place.folder.display().to_string();
         host.facts.push((folder.clone(), place.description()));
         let cache = place.disk.as_deref().and_then(not_a_disk);
-        host.findings.extend(cache.map(|cache| Finding {
+        host.findings.extend(cache.map(|cache| HostFinding {
             unfit: false,
             what: format!("{folder} is on {cache}"),
             advice: "its figures are of that cache as much as of a disk".into(),
         }));
     }
     host.findings
-        .extend(on_one_disk(places).into_iter().map(|shared| Finding {
+        .extend(on_one_disk(places).into_iter().map(|shared| HostFinding {
             unfit: false,
             what: shared,
             advice: WITH_ITSELF.into(),

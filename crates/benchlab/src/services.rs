@@ -4,7 +4,7 @@
 use crate::exit::Exit;
 use lab_bench::{Scratch, Server, Servers, interrupt};
 use lab_model::{Failure, Plan, Target, TargetId, TargetKind};
-use lab_services::{Database, Request, Service, ServiceError, Starting};
+use lab_services::{DaemonOptions, Database, Service, ServiceError, Starting};
 
 /// Starts a private server for each target that needs one, or connects to the reader's, whose URLs `external_urls`
 /// has. A target whose subjects all failed before gets none.
@@ -64,7 +64,7 @@ fn needed_services<'p>(plan: &'p Plan, failures: &[Failure]) -> Vec<(TargetId, &
 }
 
 enum StartedService {
-    Private(Box<Starting<dyn Database>>, Request),
+    Private(Box<Starting<dyn Database>>, DaemonOptions),
     External(Box<Service>),
 }
 
@@ -102,10 +102,10 @@ fn begin(
             Ok(StartedService::External(Box::new(service)))
         }
         (false, None) => {
-            let request = Request {
+            let request = DaemonOptions {
                 settings: target.set.clone(),
                 interrupted: interrupt::requested,
-                ..Request::new(scratch.folder())
+                ..DaemonOptions::new(scratch.folder())
             };
             let starting = Service::begin(service, &request).map_err(service_exit)?;
             Ok(StartedService::Private(Box::new(starting), request))

@@ -5,19 +5,19 @@ use crate::condition::{Condition, Truth, all_hold};
 use crate::rule::{Rule, StateCase, fill, value_text};
 use crate::value::{Class, Thing, Value};
 use lab_model::Unit;
-use lab_model::audit::{Evidence, EvidenceValue, Finding, Fix, State};
+use lab_model::audit::{AuditFinding, Evidence, EvidenceValue, Fix, State};
 
 /// Things that a finding on many of them names.
 const NAMED: usize = 5;
 
 /// A finding for each rule and thing, in the order of the rules; one that the rule speaks of together, for
 /// each state.
-pub fn judge(rules: &[Rule], things: &[Thing], classes: &[Class]) -> Vec<Finding> {
+pub fn judge(rules: &[Rule], things: &[Thing], classes: &[Class]) -> Vec<AuditFinding> {
     rules
         .iter()
         .flat_map(|rule| {
             let members = things.iter().filter(|thing| thing.class == rule.of);
-            let findings: Vec<Finding> = members.map(|thing| finding(rule, thing)).collect();
+            let findings: Vec<AuditFinding> = members.map(|thing| finding(rule, thing)).collect();
             match (findings.is_empty(), rule.together) {
                 (true, _) => vec![no_such_thing(rule, classes)],
                 (false, true) => merge(findings),
@@ -28,9 +28,9 @@ pub fn judge(rules: &[Rule], things: &[Thing], classes: &[Class]) -> Vec<Finding
 }
 
 /// What a rule says of a thing.
-pub fn finding(rule: &Rule, thing: &Thing) -> Finding {
+pub fn finding(rule: &Rule, thing: &Thing) -> AuditFinding {
     let fill = |text: &str| fill_values(text, thing);
-    let plain = Finding {
+    let plain = AuditFinding {
         rule: rule.id.clone(),
         area: rule.area.clone(),
         title: fill(&rule.title),
@@ -46,7 +46,7 @@ pub fn finding(rule: &Rule, thing: &Thing) -> Finding {
         evidence: evidence(rule, thing),
     };
     match decide(rule, thing) {
-        Decision::Case(case) => Finding {
+        Decision::Case(case) => AuditFinding {
             state: case.state,
             weight: case.weight,
             seen: fill(case.seen.as_ref().unwrap_or(&rule.seen)),
@@ -55,12 +55,12 @@ pub fn finding(rule: &Rule, thing: &Thing) -> Finding {
             ..plain
         },
         Decision::Good => plain,
-        Decision::Unknown(reason) => Finding {
+        Decision::Unknown(reason) => AuditFinding {
             state: State::Unknown,
             seen: reason,
             ..plain
         },
-        Decision::NotApplicable(reason) => Finding {
+        Decision::NotApplicable(reason) => AuditFinding {
             state: State::NotApplicable,
             seen: reason,
             ..plain
@@ -149,10 +149,10 @@ fn evidence(rule: &Rule, thing: &Thing) -> Vec<Evidence> {
 }
 
 /// The finding of a rule whose class has no thing here.
-fn no_such_thing(rule: &Rule, classes: &[Class]) -> Finding {
+fn no_such_thing(rule: &Rule, classes: &[Class]) -> AuditFinding {
     let class = classes.iter().find(|class| class.name == rule.of);
     let nothing = Thing::new("", "");
-    Finding {
+    AuditFinding {
         state: State::NotApplicable,
         seen: class.map_or(String::new(), |class| class.none.into()),
         evidence: Vec::new(),
@@ -161,10 +161,10 @@ fn no_such_thing(rule: &Rule, classes: &[Class]) -> Finding {
 }
 
 /// One finding for each state: that of its first thing, with the names of the others.
-fn merge(findings: Vec<Finding>) -> Vec<Finding> {
+fn merge(findings: Vec<AuditFinding>) -> Vec<AuditFinding> {
     let mut merged = Vec::new();
     for state in State::ALL {
-        let same_state: Vec<&Finding> = findings.iter().filter(|f| f.state == state).collect();
+        let same_state: Vec<&AuditFinding> = findings.iter().filter(|f| f.state == state).collect();
         let Some(first) = same_state.first() else {
             continue;
         };
@@ -183,7 +183,7 @@ fn merge(findings: Vec<Finding>) -> Vec<Finding> {
         } else {
             String::new()
         };
-        merged.push(Finding {
+        merged.push(AuditFinding {
             place: names.join(", ") + &unnamed,
             seen: match state {
                 State::Good | State::NotApplicable => format!("{} such.", same_state.len()),
@@ -205,7 +205,7 @@ fn merge(findings: Vec<Finding>) -> Vec<Finding> {
 }
 
 /// The fixes of several, each line once.
-fn fixes_of<'f>(findings: impl Iterator<Item = &'f &'f Finding>) -> Vec<Fix> {
+fn fixes_of<'f>(findings: impl Iterator<Item = &'f &'f AuditFinding>) -> Vec<Fix> {
     let mut fixes: Vec<Fix> = Vec::new();
     for fix in findings.flat_map(|finding| &finding.fixes) {
         match fixes.iter_mut().find(|same_kind| same_kind.of == fix.of) {

@@ -7,15 +7,15 @@ use crate::fault::SubjectResult;
 use crate::process::{BatchResult, SubjectProcess, connection_lost};
 use crate::server::Server;
 use crate::target::TargetMaker;
-use crate::visit::Visit;
+use crate::visit::OpenCase;
 use lab_model::{Cores, Pilot, Plan, PointId, ProcessStart, Resources, SubjectId};
-use lab_services::procfs::{self, Usage};
+use lab_services::procfs::{self, ProcessUsage};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// How subjects are started.
-pub struct Starting<'a> {
+pub struct BatchStart<'a> {
     /// The plan.
     pub plan: &'a Plan,
     /// The project's folder.
@@ -24,7 +24,7 @@ pub struct Starting<'a> {
     pub temporary: PathBuf,
 }
 
-impl Starting<'_> {
+impl BatchStart<'_> {
     /// Starts a subject, its working thread on this core.
     pub fn process(
         &self,
@@ -45,7 +45,7 @@ impl Starting<'_> {
 }
 
 /// What a process is warmed up with for a point.
-pub struct WarmUp<'a> {
+pub struct WarmUpPlan<'a> {
     /// The plan.
     pub plan: &'a Plan,
     /// The plan's targets.
@@ -56,9 +56,9 @@ pub struct WarmUp<'a> {
     pub pilot: &'a Pilot,
 }
 
-impl WarmUp<'_> {
+impl WarmUpPlan<'_> {
     /// Opens the point in a process, has it prove its work, runs batches that do not count, and freezes it.
-    pub fn visit(&self, process: &mut SubjectProcess, batches: u32) -> SubjectResult<Visit> {
+    pub fn visit(&self, process: &mut SubjectProcess, batches: u32) -> SubjectResult<OpenCase> {
         let Pilot {
             subject,
             point,
@@ -66,7 +66,7 @@ impl WarmUp<'_> {
             ..
         } = *self.pilot;
         process.wake()?;
-        let (mut visit, _) = Visit::begin(process, self.plan, (subject, point), self.targets)?;
+        let (mut visit, _) = OpenCase::begin(process, self.plan, (subject, point), self.targets)?;
         visit.verify(process, self.plan, 1)?;
         visit.check_work(self.plan)?;
         let content = visit.content(self.plan)?;
@@ -86,11 +86,11 @@ pub struct RunningSubject {
     /// Its process.
     pub process: SubjectProcess,
     /// The point that it has open.
-    pub visit: Option<Visit>,
+    pub visit: Option<OpenCase>,
     /// The cases that it was warmed up for.
     pub warm_cases: HashSet<usize>,
     /// A fresh process that takes its turns for a while.
-    pub standby: Option<(SubjectProcess, Visit)>,
+    pub standby: Option<(SubjectProcess, OpenCase)>,
 }
 
 impl RunningSubject {
@@ -136,9 +136,9 @@ impl RunningSubject {
         plan: &Plan,
         point: PointId,
         core: usize,
-    ) -> SubjectResult<(Usage, Option<u64>)> {
+    ) -> SubjectResult<(ProcessUsage, Option<u64>)> {
         let usage = procfs::usage(self.process.pid()).map_err(connection_lost)?;
-        let server = self.visit.as_ref().and_then(Visit::server);
+        let server = self.visit.as_ref().and_then(OpenCase::server);
         let server_bytes = server.and_then(Server::memory_bytes);
         self.process.wake()?;
         if let Some(visit) = &mut self.visit {
@@ -169,7 +169,7 @@ impl RunningSubject {
 pub fn resources(
     subject: SubjectId,
     point: PointId,
-    usage: &Usage,
+    usage: &ProcessUsage,
     server_bytes: Option<u64>,
 ) -> Resources {
     Resources {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Subjects that speak the protocol as a workload: piloted, judged, and measured in batches.
 
-use crate::batch_subject::{RunningSubject, Starting, WarmUp, resources};
+use crate::batch_subject::{BatchStart, RunningSubject, WarmUpPlan, resources};
 use crate::context::{BlockContext, Progress, RunContext, Stop, TurnRecord, keep_log};
 use crate::expected::{Checked, Expected, compare, majority};
 use crate::fault::{Fault, SubjectResult};
@@ -17,7 +17,7 @@ use crate::session::{BenchError, usable_cores};
 use crate::sqlite::Files;
 use crate::sys;
 use crate::target::TargetMaker;
-use crate::visit::Visit;
+use crate::visit::OpenCase;
 use crate::workload::{Done, Opening, Turn, TurnResult, Workload};
 use lab_model::{
     Batch, Cores, Failure, Injection, Latencies, Metric, Outcome, Pilot, Plan, PointId, Reading,
@@ -50,7 +50,7 @@ type Outcomes = Vec<(u64, Checked)>;
 /// The subjects of a run.
 pub struct BatchWorkload<'a> {
     plan: &'a Plan,
-    starting: Starting<'a>,
+    starting: BatchStart<'a>,
     expected: Expected,
     pilots: HashMap<(SubjectId, PointId), Pilot>,
     targets: Vec<TargetMaker>,
@@ -77,7 +77,7 @@ impl<'a> BatchWorkload<'a> {
         let pilots = run.pilots.iter();
         Ok(BatchWorkload {
             plan,
-            starting: Starting {
+            starting: BatchStart {
                 plan,
                 folder,
                 temporary: scratch.temporary(),
@@ -105,8 +105,8 @@ impl<'a> BatchWorkload<'a> {
         }
     }
 
-    fn warming<'s>(&'s self, pilot: &'s Pilot) -> WarmUp<'s> {
-        WarmUp {
+    fn warming<'s>(&'s self, pilot: &'s Pilot) -> WarmUpPlan<'s> {
+        WarmUpPlan {
             plan: self.plan,
             targets: &self.targets,
             expected: &self.expected,
@@ -221,7 +221,8 @@ impl<'a> BatchWorkload<'a> {
         point: PointId,
     ) -> SubjectResult<(Pilot, Checked, Vec<Setting>)> {
         let plan = self.plan;
-        let (mut visit, settings) = Visit::begin(process, plan, (subject, point), &self.targets)?;
+        let (mut visit, settings) =
+            OpenCase::begin(process, plan, (subject, point), &self.targets)?;
         let (mut pilot, _) = pilot(process, &mut visit, plan, subject, point)?;
         let outcome = visit.verify(process, plan, TRIAL)?;
         visit.check_work(plan)?;
@@ -294,7 +295,7 @@ impl<'a> BatchWorkload<'a> {
         counts.sort();
         counts.dedup();
         let (mut process, _) = self.starting.process(trusted, self.cores[0])?;
-        let (mut visit, _) = Visit::begin(&mut process, plan, (trusted, point), &self.targets)?;
+        let (mut visit, _) = OpenCase::begin(&mut process, plan, (trusted, point), &self.targets)?;
         visit.verify(&mut process, plan, 1)?;
         visit.check_work(plan)?;
         let content = visit.content(plan)?;

@@ -13,8 +13,8 @@ use crate::starter::{Ended, StartRequest, Starter};
 use crate::sys;
 use crate::workload::{Done, Turn, TurnResult, Workload};
 use lab_model::{
-    Batch, Commands, Cores, Exit, Metric, Pilot, Plan, PointId, Reading, Run, Sample, Setting,
-    Subject, SubjectId, WarmUp,
+    Batch, Commands, Cores, Metric, Pilot, Plan, PointId, ProcessExit, Reading, Run, Sample,
+    Setting, Subject, SubjectId, WarmUp,
 };
 use lab_plan::filled;
 use std::collections::{HashMap, HashSet};
@@ -467,8 +467,8 @@ fn batch(ended: &Ended) -> Batch {
     }
 }
 
-fn exit(sample: &Sample, ended: &Ended) -> Exit {
-    Exit {
+fn exit(sample: &Sample, ended: &Ended) -> ProcessExit {
+    ProcessExit {
         point: sample.point,
         subject: sample.subject,
         pass: sample.pass,

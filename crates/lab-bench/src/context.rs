@@ -5,7 +5,7 @@ use crate::fault::Fault;
 use crate::participants::Participants;
 use crate::process::SubjectProcess;
 use lab_model::{
-    Block, Exit, Failure, Latencies, LogLine, Pilot, Plan, PointId, ProcessStart, Reading,
+    Block, Failure, Latencies, LogLine, Pilot, Plan, PointId, ProcessExit, ProcessStart, Reading,
     Resources, Run, Sample, Service, Setting, Slice, SubjectId, TargetId, Timeline,
 };
 use lab_store::{BlockWriter, RunWriter, StoreError};
@@ -178,7 +178,7 @@ pub enum TurnRecord {
         /// The process as a batch of one operation.
         sample: Sample,
         /// What the system says of it.
-        exit: Exit,
+        exit: ProcessExit,
         /// Check value of its output.
         check: u64,
         /// What the processor counted, where it does.

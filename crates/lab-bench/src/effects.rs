@@ -12,7 +12,7 @@ use std::ops::RangeInclusive;
 pub type Failed = Vec<RangeInclusive<u64>>;
 
 /// A batch of calls.
-pub struct Calls {
+pub struct CallBatch {
     /// Its number since the case was opened, from 1.
     pub batch: u64,
     /// How many calls it had.
@@ -28,7 +28,7 @@ pub type Row = (u64, u64, u64);
 pub const STRAY: Row = (u64::MAX, u64::MAX, 1);
 
 /// The number of the first of some batches.
-pub fn first(batches: &[Calls]) -> u64 {
+pub fn first(batches: &[CallBatch]) -> u64 {
     batches.first().map_or(0, |b| b.batch)
 }
 
@@ -49,7 +49,10 @@ pub struct Effects {
 
 impl Effects {
     /// The effects of some batches, by the rows in the target. Fault: rows of calls that were not made.
-    pub fn of(batches: &[Calls], rows: impl IntoIterator<Item = Row>) -> SubjectResult<Effects> {
+    pub fn of(
+        batches: &[CallBatch],
+        rows: impl IntoIterator<Item = Row>,
+    ) -> SubjectResult<Effects> {
         let rows: BTreeMap<(u64, u64), u64> =
             rows.into_iter().map(|(b, c, n)| ((b, c), n)).collect();
         let calls_of_batch: BTreeMap<u64, u64> =
@@ -63,7 +66,7 @@ impl Effects {
             )));
         }
         let mut effects = Effects::default();
-        for Calls {
+        for CallBatch {
             batch,
             calls,
             failed,
@@ -125,8 +128,8 @@ mod tests {
     use super::*;
     use crate::protocol::SubjectLine;
 
-    fn calls(batch: u64, calls: u64, failed: &[RangeInclusive<u64>]) -> Calls {
-        Calls {
+    fn calls(batch: u64, calls: u64, failed: &[RangeInclusive<u64>]) -> CallBatch {
+        CallBatch {
             batch,
             calls,
             failed: failed.to_vec(),

@@ -2,10 +2,10 @@
 //! The host: what it is, whether it is fit to measure on, and what it does while measuring.
 
 use crate::kernel;
-use lab_audit::host::{self as audit, Machine, Watched};
+use lab_audit::host::{self as audit, AuditedMachine, HostActivity};
 use lab_audit::{Measuring, Root};
 use lab_model::audit::{Fix, State};
-use lab_model::host::Finding;
+use lab_model::host::HostFinding;
 use lab_model::{Disturbance, Host};
 use lab_services::procfs;
 use nix::unistd::Pid;
@@ -35,14 +35,14 @@ pub fn inspect(cores_needed: usize) -> Host {
 }
 
 /// This machine for an audit: its files, and what it did while it was watched.
-pub fn watched() -> Machine {
+pub fn watched() -> AuditedMachine {
     let gauge = Gauge::start();
     std::thread::sleep(WATCH);
     let idle = gauge.read();
     let cores = crate::sys::allowed_cores().ok();
-    Machine {
+    AuditedMachine {
         root: Root::live(),
-        watched: Watched {
+        watched: HostActivity {
             steal: Some(idle.steal),
             foreign: Some(idle.foreign),
             cores: cores.map(|cores| cores.len() as u64),
@@ -115,7 +115,7 @@ fn facts() -> Vec<(String, String)> {
 }
 
 /// The findings of the rules that concern measuring, by the rule's name.
-fn findings(machine: &Machine) -> Vec<(String, Finding)> {
+fn findings(machine: &AuditedMachine) -> Vec<(String, HostFinding)> {
     let mut rules = audit::rules().expect("a test reads all rules that are built in");
     rules.retain(|rule| rule.measuring != Measuring::Nothing);
     let judged = lab_audit::judge(&rules, &audit::observe(machine), &audit::CLASSES);
@@ -128,7 +128,7 @@ fn findings(machine: &Machine) -> Vec<(String, Finding)> {
     };
     objections
         .map(|judgement| {
-            let finding = Finding {
+            let finding = HostFinding {
                 unfit: unfit(&judgement.rule),
                 what: clause(&judgement.seen),
                 advice: advice(&judgement.fixes),

@@ -27,13 +27,13 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The settings of the host that the subjects of a plan need. Dropping it puts everything back.
 #[derive(Default)]
 pub struct HostSettings {
-    changed: Vec<Setting>,
+    changed: Vec<HostSetting>,
     /// For each subject, the value of each changed setting; `None`: the original.
     requested: Vec<Vec<Option<String>>>,
     note: Option<Note>,
 }
 
-struct Setting {
+struct HostSetting {
     path: PathBuf,
     /// What restores it: a file, and the text to write there.
     original: (PathBuf, String),
@@ -56,7 +56,7 @@ impl HostSettings {
                     // A value that another lab changes is not the original.
                     check_unnoted(&path).map_err(|e| BenchError::System(NOTES.into(), e))?;
                     let current = None;
-                    settings.changed.push(Setting {
+                    settings.changed.push(HostSetting {
                         path,
                         original,
                         current,
@@ -254,7 +254,7 @@ struct Note {
 }
 
 impl Note {
-    fn write(settings: &[Setting]) -> io::Result<Note> {
+    fn write(settings: &[HostSetting]) -> io::Result<Note> {
         fs::DirBuilder::new()
             .mode(0o700)
             .recursive(true)
@@ -273,7 +273,7 @@ impl Note {
             .mode(0o600)
             .open(&path)?;
         let mut lock = Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, e)| e)?;
-        for Setting { original, .. } in settings {
+        for HostSetting { original, .. } in settings {
             writeln!(lock, "{}\t{}", original.0.display(), original.1)?;
         }
         lock.sync_all()?;

@@ -3,7 +3,7 @@
 
 use crate::fault::SubjectResult;
 use crate::process::{BatchResult, SubjectProcess, connection_lost};
-use crate::visit::Visit;
+use crate::visit::OpenCase;
 use lab_model::{Batch, Pilot, Plan, PointId, SubjectId, WarmUp};
 use lab_services::procfs;
 use lab_stats::warmup;
@@ -39,7 +39,7 @@ const SHORTER: u64 = 4;
 /// batch.
 pub fn pilot(
     process: &mut SubjectProcess,
-    visit: &mut Visit,
+    visit: &mut OpenCase,
     plan: &Plan,
     subject: SubjectId,
     point: PointId,
@@ -113,7 +113,7 @@ pub fn pilot(
 /// Batches until one lasts about a turn, of so many operations at first: a compiler may have become busy only now.
 fn fitting(
     process: &mut SubjectProcess,
-    visit: &mut Visit,
+    visit: &mut OpenCase,
     plan: &Plan,
     (turn_ns, first): (u64, u64),
     batches: &mut Vec<Batch>,

@@ -5,7 +5,7 @@ use crate::effects::{self, Failed};
 use crate::fault::{Fault, SubjectResult};
 use crate::interrupt;
 use crate::protocol::{self, Reply, SubjectLine};
-use crate::stream::{PIPE_CHUNKS, Stream};
+use crate::stream::{LineStream, PIPE_CHUNKS};
 use crate::sys::{self, CpuClock};
 use lab_model::{Case, Check, Metric, Subject, Unit};
 use nix::sys::signal::{Signal, killpg};
@@ -74,8 +74,8 @@ pub struct SubjectProcess {
     child: Child,
     group: Pid,
     input: ChildStdin,
-    output: Stream,
-    errors: Stream,
+    output: LineStream,
+    errors: LineStream,
     cpu: CpuClock,
     time_limit: Duration,
     frozen: bool,
@@ -111,9 +111,9 @@ impl SubjectProcess {
         let group = Pid::from_raw(child.id() as i32);
         let mut process = SubjectProcess {
             input: child.stdin.take().expect("stdin is piped"),
-            output: Stream::new(child.stdout.take().expect("stdout is piped"))
+            output: LineStream::new(child.stdout.take().expect("stdout is piped"))
                 .map_err(start_fault)?,
-            errors: Stream::new(child.stderr.take().expect("stderr is piped"))
+            errors: LineStream::new(child.stderr.take().expect("stderr is piped"))
                 .map_err(start_fault)?,
             cpu: CpuClock::of(group).map_err(start_fault)?,
             child,

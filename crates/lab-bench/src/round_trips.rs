@@ -4,7 +4,7 @@
 use crate::fault::{Fault, SubjectResult};
 use crate::process::SubjectProcess;
 use crate::target::TargetMaker;
-use crate::visit::Visit;
+use crate::visit::OpenCase;
 use lab_model::{Plan, PointId, Setting, SubjectId};
 
 /// Operations before those that count: drivers prepare a statement at its fifth execution.
@@ -29,7 +29,7 @@ pub fn round_trips(
         return Ok(None);
     };
     server.count_round_trips(true);
-    let opened = Visit::begin(process, plan, (subject, point), targets);
+    let opened = OpenCase::begin(process, plan, (subject, point), targets);
     server.count_round_trips(false);
     let counted = opened.and_then(|(mut visit, _)| {
         let per_operation = round_trips_per_operation(&mut visit, process, plan)?;
@@ -64,7 +64,7 @@ fn is_counted(plan: &Plan, point: PointId) -> bool {
 
 /// Round trips of one operation.
 fn round_trips_per_operation(
-    visit: &mut Visit,
+    visit: &mut OpenCase,
     process: &mut SubjectProcess,
     plan: &Plan,
 ) -> SubjectResult<f64> {

@@ -2,16 +2,16 @@
 //! Tables on a database server, and the lab's own look at what the server did for a subject.
 //! Tables on a database server, and the lab's own check of what the server did for a subject.
 use crate::content;
-use crate::effects::{self, Calls, Effects, Row};
+use crate::effects::{self, CallBatch, Effects, Row};
 use crate::fault::{Fault, SubjectResult};
 use crate::injection::{Injector, Recovery, Stoppable};
 use crate::process::SubjectProcess;
 use crate::random::random;
 use crate::reported::Reported;
-use crate::statements::{self, ExpectedStatements, Planned};
+use crate::statements::{self, ExpectedStatements, PlannedStatements};
 use crate::sys;
 use lab_model::{Check, Injection, Plan, PointId, Target, TargetId};
-use lab_services::{Counters, Request, Service, ServiceError, Transport};
+use lab_services::{Counters, DaemonOptions, Service, ServiceError, Transport};
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -39,7 +39,7 @@ pub struct Servers(pub Vec<(TargetId, Server)>);
 pub struct Server {
     service: RefCell<Service>,
     /// The request that started it; `None`: it is the reader's own server.
-    request: Option<Request>,
+    request: Option<DaemonOptions>,
     target: Target,
     seed: u64,
     /// The schemas that were created.
@@ -62,12 +62,12 @@ pub struct Server {
 }
 
 /// The table that one visit works on.
-pub struct Table {
+pub struct VisitTable {
     server: Rc<Server>,
     url: String,
     schema: String,
     last_id: i64,
-    planned: Planned,
+    planned: PlannedStatements,
     injector: Option<Injector>,
 }
 
@@ -75,7 +75,7 @@ impl Server {
     /// Creates the tables that all subjects read, on a server that a request started or on the reader's own.
     pub fn new(
         service: Service,
-        request: Option<Request>,
+        request: Option<DaemonOptions>,
         target: Target,
         seed: u64,
     ) -> Result<Server, ServiceError> {
@@ -135,7 +135,7 @@ impl Server {
     }
 
     /// The table of a visit: the one of all readers, or a new one.
-    pub fn fresh(self: &Rc<Self>, plan: &Plan, point: PointId) -> SubjectResult<Table> {
+    pub fn fresh(self: &Rc<Self>, plan: &Plan, point: PointId) -> SubjectResult<VisitTable> {
         let case = plan.case(point);
         let schema = match case.check {
             Check::Writes => self.new_schema(case.empty).map_err(target_fault)?,
@@ -161,12 +161,12 @@ impl Server {
             None => service.target(transport, &schema),
         };
         drop(service);
-        let mut table = Table {
+        let mut table = VisitTable {
             server: self.clone(),
             url: url.ok_or_else(|| Fault::Failed("target", "it has no Unix socket".into()))?,
             schema,
             last_id: 0,
-            planned: Planned::default(),
+            planned: PlannedStatements::default(),
             injector,
         };
         if case.check == Check::Writes {
@@ -336,7 +336,7 @@ impl Drop for Server {
     }
 }
 
-impl Table {
+impl VisitTable {
     /// What a subject gets as `target=`.
     pub fn url(&self) -> &str {
         &self.url
@@ -382,7 +382,7 @@ impl Table {
     }
 
     /// The effects of the calls of some batches. Fault: rows of other calls, or faults that could not be injected.
-    pub fn effects(&self, batches: &[Calls]) -> SubjectResult<Effects> {
+    pub fn effects(&self, batches: &[CallBatch]) -> SubjectResult<Effects> {
         self.injector
             .as_ref()
             .map_or(Ok(()), Injector::check_work)?;
@@ -471,7 +471,7 @@ impl Table {
     }
 }
 
-impl Drop for Table {
+impl Drop for VisitTable {
     fn drop(&mut self) {
         if self.schema != FULL {
             let schema = std::mem::take(&mut self.schema);

@@ -16,18 +16,18 @@ const SHORTEST_NS: u64 = 1_000_000;
 
 /// The CPU times and cores of a process's threads.
 #[derive(Default)]
-pub struct Spread {
+pub struct ThreadSpread {
     /// CPU time of each thread at the last reading.
     ran_ns: HashMap<Pid, u64>,
     /// Threads that are kept on a core.
     pinned: HashMap<Pid, usize>,
 }
 
-impl Spread {
+impl ThreadSpread {
     /// Notes what the threads of a process did so far.
-    pub fn new(process: Pid) -> Spread {
+    pub fn new(process: Pid) -> ThreadSpread {
         let threads = procfs::tasks(process).into_iter();
-        Spread {
+        ThreadSpread {
             ran_ns: threads.map(|t| (t, procfs::ran_ns(process, t))).collect(),
             pinned: HashMap::new(),
         }

@@ -2,13 +2,13 @@
 //! The SQLite files that subjects work on, and the lab's own check of what was done to them.
 
 use crate::content;
-use crate::effects::{self, Calls, Effects, Row};
+use crate::effects::{self, CallBatch, Effects, Row};
 use crate::fault::{Fault, SubjectResult};
 use crate::injection::{FileInjector, Recovery};
 use crate::process::SubjectProcess;
 use crate::random::random;
 use crate::reported::{Reported, wrong_writes};
-use crate::sqlite_header::{Header, HeaderCounters};
+use crate::sqlite_header::{HeaderCounters, SqliteHeader};
 use lab_model::{Injection, Target, Writes};
 use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
 use rusqlite::{Connection, OpenFlags, params};
@@ -89,7 +89,7 @@ pub struct DatabaseFile {
     injector: Option<FileInjector>,
     path: PathBuf,
     table: String,
-    header: Arc<Header>,
+    header: Arc<SqliteHeader>,
     reader: Connection,
     last_id: i64,
     counters: HeaderCounters,
@@ -98,7 +98,7 @@ pub struct DatabaseFile {
 impl DatabaseFile {
     fn open(path: PathBuf, table: String) -> SubjectResult<DatabaseFile> {
         let file = File::open(&path).map_err(|e| target_fault(e.to_string()))?;
-        let header = Arc::new(Header(file));
+        let header = Arc::new(SqliteHeader(file));
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let reader =
             Connection::open_with_flags(&path, flags).map_err(|e| target_fault(e.to_string()))?;
@@ -184,7 +184,7 @@ impl DatabaseFile {
     }
 
     /// The effects of the calls of some batches. Fault: rows of other calls, or faults that could not be injected.
-    pub fn effects(&self, batches: &[Calls]) -> SubjectResult<Effects> {
+    pub fn effects(&self, batches: &[CallBatch]) -> SubjectResult<Effects> {
         self.injector
             .as_ref()
             .map_or(Ok(()), FileInjector::check_work)?;

@@ -15,9 +15,9 @@ pub struct HeaderCounters {
 }
 
 /// A file's header. Dropping it releases all locks that the process has on the file.
-pub struct Header(pub File);
+pub struct SqliteHeader(pub File);
 
-impl Header {
+impl SqliteHeader {
     /// Commits until now.
     pub fn commits(&self) -> io::Result<u32> {
         Ok(self.counters()?.unwrap_or_default().commits)

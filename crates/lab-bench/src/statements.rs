@@ -169,13 +169,13 @@ fn prepared(expected: &ExpectedStatements, counted: &Counters) -> SubjectResult<
 /// How often PostgreSQL planned statements, or MariaDB prepared them, over as many batches as it takes to tell whether
 /// they are prepared: a batch may be a single operation.
 #[derive(Default)]
-pub struct Planned {
+pub struct PlannedStatements {
     operations: u64,
     executions: u64,
     times: u64,
 }
 
-impl Planned {
+impl PlannedStatements {
     /// Adds the counts of a batch. Fault: its prepared statements are prepared again and again.
     pub fn add(&mut self, expected: &ExpectedStatements, counted: &Counters) -> SubjectResult<()> {
         let (times, action) = match (counted.plans, counted.prepares) {
@@ -192,7 +192,7 @@ impl Planned {
         if self.operations < ENOUGH {
             return Ok(());
         }
-        let Planned {
+        let PlannedStatements {
             executions, times, ..
         } = std::mem::take(self);
         if times * 2 > executions {
@@ -333,7 +333,7 @@ mod tests {
         };
         assert_eq!(compare(true, repeated(1)), Ok(()));
         assert!(compare(true, repeated(0)).is_err());
-        let mut planned = Planned::default();
+        let mut planned = PlannedStatements::default();
         let added = (0..ENOUGH)
             .try_for_each(|_| planned.add(&expected(&select, 20, Some(true)), &repeated(20)));
         assert!(added.is_err());
@@ -346,7 +346,7 @@ mod tests {
     #[test]
     fn a_statement_that_is_planned_each_time_is_not_prepared() {
         let select = owned(&[("select", 1)]);
-        let add = |planned: &mut Planned, operations, plans| {
+        let add = |planned: &mut PlannedStatements, operations, plans| {
             let counters = Counters {
                 plans: Some(plans),
                 ..counted(&[("select", operations)])
@@ -354,12 +354,12 @@ mod tests {
             planned.add(&expected(&select, operations, Some(true)), &counters)
         };
         for batch in [1, 5, 24, 1000] {
-            let mut planned = Planned::default();
+            let mut planned = PlannedStatements::default();
             let added = (0..ENOUGH).try_for_each(|_| add(&mut planned, batch, batch));
             assert!(added.is_err(), "{batch}");
         }
         // Ten at first: five sent as text, and the first five executions.
-        let mut planned = Planned::default();
+        let mut planned = PlannedStatements::default();
         assert_eq!(add(&mut planned, 10, 10), Ok(()));
         let later = (0..100).try_for_each(|_| add(&mut planned, 7, 0));
         assert_eq!(later, Ok(()));

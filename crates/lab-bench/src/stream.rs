@@ -11,7 +11,7 @@ pub const PIPE_CHUNKS: usize = 65_536 / CHUNK;
 const CHUNK: usize = 8192;
 
 /// A pipe's end that is read in lines without waiting.
-pub struct Stream {
+pub struct LineStream {
     /// The pipe.
     pub source: Box<dyn PipeEnd>,
     /// Bytes that were read and not taken yet.
@@ -26,12 +26,12 @@ pub struct Stream {
 pub trait PipeEnd: Read + AsFd {}
 impl<T: Read + AsFd> PipeEnd for T {}
 
-impl Stream {
+impl LineStream {
     /// Reads from a pipe.
-    pub fn new(source: impl Read + AsFd + 'static) -> io::Result<Stream> {
+    pub fn new(source: impl Read + AsFd + 'static) -> io::Result<LineStream> {
         use nix::fcntl::{FcntlArg, OFlag, fcntl};
         fcntl(source.as_fd(), FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
-        Ok(Stream {
+        Ok(LineStream {
             source: Box::new(source),
             buffer: Vec::new(),
             scanned: 0,

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What subjects work on, of any kind: made for each visit, and checked by the lab itself.
 
-use crate::effects::{Calls, Effects};
+use crate::effects::{CallBatch, Effects};
 use crate::fault::{Fault, SubjectResult};
 use crate::injection::{FileInjector, Recovery};
 use crate::link::{Links, ShapedLink};
 use crate::process::SubjectProcess;
 use crate::reported::Reported;
 use crate::scratch::Scratch;
-use crate::server::{Server, Table};
+use crate::server::{Server, VisitTable};
 use crate::sqlite::{self, Files, Opens};
 use lab_model::{Check, Plan, PointId, SubjectId};
 use std::collections::HashMap;
@@ -35,7 +35,7 @@ pub enum VisitTarget {
     /// A file of its own, with its openings where they are counted.
     File(Box<sqlite::DatabaseFile>, Option<Opens>),
     /// A table on a server.
-    Table(Table),
+    Table(VisitTable),
     /// A folder of the run, which the subjects of a place share: files that are costly to make are made once.
     Folder(PathBuf),
     /// A link of its own.
@@ -161,7 +161,7 @@ impl VisitTarget {
     }
 
     /// The effects of the calls of some batches.
-    pub fn effects(&self, batches: &[Calls]) -> SubjectResult<Effects> {
+    pub fn effects(&self, batches: &[CallBatch]) -> SubjectResult<Effects> {
         match self {
             VisitTarget::File(file, _) => file.effects(batches),
             VisitTarget::Table(table) => table.effects(batches),

@@ -158,7 +158,7 @@ pub fn valgrind(
     let mut waiting: Vec<(Tool, usize)> = jobs.rev().collect();
     let total = waiting.len();
     let at_once = allowed_cores()?.len().max(1);
-    let mut running: Vec<Running> = Vec::new();
+    let mut running: Vec<ValgrindProcess> = Vec::new();
     let mut results = Vec::new();
     let began = Instant::now();
     while results.len() < total {
@@ -168,7 +168,12 @@ pub fn valgrind(
         while running.len() < at_once
             && let Some((tool, command)) = waiting.pop()
         {
-            running.push(Running::start(tool, command, commands[command], folder)?);
+            running.push(ValgrindProcess::start(
+                tool,
+                command,
+                commands[command],
+                folder,
+            )?);
         }
         let mut still_running = Vec::new();
         for mut run in running {
@@ -199,7 +204,7 @@ pub fn valgrind(
 }
 
 /// A run. Dropping it kills it with all processes that it started.
-struct Running {
+struct ValgrindProcess {
     tool: Tool,
     command: usize,
     child: Child,
@@ -209,8 +214,13 @@ struct Running {
     stopped: bool,
 }
 
-impl Running {
-    fn start(tool: Tool, command: usize, profiled: Profiled, folder: &Path) -> io::Result<Running> {
+impl ValgrindProcess {
+    fn start(
+        tool: Tool,
+        command: usize,
+        profiled: Profiled,
+        folder: &Path,
+    ) -> io::Result<ValgrindProcess> {
         let name = tool.title().replace(' ', "-");
         let folder = folder.join(format!("{name}-{}", command + 1));
         std::fs::create_dir_all(&folder)?;
@@ -237,7 +247,7 @@ impl Running {
                 },
             );
         }
-        Ok(Running {
+        Ok(ValgrindProcess {
             tool,
             command,
             child: call.spawn()?,
@@ -290,7 +300,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for ValgrindProcess {
     fn drop(&mut self) {
         self.kill();
     }

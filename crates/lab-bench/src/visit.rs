@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One subject at one point: opened on a target of its own, run, and looked after.
 
-use crate::effects::{Calls, Effects, Failed};
+use crate::effects::{CallBatch, Effects, Failed};
 use crate::fault::SubjectResult;
 use crate::injection::Recovery;
 use crate::process::{BatchResult, SubjectProcess, Verified, connection_lost};
 use crate::reported::Reported;
 use crate::server::Server;
-use crate::spread::Spread;
+use crate::spread::ThreadSpread;
 use crate::sys;
 use crate::target::{TargetMaker, VisitTarget};
 use lab_model::{Check, Cores, Plan, PointId, SubjectId};
 use std::time::Duration;
 
 /// A subject that has a case open.
-pub struct Visit {
+pub struct OpenCase {
     point: PointId,
     database: Option<VisitTarget>,
     reported: Reported,
-    spread: Option<Spread>,
+    spread: Option<ThreadSpread>,
     /// Batches so far.
     batches: u64,
     /// Batches since the last check, where their calls may fail.
-    calls: Vec<Calls>,
+    calls: Vec<CallBatch>,
     effects: Option<Effects>,
     recovery: Recovery,
     /// Wall time of an operation in the fastest batch, ns.
@@ -31,14 +31,14 @@ pub struct Visit {
     link_bytes: Option<f64>,
 }
 
-impl Visit {
+impl OpenCase {
     /// Has a subject open the point on a fresh target. Returns the visit and the settings in its reply.
     pub fn begin(
         process: &mut SubjectProcess,
         plan: &Plan,
         (subject, point): (SubjectId, PointId),
         targets: &[TargetMaker],
-    ) -> SubjectResult<(Visit, Vec<(String, String)>)> {
+    ) -> SubjectResult<(OpenCase, Vec<(String, String)>)> {
         let case = plan.case(point);
         let target = plan.points[point].target;
         let database = targets.get(target).map(|t| t.fresh(plan, subject, point));
@@ -62,9 +62,9 @@ impl Visit {
         // On a server the work of its own processes takes cores, too, which clients do not know.
         let has_own_cores =
             case.cores == Cores::All && database.as_ref().is_none_or(|d| d.server().is_none());
-        let spread = has_own_cores.then(|| Spread::new(process.pid()));
+        let spread = has_own_cores.then(|| ThreadSpread::new(process.pid()));
         let settings = process.open(args)?.args().to_vec();
-        let mut visit = Visit {
+        let mut visit = OpenCase {
             point,
             database,
             reported: Reported::default(),
@@ -252,7 +252,7 @@ impl Visit {
 
     fn count(&mut self, operations: u64, check: u64, units: u64, failed: Failed) {
         self.batches += 1;
-        self.calls.push(Calls {
+        self.calls.push(CallBatch {
             batch: self.batches,
             calls: operations,
             failed,

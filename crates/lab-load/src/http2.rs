@@ -10,7 +10,7 @@ use crate::job::LoadPeriod;
 use crate::queue::Wait;
 use crate::tracker::{LOOK_NS, MOST_OPENING, PendingRequest, RequestTracker, retry_after_ns};
 use lab_model::ErrorKind;
-use link::{ConnectionSlot, HttpFault, Meter, Response};
+use link::{ConnectionSlot, Http2Response, HttpFault, Meter};
 use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 use std::cell::{Cell, RefCell};
@@ -191,11 +191,13 @@ impl ThreadLoad {
         self.tracker.borrow_mut().take(now_ns())
     }
 
-    fn count(&self, request: PendingRequest, answer: Result<Response, HttpFault>) {
+    fn count(&self, request: PendingRequest, answer: Result<Http2Response, HttpFault>) {
         let mut tracker = self.tracker.borrow_mut();
         match answer {
             Err(fault) => tracker.failed(fault.kind, || fault.words),
-            Ok(Response { status, body }) => tracker.answered(request, status, &body, now_ns()),
+            Ok(Http2Response { status, body }) => {
+                tracker.answered(request, status, &body, now_ns())
+            }
         }
     }
 

@@ -37,7 +37,7 @@ pub use job::LoadJob;
 pub use ports::{PortForecast, Ports};
 pub use record::SliceRecord;
 pub use request_file::read_requests;
-pub use requests::{Header, Rendered, Request, Requests, method};
+pub use requests::{Header, RenderedRequest, Request, Requests, method};
 pub use server_requests::ServerRequests;
 pub use target::{IpFamily, LoadUrl, Origin};
 pub use tls::{Tls, Trust};

@@ -7,7 +7,7 @@ use rand::{Rng, SeedableRng};
 
 /// The due times of one thread's requests, in order. Two schedules with the same arguments are equal.
 #[derive(Clone, Debug)]
-pub struct Schedule {
+pub struct ArrivalSchedule {
     profile: RateProfile,
     steps: Steps,
     /// In units of requests of all threads since the beginning.
@@ -22,7 +22,7 @@ enum Steps {
     Exponential(f64, Box<SmallRng>),
 }
 
-impl Schedule {
+impl ArrivalSchedule {
     /// The schedule of thread number `thread`, from 0; the threads share the requests evenly.
     pub fn new(
         stages: &[Stage],
@@ -30,7 +30,7 @@ impl Schedule {
         thread: usize,
         threads: usize,
         seed: u64,
-    ) -> Schedule {
+    ) -> ArrivalSchedule {
         let mean = threads as f64;
         let (steps, at) = if poisson {
             let seed = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ thread as u64;
@@ -39,7 +39,7 @@ impl Schedule {
         } else {
             (Steps::Even(mean), thread as f64 - mean)
         };
-        let mut schedule = Schedule {
+        let mut schedule = ArrivalSchedule {
             profile: RateProfile::new(stages),
             steps,
             at,
@@ -142,7 +142,7 @@ mod tests {
     fn due(stages: &[Stage], poisson: bool, threads: usize, end_s: f64) -> Vec<u64> {
         let mut all = Vec::new();
         for thread in 0..threads {
-            let mut schedule = Schedule::new(stages, poisson, thread, threads, 7);
+            let mut schedule = ArrivalSchedule::new(stages, poisson, thread, threads, 7);
             while let Some(due) = schedule.due_ns().filter(|&due| (due as f64) < end_s * 1e9) {
                 all.push(due);
                 schedule.advance();
@@ -199,9 +199,9 @@ mod tests {
     #[test]
     fn a_rate_of_nothing_is_never_due() {
         assert_eq!(
-            Schedule::new(&[stage(0.0, 0.0, 1.0)], false, 0, 1, 1).due_ns(),
+            ArrivalSchedule::new(&[stage(0.0, 0.0, 1.0)], false, 0, 1, 1).due_ns(),
             None
         );
-        assert_eq!(Schedule::new(&[], true, 0, 1, 1).due_ns(), None);
+        assert_eq!(ArrivalSchedule::new(&[], true, 0, 1, 1).due_ns(), None);
     }
 }

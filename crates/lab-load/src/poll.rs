@@ -18,7 +18,7 @@ pub struct Poll {
 
 /// An event of a connection.
 #[derive(Clone, Copy, Debug)]
-pub struct Event {
+pub struct PollEvent {
     /// The key that the connection was registered with.
     pub key: u64,
     /// There may be room to send, or it was just opened.
@@ -80,10 +80,10 @@ impl Poll {
     }
 
     /// An event of the last wait; `index` is below [`Poll::event_count`].
-    pub fn event(&self, index: usize) -> Event {
+    pub fn event(&self, index: usize) -> PollEvent {
         let libc::epoll_event { events, u64: key } = self.events[index];
         let ends = libc::EPOLLERR | libc::EPOLLHUP | libc::EPOLLRDHUP;
-        Event {
+        PollEvent {
             key,
             writable: events & libc::EPOLLOUT as u32 != 0,
             readable: events & (libc::EPOLLIN | ends) as u32 != 0,

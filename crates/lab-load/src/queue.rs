@@ -3,7 +3,7 @@
 //! memory: their due times are reckoned once when they become due and once more when they are sent.
 
 use crate::job::{LoadJob, LoadPeriod};
-use crate::pace::Schedule;
+use crate::pace::ArrivalSchedule;
 use crate::record::SliceRecord;
 use lab_model::Arrivals;
 
@@ -16,9 +16,9 @@ pub struct Queue {
     begin_ns: u64,
     end_ns: u64,
     /// At the first request that is not due yet.
-    coming: Schedule,
+    coming: ArrivalSchedule,
     /// At the first request that is not sent yet.
-    sending: Schedule,
+    sending: ArrivalSchedule,
     waiting: u64,
     tick_ns: u64,
     /// When the last one was sent.
@@ -42,7 +42,7 @@ impl Queue {
         };
         // Each load has other arrivals.
         let seed = job.seed.wrapping_add(period.number);
-        let schedule = Schedule::new(stages, *poisson, thread, job.threads, seed);
+        let schedule = ArrivalSchedule::new(stages, *poisson, thread, job.threads, seed);
         let LoadPeriod {
             begin_ns, end_ns, ..
         } = period;

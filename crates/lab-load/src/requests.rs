@@ -159,13 +159,13 @@ pub struct Requests {
 }
 
 struct SharedRequests {
-    rendered: Vec<Rendered>,
+    rendered: Vec<RenderedRequest>,
     order: Vec<u32>,
     planned: Vec<PlannedRequest>,
 }
 
 /// A request as it is sent.
-pub struct Rendered {
+pub struct RenderedRequest {
     /// Head and body for HTTP/1.1 (RFC 9112).
     pub bytes: Bytes,
     /// Its answer has no body, whatever its header says.
@@ -199,7 +199,7 @@ impl Requests {
     }
 
     /// The request at a position, from 0; after the last of the order comes the first again.
-    pub fn get(&self, position: usize) -> &Rendered {
+    pub fn get(&self, position: usize) -> &RenderedRequest {
         let SharedRequests {
             rendered, order, ..
         } = &*self.shared;
@@ -275,7 +275,7 @@ fn gcd(a: u32, b: u32) -> u32 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-fn render(request: &Request, keep_alive: bool) -> Result<Rendered, JobError> {
+fn render(request: &Request, keep_alive: bool) -> Result<RenderedRequest, JobError> {
     let fields = fields(request)?;
     let authority = request.link.origin.authority();
     let host_header = request.header(&HOST).map(|header| header.value.as_bytes());
@@ -302,7 +302,7 @@ fn render(request: &Request, keep_alive: bool) -> Result<Rendered, JobError> {
     let head = bytes.len();
     bytes.extend_from_slice(&request.body);
     let bytes = Bytes::from(bytes);
-    Ok(Rendered {
+    Ok(RenderedRequest {
         head: request.method == Method::HEAD,
         parts: parts(request, &fields, host),
         body: bytes.slice(head..),

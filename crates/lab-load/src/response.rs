@@ -214,7 +214,7 @@ fn piece(bytes: &[u8], left: u64) -> usize {
 impl ResponseHead {
     /// The head at the beginning of these bytes and how many they are; `None`: it does not end here.
     fn parse(bytes: &[u8]) -> Result<Option<(ResponseHead, usize)>> {
-        let mut lines = Lines { bytes, at: 0 };
+        let mut lines = HeadLines { bytes, at: 0 };
         let Some(line) = lines.next()? else {
             // Do not wait for the end of a line of garbage.
             status_line_begins(bytes)?;
@@ -321,12 +321,12 @@ impl ResponseHead {
 }
 
 /// The lines of a head, without their ends. A lone LF ends a line too (RFC 9112, section 2.2).
-struct Lines<'a> {
+struct HeadLines<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> HeadLines<'a> {
     /// The next one; `None`: it does not end here.
     fn next(&mut self) -> Result<Option<&'a [u8]>> {
         let rest = &self.bytes[self.at..];

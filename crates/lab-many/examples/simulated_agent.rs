@@ -4,7 +4,7 @@
 
 use lab_load::SliceRecord;
 use lab_many::clock::ClockReading;
-use lab_many::load::{Order, Report, bytes};
+use lab_many::load::{LoadOrder, LoadReport, bytes};
 use lab_many::message::{Hello, ToAgent, ToCoordinator};
 use lab_many::wire;
 use lab_many::work::AgentWork;
@@ -66,18 +66,18 @@ fn say(message: &ToCoordinator, body: &[u8]) -> io::Result<()> {
     wire::write(&mut io::stdout(), message, body)
 }
 
-fn report_work(report: &Report, body: &[u8]) -> io::Result<()> {
+fn report_work(report: &LoadReport, body: &[u8]) -> io::Result<()> {
     say(&ToCoordinator::Work(serde_json::to_value(report)?), body)
 }
 
 fn carry_out(work: AgentWork) -> io::Result<()> {
     match work {
-        AgentWork::Load(Order::Find { servers, .. }) => {
+        AgentWork::Load(LoadOrder::Find { servers, .. }) => {
             let (host, first) = (Host::default(), vec![Vec::new(); servers.len()]);
-            report_work(&Report::Found { host, first }, &[])
+            report_work(&LoadReport::Found { host, first }, &[])
         }
-        AgentWork::Load(Order::Open { .. }) => report_work(&Report::Opened, &[]),
-        AgentWork::Load(Order::Load {
+        AgentWork::Load(LoadOrder::Open { .. }) => report_work(&LoadReport::Opened, &[]),
+        AgentWork::Load(LoadOrder::Load {
             number,
             begin_ns,
             length_ns,
@@ -91,7 +91,7 @@ fn carry_out(work: AgentWork) -> io::Result<()> {
                 thread::sleep(Duration::from_nanos(remaining.max(0) as u64));
                 let mut slice = made_up.clone();
                 let body = bytes::take(&mut slice).map_err(io::Error::other)?;
-                let report = Report::Slice {
+                let report = LoadReport::Slice {
                     number,
                     late_ns: 0,
                     slice: Box::new(slice),
@@ -99,7 +99,7 @@ fn carry_out(work: AgentWork) -> io::Result<()> {
                 };
                 report_work(&report, &body)?;
             }
-            report_work(&Report::Ended { number }, &[])
+            report_work(&LoadReport::Ended { number }, &[])
         }
         _ => Ok(()),
     }

@@ -3,10 +3,10 @@
 
 use crate::clock::{ClockReading, Exchange, offset};
 use crate::launcher::Launcher;
-use crate::limits::Limits;
-use crate::link::{AgentLink, Event};
+use crate::limits::ResourceLimits;
+use crate::link::{AgentEvent, AgentLink};
 use crate::message::{Hello, ToAgent};
-use crate::program::{Program, VERSION};
+use crate::program::{LabProgram, VERSION};
 use lab_model::{Agent, AgentId, ClockOffset, Host};
 use serde::Serialize;
 use serde_json::Value;
@@ -31,7 +31,7 @@ const EXCHANGES: usize = 16;
 
 /// How agents are started.
 #[derive(Clone)]
-pub struct Starting {
+pub struct AgentStart {
     /// Starts the agents.
     pub launcher: Arc<dyn Launcher>,
     /// An agent that is silent for so long is lost.
@@ -56,9 +56,9 @@ pub enum StartError {
 /// Agents that do a run's work. Dropping it ends them all.
 pub struct Agents {
     agents: Vec<StartedAgent>,
-    events: Receiver<(AgentId, Event)>,
+    events: Receiver<(AgentId, AgentEvent)>,
     /// Events that came while something else was waited for.
-    early: VecDeque<(AgentId, Event)>,
+    early: VecDeque<(AgentId, AgentEvent)>,
     launcher: Arc<dyn Launcher>,
     lost_after: Duration,
     questions: u64,
@@ -75,9 +75,9 @@ struct StartedAgent {
 
 impl Agents {
     /// Starts one at each place, all at once. Error: one cannot be started; then none is left.
-    pub fn start(starting: &Starting) -> Result<Agents, StartError> {
+    pub fn start(starting: &AgentStart) -> Result<Agents, StartError> {
         let (sender, events) = channel();
-        let program = Program::default();
+        let program = LabProgram::default();
         let places = starting.launcher.places();
         let mut candidates: Vec<Candidate> = Vec::new();
         for (place, name) in places.iter().enumerate() {
@@ -91,7 +91,7 @@ impl Agents {
         let agents = candidates.into_iter().filter_map(Candidate::into_agent);
         let agents = agents.inspect(|agent| {
             let silence_ns = starting.lost_after.as_nanos() as u64;
-            let limits = Limits::own();
+            let limits = ResourceLimits::own();
             let welcome = ToAgent::Welcome { limits, silence_ns };
             agent.link.accept(welcome);
         });
@@ -128,16 +128,16 @@ impl Agents {
             let name = self.name(agent);
             let refusal = |reason: &str| StartError::Refused(format!("{name}: {reason}"));
             match event {
-                Event::Work(head, body) => {
+                AgentEvent::Work(head, body) => {
                     take(agent, head, body).map_err(|reason| refusal(&reason))?;
                     pending.retain(|&a| a != agent);
                 }
-                Event::Failed(reason) => return Err(refusal(&reason)),
-                Event::Lost(reason) => {
+                AgentEvent::Failed(reason) => return Err(refusal(&reason)),
+                AgentEvent::Lost(reason) => {
                     return Err(refusal(&format!("the agent was lost: {reason}")));
                 }
-                Event::Line(line) => tell(&format!("{name}: {line}")),
-                Event::Clock(_) => {}
+                AgentEvent::Line(line) => tell(&format!("{name}: {line}")),
+                AgentEvent::Clock(_) => {}
             }
         }
         Ok(())
@@ -224,14 +224,14 @@ impl Agents {
     }
 
     /// Waits for the next event, for a time at most.
-    pub fn next(&mut self, wait: Duration) -> Option<(AgentId, Event)> {
+    pub fn next(&mut self, wait: Duration) -> Option<(AgentId, AgentEvent)> {
         match self.early.pop_front() {
             Some(event) => Some(event),
             None => self.hear(wait),
         }
     }
 
-    fn hear(&mut self, wait: Duration) -> Option<(AgentId, Event)> {
+    fn hear(&mut self, wait: Duration) -> Option<(AgentId, AgentEvent)> {
         let silence_ns = self.lost_after.as_nanos() as u64;
         let is_silent = |agent: &AgentId| self.agents[*agent].link.silent_ns() > silence_ns;
         let silent = self.present().into_iter().find(is_silent);
@@ -242,8 +242,8 @@ impl Agents {
         let (agent, event) = self.events.recv_timeout(wait).ok()?;
         match event {
             // The stream of an agent that was killed ends, too.
-            Event::Lost(_) if self.lost(agent).is_some() => None,
-            Event::Lost(stream_error) => {
+            AgentEvent::Lost(_) if self.lost(agent).is_some() => None,
+            AgentEvent::Lost(stream_error) => {
                 let reason = self.agents[agent].link.exit_reason(&stream_error);
                 Some((agent, self.lose(agent, reason)))
             }
@@ -257,7 +257,7 @@ impl Agents {
     }
 
     /// Excludes an agent and kills it.
-    fn lose(&mut self, agent: AgentId, reason: String) -> Event {
+    fn lose(&mut self, agent: AgentId, reason: String) -> AgentEvent {
         let pid = self.agents[agent].hello.pid;
         let is_running = self.agents[agent].link.ended().is_none();
         if is_running && let Some(mut command) = self.launcher.kill(agent, pid) {
@@ -270,7 +270,7 @@ impl Agents {
         let lost = &mut self.agents[agent];
         lost.link.kill();
         lost.lost = Some(reason.clone());
-        Event::Lost(reason)
+        AgentEvent::Lost(reason)
     }
 
     /// How far the clocks of the present agents are ahead of this machine's: the monotonic clock, and the time since
@@ -285,12 +285,12 @@ impl Agents {
             }
             while !pending.is_empty() {
                 match self.hear(POLL_INTERVAL) {
-                    Some((agent, Event::Clock(exchange))) => {
+                    Some((agent, AgentEvent::Clock(exchange))) => {
                         exchanges[agent].push(exchange);
                         pending.retain(|&a| a != agent);
                     }
                     Some((agent, event)) => {
-                        if matches!(event, Event::Lost(_)) {
+                        if matches!(event, AgentEvent::Lost(_)) {
                             pending.retain(|&a| a != agent);
                         }
                         self.early.push_back((agent, event));
@@ -330,7 +330,7 @@ impl Drop for Agents {
 }
 
 /// Waits until each candidate has introduced itself. Error: one cannot be started, or the reader stops.
-fn wait_for(candidates: &mut [Candidate], starting: &Starting) -> Result<(), StartError> {
+fn wait_for(candidates: &mut [Candidate], starting: &AgentStart) -> Result<(), StartError> {
     let began = Instant::now();
     let patience = starting.launcher.patience().unwrap_or(Duration::MAX);
     let mut reported = HashMap::new();
@@ -402,7 +402,7 @@ struct Candidate {
     name: String,
     place: AgentId,
     attempts: VecDeque<crate::launcher::Attempt>,
-    sender: Sender<(AgentId, Event)>,
+    sender: Sender<(AgentId, AgentEvent)>,
     state: CandidateState,
     /// Why earlier attempts failed.
     reasons: Vec<String>,
@@ -419,9 +419,9 @@ impl Candidate {
     fn new(
         place: AgentId,
         name: &str,
-        starting: &Starting,
-        program: &Program,
-        sender: &Sender<(AgentId, Event)>,
+        starting: &AgentStart,
+        program: &LabProgram,
+        sender: &Sender<(AgentId, AgentEvent)>,
     ) -> Candidate {
         let attempts = starting.launcher.attempts(place, program);
         let (attempts, reasons) = match attempts {

@@ -22,6 +22,6 @@ pub mod watch;
 pub mod wire;
 pub mod work;
 
-pub use agents::{Agents, StartError, Starting};
-pub use link::Event;
+pub use agents::{AgentStart, Agents, StartError};
+pub use link::AgentEvent;
 pub use serve::serve;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// Soft limits (getrlimit(2)) as numbers; `u64::MAX`: none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Limits {
+pub struct ResourceLimits {
     /// Bytes of address space.
     pub memory: u64,
     /// Seconds of CPU time.
@@ -21,12 +21,12 @@ const KINDS: [Resource; 3] = [
     Resource::RLIMIT_FSIZE,
 ];
 
-impl Limits {
+impl ResourceLimits {
     /// The limits of this process.
-    pub fn own() -> Limits {
+    pub fn own() -> ResourceLimits {
         let soft = |kind| getrlimit(kind).map_or(u64::MAX, |(soft, _)| soft);
         let [memory, cpu_s, file] = KINDS.map(soft);
-        Limits {
+        ResourceLimits {
             memory,
             cpu_s,
             file,

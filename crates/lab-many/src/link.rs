@@ -31,7 +31,7 @@ const KEPT_LINES: usize = 5;
 
 /// An event of an agent.
 #[derive(Debug)]
-pub enum Event {
+pub enum AgentEvent {
     /// The result of its work.
     Work(Value, Vec<u8>),
     /// Its work cannot be done: why.
@@ -66,18 +66,18 @@ enum Outgoing {
 
 struct LinkState {
     agent: AgentId,
-    events: Sender<(AgentId, Event)>,
+    events: Sender<(AgentId, AgentEvent)>,
     began: Instant,
     /// When the agent was heard last, ns since `began`.
     last_heard_ns: AtomicU64,
     /// When each pending question for the time was sent, by its number.
     questions: Mutex<HashMap<u64, ClockReading>>,
-    lines: Mutex<Lines>,
+    lines: Mutex<ErrorLines>,
 }
 
 /// Lines of standard error.
 #[derive(Default)]
-struct Lines {
+struct ErrorLines {
     last: VecDeque<String>,
     /// Whether lines are reported at once, and not only when the agent is lost.
     is_reported: bool,
@@ -88,7 +88,7 @@ impl AgentLink {
     pub fn start(
         agent: AgentId,
         mut attempt: Attempt,
-        events: Sender<(AgentId, Event)>,
+        events: Sender<(AgentId, AgentEvent)>,
     ) -> io::Result<AgentLink> {
         let command = &mut attempt.command;
         command
@@ -247,7 +247,7 @@ impl LinkState {
         self.began.elapsed().as_nanos() as u64
     }
 
-    fn lines(&self) -> std::sync::MutexGuard<'_, Lines> {
+    fn lines(&self) -> std::sync::MutexGuard<'_, ErrorLines> {
         self.lines.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -257,7 +257,7 @@ impl LinkState {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn report(&self, event: Event) -> bool {
+    fn report(&self, event: AgentEvent) -> bool {
         self.events.send((self.agent, event)).is_ok()
     }
 
@@ -311,8 +311,10 @@ impl LinkState {
                     hello.send(Ok(introduction)).is_ok() && is_accepted.recv().is_ok()
                 }
                 Some((ToCoordinator::Beat, _)) => true,
-                Some((ToCoordinator::Work(head), body)) => self.report(Event::Work(head, body)),
-                Some((ToCoordinator::Failed(reason), _)) => self.report(Event::Failed(reason)),
+                Some((ToCoordinator::Work(head), body)) => {
+                    self.report(AgentEvent::Work(head, body))
+                }
+                Some((ToCoordinator::Failed(reason), _)) => self.report(AgentEvent::Failed(reason)),
                 Some((
                     ToCoordinator::Clock {
                         number,
@@ -323,7 +325,7 @@ impl LinkState {
                 )) => {
                     let sent = self.pending_readings().remove(&number);
                     sent.is_none_or(|sent| {
-                        self.report(Event::Clock(Exchange {
+                        self.report(AgentEvent::Clock(Exchange {
                             sent,
                             received_there,
                             answered_there: answered,
@@ -336,7 +338,7 @@ impl LinkState {
                 return;
             }
         };
-        self.report(Event::Lost(reason));
+        self.report(AgentEvent::Lost(reason));
     }
 
     fn read_lines(&self, stderr: impl BufRead) {
@@ -353,7 +355,7 @@ impl LinkState {
             lines.last.push_back(line.clone());
             let is_reported = lines.is_reported;
             drop(lines);
-            if is_reported && !self.report(Event::Line(line)) {
+            if is_reported && !self.report(AgentEvent::Line(line)) {
                 return;
             }
         }

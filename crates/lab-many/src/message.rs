@@ -2,7 +2,7 @@
 //! Messages between coordinator and agent, for all kinds of work.
 
 use crate::clock::ClockReading;
-use crate::limits::Limits;
+use crate::limits::ResourceLimits;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ pub enum ToAgent {
     /// The first message, once the coordinator knows that the agent is the right program.
     Welcome {
         /// The limits of the coordinator's process.
-        limits: Limits,
+        limits: ResourceLimits,
         /// After so much silence the coordinator counts as gone, ns.
         silence_ns: u64,
     },

@@ -14,11 +14,11 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The bytes of this program and their SHA-256, read at the first use.
 #[derive(Default)]
-pub struct Program {
+pub struct LabProgram {
     content: OnceLock<(Arc<[u8]>, String)>,
 }
 
-impl Program {
+impl LabProgram {
     /// The program's bytes. Error: they cannot be read.
     pub fn bytes(&self) -> io::Result<Arc<[u8]>> {
         Ok(self.read()?.0.clone())

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The kinds of work that agents do.
 
-use crate::usage::Order as UsageOrder;
-use crate::watch::Order as WatchOrder;
+use crate::usage::UsageOrder;
+use crate::watch::WatchOrder;
 use crate::{experiment, load};
 use serde::{Deserialize, Serialize};
 
@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Serialize, Deserialize)]
 pub enum AgentWork {
     /// A part of a load.
-    Load(load::Order),
+    Load(load::LoadOrder),
     /// What a server uses.
     Usage(UsageOrder),
     /// Logs.
     Watch(WatchOrder),
     /// Blocks of an experiment.
-    Experiment(experiment::Order),
+    Experiment(experiment::ExperimentOrder),
 }

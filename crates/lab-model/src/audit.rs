@@ -14,7 +14,7 @@ pub struct Audit {
     /// What else is to know, in the order in which it is shown.
     pub facts: Vec<(String, String)>,
     /// One for each rule and thing, in the order of the rules.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<AuditFinding>,
     /// Figures that the findings rest on.
     pub tables: Vec<EvidenceTable>,
     /// The figures that answer the question, where they have one unit.
@@ -53,7 +53,7 @@ pub enum State {
 
 /// A rule applied to a thing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Finding {
+pub struct AuditFinding {
     /// The rule's id, such as `disk-scheduler`.
     pub rule: String,
     /// The rule's area, such as `disks`.

@@ -9,7 +9,7 @@ pub struct Host {
     /// Facts by name, such as `cpu` = `AMD EPYC`, in the order in which they are shown.
     pub facts: Vec<(String, String)>,
     /// What would disturb a measurement, each with what to do about it.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<HostFinding>,
 }
 
 impl Host {
@@ -44,7 +44,7 @@ impl Host {
 
 /// Something about the host that a reader of the figures must know.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Finding {
+pub struct HostFinding {
     /// Whether the run should not be trusted because of it (`--strict` refuses).
     pub unfit: bool,
     /// What was found, such as a setting and its value.

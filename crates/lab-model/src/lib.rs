@@ -41,8 +41,8 @@ pub use plan::{
 pub use point_load::{PointLoad, Traffic};
 pub use run::{Ending, Figure, Imported, ImportedTime, Run, Service};
 pub use sample::{
-    Batch, Block, BlockState, Exit, Failure, Latencies, LogLine, Outcome, Pilot, ProcessStart,
-    Reading, Resources, Sample, Setting, Timeline, WarmUp,
+    Batch, Block, BlockState, Failure, Latencies, LogLine, Outcome, Pilot, ProcessExit,
+    ProcessStart, Reading, Resources, Sample, Setting, Timeline, WarmUp,
 };
 pub use serving::{Content, Example, ServedFile, Serving};
 pub use shape::{LINK, Shape, Shaper};

@@ -70,7 +70,7 @@ pub struct Block {
     /// The measured batches, in the order of time.
     pub samples: Vec<Sample>,
     /// Where batches are whole processes: what the system says of each after its end.
-    pub exits: Vec<Exit>,
+    pub exits: Vec<ProcessExit>,
     /// Where batches do several operations at once: the latency of every operation.
     pub latencies: Vec<Latencies>,
     /// Where operations are due at a fixed rate and their subject tells it: how long they took, in the order of time.
@@ -152,7 +152,7 @@ impl Timeline {
 /// What the system says of a process that ended, and of the processes that it waited for
 /// (wait4(2)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Exit {
+pub struct ProcessExit {
     /// The point.
     pub point: PointId,
     /// The subject.

@@ -30,7 +30,7 @@ pub struct Loading {
     /// Its name; `None`: that of the first server's host.
     pub name: Option<String>,
     /// The servers: one, or several that are compared with the first.
-    pub servers: Vec<LoadedServer>,
+    pub servers: Vec<PlannedServer>,
     /// The number of agents that share the load; 0: the lab puts it on itself.
     pub agents: usize,
     /// The number of connections, without a sweep.
@@ -61,7 +61,7 @@ pub struct Loading {
 
 /// A server that is to be loaded.
 #[derive(Clone, Debug, Default)]
-pub struct LoadedServer {
+pub struct PlannedServer {
     /// The server's name.
     pub name: String,
     /// Its scheme, host and port.
@@ -216,7 +216,7 @@ impl Loading {
     /// The work in words, as far as it is the same for all servers.
     fn work(&self) -> String {
         match &self.servers[..] {
-            [LoadedServer { asked, .. }] => match &asked[..] {
+            [PlannedServer { asked, .. }] => match &asked[..] {
                 [one] => format!("{} {}", one.method, one.url),
                 several => format!("one of {} requests", several.len()),
             },

@@ -4,14 +4,14 @@
 use crate::ProfileError;
 use crate::costs::CostProfile;
 use crate::error::foreign;
-use crate::lines::{Lines, costs, number, text, words};
+use crate::lines::{LineReader, costs, number, text, words};
 use std::io::BufRead;
 
 const TOOL: &str = "Cachegrind";
 
 /// Reads a file. Errors: it is not of Cachegrind, or not complete.
 pub fn read(from: impl BufRead) -> Result<CostProfile, ProfileError> {
-    let mut lines = Lines::new(from);
+    let mut lines = LineReader::new(from);
     let mut profile = header(&mut lines)?;
     let width = profile.events.len();
     let mut counted = Vec::with_capacity(width);
@@ -76,7 +76,7 @@ pub fn read(from: impl BufRead) -> Result<CostProfile, ProfileError> {
 }
 
 /// `desc:` lines, `cmd:` and `events:`.
-fn header<R: BufRead>(lines: &mut Lines<R>) -> Result<CostProfile, ProfileError> {
+fn header<R: BufRead>(lines: &mut LineReader<R>) -> Result<CostProfile, ProfileError> {
     let mut description = Vec::new();
     let mut command = None;
     let mut line = Vec::new();

@@ -5,7 +5,7 @@
 use crate::ProfileError;
 use crate::costs::{CostProfile, add};
 use crate::error::foreign;
-use crate::lines::{Lines, costs, number, text, words};
+use crate::lines::{LineReader, costs, number, text, words};
 use foldhash::fast::RandomState;
 use std::collections::HashMap;
 use std::io::BufRead;
@@ -31,9 +31,9 @@ pub struct CallgrindReader {
 impl CallgrindReader {
     /// Reads a further file. Errors: it is not of Callgrind, not complete, or has other events.
     pub fn add(&mut self, from: impl BufRead) -> Result<(), ProfileError> {
-        let mut part = Parts {
+        let mut part = FileParts {
             profile: self.profile.take().unwrap_or_default(),
-            ..Parts::new(Lines::new(from))
+            ..FileParts::new(LineReader::new(from))
         };
         part.read()?;
         self.profile = Some(part.profile);
@@ -49,8 +49,8 @@ impl CallgrindReader {
 }
 
 /// The parts of a file, and where in it the reader is.
-struct Parts<R> {
-    lines: Lines<R>,
+struct FileParts<R> {
+    lines: LineReader<R>,
     profile: CostProfile,
     /// Full names by their numbers: of objects, files and functions.
     names: [HashMap<u64, u32, RandomState>; 3],
@@ -83,9 +83,9 @@ struct Parts<R> {
 const FILE: usize = 1;
 const FUNCTION: usize = 2;
 
-impl<R: BufRead> Parts<R> {
-    fn new(lines: Lines<R>) -> Parts<R> {
-        Parts {
+impl<R: BufRead> FileParts<R> {
+    fn new(lines: LineReader<R>) -> FileParts<R> {
+        FileParts {
             lines,
             profile: CostProfile::default(),
             names: Default::default(),

@@ -37,11 +37,11 @@ pub struct CostProfile {
     unnamed: BTreeMap<u32, u64>,
     /// All costs of the first event, by object.
     objects: BTreeMap<u32, u64>,
-    names: Names,
-    functions: Counts<FunctionKey>,
+    names: NumberedNames,
+    functions: CostSums<FunctionKey>,
     /// By function and line.
-    lines: Counts<(u32, u32)>,
-    calls: Counts<(u32, u32)>,
+    lines: CostSums<(u32, u32)>,
+    calls: CostSums<(u32, u32)>,
     call_counts: Vec<u64>,
 }
 
@@ -95,9 +95,9 @@ impl CostProfile {
         let events: Vec<String> = words.iter().map(|word| crate::lines::text(word)).collect();
         Ok(CostProfile {
             totals: vec![0; events.len()],
-            functions: Counts::new(events.len()),
-            lines: Counts::new(events.len()),
-            calls: Counts::new(events.len()),
+            functions: CostSums::new(events.len()),
+            lines: CostSums::new(events.len()),
+            calls: CostSums::new(events.len()),
             events,
             ..CostProfile::default()
         })
@@ -258,7 +258,7 @@ impl CostProfile {
 
 /// Sums of costs, each with a key.
 #[derive(Clone, Debug)]
-struct Counts<K> {
+struct CostSums<K> {
     slots: HashMap<K, u32, RandomState>,
     keys: Vec<K>,
     /// The index that was found last.
@@ -268,9 +268,9 @@ struct Counts<K> {
     width: usize,
 }
 
-impl<K> Default for Counts<K> {
-    fn default() -> Counts<K> {
-        Counts {
+impl<K> Default for CostSums<K> {
+    fn default() -> CostSums<K> {
+        CostSums {
             slots: HashMap::default(),
             keys: Vec::new(),
             last: 0,
@@ -280,11 +280,11 @@ impl<K> Default for Counts<K> {
     }
 }
 
-impl<K: Copy + Eq + Hash> Counts<K> {
-    fn new(width: usize) -> Counts<K> {
-        Counts {
+impl<K: Copy + Eq + Hash> CostSums<K> {
+    fn new(width: usize) -> CostSums<K> {
+        CostSums {
             width,
-            ..Counts::default()
+            ..CostSums::default()
         }
     }
 
@@ -341,13 +341,13 @@ pub(crate) fn add(to: &mut [u64], costs: &[u64]) {
 
 /// Names by number.
 #[derive(Clone, Debug, Default)]
-struct Names {
+struct NumberedNames {
     numbers: HashMap<Box<str>, u32, RandomState>,
     names: Vec<Box<str>>,
     bytes: usize,
 }
 
-impl Names {
+impl NumberedNames {
     fn number(&mut self, name: &[u8]) -> Result<u32, ProfileError> {
         let name = String::from_utf8_lossy(name);
         if let Some(number) = self.numbers.get(&*name) {

@@ -8,7 +8,7 @@ use std::io::BufRead;
 const MOST_LINE_BYTES: u64 = 1 << 20;
 
 /// Reads lines.
-pub struct Lines<R> {
+pub struct LineReader<R> {
     from: R,
     /// The number of the last line that was read, from 1.
     pub number: u64,
@@ -16,10 +16,10 @@ pub struct Lines<R> {
     pub ended: bool,
 }
 
-impl<R: BufRead> Lines<R> {
+impl<R: BufRead> LineReader<R> {
     /// From the beginning.
-    pub fn new(from: R) -> Lines<R> {
-        Lines {
+    pub fn new(from: R) -> LineReader<R> {
+        LineReader {
             from,
             number: 0,
             ended: true,

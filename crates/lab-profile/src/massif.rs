@@ -3,7 +3,7 @@
 
 use crate::ProfileError;
 use crate::error::foreign;
-use crate::lines::{Lines, number, text};
+use crate::lines::{LineReader, number, text};
 use crate::names::Frame;
 use std::io::BufRead;
 
@@ -110,7 +110,7 @@ impl Massif {
 
 /// Reads a file. Errors: it is not of Massif, or not complete.
 pub fn read(from: impl BufRead) -> Result<Massif, ProfileError> {
-    let mut lines = Lines::new(from);
+    let mut lines = LineReader::new(from);
     let mut massif = header(&mut lines)?;
     let mut current: Option<Snapshot> = None;
     // A bit for each of the snapshot's five fields that was read.
@@ -201,7 +201,7 @@ impl Massif {
 }
 
 /// `desc:`, `cmd:` and `time_unit:`.
-fn header<R: BufRead>(lines: &mut Lines<R>) -> Result<Massif, ProfileError> {
+fn header<R: BufRead>(lines: &mut LineReader<R>) -> Result<Massif, ProfileError> {
     let mut massif = Massif::default();
     let mut line = Vec::new();
     for key in ["desc:", "cmd:", "time_unit:"] {

@@ -9,7 +9,7 @@ use quick_xml::events::{BytesStart, Event};
 
 /// What an imported file may have.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct ImportLimits {
     /// Bytes: 16 MiB.
     pub bytes: usize,
     /// Elements within elements: 16.
@@ -18,9 +18,9 @@ pub struct Limits {
     pub elements: usize,
 }
 
-impl Default for Limits {
+impl Default for ImportLimits {
     fn default() -> Self {
-        Limits {
+        ImportLimits {
             bytes: 16 << 20,
             depth: 16,
             elements: 100_000,
@@ -50,7 +50,7 @@ pub struct ImportError {
 /// rounded `time` to microseconds.
 ///
 /// Elements and attributes of other names are passed over.
-pub fn import_xml(text: &[u8], limits: &Limits) -> Result<Vec<Imported>, ImportError> {
+pub fn import_xml(text: &[u8], limits: &ImportLimits) -> Result<Vec<Imported>, ImportError> {
     if text.len() > limits.bytes {
         let message = format!(
             "the file has {} bytes; the limit is {}",
@@ -102,7 +102,7 @@ pub fn import_xml(text: &[u8], limits: &Limits) -> Result<Vec<Imported>, ImportE
 
 /// What has been read so far.
 struct Import<'l> {
-    limits: &'l Limits,
+    limits: &'l ImportLimits,
     open: Vec<ElementKind>,
     benchmarks: Vec<Imported>,
     elements: usize,

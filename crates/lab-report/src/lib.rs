@@ -14,7 +14,7 @@ mod words;
 pub use crate::document::Document;
 pub use crate::format::terminal::Terminal;
 pub use crate::format::text::clean;
-pub use crate::import::{ImportError, Limits, import_xml};
+pub use crate::import::{ImportError, ImportLimits, import_xml};
 pub use crate::kind::history::{NamedRuns, RunSummary};
 
 use lab_model::Run;

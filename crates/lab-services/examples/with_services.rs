@@ -5,7 +5,9 @@
 //! databases, see all statistics and reset PostgreSQL's of statements. The variable of a server that is not requested
 //! or not installed is not set. The exit status is the command's.
 
-use lab_services::{DATABASES, DatabaseKind, Missing, Request, Service, ServiceError, Transport};
+use lab_services::{
+    DATABASES, DaemonOptions, DatabaseKind, MissingSoftware, Service, ServiceError, Transport,
+};
 use nix::fcntl::{Flock, FlockArg};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::fs::{self, File};
@@ -66,7 +68,7 @@ fn run(
     let _lock = lock(scratch.path())?;
     let mut starting = Vec::new();
     for kind in kinds {
-        let mut request = Request::new(scratch.path());
+        let mut request = DaemonOptions::new(scratch.path());
         request.interrupted = || STOP_SIGNAL.load(Ordering::Relaxed) != 0;
         match Service::begin(kind, &request) {
             Err(ServiceError::Missing(missing)) => report_missing(&missing),
@@ -101,7 +103,7 @@ fn lock(folder: &Path) -> io::Result<Flock<File>> {
     Ok(lock)
 }
 
-fn report_missing(missing: &Missing) {
+fn report_missing(missing: &MissingSoftware) {
     let name = variable(missing.software.name);
     eprintln!("with_services: {missing}; {name} is not set");
 }

@@ -71,15 +71,15 @@ pub(crate) fn clear_folder(software: &Software, folder: &Path) {
 }
 
 /// A server's process with a file descriptor, so that its number cannot become another's.
-struct Running {
+struct AbandonedProcess {
     process: OwnedFd,
     pid: i32,
 }
 
-impl Running {
+impl AbandonedProcess {
     /// A process that runs a server's program with a working directory in this folder. One that is just ending has no
     /// program any more, and counts too.
-    fn find(software: &Software, pid: i32, folder: &Path) -> Option<Running> {
+    fn find(software: &Software, pid: i32, folder: &Path) -> Option<AbandonedProcess> {
         // SAFETY: a system call that takes two numbers and yields a new file or -1.
         let process = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
         let process = i32::try_from(process).ok().filter(|&file| file >= 0)?;
@@ -91,7 +91,7 @@ impl Running {
             Err(e) => e.kind() == io::ErrorKind::NotFound,
         };
         (is_of_software && link("cwd").ok()?.starts_with(folder))
-            .then_some(Running { process, pid })
+            .then_some(AbandonedProcess { process, pid })
     }
 
     fn send(&self, signal: Signal) -> io::Result<()> {
@@ -105,9 +105,9 @@ impl Running {
     }
 }
 
-fn running(software: &Software, folder: &Path) -> Vec<Running> {
+fn running(software: &Software, folder: &Path) -> Vec<AbandonedProcess> {
     let pids = procfs::all().into_iter().map(Pid::as_raw);
-    pids.filter_map(|pid| Running::find(software, pid, folder))
+    pids.filter_map(|pid| AbandonedProcess::find(software, pid, folder))
         .collect()
 }
 

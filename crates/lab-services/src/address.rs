@@ -23,14 +23,14 @@ pub(crate) struct Form {
     /// The port where none is given.
     pub port: u16,
     /// Sets a parameter of the query, by name and value; `false`: it is not known.
-    pub set: fn(&mut Address, &str, String) -> Result<bool, String>,
+    pub set: fn(&mut ServiceAddress, &str, String) -> Result<bool, String>,
     /// Completes what was read, or says what is missing.
-    pub complete: fn(&mut Address) -> Result<(), String>,
+    pub complete: fn(&mut ServiceAddress) -> Result<(), String>,
 }
 
 /// Where a server is, and who connects.
 #[derive(Clone)]
-pub struct Address {
+pub struct ServiceAddress {
     pub(crate) software: &'static Software,
     pub(crate) user: String,
     pub(crate) password: String,
@@ -43,10 +43,10 @@ pub struct Address {
     pub(crate) database: String,
 }
 
-impl Address {
+impl ServiceAddress {
     /// The address of a private server, with a new password. Its port and socket are set later.
-    pub(crate) fn private(software: &'static Software, user: &str) -> io::Result<Address> {
-        Ok(Address {
+    pub(crate) fn private(software: &'static Software, user: &str) -> io::Result<ServiceAddress> {
+        Ok(ServiceAddress {
             software,
             user: user.into(),
             password: random()?,
@@ -63,7 +63,7 @@ impl Address {
         software: &'static Software,
         form: &Form,
         url: &str,
-    ) -> Result<Address, String> {
+    ) -> Result<ServiceAddress, String> {
         let (scheme, rest) = url.split_once("://").ok_or("it has no `://`")?;
         if !form.schemes.contains(&scheme) {
             return Err(format!("it does not begin with `{}://`", software.name));
@@ -75,7 +75,7 @@ impl Address {
             .ok_or("it names no user: `USER:PASSWORD@` belongs before the host, percent-encoded")?;
         let (user, password) = login.split_once(':').unwrap_or((login, ""));
         let (host, port) = host_and_port(place)?;
-        let mut address = Address {
+        let mut address = ServiceAddress {
             software,
             user: decoded(user)?,
             password: decoded(password)?,
@@ -120,7 +120,7 @@ impl Address {
 }
 
 /// Shows the address without user and password.
-impl fmt::Display for Address {
+impl fmt::Display for ServiceAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.host, &self.socket) {
             (Some(host), _) if host.contains(':') => write!(f, "[{host}]:{}", self.port),
@@ -169,7 +169,7 @@ mod tests {
     use crate::{DatabaseKind, Transport};
 
     fn targets(kind: &'static DatabaseKind, url: &str) -> [Option<String>; 2] {
-        let address = Address::parse(&kind.software, &kind.form, url).unwrap();
+        let address = ServiceAddress::parse(&kind.software, &kind.form, url).unwrap();
         [Transport::Tcp, Transport::Unix].map(|transport| (kind.target)(&address, transport, "a_1"))
     }
 
@@ -200,7 +200,7 @@ mod tests {
     #[test]
     fn a_malformed_url_says_what_is_wrong_and_keeps_the_password_to_itself() {
         let error = |kind: &'static DatabaseKind, url| {
-            Address::parse(&kind.software, &kind.form, url)
+            ServiceAddress::parse(&kind.software, &kind.form, url)
                 .err()
                 .unwrap()
         };

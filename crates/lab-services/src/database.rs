@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Daemons that are SQL servers: how the lab administers them, and what they count.
 
-use crate::address::{Address, Form};
+use crate::address::{Form, ServiceAddress};
 use crate::counters::Counters;
 use crate::daemon::Daemon;
 use crate::processes::{LabConnection, Processes};
@@ -21,11 +21,11 @@ pub struct DatabaseKind {
     /// How its addresses are written.
     pub(crate) form: Form,
     /// The `target=` of subjects with a schema; `None`: the server cannot be reached by this transport.
-    pub(crate) target: fn(&Address, Transport, &str) -> Option<String>,
+    pub(crate) target: fn(&ServiceAddress, Transport, &str) -> Option<String>,
     /// Describes a server that is to be started, with new passwords.
     pub(crate) private: fn() -> io::Result<Box<dyn Database>>,
     /// Connects to a server that runs.
-    pub(crate) connect: fn(Address) -> Result<Box<dyn Database>, ServiceError>,
+    pub(crate) connect: fn(ServiceAddress) -> Result<Box<dyn Database>, ServiceError>,
 }
 
 /// Rows of text; `None` is NULL.
@@ -38,7 +38,7 @@ pub trait Database: Daemon {
     fn kind(&self) -> &'static DatabaseKind;
 
     /// Its address, for subjects.
-    fn address(&self) -> &Address;
+    fn address(&self) -> &ServiceAddress;
 
     /// Executes a statement.
     fn run(&mut self, statement: &str) -> Result<(), ServiceError>;
@@ -145,37 +145,37 @@ pub(crate) fn error_with_sources(error: &dyn std::error::Error) -> String {
 }
 
 /// Why a server did not let the lab in.
-pub(crate) enum Refusal {
+pub(crate) enum ConnectionRefusal {
     Unreachable(String),
     Login(String),
     Tls(String),
     Other(String),
 }
 
-impl Refusal {
-    pub fn at(self, address: &Address, hint: &'static str) -> ServiceError {
+impl ConnectionRefusal {
+    pub fn at(self, address: &ServiceAddress, hint: &'static str) -> ServiceError {
         let software = address.software;
         let (place, user) = (address.to_string(), address.user.clone());
         match self {
-            Refusal::Unreachable(reason) => ServiceError::Unreachable {
+            ConnectionRefusal::Unreachable(reason) => ServiceError::Unreachable {
                 software,
                 place,
                 reason,
             },
-            Refusal::Login(message) => ServiceError::Login {
+            ConnectionRefusal::Login(message) => ServiceError::Login {
                 software,
                 place,
                 user,
                 message,
                 hint,
             },
-            Refusal::Tls(message) => ServiceError::Tls {
+            ConnectionRefusal::Tls(message) => ServiceError::Tls {
                 software,
                 place,
                 user,
                 message,
             },
-            Refusal::Other(reason) => ServiceError::Rights {
+            ConnectionRefusal::Other(reason) => ServiceError::Rights {
                 software,
                 place,
                 reason,
@@ -187,7 +187,7 @@ impl Refusal {
 /// Whether a server of this version, as `SELECT version()` returns it, is supported. `other_make`: the name to show
 /// where it is of another make.
 pub(crate) fn check_version(
-    address: &Address,
+    address: &ServiceAddress,
     banner: &str,
     other_make: &str,
 ) -> Result<(), ServiceError> {

@@ -3,7 +3,7 @@
 
 use crate::folder::Folder;
 use crate::process::describe;
-use crate::{Log, Missing, ServiceError};
+use crate::{LogTail, MissingSoftware, ServiceError};
 use nix::sys::wait::WaitStatus;
 
 /// Less free space than this counts as full, bytes.
@@ -64,7 +64,7 @@ impl Folder {
     fn incomplete(&self) -> Option<ServiceError> {
         let (words, missing) = self.software.incomplete?;
         self.logged(words).then(|| {
-            ServiceError::Missing(Missing {
+            ServiceError::Missing(MissingSoftware {
                 software: self.software,
                 unusable: vec![missing.into()],
             })
@@ -72,12 +72,12 @@ impl Folder {
     }
 
     /// The last lines of the log.
-    pub fn last_log(&self) -> Log {
+    pub fn last_log(&self) -> LogTail {
         let mut lines = self.log_lines();
         if self.software.advises && lines.iter().any(|line| self.complains(line)) {
             lines.retain(|line| self.complains(line));
         }
-        Log(lines.split_off(lines.len().saturating_sub(LAST_LOG_LINES)))
+        LogTail(lines.split_off(lines.len().saturating_sub(LAST_LOG_LINES)))
     }
 
     /// Whether the log contains these words.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What can go wrong with a server, and what to do about it.
 
-use crate::{Missing, Software};
+use crate::{MissingSoftware, Software};
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use std::path::PathBuf;
 pub enum ServiceError {
     /// Its software is not installed.
     #[error(transparent)]
-    Missing(#[from] Missing),
+    Missing(#[from] MissingSoftware),
     /// The reader wants the lab to stop.
     #[error("interrupted")]
     Interrupted,
@@ -38,7 +38,7 @@ pub enum ServiceError {
         /// Free bytes there.
         free_bytes: u64,
         /// The last lines of its log.
-        log: Log,
+        log: LogTail,
     },
     /// Every port that was free a moment ago was taken when the server wanted it.
     #[error("{software} found no free port on 127.0.0.1, tried: {tried:?}")]
@@ -64,7 +64,7 @@ pub enum ServiceError {
         /// Its exit status or signal, in words.
         status: String,
         /// The last lines of its log.
-        log: Log,
+        log: LogTail,
     },
     /// It does not answer in time.
     #[error("{software} has not answered within {seconds} s{log}")]
@@ -74,7 +74,7 @@ pub enum ServiceError {
         /// How long it was waited for, s.
         seconds: u64,
         /// The last lines of its log.
-        log: Log,
+        log: LogTail,
     },
     /// The URL is malformed.
     #[error("`--service {}=URL`: {reason}; it has the form {form}", software.name)]
@@ -168,9 +168,9 @@ pub enum ServiceError {
 
 /// The last lines of a server's log; displayed behind a message, each on a line of its own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Log(pub Vec<String>);
+pub struct LogTail(pub Vec<String>);
 
-impl fmt::Display for Log {
+impl fmt::Display for LogTail {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|line| write!(f, "\n{line}"))
     }

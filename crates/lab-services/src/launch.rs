@@ -4,7 +4,7 @@
 use crate::daemon::Daemon;
 use crate::folder::Folder;
 use crate::process::{DaemonProcess, PAUSE};
-use crate::{Request, ServiceError, Software};
+use crate::{DaemonOptions, ServiceError, Software};
 use nix::sys::wait::WaitStatus;
 use std::io;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What a daemon is started from.
 pub(crate) struct Launch {
-    pub request: Request,
+    pub request: DaemonOptions,
     pub program: PathBuf,
     pub folder: Folder,
 }

@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 
 /// What `/proc/PID` shows of a process.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Usage {
+pub struct ProcessUsage {
     /// VmRSS, bytes.
     pub rss_bytes: u64,
     /// VmHWM: the most since the program was executed, bytes.
@@ -30,11 +30,11 @@ pub struct Usage {
 }
 
 /// Reads the usage of a process. Error: the process is gone.
-pub fn usage(pid: Pid) -> io::Result<Usage> {
+pub fn usage(pid: Pid) -> io::Result<ProcessUsage> {
     let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
     let stat = fs::read_to_string(format!("/proc/{pid}/stat"))?;
     let (user_ns, sys_ns) = times(&stat);
-    let mut usage = Usage {
+    let mut usage = ProcessUsage {
         rss_bytes: field(&status, "VmRSS") * 1024,
         peak_rss_bytes: field(&status, "VmHWM") * 1024,
         threads: field(&status, "Threads") as u32,
@@ -42,7 +42,7 @@ pub fn usage(pid: Pid) -> io::Result<Usage> {
         sys_ns,
         minor_faults: sum(&stat, 7..=7),
         major_faults: sum(&stat, 9..=9),
-        ..Usage::default()
+        ..ProcessUsage::default()
     };
     for task in fs::read_dir(format!("/proc/{pid}/task"))? {
         // A thread may end between the listing and the reading.

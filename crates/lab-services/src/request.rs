@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 /// The request with which a daemon is started.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct DaemonOptions {
     /// The run's scratch folder, in which the daemon gets its own folder.
     pub folder: PathBuf,
     /// Settings and their values in addition to the daemon's defaults, named as in its manual.
@@ -16,10 +16,10 @@ pub struct Request {
     pub interrupted: fn() -> bool,
 }
 
-impl Request {
+impl DaemonOptions {
     /// A request with the daemon's defaults.
-    pub fn new(folder: impl Into<PathBuf>) -> Request {
-        Request {
+    pub fn new(folder: impl Into<PathBuf>) -> DaemonOptions {
+        DaemonOptions {
             folder: folder.into(),
             settings: Vec::new(),
             interrupted: || false,

@@ -4,12 +4,12 @@
 use crate::daemon::Daemon;
 use crate::launch::Launch;
 use crate::process::DaemonProcess;
-use crate::{Log, ServiceError};
+use crate::{LogTail, ServiceError};
 use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
 
 /// A daemon that the lab has started and that answers. Dropping it ends it and removes its data.
-pub struct Running {
+pub struct RunningDaemon {
     // The fields are dropped in this order: the process ends before its folder is removed.
     /// `None`: it was killed.
     pub(crate) process: Option<DaemonProcess>,
@@ -17,7 +17,7 @@ pub struct Running {
     pub(crate) launch: Launch,
 }
 
-impl Running {
+impl RunningDaemon {
     /// Whether its main process lives.
     pub fn is_alive(&self) -> bool {
         self.process.as_ref().is_some_and(DaemonProcess::is_alive)
@@ -61,7 +61,7 @@ impl Running {
     }
 
     /// The last lines of its log.
-    pub fn last_log(&self) -> Log {
+    pub fn last_log(&self) -> LogTail {
         self.launch.folder.last_log()
     }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A database server: started for a run and removed after it, or the reader's own.
 
-use crate::address::Address;
+use crate::address::ServiceAddress;
 use crate::counters::Counters;
 use crate::database::{Database, DatabaseKind};
 use crate::processes::Processes;
-use crate::running::Running;
+use crate::running::RunningDaemon;
 use crate::terminate::Terminator;
-use crate::{Log, Request, ServiceError, Starting, Transport, external};
+use crate::{DaemonOptions, LogTail, ServiceError, Starting, Transport, external};
 use nix::unistd::Pid;
 use std::fmt;
 use std::net::Ipv4Addr;
@@ -19,14 +19,14 @@ pub struct Service {
     processes: Option<Processes>,
     facts: Vec<(String, String)>,
     /// `None`: it is the reader's own.
-    private: Option<Running>,
+    private: Option<RunningDaemon>,
 }
 
 impl Service {
     /// Begins to start a private server.
     pub fn begin(
         kind: &'static DatabaseKind,
-        request: &Request,
+        request: &DaemonOptions,
     ) -> Result<Starting<dyn Database>, ServiceError> {
         let database = (kind.private)().map_err(|error| ServiceError::System {
             software: &kind.software,
@@ -52,13 +52,16 @@ impl Service {
     }
 
     /// Starts a private server.
-    pub fn start(kind: &'static DatabaseKind, request: &Request) -> Result<Service, ServiceError> {
+    pub fn start(
+        kind: &'static DatabaseKind,
+        request: &DaemonOptions,
+    ) -> Result<Service, ServiceError> {
         Service::finish(Service::begin(kind, request)?)
     }
 
     /// Connects to a running server, by a URL of the form in [`ServiceError::Url`]; subjects connect as the same user.
     pub fn external(kind: &'static DatabaseKind, url: &str) -> Result<Service, ServiceError> {
-        let address = Address::parse(&kind.software, &kind.form, url).map_err(|reason| {
+        let address = ServiceAddress::parse(&kind.software, &kind.form, url).map_err(|reason| {
             ServiceError::Url {
                 software: &kind.software,
                 form: kind.form.text,
@@ -114,7 +117,7 @@ impl Service {
 
     /// Kills all processes of a private server at once, as a crash does. False: it is the reader's own.
     pub fn kill(&mut self) -> bool {
-        self.private.as_mut().map(Running::kill).is_some()
+        self.private.as_mut().map(RunningDaemon::kill).is_some()
     }
 
     /// Starts a private server that was killed on its port again, waits until it answers, and connects.
@@ -129,7 +132,7 @@ impl Service {
     /// Whether its main process lives; of a server that is not private always true.
     pub fn is_alive(&self) -> bool {
         let private = self.private.as_ref();
-        private.is_none_or(Running::is_alive)
+        private.is_none_or(RunningDaemon::is_alive)
     }
 
     /// Why the server does not work any more, if that is known: it ended, or its disk is full.
@@ -168,9 +171,9 @@ impl Service {
     }
 
     /// The last lines of a private server's log.
-    pub fn last_log(&self) -> Log {
+    pub fn last_log(&self) -> LogTail {
         let private = self.private.as_ref();
-        private.map(Running::last_log).unwrap_or_default()
+        private.map(RunningDaemon::last_log).unwrap_or_default()
     }
 
     /// The lab's own connection.

@@ -54,12 +54,12 @@ impl Software {
     }
 
     /// What is missing, and the packages; `None`: it can be started.
-    pub fn missing(&'static self) -> Option<Missing> {
+    pub fn missing(&'static self) -> Option<MissingSoftware> {
         self.find().err()
     }
 
     /// The newest version that is supported and complete.
-    pub(crate) fn find(&'static self) -> Result<Installed, Missing> {
+    pub(crate) fn find(&'static self) -> Result<Installed, MissingSoftware> {
         let mut folders = (self.folders)();
         folders.extend(std::env::split_paths(
             &std::env::var_os("PATH").unwrap_or_default(),
@@ -67,7 +67,7 @@ impl Software {
         self.find_in(&folders)
     }
 
-    fn find_in(&'static self, folders: &[PathBuf]) -> Result<Installed, Missing> {
+    fn find_in(&'static self, folders: &[PathBuf]) -> Result<Installed, MissingSoftware> {
         let mut unusable = Vec::new();
         let mut best: Option<Installed> = None;
         for program in self.programs_in(folders) {
@@ -90,7 +90,7 @@ impl Software {
                 });
             }
         }
-        best.ok_or(Missing {
+        best.ok_or(MissingSoftware {
             software: self,
             unusable,
         })
@@ -190,16 +190,16 @@ pub(crate) fn leading_version(number: &str) -> Option<(u32, u32)> {
 
 /// The software of a daemon is not installed, or only in a version that is not supported.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub struct Missing {
+pub struct MissingSoftware {
     /// The daemon's software.
     pub software: &'static Software,
     /// What is installed instead: programs and their versions.
     pub unusable: Vec<String>,
 }
 
-impl fmt::Display for Missing {
+impl fmt::Display for MissingSoftware {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Missing { software, unusable } = self;
+        let MissingSoftware { software, unusable } = self;
         match &unusable[..] {
             [] => write!(f, "{software} is not installed")?,
             unusable => write!(

@@ -6,8 +6,8 @@ use crate::daemon::Daemon;
 use crate::folder::Folder;
 use crate::launch::{Launch, PATIENCE};
 use crate::process::DaemonProcess;
-use crate::request::Request;
-use crate::running::Running;
+use crate::request::DaemonOptions;
+use crate::running::RunningDaemon;
 use nix::sys::wait::WaitStatus;
 use std::io;
 use std::net::{Ipv4Addr, TcpListener};
@@ -27,7 +27,7 @@ pub struct Starting<D: Daemon + ?Sized> {
 impl<D: Daemon + ?Sized> Starting<D> {
     /// Begins. The calling thread must live as long as the daemon: when it ends, the kernel ends the daemon. The daemon
     /// inherits the cores that the thread may use.
-    pub fn new(mut daemon: Box<D>, request: &Request) -> Result<Starting<D>, ServiceError> {
+    pub fn new(mut daemon: Box<D>, request: &DaemonOptions) -> Result<Starting<D>, ServiceError> {
         let software = daemon.software();
         request.check(software)?;
         let installed = software.find()?;
@@ -58,14 +58,14 @@ impl<D: Daemon + ?Sized> Starting<D> {
     }
 
     /// Starts the daemon once its data directory is created, and waits until it answers.
-    pub fn finish(self) -> Result<(Box<D>, Running), ServiceError> {
+    pub fn finish(self) -> Result<(Box<D>, RunningDaemon), ServiceError> {
         self.finish_on(free_port)
     }
 
     fn finish_on(
         mut self,
         mut port: impl FnMut() -> io::Result<u16>,
-    ) -> Result<(Box<D>, Running), ServiceError> {
+    ) -> Result<(Box<D>, RunningDaemon), ServiceError> {
         self.installation()?;
         let mut tried = Vec::new();
         while tried.len() < PORTS {
@@ -107,14 +107,14 @@ impl<D: Daemon + ?Sized> Starting<D> {
         mut self,
         process: DaemonProcess,
         port: u16,
-    ) -> Result<(Box<D>, Running), ServiceError> {
+    ) -> Result<(Box<D>, RunningDaemon), ServiceError> {
         // A daemon that adjusts a setting logs it and goes on.
         let settings = &self.launch.request.settings;
         if let Some(refusal) = self.launch.folder.setting_error(settings) {
             return Err(refusal);
         }
         self.daemon.provision()?;
-        let running = Running {
+        let running = RunningDaemon {
             process: Some(process),
             port,
             launch: self.launch,
@@ -137,7 +137,10 @@ mod tests {
 
     fn starting(kind: &DatabaseKind) -> Option<(Starting<dyn Database>, tempfile::TempDir)> {
         let scratch = tempfile::tempdir().unwrap();
-        match Starting::new((kind.private)().unwrap(), &Request::new(scratch.path())) {
+        match Starting::new(
+            (kind.private)().unwrap(),
+            &DaemonOptions::new(scratch.path()),
+        ) {
             Err(ServiceError::Missing(missing)) => {
                 println!("left out: {missing}");
                 None

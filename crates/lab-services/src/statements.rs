@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a running SQL server has counted of its statements, for readers who ask what they cost.
 
-use crate::address::Address;
+use crate::address::ServiceAddress;
 use crate::database::DatabaseKind;
 use crate::{DATABASES, ServiceError};
 
@@ -34,12 +34,13 @@ pub fn statement_totals(
     kind: &'static DatabaseKind,
     url: &str,
 ) -> Result<Vec<StatementTotal>, ServiceError> {
-    let address =
-        Address::parse(&kind.software, &kind.form, url).map_err(|reason| ServiceError::Url {
+    let address = ServiceAddress::parse(&kind.software, &kind.form, url).map_err(|reason| {
+        ServiceError::Url {
             software: &kind.software,
             form: kind.form.text,
             reason,
-        })?;
+        }
+    })?;
     let rows = (kind.connect)(address)?.statement_totals()?;
     Ok(rows.into_iter().filter_map(total).collect())
 }

@@ -2,13 +2,13 @@
 //! Ends connections of a database server, as an administrator does: from any thread.
 
 use crate::ServiceError;
-use crate::address::Address;
+use crate::address::ServiceAddress;
 use crate::database::{Database, DatabaseKind};
 
 /// The server's address. Unlike a connection it can be sent to another thread.
 pub struct Terminator {
     kind: &'static DatabaseKind,
-    address: Address,
+    address: ServiceAddress,
 }
 
 /// A [`Terminator`] that is connected.
@@ -17,7 +17,7 @@ pub struct ConnectedTerminator {
 }
 
 impl Terminator {
-    pub(crate) fn new(kind: &'static DatabaseKind, address: Address) -> Terminator {
+    pub(crate) fn new(kind: &'static DatabaseKind, address: ServiceAddress) -> Terminator {
         Terminator { kind, address }
     }
 

@@ -17,7 +17,7 @@ mod side;
 mod times;
 mod work;
 
-pub use changed::{Between, Changed, ControlChange, Program, Reservation};
+pub use changed::{Between, Changed, ControlChange, ProgramMatch, Reservation};
 pub use facts::Differing;
 pub use incomparable::Incomparable;
 pub use side::Recorded;

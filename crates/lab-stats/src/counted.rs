@@ -14,7 +14,7 @@ pub struct Centre {
 }
 
 /// Values by how many of them are at most a limit.
-pub struct Counted<F> {
+pub struct CountedValues<F> {
     /// How many there are, at least 1.
     pub total: u64,
     /// The least and the greatest of them.
@@ -23,7 +23,7 @@ pub struct Counted<F> {
     pub at_most: F,
 }
 
-impl<F: Fn(f64) -> u64> Counted<F> {
+impl<F: Fn(f64) -> u64> CountedValues<F> {
     /// The median of the values, the interval at a level of at least `1 - alpha` between two of
     /// them, and the p-value of 0. `chance(t)` is the chance that at most `t` of the values lie
     /// below the truth; it is symmetric. Where the level cannot be had, the widest interval and

@@ -4,9 +4,9 @@
 use crate::analysis::Interval;
 use crate::few_blocks::{self, Prior};
 use crate::load::visits::Visits;
-use crate::random_effect::{self, Between};
+use crate::random_effect::{self, GroupEffects};
 use crate::spending;
-use crate::table::{Table, sound_plan};
+use crate::table::{BatchTable, sound_plan};
 use lab_model::{Agent, Block, Metric, Plan, PointId, Run, SubjectId, TargetId};
 use std::iter::zip;
 
@@ -52,7 +52,7 @@ pub struct HostEffect {
     /// Kinds differ by more than chance explains, at that level.
     pub kinds_differ: bool,
     /// How much the logarithms of the ratios differ between hosts.
-    pub between: Between,
+    pub between: GroupEffects,
     /// They differ by more than chance explains, at a level that holds for all of a run together.
     pub differ: bool,
 }
@@ -196,14 +196,14 @@ fn host_of(run: &Run, hosts: &[MeasuringHost], block: &Block) -> Option<usize> {
 
 /// The reduced samples or slices of a run.
 enum BlockValues<'r> {
-    Batches(Table),
+    Batches(BatchTable),
     Servers(Visits<'r>),
 }
 
 impl<'r> BlockValues<'r> {
     fn new(run: &'r Run, plan: &Plan) -> BlockValues<'r> {
         match plan.serving() {
-            None => BlockValues::Batches(Table::new(run, plan)),
+            None => BlockValues::Batches(BatchTable::new(run, plan)),
             Some(_) => BlockValues::Servers(Visits::new(run, plan)),
         }
     }

@@ -7,11 +7,11 @@
 use crate::analysis::Interval;
 use crate::few_blocks::Prior;
 use crate::normal;
-use crate::results::compare::Source;
+use crate::results::compare::ComparisonSource;
 use crate::results::judge::Basis;
 use crate::results::{batches, calls};
 use crate::simulated::Simulated;
-use crate::table::{Table, sound_plan};
+use crate::table::{BatchTable, sound_plan};
 use lab_model::{Metric, Plan, Run, TargetKind, parts};
 
 /// The true differences that a forecast is made for, as parts of 1.
@@ -119,7 +119,7 @@ pub fn forecast(pilot: &Run, plan: &Plan) -> Option<Forecast> {
 fn of_part(run: &Run, whole_plan: &Plan, share: f64) -> Option<Vec<PlannedComparison>> {
     let plan = sound_plan(run)?;
     let basis = Basis::new(run, plan, plan.measure.alpha);
-    let (table, observed) = (Table::new(run, plan), calls::observed(run));
+    let (table, observed) = (BatchTable::new(run, plan), calls::observed(run));
     let family = batches::family(&basis, &table, &observed);
     let values: Vec<Vec<f64>> = family
         .members
@@ -130,7 +130,7 @@ fn of_part(run: &Run, whole_plan: &Plan, share: f64) -> Option<Vec<PlannedCompar
     let prior = Prior::new(&slices, basis.processes());
     let simulated = Simulated::as_planned_and_counted(&family.members, whole_plan, share);
     let place = |pending: &crate::results::compare::PendingComparison| {
-        let Source::Member(member) = pending.ratio else {
+        let ComparisonSource::Member(member) = pending.ratio else {
             return None;
         };
         let key = &pending.comparison.key;

@@ -16,7 +16,7 @@ const MOST_MULTIPLE: f64 = 1e12;
 
 /// How much groups of values differ.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Between {
+pub struct GroupEffects {
     /// The standard deviation between groups. The interval is the exact one of its multiple of the deviation within
     /// groups, times the estimate of that deviation. For groups of one size it contains the interval of J. Williams,
     /// Biometrika 49, 1962.
@@ -29,7 +29,7 @@ pub struct Between {
 
 /// Of the values of each group, with an interval at a level of `1 - alpha`. `None`: fewer than two groups, or no group
 /// has two values, or values within groups do not differ at all.
-pub fn between(groups: &[Vec<f64>], alpha: f64) -> Option<Between> {
+pub fn between(groups: &[Vec<f64>], alpha: f64) -> Option<GroupEffects> {
     let groups: Vec<&Vec<f64>> = groups.iter().filter(|group| !group.is_empty()).collect();
     let values: usize = groups.iter().map(|group| group.len()).sum();
     let (above, below) = (groups.len().checked_sub(1)?, values - groups.len());
@@ -53,7 +53,7 @@ pub fn between(groups: &[Vec<f64>], alpha: f64) -> Option<Between> {
     let multiple = |target: f64| falls_to(&f, target);
     let deviation = |target: f64| (multiple(target) * within).sqrt();
     let quantile = |tail: f64| falls_to(&|x: f64| upper_tail(x, freedom), tail);
-    Some(Between {
+    Some(GroupEffects {
         deviation: Interval {
             estimate: deviation(1.0),
             low: deviation(quantile(alpha / 2.0)),

@@ -5,7 +5,7 @@
 //! Everything is counted over the differences of all pairs, one value of each lot. Ties are treated
 //! as in [`crate::signed_rank`]: p-value and closed interval are conservative, and agree.
 
-use crate::counted::{Centre, Counted};
+use crate::counted::{Centre, CountedValues};
 use crate::{normal, order};
 
 /// By how much the values of `second` lie above those of `first`: estimate, interval at a level of
@@ -21,7 +21,7 @@ pub fn shift(first: &[f64], second: &[f64], alpha: f64) -> Option<Centre> {
     let (least, most) = (first.first()?, first.last()?);
     let span = (second.first()? - most, second.last()? - least);
     let distribution = RankSum::new(first.len(), second.len());
-    let differences = Counted {
+    let differences = CountedValues {
         total: first.len() as u64 * second.len() as u64,
         span,
         at_most: |limit| differences_at_most(&first, &second, limit),

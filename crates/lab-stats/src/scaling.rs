@@ -5,7 +5,7 @@
 use crate::analysis::{PredictedPeak, ScalingLaw};
 use crate::results::Scaling;
 use crate::sweeps::{self, OneSubject, RankedTimes, Sweep};
-use crate::table::Table;
+use crate::table::BatchTable;
 use crate::{bootstrap, usl};
 use lab_model::{Cores, Plan, Run, SubjectId};
 
@@ -15,7 +15,7 @@ const MOST_DEVIATION: f64 = 0.05;
 
 /// The scaling of each subject that is measured at two points of such a sweep or more. Blocks that
 /// lack one of the points are left out. Intervals are individual, at the plan's level.
-pub fn scalings(run: &Run, plan: &Plan, table: &Table) -> Vec<Scaling> {
+pub fn scalings(run: &Run, plan: &Plan, table: &BatchTable) -> Vec<Scaling> {
     let sweeps = sweeps::sweeps(plan);
     let at_once = sweeps
         .iter()
@@ -31,7 +31,7 @@ pub fn scalings(run: &Run, plan: &Plan, table: &Table) -> Vec<Scaling> {
 fn scaling(
     run: &Run,
     plan: &Plan,
-    table: &Table,
+    table: &BatchTable,
     sweep: &Sweep,
     subject: SubjectId,
 ) -> Option<Scaling> {

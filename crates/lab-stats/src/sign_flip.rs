@@ -85,17 +85,17 @@ fn of_different(
     processes: usize,
 ) -> Vec<Option<Ratio>> {
     let needed = family::blocks_needed(alpha, 1).unwrap_or(u32::MAX);
-    let merged: Vec<Option<Merged>> = comparisons
+    let merged: Vec<Option<MergedValues>> = comparisons
         .iter()
-        .map(|c| Merged::new(&c.by_block, needed))
+        .map(|c| MergedValues::new(&c.by_block, needed))
         .collect();
     let all = merged.iter().flatten().count().max(1) as f64;
-    let has_enough = |m: &&Merged| m.values.len() >= needed as usize;
-    let enough: Vec<&Merged> = merged.iter().flatten().filter(has_enough).collect();
+    let has_enough = |m: &&MergedValues| m.values.len() >= needed as usize;
+    let enough: Vec<&MergedValues> = merged.iter().flatten().filter(has_enough).collect();
     let blocks = comparisons.iter().map(|c| c.by_block.len()).max();
     let share = alpha * enough.len() as f64 / all;
     let flips = Flips::new(blocks.unwrap_or(0), seed);
-    let limits = Limits::new(flips, &enough, share);
+    let limits = FlipLimits::new(flips, &enough, share);
     let mut index = 0..enough.len();
     let poolable = comparisons.iter().zip(&merged).filter(|(c, _)| !c.unlike);
     let poolable: Vec<&[f64]> = poolable
@@ -152,7 +152,7 @@ pub(crate) const UNKNOWN: Interval = Interval {
 };
 
 /// A comparison's values after merging neighbours that depend on each other.
-pub(crate) struct Merged {
+pub(crate) struct MergedValues {
     pub values: Vec<f64>,
     /// The first block of each.
     blocks: Vec<usize>,
@@ -161,15 +161,15 @@ pub(crate) struct Merged {
     pub unresolved: bool,
 }
 
-impl Merged {
-    pub fn new(logs: &[Option<f64>], needed: u32) -> Option<Merged> {
+impl MergedValues {
+    pub fn new(logs: &[Option<f64>], needed: u32) -> Option<MergedValues> {
         let values = logs.iter().enumerate();
         let values =
             values.filter_map(|(block, log)| Some((block, log.filter(|v| v.is_finite())?)));
         let (blocks, finite): (Vec<usize>, Vec<f64>) = values.unzip();
         let merged = dependence::merge(&finite, needed);
         let groups = merged.values.len();
-        (groups > 0).then(|| Merged {
+        (groups > 0).then(|| MergedValues {
             blocks: (0..groups)
                 .map(|g| blocks[g * merged.width as usize])
                 .collect(),
@@ -220,7 +220,7 @@ impl Flips {
     }
 
     /// A comparison's statistic about a centre, for each flip.
-    pub fn statistics(&self, merged: &Merged, centre: f64) -> Vec<f64> {
+    pub fn statistics(&self, merged: &MergedValues, centre: f64) -> Vec<f64> {
         let scores = scores(&merged.values, centre);
         let squares: f64 = scores.iter().map(|s| s * s).sum();
         let mut sums = vec![0.0; self.count];
@@ -240,7 +240,7 @@ impl Flips {
     }
 
     /// For each flip the greatest statistics of all comparisons about these centres.
-    pub fn greatest(&self, comparisons: &[&Merged], centres: &[f64]) -> Vec<Greatest> {
+    pub fn greatest(&self, comparisons: &[&MergedValues], centres: &[f64]) -> Vec<Greatest> {
         let mut all = vec![Greatest::default(); self.count];
         for (i, (merged, &centre)) in comparisons.iter().zip(centres).enumerate() {
             let statistics = self.statistics(merged, centre);
@@ -280,7 +280,7 @@ impl Greatest {
 }
 
 /// What the flips leave to chance.
-struct Limits {
+struct FlipLimits {
     flips: Flips,
     /// The greatest statistics about 0, descending.
     about_zero: Vec<f64>,
@@ -292,9 +292,9 @@ struct Limits {
     most: usize,
 }
 
-impl Limits {
+impl FlipLimits {
     /// `None`: there are too few flips for the level.
-    fn new(flips: Flips, comparisons: &[&Merged], alpha: f64) -> Option<Limits> {
+    fn new(flips: Flips, comparisons: &[&MergedValues], alpha: f64) -> Option<FlipLimits> {
         // Rounding must not cost a flip.
         let most = (alpha * flips.count as f64 + 1e-9) as usize;
         let centres: Option<Vec<f64>> = comparisons.iter().map(|m| m.centre()).collect();
@@ -307,7 +307,7 @@ impl Limits {
         };
         // The observed blocks are one of the flips: about the estimates theirs is the least statistic.
         let limit = *descending(about_centres.get(1..)?).get(most.checked_sub(1)?)?;
-        Some(Limits {
+        Some(FlipLimits {
             about_zero: descending(&about_zero),
             about_centres,
             limit,
@@ -317,7 +317,7 @@ impl Limits {
     }
 
     /// The interval of the logarithm of one of the comparisons, and the adjusted p-value of 0; both say the same of 0.
-    fn interval(&self, index: usize, merged: &Merged, alpha: f64) -> Option<(Interval, f64)> {
+    fn interval(&self, index: usize, merged: &MergedValues, alpha: f64) -> Option<(Interval, f64)> {
         let estimate = merged.centre()?;
         let statistic_at = |centre: f64| at(&merged.values, centre);
         // Two sums of the same numbers in another order differ in their last bits.
@@ -348,7 +348,7 @@ impl Limits {
 
     /// The bound between 0, which the flips contradict, and the estimate: by flips about the bound itself, since of
     /// few blocks those about the estimate ask for more.
-    fn beyond_zero(&self, index: usize, merged: &Merged, estimate: f64) -> f64 {
+    fn beyond_zero(&self, index: usize, merged: &MergedValues, estimate: f64) -> f64 {
         let contradicts = |centre: f64| {
             let statistics = self.flips.statistics(merged, centre);
             let observed = statistics[0] * (1.0 - 1e-9);
@@ -380,7 +380,7 @@ fn edge(
     statistic_at: &impl Fn(f64) -> f64,
     estimate: f64,
     side: f64,
-    merged: &Merged,
+    merged: &MergedValues,
     limit: f64,
 ) -> f64 {
     let far = merged.values.iter().map(|v| (v - estimate).abs());

@@ -6,7 +6,7 @@
 //! and zeros the p-value and the closed interval are conservative, and they always agree: 0 lies
 //! outside the interval at level 1 - alpha just when p <= alpha.
 
-use crate::counted::{Centre, Counted};
+use crate::counted::{Centre, CountedValues};
 use crate::{normal, order};
 
 /// Above this number of values the exact distribution is replaced by the normal one.
@@ -25,7 +25,7 @@ pub fn centre(values: &[f64], alpha: f64) -> Option<Centre> {
         return None;
     }
     let distribution = SignedRank::new(n);
-    let averages = Counted {
+    let averages = CountedValues {
         total: (n as u64) * (n as u64 + 1) / 2,
         span: (sorted[0], sorted[n - 1]),
         at_most: |limit| walsh_at_most(&sorted, limit),

@@ -3,7 +3,7 @@
 
 use crate::bootstrap::SplitMix64;
 use crate::family;
-use crate::sign_flip::{self, Flips, Logs, Merged};
+use crate::sign_flip::{self, Flips, Logs, MergedValues};
 use crate::spending::alpha_at;
 use lab_model::Plan;
 use std::collections::HashSet;
@@ -109,7 +109,7 @@ impl Correlated {
     }
 
     /// The comparisons of a simulated run of which none has a difference, the first left out.
-    fn draw(&self, blocks: usize, random: &mut Normal) -> Vec<Merged> {
+    fn draw(&self, blocks: usize, random: &mut Normal) -> Vec<MergedValues> {
         let pilot = self.deviations.first().map_or(0, Vec::len);
         let common: Vec<Vec<f64>> = (0..blocks).map(|_| random.many(pilot)).collect();
         let (common_weight, own_weight) = (
@@ -122,7 +122,7 @@ impl Correlated {
                 Some(common_weight * shared + own_weight * random.next())
             };
             let values: Vec<Option<f64>> = common.iter().map(of_block).collect();
-            Merged::new(&values, u32::MAX)
+            MergedValues::new(&values, u32::MAX)
         });
         others.collect()
     }
@@ -132,7 +132,7 @@ impl Correlated {
         let runs = (200 / self.deviations.len().max(1)).clamp(2, 20);
         let mut one = || {
             let drawn = self.draw(blocks, random);
-            let drawn: Vec<&Merged> = drawn.iter().collect();
+            let drawn: Vec<&MergedValues> = drawn.iter().collect();
             let greatest = flips.greatest(&drawn, &vec![0.0; drawn.len()]);
             greatest.iter().map(|g| g.value).collect()
         };
@@ -167,7 +167,7 @@ impl Correlated {
         let most = (alpha * flips.count as f64 + 1e-9) as usize;
         let finds = |run: &[f64], others: Option<&Vec<f64>>, difference: f64| {
             let logs: Vec<Option<f64>> = run.iter().map(|z| Some(z + difference)).collect();
-            let Some(merged) = Merged::new(&logs, needed).filter(|m| !m.unresolved) else {
+            let Some(merged) = MergedValues::new(&logs, needed).filter(|m| !m.unresolved) else {
                 return false;
             };
             match others {
@@ -202,7 +202,7 @@ fn pooled(others: Vec<Vec<f64>>, flips: &Flips, runs: &[Vec<f64>]) -> Vec<f64> {
     let mut all: Vec<f64> = Vec::new();
     for (others, run) in others.iter().zip(runs) {
         let logs: Vec<Option<f64>> = run[..blocks].iter().map(|z| Some(*z)).collect();
-        if let Some(merged) = Merged::new(&logs, u32::MAX) {
+        if let Some(merged) = MergedValues::new(&logs, u32::MAX) {
             let statistics = flips.statistics(&merged, 0.0);
             all.extend(statistics.iter().zip(others).map(|(a, b)| a.max(*b)));
         }

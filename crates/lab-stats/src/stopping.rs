@@ -7,7 +7,7 @@ use crate::results::compare::Pair;
 use crate::results::judge::Basis;
 use crate::results::{batches, calls};
 use crate::spending::alpha_of_look;
-use crate::table::{Table, sound_plan};
+use crate::table::{BatchTable, sound_plan};
 use lab_model::{Ending, Measure, Plan, Run};
 
 /// Whether a run may stop after its latest complete block: at a look, because every comparison is
@@ -62,7 +62,7 @@ pub(crate) fn unfinished(run: &Run) -> Option<&'static str> {
 }
 
 fn look(run: &Run, plan: &Plan, blocks: u32, share: f64) -> Option<Ending> {
-    let table = Table::new(run, plan);
+    let table = BatchTable::new(run, plan);
     let basis = Basis::new(run, plan, share * alpha_of_look(run, plan, blocks));
     let observed = calls::observed(run);
     let mut pairs = batches::compared(&basis, &table, &observed).pairs;

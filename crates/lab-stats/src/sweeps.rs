@@ -3,7 +3,7 @@
 //! one more of what is swept, fitted through the levels of its points.
 
 use crate::analysis::{Fit, Interval};
-use crate::table::{BatchFigures, Table};
+use crate::table::{BatchFigures, BatchTable};
 use crate::{bootstrap, fit, order, refusals};
 use lab_model::{Cores, Metric, Plan, PointId, Run, SubjectId};
 
@@ -13,7 +13,7 @@ use lab_model::{Cores, Metric, Plan, PointId, Run, SubjectId};
 /// [`crate::scaling`].
 ///
 /// Blocks that lack one of the points are left out. Intervals are individual, at the plan's level.
-pub fn fits(run: &Run, plan: &Plan, table: &Table) -> Vec<Fit> {
+pub fn fits(run: &Run, plan: &Plan, table: &BatchTable) -> Vec<Fit> {
     let mut fits = Vec::new();
     let all = sweeps(plan);
     for sweep in all
@@ -59,7 +59,13 @@ pub(crate) fn sweeps(plan: &Plan) -> Vec<Sweep> {
     sweeps
 }
 
-fn fit(run: &Run, plan: &Plan, table: &Table, sweep: &Sweep, subject: SubjectId) -> Option<Fit> {
+fn fit(
+    run: &Run,
+    plan: &Plan,
+    table: &BatchTable,
+    sweep: &Sweep,
+    subject: SubjectId,
+) -> Option<Fit> {
     let measured = OneSubject::typical(run, plan, table, sweep, subject)?;
     let over = plan.cases[sweep.case].sweep.clone().unwrap_or_default();
     line(plan, sweep, subject, measured, (Metric::WALL, over))
@@ -115,7 +121,7 @@ impl OneSubject {
     pub fn typical(
         run: &Run,
         plan: &Plan,
-        table: &Table,
+        table: &BatchTable,
         sweep: &Sweep,
         subject: SubjectId,
     ) -> Option<OneSubject> {

@@ -10,7 +10,7 @@ use lab_model::{Batch, Block, Plan, PointId, Run, Sample, SubjectId};
 ///
 /// Source: Kalibera & Jones, *Rigorous benchmarking in reasonable time*, ISMM 2013: the highest level at which a run
 /// varies is the one to repeat, and the one whose means have an interval.
-pub struct Table {
+pub struct BatchTable {
     subjects: usize,
     points: usize,
     /// By block, then point, then subject.
@@ -52,12 +52,12 @@ pub fn sound_plan(run: &Run) -> Option<&Plan> {
     })
 }
 
-impl Table {
+impl BatchTable {
     /// Of the complete blocks of `run`, whose plan is `plan`. Samples of subjects or points that
     /// the plan does not have are left out.
-    pub fn new(run: &Run, plan: &Plan) -> Table {
+    pub fn new(run: &Run, plan: &Plan) -> BatchTable {
         let (subjects, points) = (plan.subjects.len(), plan.points.len());
-        let mut table = Table {
+        let mut table = BatchTable {
             subjects,
             points,
             visits: Vec::new(),
@@ -127,7 +127,7 @@ impl Table {
     }
 
     /// The standard error that the scatter of pairs of passes within blocks makes of the mean of
-    /// [`Table::log_ratios`] of typical times by itself: less than that no block can know. 0 without pairs.
+    /// [`BatchTable::log_ratios`] of typical times by itself: less than that no block can know. 0 without pairs.
     pub fn error_of_turns(&self, subject: SubjectId, baseline: SubjectId, point: PointId) -> f64 {
         let pairs = self
             .visits(subject, point)

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What the processes of whole commands used: CPU time, memory, page faults, context switches.
 
-use lab_model::{Exit, Run, SubjectPoint};
+use lab_model::{ProcessExit, Run, SubjectPoint};
 use std::collections::HashMap;
 
 /// The exits of each place, block by block.
-pub(crate) fn by_place(run: &Run) -> HashMap<SubjectPoint, Vec<Vec<&Exit>>> {
-    let mut places: HashMap<SubjectPoint, Vec<Vec<&Exit>>> = HashMap::new();
+pub(crate) fn by_place(run: &Run) -> HashMap<SubjectPoint, Vec<Vec<&ProcessExit>>> {
+    let mut places: HashMap<SubjectPoint, Vec<Vec<&ProcessExit>>> = HashMap::new();
     for block in run.complete_blocks() {
-        let mut in_block: HashMap<SubjectPoint, Vec<&Exit>> = HashMap::new();
+        let mut in_block: HashMap<SubjectPoint, Vec<&ProcessExit>> = HashMap::new();
         for exit in &block.exits {
             let place = (exit.subject, exit.point);
             in_block.entry(place).or_default().push(exit);
@@ -21,12 +21,12 @@ pub(crate) fn by_place(run: &Run) -> HashMap<SubjectPoint, Vec<Vec<&Exit>>> {
 }
 
 /// Of the processes of a block.
-pub(crate) fn mean(exits: &[&Exit], value: fn(&Exit) -> u64) -> f64 {
+pub(crate) fn mean(exits: &[&ProcessExit], value: fn(&ProcessExit) -> u64) -> f64 {
     exits.iter().map(|e| value(e) as f64).sum::<f64>() / exits.len() as f64
 }
 
 /// Those that were seen, ascending.
-pub(crate) fn statuses(blocks: &[Vec<&Exit>]) -> Vec<i32> {
+pub(crate) fn statuses(blocks: &[Vec<&ProcessExit>]) -> Vec<i32> {
     let mut statuses: Vec<i32> = blocks.iter().flatten().map(|e| e.status).collect();
     statuses.sort();
     statuses.dedup();

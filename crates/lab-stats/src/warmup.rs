@@ -87,19 +87,19 @@ pub fn change_points(values: &[f64], penalty: f64, least: usize) -> Vec<usize> {
 }
 
 /// A stretch of batches of one level.
-struct Segment {
+struct WarmUpSegment {
     start: usize,
     end: usize,
     mean: f64,
 }
 
-fn segments(values: &[f64], changes: &[usize]) -> Vec<Segment> {
+fn segments(values: &[f64], changes: &[usize]) -> Vec<WarmUpSegment> {
     let starts = std::iter::once(0).chain(changes.iter().copied());
     let ends = changes.iter().copied().chain(std::iter::once(values.len()));
     let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
     starts
         .zip(ends)
-        .map(|(start, end)| Segment {
+        .map(|(start, end)| WarmUpSegment {
             start,
             end,
             mean: mean(&values[start..end]),
@@ -107,9 +107,9 @@ fn segments(values: &[f64], changes: &[usize]) -> Vec<Segment> {
         .collect()
 }
 
-fn class_of(segments: &[Segment], batches: usize) -> Behaviour {
+fn class_of(segments: &[WarmUpSegment], batches: usize) -> Behaviour {
     let (low, high) = steady_band(segments, batches);
-    let steady = |s: &Segment| s.mean >= low - SAME_LEVEL && s.mean <= high + SAME_LEVEL;
+    let steady = |s: &WarmUpSegment| s.mean >= low - SAME_LEVEL && s.mean <= high + SAME_LEVEL;
     let unsteady = segments.iter().rposition(|segment| !steady(segment));
     let from = unsteady.map_or(0, |last| segments[last].end);
     if ((batches - from) as f64) < STEADY_PART * batches as f64 {
@@ -135,7 +135,7 @@ fn class_of(segments: &[Segment], batches: usize) -> Behaviour {
 
 /// The levels that count as steady: that of the last segment, or where the second half goes both
 /// up and down, all that it visits.
-fn steady_band(segments: &[Segment], batches: usize) -> (f64, f64) {
+fn steady_band(segments: &[WarmUpSegment], batches: usize) -> (f64, f64) {
     let late: Vec<f64> = segments
         .iter()
         .filter(|s| 2 * s.start >= batches)

@@ -23,6 +23,6 @@ mod write;
 pub use error::StoreError;
 pub use hlog::hlog;
 pub use read::{
-    Heading, Progress, command_line, connects_per_s, is_measured, load, recorded_hashes,
+    Heading, RunProgress, command_line, connects_per_s, is_measured, load, recorded_hashes,
 };
 pub use write::{BlockWriter, RunWriter};

@@ -7,10 +7,10 @@ use crate::in_file::{OpenFile, TimesColumns};
 use crate::record::StoredRow;
 use crate::schema::{self, has_column};
 use crate::values::{json, meta, rows, word};
-use lab_model::audit::{AuditKind, Finding};
+use lab_model::audit::{AuditFinding, AuditKind};
 use lab_model::{
-    Agent, AgentSlice, Audit, Batch, Block, ClockOffset, Disturbance, Exit, Failure, Imported,
-    Latencies, Metric, Pilot, ProcessStart, Reading, Resources, Run, Sample, Service, Slice,
+    Agent, AgentSlice, Audit, Batch, Block, ClockOffset, Disturbance, Failure, Imported, Latencies,
+    Metric, Pilot, ProcessExit, ProcessStart, Reading, Resources, Run, Sample, Service, Slice,
     SliceTimes, Timeline,
 };
 use nix::fcntl::{Flock, FlockArg};
@@ -67,7 +67,7 @@ pub struct Heading {
 
 /// The progress of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Progress {
+pub struct RunProgress {
     /// Complete blocks.
     pub blocks: u32,
     /// Their duration together, ns.
@@ -120,9 +120,9 @@ impl Heading {
     }
 }
 
-impl Progress {
+impl RunProgress {
     /// Reads the progress without the samples; fast enough for every second. Errors: as for [`load`].
-    pub fn read(path: &Path) -> Result<Progress> {
+    pub fn read(path: &Path) -> Result<RunProgress> {
         let db = check(path)?;
         let read = || {
             let sql = "SELECT count(*), coalesce(sum(duration_ns), 0) FROM block WHERE state = 'complete'";
@@ -130,7 +130,7 @@ impl Progress {
             // Rows are never deleted, and the greatest number is found without counting.
             let sql = "SELECT coalesce((SELECT max(rowid) FROM sample), 0) + coalesce((SELECT max(rowid) FROM slice), 0)
                               + coalesce((SELECT max(rowid) FROM reading), 0)";
-            Ok(Progress {
+            Ok(RunProgress {
                 blocks,
                 blocks_ns,
                 records: db.query_row(sql, [], |r| r.get(0))?,
@@ -377,7 +377,7 @@ fn audit(db: &Connection) -> rusqlite::Result<Option<Audit>> {
     let sql = "SELECT rule, area, title, place, state, weight, seen, cost, why, fixes, see, source, evidence
                FROM finding ORDER BY rowid";
     let findings = rows(db, sql, |r| {
-        Ok(Finding {
+        Ok(AuditFinding {
             rule: r.get(0)?,
             area: r.get(1)?,
             title: r.get(2)?,
@@ -512,8 +512,8 @@ fn blocks(db: &Connection, file: &Arc<OpenFile>) -> rusqlite::Result<Vec<Block>>
         });
         Ok(())
     })?;
-    fill(db, Exit::SELECT, &index, |i, r| {
-        blocks[i].exits.push(Exit::read(r)?);
+    fill(db, ProcessExit::SELECT, &index, |i, r| {
+        blocks[i].exits.push(ProcessExit::read(r)?);
         Ok(())
     })?;
     let sql = "SELECT block, point, subject, pass, bucket, operations FROM latency";

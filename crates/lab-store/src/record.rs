@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Tables whose columns are the fields of a type: each is listed once, for reading and writing.
 
-use lab_model::{Exit, Figure, LogLine, ProcessStart, Reading, Resources, Setting};
+use lab_model::{Figure, LogLine, ProcessExit, ProcessStart, Reading, Resources, Setting};
 use rusqlite::{Row, ToSql};
 
 /// A row of a table whose columns are keys, which the type does not have, and the type's fields.
@@ -53,6 +53,6 @@ record!(LogLine: log [] subject block line);
 record!(ProcessStart: process [block] subject startup_ns startup_cpu_ns);
 record!(Resources: resource [block] subject point rss_bytes peak_rss_bytes threads user_ns sys_ns
     voluntary_switches involuntary_switches server_bytes);
-record!(Exit: exit [block] point subject pass user_ns sys_ns peak_rss_bytes minor_faults major_faults
+record!(ProcessExit: exit [block] point subject pass user_ns sys_ns peak_rss_bytes minor_faults major_faults
     voluntary_switches involuntary_switches status);
 record!(Reading: reading [block redone] subject point pass metric value);

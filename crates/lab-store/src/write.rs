@@ -8,8 +8,8 @@ use crate::record::StoredRow;
 use crate::schema;
 use crate::values::{as_json, as_word};
 use lab_model::{
-    Agent, AgentId, AgentSlice, Audit, Batch, BlockState, Disturbance, Ending, Exit, Failure,
-    Figure, Host, Imported, Latencies, LogLine, Metric, Outcome, Pilot, Plan, ProcessStart,
+    Agent, AgentId, AgentSlice, Audit, Batch, BlockState, Disturbance, Ending, Failure, Figure,
+    Host, Imported, Latencies, LogLine, Metric, Outcome, Pilot, Plan, ProcessExit, ProcessStart,
     Reading, Resources, Run, Sample, Service, Setting, Slice, Timeline, Watched,
 };
 use nix::fcntl::{Flock, FlockArg};
@@ -482,7 +482,7 @@ impl BlockWriter<'_> {
     }
 
     /// Keeps a process that ended: its sample and what the system says of it, both or neither.
-    pub fn exit(&self, s: &Sample, e: &Exit, check: u64) -> Result<()> {
+    pub fn exit(&self, s: &Sample, e: &ProcessExit, check: u64) -> Result<()> {
         self.run.in_transaction(|| {
             self.sample(s, 1, check)?;
             self.run.record(&[&self.id], e)

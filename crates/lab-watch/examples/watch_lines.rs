@@ -4,7 +4,7 @@
 //! `watch_lines generate LINES PAGES SEED > LOG`, `watch_lines memory LOG TIMES`, `watch_lines check LINES PAGES SEED`
 
 use lab_model::WatchedPage;
-use lab_watch::{Hints, Log, Rules, Tally};
+use lab_watch::{Hints, Rules, ServerLog, Tally};
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
 
@@ -130,7 +130,7 @@ fn memory(path: &str, times: u32) -> Outcome {
     let bytes = std::fs::read(path)?;
     for _ in 0..times {
         let mut tally = Tally::new(Rules::default());
-        let mut log = Log::new(path, &Hints::default());
+        let mut log = ServerLog::new(path, &Hints::default());
         let began = cpu_s()?;
         log.push(&bytes, &mut tally)?;
         log.end(&mut tally)?;
@@ -181,7 +181,7 @@ fn add(line: &str, pages: &mut BTreeMap<String, Exact>) -> Outcome {
 /// Counts generated lines as `benchlab watch` does and exactly, and compares. Error: a figure differs.
 fn check(lines: &Lines) -> Outcome {
     let mut tally = Tally::new(Rules::default());
-    let mut log = Log::new("generated", &Hints::default());
+    let mut log = ServerLog::new("generated", &Hints::default());
     let mut exact = BTreeMap::new();
     lines.each(|line| {
         log.push(line.as_bytes(), &mut tally)?;

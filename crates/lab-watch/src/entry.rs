@@ -26,7 +26,7 @@ pub struct Entry<'a> {
 
 /// What a line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LogLine {
+pub enum LineKind {
     /// It told of a request, or will with the next lines.
     Entry,
     /// It tells of no request: a comment, or a part of an entry.

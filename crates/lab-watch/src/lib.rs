@@ -29,12 +29,12 @@ mod sketch;
 mod tally;
 mod time;
 
-pub use entry::{Entry, LogLine};
+pub use entry::{Entry, LineKind};
 pub use format::{Hints, LogReader};
 pub use logs_read::{LogsRead, files};
 pub use named::{NOT_FOUND, OTHERS};
 pub use part::TallyPart;
-pub use read::Log;
+pub use read::ServerLog;
 pub use read_error::ReadError;
 pub use records::Records;
 pub use rules::Rules;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What is told of logs besides what is in them, and which files belong to a log.
 
-use crate::read::Log;
+use crate::read::ServerLog;
 use lab_model::{LineCounts, WatchedSource};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ pub struct LogsRead {
 
 impl LogsRead {
     /// Takes over what a log told of itself.
-    pub fn add(&mut self, log: &Log) {
+    pub fn add(&mut self, log: &ServerLog) {
         let source = WatchedSource {
             lines: log.lines.all,
             ..log.source.clone()

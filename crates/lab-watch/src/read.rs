@@ -2,7 +2,7 @@
 //! Bytes -> lines -> entries, whatever the bytes are: compressed, cut off, binary, without an end.
 
 use crate::documents;
-use crate::entry::{Entry, LogLine};
+use crate::entry::{Entry, LineKind};
 use crate::format::{Hints, LogFormat, LogReader, WholeLog, find};
 use crate::read_error::ReadError;
 #[cfg(target_arch = "x86_64")]
@@ -30,7 +30,7 @@ const FETCHED: Range<usize> = 2048..2048 + 256;
 const CACHE_LINE: usize = 64;
 
 /// A log that is read piece by piece.
-pub struct Log {
+pub struct ServerLog {
     /// What is known of it.
     pub source: WatchedSource,
     /// What became of its lines.
@@ -43,10 +43,10 @@ pub struct Log {
     skips_line: bool,
 }
 
-impl Log {
+impl ServerLog {
     /// One of that name.
-    pub fn new(name: &str, hints: &Hints) -> Log {
-        Log {
+    pub fn new(name: &str, hints: &Hints) -> ServerLog {
+        ServerLog {
             source: WatchedSource {
                 name: name.into(),
                 ..WatchedSource::default()
@@ -221,9 +221,9 @@ impl Log {
             return;
         };
         match reader.line(line, &mut |entry: &Entry| tally.add(entry)) {
-            LogLine::Entry => self.lines.entries += 1,
-            LogLine::Other => self.lines.other += 1,
-            LogLine::Malformed => self.lines.malformed += 1,
+            LineKind::Entry => self.lines.entries += 1,
+            LineKind::Other => self.lines.other += 1,
+            LineKind::Malformed => self.lines.malformed += 1,
         }
     }
 
@@ -285,7 +285,7 @@ pub fn decompressed<'r>(input: impl Read + 'r) -> io::Result<Box<dyn Read + 'r>>
 /// before an error is counted. Errors: it cannot be read, or its format is not known.
 pub fn read(
     input: impl Read,
-    log: &mut Log,
+    log: &mut ServerLog,
     tally: &mut Tally,
     progress: &mut dyn FnMut(u64) -> bool,
 ) -> Result<(), ReadError> {

@@ -50,7 +50,7 @@ pub type Renamed = (PageKind, String, String);
 pub struct Records {
     folder: PathBuf,
     log: ByteArray,
-    rows: Vec<Row>,
+    rows: Vec<RecordRow>,
     file: Option<SerializedFileWriter<File>>,
     files: usize,
     groups: usize,
@@ -65,7 +65,7 @@ pub struct Records {
 }
 
 /// A row; its page by its place.
-struct Row {
+struct RecordRow {
     time_s: Option<i64>,
     offset_s: i32,
     page: usize,
@@ -107,7 +107,7 @@ impl Records {
 
     /// Adds an entry, which is of a page by its place in `pages`.
     pub fn add(&mut self, entry: &Entry, page: usize, pages: &[Page]) {
-        self.rows.push(Row {
+        self.rows.push(RecordRow {
             time_s: entry.time_s,
             offset_s: entry.offset_s,
             page,
@@ -158,7 +158,7 @@ impl Records {
         }
     }
 
-    fn write(&mut self, rows: &[Row], pages: &[Page]) -> Result<(), ParquetError> {
+    fn write(&mut self, rows: &[RecordRow], pages: &[Page]) -> Result<(), ParquetError> {
         if self.file.is_none() {
             self.files += 1;
             self.file = Some(create(&self.path(), RECORD)?);
@@ -217,7 +217,7 @@ fn create(path: &Path, schema: &str) -> Result<SerializedFileWriter<File>, Parqu
 /// Column by column, in the order of the schema.
 fn write_rows(
     mut group: SerializedRowGroupWriter<'_, File>,
-    rows: &[Row],
+    rows: &[RecordRow],
     log: &ByteArray,
     pages: &[Page],
 ) -> Result<(), ParquetError> {
@@ -230,25 +230,28 @@ fn write_rows(
     let durations = rows.iter().map(|r| r.duration_ns.map(signed));
     let names: Vec<ByteArray> = pages.iter().map(|p| p.name.as_str().into()).collect();
     let kinds: Vec<ByteArray> = pages.iter().map(|p| word(p.kind).into()).collect();
-    let kind = |r: &Row| kinds[r.page].clone();
+    let kind = |r: &RecordRow| kinds[r.page].clone();
     optional_64(&mut group, times.collect())?;
     column(
         &mut group,
-        Values::Int32(rows.iter().map(|r| r.offset_s).collect()),
+        ColumnValues::Int32(rows.iter().map(|r| r.offset_s).collect()),
     )?;
     column(
         &mut group,
-        Values::Text(rows.iter().map(|_| log.clone()).collect()),
+        ColumnValues::Text(rows.iter().map(|_| log.clone()).collect()),
     )?;
-    column(&mut group, Values::Text(rows.iter().map(kind).collect()))?;
     column(
         &mut group,
-        Values::Text(rows.iter().map(|r| names[r.page].clone()).collect()),
+        ColumnValues::Text(rows.iter().map(kind).collect()),
+    )?;
+    column(
+        &mut group,
+        ColumnValues::Text(rows.iter().map(|r| names[r.page].clone()).collect()),
     )?;
     optional_32(&mut group, statuses.collect())?;
     column(
         &mut group,
-        Values::Int64(rows.iter().map(|r| signed(r.bytes)).collect()),
+        ColumnValues::Int64(rows.iter().map(|r| signed(r.bytes)).collect()),
     )?;
     optional_64(&mut group, durations.collect())?;
     group.close().map(drop)
@@ -259,7 +262,7 @@ fn signed(value: u64) -> i64 {
 }
 
 /// A column's values, each of which is there.
-enum Values {
+enum ColumnValues {
     Int32(Vec<i32>),
     Int64(Vec<i64>),
     Text(Vec<ByteArray>),
@@ -267,7 +270,7 @@ enum Values {
 
 fn column(
     group: &mut SerializedRowGroupWriter<'_, File>,
-    values: Values,
+    values: ColumnValues,
 ) -> Result<(), ParquetError> {
     put(group, values, None)
 }
@@ -279,7 +282,7 @@ fn optional_32(
     let levels: Vec<i16> = values.iter().map(|v| v.is_some().into()).collect();
     put(
         group,
-        Values::Int32(values.into_iter().flatten().collect()),
+        ColumnValues::Int32(values.into_iter().flatten().collect()),
         Some(&levels),
     )
 }
@@ -291,7 +294,7 @@ fn optional_64(
     let levels: Vec<i16> = values.iter().map(|v| v.is_some().into()).collect();
     put(
         group,
-        Values::Int64(values.into_iter().flatten().collect()),
+        ColumnValues::Int64(values.into_iter().flatten().collect()),
         Some(&levels),
     )
 }
@@ -299,19 +302,19 @@ fn optional_64(
 /// `levels`: 1 where a value is there, 0 where there is none.
 fn put(
     group: &mut SerializedRowGroupWriter<'_, File>,
-    values: Values,
+    values: ColumnValues,
     levels: Option<&[i16]>,
 ) -> Result<(), ParquetError> {
     let other = || ParquetError::General("the column has another type".into());
     let mut column = group.next_column()?.ok_or_else(other)?;
     match (column.untyped(), values) {
-        (ColumnWriter::Int32ColumnWriter(writer), Values::Int32(values)) => {
+        (ColumnWriter::Int32ColumnWriter(writer), ColumnValues::Int32(values)) => {
             writer.write_batch(&values, levels, None)?;
         }
-        (ColumnWriter::Int64ColumnWriter(writer), Values::Int64(values)) => {
+        (ColumnWriter::Int64ColumnWriter(writer), ColumnValues::Int64(values)) => {
             writer.write_batch(&values, levels, None)?;
         }
-        (ColumnWriter::ByteArrayColumnWriter(writer), Values::Text(values)) => {
+        (ColumnWriter::ByteArrayColumnWriter(writer), ColumnValues::Text(values)) => {
             writer.write_batch(&values, levels, None)?;
         }
         _ => return Err(other()),
@@ -341,7 +344,7 @@ fn write_pages(path: &Path, pages: &[Renamed]) -> Result<(), ParquetError> {
     let mut file = create(path, PAGE)?;
     let mut group = file.next_row_group()?;
     let texts =
-        |of: fn(&Renamed) -> &str| Values::Text(pages.iter().map(|p| of(p).into()).collect());
+        |of: fn(&Renamed) -> &str| ColumnValues::Text(pages.iter().map(|p| of(p).into()).collect());
     column(&mut group, texts(|(kind, ..)| word(*kind)))?;
     column(&mut group, texts(|(_, page, _)| page))?;
     column(&mut group, texts(|(.., name)| name))?;

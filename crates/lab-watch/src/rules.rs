@@ -16,12 +16,12 @@ pub struct Rules {
 
 #[derive(Clone, Debug)]
 struct Route {
-    segments: Vec<Segment>,
+    segments: Vec<RouteSegment>,
     name: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Segment {
+enum RouteSegment {
     Fixed(String),
     Any,
     /// All that is left.
@@ -81,8 +81,9 @@ impl Rules {
             .iter()
             .chain(&self.checks)
             .flat_map(|r| &r.segments);
-        segments
-            .any(|s| matches!(s, Segment::Fixed(text) if crate::route::is_number(text.as_bytes())))
+        segments.any(
+            |s| matches!(s, RouteSegment::Fixed(text) if crate::route::is_number(text.as_bytes())),
+        )
     }
 
     /// Whether a rule gives a route this name.
@@ -99,12 +100,17 @@ impl Route {
             .strip_prefix('/')
             .ok_or("a path is wanted, such as /users/{id}")?;
         let segment = |text: &str| match text.strip_prefix('{').and_then(|t| t.strip_suffix('}')) {
-            Some(name) if name.ends_with("...") => Segment::Rest,
-            Some(_) => Segment::Any,
-            None => Segment::Fixed(text.into()),
+            Some(name) if name.ends_with("...") => RouteSegment::Rest,
+            Some(_) => RouteSegment::Any,
+            None => RouteSegment::Fixed(text.into()),
         };
-        let segments: Vec<Segment> = path.split('/').map(segment).collect();
-        if segments.iter().rev().skip(1).any(|s| *s == Segment::Rest) {
+        let segments: Vec<RouteSegment> = path.split('/').map(segment).collect();
+        if segments
+            .iter()
+            .rev()
+            .skip(1)
+            .any(|s| *s == RouteSegment::Rest)
+        {
             return Err("what has ... must be the last segment");
         }
         Ok(Route {
@@ -120,9 +126,9 @@ impl Route {
         let mut words = path.split(|b| *b == b'/');
         for segment in &self.segments {
             match (segment, words.next()) {
-                (Segment::Rest, _) => return true,
-                (Segment::Any, Some(word)) if !word.is_empty() => {}
-                (Segment::Fixed(text), Some(word)) if text.as_bytes() == word => {}
+                (RouteSegment::Rest, _) => return true,
+                (RouteSegment::Any, Some(word)) if !word.is_empty() => {}
+                (RouteSegment::Fixed(text), Some(word)) if text.as_bytes() == word => {}
                 _ => return false,
             }
         }

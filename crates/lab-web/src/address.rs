@@ -5,14 +5,14 @@ use std::net::SocketAddr;
 
 /// Where the pages are, and the token that lets their reader delete runs.
 #[derive(Clone, Debug)]
-pub struct Address {
+pub struct PageAddress {
     /// What the server listens at.
     pub socket: SocketAddr,
     /// Whoever has it may delete runs.
     pub token: String,
 }
 
-impl Address {
+impl PageAddress {
     /// What to open in a browser on this machine.
     pub fn url(&self) -> String {
         let mut socket = self.socket;

@@ -2,7 +2,7 @@
 //! What all pages share.
 
 use crate::guard::PageGuard;
-use crate::library::Library;
+use crate::library::RunLibrary;
 use crate::problem::Problem;
 use std::sync::Arc;
 use tokio::sync::{Semaphore, watch};
@@ -10,7 +10,7 @@ use tokio::sync::{Semaphore, watch};
 /// What all pages share.
 #[derive(Clone)]
 pub struct App {
-    pub library: Arc<Library>,
+    pub library: Arc<RunLibrary>,
     pub guard: Arc<PageGuard>,
     /// Limits how many analyses run at the same time.
     pub analyses: Arc<Semaphore>,
@@ -22,7 +22,7 @@ impl App {
     /// Runs work that blocks on a thread of its own.
     pub async fn blocking<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Library) -> Result<T, Problem> + Send + 'static,
+        work: impl FnOnce(&RunLibrary) -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Problem> {
         let permit = self.analyses.clone().acquire_owned().await;
         let library = self.library.clone();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Which requests are allowed: no other site may read the pages or act in its reader's name.
 
-use crate::address::Address;
+use crate::address::PageAddress;
 use crate::problem::Problem;
 use axum::extract::{Request, State};
 use axum::http::header::{self, HeaderMap, HeaderName, HeaderValue};
@@ -56,8 +56,8 @@ impl PageGuard {
     }
 
     /// Where the pages are.
-    pub fn address(&self) -> Address {
-        Address {
+    pub fn address(&self) -> PageAddress {
+        PageAddress {
             socket: self.socket,
             token: self.token.clone(),
         }

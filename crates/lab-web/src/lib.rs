@@ -11,14 +11,14 @@ mod library;
 mod pages;
 mod problem;
 
-pub use address::Address;
+pub use address::PageAddress;
 
 use app::App;
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::routing::get;
 use guard::PageGuard;
-use library::Library;
+use library::RunLibrary;
 use problem::Problem;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -45,7 +45,7 @@ pub struct Options {
 
 /// Serves until SIGINT or SIGTERM. `on_start` gets the address. Errors: nothing can listen there, or there is
 /// no randomness for a token.
-pub fn serve(options: Options, on_start: impl FnOnce(&Address)) -> io::Result<()> {
+pub fn serve(options: Options, on_start: impl FnOnce(&PageAddress)) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
@@ -55,13 +55,13 @@ pub fn serve(options: Options, on_start: impl FnOnce(&Address)) -> io::Result<()
     result
 }
 
-async fn listen_and_serve(options: Options, on_start: impl FnOnce(&Address)) -> io::Result<()> {
+async fn listen_and_serve(options: Options, on_start: impl FnOnce(&PageAddress)) -> io::Result<()> {
     let listener = listen(&options).await?;
     let (end, ending) = watch::channel(false);
     let guard = PageGuard::new(listener.local_addr()?, &options.names)?;
     let address = guard.address();
     let app = App {
-        library: Arc::new(Library::new(options.folder)),
+        library: Arc::new(RunLibrary::new(options.folder)),
         guard: Arc::new(guard),
         analyses: Arc::new(Semaphore::new(2)),
         ending,

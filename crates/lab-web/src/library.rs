@@ -5,7 +5,7 @@ use crate::problem::Problem;
 use lab_model::Run;
 use lab_report::{BetweenReport, Document, Report, RunSummary, clean, kind};
 use lab_stats::between::{Recorded, between};
-use lab_store::{Heading, Progress, StoreError};
+use lab_store::{Heading, RunProgress, StoreError};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,12 +15,12 @@ use std::time::SystemTime;
 const DOCUMENTS: usize = 4;
 
 /// The runs in a folder.
-pub struct Library {
+pub struct RunLibrary {
     folder: PathBuf,
     /// Locked while a file is open. SQLite loses its locks on a file when any other descriptor of the
     /// process is closed (sqlite.org/howtocorrupt.html, 2.2).
     reading: Mutex<()>,
-    summaries: Cache<Summary>,
+    summaries: Cache<RunLine>,
     run_summaries: Cache<RunSummary>,
     documents: Mutex<Vec<(String, Stamp, Arc<Document>)>>,
 }
@@ -33,7 +33,7 @@ type Stamp = [Option<(u64, SystemTime)>; 2];
 
 /// A run in the folder.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub struct RunEntry {
     /// Its file's name without `.lab`.
     pub name: String,
     /// What it is about, or why it cannot be read.
@@ -55,7 +55,7 @@ pub enum RunState {
 
 /// What a run says, in a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Summary {
+pub struct RunLine {
     /// The first sentence of its answer.
     pub answer: String,
     /// What that means.
@@ -64,10 +64,10 @@ pub struct Summary {
     pub warnings: usize,
 }
 
-impl Library {
+impl RunLibrary {
     /// Of the runs in a folder, which need not exist.
-    pub fn new(folder: PathBuf) -> Library {
-        Library {
+    pub fn new(folder: PathBuf) -> RunLibrary {
+        RunLibrary {
             folder,
             reading: Mutex::default(),
             summaries: Cache::default(),
@@ -82,13 +82,13 @@ impl Library {
     }
 
     /// All of them, the latest first.
-    pub fn entries(&self) -> Vec<Entry> {
-        let mut entries: Vec<Entry> = self
+    pub fn entries(&self) -> Vec<RunEntry> {
+        let mut entries: Vec<RunEntry> = self
             .names()
             .into_iter()
             .map(|name| self.entry(name))
             .collect();
-        let began = |e: &Entry| {
+        let began = |e: &RunEntry| {
             e.heading
                 .as_ref()
                 .map_or(f64::INFINITY, |h| h.started_unix_s)
@@ -102,7 +102,7 @@ impl Library {
     }
 
     /// One of them. Error: there is no such run.
-    pub fn find(&self, name: &str) -> Result<Entry, Problem> {
+    pub fn find(&self, name: &str) -> Result<RunEntry, Problem> {
         self.path(name)?;
         Ok(self.entry(name.to_owned()))
     }
@@ -116,10 +116,10 @@ impl Library {
     }
 
     /// How far a run is.
-    pub fn progress(&self, name: &str) -> Result<Progress, Problem> {
+    pub fn progress(&self, name: &str) -> Result<RunProgress, Problem> {
         let path = self.path(name)?;
         let _reading = lock(&self.reading);
-        Ok(Progress::read(&path)?)
+        Ok(RunProgress::read(&path)?)
     }
 
     /// Whether a run goes on.
@@ -153,14 +153,14 @@ impl Library {
     }
 
     /// What a run says in a line, if that is known.
-    pub fn known_summary(&self, name: &str) -> Option<Arc<Summary>> {
+    pub fn known_summary(&self, name: &str) -> Option<Arc<RunLine>> {
         cached(&self.summaries, name, stamp(&self.path(name).ok()?))
     }
 
     /// What a run says in a line.
-    pub fn summary(&self, name: &str) -> Result<Arc<Summary>, Problem> {
+    pub fn summary(&self, name: &str) -> Result<Arc<RunLine>, Problem> {
         cached_or_made(&self.summaries, name, stamp(&self.path(name)?), || {
-            self.document(name).map(|document| Summary::of(&document))
+            self.document(name).map(|document| RunLine::of(&document))
         })
     }
 
@@ -251,7 +251,7 @@ impl Library {
         entries.filter_map(name).collect()
     }
 
-    fn entry(&self, name: String) -> Entry {
+    fn entry(&self, name: String) -> RunEntry {
         let path = self.folder.join(format!("{name}.lab"));
         let _reading = lock(&self.reading);
         let heading = Heading::read(&path).map_err(|e| clean(&e.to_string()));
@@ -262,7 +262,7 @@ impl Library {
             Ok(heading) if heading.experiment.is_some() => RunState::Stopped,
             _ => RunState::Ended,
         };
-        Entry {
+        RunEntry {
             name,
             heading,
             state,
@@ -270,8 +270,8 @@ impl Library {
     }
 }
 
-impl Summary {
-    fn of(document: &Document) -> Summary {
+impl RunLine {
+    fn of(document: &Document) -> RunLine {
         let answer = &document.answer;
         let first = answer.findings.first();
         let text = first.map(|f| match f.label.as_str() {
@@ -279,7 +279,7 @@ impl Summary {
             label => format!("{label}: {}", f.text),
         });
         let none = || "Nothing was compared.".to_owned();
-        Summary {
+        RunLine {
             answer: clean(
                 &text
                     .or_else(|| answer.undecided.clone())

@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use crate::output::say;
 use crate::verbs::runs_folder;
 use lab_bench::unix_seconds;
-use lab_report::{Limits, import_xml};
+use lab_report::{ImportLimits, import_xml};
 use lab_store::RunWriter;
 use std::io::Read;
 use std::process::ExitCode;
@@ -14,7 +14,7 @@ use std::process::ExitCode;
 /// Makes a run file of an XML file.
 pub fn import(cli: &Cli, args: &ImportArgs) -> Result<ExitCode, Exit> {
     let source = args.file.display();
-    let limits = Limits::default();
+    let limits = ImportLimits::default();
     let mut text = Vec::new();
     std::fs::File::open(&args.file)
         .and_then(|f| f.take(limits.bytes as u64 + 1).read_to_end(&mut text))

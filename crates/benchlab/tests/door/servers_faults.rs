@@ -8,7 +8,7 @@ use crate::project::{
 };
 use crate::servers::{INSERT, POINT};
 use lab_model::{BlockState, Ending};
-use lab_services::{DATABASES, DatabaseKind, POSTGRESQL, Request, Service, Transport};
+use lab_services::{DATABASES, DaemonOptions, DatabaseKind, POSTGRESQL, Service, Transport};
 use nix::sys::signal::Signal;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ struct ExternalServer {
 impl ExternalServer {
     fn new(kind: &'static DatabaseKind) -> ExternalServer {
         let folder = tempfile::tempdir_in("/dev/shm").unwrap();
-        let mut service = Service::start(kind, &Request::new(folder.path())).unwrap();
+        let mut service = Service::start(kind, &DaemonOptions::new(folder.path())).unwrap();
         let rights = match kind.name {
             "postgresql" => {
                 "GRANT CREATE ON DATABASE benchlab TO benchlab; GRANT pg_read_all_stats TO benchlab; \

@@ -2,7 +2,7 @@
 //! `benchlab watch`: logs in, an answer, a run file, and exit codes out.
 
 use crate::project::{Outcome, Project, outcome};
-use lab_services::{DATABASES, DatabaseKind, Request, Service, Transport};
+use lab_services::{DATABASES, DaemonOptions, DatabaseKind, Service, Transport};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
@@ -376,7 +376,7 @@ struct Counting {
 impl Counting {
     fn new(kind: &'static DatabaseKind, settings: &[(&str, &str)]) -> Counting {
         let folder = tempfile::tempdir_in("/dev/shm").unwrap();
-        let mut request = Request::new(folder.path());
+        let mut request = DaemonOptions::new(folder.path());
         let setting = |&(name, value): &(&str, &str)| (name.to_owned(), value.to_owned());
         request.settings = settings.iter().map(setting).collect();
         let service = Service::start(kind, &request).unwrap();

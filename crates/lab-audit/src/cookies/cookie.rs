@@ -41,7 +41,7 @@ pub struct Attributes {
 
 /// A request and the cookies that it carried.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Request {
+pub struct CookieRequest {
     /// The host that it went to.
     pub host: String,
     /// Its path.

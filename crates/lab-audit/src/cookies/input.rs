@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Cookies from files: HAR, the jar of curl, what a browser's tools copy, a `Cookie` line.
 
-use super::cookie::{Attributes, Cookie, Hasher, Request, RequestKind, pairs, set_cookie};
+use super::cookie::{Attributes, Cookie, CookieRequest, Hasher, RequestKind, pairs, set_cookie};
 use super::field::field_bytes;
 use super::wire::Http2;
 use serde_json::Value as Json;
@@ -23,7 +23,7 @@ pub struct CookieObservation {
     /// Each once.
     pub cookies: Vec<Cookie>,
     /// Requests, with or without cookies.
-    pub requests: Vec<Request>,
+    pub requests: Vec<CookieRequest>,
     /// Notes for the reader, a sentence each.
     pub notes: Vec<String>,
     /// Entries that could not be read.
@@ -214,7 +214,7 @@ impl Collector {
         let fields: Vec<String> = cookies.iter().map(text).collect();
         let mut connection = Http2::new();
         let hpack = [connection.bytes(&fields), connection.bytes(&fields)];
-        let request = Request {
+        let request = CookieRequest {
             host: host.to_owned(),
             path: path.split(['?', '#']).next().unwrap_or("/").to_owned(),
             kind,

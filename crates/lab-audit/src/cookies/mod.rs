@@ -10,7 +10,7 @@ pub mod wire;
 use crate::judge::judge;
 use crate::rule::{self, Rule, RuleError};
 use crate::value::{Class, Thing, Value, counted};
-use cookie::{Cookie, Request, RequestKind, default_path};
+use cookie::{Cookie, CookieRequest, RequestKind, default_path};
 use field::field_bytes;
 use input::CookieObservation;
 use lab_model::Unit;
@@ -198,8 +198,8 @@ pub fn figures(observation: &CookieObservation, rate: f64) -> Figures {
 }
 
 /// The page with the longest `Cookie` field; without pages, the request with the longest.
-fn largest_request(observation: &CookieObservation) -> Option<&Request> {
-    let bytes = |r: &&Request| {
+fn largest_request(observation: &CookieObservation) -> Option<&CookieRequest> {
+    let bytes = |r: &&CookieRequest| {
         (
             r.kind == RequestKind::Page,
             field_bytes(&observation.cookies, &r.cookies),
@@ -429,7 +429,7 @@ fn input_thing(observation: &CookieObservation) -> Option<Thing> {
 fn site_thing(
     observation: &CookieObservation,
     owners: &[Owner],
-    largest: Option<&Request>,
+    largest: Option<&CookieRequest>,
 ) -> Option<Thing> {
     let request = largest?;
     let mut thing = Thing::new(
@@ -470,7 +470,7 @@ struct Share {
 fn owner_shares(
     observation: &CookieObservation,
     owners: &[Owner],
-    request: &Request,
+    request: &CookieRequest,
 ) -> Vec<Share> {
     let mut shares: Vec<Share> = Vec::new();
     for &index in &request.cookies {
@@ -517,7 +517,7 @@ fn count(n: usize, noun: &'static str) -> EvidenceValue {
 fn owner_table(
     observation: &CookieObservation,
     shares: &[Share],
-    largest: Option<&Request>,
+    largest: Option<&CookieRequest>,
 ) -> EvidenceTable {
     let total: usize = shares.iter().map(|share| share.bytes).sum();
     let head = largest.and_then(|r| r.head_bytes);
@@ -705,7 +705,7 @@ fn attribute_text(cookie: &Cookie) -> String {
 fn wire_table(observation: &CookieObservation, rate: f64) -> EvidenceTable {
     let mut rows = Vec::new();
     for kind in RequestKind::ALL {
-        let requests: Vec<&Request> = observation
+        let requests: Vec<&CookieRequest> = observation
             .requests
             .iter()
             .filter(|r| r.kind == kind)
@@ -714,13 +714,13 @@ fn wire_table(observation: &CookieObservation, rate: f64) -> EvidenceTable {
             continue;
         }
         let request_count = requests.len() as f64;
-        let mean = |each: &dyn Fn(&Request) -> usize| {
+        let mean = |each: &dyn Fn(&CookieRequest) -> usize| {
             requests.iter().map(|r| each(r)).sum::<usize>() as f64 / request_count
         };
-        let mean_bytes = |each: &dyn Fn(&Request) -> usize| {
+        let mean_bytes = |each: &dyn Fn(&CookieRequest) -> usize| {
             EvidenceValue::Number(mean(each), Unit::Count("bytes".into()))
         };
-        let http1 = |r: &Request| field_bytes(&observation.cookies, &r.cookies);
+        let http1 = |r: &CookieRequest| field_bytes(&observation.cookies, &r.cookies);
         rows.push(vec![
             word(kind.name()),
             count(requests.len(), "requests"),
@@ -787,7 +787,7 @@ fn facts(observation: &CookieObservation, rate: f64) -> Vec<(String, String)> {
 
 /// What the cookies of a page and its files cost: bytes of a page, and of a day.
 fn page_cost(observation: &CookieObservation, rate: f64) -> String {
-    let bytes = |r: &Request| field_bytes(&observation.cookies, &r.cookies);
+    let bytes = |r: &CookieRequest| field_bytes(&observation.cookies, &r.cookies);
     let total: usize = observation.requests.iter().map(bytes).sum();
     let pages = observation
         .requests

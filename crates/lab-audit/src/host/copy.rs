@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Whether a copy of a machine's files holds what they say.
 
-use super::{Machine, Probe};
+use super::{AuditedMachine, Probe};
 use crate::root::Root;
 use crate::value::{Class, Thing, Value};
 
@@ -34,7 +34,7 @@ const NAMED: usize = 3;
 pub struct Copy;
 
 impl Probe for Copy {
-    fn observe(&self, machine: &Machine) -> Vec<Thing> {
+    fn observe(&self, machine: &AuditedMachine) -> Vec<Thing> {
         if machine.root.is_live() {
             return Vec::new();
         }

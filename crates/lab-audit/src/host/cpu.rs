@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Cores, clocks and NUMA nodes.
 
-use super::{Machine, Probe, field};
+use super::{AuditedMachine, Probe, field};
 use crate::root::Root;
 use crate::value::{Thing, Value};
 
@@ -11,7 +11,7 @@ const CPU: &str = "sys/devices/system/cpu";
 const CLOCK: &str = "sys/devices/system/clocksource/clocksource0";
 
 impl Probe for Cpu {
-    fn observe(&self, machine: &Machine) -> Vec<Thing> {
+    fn observe(&self, machine: &AuditedMachine) -> Vec<Thing> {
         let (root, watched) = (&machine.root, &machine.watched);
         let mut host = machine.host();
         host.set(

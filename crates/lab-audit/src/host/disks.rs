@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Disks and their partitions.
 
-use super::{Machine, Probe, bracketed_word};
+use super::{AuditedMachine, Probe, bracketed_word};
 use crate::root::Root;
 use crate::smart::Smart;
 use crate::storage::Medium;
@@ -64,7 +64,7 @@ pub const PARTITION: Class = Class {
 const SECTOR: u64 = 512;
 
 impl Probe for Disks {
-    fn observe(&self, machine: &Machine) -> Vec<Thing> {
+    fn observe(&self, machine: &AuditedMachine) -> Vec<Thing> {
         let root = &machine.root;
         let names = root.names("sys/block");
         let disks = names.iter().filter(|name| is_disk(root, name));

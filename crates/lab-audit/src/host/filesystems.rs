@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Mounted filesystems that are on disks or in memory.
 
-use super::{Machine, Probe};
+use super::{AuditedMachine, Probe};
 use crate::mounts::unescaped;
 use crate::root::Root;
 use crate::value::{Class, Thing, Value};
@@ -39,7 +39,7 @@ pub const FILESYSTEM: Class = Class {
 };
 
 impl Probe for Filesystems {
-    fn observe(&self, machine: &Machine) -> Vec<Thing> {
+    fn observe(&self, machine: &AuditedMachine) -> Vec<Thing> {
         let root = &machine.root;
         let mounts = match root.text("proc/mounts") {
             Ok(mounts) => mounts,
@@ -98,7 +98,7 @@ fn each_device_once(mut things: Vec<Thing>) -> Vec<Thing> {
     things
 }
 
-fn trim_timer(machine: &Machine) -> Option<Value> {
+fn trim_timer(machine: &AuditedMachine) -> Option<Value> {
     let system = super::system::System.observe(machine);
     system.first()?.values.get("trim_timer").cloned()
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Memory, swap and huge pages.
 
-use super::{Machine, Probe, bracketed_word, field};
+use super::{AuditedMachine, Probe, bracketed_word, field};
 use crate::root::Root;
 use crate::value::{Thing, Value};
 
@@ -23,7 +23,7 @@ const MEMINFO: [&str; 7] = [
 ];
 
 impl Probe for Memory {
-    fn observe(&self, machine: &Machine) -> Vec<Thing> {
+    fn observe(&self, machine: &AuditedMachine) -> Vec<Thing> {
         let root = &machine.root;
         let mut host = machine.host();
         match root.text("proc/meminfo") {

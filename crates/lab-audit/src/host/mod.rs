@@ -20,22 +20,22 @@ use serde::Deserialize;
 /// Looks at one part of a machine.
 pub trait Probe {
     /// Things of one class, or of several. Several probes may give values of the same thing.
-    fn observe(&self, machine: &Machine) -> Vec<Thing>;
+    fn observe(&self, machine: &AuditedMachine) -> Vec<Thing>;
 }
 
 /// All that probes look at.
 #[derive(Debug)]
-pub struct Machine {
+pub struct AuditedMachine {
     /// Its files.
     pub root: Root,
     /// What no file shows.
-    pub watched: Watched,
+    pub watched: HostActivity,
 }
 
 /// What is seen of a machine only while something runs on it.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Watched {
+pub struct HostActivity {
     /// The part of the cores' time that the hypervisor gave to others, 0 to 1.
     pub steal: Option<f64>,
     /// The part of the cores' time that other programs took, 0 to 1.
@@ -220,7 +220,7 @@ const HOST: Class = Class {
 };
 
 /// Where filesystems are mounted that are on disks.
-pub fn mounts(machine: &Machine) -> Vec<std::path::PathBuf> {
+pub fn mounts(machine: &AuditedMachine) -> Vec<std::path::PathBuf> {
     let things = filesystems::Filesystems.observe(machine);
     let is_listed = |thing: &&Thing| matches!(thing.values.get("device"), Some(Value::Word(_)));
     let filesystems = things.iter().filter(is_listed);
@@ -228,13 +228,13 @@ pub fn mounts(machine: &Machine) -> Vec<std::path::PathBuf> {
 }
 
 /// Memory that programs could still get, in bytes.
-pub fn available(machine: &Machine) -> u64 {
+pub fn available(machine: &AuditedMachine) -> u64 {
     let text = machine.root.text("proc/meminfo").unwrap_or_default();
     field(&text, "MemAvailable").map_or(0, |kib| kib * 1024)
 }
 
 /// All things that the probes see, each once, with the values of all probes.
-pub fn observe(machine: &Machine) -> Vec<Thing> {
+pub fn observe(machine: &AuditedMachine) -> Vec<Thing> {
     let mut things: Vec<Thing> = Vec::new();
     for thing in PROBES.iter().flat_map(|probe| probe.observe(machine)) {
         let is_same =
@@ -255,17 +255,17 @@ pub fn name(root: &Root) -> String {
     name.unwrap_or_else(|| "this host".into())
 }
 
-impl Machine {
+impl AuditedMachine {
     /// A copy in a folder, with what its `watched.toml` says besides.
     ///
     /// # Errors
     /// That file is there and is wrong.
-    pub fn copy(root: Root) -> Result<Machine, String> {
+    pub fn copy(root: Root) -> Result<AuditedMachine, String> {
         let watched = match root.text("watched.toml") {
             Ok(text) => toml::from_str(&text).map_err(|e| format!("watched.toml: {e}"))?,
-            Err(_) => Watched::default(),
+            Err(_) => HostActivity::default(),
         };
-        Ok(Machine { root, watched })
+        Ok(AuditedMachine { root, watched })
     }
 
     /// The one thing of the class `host`.
@@ -282,13 +282,13 @@ impl Machine {
 }
 
 /// What system calls tell of this machine. It takes about a millisecond.
-pub fn called() -> Watched {
+pub fn called() -> HostActivity {
     let (synchronised, time_error_ns) = kernel_clock();
-    Watched {
+    HostActivity {
         clock_read_ns: Some(clock_read_ns()),
         synchronised,
         time_error_ns,
-        ..Watched::default()
+        ..HostActivity::default()
     }
 }
 
@@ -336,7 +336,7 @@ fn bracketed_word(text: &str) -> Option<String> {
 }
 
 /// The audit of a machine by these rules.
-pub fn audit(machine: &Machine, rules: &[Rule], extras: Vec<Extra>) -> Audit {
+pub fn audit(machine: &AuditedMachine, rules: &[Rule], extras: Vec<Extra>) -> Audit {
     let mut things = observe(machine);
     let mut facts = facts(machine, &things);
     let (mut tables, mut chart) = (Vec::new(), None);
@@ -369,7 +369,7 @@ pub fn rules() -> Result<Vec<Rule>, RuleError> {
     rule::built_in("host", &CLASSES)
 }
 
-fn facts(machine: &Machine, things: &[Thing]) -> Vec<(String, String)> {
+fn facts(machine: &AuditedMachine, things: &[Thing]) -> Vec<(String, String)> {
     let root = &machine.root;
     let cpuinfo = root.text("proc/cpuinfo").unwrap_or_default();
     let model = cpuinfo

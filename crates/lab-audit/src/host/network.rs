@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Ports, queues and what the kernel counted of connections.
 
-use super::{Machine, Probe};
+use super::{AuditedMachine, Probe};
 use crate::root::Root;
 use crate::value::{Thing, Value};
 use lab_model::Unit;
@@ -15,7 +15,7 @@ const REUSED_AFTER_S: f64 = 1.0;
 const IPV4: &str = "proc/sys/net/ipv4";
 
 impl Probe for HostNetwork {
-    fn observe(&self, machine: &Machine) -> Vec<Thing> {
+    fn observe(&self, machine: &AuditedMachine) -> Vec<Thing> {
         let root = &machine.root;
         let mut host = machine.host();
         let count = |n: u64| Value::count(n, "connections");

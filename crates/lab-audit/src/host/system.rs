@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Limits, random numbers, timers and what else the system does to every program.
 
-use super::{Machine, Probe};
+use super::{AuditedMachine, Probe};
 use crate::root::Root;
 use crate::value::{Thing, Value};
 
 pub struct System;
 
 impl Probe for System {
-    fn observe(&self, machine: &Machine) -> Vec<Thing> {
+    fn observe(&self, machine: &AuditedMachine) -> Vec<Thing> {
         let root = &machine.root;
         let mut host = machine.host();
         let (soft, hard) = open_files(root);

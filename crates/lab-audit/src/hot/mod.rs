@@ -73,7 +73,7 @@ pub const FOLDER: Class = Class {
 };
 
 /// What was seen.
-pub struct Watched {
+pub struct FolderActivity {
     scope: WatchedFolders,
     seconds: f64,
     activities: Activities,
@@ -89,7 +89,7 @@ pub fn watch(
     scope: &WatchedFolders,
     length: Duration,
     is_stopped: &mut dyn FnMut(Duration) -> bool,
-) -> Watched {
+) -> FolderActivity {
     let (began, clock) = (SystemTime::now(), Instant::now());
     let disks = disks();
     let mut activities = Activities::new();
@@ -109,7 +109,7 @@ pub fn watch(
         let before = disks.iter().find(|(known, _)| *known == name)?.1;
         Some((name, [now[0] - before[0], now[1] - before[1]]))
     };
-    Watched {
+    FolderActivity {
         scope: scope.clone(),
         seconds,
         activities,
@@ -137,7 +137,7 @@ fn disks() -> Vec<(String, [f64; 2])> {
 /// What an audit has of it, and the script that moves, or why there is none; `memory`: bytes that programs could
 /// still get.
 pub fn extra(
-    watched: &Watched,
+    watched: &FolderActivity,
     fast: Option<&HotTarget>,
     memory: u64,
 ) -> (Extra, Result<String, String>) {
@@ -161,7 +161,7 @@ pub fn extra(
 }
 
 /// The busiest folders first.
-fn ranked(watched: &Watched) -> Vec<(PathBuf, Activity)> {
+fn ranked(watched: &FolderActivity) -> Vec<(PathBuf, Activity)> {
     let folders = watched
         .activities
         .iter()
@@ -172,7 +172,7 @@ fn ranked(watched: &Watched) -> Vec<(PathBuf, Activity)> {
     folders
 }
 
-fn watch_thing(watched: &Watched) -> Thing {
+fn watch_thing(watched: &FolderActivity) -> Thing {
     let mut thing = Thing::new("watch", watched.scope.under.display().to_string());
     let method = match watched.without_events {
         None => "fanotify",
@@ -186,7 +186,7 @@ fn watch_thing(watched: &Watched) -> Thing {
     thing
 }
 
-fn facts(watched: &Watched) -> Vec<(String, String)> {
+fn facts(watched: &FolderActivity) -> Vec<(String, String)> {
     let method = match watched.without_events {
         None => "by fanotify: opens, reads and writes, other than those by memory mapping",
         Some(_) => {
@@ -217,7 +217,7 @@ fn path_end(path: &Path) -> String {
 }
 
 /// Bars of the busiest folders, with the sum from above before each; and the plan in sentences.
-fn pareto(watched: &Watched, plan: &str) -> EvidenceBars {
+fn pareto(watched: &FolderActivity, plan: &str) -> EvidenceBars {
     let folders = ranked(watched);
     let total: f64 = folders.iter().map(|(_, a)| a.read + a.written).sum();
     let mut sum = 0.0;
@@ -244,7 +244,7 @@ fn pareto(watched: &Watched, plan: &str) -> EvidenceBars {
     }
 }
 
-fn folders_table(folders: &[WatchedFolder], watched: &Watched) -> EvidenceTable {
+fn folders_table(folders: &[WatchedFolder], watched: &FolderActivity) -> EvidenceTable {
     let columns = [
         "folder",
         "opens",
@@ -284,7 +284,7 @@ fn folders_table(folders: &[WatchedFolder], watched: &Watched) -> EvidenceTable 
     }
 }
 
-fn disks_table(watched: &Watched) -> EvidenceTable {
+fn disks_table(watched: &FolderActivity) -> EvidenceTable {
     let bytes = |n: f64| EvidenceValue::Number(n, Unit::Bytes);
     let row = |(name, [read, written]): &(String, [f64; 2])| {
         let share = read / (read + written).max(1.0);

@@ -17,7 +17,7 @@ use lab_model::Unit;
 use lab_model::audit::{Audit, AuditKind, EvidenceBars, EvidenceTable, EvidenceValue};
 use lab_stats::order::median;
 use lab_stats::signed_rank::centre;
-use names::Names;
+use names::AddressNames;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::time::{Duration, Instant};
 use turns::{AddressTurns, take_turns};
@@ -142,7 +142,7 @@ pub struct NetObservation {
     rounds: Vec<NetTurn>,
     tls: bool,
     /// The names behind the IPv4 and the IPv6 address.
-    names: [Names; 2],
+    names: [AddressNames; 2],
 }
 
 /// The rules that are built in. Error: one is wrong, which a test rules out.
@@ -171,7 +171,7 @@ pub fn observe(target: &NetTarget, rounds: u32, step: &mut dyn FnMut(u32)) -> Ne
     };
     if let Ok(sides) = &mut observation.sides {
         for side in sides.iter() {
-            let names = Names::look_up(&target.name, side.address.ip(), side.family);
+            let names = AddressNames::look_up(&target.name, side.address.ip(), side.family);
             observation.names[side.family as usize] = names;
         }
         observation.rounds = take_turns(sides, &target.name, target.tls, rounds, step);
@@ -528,9 +528,9 @@ fn set_round_trip(observation: &NetObservation, side: &AddressTurns, thing: &mut
 }
 
 /// Sets whether the names behind both families are the same, as far as there are names.
-fn set_ends([v4, v6]: &[Names; 2], thing: &mut Thing) {
+fn set_ends([v4, v6]: &[AddressNames; 2], thing: &mut Thing) {
     let canonical = [v4, v6].map(|names| names.canonical.as_deref());
-    let reverse = [v4, v6].map(Names::reverse_name);
+    let reverse = [v4, v6].map(AddressNames::reverse_name);
     let name_or_none = |name: Option<&str>| Value::word(name.unwrap_or("none"));
     thing.set("canonical4", name_or_none(canonical[0]));
     thing.set("canonical6", name_or_none(canonical[1]));
@@ -803,8 +803,8 @@ fn chart(observations: &[NetObservation]) -> Option<EvidenceBars> {
 mod tests {
     use super::*;
 
-    fn names(canonical: Option<&str>, reverse: Option<&str>) -> Names {
-        Names {
+    fn names(canonical: Option<&str>, reverse: Option<&str>) -> AddressNames {
+        AddressNames {
             canonical: canonical.map(str::to_owned),
             reverse: Ok(reverse.map(str::to_owned)),
         }
@@ -812,7 +812,7 @@ mod tests {
 
     #[test]
     fn other_names_behind_the_families_are_other_ends() {
-        let same_end = |v4: Names, v6: Names| {
+        let same_end = |v4: AddressNames, v6: AddressNames| {
             let mut thing = Thing::new("pair", "a.example");
             set_ends(&[v4, v6], &mut thing);
             thing.values["same_end"].text()

@@ -13,26 +13,26 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The names behind one of a name's addresses.
-pub struct Names {
+pub struct AddressNames {
     /// The name at the end of the CNAME records.
     pub canonical: Option<String>,
     /// The name of the address (a PTR record, or /etc/hosts). Error: why it is not known.
     pub reverse: Result<Option<String>, String>,
 }
 
-impl Default for Names {
-    fn default() -> Names {
-        Names {
+impl Default for AddressNames {
+    fn default() -> AddressNames {
+        AddressNames {
             canonical: None,
             reverse: Ok(None),
         }
     }
 }
 
-impl Names {
+impl AddressNames {
     /// Looks up the names of one family; `address`: the first one of that family.
-    pub fn look_up(name: &str, address: IpAddr, family: IpFamily) -> Names {
-        Names {
+    pub fn look_up(name: &str, address: IpAddr, family: IpFamily) -> AddressNames {
+        AddressNames {
             canonical: canonical_name(name, family),
             reverse: reverse_lookup(address),
         }

@@ -45,7 +45,7 @@ pub struct Client {
 
 /// A request's answer.
 #[derive(Clone, Debug, Default)]
-pub struct Response {
+pub struct PageResponse {
     /// Its status code.
     pub status: u16,
     /// The version of HTTP, such as `1.1`; empty: not known.
@@ -69,14 +69,14 @@ pub struct Response {
 }
 
 /// Why nothing could be read of an answer.
-enum Failure {
+enum ReadFailure {
     /// It begins as HTTP/1.1 does, and is not.
     Malformed(String),
     /// There is none.
     None(String),
 }
 
-impl Response {
+impl PageResponse {
     /// Where a redirect leads that answers a request for this URL: it needs a status for that and an http(s) Location.
     pub fn redirect_target(&self, url: &Url) -> Option<Url> {
         let to = self.field("location").and_then(|to| url.join(to).ok());
@@ -131,7 +131,12 @@ impl Client {
     ///
     /// # Errors
     /// Why there is no answer that can be read, in words.
-    pub fn request(&mut self, method: Method, url: &Url, fields: &str) -> Result<Response, String> {
+    pub fn request(
+        &mut self,
+        method: Method,
+        url: &Url,
+        fields: &str,
+    ) -> Result<PageResponse, String> {
         let mut answer = self.request_any(method, url, fields)?;
         match answer.malformed.take() {
             None => Ok(answer),
@@ -148,7 +153,7 @@ impl Client {
         method: Method,
         url: &Url,
         fields: &str,
-    ) -> Result<Response, String> {
+    ) -> Result<PageResponse, String> {
         if !self.may_ask(url) {
             return Err("the host was not named".into());
         }
@@ -187,7 +192,12 @@ impl Client {
         Ok((IpFamily::of(&address), stream))
     }
 
-    fn exchange(&mut self, method: Method, url: &Url, request: &str) -> Result<Response, String> {
+    fn exchange(
+        &mut self,
+        method: Method,
+        url: &Url,
+        request: &str,
+    ) -> Result<PageResponse, String> {
         let deadline = Instant::now() + PATIENCE;
         let (family, tcp) = self
             .connect(url, deadline)
@@ -204,13 +214,13 @@ impl Client {
         };
         let answer = match answer {
             Ok(answer) => answer,
-            Err(Failure::None(reason)) => return Err(reason),
-            Err(Failure::Malformed(reason)) => Response {
+            Err(ReadFailure::None(reason)) => return Err(reason),
+            Err(ReadFailure::Malformed(reason)) => PageResponse {
                 malformed: Some(reason),
-                ..Response::default()
+                ..PageResponse::default()
             },
         };
-        Ok(Response {
+        Ok(PageResponse {
             tls,
             family: Some(family),
             ..answer
@@ -252,13 +262,13 @@ fn exchange(
     request: &str,
     method: Method,
     deadline: Instant,
-) -> Result<Response, Failure> {
+) -> Result<PageResponse, ReadFailure> {
     let sent = stream
         .write_all(request.as_bytes())
         .and_then(|()| stream.flush());
-    sent.map_err(|e| Failure::None(format!("the request could not be sent: {e}")))?;
+    sent.map_err(|e| ReadFailure::None(format!("the request could not be sent: {e}")))?;
     let (mut reader, mut answer, mut head) =
-        (ResponseReader::new(), Response::default(), Vec::new());
+        (ResponseReader::new(), PageResponse::default(), Vec::new());
     let mut buffer = vec![0; 16 * 1024];
     loop {
         if Instant::now() > deadline {
@@ -287,9 +297,13 @@ fn exchange(
         });
         match read {
             Err(e) if head.starts_with(b"HTTP/1.") => {
-                return Err(Failure::Malformed(e.to_string()));
+                return Err(ReadFailure::Malformed(e.to_string()));
             }
-            Err(e) => return Err(Failure::None(format!("the answer is not HTTP/1.1: {e}"))),
+            Err(e) => {
+                return Err(ReadFailure::None(format!(
+                    "the answer is not HTTP/1.1: {e}"
+                )));
+            }
             Ok((_, Some(_))) => return finished(head, answer),
             Ok(_) if answer.body.len() >= MOST_BODY => {
                 answer.is_truncated = true;
@@ -301,12 +315,16 @@ fn exchange(
 }
 
 /// The answer of an exchange that did not end, if its head is complete.
-fn ended_early(head: Vec<u8>, mut answer: Response, reason: &str) -> Result<Response, Failure> {
+fn ended_early(
+    head: Vec<u8>,
+    mut answer: PageResponse,
+    reason: &str,
+) -> Result<PageResponse, ReadFailure> {
     answer.is_truncated = true;
-    finished(head, answer).map_err(|_| Failure::None(reason.to_owned()))
+    finished(head, answer).map_err(|_| ReadFailure::None(reason.to_owned()))
 }
 
-fn finished(head: Vec<u8>, mut answer: Response) -> Result<Response, Failure> {
+fn finished(head: Vec<u8>, mut answer: PageResponse) -> Result<PageResponse, ReadFailure> {
     let most_fields = head.iter().filter(|byte| **byte == b'\n').count();
     let mut begin = 0;
     loop {
@@ -315,11 +333,11 @@ fn finished(head: Vec<u8>, mut answer: Response) -> Result<Response, Failure> {
         let used = match parsed.parse(&head[begin..]) {
             Ok(httparse::Status::Complete(used)) => used,
             Ok(httparse::Status::Partial) => {
-                return Err(Failure::None(
+                return Err(ReadFailure::None(
                     "the head of the answer is not complete".into(),
                 ));
             }
-            Err(e) => return Err(Failure::Malformed(e.to_string())),
+            Err(e) => return Err(ReadFailure::Malformed(e.to_string())),
         };
         answer.status = parsed.code.unwrap_or(0);
         if answer.status < 200 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A site as a browser saved it (HTTP Archive 1.2): its resources, without asking anybody.
 
-use super::client::{MOST_BODY, Response};
+use super::client::{MOST_BODY, PageResponse};
 use super::server::{Redirects, recorded};
 use super::{Resource, Site, redacted};
 use crate::cookies::input::Collector;
@@ -16,7 +16,7 @@ use url::Url;
 const MOST: usize = 2000;
 
 /// An entry with its URL and its answer.
-type AnsweredEntry<'a> = (Url, Response, &'a Json);
+type AnsweredEntry<'a> = (Url, PageResponse, &'a Json);
 
 /// The site in a HAR, and its first URL.
 ///
@@ -91,7 +91,7 @@ fn answered_entry(entry: &Json) -> Option<AnsweredEntry<'_>> {
     };
     body.truncate(MOST_BODY);
     let version = response["httpVersion"].as_str().unwrap_or_default();
-    let answer = Response {
+    let answer = PageResponse {
         version: version.to_ascii_lowercase().replace("http/", ""),
         status: u16::try_from(status?).ok()?,
         fields: headers.filter_map(field).collect(),
@@ -99,7 +99,7 @@ fn answered_entry(entry: &Json) -> Option<AnsweredEntry<'_>> {
         head_bytes: response["headersSize"].as_u64().unwrap_or(0) as usize,
         body,
         is_decoded: true,
-        ..Response::default()
+        ..PageResponse::default()
     };
     Some((url, answer, entry))
 }
@@ -138,7 +138,10 @@ fn redirects(answers: &[AnsweredEntry]) -> Redirects {
 }
 
 /// The server of the page; `None`: its fields were left out of the file.
-fn server((url, answer, entry): (&Url, &Response, &Json), redirects: &Redirects) -> Option<Thing> {
+fn server(
+    (url, answer, entry): (&Url, &PageResponse, &Json),
+    redirects: &Redirects,
+) -> Option<Thing> {
     if answer.fields.is_empty() {
         return None;
     }

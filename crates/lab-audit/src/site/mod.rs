@@ -21,7 +21,7 @@ use crate::cookies::{self as jar, cookie::RequestKind};
 use crate::judge::judge;
 use crate::rule::{self, Rule, RuleError};
 use crate::value::{Class, Thing, Value, counted};
-use client::{Client, Method, Response};
+use client::{Client, Method, PageResponse};
 use lab_model::Unit;
 use lab_model::audit::{Audit, AuditKind, EvidenceBars, EvidenceTable, EvidenceValue};
 use resource::Resource;
@@ -157,7 +157,7 @@ impl<'a> SiteVisit<'a> {
     }
 
     /// Asks for the page and for what it loads.
-    fn load(&mut self, url: &Url) -> Result<(Url, Response, Redirects), String> {
+    fn load(&mut self, url: &Url) -> Result<(Url, PageResponse, Redirects), String> {
         (self.step)(url.as_str());
         let (url, page, redirects) = self.follow(url)?;
         if page.redirect_target(&url).is_none() {
@@ -168,7 +168,7 @@ impl<'a> SiteVisit<'a> {
     }
 
     /// The page behind redirects.
-    fn follow(&mut self, url: &Url) -> Result<(Url, Response, Redirects), String> {
+    fn follow(&mut self, url: &Url) -> Result<(Url, PageResponse, Redirects), String> {
         let (mut url, mut redirects) = (url.clone(), Redirects::default());
         let mut visited = vec![url.clone()];
         loop {
@@ -195,7 +195,7 @@ impl<'a> SiteVisit<'a> {
         }
     }
 
-    fn load_files(&mut self, page_url: &Url, page: &Response) {
+    fn load_files(&mut self, page_url: &Url, page: &PageResponse) {
         let is_html = page
             .field("content-type")
             .is_some_and(|t| t.contains("html"));

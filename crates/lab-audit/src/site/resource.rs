@@ -2,7 +2,7 @@
 //! A page or one of the files that it loads.
 
 use super::address;
-use super::client::{MOST_BODY, Response};
+use super::client::{MOST_BODY, PageResponse};
 use super::served::served_by;
 use crate::date::unix_seconds;
 use crate::value::{Class, Thing, Value};
@@ -83,7 +83,7 @@ pub struct Resource {
 
 impl Resource {
     /// Of an answer.
-    pub fn new(url: &Url, answer: &Response) -> Resource {
+    pub fn new(url: &Url, answer: &PageResponse) -> Resource {
         let content_type = answer.field("content-type").unwrap_or_default();
         let media = content_type
             .split(';')
@@ -230,7 +230,7 @@ pub fn unanswered_thing(url: &Url, reason: &str) -> Thing {
 ///
 /// # Errors
 /// It is in an encoding that is not known, or not in the one that is told; in words.
-pub fn text(answer: &Response) -> Result<String, String> {
+pub fn text(answer: &PageResponse) -> Result<String, String> {
     let body = &answer.body[..];
     let encoded = answer
         .field("content-encoding")
@@ -292,7 +292,7 @@ pub fn seconds(text: &str) -> Option<f64> {
 }
 
 /// Seconds for which a cache may keep it (RFC 9111, 4.2.1); `None`: not said.
-fn lifetime(answer: &Response) -> Option<f64> {
+fn lifetime(answer: &PageResponse) -> Option<f64> {
     let directives = answer
         .all("cache-control")
         .flat_map(|value| value.split(','));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Who made an answer, as far as its fields show: a cache, a server that reads files, or an application behind it.
 
-use super::client::Response;
+use super::client::PageResponse;
 use crate::cookies::cookie::{Hasher, set_cookie};
 
 /// Fields that say what an application is made with.
@@ -35,7 +35,7 @@ const APPLICATIONS: [&str; 11] = [
 ];
 
 /// Who made an answer, in a few words.
-pub fn served_by(answer: &Response) -> String {
+pub fn served_by(answer: &PageResponse) -> String {
     let server = answer.field("server").unwrap_or_default();
     let first_named = |names: &[&'static str]| {
         let lower = server.to_ascii_lowercase();
@@ -62,7 +62,7 @@ pub fn served_by(answer: &Response) -> String {
 }
 
 /// Whether a cache answered, by `Cache-Status` (RFC 9211) or the fields that were usual before it.
-fn is_cached(answer: &Response) -> bool {
+fn is_cached(answer: &PageResponse) -> bool {
     let is_hit = |name: &str| {
         let mut fields = answer.all(name);
         fields.any(|value| value.to_ascii_lowercase().contains("hit"))
@@ -76,7 +76,7 @@ fn is_cached(answer: &Response) -> bool {
         || age_s.is_some_and(|seconds| seconds > 0)
 }
 
-fn sets_session(answer: &Response) -> bool {
+fn sets_session(answer: &PageResponse) -> bool {
     let Ok(hasher) = Hasher::new() else {
         return false;
     };
@@ -95,9 +95,9 @@ mod tests {
     fn fields_show_who_made_an_answer() {
         let server_of = |fields: &[(&str, &str)]| {
             let owned = |(name, value): &(&str, &str)| (name.to_string(), value.to_string());
-            served_by(&Response {
+            served_by(&PageResponse {
                 fields: fields.iter().map(owned).collect(),
-                ..Response::default()
+                ..PageResponse::default()
             })
         };
         let nginx = ("server", "nginx/1.22.1");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The server of a site: what it tells of itself, how it speaks, what it should not answer.
 
-use super::client::{self, Client, Method, Response};
+use super::client::{self, Client, Method, PageResponse};
 use super::page::{Safety, safety};
 use super::served::{MADE_WITH, served_by};
 use super::tls::{TlsClient, TlsObservation};
@@ -103,7 +103,7 @@ pub struct ServerContext<'a> {
     /// The page.
     pub url: &'a Url,
     /// Its answer.
-    pub page: &'a Response,
+    pub page: &'a PageResponse,
     /// On the way to it.
     pub redirects: Redirects,
     /// Where AJP would be.
@@ -343,13 +343,13 @@ fn reached_over(family: IpFamily, addresses: &[SocketAddr]) -> Value {
 }
 
 /// What the answer to the request for the page tells of the server, without asking it anything more.
-pub fn recorded(url: &Url, page: &Response, redirects: &Redirects) -> Thing {
+pub fn recorded(url: &Url, page: &PageResponse, redirects: &Redirects) -> Thing {
     let authority = &url[url::Position::BeforeHost..url::Position::AfterPort];
     let mut thing = Thing::new("server", authority);
     match &page.malformed {
         None => set_answer(url, page, &mut thing),
         Some(reason) => {
-            set_answer(url, &Response::default(), &mut thing);
+            set_answer(url, &PageResponse::default(), &mut thing);
             let unknown = Value::Unknown(format!("{}.", unreadable_text(reason)));
             thing.values.values_mut().for_each(|v| *v = unknown.clone());
         }
@@ -383,7 +383,7 @@ fn set_redirects(redirects: &Redirects, thing: &mut Thing) {
 }
 
 /// Sets what the answer tells of the server; a redirect tells nothing of the page.
-fn set_answer(url: &Url, page: &Response, thing: &mut Thing) {
+fn set_answer(url: &Url, page: &PageResponse, thing: &mut Thing) {
     set_fields(page, thing);
     if url.scheme() == "https" {
         thing.set("hsts", hsts_lifetime(page));
@@ -396,7 +396,7 @@ fn set_answer(url: &Url, page: &Response, thing: &mut Thing) {
     }
 }
 
-fn set_fields(page: &Response, thing: &mut Thing) {
+fn set_fields(page: &PageResponse, thing: &mut Thing) {
     let field = |name: &str| page.field(name);
     let software = field("server").unwrap_or_default();
     thing.set(
@@ -436,7 +436,7 @@ fn set_fields(page: &Response, thing: &mut Thing) {
 }
 
 /// Whether an answer over plain HTTP leads to TLS.
-fn leads_to_tls(answer: &Response, url: &Url) -> Value {
+fn leads_to_tls(answer: &PageResponse, url: &Url) -> Value {
     match answer.redirect_target(url) {
         Some(to) if to.scheme() == "https" => Value::Flag(true),
         Some(to) if to.host() != url.host() => {
@@ -447,7 +447,7 @@ fn leads_to_tls(answer: &Response, url: &Url) -> Value {
 }
 
 /// For how long browsers use TLS without asking; 0: it does not say so.
-fn hsts_lifetime(page: &Response) -> Value {
+fn hsts_lifetime(page: &PageResponse) -> Value {
     let hsts = page.field("strict-transport-security").unwrap_or_default();
     let hsts = hsts.to_ascii_lowercase();
     let age = hsts.split(';').find_map(|part| {
@@ -457,7 +457,7 @@ fn hsts_lifetime(page: &Response) -> Value {
     Value::ns(age.unwrap_or(0.0) * 1e9)
 }
 
-fn set_security(page: &Response, thing: &mut Thing) {
+fn set_security(page: &PageResponse, thing: &mut Thing) {
     let field = |name: &str| page.field(name);
     let policy = field("content-security-policy")
         .unwrap_or_default()
@@ -479,7 +479,7 @@ fn set_security(page: &Response, thing: &mut Thing) {
 }
 
 /// What the page's policy and its HTML, which may be unreadable, do about scripts.
-fn set_html(page: &Response, html: &Result<Safety, String>, thing: &mut Thing) {
+fn set_html(page: &PageResponse, html: &Result<Safety, String>, thing: &mut Thing) {
     let unreadable =
         |reason: &String| Value::Unknown(format!("The page cannot be read: {reason}."));
     let html_policy = html.as_ref().map_or("", |safety| &safety.policy);
@@ -605,9 +605,9 @@ mod tests {
     #[test]
     fn a_name_that_cannot_be_looked_up_again_may_have_addresses() {
         let url = Url::parse("http://a.example/").expect("a URL");
-        let page = Response {
+        let page = PageResponse {
             family: Some(IpFamily::V6),
-            ..Response::default()
+            ..PageResponse::default()
         };
         let context = ServerContext {
             url: &url,

@@ -4,7 +4,7 @@
 use lab_audit::cookies::cookie::{Cookie, RequestKind};
 use lab_audit::cookies::input::{Collector, CookieObservation};
 use lab_audit::cookies::{audit, rules};
-use lab_model::audit::{Audit, EvidenceValue, Finding, State};
+use lab_model::audit::{Audit, AuditFinding, EvidenceValue, State};
 use proptest::prelude::*;
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -349,7 +349,7 @@ fn every_rule_has_a_good_and_a_bad_site() {
         ("https://static.example/i.png", "image", "", &[]),
     ]);
     let good = audit_of(&observe(&good));
-    let is_good = |f: &Finding| matches!(f.state, State::Good | State::NotApplicable);
+    let is_good = |f: &AuditFinding| matches!(f.state, State::Good | State::NotApplicable);
     let not_good: Vec<_> = good.findings.iter().filter(|f| !is_good(f)).collect();
     assert!(not_good.is_empty(), "{not_good:#?}");
     let proven = |id: &str| {

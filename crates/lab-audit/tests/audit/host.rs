@@ -3,10 +3,10 @@
 //! changed for each case of each rule.
 
 use crate::measured::MEASURED;
-use lab_audit::host::{self, CLASSES, Machine};
+use lab_audit::host::{self, AuditedMachine, CLASSES};
 use lab_audit::user_rules::with_folder;
 use lab_audit::{Class, Root, Rule, cookies, net, site};
-use lab_model::audit::{Audit, EvidenceValue, Finding, State};
+use lab_model::audit::{Audit, AuditFinding, EvidenceValue, State};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -660,12 +660,12 @@ fn good() -> TempDir {
 }
 
 fn audit(folder: &Path) -> Audit {
-    let machine = Machine::copy(Root::copy(folder)).expect("a machine");
+    let machine = AuditedMachine::copy(Root::copy(folder)).expect("a machine");
     host::audit(&machine, &host::rules().expect("rules"), Vec::new())
 }
 
-fn finding_of<'a>(audit: &'a Audit, rule: &str, place: &str) -> &'a Finding {
-    let is_asked = |f: &&Finding| f.rule == rule && f.place == place;
+fn finding_of<'a>(audit: &'a Audit, rule: &str, place: &str) -> &'a AuditFinding {
+    let is_asked = |f: &&AuditFinding| f.rule == rule && f.place == place;
     audit
         .findings
         .iter()

@@ -266,9 +266,9 @@ fn folders_that_are_read_and_written_are_told_apart() {
     }
     // Times of files are compared in whole seconds.
     std::thread::sleep(Duration::from_millis(1100));
-    let machine = host::Machine {
+    let machine = host::AuditedMachine {
         root: lab_audit::Root::live(),
-        watched: host::Watched::default(),
+        watched: host::HostActivity::default(),
     };
     let scope = WatchedFolders::new(&under, host::mounts(&machine));
     let mut busy = Some(under.clone());

@@ -5,7 +5,7 @@ use lab_audit::namespace::{End, Namespace, NamespacePair, cable, ip};
 use lab_audit::net::{self, NetObservation, NetTarget};
 use lab_audit::{Thing, Value, judge};
 use lab_model::Unit;
-use lab_model::audit::{Audit, EvidenceValue, Finding, State};
+use lab_model::audit::{Audit, AuditFinding, EvidenceValue, State};
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -364,12 +364,12 @@ fn without_a_network_all_is_unknown() {
     });
     let Some(away) = with_root(away) else { return };
     for audit in [silent, away] {
-        let is_unexpected = |f: &&Finding| match f.state {
+        let is_unexpected = |f: &&AuditFinding| match f.state {
             State::Bad => true,
             State::Advice => f.rule != "net-resolver",
             _ => false,
         };
-        let unexpected: Vec<&Finding> = audit.findings.iter().filter(is_unexpected).collect();
+        let unexpected: Vec<&AuditFinding> = audit.findings.iter().filter(is_unexpected).collect();
         assert!(unexpected.is_empty(), "{unexpected:#?}");
         assert_eq!(state(&audit, "net-answers"), State::Unknown);
     }

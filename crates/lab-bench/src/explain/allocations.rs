@@ -2,7 +2,7 @@
 //! What an operation allocates: of programs whose memory comes from the C library, by a library that is loaded in front
 //! of it (`allocations.c`); of runtimes with heaps of their own, by their own counters.
 
-use super::{Adding, Batches, Explainer, missing};
+use super::{Adding, ExplainedBatches, Explainer, missing};
 use crate::fault::SubjectResult;
 use crate::process::{Allocated, connection_lost};
 use lab_model::{Counted, Metric};
@@ -24,9 +24,9 @@ impl Explainer<'_> {
     pub(super) fn count_allocations(
         &self,
         counted: &mut Counted,
-        batches: Batches,
+        batches: ExplainedBatches,
     ) -> SubjectResult<()> {
-        let library = Library::new(self.scratch.folder())?;
+        let library = CountingLibrary::new(self.scratch.folder())?;
         let has_own_heap = has_own_heap(&self.plan.subjects[counted.subject].language);
         let prefix = if has_own_heap {
             Vec::new()
@@ -78,20 +78,20 @@ pub(super) fn has_own_heap(language: &str) -> bool {
 }
 
 /// The library, ready to be loaded, and the file that it counts in.
-pub(super) struct Library {
+pub(super) struct CountingLibrary {
     library: PathBuf,
     path: PathBuf,
     counts: File,
 }
 
-impl Library {
+impl CountingLibrary {
     /// Writes library and counts into a folder; the counts begin at 0.
-    pub(super) fn new(folder: &Path) -> SubjectResult<Library> {
+    pub(super) fn new(folder: &Path) -> SubjectResult<CountingLibrary> {
         let [library, path] = ["allocations.so", "allocations"].map(|name| folder.join(name));
         let counts = std::fs::write(&library, LIBRARY)
             .and_then(|()| std::fs::write(&path, [0; COUNTS_BYTES]))
             .and_then(|()| File::open(&path));
-        Ok(Library {
+        Ok(CountingLibrary {
             counts: counts.map_err(connection_lost)?,
             library,
             path,

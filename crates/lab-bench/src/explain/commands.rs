@@ -2,7 +2,7 @@
 //! What one run of a whole command costs in events that are counted: a few runs without a tracer, and some under each
 //! tool.
 
-use super::allocations::{Library, has_own_heap};
+use super::allocations::{CountingLibrary, has_own_heap};
 use super::simulated::{
     FIGURES, by_function, by_library, most_costly, read_profile, under_callgrind,
 };
@@ -149,7 +149,7 @@ impl<'a> CommandExplainer<'a> {
         let language = &self.plan.subjects[counted.subject].language;
         let mut rows = Vec::new();
         for _ in 0..UNDER_TOOLS {
-            let library = Library::new(self.scratch.folder())?;
+            let library = CountingLibrary::new(self.scratch.folder())?;
             self.run(counted, &library.prefix())?;
             rows.push(library.read()?);
         }

@@ -13,7 +13,7 @@ pub use commands::CommandExplainer;
 pub use serving::ServerExplainer;
 pub use trace::{TraceError, read_trace};
 
-use crate::batch_subject::Starting;
+use crate::batch_subject::BatchStart;
 use crate::batches::targets;
 use crate::fault::{Fault, SubjectResult};
 use crate::hardware::{self, COUNTED, HardwareCounters};
@@ -22,14 +22,14 @@ use crate::scratch::Scratch;
 use crate::server::Servers;
 use crate::session::{BenchError, usable_cores};
 use crate::target::TargetMaker;
-use crate::visit::Visit;
+use crate::visit::OpenCase;
 use lab_model::{Counted, CountedFigure, Direction, Metric, Plan, PointId, SubjectId, Unit};
-use lab_services::procfs::{self, Usage};
+use lab_services::procfs::{self, ProcessUsage};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
-use trace::Calls;
+use trace::SystemCalls;
 
 /// Differences of which the median is taken. From the least to the greatest of six is an interval of the
 /// median at 1 - 2/2^6 = 96.9 %.
@@ -52,7 +52,7 @@ const SHOWN: &str = "48";
 
 /// The batches that a process does at a point, the same with and without a tracer.
 #[derive(Clone, Copy)]
-struct Batches {
+struct ExplainedBatches {
     /// Batches of the smaller size that do not count.
     warm_up: u64,
     /// The smaller size.
@@ -129,10 +129,10 @@ impl<'a> Explainer<'a> {
         &self,
         counted: &mut Counted,
         operations: Option<u64>,
-    ) -> SubjectResult<Batches> {
+    ) -> SubjectResult<ExplainedBatches> {
         let starting = self.starting(self.plan);
         let (mut process, _) = starting.process(counted.subject, self.core)?;
-        let (mut visit, settings) = Visit::begin(
+        let (mut visit, settings) = OpenCase::begin(
             &mut process,
             self.plan,
             (counted.subject, counted.point),
@@ -167,8 +167,8 @@ impl<'a> Explainer<'a> {
     fn differences(
         &self,
         process: &mut SubjectProcess,
-        visit: &mut Visit,
-        batches: Batches,
+        visit: &mut OpenCase,
+        batches: ExplainedBatches,
         cost: impl Fn(
             &mut SubjectProcess,
             &mut dyn FnMut(&mut SubjectProcess) -> SubjectResult<BatchResult>,
@@ -195,14 +195,14 @@ impl<'a> Explainer<'a> {
     fn warm(
         &self,
         counted: &Counted,
-        batches: Batches,
+        batches: ExplainedBatches,
         prefix: &[String],
-    ) -> SubjectResult<(SubjectProcess, Visit)> {
+    ) -> SubjectResult<(SubjectProcess, OpenCase)> {
         let mut plan = self.plan.clone();
         let program = &mut plan.subjects[counted.subject].program;
         program.splice(0..0, prefix.iter().cloned());
         let (mut process, _) = self.starting(&plan).process(counted.subject, self.core)?;
-        let (mut visit, _) = Visit::begin(
+        let (mut visit, _) = OpenCase::begin(
             &mut process,
             self.plan,
             (counted.subject, counted.point),
@@ -219,9 +219,9 @@ impl<'a> Explainer<'a> {
     fn size_batches(
         &self,
         process: &mut SubjectProcess,
-        visit: &mut Visit,
+        visit: &mut OpenCase,
         requested: Option<u64>,
-    ) -> SubjectResult<Batches> {
+    ) -> SubjectResult<ExplainedBatches> {
         let plan = self.plan;
         let mut one_ns = u64::MAX;
         for _ in 0..3 {
@@ -232,7 +232,7 @@ impl<'a> Explainer<'a> {
         let (most, least) = OPERATIONS;
         let operations = requested.unwrap_or((BATCH_NS / one_ns).clamp(least, most));
         let warm_up = (WARM_UP_NS / one_ns).min(WARM_UP).div_ceil(operations);
-        let batches = Batches {
+        let batches = ExplainedBatches {
             warm_up: warm_up.max(1),
             operations,
         };
@@ -247,7 +247,7 @@ impl<'a> Explainer<'a> {
     fn count_calls(
         &self,
         counted: &mut Counted,
-        batches: Batches,
+        batches: ExplainedBatches,
         tracer: &Path,
     ) -> SubjectResult<()> {
         let file = self.scratch.folder().join("trace");
@@ -273,8 +273,8 @@ impl<'a> Explainer<'a> {
         }
     }
 
-    fn starting<'s>(&'s self, plan: &'s Plan) -> Starting<'s> {
-        Starting {
+    fn starting<'s>(&'s self, plan: &'s Plan) -> BatchStart<'s> {
+        BatchStart {
             plan,
             folder: self.folder,
             temporary: self.scratch.temporary(),
@@ -331,9 +331,10 @@ static USED: [Metric; 5] = [
 ];
 
 /// CPU time, switches and faults between two readings, in the order of [`USED`].
-fn used(cpu_ns: u64, before: &Usage, after: &Usage) -> [f64; 5] {
+fn used(cpu_ns: u64, before: &ProcessUsage, after: &ProcessUsage) -> [f64; 5] {
     // A thread that ended takes its switches along.
-    let increase = |figure: fn(&Usage) -> u64| figure(after).saturating_sub(figure(before)) as f64;
+    let increase =
+        |figure: fn(&ProcessUsage) -> u64| figure(after).saturating_sub(figure(before)) as f64;
     [
         cpu_ns as f64,
         increase(|u| u.voluntary_switches),
@@ -352,10 +353,10 @@ trait Adding {
     fn figures<'m>(&mut self, metrics: impl Iterator<Item = &'m Metric>, rows: &[Vec<f64>]);
 
     /// The calls of all batches, the last of which is of a single operation.
-    fn add(&mut self, batches: Batches, calls: Vec<Calls>);
+    fn add(&mut self, batches: ExplainedBatches, calls: Vec<SystemCalls>);
 
     /// Figures of calls, each counted over so many operations.
-    fn calls(&mut self, counted: &[(Calls, f64)]);
+    fn calls(&mut self, counted: &[(SystemCalls, f64)]);
 }
 
 /// The fault of something that cannot be counted.
@@ -382,16 +383,16 @@ impl Adding for Counted {
         }
     }
 
-    fn add(&mut self, batches: Batches, mut calls: Vec<Calls>) {
+    fn add(&mut self, batches: ExplainedBatches, mut calls: Vec<SystemCalls>) {
         self.messages = calls.pop().map_or(Vec::new(), |single| single.messages);
         let pairs = calls[batches.warm_up as usize..].chunks_exact(2);
         let differences = pairs.map(|pair| (pair[1].minus(&pair[0]), batches.operations as f64));
-        let differences: Vec<(Calls, f64)> = differences.collect();
+        let differences: Vec<(SystemCalls, f64)> = differences.collect();
         self.calls(&differences);
     }
 
-    fn calls(&mut self, counted: &[(Calls, f64)]) {
-        let mut figure = |metric: Metric, value: &dyn Fn(&Calls) -> i64| {
+    fn calls(&mut self, counted: &[(SystemCalls, f64)]) {
+        let mut figure = |metric: Metric, value: &dyn Fn(&SystemCalls) -> i64| {
             let each = counted
                 .iter()
                 .map(|(calls, operations)| value(calls) as f64 / operations);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Counts what one request costs a server: under load, without a tracer, under strace, and with allocations counted.
 
-use super::allocations::{Library, has_own_heap};
+use super::allocations::{CountingLibrary, has_own_heap};
 use super::trace::read_windows;
 use super::{Adding, REPEATS, USED, missing, read_events, read_trace_file, tracing, used};
 use crate::fault::{Fault, SubjectResult};
@@ -13,7 +13,7 @@ use crate::session::{BenchError, usable_cores};
 use crate::sys;
 use lab_load::Engine;
 use lab_model::{Counted, CountedFigure, Metric, Plan, PointId, Serving, SubjectId};
-use lab_services::procfs::{self, Usage};
+use lab_services::procfs::{self, ProcessUsage};
 use std::path::Path;
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ pub struct ServerExplainer<'a> {
 }
 
 /// A server that is loaded.
-struct LoadedServer {
+struct ExplainedServer {
     server: RunningServer,
     engine: Engine,
 }
@@ -160,7 +160,7 @@ impl<'a> ServerExplainer<'a> {
                 "its runtime has a heap of its own, and servers do not tell what it counts",
             ));
         }
-        let library = Library::new(self.scratch.folder())?;
+        let library = CountingLibrary::new(self.scratch.folder())?;
         let mut loaded = self.start_with_prefix(&library.prefix(), counted, proven)?;
         if library.read()?[1] == 0.0 {
             return Err(missing(
@@ -197,7 +197,7 @@ impl<'a> ServerExplainer<'a> {
         prefix: &[String],
         counted: &Counted,
         proven: &Proven,
-    ) -> SubjectResult<LoadedServer> {
+    ) -> SubjectResult<ExplainedServer> {
         let mut plan = self.plan.clone();
         let program = &mut plan.subjects[counted.subject].program;
         program.splice(0..0, prefix.iter().cloned());
@@ -213,17 +213,17 @@ impl<'a> ServerExplainer<'a> {
         mut server: RunningServer,
         point: PointId,
         proven: &Proven,
-    ) -> SubjectResult<LoadedServer> {
+    ) -> SubjectResult<ExplainedServer> {
         let mut engine = setup.generator(&server, point, proven, self.plan.rate(point), 0)?;
         server.load(&mut engine, WARM_UP)?;
-        Ok(LoadedServer { server, engine })
+        Ok(ExplainedServer { server, engine })
     }
 }
 
-impl LoadedServer {
+impl ExplainedServer {
     fn stretches(
         &mut self,
-        mut count: impl FnMut(&mut LoadedServer) -> SubjectResult<Vec<f64>>,
+        mut count: impl FnMut(&mut ExplainedServer) -> SubjectResult<Vec<f64>>,
     ) -> SubjectResult<Vec<Vec<f64>>> {
         (0..REPEATS).map(|_| count(self)).collect()
     }
@@ -238,7 +238,7 @@ impl LoadedServer {
     }
 
     fn end(self, serving: &Serving) -> SubjectResult<()> {
-        let LoadedServer { mut server, engine } = self;
+        let ExplainedServer { mut server, engine } = self;
         drop(engine);
         server.close(&serving.metrics)?;
         server.quit()
@@ -246,13 +246,13 @@ impl LoadedServer {
 }
 
 /// The sum of the usage of a server's processes.
-fn usage(server: &RunningServer) -> Usage {
+fn usage(server: &RunningServer) -> ProcessUsage {
     // One that has just ended takes its switches along.
     let each = server
         .processes()
         .into_iter()
         .filter_map(|pid| procfs::usage(pid).ok());
-    each.fold(Usage::default(), |sum, one| Usage {
+    each.fold(ProcessUsage::default(), |sum, one| ProcessUsage {
         voluntary_switches: sum.voluntary_switches + one.voluntary_switches,
         involuntary_switches: sum.involuntary_switches + one.involuntary_switches,
         minor_faults: sum.minor_faults + one.minor_faults,

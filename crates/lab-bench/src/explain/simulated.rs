@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What an operation costs on the processor that Callgrind simulates, where the machine's own cannot be asked.
 
-use super::{Adding, Batches, Explainer, missing};
+use super::{Adding, ExplainedBatches, Explainer, missing};
 use crate::build::in_path;
 use crate::fault::{Fault, SubjectResult};
 use crate::valgrind::{CACHES, NO_DEBUGGER};
@@ -33,7 +33,7 @@ impl Explainer<'_> {
     pub(super) fn count_instructions(
         &self,
         counted: &mut Counted,
-        batches: Batches,
+        batches: ExplainedBatches,
     ) -> SubjectResult<()> {
         let language = self.plan.subjects[counted.subject].language.as_str();
         if !NATIVE.contains(&language) {
@@ -69,11 +69,11 @@ impl Explainer<'_> {
     fn run_under_callgrind(
         &self,
         counted: &Counted,
-        batches: Batches,
+        batches: ExplainedBatches,
         times: u64,
     ) -> SubjectResult<CostProfile> {
         let file = self.scratch.folder().join("callgrind");
-        let warm_up = Batches {
+        let warm_up = ExplainedBatches {
             warm_up: WARM_UP,
             ..batches
         };

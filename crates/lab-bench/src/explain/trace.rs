@@ -38,7 +38,7 @@ pub enum TraceError {
 
 /// The system calls of a subject in one batch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Calls {
+pub struct SystemCalls {
     /// How often each system call was made.
     pub kinds: BTreeMap<String, i64>,
     /// Sends that were followed by a receipt on the same socket.
@@ -57,7 +57,7 @@ pub struct Calls {
 
 /// The calls of every batch in a trace, in order. A batch lasts from the receipt of the command `run` to
 /// the reply `ran`, neither included.
-pub fn read_trace(trace: impl BufRead) -> Result<Vec<Calls>, TraceError> {
+pub fn read_trace(trace: impl BufRead) -> Result<Vec<SystemCalls>, TraceError> {
     let mut reader = TraceReader::default();
     reader.read(trace)?;
     match reader.open {
@@ -67,9 +67,9 @@ pub fn read_trace(trace: impl BufRead) -> Result<Vec<Calls>, TraceError> {
 }
 
 /// The calls of a trace, from its beginning to its end.
-pub(super) fn read_all_calls(trace: impl BufRead) -> Result<Calls, TraceError> {
+pub(super) fn read_all_calls(trace: impl BufRead) -> Result<SystemCalls, TraceError> {
     let mut reader = TraceReader {
-        open: Some(Calls::default()),
+        open: Some(SystemCalls::default()),
         ignores_batches: true,
         ..TraceReader::default()
     };
@@ -81,7 +81,7 @@ pub(super) fn read_all_calls(trace: impl BufRead) -> Result<Calls, TraceError> {
 pub(super) fn read_windows(
     trace: impl BufRead,
     windows: &[(f64, f64)],
-) -> Result<Vec<Calls>, TraceError> {
+) -> Result<Vec<SystemCalls>, TraceError> {
     let mut reader = TraceReader {
         ignores_batches: true,
         windows: Some(windows),
@@ -89,16 +89,16 @@ pub(super) fn read_windows(
     };
     reader.read(trace)?;
     reader.batches.extend(reader.open.take());
-    reader.batches.resize(windows.len(), Calls::default());
+    reader.batches.resize(windows.len(), SystemCalls::default());
     Ok(reader.batches)
 }
 
 /// The state of reading a trace.
 #[derive(Default)]
 struct TraceReader<'w> {
-    batches: Vec<Calls>,
+    batches: Vec<SystemCalls>,
     /// The batch that is under way.
-    open: Option<Calls>,
+    open: Option<SystemCalls>,
     /// The first part of each thread's call that another thread's line interrupted.
     unfinished: BTreeMap<u32, String>,
     /// Whether commands and replies of the protocol are calls like all others.
@@ -211,7 +211,7 @@ impl TraceReader<'_> {
         let is_command = RECEIVES.contains(&name) && bytes > 0 && arguments.starts_with('0');
         if !self.ignores_batches && is_command && string(arguments).starts_with("run operations=") {
             // The reply that would have ended the batch before was an error.
-            self.open = Some(Calls::default());
+            self.open = Some(SystemCalls::default());
             return Ok(());
         }
         if let (Some(batch), Some(socket)) = (&mut self.open, socket(arguments)) {
@@ -221,20 +221,20 @@ impl TraceReader<'_> {
     }
 }
 
-impl Calls {
+impl SystemCalls {
     /// The difference to the calls of a smaller batch.
-    pub fn minus(&self, smaller: &Calls) -> Calls {
+    pub fn minus(&self, smaller: &SystemCalls) -> SystemCalls {
         let kinds = self.kinds.iter().map(|(kind, count)| {
             let before = smaller.kinds.get(kind).copied().unwrap_or(0);
             (kind.clone(), count - before)
         });
-        Calls {
+        SystemCalls {
             kinds: kinds.collect(),
             round_trips: self.round_trips - smaller.round_trips,
             sent_bytes: self.sent_bytes - smaller.sent_bytes,
             received_bytes: self.received_bytes - smaller.received_bytes,
             futex_waits: self.futex_waits - smaller.futex_waits,
-            ..Calls::default()
+            ..SystemCalls::default()
         }
     }
 
@@ -303,7 +303,7 @@ mod tests {
     const BEGIN: &str = "7 read(0<pipe:[1]>, \"run operations=2\\n\", 4096) = 17\n";
     const END: &str = "7 write(3<pipe:[2]>, \"@lab ran start=1\", 16) = 16\n";
 
-    fn one(body: &str) -> Calls {
+    fn one(body: &str) -> SystemCalls {
         let text = format!("{BEGIN}{body}{END}");
         let mut batches = read_trace(text.as_bytes()).expect("a trace");
         assert_eq!(batches.len(), 1);

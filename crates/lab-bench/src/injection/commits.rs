@@ -22,25 +22,25 @@ pub enum Commits {
         /// Whether the start-up lasts, whose messages have no type.
         starting: bool,
         /// The current message.
-        message: Message,
+        message: MessageHead,
         /// Prepared statements that commit.
         prepared: HashSet<Vec<u8>>,
     },
     /// MariaDB's protocol without compression.
     Mariadb {
         /// The current packet.
-        packet: Message,
+        packet: MessageHead,
     },
 }
 
 /// The beginning of a message, and how many of its bytes are still to come.
 #[derive(Clone, Default)]
-pub struct Message {
+pub struct MessageHead {
     head: Vec<u8>,
     rest: usize,
 }
 
-impl Message {
+impl MessageHead {
     /// Takes the bytes of one message from `bytes`. Returns its head, once it is complete.
     fn take(
         &mut self,
@@ -78,12 +78,12 @@ impl Commits {
     pub fn of(kind: TargetKind) -> Commits {
         match kind {
             TargetKind::Mariadb => Commits::Mariadb {
-                packet: Message::default(),
+                packet: MessageHead::default(),
             },
             TargetKind::Postgresql | TargetKind::Sqlite | TargetKind::Folder | TargetKind::Link => {
                 Commits::Postgresql {
                     starting: true,
-                    message: Message::default(),
+                    message: MessageHead::default(),
                     prepared: HashSet::new(),
                 }
             }

@@ -7,7 +7,7 @@ use super::thread_state::ThreadState;
 use crate::fault::SubjectResult;
 use crate::process::SubjectProcess;
 use crate::random::random;
-use crate::sqlite_header::Header;
+use crate::sqlite_header::SqliteHeader;
 use crate::sys;
 use lab_model::Injection;
 use rusqlite::{Connection, ErrorCode};
@@ -36,7 +36,7 @@ impl FileInjector {
     /// For a visit with so many clients at once; `None`: there are none.
     pub fn start(
         path: &Path,
-        header: Arc<Header>,
+        header: Arc<SqliteHeader>,
         injection: Option<&Injection>,
         clients: u64,
         seed: u64,
@@ -93,11 +93,11 @@ impl FileInjector {
 /// A connection that takes the write lock and writes nothing.
 struct WriteLock {
     connection: Connection,
-    header: Arc<Header>,
+    header: Arc<SqliteHeader>,
 }
 
 impl WriteLock {
-    fn new(path: &Path, header: Arc<Header>) -> Result<WriteLock, String> {
+    fn new(path: &Path, header: Arc<SqliteHeader>) -> Result<WriteLock, String> {
         let connection = Connection::open(path).map_err(lock_error)?;
         connection
             .busy_timeout(Duration::ZERO)

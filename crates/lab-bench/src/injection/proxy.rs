@@ -31,10 +31,10 @@ struct ProxyState {
     /// Pieces that were answered.
     round_trips: AtomicU64,
     is_closed: AtomicBool,
-    connections: Mutex<BTreeMap<u64, Arc<Connection>>>,
+    connections: Mutex<BTreeMap<u64, Arc<ProxiedConnection>>>,
 }
 
-struct Connection {
+struct ProxiedConnection {
     client: TcpStream,
     server: TcpStream,
     /// Whether the next answer is dropped.
@@ -105,7 +105,7 @@ impl Drop for Proxy {
 }
 
 impl ProxyState {
-    fn connections(&self) -> std::sync::MutexGuard<'_, BTreeMap<u64, Arc<Connection>>> {
+    fn connections(&self) -> std::sync::MutexGuard<'_, BTreeMap<u64, Arc<ProxiedConnection>>> {
         let connections = self.connections.lock();
         connections.unwrap_or_else(PoisonError::into_inner)
     }
@@ -128,7 +128,7 @@ impl ProxyState {
         let server = TcpStream::connect((host.as_str(), *port))?;
         server.set_nodelay(true)?;
         client.set_nodelay(true)?;
-        let connection = Arc::new(Connection {
+        let connection = Arc::new(ProxiedConnection {
             client,
             server,
             drops_answer: AtomicBool::new(false),
@@ -150,7 +150,7 @@ impl ProxyState {
     }
 
     /// From the client to the server.
-    fn send_up(&self, connection: &Connection) -> io::Result<()> {
+    fn send_up(&self, connection: &ProxiedConnection) -> io::Result<()> {
         let mut commits = self.commits.clone();
         let mut piece = [0; PIECE];
         loop {
@@ -171,7 +171,7 @@ impl ProxyState {
     }
 
     /// From the server to the client, until an answer is dropped.
-    fn send_down(&self, connection: &Connection) -> io::Result<()> {
+    fn send_down(&self, connection: &ProxiedConnection) -> io::Result<()> {
         let mut piece = [0; PIECE];
         loop {
             let length = (&connection.server).read(&mut piece)?;
@@ -186,7 +186,7 @@ impl ProxyState {
     }
 }
 
-impl Connection {
+impl ProxiedConnection {
     fn close(&self) {
         let _ = self.client.shutdown(Shutdown::Both);
         let _ = self.server.shutdown(Shutdown::Both);

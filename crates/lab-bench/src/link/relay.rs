@@ -34,7 +34,7 @@ struct RelayState {
     shaping: Option<Shaping>,
     sent: AtomicU64,
     is_closed: AtomicBool,
-    connections: Mutex<BTreeMap<u64, Arc<Connection>>>,
+    connections: Mutex<BTreeMap<u64, Arc<RelayedConnection>>>,
 }
 
 struct Shaping {
@@ -43,7 +43,7 @@ struct Shaping {
     down: Mutex<WireQueue>,
 }
 
-struct Connection {
+struct RelayedConnection {
     client: TcpStream,
     server: UnixStream,
 }
@@ -89,7 +89,7 @@ impl Drop for Relay {
 }
 
 impl RelayState {
-    fn connections(&self) -> MutexGuard<'_, BTreeMap<u64, Arc<Connection>>> {
+    fn connections(&self) -> MutexGuard<'_, BTreeMap<u64, Arc<RelayedConnection>>> {
         lock(&self.connections)
     }
 
@@ -115,11 +115,11 @@ impl RelayState {
     ) -> io::Result<()> {
         let server = UnixStream::connect(&self.server)?;
         client.set_nodelay(true)?;
-        let connection = Arc::new(Connection { client, server });
+        let connection = Arc::new(RelayedConnection { client, server });
         // The client's first bytes leave when its connection is made: a round trip after it was begun.
         let round_trip = self.shaping.as_ref().map_or(0.0, |s| s.shape.round_trip_ms);
         let established = accepted + Duration::from_secs_f64(round_trip / 1e3);
-        let direction = |is_up| -> io::Result<Direction> {
+        let direction = |is_up| -> io::Result<RelayDirection> {
             let client = OwnedFd::from(connection.client.try_clone()?);
             let server = OwnedFd::from(connection.server.try_clone()?);
             let (from, to) = if is_up {
@@ -127,7 +127,7 @@ impl RelayState {
             } else {
                 (server, client)
             };
-            Ok(Direction {
+            Ok(RelayDirection {
                 is_up,
                 from: from.into(),
                 to: to.into(),
@@ -138,7 +138,7 @@ impl RelayState {
         };
         let directions = [direction(true)?, direction(false)?];
         self.connections().insert(number, connection);
-        let (forget, directions) = (self.clone(), directions.map(Direction::start));
+        let (forget, directions) = (self.clone(), directions.map(RelayDirection::start));
         thread::spawn(move || {
             for direction in directions {
                 let _ = direction.join();
@@ -150,20 +150,20 @@ impl RelayState {
 }
 
 /// What one end sends to the other.
-struct Direction {
+struct RelayDirection {
     is_up: bool,
     from: std::fs::File,
     to: std::fs::File,
     /// No packet is sent before this time.
     not_before: Instant,
     shared: Arc<RelayState>,
-    connection: Arc<Connection>,
+    connection: Arc<RelayedConnection>,
 }
 
 /// Bytes, and when they arrive.
 type Packet = (Instant, Vec<u8>);
 
-impl Direction {
+impl RelayDirection {
     fn start(self) -> thread::JoinHandle<()> {
         thread::spawn(move || {
             if self.hand_on().is_err() {
@@ -244,7 +244,7 @@ impl Direction {
     }
 }
 
-impl Connection {
+impl RelayedConnection {
     fn close(&self) {
         let _ = self.client.shutdown(Shutdown::Both);
         let _ = self.server.shutdown(Shutdown::Both);

@@ -3,7 +3,7 @@
 //! able to answer, in all the ways in which a request may arrive.
 
 use super::files::ServedFiles;
-use super::proof_connection::{ProofConnection, Response};
+use super::proof_connection::{ProofConnection, ProofResponse};
 use super::sockets;
 use flate2::read::GzDecoder;
 use lab_load::Tls;
@@ -323,7 +323,7 @@ impl Prover<'_> {
         &mut self,
         connection: &mut ProofConnection,
         example: &Example,
-    ) -> Result<Response, String> {
+    ) -> Result<ProofResponse, String> {
         connection.send(&render(example, false))?;
         let answer = connection.answer(false)?;
         self.check_answer(example, &answer, "")?;
@@ -335,7 +335,7 @@ impl Prover<'_> {
     fn reconnect_if_refused(
         &mut self,
         connection: &mut ProofConnection,
-        answer: &Response,
+        answer: &ProofResponse,
     ) -> Checked {
         if answer.status >= 400 && answer.closes() {
             *connection = ProofConnection::open(self.address, self.tls)?;
@@ -343,12 +343,12 @@ impl Prover<'_> {
         Ok(())
     }
 
-    fn check_answer(&mut self, example: &Example, answer: &Response, manner: &str) -> Checked {
+    fn check_answer(&mut self, example: &Example, answer: &ProofResponse, manner: &str) -> Checked {
         self.check_content(example, answer, manner)?;
         self.stays_open(answer, &request_line(example, manner))
     }
 
-    fn stays_open(&mut self, answer: &Response, request: &str) -> Checked {
+    fn stays_open(&mut self, answer: &ProofResponse, request: &str) -> Checked {
         if answer.closes() && answer.status < 400 {
             Err(format!(
                 "{request}: the server closes the connection, which nobody asked it to"
@@ -359,7 +359,12 @@ impl Prover<'_> {
     }
 
     /// Checks status, headers and body.
-    fn check_content(&mut self, example: &Example, answer: &Response, manner: &str) -> Checked {
+    fn check_content(
+        &mut self,
+        example: &Example,
+        answer: &ProofResponse,
+        manner: &str,
+    ) -> Checked {
         let request = request_line(example, manner);
         expect_status(answer, example.status, &request)?;
         let date = date(answer).map_err(|reason| format!("{request}: {reason}"))?;
@@ -389,7 +394,7 @@ impl Prover<'_> {
         Ok(())
     }
 
-    fn check_body(&self, example: &Example, answer: &Response) -> Checked {
+    fn check_body(&self, example: &Example, answer: &ProofResponse) -> Checked {
         let body = &answer.body;
         match &example.answer {
             Content::Any => Ok(()),
@@ -442,7 +447,7 @@ fn request_line(example: &Example, manner: &str) -> String {
     }
 }
 
-fn expect_status(answer: &Response, expected: u16, request: &str) -> Checked {
+fn expect_status(answer: &ProofResponse, expected: u16, request: &str) -> Checked {
     if answer.status == expected {
         Ok(())
     } else {
@@ -453,7 +458,7 @@ fn expect_status(answer: &Response, expected: u16, request: &str) -> Checked {
     }
 }
 
-fn date(answer: &Response) -> Result<SystemTime, String> {
+fn date(answer: &ProofResponse) -> Result<SystemTime, String> {
     let date = answer.header("date").ok_or("the answer has no `Date`")?;
     httpdate::parse_http_date(date)
         .map_err(|_| format!("`Date: {date}` is no date (RFC 9110, 5.6.7)"))

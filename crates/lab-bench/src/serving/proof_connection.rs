@@ -26,23 +26,23 @@ const LINES: usize = 12;
 
 /// A connection and a transcript of it.
 pub struct ProofConnection {
-    stream: Stream,
+    stream: ProofStream,
     received: Vec<u8>,
     /// The last lines: `> ` what was sent, `< ` what was received.
     transcript: VecDeque<String>,
 }
 
 /// Bytes as they are, or over TLS.
-enum Stream {
+enum ProofStream {
     Plain(TcpStream),
     Tls(Box<StreamOwned<ClientConnection, TcpStream>>),
 }
 
-impl Read for Stream {
+impl Read for ProofStream {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
-            Stream::Plain(stream) => stream.read(buffer),
-            Stream::Tls(stream) => match stream.read(buffer) {
+            ProofStream::Plain(stream) => stream.read(buffer),
+            ProofStream::Tls(stream) => match stream.read(buffer) {
                 // The connection ended without a closing message of TLS.
                 Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => Ok(0),
                 read => read,
@@ -51,25 +51,25 @@ impl Read for Stream {
     }
 }
 
-impl Write for Stream {
+impl Write for ProofStream {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Stream::Plain(stream) => stream.write(bytes),
-            Stream::Tls(stream) => stream.write(bytes),
+            ProofStream::Plain(stream) => stream.write(bytes),
+            ProofStream::Tls(stream) => stream.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
-            Stream::Plain(stream) => stream.flush(),
-            Stream::Tls(stream) => stream.flush(),
+            ProofStream::Plain(stream) => stream.flush(),
+            ProofStream::Tls(stream) => stream.flush(),
         }
     }
 }
 
 /// An answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Response {
+pub struct ProofResponse {
     /// The status code, such as 200.
     pub status: u16,
     /// Names in small letters.
@@ -78,7 +78,7 @@ pub struct Response {
     pub body: Vec<u8>,
 }
 
-impl Response {
+impl ProofResponse {
     /// The value of a header; of several with the name the first.
     pub fn header(&self, name: &str) -> Option<&str> {
         let mut headers = self.headers.iter();
@@ -106,17 +106,19 @@ impl ProofConnection {
     /// Connects.
     pub fn open(address: SocketAddr, tls: Option<&Tls>) -> Result<ProofConnection, String> {
         let stream = TcpStream::connect_timeout(&address, PATIENCE);
-        let open = || -> io::Result<Stream> {
+        let open = || -> io::Result<ProofStream> {
             let stream = stream?;
             stream.set_nodelay(true)?;
             stream.set_read_timeout(Some(PATIENCE))?;
             stream.set_write_timeout(Some(PATIENCE))?;
             let Some(tls) = tls else {
-                return Ok(Stream::Plain(stream));
+                return Ok(ProofStream::Plain(stream));
             };
             let session = ClientConnection::new(tls.config.clone(), tls.name.clone());
             let session = session.map_err(io::Error::other)?;
-            Ok(Stream::Tls(Box::new(StreamOwned::new(session, stream))))
+            Ok(ProofStream::Tls(Box::new(StreamOwned::new(
+                session, stream,
+            ))))
         };
         Ok(ProofConnection {
             stream: open().map_err(|e| format!("{address} cannot be connected to: {e}"))?,
@@ -155,7 +157,7 @@ impl ProofConnection {
     }
 
     /// Reads the next answer. `head`: it answers HEAD, and has no body whatever its headers say.
-    pub fn answer(&mut self, head: bool) -> Result<Response, String> {
+    pub fn answer(&mut self, head: bool) -> Result<ProofResponse, String> {
         if interrupt::requested() {
             return Err("the lab was stopped".into());
         }
@@ -179,7 +181,7 @@ impl ProofConnection {
         self.received.is_empty() && matches!(self.fill(), Ok(0))
     }
 
-    fn read(&mut self, head: bool) -> Result<Response, String> {
+    fn read(&mut self, head: bool) -> Result<ProofResponse, String> {
         let mut answer = self.head()?;
         if head || answer.status == 204 || answer.status == 304 {
             return Ok(answer);
@@ -205,7 +207,7 @@ impl ProofConnection {
         Ok(answer)
     }
 
-    fn head(&mut self) -> Result<Response, String> {
+    fn head(&mut self) -> Result<ProofResponse, String> {
         loop {
             let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
             let mut response = httparse::Response::new(&mut headers);
@@ -311,12 +313,12 @@ impl ProofConnection {
     }
 }
 
-fn answer(response: &httparse::Response) -> Response {
+fn answer(response: &httparse::Response) -> ProofResponse {
     let headers = response.headers.iter().map(|header| {
         let value = String::from_utf8_lossy(header.value);
         (header.name.to_ascii_lowercase(), value.trim().to_owned())
     });
-    Response {
+    ProofResponse {
         status: response.code.unwrap_or(0),
         headers: headers.collect(),
         body: Vec::new(),

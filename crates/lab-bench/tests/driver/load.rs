@@ -9,7 +9,7 @@ use lab_model::{
     Agent, AgentSlice, Block, BlockState, Ending, Host, Load, Plan, PointId, Run, Slice, Stage,
     SubjectId,
 };
-use lab_plan::{LoadedServer, Loading};
+use lab_plan::{Loading, PlannedServer};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -68,7 +68,7 @@ impl Generator for Fake {
 }
 
 fn loading(servers: usize) -> Loading {
-    let server = |i| LoadedServer {
+    let server = |i| PlannedServer {
         name: format!("s{i}"),
         origin: format!("http://127.0.0.1:{}", 8080 + i),
         asked: Vec::new(),

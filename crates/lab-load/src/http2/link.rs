@@ -2,7 +2,7 @@
 //! A connection that speaks HTTP/2 (RFC 9113), and what a request over it comes to.
 
 use crate::job::LoadJob;
-use crate::requests::Rendered;
+use crate::requests::RenderedRequest;
 use crate::worker::ErrorText;
 use bytes::Bytes;
 use h2::client::{Builder, SendRequest};
@@ -30,7 +30,7 @@ pub struct HttpFault {
 }
 
 /// What a request was answered.
-pub struct Response {
+pub struct Http2Response {
     pub status: u16,
     /// The body as far as it was to be collected, or a little more.
     pub body: Vec<u8>,
@@ -68,8 +68,8 @@ impl ConnectionSlot {
         &self,
         job: &LoadJob,
         meter: &Rc<Meter>,
-        request: &Rendered,
-    ) -> Result<Response, HttpFault> {
+        request: &RenderedRequest,
+    ) -> Result<Http2Response, HttpFault> {
         let mut refused = HttpFault {
             kind: ErrorKind::Reset,
             words: String::new(),
@@ -154,7 +154,11 @@ impl OpenConnection {
         Ok(OpenConnection { requests, open })
     }
 
-    async fn exchange(&self, job: &LoadJob, request: &Rendered) -> Result<Response, h2::Error> {
+    async fn exchange(
+        &self,
+        job: &LoadJob,
+        request: &RenderedRequest,
+    ) -> Result<Http2Response, h2::Error> {
         let mut requests = self.requests.clone().ready().await?;
         let without_body = request.body.is_empty();
         let (answer, mut stream) = requests.send_request(request.parts.clone(), without_body)?;
@@ -169,7 +173,7 @@ impl OpenConnection {
             let room = job.expect.body_capacity() - body.len();
             body.extend_from_slice(&bytes[..bytes.len().min(room)]);
         }
-        Ok(Response {
+        Ok(Http2Response {
             status: head.status.as_u16(),
             body,
         })

@@ -2,7 +2,7 @@
 //! The agent's end of an experiment: the lab's own driver of blocks, which writes what it measures into a file of its
 //! own.
 
-use super::{Bench, MakeReady, Order, Report, Step, Task};
+use super::{Bench, ExperimentOrder, ExperimentReport, MakeReady, Step, Task};
 use crate::agent::{Coordinator, end_within};
 use crate::program::VERSION;
 use crate::work::AgentWork;
@@ -20,17 +20,17 @@ const END: Duration = Duration::from_secs(8);
 
 /// Makes the host ready and measures until there is no more work. Error: it cannot.
 pub fn carry_out(
-    order: Order,
+    order: ExperimentOrder,
     make_ready: MakeReady,
     coordinator: &Coordinator,
 ) -> Result<(), String> {
-    let Order::Ready { requirements, part } = order else {
+    let ExperimentOrder::Ready { requirements, part } = order else {
         return Err("this host was not made ready to measure".into());
     };
     end_within(END);
     keep_to_part(part.0, part.1).map_err(|e| format!("the cores cannot be divided: {e}"))?;
     let bench = make_ready(&requirements)?;
-    coordinator.say(&Report::Ready(bench.host.clone()), &[])?;
+    coordinator.say(&ExperimentReport::Ready(bench.host.clone()), &[])?;
     match next_task(coordinator)? {
         Some(first) => measure(&requirements.plan, bench, first, coordinator),
         None => Ok(()),
@@ -39,7 +39,7 @@ pub fn carry_out(
 
 fn next_task(coordinator: &Coordinator) -> Result<Option<Task>, String> {
     match coordinator.next::<AgentWork>()? {
-        Some((AgentWork::Experiment(Order::Task(task)), _)) => Ok(Some(task)),
+        Some((AgentWork::Experiment(ExperimentOrder::Task(task)), _)) => Ok(Some(task)),
         Some(_) => Err("this host was made ready to measure blocks".into()),
         None => Ok(None),
     }
@@ -133,7 +133,8 @@ impl BlockHost<'_> {
         });
         let bytes = bytes.map_err(|e| format!("{}: {e}", self.file.display()))?;
         let outcomes = self.executor.outcomes();
-        self.coordinator.say(&Report::Done { outcomes }, &bytes)?;
+        self.coordinator
+            .say(&ExperimentReport::Done { outcomes }, &bytes)?;
         give_back();
         Ok(())
     }
@@ -147,7 +148,7 @@ impl BlockHost<'_> {
             progress => {
                 if let Some(step) = step(progress) {
                     // The other thread notices when nobody listens any more.
-                    let _ = coordinator.say(&Report::Step(step), &[]);
+                    let _ = coordinator.say(&ExperimentReport::Step(step), &[]);
                 }
             }
         };

@@ -2,9 +2,9 @@
 //! The coordinator's end of an experiment: hands missing blocks out to the hosts, and adds what they measured to the
 //! run file.
 
-use super::{Hosts, Order, Report, RunKnowledge, Step, Task};
+use super::{ExperimentOrder, ExperimentReport, Hosts, RunKnowledge, Step, Task};
 use crate::agents::Agents;
-use crate::link::Event;
+use crate::link::AgentEvent;
 use crate::work::AgentWork;
 use lab_bench::{
     Executor, Machine, OnProgress, Progress, RunContext, Scratch, Stop, ThisMachine, finds_peaks,
@@ -74,7 +74,7 @@ impl<'a> BlockAgents<'a> {
                 ..RunKnowledge::default()
             }
         };
-        let order = Order::Task(Task { knowledge, block });
+        let order = ExperimentOrder::Task(Task { knowledge, block });
         self.agents.give(agent, &AgentWork::Experiment(order));
         self.under_way.insert(agent, block);
     }
@@ -114,9 +114,9 @@ impl<'a> BlockAgents<'a> {
             };
             let name = self.agents.name(agent).to_owned();
             match event {
-                Event::Work(head, body) => match serde_json::from_value(head) {
-                    Ok(Report::Step(step)) => on_progress(step.into()),
-                    Ok(Report::Done { outcomes }) => {
+                AgentEvent::Work(head, body) => match serde_json::from_value(head) {
+                    Ok(ExperimentReport::Step(step)) => on_progress(step.into()),
+                    Ok(ExperimentReport::Done { outcomes }) => {
                         return self.accept_results(agent, (outcomes, &body), run, on_progress);
                     }
                     _ => {
@@ -128,9 +128,9 @@ impl<'a> BlockAgents<'a> {
                         );
                     }
                 },
-                Event::Line(line) => on_progress(Progress::Note(&format!("{name}: {line}"))),
-                Event::Clock(_) => {}
-                Event::Failed(reason) | Event::Lost(reason) => {
+                AgentEvent::Line(line) => on_progress(Progress::Note(&format!("{name}: {line}"))),
+                AgentEvent::Clock(_) => {}
+                AgentEvent::Failed(reason) | AgentEvent::Lost(reason) => {
                     return self.handle_loss(agent, &reason, run, on_progress);
                 }
             }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Hosts that are made ready for an experiment, all at once; one that is not what it must be is refused.
 
-use super::{HostRequirements, Order, Report};
-use crate::agents::{Agents, StartError, Starting};
+use super::{ExperimentOrder, ExperimentReport, HostRequirements};
+use crate::agents::{AgentStart, Agents, StartError};
 use crate::work::AgentWork;
 use lab_model::{Agent, AgentId, ClockOffset, Host};
 
 /// How to start hosts.
 pub struct HostsStart {
     /// What starts their agents, and how long these may be silent.
-    pub starting: Starting,
+    pub starting: AgentStart,
     /// What each host must have.
     pub wanted: HostRequirements,
     /// How many agents of earlier sessions are in the run file.
@@ -33,7 +33,7 @@ impl Hosts {
         let parts = parts(&machines(&agents));
         for (agent, part) in parts.into_iter().enumerate() {
             let requirements = Box::new(start.wanted.clone());
-            let order = Order::Ready { requirements, part };
+            let order = ExperimentOrder::Ready { requirements, part };
             agents.give(agent, &AgentWork::Experiment(order));
         }
         let mut hosts = Hosts {
@@ -52,7 +52,7 @@ impl Hosts {
         self.agents
             .answers(self.stops, tell, &mut |agent, head, _| {
                 match serde_json::from_value(head) {
-                    Ok(Report::Ready(mut host)) => {
+                    Ok(ExperimentReport::Ready(mut host)) => {
                         let known = &mut described[agent].host;
                         host.facts.append(&mut known.facts);
                         *known = host;

@@ -50,7 +50,7 @@ pub type MakeReady<'m> = &'m dyn Fn(&HostRequirements) -> Result<Bench, String>;
 
 /// What an agent is to do.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub enum Order {
+pub enum ExperimentOrder {
     /// Make the host ready.
     Ready {
         /// What it must have.
@@ -108,7 +108,7 @@ impl RunKnowledge {
 
 /// The result of an order.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub enum Report {
+pub enum ExperimentReport {
     /// The host is ready.
     Ready(Host),
     /// A step was taken.

@@ -2,7 +2,7 @@
 //! Several agents on this machine.
 
 use super::{Attempt, Launcher, places};
-use crate::program::{OWN, Program};
+use crate::program::{LabProgram, OWN};
 use std::io;
 use std::process::Command;
 
@@ -29,7 +29,7 @@ impl Launcher for Local {
         &self.places
     }
 
-    fn attempts(&self, _: usize, _: &Program) -> io::Result<Vec<Attempt>> {
+    fn attempts(&self, _: usize, _: &LabProgram) -> io::Result<Vec<Attempt>> {
         let mut command = Command::new(OWN);
         command.arg("agent");
         Ok(vec![Attempt {

@@ -7,7 +7,7 @@ mod netns;
 mod slurm;
 mod ssh;
 
-use crate::program::Program;
+use crate::program::LabProgram;
 use std::io;
 use std::process::Command;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub trait Launcher: Send + Sync {
 
     /// Ways to start an agent at a place, by its number; later ones are tried if the first fails. Error: this program
     /// cannot be read.
-    fn attempts(&self, place: usize, program: &Program) -> io::Result<Vec<Attempt>>;
+    fn attempts(&self, place: usize, program: &LabProgram) -> io::Result<Vec<Attempt>>;
 
     /// How long an agent may take to start; `None`: without limit, such as in a queue.
     fn patience(&self) -> Option<Duration> {
@@ -218,7 +218,7 @@ mod tests {
     #[test]
     fn no_shell_stands_before_an_agent_but_the_one_that_ssh_asks_for() {
         let words = |text: &str| {
-            let attempts = parse(text).unwrap().attempts(0, &Program::default());
+            let attempts = parse(text).unwrap().attempts(0, &LabProgram::default());
             let attempts = attempts.unwrap().into_iter();
             let words = attempts.map(|a| {
                 let words = std::iter::once(a.command.get_program()).chain(a.command.get_args());

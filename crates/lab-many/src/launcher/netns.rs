@@ -2,7 +2,7 @@
 //! Agents on this machine, each in an existing network namespace (ip-netns(8)).
 
 use super::{Attempt, Launcher};
-use crate::program::Program;
+use crate::program::LabProgram;
 use std::io;
 use std::process::Command;
 
@@ -29,7 +29,7 @@ impl Launcher for Netns {
         &self.places
     }
 
-    fn attempts(&self, place: usize, _: &Program) -> io::Result<Vec<Attempt>> {
+    fn attempts(&self, place: usize, _: &LabProgram) -> io::Result<Vec<Attempt>> {
         let mut command = Command::new("ip");
         command.args(["netns", "exec", &self.namespaces[place]]);
         // For `ip`, /proc/self/exe would be its own program.

@@ -5,7 +5,7 @@
 //! VARIABLES). `sbatch` connects nobody to what it starts; what it starts can be the coordinator.
 
 use super::{Attempt, Launcher, places, receive_and_run};
-use crate::program::Program;
+use crate::program::LabProgram;
 use std::io;
 use std::process::Command;
 use std::time::Duration;
@@ -41,7 +41,7 @@ impl Launcher for Slurm {
 
     /// Copies the program: nodes may share no folder. Slurm ends the task with `srun` (srun(1), SIGNALS AND ESCAPE
     /// SEQUENCES).
-    fn attempts(&self, place: usize, program: &Program) -> io::Result<Vec<Attempt>> {
+    fn attempts(&self, place: usize, program: &LabProgram) -> io::Result<Vec<Attempt>> {
         let bytes = program.bytes()?;
         let mut command = Command::new("srun");
         command.args(["--job-name=benchlab", "--nodes=1", "--ntasks=1"]);

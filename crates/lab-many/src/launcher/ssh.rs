@@ -2,7 +2,7 @@
 //! Agents on other machines, by OpenSSH's client with its own configuration, keys and known hosts.
 
 use super::{AGENT, Attempt, Launcher, client, receive_and_run};
-use crate::program::Program;
+use crate::program::LabProgram;
 use std::io;
 use std::process::Command;
 
@@ -47,7 +47,7 @@ impl Launcher for Ssh {
     }
 
     /// Runs the installed program if it is the same as this one, else a copy.
-    fn attempts(&self, place: usize, program: &Program) -> io::Result<Vec<Attempt>> {
+    fn attempts(&self, place: usize, program: &LabProgram) -> io::Result<Vec<Attempt>> {
         let sha256 = program.sha256()?.to_owned();
         let installed = format!("benchlab {}", AGENT.join(" "));
         let bytes = program.bytes()?;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The agent's end of a load: lab-load's engine, which begins at the coordinator's time.
 
-use super::{Order, Report, bytes};
+use super::{LoadOrder, LoadReport, bytes};
 use crate::agent::{Coordinator, begin_work, is_stopped};
 use crate::clock::ClockReading;
 use lab_bench::{LoadShare, LoadedServer, first_errors, give_back, host};
@@ -31,19 +31,19 @@ struct RequestedLoad {
 
 impl LoadAgent {
     /// Does what an order requests. Error: it cannot be done, in words for people.
-    pub fn carry_out(&mut self, order: Order, coordinator: &Coordinator) -> Result<(), String> {
+    pub fn carry_out(&mut self, order: LoadOrder, coordinator: &Coordinator) -> Result<(), String> {
         match order {
-            Order::Find { servers, share } => self.find(&servers, &share, coordinator),
-            Order::Open { server, share } => {
+            LoadOrder::Find { servers, share } => self.find(&servers, &share, coordinator),
+            LoadOrder::Open { server, share } => {
                 // Earlier connections are closed first: a server may accept only so many.
                 self.engines.remove(&server);
                 let mut engine = self.server(server)?.engine(&share)?;
                 engine.stop_when(is_stopped);
                 self.engines.insert(server, engine);
                 give_back();
-                coordinator.say(&Report::Opened, &[])
+                coordinator.say(&LoadReport::Opened, &[])
             }
-            Order::Load {
+            LoadOrder::Load {
                 number,
                 server,
                 begin_ns,
@@ -58,7 +58,7 @@ impl LoadAgent {
                 };
                 self.load(server, &request, coordinator)
             }
-            Order::Close { server } => {
+            LoadOrder::Close { server } => {
                 self.engines.remove(&server);
                 Ok(())
             }
@@ -84,7 +84,7 @@ impl LoadAgent {
         let first = answers.map(|answer| answer.map(|record| errors(&record)));
         let first = first.collect::<Result<_, _>>()?;
         let host = host::inspect(1);
-        coordinator.say(&Report::Found { host, first }, &[])
+        coordinator.say(&LoadReport::Found { host, first }, &[])
     }
 
     fn load(
@@ -109,7 +109,7 @@ impl LoadAgent {
             loaded.map_err(|e| e.to_string())?;
         }
         sent?;
-        coordinator.say(&Report::Ended { number }, &[])
+        coordinator.say(&LoadReport::Ended { number }, &[])
     }
 }
 
@@ -133,7 +133,7 @@ fn send_slice(
 ) -> Result<(), String> {
     let mut slice = record.slice(0, 0, 0);
     let body = bytes::take(&mut slice)?;
-    let report = Report::Slice {
+    let report = LoadReport::Slice {
         number,
         late_ns,
         slice: Box::new(slice),

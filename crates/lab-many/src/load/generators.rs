@@ -2,10 +2,10 @@
 //! The coordinator's end of a load: a generator that consists of many.
 
 use super::gather::Gather;
-use super::{Order, Report, bytes};
-use crate::agents::{Agents, StartError, Starting};
+use super::{LoadOrder, LoadReport, bytes};
+use crate::agents::{AgentStart, Agents, StartError};
 use crate::clock::ClockReading;
-use crate::link::Event;
+use crate::link::AgentEvent;
 use crate::work::AgentWork;
 use lab_bench::{Generator, Generators, LoadFault, LoadShare, Piece, interrupt};
 use lab_load::ServerRequests;
@@ -38,7 +38,7 @@ pub struct LoadStart<'a> {
     /// The plan, with a load.
     pub plan: &'a Plan,
     /// What starts them, and how long they may be silent.
-    pub starting: Starting,
+    pub starting: AgentStart,
     /// The requests to each of the plan's subjects.
     pub servers: Vec<ServerRequests>,
     /// How many agents of earlier sessions are in the run file.
@@ -81,12 +81,12 @@ impl<'a> LoadAgents<'a> {
                 seed: server.seed.wrapping_add(agent as u64),
                 ..server.clone()
             });
-            Order::Find {
+            LoadOrder::Find {
                 servers: servers.collect(),
                 share: share.of(agent, places),
             }
         });
-        let orders: Vec<Order> = orders.collect();
+        let orders: Vec<LoadOrder> = orders.collect();
         for (agent, order) in orders.into_iter().enumerate() {
             agents.give(agent, &AgentWork::Load(order));
         }
@@ -101,7 +101,7 @@ impl<'a> LoadAgents<'a> {
         let answers = shared.answers()?;
         let (mut described, mut first) = (Vec::new(), Vec::new());
         for (agent, report) in answers {
-            let Report::Found {
+            let LoadReport::Found {
                 host,
                 first: first_answers,
             } = report
@@ -155,7 +155,7 @@ impl Generators for LoadAgents<'_> {
         let shares: Vec<LoadShare> = (0..count).map(|agent| share.of(agent, count)).collect();
         for agent in shared.agents.present() {
             let share = shares[agent].clone();
-            let order = Order::Open {
+            let order = LoadOrder::Open {
                 server: subject,
                 share,
             };
@@ -245,7 +245,7 @@ impl AgentsGenerator {
             let Some(clock) = monotonic[agent] else {
                 continue;
             };
-            let order = Order::Load {
+            let order = LoadOrder::Load {
                 number,
                 server: self.server,
                 begin_ns: begin_ns + clock.ahead_ns + self.after_ns(agent),
@@ -277,7 +277,7 @@ impl Drop for AgentsGenerator {
     fn drop(&mut self) {
         let shared = lock(&self.shared);
         for agent in shared.agents.present() {
-            let order = Order::Close {
+            let order = LoadOrder::Close {
                 server: self.server,
             };
             shared.agents.give(agent, &AgentWork::Load(order));
@@ -287,7 +287,7 @@ impl Drop for AgentsGenerator {
 
 impl LoadState {
     /// An answer of each present agent. Errors: one cannot do it, or was lost where none may be.
-    fn answers(&mut self) -> Result<Vec<(AgentId, Report)>, StartError> {
+    fn answers(&mut self) -> Result<Vec<(AgentId, LoadReport)>, StartError> {
         let refusal = |agent: &str, reason: &str| StartError::Refused(format!("{agent}: {reason}"));
         let mut pending = self.agents.present();
         let mut answers = Vec::new();
@@ -300,21 +300,21 @@ impl LoadState {
             };
             let name = self.agents.name(agent).to_owned();
             match event {
-                Event::Work(head, _) => {
+                AgentEvent::Work(head, _) => {
                     let report = serde_json::from_value(head);
                     answers.push((agent, report.map_err(|_| self.unexpected_report(agent))?));
                     pending.retain(|&a| a != agent);
                 }
-                Event::Failed(reason) => return Err(refusal(&name, &reason)),
-                Event::Lost(reason) if self.loads == 0 || self.strict => {
+                AgentEvent::Failed(reason) => return Err(refusal(&name, &reason)),
+                AgentEvent::Lost(reason) if self.loads == 0 || self.strict => {
                     return Err(refusal(&name, &format!("the agent was lost: {reason}")));
                 }
-                Event::Lost(reason) => {
+                AgentEvent::Lost(reason) => {
                     self.note_loss(agent, &reason);
                     pending.retain(|&a| a != agent);
                 }
-                Event::Line(line) => self.notes.push(format!("{name}: {line}")),
-                Event::Clock(_) => {}
+                AgentEvent::Line(line) => self.notes.push(format!("{name}: {line}")),
+                AgentEvent::Clock(_) => {}
             }
         }
         answers.sort_by_key(|(agent, _)| *agent);
@@ -353,16 +353,16 @@ impl LoadState {
     fn handle_event(
         &mut self,
         agent: AgentId,
-        event: Event,
+        event: AgentEvent,
         current: u64,
         gather: &mut Gather,
     ) -> Result<(), String> {
         let name = self.agents.name(agent).to_owned();
         match event {
-            Event::Work(head, body) => {
+            AgentEvent::Work(head, body) => {
                 let report = serde_json::from_value(head);
                 match report.map_err(|e| format!("{name}: {e}"))? {
-                    Report::Slice {
+                    LoadReport::Slice {
                         number,
                         late_ns,
                         mut slice,
@@ -371,16 +371,16 @@ impl LoadState {
                         bytes::put_back(&mut slice, &body).map_err(|e| format!("{name}: {e}"))?;
                         gather.slice(agent, late_ns, *slice, errors);
                     }
-                    Report::Ended { number } if number == current => gather.end(agent),
+                    LoadReport::Ended { number } if number == current => gather.end(agent),
                     _ => {}
                 }
                 Ok(())
             }
-            Event::Failed(reason) => {
+            AgentEvent::Failed(reason) => {
                 gather.end(agent);
                 Err(format!("{name}: {reason}"))
             }
-            Event::Lost(reason) => {
+            AgentEvent::Lost(reason) => {
                 gather.lose(agent);
                 self.note_loss(agent, &reason);
                 if self.strict {
@@ -389,11 +389,11 @@ impl LoadState {
                     Ok(())
                 }
             }
-            Event::Line(line) => {
+            AgentEvent::Line(line) => {
                 self.notes.push(format!("{name}: {line}"));
                 Ok(())
             }
-            Event::Clock(_) => Ok(()),
+            AgentEvent::Clock(_) => Ok(()),
         }
     }
 

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 /// What an agent is to do.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub enum Order {
+pub enum LoadOrder {
     /// Find the servers, and ask each once.
     Find {
         /// The servers, in the order of the plan's subjects.
@@ -53,7 +53,7 @@ pub enum Order {
 
 /// The result of an order.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub enum Report {
+pub enum LoadReport {
     /// The servers were found.
     Found {
         /// The agent's host.

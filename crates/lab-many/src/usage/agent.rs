@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The agent's end of the watch over a server's processes.
 
-use super::{Order, Report, listening};
+use super::{UsageOrder, UsageReport, listening};
 use crate::agent::Coordinator;
 use lab_bench::{ServerWatch, Watch};
 use nix::unistd::Pid;
@@ -14,23 +14,27 @@ pub struct UsageAgent {
 
 impl UsageAgent {
     /// Does what an order requests. Error: it cannot be done, in words for people.
-    pub fn carry_out(&mut self, order: Order, coordinator: &Coordinator) -> Result<(), String> {
+    pub fn carry_out(
+        &mut self,
+        order: UsageOrder,
+        coordinator: &Coordinator,
+    ) -> Result<(), String> {
         let report = match order {
-            Order::Process(pid) => self.watch(&[Pid::from_raw(pid)])?,
-            Order::Port(port) => self.watch(&listening::on(port)?)?,
-            Order::Read => {
+            UsageOrder::Process(pid) => self.watch(&[Pid::from_raw(pid)])?,
+            UsageOrder::Port(port) => self.watch(&listening::on(port)?)?,
+            UsageOrder::Read => {
                 let watch = self.watch.as_mut().ok_or("no process is watched")?;
-                Report::Used(ServerWatch::read(watch)?)
+                UsageReport::Used(ServerWatch::read(watch)?)
             }
         };
         coordinator.say(&report, &[])
     }
 
     /// Begins to watch. Error: the processes cannot be read.
-    fn watch(&mut self, processes: &[Pid]) -> Result<Report, String> {
+    fn watch(&mut self, processes: &[Pid]) -> Result<UsageReport, String> {
         let mut watch = Watch::of(processes);
         ServerWatch::read(&mut watch)?;
         self.watch = Some(watch);
-        Ok(Report::Watched)
+        Ok(UsageReport::Watched)
     }
 }

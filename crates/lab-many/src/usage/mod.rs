@@ -5,10 +5,10 @@ pub mod agent;
 mod listening;
 mod order;
 
-pub use order::{Order, Report};
+pub use order::{UsageOrder, UsageReport};
 
-use crate::agents::{Agents, StartError, Starting};
-use crate::link::Event;
+use crate::agents::{AgentStart, Agents, StartError};
+use crate::link::AgentEvent;
 use crate::work::AgentWork;
 use lab_bench::{ServerWatch, Usage};
 use std::time::{Duration, Instant};
@@ -28,7 +28,7 @@ pub struct RemoteWatch {
 
 impl RemoteWatch {
     /// Starts the agent, which finds the processes. Errors: it cannot be started, or finds none.
-    pub fn start(starting: &Starting, order: Order) -> Result<RemoteWatch, StartError> {
+    pub fn start(starting: &AgentStart, order: UsageOrder) -> Result<RemoteWatch, StartError> {
         let agents = Agents::start(starting)?;
         let mut watch = RemoteWatch {
             agents,
@@ -49,22 +49,22 @@ impl RemoteWatch {
         self.agents.hello(0).machine_id.as_deref()
     }
 
-    fn ask(&mut self, order: Order, stops: fn() -> bool) -> Result<Report, String> {
+    fn ask(&mut self, order: UsageOrder, stops: fn() -> bool) -> Result<UsageReport, String> {
         let name = self.agents.name(0).to_owned();
         self.agents.give(0, &AgentWork::Usage(order));
         let deadline = Instant::now() + PATIENCE;
         while Instant::now() < deadline && !stops() {
             match self.agents.next(LISTEN) {
-                Some((_, Event::Work(head, _))) => {
+                Some((_, AgentEvent::Work(head, _))) => {
                     return serde_json::from_value(head).map_err(|e| format!("{name}: {e}"));
                 }
-                Some((_, Event::Failed(reason))) => return Err(format!("{name}: {reason}")),
-                Some((_, Event::Lost(reason))) => {
+                Some((_, AgentEvent::Failed(reason))) => return Err(format!("{name}: {reason}")),
+                Some((_, AgentEvent::Lost(reason))) => {
                     return Err(format!(
                         "the agent beside the server, on {name}, was lost: {reason}"
                     ));
                 }
-                Some((_, Event::Line(_) | Event::Clock(_))) | None => {}
+                Some((_, AgentEvent::Line(_) | AgentEvent::Clock(_))) | None => {}
             }
         }
         Err(format!("{name}: no answer for {} s", PATIENCE.as_secs()))
@@ -76,9 +76,9 @@ impl ServerWatch for RemoteWatch {
         if let Some(message) = &self.failure {
             return Err(message.clone());
         }
-        let read = match self.ask(Order::Read, || false) {
-            Ok(Report::Used(usage)) => Ok(usage),
-            Ok(Report::Watched) => Err("the agent's words are not understood".into()),
+        let read = match self.ask(UsageOrder::Read, || false) {
+            Ok(UsageReport::Used(usage)) => Ok(usage),
+            Ok(UsageReport::Watched) => Err("the agent's words are not understood".into()),
             Err(message) => Err(message),
         };
         read.map_err(|message| {

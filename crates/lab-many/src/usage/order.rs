@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// What an agent beside a server is to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Order {
+pub enum UsageOrder {
     /// Watch this process and its descendants.
     Process(i32),
     /// Watch the processes that listen on this port, and their descendants.
@@ -17,7 +17,7 @@ pub enum Order {
 
 /// The result of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Report {
+pub enum UsageReport {
     /// The processes are watched.
     Watched,
     /// What they have used by now.

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The end of an agent that reads logs.
 
-use super::{Order, Report};
+use super::{WatchOrder, WatchReport};
 use crate::agent::{Coordinator, is_stopped};
-use lab_watch::{Hints, Log, LogsRead, ReadError, Rules, Tally, Zone, files, read};
+use lab_watch::{Hints, LogsRead, ReadError, Rules, ServerLog, Tally, Zone, files, read};
 use std::fs::File;
 use std::path::Path;
 
 /// Reads all logs, and sends the counts. Errors: the order cannot be understood, or the coordinator is gone.
-pub fn carry_out(order: Order, coordinator: &Coordinator) -> Result<(), String> {
+pub fn carry_out(order: WatchOrder, coordinator: &Coordinator) -> Result<(), String> {
     let rules = order.rules.as_deref().map(Rules::new).transpose()?;
     let zone = order.zone.as_deref().map(Zone::named).transpose()?;
     let hints = Hints {
@@ -23,7 +23,7 @@ pub fn carry_out(order: Order, coordinator: &Coordinator) -> Result<(), String> 
         failed.extend(paths.as_ref().err().cloned());
         for path in paths.unwrap_or_default() {
             let name = path.display().to_string();
-            let mut log = Log::new(&name, &hints);
+            let mut log = ServerLog::new(&name, &hints);
             let mut can_go_on = |_| !is_stopped();
             let outcome = match File::open(&path) {
                 Ok(input) => read::read(input, &mut log, &mut tally, &mut can_go_on),
@@ -38,5 +38,5 @@ pub fn carry_out(order: Order, coordinator: &Coordinator) -> Result<(), String> 
         }
     }
     let body = tally.into_part().pack()?;
-    coordinator.say(&Report { read: logs, failed }, &body)
+    coordinator.say(&WatchReport { read: logs, failed }, &body)
 }

@@ -4,9 +4,9 @@
 pub mod agent;
 mod order;
 
-pub use order::{Order, Report};
+pub use order::{WatchOrder, WatchReport};
 
-use crate::agents::{Agents, StartError, Starting};
+use crate::agents::{AgentStart, Agents, StartError};
 use crate::work::AgentWork;
 use lab_watch::{LogsRead, Tally, TallyPart};
 
@@ -18,7 +18,7 @@ pub struct WatchAgents {
 
 impl WatchAgents {
     /// Starts the agents. Error: one cannot be started.
-    pub fn start(starting: &Starting) -> Result<WatchAgents, StartError> {
+    pub fn start(starting: &AgentStart) -> Result<WatchAgents, StartError> {
         Ok(WatchAgents {
             agents: Agents::start(starting)?,
             stops: starting.stops,
@@ -29,14 +29,14 @@ impl WatchAgents {
     /// not be. Errors: an agent was lost, or cannot do it.
     pub fn read(
         mut self,
-        order: &Order,
+        order: &WatchOrder,
         tally: &mut Tally,
         tell: &mut dyn FnMut(&str),
     ) -> Result<(LogsRead, Vec<String>), StartError> {
         for agent in self.agents.present() {
             self.agents.give(agent, &AgentWork::Watch(order.clone()));
         }
-        let mut reports: Vec<Option<(Report, TallyPart)>> = Vec::new();
+        let mut reports: Vec<Option<(WatchReport, TallyPart)>> = Vec::new();
         reports.resize_with(self.agents.len(), || None);
         self.agents
             .answers(self.stops, tell, &mut |agent, head, body| {

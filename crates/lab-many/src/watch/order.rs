@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// What an agent is to read, in the words of the command line.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Order {
+pub struct WatchOrder {
     /// The files.
     pub logs: Vec<String>,
     /// Whether to read their rotated predecessors, too.
@@ -23,7 +23,7 @@ pub struct Order {
 
 /// The result of an order; the counts are the body.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Report {
+pub struct WatchReport {
     /// The logs that were read.
     pub read: LogsRead,
     /// Logs that could not be read to their end, and why.

@@ -2,11 +2,11 @@
 //! Plans of loads: their blocks, visits and rates.
 
 use lab_model::{Load, Measure, Plan, PlannedRequest, Stage};
-use lab_plan::{LoadedServer, Loading};
+use lab_plan::{Loading, PlannedServer};
 use std::time::Duration;
 
 fn loading(servers: usize) -> Loading {
-    let server = |i: usize| LoadedServer {
+    let server = |i: usize| PlannedServer {
         name: format!("s{i}"),
         origin: format!("http://127.0.0.1:{}", 8080 + i),
         asked: vec![PlannedRequest {

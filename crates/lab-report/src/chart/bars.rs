@@ -63,7 +63,7 @@ pub fn draw(id: &str, bars: &Bars, room: f64) -> Result<String, Error> {
                     bars.rows.as_slice()
                 };
                 let span = Span::of(&bars.axis, scaled.iter().flat_map(|row| ends(bars, row)));
-                let panel = Panel {
+                let panel = BarPanel {
                     bars,
                     rows,
                     span,
@@ -112,7 +112,7 @@ fn ends(bars: &Bars, row: &BarRow) -> Vec<f64> {
         .collect()
 }
 
-struct Panel<'b> {
+struct BarPanel<'b> {
     bars: &'b Bars,
     rows: &'b [BarRow],
     span: Span,
@@ -120,7 +120,7 @@ struct Panel<'b> {
     width: f64,
 }
 
-impl Panel<'_> {
+impl BarPanel<'_> {
     /// Names on the left, bars in the middle, values on the right of the intervals.
     fn draw(&self, canvas: &Canvas, top: f64, first: f64) -> DrawResult {
         let names = self.rows.iter().map(|row| width_of(&row.name));

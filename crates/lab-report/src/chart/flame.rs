@@ -60,7 +60,7 @@ pub fn draw(id: &str, flame: &Flame) -> Result<String, Error> {
     }
     let rows = root.depth(WIDTH) + 1;
     let height = TOP + ROW * rows as f64 + 8.0;
-    let mut drawing = Drawing {
+    let mut drawing = FlameDrawing {
         text: String::new(),
         flame,
         total: root.cost,
@@ -78,7 +78,7 @@ pub fn draw(id: &str, flame: &Flame) -> Result<String, Error> {
     Ok(drawing.text + "</svg>\n")
 }
 
-struct Drawing<'f> {
+struct FlameDrawing<'f> {
     text: String,
     flame: &'f Flame,
     total: u64,
@@ -86,7 +86,7 @@ struct Drawing<'f> {
     frames: usize,
 }
 
-impl Drawing<'_> {
+impl FlameDrawing<'_> {
     fn begin(&mut self, height: f64) -> std::fmt::Result {
         let (paper, muted) = (hex(PAPER), hex(MUTED));
         writeln!(

@@ -37,7 +37,7 @@ pub fn draw(id: &str, forest: &Forest, width: f64) -> Result<String, Error> {
     let reached = rows().flat_map(|row| reach(&row.value, forest.axis.scale));
     let span = Span::of(&forest.axis, reached.chain(around));
     let (left, right) = (names + 18.0, width - values - 18.0);
-    let panel = Panel {
+    let panel = ForestPanel {
         span,
         left,
         right,
@@ -106,14 +106,14 @@ fn value(row: &ForestRow) -> String {
     }
 }
 
-struct Panel {
+struct ForestPanel {
     span: Span,
     left: f64,
     right: f64,
     width: f64,
 }
 
-impl Panel {
+impl ForestPanel {
     fn across(&self, value: f64) -> f64 {
         self.left + self.span.clamped(value) * (self.right - self.left)
     }

@@ -32,7 +32,7 @@ pub fn draw(id: &str, heat: &HeatMaps) -> Result<String, Error> {
         shades(canvas)?;
         for (i, map) in maps.iter().enumerate() {
             let top = TOP + height * i as f64;
-            let panel = Panel {
+            let panel = HeatPanel {
                 map,
                 span: &span,
                 foot: top + HEAD + ROWS as f64 * ROW,
@@ -76,14 +76,14 @@ fn shades(canvas: &Canvas) -> DrawResult {
     Ok(())
 }
 
-struct Panel<'m> {
+struct HeatPanel<'m> {
     map: &'m HeatMap,
     span: &'m Span,
     /// Where the rows begin, from below.
     foot: f64,
 }
 
-impl Panel<'_> {
+impl HeatPanel<'_> {
     /// The left edge of a column.
     fn across(&self, column: usize) -> f64 {
         LEFT + column as f64 / self.map.columns.len() as f64 * (RIGHT - LEFT)

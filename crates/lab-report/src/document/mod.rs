@@ -14,7 +14,7 @@ pub use chart::{
 };
 pub use quantity::{Precision, Quantity};
 pub use row::Row;
-pub use table::{Cell, Column, Content, Table};
+pub use table::{Cell, CellContent, Column, Table};
 pub use unit_name::unit_name;
 
 use serde::Serialize;

@@ -34,7 +34,7 @@ pub struct Column {
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Cell {
     /// What it holds.
-    pub content: Content,
+    pub content: CellContent,
     /// A second, smaller line; may be empty.
     pub note: String,
     /// What it means.
@@ -44,7 +44,7 @@ pub struct Cell {
 /// What a cell holds.
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(untagged)]
-pub enum Content {
+pub enum CellContent {
     /// Nothing: it does not apply.
     #[default]
     Empty,
@@ -123,12 +123,12 @@ impl From<String> for Column {
     }
 }
 
-impl Content {
+impl CellContent {
     /// The number, if it is one.
     pub fn quantity(&self) -> Option<&Quantity> {
         match self {
-            Content::Quantity(quantity) => Some(quantity),
-            Content::Empty | Content::Words(_) => None,
+            CellContent::Quantity(quantity) => Some(quantity),
+            CellContent::Empty | CellContent::Words(_) => None,
         }
     }
 }
@@ -137,9 +137,9 @@ impl Cell {
     /// Whether it holds neither words, nor a dash in their place, nor a number.
     fn is_empty(&self) -> bool {
         match &self.content {
-            Content::Empty => true,
-            Content::Words(words) => matches!(words.as_str(), "" | "–"),
-            Content::Quantity(_) => false,
+            CellContent::Empty => true,
+            CellContent::Words(words) => matches!(words.as_str(), "" | "–"),
+            CellContent::Quantity(_) => false,
         }
     }
 
@@ -171,7 +171,7 @@ impl From<&str> for Cell {
 impl From<String> for Cell {
     fn from(words: String) -> Cell {
         Cell {
-            content: Content::Words(words),
+            content: CellContent::Words(words),
             ..Cell::default()
         }
     }
@@ -180,7 +180,7 @@ impl From<String> for Cell {
 impl From<Quantity> for Cell {
     fn from(quantity: Quantity) -> Cell {
         Cell {
-            content: Content::Quantity(quantity),
+            content: CellContent::Quantity(quantity),
             ..Cell::default()
         }
     }

@@ -3,7 +3,7 @@
 
 use super::quantity::{self, Magnitude};
 use super::text::clean;
-use crate::document::{Column, Content, Table, Tone};
+use crate::document::{CellContent, Column, Table, Tone};
 use lab_model::Unit;
 
 /// A table as text.
@@ -99,21 +99,21 @@ impl Grid {
 /// The unit of all quantities of a column, where they have one and stand among no words by accident.
 fn unit(table: &Table, i: usize) -> Option<&Unit> {
     let contents = || table.rows.iter().map(|row| &row[i].content);
-    let mut quantities = contents().filter_map(Content::quantity);
-    let words = contents().any(|content| matches!(content, Content::Words(_)));
+    let mut quantities = contents().filter_map(CellContent::quantity);
+    let words = contents().any(|content| matches!(content, CellContent::Words(_)));
     let first = quantities
         .next()
         .map(|quantity| &quantity.unit)
         .filter(|_| !words);
     let unit = table.columns[i].unit.as_ref().or(first)?;
-    let mut all = contents().filter_map(Content::quantity);
+    let mut all = contents().filter_map(CellContent::quantity);
     all.all(|quantity| quantity.unit == *unit).then_some(unit)
 }
 
 /// Whether a column has numbers, and nothing else.
 fn holds_numbers(table: &Table, i: usize) -> bool {
     let mut contents = table.rows.iter().map(|row| &row[i].content);
-    let words = contents.clone().any(|c| matches!(c, Content::Words(_)));
+    let words = contents.clone().any(|c| matches!(c, CellContent::Words(_)));
     !words && contents.any(|c| c.quantity().is_some())
 }
 
@@ -141,11 +141,11 @@ fn heading(column: &Column, magnitude: Option<&Magnitude>) -> String {
     }
 }
 
-fn content(content: &Content, magnitude: Option<&Magnitude>) -> (String, String) {
+fn content(content: &CellContent, magnitude: Option<&Magnitude>) -> (String, String) {
     match content {
-        Content::Empty => Default::default(),
-        Content::Words(words) => (clean(words), String::new()),
-        Content::Quantity(quantity) => {
+        CellContent::Empty => Default::default(),
+        CellContent::Words(words) => (clean(words), String::new()),
+        CellContent::Quantity(quantity) => {
             let (value, interval) = quantity::parts(quantity, magnitude);
             (clean(&value), clean(&interval))
         }

@@ -118,10 +118,10 @@ pub fn parts(quantity: &Quantity, column: Option<&Magnitude>) -> (String, String
         None => Digits::new(quantity, &magnitude(&quantity.unit, size(quantity))),
     };
     match &digits.interval {
-        Interval::None => (digits.with_unit(), String::new()),
-        Interval::Unknown => (digits.with_unit(), "(no interval)".into()),
-        Interval::Wide => (digits.with_unit(), "(not known)".into()),
-        Interval::Known(low, high) => {
+        ShownInterval::None => (digits.with_unit(), String::new()),
+        ShownInterval::Unknown => (digits.with_unit(), "(no interval)".into()),
+        ShownInterval::Wide => (digits.with_unit(), "(not known)".into()),
+        ShownInterval::Known(low, high) => {
             let interval = digits.magnitude.after(&format!("[{low}, {high}]"));
             (digits.value, interval)
         }
@@ -131,12 +131,12 @@ pub fn parts(quantity: &Quantity, column: Option<&Magnitude>) -> (String, String
 /// A quantity in digits.
 struct Digits {
     value: String,
-    interval: Interval,
+    interval: ShownInterval,
     /// Nameless where each number has its own unit already, or the column's heading has it.
     magnitude: Magnitude,
 }
 
-enum Interval {
+enum ShownInterval {
     None,
     Unknown,
     /// Wider than [`UNKNOWN`].
@@ -175,12 +175,12 @@ impl Digits {
         match quantity.bounds() {
             Some((low, high)) if low > 0.0 && high > UNKNOWN * low => Digits {
                 value: reading(scaled, unit),
-                interval: Interval::Wide,
+                interval: ShownInterval::Wide,
                 magnitude,
             },
             Some((low, high)) if far_apart(*value, low, high) => Digits {
                 value: far(*value),
-                interval: Interval::Known(far(low), far(high)),
+                interval: ShownInterval::Known(far(low), far(high)),
                 magnitude: Magnitude {
                     divisor: 1.0,
                     name: String::new(),
@@ -192,15 +192,15 @@ impl Digits {
                 let [value, low, high] = [scaled, low, high].map(|v| digits(v, decimals, unit));
                 Digits {
                     value,
-                    interval: Interval::Known(low, high),
+                    interval: ShownInterval::Known(low, high),
                     magnitude,
                 }
             }
             None => Digits {
                 value: reading(scaled, unit),
                 interval: match quantity.precision {
-                    Precision::Exact => Interval::None,
-                    Precision::Within { .. } => Interval::Unknown,
+                    Precision::Exact => ShownInterval::None,
+                    Precision::Within { .. } => ShownInterval::Unknown,
                 },
                 magnitude,
             },
@@ -214,10 +214,10 @@ impl Digits {
     fn sentence(&self) -> String {
         let value = self.with_unit();
         match &self.interval {
-            Interval::None => value,
-            Interval::Unknown => format!("{value} (no interval)"),
-            Interval::Wide => format!("{value} (hardly known)"),
-            Interval::Known(low, high) => format!("{value} ({low} to {high})"),
+            ShownInterval::None => value,
+            ShownInterval::Unknown => format!("{value} (no interval)"),
+            ShownInterval::Wide => format!("{value} (hardly known)"),
+            ShownInterval::Known(low, high) => format!("{value} ({low} to {high})"),
         }
     }
 }

@@ -3,10 +3,10 @@
 
 use super::measured::{SubjectScope, over_run};
 use super::say::{self, count};
-use super::scope::{Group, Scope};
+use super::scope::{PointGroup, Scope};
 use super::{
-    Parts, calls, charts, commands, costs, findings, hosts, links, scaling, sentence, side_by_side,
-    split, table, timeline,
+    DocumentParts, calls, charts, commands, costs, findings, hosts, links, scaling, sentence,
+    side_by_side, split, table, timeline,
 };
 use crate::document::{Finding, Section, Tone};
 use lab_model::{Block, Cores, Metric, PointId, Unit};
@@ -47,7 +47,7 @@ static HELD: [Metric; 7] = [
 ];
 
 /// What there is to say of a run of batches.
-pub fn parts(scopes: &[Scope]) -> Parts {
+pub fn parts(scopes: &[Scope]) -> DocumentParts {
     let first = scopes[0];
     let schemes = side_by_side::answer(&first);
     let of_calls = calls::is_present(&first);
@@ -63,7 +63,7 @@ pub fn parts(scopes: &[Scope]) -> Parts {
     let mut sections: Vec<Section> = scopes.iter().flat_map(target_sections).collect();
     sections.push(resources(scopes));
     sections.push(hosts::section(&first));
-    Parts {
+    DocumentParts {
         chart: if of_calls {
             calls::chart(scopes)
         } else if links::is_present(&first) {
@@ -112,7 +112,7 @@ fn target_findings(scope: &Scope) -> Vec<Finding> {
 }
 
 /// Where in a sweep a subject that is measured alone is fastest, and where slowest.
-fn extremes(scope: &Scope, group: &Group) -> Option<String> {
+fn extremes(scope: &Scope, group: &PointGroup) -> Option<String> {
     let sweep = scope.case(group).sweep.as_deref()?;
     let time = |&p: &PointId| Some((p, scope.interval((scope.base(), Some(p)), &Metric::WALL)?));
     let mut times: Vec<_> = group.points.iter().filter_map(time).collect();
@@ -245,7 +245,7 @@ fn latencies(scope: &Scope, places: &[SubjectScope]) -> Section {
     section
 }
 
-fn places(scope: &Scope, group: &Group) -> Vec<SubjectScope> {
+fn places(scope: &Scope, group: &PointGroup) -> Vec<SubjectScope> {
     scope.places(&scope.subjects(), &group.points)
 }
 

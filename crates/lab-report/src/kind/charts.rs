@@ -4,7 +4,7 @@
 use super::cell;
 use super::measured::SubjectScope;
 use super::say;
-use super::scope::{Group, Scope};
+use super::scope::{PointGroup, Scope};
 use super::standings::{Standing, Standings};
 use super::table::costed;
 use crate::chart::file_name;
@@ -210,7 +210,7 @@ pub fn bars(
 }
 
 /// A metric over the sweep of a group, a line for each subject; nothing with fewer than two points.
-pub fn over_sweep(scope: &Scope, group: &Group, metric: &Metric) -> Option<Chart> {
+pub fn over_sweep(scope: &Scope, group: &PointGroup, metric: &Metric) -> Option<Chart> {
     let lines = scope.compared().into_iter();
     let lines = lines.map(|subject| {
         let value = |point| scope.quantity((subject, Some(point)), metric);
@@ -229,7 +229,7 @@ pub fn over_sweep(scope: &Scope, group: &Group, metric: &Metric) -> Option<Chart
 /// Lines over a group's sweep; nothing where none has two points.
 pub fn sweep_chart(
     scope: &Scope,
-    group: &Group,
+    group: &PointGroup,
     (id, y, caption): (&str, Axis, String),
     mut lines: Vec<Line>,
 ) -> Option<Chart> {
@@ -256,7 +256,7 @@ pub fn sweep_chart(
 /// A subject's values over a sweep, ascending.
 pub fn line(
     scope: &Scope,
-    group: &Group,
+    group: &PointGroup,
     subject: SubjectId,
     value: impl Fn(PointId) -> Option<Quantity>,
 ) -> Line {

@@ -2,8 +2,8 @@
 //! Whole commands: each of their runs is a process.
 
 use super::say::{self, count};
-use super::scope::{Group, Scope};
-use super::{Parts, charts, costs, findings, sentence, table};
+use super::scope::{PointGroup, Scope};
+use super::{DocumentParts, charts, costs, findings, sentence, table};
 use crate::chart::file_name;
 use crate::document::{
     Axis, Cell, Chart, Distribution, DistributionLine, Drawing, Finding, Scale, Section, Table,
@@ -31,7 +31,7 @@ static USES: [Metric; 11] = [
 ];
 
 /// What there is to say of a run of commands.
-pub fn parts(scope: &Scope, commands: &Commands) -> Parts {
+pub fn parts(scope: &Scope, commands: &Commands) -> DocumentParts {
     let mut sections = vec![listing(scope)];
     sections.extend(
         scope
@@ -40,7 +40,7 @@ pub fn parts(scope: &Scope, commands: &Commands) -> Parts {
             .map(|group| runs(scope, group)),
     );
     sections.push(costs::section(scope));
-    Parts {
+    DocumentParts {
         chart: charts::answer(std::slice::from_ref(scope), &Metric::WALL),
         findings: findings(scope),
         sections,
@@ -172,7 +172,7 @@ fn start_cost(scope: &Scope, shell: bool) -> Option<String> {
 }
 
 /// What is known of the points that differ in the sweep alone.
-fn runs(scope: &Scope, group: &Group) -> Section {
+fn runs(scope: &Scope, group: &PointGroup) -> Section {
     let mut section = Section::new(match scope.group_label(group) {
         label if label.is_empty() => "The runs".into(),
         label => format!("The runs with {label}"),
@@ -198,7 +198,7 @@ fn runs(scope: &Scope, group: &Group) -> Section {
 }
 
 /// Commands of which a run ended with another status than 0.
-fn statuses(scope: &Scope, group: &Group) -> Vec<String> {
+fn statuses(scope: &Scope, group: &PointGroup) -> Vec<String> {
     let note = |subject: SubjectId| {
         let all = scope.results.statuses.iter();
         let mine = all.filter(|(s, p, _)| *s == subject && group.points.contains(p));

@@ -4,7 +4,7 @@
 use super::cell::{self, NONE};
 use super::measured::Measured;
 use super::say;
-use super::scope::{Group, Scope};
+use super::scope::{PointGroup, Scope};
 use super::table;
 use crate::document::{Cell, Column, Quantity, Section, Table, Tone};
 use lab_model::{Cores, PointId, Unit};
@@ -24,7 +24,7 @@ pub fn section(scope: &Scope) -> Section {
 }
 
 /// `fixed + marginal` for each subject.
-fn fits(scope: &Scope, group: &Group) -> Table {
+fn fits(scope: &Scope, group: &PointGroup) -> Table {
     let case = scope.case(group);
     let subjects = scope.subjects();
     let fits = scope.results.fits.iter().filter(|fit| {

@@ -57,7 +57,7 @@ pub struct ExplainReport<'a> {
 }
 
 /// A difference between a subject and the baseline.
-struct Difference {
+struct CostDifference {
     rank: usize,
     size: f64,
     text: String,
@@ -108,7 +108,7 @@ fn counted_at<'r>(report: &ExplainReport<'r>, point: PointId) -> Vec<&'r Counted
 }
 
 fn answer(report: &ExplainReport) -> Answer {
-    let mut ranked: Vec<(PointId, Difference)> = Vec::new();
+    let mut ranked: Vec<(PointId, CostDifference)> = Vec::new();
     for point in points(report) {
         ranked.extend(differences(report, point).into_iter().map(|d| (point, d)));
     }
@@ -164,7 +164,7 @@ fn section(report: &ExplainReport, point: PointId) -> Section {
     let counted = counted_at(report, point);
     let label = report.plan.label(point);
     let mut section = Section::new(if label.is_empty() { "Counted" } else { &label });
-    let mut ranked: Vec<Difference> = differences(report, point);
+    let mut ranked: Vec<CostDifference> = differences(report, point);
     sort(&mut ranked, |difference| difference);
     let texts: Vec<String> = ranked.into_iter().map(|d| d.text).collect();
     if !texts.is_empty() {
@@ -303,7 +303,7 @@ fn message(message: &Message) -> String {
 }
 
 /// Where the subjects of a point differ from the baseline, or the first of them.
-fn differences(report: &ExplainReport, point: PointId) -> Vec<Difference> {
+fn differences(report: &ExplainReport, point: PointId) -> Vec<CostDifference> {
     let counted = counted_at(report, point);
     let plan = report.plan;
     let baseline = plan.baseline_on(plan.points[point].target);
@@ -317,7 +317,7 @@ fn differences(report: &ExplainReport, point: PointId) -> Vec<Difference> {
         .collect()
 }
 
-fn subject_differences(plan: &Plan, other: &Counted, base: &Counted) -> Vec<Difference> {
+fn subject_differences(plan: &Plan, other: &Counted, base: &Counted) -> Vec<CostDifference> {
     let mut differences = Vec::new();
     for (rank, metric) in RANKS.iter().enumerate() {
         let figures = figure(other, metric).zip(figure(base, metric));
@@ -331,7 +331,7 @@ fn subject_differences(plan: &Plan, other: &Counted, base: &Counted) -> Vec<Diff
             if *metric == Metric::SIMULATED_INSTRUCTIONS {
                 text.extend(most_apart(plan, other, base));
             }
-            differences.push(Difference { rank, size, text });
+            differences.push(CostDifference { rank, size, text });
         }
     }
     let asks_the_same = differences.iter().all(|d| d.rank >= OF_SYSTEM);
@@ -384,12 +384,12 @@ fn is_symbol(name: &str) -> bool {
 }
 
 /// Where the system is asked for the same: the difference is in the programs' own work.
-fn own_difference(plan: &Plan, other: &Counted, base: &Counted) -> Option<Difference> {
+fn own_difference(plan: &Plan, other: &Counted, base: &Counted) -> Option<CostDifference> {
     let cpu = |counted| figure(counted, &Metric::MEAN_CPU);
     let (mine, theirs) = (cpu(other)?, cpu(base)?);
     figure(other, &Metric::SYSTEM_CALLS)?;
     figure(base, &Metric::SYSTEM_CALLS)?;
-    differ(mine, theirs).then(|| Difference {
+    differ(mine, theirs).then(|| CostDifference {
         rank: OF_SYSTEM,
         size: (median(mine) - median(theirs)).abs(),
         text: format!(
@@ -523,7 +523,7 @@ fn quantity(figure: &CountedFigure) -> Quantity {
     }
 }
 
-fn sort<T>(all: &mut [T], of: impl Fn(&T) -> &Difference) {
+fn sort<T>(all: &mut [T], of: impl Fn(&T) -> &CostDifference) {
     all.sort_by(|a, b| {
         let (a, b) = (of(a), of(b));
         a.rank.cmp(&b.rank).then(b.size.total_cmp(&a.size))

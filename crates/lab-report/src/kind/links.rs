@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! An experiment over shaped links: what each further unit of the sweep takes there.
 
-use super::scope::{Group, Scope};
+use super::scope::{PointGroup, Scope};
 use super::{charts, say};
 use crate::document::{Chart, Finding};
 use lab_model::{Cores, LINK, Metric, TargetKind, Unit};
@@ -34,13 +34,13 @@ pub fn findings(scope: &Scope) -> Vec<Finding> {
     texts.map(Finding::plain).collect()
 }
 
-fn swept(scope: &Scope) -> Vec<Group> {
+fn swept(scope: &Scope) -> Vec<PointGroup> {
     let groups = scope.groups(Cores::One).into_iter();
     groups.filter(|group| group.points.len() > 1).collect()
 }
 
 /// `kept link=cable: each further 100 bytes take 0.85 ms with http1 (0.84 to 0.86), and with http2 no constant time.`
-fn slope(scope: &Scope, group: &Group) -> Option<String> {
+fn slope(scope: &Scope, group: &PointGroup) -> Option<String> {
     let unit = &scope.case(group).unit;
     let fits = scope.results.fits.iter();
     let compared = scope.compared();
@@ -56,7 +56,7 @@ fn slope(scope: &Scope, group: &Group) -> Option<String> {
 }
 
 /// A subject's slope, or where its line is none, its ends.
-fn subject_slope(scope: &Scope, group: &Group, fit: &Fit) -> String {
+fn subject_slope(scope: &Scope, group: &PointGroup, fit: &Fit) -> String {
     let name = scope.name(fit.subject);
     let figure = |interval| say::figure(interval, &Unit::Nanoseconds, scope.level());
     if !fit.curved && fit.worst_residual <= FAR_OFF {

@@ -4,7 +4,7 @@
 use super::measured::SubjectScope;
 use super::say::{self, count};
 use super::scope::Scope;
-use super::{Parts, agents, charts, findings, load_sent, scaling, shift, slices, table};
+use super::{DocumentParts, agents, charts, findings, load_sent, scaling, shift, slices, table};
 use crate::document::{Cell, Chart, Finding, Quantity, Section, Table, Tone};
 use lab_model::{
     Arrivals, Cores, ErrorKind, Load, Metric, RESPONSE_TIMES, SERVICE_TIMES, SubjectId, Unit,
@@ -50,7 +50,7 @@ pub fn is_open(load: &Load) -> bool {
 }
 
 /// The parts of a load's document.
-pub fn parts(scope: &Scope, load: &Load) -> Parts {
+pub fn parts(scope: &Scope, load: &Load) -> DocumentParts {
     // Metrics without an interval come last.
     let is_known = |metric: &&Metric| {
         let mut all = scope.results.comparisons.iter();
@@ -66,7 +66,7 @@ pub fn parts(scope: &Scope, load: &Load) -> Parts {
         findings.extend(subjects.filter_map(|s| level(scope, load, s)));
     }
     let places = scope.places(&scope.subjects(), &scope.points());
-    Parts {
+    DocumentParts {
         chart: chart(scope),
         findings,
         sections: vec![

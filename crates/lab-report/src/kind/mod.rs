@@ -52,7 +52,7 @@ use scope::Scope;
 const PERCENTILES: &str = "Percentiles";
 
 /// What each kind of run adds to the document that all have.
-struct Parts {
+struct DocumentParts {
     /// The chart that answers the question.
     chart: Option<Chart>,
     /// The most important first; those beyond the third are left out.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What more connections or threads bring: throughput, the Universal Scalability Law, who does most.
 
-use super::scope::{Group, Scope};
+use super::scope::{PointGroup, Scope};
 use super::{cell, charts, say, sentence, table};
 use crate::document::{
     Axis, Band, Cell, Chart, Column, Item, Line, Quantity, Scale, Section, Stroke, Table, Tone,
@@ -20,7 +20,7 @@ const LAW: &str = "The Universal Scalability Law (N. Gunther): X(n) = λ·n / (1
 const STEPS: usize = 48;
 
 /// Adds throughput over a sweep, and what the law says of each subject, or why it says nothing.
-pub fn add(section: &mut Section, scope: &Scope, group: &Group) {
+pub fn add(section: &mut Section, scope: &Scope, group: &PointGroup) {
     section.chart(chart(scope, group));
     section.table(throughput(scope, group));
     let law = law(scope, group);
@@ -58,7 +58,7 @@ fn compared_in(scope: &Scope) -> Metric {
 }
 
 /// Rows are subjects, columns the numbers of connections.
-fn throughput(scope: &Scope, group: &Group) -> Table {
+fn throughput(scope: &Scope, group: &PointGroup) -> Table {
     let rate_title = format!("{}s per second", scope.words.operation);
     let columns = group.points.iter().map(|&p| (p, scope.swept(p)));
     let columns: Vec<(PointId, String)> = columns.collect();
@@ -89,7 +89,11 @@ fn throughput(scope: &Scope, group: &Group) -> Table {
 }
 
 /// What the law says of a subject over a group.
-fn scaling_of<'a>(scope: &Scope<'a>, group: &Group, subject: SubjectId) -> Option<&'a Scaling> {
+fn scaling_of<'a>(
+    scope: &Scope<'a>,
+    group: &PointGroup,
+    subject: SubjectId,
+) -> Option<&'a Scaling> {
     let mut scalings = scope.results.scalings.iter();
     scalings.find(|s| {
         (s.subject, s.target, s.case) == (subject, scope.target, group.case)
@@ -97,7 +101,7 @@ fn scaling_of<'a>(scope: &Scope<'a>, group: &Group, subject: SubjectId) -> Optio
     })
 }
 
-fn law(scope: &Scope, group: &Group) -> Table {
+fn law(scope: &Scope, group: &PointGroup) -> Table {
     let sweep = scope.case(group).sweep.as_deref().unwrap_or("n");
     let columns = [
         Column::from(scope.words.subject),
@@ -135,7 +139,7 @@ fn law(scope: &Scope, group: &Group) -> Table {
 }
 
 /// What a sweep of threads beyond the machine's cores does not show.
-fn shared_cores(scope: &Scope, group: &Group) -> Option<String> {
+fn shared_cores(scope: &Scope, group: &PointGroup) -> Option<String> {
     if !matches!(scope.plan.work, Work::Batches) {
         return None;
     }
@@ -174,7 +178,7 @@ fn law_row(scope: &Scope, (name, sweep): (&str, &str), law: &ScalingLaw) -> Vec<
 }
 
 /// Throughput against connections with the law where the points follow it.
-fn chart(scope: &Scope, group: &Group) -> Option<Chart> {
+fn chart(scope: &Scope, group: &PointGroup) -> Option<Chart> {
     let mut lines = Vec::new();
     for subject in scope.compared() {
         let line = charts::line(scope, group, subject, |point| {

@@ -18,7 +18,7 @@ pub struct Scope<'a> {
 
 /// The points of a case that differ in the sweep's value alone.
 #[derive(Clone, Debug)]
-pub struct Group {
+pub struct PointGroup {
     /// Index into the plan's cases.
     pub case: usize,
     /// What the points have in common, such as `statement=text`.
@@ -129,8 +129,8 @@ impl<'a> Scope<'a> {
 
     /// The points that do one operation at a time, or several at once, in groups in the plan's order.
     /// Load is always several at once.
-    pub fn groups(&self, cores: Cores) -> Vec<Group> {
-        let mut groups: Vec<Group> = Vec::new();
+    pub fn groups(&self, cores: Cores) -> Vec<PointGroup> {
+        let mut groups: Vec<PointGroup> = Vec::new();
         for id in self.points() {
             let (point, case) = (&self.plan.points[id], self.plan.case(id));
             let at_once = match self.plan.load() {
@@ -144,7 +144,7 @@ impl<'a> Scope<'a> {
             let mut earlier = groups.iter_mut();
             match earlier.find(|g| g.case == point.case && g.factors == factors) {
                 Some(group) => group.points.push(id),
-                None => groups.push(Group {
+                None => groups.push(PointGroup {
                     case: point.case,
                     factors,
                     points: vec![id],
@@ -155,12 +155,12 @@ impl<'a> Scope<'a> {
     }
 
     /// The case of a group.
-    pub fn case(&self, group: &Group) -> &'a Case {
+    pub fn case(&self, group: &PointGroup) -> &'a Case {
         &self.measured.plan.cases[group.case]
     }
 
     /// A group in words: `select statement=text`; without the case where there is only one without a name of its own.
-    pub fn group_label(&self, group: &Group) -> String {
+    pub fn group_label(&self, group: &PointGroup) -> String {
         let named = !self.plan.has_one_case();
         let name = named.then(|| self.case(group).name.clone());
         let factors = group.factors.iter().map(say::parameter);
@@ -169,7 +169,7 @@ impl<'a> Scope<'a> {
     }
 
     /// What a table or a chart of a group shows: `select statement=text: time`.
-    pub fn group_title(&self, group: &Group, content: &str) -> String {
+    pub fn group_title(&self, group: &PointGroup, content: &str) -> String {
         match self.group_label(group) {
             label if label.is_empty() => say::capital(content),
             label => format!("{label}: {content}"),

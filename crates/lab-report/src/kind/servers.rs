@@ -3,11 +3,11 @@
 
 use super::measured::over_run;
 use super::say::{self, count};
-use super::scope::{Group, Scope};
+use super::scope::{PointGroup, Scope};
 use super::standings::Standings;
 use super::{
-    Parts, cell, charts, costs, findings, hosts, load, load_sent, percentiles, scaling, shift,
-    slices, table,
+    DocumentParts, cell, charts, costs, findings, hosts, load, load_sent, percentiles, scaling,
+    shift, slices, table,
 };
 use crate::chart::file_name;
 use crate::document::{Chart, Finding, Quantity, Section, Table, Tone};
@@ -32,7 +32,7 @@ static RATES: [Metric; 5] = [
 static BYTES: [Metric; 1] = [Metric::RECEIVED];
 
 /// The parts of the document of a run of servers.
-pub fn parts(scope: &Scope, servers: &Servers) -> Parts {
+pub fn parts(scope: &Scope, servers: &Servers) -> DocumentParts {
     let view = View::new(*scope);
     let findings = [
         cpu_finding(&view),
@@ -49,7 +49,7 @@ pub fn parts(scope: &Scope, servers: &Servers) -> Parts {
         cases(&view),
         hosts::section(scope),
     ];
-    Parts {
+    DocumentParts {
         chart: chart(&view),
         findings: findings.into_iter().flatten().collect(),
         sections,
@@ -451,7 +451,7 @@ fn is_closed(scope: &Scope) -> bool {
 }
 
 /// All figures of points that differ in the number of connections alone.
-fn group_figures(section: &mut Section, scope: &Scope, group: &Group) {
+fn group_figures(section: &mut Section, scope: &Scope, group: &PointGroup) {
     let is_open = group.points.iter().any(|&p| scope.plan.is_open(p));
     if group.points.len() > 1 && !is_open {
         scaling::add(section, scope, group);

@@ -2,7 +2,7 @@
 //! The values of a factor side by side: for each subject a row for each value of the sweep.
 
 use super::cell::{self, NONE};
-use super::scope::{Group, Scope};
+use super::scope::{PointGroup, Scope};
 use super::{charts, say, table};
 use crate::document::{Chart, Finding, ForestRow, Quantity, Section, Table};
 use crate::format::quantity;
@@ -20,7 +20,7 @@ pub fn sections(scope: &Scope) -> Vec<Section> {
 }
 
 /// The groups of each case that does several operations at once over a sweep, with several values of a factor.
-fn cases(scope: &Scope) -> Vec<Vec<Group>> {
+fn cases(scope: &Scope) -> Vec<Vec<PointGroup>> {
     let groups = scope.groups(Cores::All).into_iter();
     let cases = say::grouped(groups.map(|group| (group.case, group)));
     let cases = cases.into_iter().map(|(_, groups)| groups);
@@ -131,8 +131,8 @@ fn costs(scope: &Scope) -> Option<String> {
 }
 
 /// `increment, lost increments: up to 46 % (44 to 48) with unsafe (c at threads=8); none with atomic and lock.`
-fn greatest_loss(scope: &Scope, groups: &[Group], metric: &Metric) -> Option<String> {
-    let most = |group: &Group| {
+fn greatest_loss(scope: &Scope, groups: &[PointGroup], metric: &Metric) -> Option<String> {
+    let most = |group: &PointGroup| {
         let places = scope.places(&scope.compared(), &group.points).into_iter();
         let known = places.filter_map(|place| Some((place, scope.interval(place, metric)?)));
         known.max_by(|a, b| a.1.estimate.total_cmp(&b.1.estimate))
@@ -162,7 +162,7 @@ fn greatest_loss(scope: &Scope, groups: &[Group], metric: &Metric) -> Option<Str
     ))
 }
 
-fn case_section(scope: &Scope, groups: &[Group]) -> Section {
+fn case_section(scope: &Scope, groups: &[PointGroup]) -> Section {
     let case = scope.case(&groups[0]);
     let factors = groups[0].factors.iter().map(|(key, _)| key.as_str());
     let factors = say::list(&factors.collect::<Vec<_>>());
@@ -176,9 +176,14 @@ fn case_section(scope: &Scope, groups: &[Group]) -> Section {
     section
 }
 
-fn metric_table(scope: &Scope, subject: SubjectId, groups: &[Group], metric: &Metric) -> Table {
+fn metric_table(
+    scope: &Scope,
+    subject: SubjectId,
+    groups: &[PointGroup],
+    metric: &Metric,
+) -> Table {
     let columns = groups.iter().map(|group| (group, values(group)));
-    let columns: Vec<(&Group, String)> = columns.collect();
+    let columns: Vec<(&PointGroup, String)> = columns.collect();
     let sides = (&*rows(scope, groups), &*columns);
     let sweep = scope.case(&groups[0]).sweep.as_deref();
     let title = format!("{}: {}", scope.title_of(subject), metric.title);
@@ -239,7 +244,7 @@ fn operations_of_batch(
 }
 
 /// The values of the sweep, ascending.
-fn rows(scope: &Scope, groups: &[Group]) -> Vec<(f64, String)> {
+fn rows(scope: &Scope, groups: &[PointGroup]) -> Vec<(f64, String)> {
     let points = groups.iter().flat_map(|group| &group.points);
     let rows = points.filter_map(|&p| Some((scope.plan.points[p].x?, scope.swept(p))));
     let mut rows: Vec<(f64, String)> = rows.collect();
@@ -248,7 +253,7 @@ fn rows(scope: &Scope, groups: &[Group]) -> Vec<(f64, String)> {
     rows
 }
 
-fn point_at(scope: &Scope, group: &Group, x: f64) -> Option<PointId> {
+fn point_at(scope: &Scope, group: &PointGroup, x: f64) -> Option<PointId> {
     let mut points = group.points.iter();
     points
         .find(|p| scope.plan.points[**p].x == Some(x))
@@ -256,7 +261,7 @@ fn point_at(scope: &Scope, group: &Group, x: f64) -> Option<PointId> {
 }
 
 /// `atomic`, or `lock 99` of two factors.
-fn values(group: &Group) -> String {
+fn values(group: &PointGroup) -> String {
     factor_values(group.factors.iter())
 }
 

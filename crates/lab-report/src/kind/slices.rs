@@ -2,7 +2,7 @@
 //! Charts of what happened slice by slice of a load: percentiles, where times lie, rates over time.
 
 use super::measured::SubjectScope;
-use super::scope::{Group, Scope};
+use super::scope::{PointGroup, Scope};
 use crate::document::{
     Axis, Band, Chart, Distribution, DistributionLine, Drawing, HeatColumn, HeatMap, HeatMaps,
     Line, Lines, Quantity, Scale, Stroke,
@@ -155,7 +155,7 @@ fn over_points<'s>(scope: &'s Scope) -> Maps<'s> {
         let subjects = scope.compared().into_iter();
         subjects.map(move |subject| (group.clone(), subject))
     });
-    let map = move |(colour, (group, subject)): (usize, (Group, SubjectId))| {
+    let map = move |(colour, (group, subject)): (usize, (PointGroup, SubjectId))| {
         let columns = group.points.iter().map(|&point| {
             let slices = slices(scope, (subject, Some(point)));
             HeatColumn {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What an audit's first screen says.
 
-use lab_model::audit::{Audit, AuditKind, Evidence, EvidenceValue, Finding, Fix, State};
+use lab_model::audit::{Audit, AuditFinding, AuditKind, Evidence, EvidenceValue, Fix, State};
 use lab_model::{Run, Unit};
 use lab_report::document::{Answer, Document};
 use lab_report::kind::audit::{AuditReport, ChangedReport, changed, document};
 use lab_report::{Format, Rendered, Terminal, render};
 
-fn finding(rule: &str, place: &str, fixes: &[(&str, &str)]) -> Finding {
+fn finding(rule: &str, place: &str, fixes: &[(&str, &str)]) -> AuditFinding {
     let fix = |(of, line): &(&str, &str)| Fix {
         of: (*of).into(),
         lines: vec!["# words".into(), (*line).into()],
     };
-    Finding {
+    AuditFinding {
         rule: rule.into(),
         area: "area".into(),
         title: "It is so".into(),
@@ -29,7 +29,7 @@ fn finding(rule: &str, place: &str, fixes: &[(&str, &str)]) -> Finding {
     }
 }
 
-fn audit(findings: Vec<Finding>) -> Audit {
+fn audit(findings: Vec<AuditFinding>) -> Audit {
     Audit {
         kind: AuditKind::Site,
         targets: vec!["a.example".into()],
@@ -40,7 +40,7 @@ fn audit(findings: Vec<Finding>) -> Audit {
     }
 }
 
-fn answer(findings: Vec<Finding>) -> Answer {
+fn answer(findings: Vec<AuditFinding>) -> Answer {
     let audit = audit(findings);
     let report = AuditReport {
         audit: &audit,
@@ -55,7 +55,7 @@ fn answer(findings: Vec<Finding>) -> Answer {
 /// Each rule once, with what it is about, and what to do where that is one thing.
 #[test]
 fn the_worst_rules_are_told_once_with_their_places() {
-    let sentences = |findings: Vec<Finding>| {
+    let sentences = |findings: Vec<AuditFinding>| {
         let of_rules = answer(findings).findings.into_iter().skip(1);
         of_rules
             .map(|f| format!("{}: {}", f.label, f.text))
@@ -89,14 +89,14 @@ fn the_worst_rules_are_told_once_with_their_places() {
 #[test]
 fn what_is_not_told_in_full_is_named() {
     let rules = ["a", "b", "c", "d"].map(|rule| finding(rule, "", &[]));
-    let first = |rules: &[Finding]| answer(rules.to_vec()).findings[0].text.clone();
+    let first = |rules: &[AuditFinding]| answer(rules.to_vec()).findings[0].text.clone();
     assert!(first(&rules).ends_with(" good. Besides the 2 below: c, d."));
     assert!(first(&rules[..2]).ends_with(" good."));
 }
 
 #[test]
 fn where_no_rule_applies_it_says_why() {
-    let none = |rule: &str, reason: &str| Finding {
+    let none = |rule: &str, reason: &str| AuditFinding {
         state: State::NotApplicable,
         seen: reason.into(),
         ..finding(rule, "", &[])
@@ -112,7 +112,7 @@ fn where_no_rule_applies_it_says_why() {
 }
 
 /// The report on two audits with these findings.
-fn compared(before: Vec<Finding>, after: Vec<Finding>) -> Document {
+fn compared(before: Vec<AuditFinding>, after: Vec<AuditFinding>) -> Document {
     let [before, after] = [before, after].map(audit);
     let run = Run::default();
     changed(&ChangedReport {
@@ -132,18 +132,18 @@ fn sentences_after_first(document: &Document) -> Vec<String> {
 /// `audit host --watch` and then without, and the other way round; and two devices, one in each.
 #[test]
 fn what_only_one_audit_looked_at_is_neither_better_nor_worse() {
-    let none = || Finding {
+    let none = || AuditFinding {
         state: State::NotApplicable,
         ..finding("folder-fast", "", &[])
     };
     let bad = |rule: &str, place: &str| finding(rule, place, &[]);
-    let good = |rule: &str, place: &str| Finding {
+    let good = |rule: &str, place: &str| AuditFinding {
         state: State::Good,
         ..bad(rule, place)
     };
     let folders = ["/srv/a", "/srv/b", "/srv/c", "/srv/d", "/srv/e"];
     let watched = || folders.map(|folder| bad("folder-fast", folder)).to_vec();
-    let with = |mut findings: Vec<Finding>, more: Finding| {
+    let with = |mut findings: Vec<AuditFinding>, more: AuditFinding| {
         findings.push(more);
         findings
     };
@@ -185,7 +185,7 @@ fn what_only_one_audit_looked_at_is_neither_better_nor_worse() {
 /// A rule that tells several things at once is compared as a whole: its list of names is another one in each.
 #[test]
 fn rules_that_tell_several_things_at_once_are_compared_by_the_worst() {
-    let several = |place: &str, state: State| Finding {
+    let several = |place: &str, state: State| AuditFinding {
         state,
         evidence: vec![Evidence {
             name: "things".into(),

@@ -6,7 +6,7 @@ use calamine::{Data, Reader, Xlsx};
 use lab_model::{Metric, Unit};
 use lab_report::document::*;
 use lab_report::format::{COLUMNS, csv, json, svg, xlsx, xml};
-use lab_report::{Limits, import_xml};
+use lab_report::{ImportLimits, import_xml};
 use proptest::prelude::*;
 use std::io::Cursor;
 
@@ -69,7 +69,7 @@ fn figures_are_xml_that_the_importer_reads() {
         document.rows.len(),
         "every metric of every row"
     );
-    let imported = import_xml(text.as_bytes(), &Limits::default()).expect("figures");
+    let imported = import_xml(text.as_bytes(), &ImportLimits::default()).expect("figures");
     let [c, ada, server, java] = imported.as_slice() else {
         panic!("{imported:?}");
     };
@@ -130,7 +130,7 @@ fn mean_times_and_their_counts_are_exchanged_where_they_are_known() {
         ..Document::default()
     };
     let imported =
-        import_xml(xml::render(&document).as_bytes(), &Limits::default()).expect("figures");
+        import_xml(xml::render(&document).as_bytes(), &ImportLimits::default()).expect("figures");
     let times = &imported[0].times;
     assert_eq!(times.len(), 1);
     assert_eq!(
@@ -404,7 +404,7 @@ proptest! {
         prop_assert_eq!(&rows[0][1], name.as_str());
         prop_assert!(rows.iter().all(|row| row[8].is_empty() || row[8].parse::<f64>().is_ok_and(f64::is_finite)));
         let text = xml::render(&document);
-        prop_assert!(import_xml(text.as_bytes(), &Limits::default()).is_ok(), "{}", text);
+        prop_assert!(import_xml(text.as_bytes(), &ImportLimits::default()).is_ok(), "{}", text);
         let mut book = workbook(&document);
         for sheet in book.sheet_names() {
             prop_assert!(sheet.encode_utf16().count() <= 31);

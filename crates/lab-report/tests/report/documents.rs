@@ -6,7 +6,8 @@ use crate::support::served::RunSize;
 use lab_model::{Metric, Run, Unit};
 use lab_profile::Profile;
 use lab_report::document::{
-    Answer, Cell, Chart, Content, Document, Drawing, Finding, Item, Quantity, Row, Section, Table,
+    Answer, Cell, CellContent, Chart, Document, Drawing, Finding, Item, Quantity, Row, Section,
+    Table,
 };
 use lab_report::kind;
 use lab_report::kind::profile::ProfileReport;
@@ -140,9 +141,9 @@ fn table(text: &mut String, table: &Table) {
 
 fn cell(cell: &Cell) -> String {
     let words = match &cell.content {
-        Content::Empty => String::new(),
-        Content::Words(words) => words.clone(),
-        Content::Quantity(quantity) => quantity_text(quantity),
+        CellContent::Empty => String::new(),
+        CellContent::Words(words) => words.clone(),
+        CellContent::Quantity(quantity) => quantity_text(quantity),
     };
     let note = if cell.note.is_empty() {
         String::new()
@@ -521,7 +522,7 @@ fn every_effect_of_a_factor_is_a_row_and_stands_in_a_table() {
         let tables = document.tables().into_iter();
         let tables = tables.filter(|t| t.title.contains(" with ") && t.title.contains(" / "));
         let cells = tables.flat_map(|table| table.rows.iter().flatten());
-        let cells = cells.filter(|cell| matches!(cell.content, Content::Quantity(_)));
+        let cells = cells.filter(|cell| matches!(cell.content, CellContent::Quantity(_)));
         assert_eq!(cells.count(), effects);
     }
 }

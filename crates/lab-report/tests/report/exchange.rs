@@ -5,11 +5,11 @@
 use crate::support;
 use lab_model::{Imported, Run};
 use lab_report::format::xml;
-use lab_report::{Document, ImportError, Limits, Report, import_xml, kind};
+use lab_report::{Document, ImportError, ImportLimits, Report, import_xml, kind};
 use proptest::prelude::*;
 
 fn read(text: &str) -> Result<Vec<Imported>, ImportError> {
-    import_xml(text.as_bytes(), &Limits::default())
+    import_xml(text.as_bytes(), &ImportLimits::default())
 }
 
 fn document(run: &Run) -> Document {
@@ -181,8 +181,8 @@ fn errors_say_what_and_where() {
         assert!(error.message.contains(word), "{text}: {error}");
         assert!(error.to_string().starts_with("line "));
     }
-    let latin =
-        import_xml(b"<benchmark\n language='\xe9'/>", &Limits::default()).expect_err("not UTF-8");
+    let latin = import_xml(b"<benchmark\n language='\xe9'/>", &ImportLimits::default())
+        .expect_err("not UTF-8");
     assert_eq!((latin.line, latin.column), (2, 12));
 }
 
@@ -204,9 +204,9 @@ fn bombs_are_refused() {
         "<benchmark><measures>{}</measures></benchmark>",
         time.repeat(20)
     );
-    let limits = Limits {
+    let limits = ImportLimits {
         elements: 10,
-        ..Limits::default()
+        ..ImportLimits::default()
     };
     assert!(
         import_xml(many.as_bytes(), &limits)
@@ -214,9 +214,9 @@ fn bombs_are_refused() {
             .message
             .contains("more than 10")
     );
-    let limits = Limits {
+    let limits = ImportLimits {
         bytes: 100,
-        ..Limits::default()
+        ..ImportLimits::default()
     };
     assert!(
         import_xml(many.as_bytes(), &limits)
@@ -244,7 +244,7 @@ proptest! {
                 _ => bytes.truncate(at),
             }
         }
-        match import_xml(&bytes, &Limits::default()) {
+        match import_xml(&bytes, &ImportLimits::default()) {
             Ok(found) => for time in found.iter().flat_map(|b| &b.times) {
                 prop_assert!(time.count > 0 && time.time_ns.is_finite() && time.time_ns >= 0.0);
             },

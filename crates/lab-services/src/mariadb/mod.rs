@@ -3,11 +3,11 @@
 
 mod status;
 
-use crate::address::{self, Address, Form, LAB, SUBJECTS};
+use crate::address::{self, Form, LAB, SUBJECTS, ServiceAddress};
 use crate::counters::Counters;
 use crate::daemon::Daemon;
 use crate::database::{
-    Database, DatabaseKind, PATIENCE, Refusal, Rows, check_version, error_with_sources,
+    ConnectionRefusal, Database, DatabaseKind, PATIENCE, Rows, check_version, error_with_sources,
     first_value, pairs,
 };
 use crate::folder::Folder;
@@ -113,9 +113,9 @@ const FACTS: &[&str] = &[
 /// A server, and the lab's connection to it.
 struct Mariadb {
     /// The address for the lab.
-    lab: Address,
+    lab: ServiceAddress,
     /// The address for subjects.
-    subjects: Address,
+    subjects: ServiceAddress,
     connection: Option<Conn>,
     status: Status,
     /// Statements sent so far, without those of the login.
@@ -125,7 +125,7 @@ struct Mariadb {
 }
 
 impl Mariadb {
-    fn new(lab: Address, subjects: Address, owner: Option<&'static str>) -> Mariadb {
+    fn new(lab: ServiceAddress, subjects: ServiceAddress, owner: Option<&'static str>) -> Mariadb {
         Mariadb {
             lab,
             subjects,
@@ -137,12 +137,13 @@ impl Mariadb {
     }
 
     fn private() -> io::Result<Mariadb> {
-        let [lab, subjects] = [LAB, SUBJECTS].map(|user| Address::private(&MARIADB.software, user));
+        let [lab, subjects] =
+            [LAB, SUBJECTS].map(|user| ServiceAddress::private(&MARIADB.software, user));
         Ok(Mariadb::new(lab?, subjects?, Some(SUBJECTS)))
     }
 
     /// Connects to a running server, as its subjects' user.
-    fn connect(address: Address) -> Result<Mariadb, ServiceError> {
+    fn connect(address: ServiceAddress) -> Result<Mariadb, ServiceError> {
         let mut server = Mariadb::new(address.clone(), address, None);
         server.log_in()?;
         Ok(server)
@@ -264,7 +265,7 @@ impl Database for Mariadb {
         &MARIADB
     }
 
-    fn address(&self) -> &Address {
+    fn address(&self) -> &ServiceAddress {
         &self.subjects
     }
 
@@ -435,7 +436,7 @@ fn complains(line: &str) -> bool {
         || (line.contains("option '") && line.contains(" adjusted to "))
 }
 
-fn set(address: &mut Address, name: &str, value: String) -> Result<bool, String> {
+fn set(address: &mut ServiceAddress, name: &str, value: String) -> Result<bool, String> {
     match name {
         "socket" => address.socket = Some(value.into()),
         _ => return Ok(false),
@@ -443,7 +444,7 @@ fn set(address: &mut Address, name: &str, value: String) -> Result<bool, String>
     Ok(true)
 }
 
-fn complete(address: &mut Address) -> Result<(), String> {
+fn complete(address: &mut ServiceAddress) -> Result<(), String> {
     if address.socket.is_some() {
         // With a socket, the URL's host has no meaning.
         address.host = None;
@@ -454,7 +455,7 @@ fn complete(address: &mut Address) -> Result<(), String> {
     Ok(())
 }
 
-fn target(address: &Address, transport: Transport, schema: &str) -> Option<String> {
+fn target(address: &ServiceAddress, transport: Transport, schema: &str) -> Option<String> {
     let (login, schema) = (address.login(), address::encoded(schema));
     Some(match transport {
         Transport::Tcp => format!(
@@ -486,7 +487,7 @@ fn hash(password: &str) -> String {
     format!("*{}", digits.concat())
 }
 
-fn log_in(address: &Address) -> Result<Conn, Refusal> {
+fn log_in(address: &ServiceAddress) -> Result<Conn, ConnectionRefusal> {
     let mut options = mysql::OptsBuilder::new()
         .user(Some(&address.user))
         .pass(Some(&address.password))
@@ -506,10 +507,10 @@ fn log_in(address: &Address) -> Result<Conn, Refusal> {
         let message = message_of(error);
         // MariaDB's error codes: access denied, unknown plugin, TLS required.
         match code {
-            None => Refusal::Unreachable(message),
-            Some(1044 | 1045 | 1130 | 1698) => Refusal::Login(message),
-            Some(3159) => Refusal::Tls(message),
-            Some(_) => Refusal::Other(message),
+            None => ConnectionRefusal::Unreachable(message),
+            Some(1044 | 1045 | 1130 | 1698) => ConnectionRefusal::Login(message),
+            Some(3159) => ConnectionRefusal::Tls(message),
+            Some(_) => ConnectionRefusal::Other(message),
         }
     })
 }

@@ -54,7 +54,7 @@ const OTHERS: [&str; 9] = [
 #[derive(Default)]
 pub(crate) struct Status {
     /// The values of the lab's own session.
-    session: Values,
+    session: StatusValues,
     /// How many statements the lab had sent when they were read.
     session_read_at: u64,
     /// Rows that earlier readings returned: the session does not count them, and the server does from the next reading
@@ -65,9 +65,9 @@ pub(crate) struct Status {
 }
 
 #[derive(Default)]
-struct Values(HashMap<String, u64>);
+struct StatusValues(HashMap<String, u64>);
 
-impl Values {
+impl StatusValues {
     fn get(&self, name: &str) -> u64 {
         self.0.get(name).copied().unwrap_or(0)
     }
@@ -126,7 +126,12 @@ impl Status {
         })
     }
 
-    fn values(&mut self, client: &mut Conn, scope: &str, sent: &mut u64) -> Result<Values, Error> {
+    fn values(
+        &mut self,
+        client: &mut Conn,
+        scope: &str,
+        sent: &mut u64,
+    ) -> Result<StatusValues, Error> {
         let names = STATEMENTS
             .iter()
             .map(|(variable, _)| variable)
@@ -139,6 +144,6 @@ impl Status {
             "SHOW {scope} STATUS WHERE Variable_name IN ({list})"
         ))?;
         self.rows_read += rows.len() as u64;
-        Ok(Values(rows.into_iter().collect()))
+        Ok(StatusValues(rows.into_iter().collect()))
     }
 }

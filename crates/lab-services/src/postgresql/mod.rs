@@ -5,11 +5,11 @@ mod shared_memory;
 mod statements;
 mod tally;
 
-use crate::address::{self, Address, Form, LAB, SUBJECTS};
+use crate::address::{self, Form, LAB, SUBJECTS, ServiceAddress};
 use crate::counters::Counters;
 use crate::daemon::Daemon;
 use crate::database::{
-    Database, DatabaseKind, PATIENCE, Refusal, Rows, check_version, error_with_sources,
+    ConnectionRefusal, Database, DatabaseKind, PATIENCE, Rows, check_version, error_with_sources,
     first_value, pairs,
 };
 use crate::folder::Folder;
@@ -27,7 +27,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
-use tally::Tally;
+use tally::SharedTally;
 
 /// PostgreSQL.
 pub static POSTGRESQL: DatabaseKind = DatabaseKind {
@@ -114,11 +114,11 @@ const FACTS: &[&str] = &[
 /// A server, and the lab's connection to it.
 struct Postgresql {
     /// The address for the lab.
-    lab: Address,
+    lab: ServiceAddress,
     /// The address for subjects.
-    subjects: Address,
+    subjects: ServiceAddress,
     /// The tally of a private server.
-    tally: Option<Arc<Tally>>,
+    tally: Option<Arc<SharedTally>>,
     client: Option<Client>,
     statements: Option<Statements>,
     /// The owner of schemas, if it is another role than the lab's.
@@ -128,8 +128,8 @@ struct Postgresql {
 impl Postgresql {
     fn private() -> io::Result<Postgresql> {
         Ok(Postgresql {
-            lab: Address::private(&POSTGRESQL.software, LAB)?,
-            subjects: Address::private(&POSTGRESQL.software, SUBJECTS)?,
+            lab: ServiceAddress::private(&POSTGRESQL.software, LAB)?,
+            subjects: ServiceAddress::private(&POSTGRESQL.software, SUBJECTS)?,
             tally: None,
             client: None,
             statements: None,
@@ -138,7 +138,7 @@ impl Postgresql {
     }
 
     /// Connects to a running server, as its subjects' user.
-    fn connect(address: Address) -> Result<Postgresql, ServiceError> {
+    fn connect(address: ServiceAddress) -> Result<Postgresql, ServiceError> {
         let mut server = Postgresql {
             lab: address.clone(),
             subjects: address,
@@ -237,7 +237,7 @@ impl Daemon for Postgresql {
         for (name, value) in settings {
             set(name, value);
         }
-        let tally = Tally::new()?;
+        let tally = SharedTally::new()?;
         tally.preload_into(&mut command);
         self.tally = Some(Arc::new(tally));
         for address in [&mut self.lab, &mut self.subjects] {
@@ -293,7 +293,7 @@ impl Database for Postgresql {
         &POSTGRESQL
     }
 
-    fn address(&self) -> &Address {
+    fn address(&self) -> &ServiceAddress {
         &self.subjects
     }
 
@@ -489,7 +489,7 @@ fn complains(line: &str) -> bool {
         .any(|word| line.contains(word))
 }
 
-fn set(address: &mut Address, name: &str, value: String) -> Result<bool, String> {
+fn set(address: &mut ServiceAddress, name: &str, value: String) -> Result<bool, String> {
     match name {
         "host" if value.starts_with('/') => address.socket = Some(value.into()),
         "host" => address.host = Some(value),
@@ -499,14 +499,14 @@ fn set(address: &mut Address, name: &str, value: String) -> Result<bool, String>
     Ok(true)
 }
 
-fn complete(address: &mut Address) -> Result<(), String> {
+fn complete(address: &mut ServiceAddress) -> Result<(), String> {
     if address.database.is_empty() {
         return Err("it names no database".into());
     }
     Ok(())
 }
 
-fn target(address: &Address, transport: Transport, schema: &str) -> Option<String> {
+fn target(address: &ServiceAddress, transport: Transport, schema: &str) -> Option<String> {
     let (login, port) = (address.login(), address.port);
     let database = address::encoded(&address.database);
     let path = address::encoded(&format!("-csearch_path={schema}"));
@@ -526,7 +526,7 @@ fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-fn log_in(address: &Address, database: &str) -> Result<Client, Refusal> {
+fn log_in(address: &ServiceAddress, database: &str) -> Result<Client, ConnectionRefusal> {
     let mut config = postgres::Config::new();
     match (&address.socket, &address.host) {
         (Some(folder), _) => config.host_path(folder),
@@ -548,12 +548,12 @@ fn log_in(address: &Address, database: &str) -> Result<Client, Refusal> {
         let code = error.code().cloned();
         let message = message_of(&error);
         match code {
-            None => Refusal::Unreachable(message),
+            None => ConnectionRefusal::Unreachable(message),
             Some(_) if message.contains("no encryption") || message.contains("SSL off") => {
-                Refusal::Tls(message)
+                ConnectionRefusal::Tls(message)
             }
-            Some(code) if login.contains(&code) => Refusal::Login(message),
-            Some(_) => Refusal::Other(message),
+            Some(code) if login.contains(&code) => ConnectionRefusal::Login(message),
+            Some(_) => ConnectionRefusal::Other(message),
         }
     })
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// The content of its small System V segment (PostgreSQL's source, pg_shmem.h), which identifies the data directory.
 #[repr(C)]
 #[derive(Clone, Copy)]
-struct Header {
+struct SegmentHeader {
     magic: i32,
     creator: i32,
     total: usize,
@@ -51,21 +51,22 @@ fn unused_segments(owner: u32) -> Vec<i32> {
         let &[_, id, _, size, _, _, attached, user, ..] = &columns[..] else {
             return None;
         };
-        let is_candidate =
-            size as usize >= size_of::<Header>() && attached == 0 && user == u64::from(owner);
+        let is_candidate = size as usize >= size_of::<SegmentHeader>()
+            && attached == 0
+            && user == u64::from(owner);
         is_candidate.then_some(id as i32)
     });
     lines.collect()
 }
 
-fn header(id: i32) -> Option<Header> {
+fn header(id: i32) -> Option<SegmentHeader> {
     // SAFETY: it is attached at an address of the system's choice, read within its size, and detached.
     unsafe {
         let address = libc::shmat(id, std::ptr::null(), libc::SHM_RDONLY);
         if address as isize == -1 {
             return None;
         }
-        let header = address.cast::<Header>().read();
+        let header = address.cast::<SegmentHeader>().read();
         libc::shmdt(address);
         Some(header)
     }

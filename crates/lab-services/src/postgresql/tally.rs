@@ -36,20 +36,20 @@ const MOST_READINGS: usize = 1000;
 const BYTES: NonZeroUsize = NonZeroUsize::new(size_of::<TallyPage>()).unwrap();
 
 /// The page, shared with the server.
-pub(crate) struct Tally {
+pub(crate) struct SharedTally {
     page: NonNull<c_void>,
     file: File,
     library: File,
 }
 
 // SAFETY: the page consists of atomic numbers.
-unsafe impl Send for Tally {}
+unsafe impl Send for SharedTally {}
 // SAFETY: as above.
-unsafe impl Sync for Tally {}
+unsafe impl Sync for SharedTally {}
 
-impl Tally {
+impl SharedTally {
     /// Creates page and library in memory alone: a scratch folder may be mounted so that nothing in it can be executed.
-    pub fn new() -> io::Result<Tally> {
+    pub fn new() -> io::Result<SharedTally> {
         let file = File::from(memfd_create("benchlab-tally", MFdFlags::MFD_CLOEXEC)?);
         file.set_len(BYTES.get() as u64)?;
         let mut library = File::from(memfd_create("benchlab-tally.so", MFdFlags::MFD_CLOEXEC)?);
@@ -57,7 +57,7 @@ impl Tally {
         let access = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
         // SAFETY: a new mapping of a file that has this length.
         let page = unsafe { mmap(None, BYTES, access, MapFlags::MAP_SHARED, &file, 0)? };
-        Ok(Tally {
+        Ok(SharedTally {
             page,
             file,
             library,
@@ -93,7 +93,7 @@ impl Tally {
     }
 }
 
-impl EndedProcesses for Tally {
+impl EndedProcesses for SharedTally {
     /// A server that died in the middle of a write leaves the sequence odd: then the last reading counts.
     fn cpu_ns_with(&self, living: &dyn Fn() -> Option<u64>) -> Option<u64> {
         let page = self.page();
@@ -114,7 +114,7 @@ impl EndedProcesses for Tally {
     }
 }
 
-impl Drop for Tally {
+impl Drop for SharedTally {
     fn drop(&mut self) {
         // SAFETY: nothing refers to it any more.
         let _ = unsafe { munmap(self.page, BYTES.get()) };

@@ -2,7 +2,7 @@
 //! A daemon that is no SQL server is started, watched and ended like one: Python's file server.
 
 use crate::common::{processes_in, soon};
-use lab_services::{Daemon, Folder, Request, ServiceError, Software, Starting, clear_of};
+use lab_services::{Daemon, DaemonOptions, Folder, ServiceError, Software, Starting, clear_of};
 use nix::sys::signal::{Signal, kill};
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -75,7 +75,7 @@ impl Daemon for FileServer {
 }
 
 fn begin(scratch: &Path, settings: &[(&str, &str)]) -> Result<Starting<FileServer>, ServiceError> {
-    let mut request = Request::new(scratch);
+    let mut request = DaemonOptions::new(scratch);
     let to_owned_pair = |&(name, value): &(&str, &str)| (name.to_owned(), value.to_owned());
     request.settings = settings.iter().map(to_owned_pair).collect();
     Starting::new(Box::default(), &request)

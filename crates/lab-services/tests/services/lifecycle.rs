@@ -198,7 +198,8 @@ fn a_long_path_does_not_keep_a_server_from_its_socket() {
         let parent = tempfile::tempdir().unwrap();
         let scratch = parent.path().join("long".repeat(25));
         fs::create_dir(&scratch).unwrap();
-        let mut service = Service::start(kind, &lab_services::Request::new(&scratch)).unwrap();
+        let mut service =
+            Service::start(kind, &lab_services::DaemonOptions::new(&scratch)).unwrap();
         service.admin().create_schema("tests").unwrap();
         let target = service.target(Transport::Unix, "tests").unwrap();
         Client::connect(kind, &target).run("SELECT 1");

@@ -14,22 +14,22 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use tempfile::TempDir;
 
 /// The example; its command ends with its standard input at the latest.
-struct Running {
+struct RunningDaemon {
     temporary: TempDir,
     child: Child,
     stdout: BufReader<ChildStdout>,
 }
 
-impl Running {
-    fn shell(script: &str) -> Running {
-        Running::with(&["sh", "-c", script])
+impl RunningDaemon {
+    fn shell(script: &str) -> RunningDaemon {
+        RunningDaemon::with(&["sh", "-c", script])
     }
 
-    fn with(words: &[&str]) -> Running {
-        Running::with_change(words, |_| {})
+    fn with(words: &[&str]) -> RunningDaemon {
+        RunningDaemon::with_change(words, |_| {})
     }
 
-    fn with_change(words: &[&str], change: impl FnOnce(&mut Command)) -> Running {
+    fn with_change(words: &[&str], change: impl FnOnce(&mut Command)) -> RunningDaemon {
         let temporary = tempfile::tempdir().unwrap();
         let mut command = Command::new(program());
         command.args(words).env("TMPDIR", temporary.path());
@@ -40,7 +40,7 @@ impl Running {
             .spawn()
             .expect("`cargo test -p lab-services` builds the examples");
         let stdout = BufReader::new(child.stdout.take().unwrap());
-        Running {
+        RunningDaemon {
             temporary,
             child,
             stdout,
@@ -89,7 +89,7 @@ fn variable(kind: &str) -> String {
 #[test]
 fn a_command_has_its_servers_and_hands_on_its_status() {
     let mut running =
-        Running::shell(r#"echo "${LAB_POSTGRESQL%%:*}" "${LAB_MARIADB%%:*}"; exit 5"#);
+        RunningDaemon::shell(r#"echo "${LAB_POSTGRESQL%%:*}" "${LAB_MARIADB%%:*}"; exit 5"#);
     let line = running.line();
     let names: Vec<&str> = line.split_whitespace().collect();
     let kinds: Vec<&str> = installed().iter().map(|kind| kind.name).collect();
@@ -101,7 +101,7 @@ fn a_command_has_its_servers_and_hands_on_its_status() {
 fn a_command_may_ask_for_one_server() {
     for kind in installed() {
         let script = r#"echo "${LAB_POSTGRESQL%%:*}${LAB_MARIADB%%:*}""#;
-        let mut running = Running::with(&["--only", kind.name, "sh", "-c", script]);
+        let mut running = RunningDaemon::with(&["--only", kind.name, "sh", "-c", script]);
         assert_eq!(running.line().trim(), kind.name);
         assert_eq!(running.finish().0, Some(0));
     }
@@ -112,7 +112,7 @@ fn a_command_may_ask_for_one_server() {
 fn a_role_may_do_what_the_tests_do() {
     for kind in installed() {
         let script = format!("echo ${}; read line", variable(kind.name));
-        let mut running = Running::with(&["--only", kind.name, "sh", "-c", &script]);
+        let mut running = RunningDaemon::with(&["--only", kind.name, "sh", "-c", &script]);
         let mut client = Client::connect(kind, running.line().trim());
         client.run("CREATE TABLE own (n int)");
         client.run("CREATE SCHEMA another");
@@ -147,7 +147,7 @@ fn a_server_that_is_not_installed_is_left_out_and_named() {
     ];
     let folder = tempfile::tempdir().unwrap();
     symlink("/bin/sh", folder.path().join("sh")).unwrap();
-    let mut running = Running::with_change(&words, |command| {
+    let mut running = RunningDaemon::with_change(&words, |command| {
         command.env("PATH", folder.path());
         for kind in DATABASES {
             command.env(variable(kind.name), "of another caller");
@@ -179,7 +179,7 @@ fn wrong_words_say_how_it_is_called() {
         &["--only", "oracle", "true"],
     ];
     for words in wrong {
-        let (status, complaints) = Running::with(words).finish();
+        let (status, complaints) = RunningDaemon::with(words).finish();
         assert_eq!(status, Some(2), "{words:?}");
         assert!(
             complaints.starts_with("usage: with_services "),
@@ -190,7 +190,8 @@ fn wrong_words_say_how_it_is_called() {
 
 #[test]
 fn a_missing_command_is_named() {
-    let (status, complaints) = Running::with(&["--only", "postgresql", "no-such-program"]).finish();
+    let (status, complaints) =
+        RunningDaemon::with(&["--only", "postgresql", "no-such-program"]).finish();
     assert_eq!(status, Some(2));
     let expected = "with_services: no-such-program cannot be started: ";
     assert!(complaints.contains(expected), "{complaints}");
@@ -199,7 +200,7 @@ fn a_missing_command_is_named() {
 #[test]
 fn the_status_of_a_command_that_was_killed_is_the_shells() {
     let (status, _) =
-        Running::with(&["--only", "postgresql", "sh", "-c", "kill -KILL $$"]).finish();
+        RunningDaemon::with(&["--only", "postgresql", "sh", "-c", "kill -KILL $$"]).finish();
     assert_eq!(status, Some(128 + Signal::SIGKILL as i32));
 }
 
@@ -208,7 +209,7 @@ fn a_killed_lab_leaves_no_server_and_the_next_one_removes_its_data() {
     if installed().is_empty() {
         return;
     }
-    let mut running = Running::shell("echo ready; read line");
+    let mut running = RunningDaemon::shell("echo ready; read line");
     assert_eq!(running.line(), "ready\n");
     assert!(running.has_server());
     running.child.kill().unwrap();
@@ -233,7 +234,7 @@ fn only_entry(folder: &Path) -> PathBuf {
 #[test]
 fn a_signal_that_asks_to_stop_reaches_the_command_before_its_servers_go() {
     for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
-        let mut running = Running::shell("trap 'exit 9' INT TERM HUP; echo ready; read line");
+        let mut running = RunningDaemon::shell("trap 'exit 9' INT TERM HUP; echo ready; read line");
         assert_eq!(running.line(), "ready\n");
         match signal {
             // As a terminal does.
@@ -250,7 +251,7 @@ fn while_servers_start_a_signal_ends_it_without_the_command() {
         .into_iter()
         .zip([Signal::SIGTERM, Signal::SIGHUP])
     {
-        let mut running = Running::with(&["--only", kind.name, "echo", "begun"]);
+        let mut running = RunningDaemon::with(&["--only", kind.name, "echo", "begun"]);
         assert!(soon(|| running.has_server()), "{kind}");
         kill(running.pid(), signal).unwrap();
         assert_eq!(running.line(), "", "{kind}");

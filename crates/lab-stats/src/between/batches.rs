@@ -8,19 +8,19 @@ use crate::change::change;
 use crate::order;
 use crate::ratio::{Level, ratio};
 use crate::results::judge::candidates;
-use crate::table::Table;
+use crate::table::BatchTable;
 use crate::verdict::verdict;
 use lab_model::{Metric, PointId};
 
 /// Two runs with their samples reduced.
 pub(crate) struct Batches<'s> {
     sides: &'s Sides<'s>,
-    tables: [Table; 2],
+    tables: [BatchTable; 2],
 }
 
 impl Batches<'_> {
     pub fn new<'s>(sides: &'s Sides<'s>) -> Batches<'s> {
-        let table = |side: &super::side::RunSide| Table::new(side.run, side.plan);
+        let table = |side: &super::side::RunSide| BatchTable::new(side.run, side.plan);
         Batches {
             sides,
             tables: sides.0.each_ref().map(table),

@@ -12,7 +12,7 @@ pub struct Between {
     /// The name of the baseline, if both runs have the same, on each target.
     pub baseline: Option<String>,
     /// Whether the baseline is the same program in both, on each target.
-    pub baseline_program: Program,
+    pub baseline_program: ProgramMatch,
     /// Complete blocks of each.
     pub blocks: [u32; 2],
     /// The level that the changes at one point were asked to have together, 0 to 1.
@@ -46,7 +46,7 @@ pub struct Changed {
     /// unit.
     pub relative: bool,
     /// Whether it is the same program in both runs; of servers that is not known.
-    pub program: Program,
+    pub program: ProgramMatch,
     /// It is the baseline.
     pub baseline: bool,
     /// It is the baseline or its second copy: if the program is the same, only the machine and the system can have
@@ -81,7 +81,7 @@ pub struct ControlChange {
 /// Whether a subject is the same program in both runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Program {
+pub enum ProgramMatch {
     /// Both runs have the same hash, or the same command line and revision.
     Same,
     /// The files do not say.

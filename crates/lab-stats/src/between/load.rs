@@ -5,7 +5,7 @@
 //! percentiles are those of all requests of a run together, for a block's own know nothing of a stall that
 //! other blocks have.
 
-use super::changed::{Changed, Program};
+use super::changed::{Changed, ProgramMatch};
 use super::side::{PointPair, Sides};
 use crate::analysis::Interval;
 use crate::change::{change, quotient};
@@ -95,7 +95,7 @@ fn changed(
     let verdict = verdict(&ratio, sides.margins(margin));
     let verdict = unless_hidden(verdict, || is_the_generators(sides, visits, metric));
     Some(Changed {
-        program: Program::Unknown,
+        program: ProgramMatch::Unknown,
         verdict: Some(verdict),
         ..sides.changed(place, (*metric).clone(), values, &ratio)
     })

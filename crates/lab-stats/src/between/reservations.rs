@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What limits the conclusions from two runs that were not interleaved, in sentences.
 
-use super::changed::{Between, Changed, Program, Reservation};
+use super::changed::{Between, Changed, ProgramMatch, Reservation};
 use super::differing;
 use super::facts::Differing;
 use super::side::{RunSide, Sides};
@@ -100,9 +100,9 @@ fn baseline(between: &Between) -> Option<String> {
     let name = between.baseline.as_ref()?;
     let state = match between.baseline_program {
         _ if !between.judged().any(|c| c.relative) => return None,
-        Program::Same => return None,
-        Program::Changed => "is another program",
-        Program::Unknown => "may be another program (the files do not say)",
+        ProgramMatch::Same => return None,
+        ProgramMatch::Changed => "is another program",
+        ProgramMatch::Unknown => "may be another program (the files do not say)",
     };
     Some(format!(
         "The baseline {name} {state} in the second run: a ratio that changed can come from either side."
@@ -181,7 +181,7 @@ fn same_program(between: &Between) -> Option<String> {
             c.verdict,
             Some(Verdict::Equivalent | Verdict::Inconclusive { .. })
         );
-        c.program == Program::Same && told_apart
+        c.program == ProgramMatch::Same && told_apart
     };
     let changed = between.judged().filter(changed);
     let names: BTreeSet<&str> = changed.map(|c| c.subject.as_str()).collect();

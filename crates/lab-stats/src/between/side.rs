@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Two runs on one target, and what they have in common.
 
-use super::changed::{Changed, Program};
+use super::changed::{Changed, ProgramMatch};
 use super::incomparable::{Incomparable, checked_plan};
 use super::work;
 use crate::analysis::{Interval, Refusal};
@@ -199,19 +199,19 @@ impl Sides<'_> {
         !refused(0) && !refused(1)
     }
 
-    pub fn program(&self, name: &str) -> Program {
+    pub fn program(&self, name: &str) -> ProgramMatch {
         let by_hash = match self.0.each_ref().map(|side| side.hash(name)) {
-            [Some(a), Some(b)] if a == b => Program::Same,
-            [Some(_), Some(_)] => Program::Changed,
-            _ => Program::Unknown,
+            [Some(a), Some(b)] if a == b => ProgramMatch::Same,
+            [Some(_), Some(_)] => ProgramMatch::Changed,
+            _ => ProgramMatch::Unknown,
         };
         // A command may start other programs, which neither its line nor its hash shows.
         match self.0.each_ref().map(|side| side.command(name)) {
             [None, None] => by_hash,
-            [first, second] if first != second => Program::Changed,
-            [Some((_, Some(_))), _] => Program::Same,
-            _ if by_hash == Program::Changed => Program::Changed,
-            _ => Program::Unknown,
+            [first, second] if first != second => ProgramMatch::Changed,
+            [Some((_, Some(_))), _] => ProgramMatch::Same,
+            _ if by_hash == ProgramMatch::Changed => ProgramMatch::Changed,
+            _ => ProgramMatch::Unknown,
         }
     }
 

@@ -160,7 +160,7 @@ fn all(counts: impl Iterator<Item = u64>) -> u64 {
 
 /// What is missing in a run because all agents were lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Missing {
+pub struct MissingLoad {
     /// Complete blocks, and planned blocks.
     pub blocks: (u32, u32),
     /// Requests that were due in the missing blocks; 0 in a closed loop.
@@ -168,7 +168,7 @@ pub struct Missing {
 }
 
 /// What is missing in a run that lost all agents; `None`: it did not.
-pub fn missing(run: &Run, plan: &Plan) -> Option<Missing> {
+pub fn missing(run: &Run, plan: &Plan) -> Option<MissingLoad> {
     let load = plan.load()?;
     let planned = plan.measure.max_blocks;
     let complete = run.complete_blocks().count() as u32;
@@ -185,7 +185,7 @@ pub fn missing(run: &Run, plan: &Plan) -> Option<Missing> {
         let visits = u64::from(planned.saturating_sub(complete)) * visits * passes;
         visits as f64 * load.arrivals.due(load.stretch_ns)
     };
-    (all_lost && complete < planned).then(|| Missing {
+    (all_lost && complete < planned).then(|| MissingLoad {
         blocks: (complete, planned),
         due: due.round() as u64,
     })

@@ -66,14 +66,14 @@ pub fn judge(thresholds: &[Threshold], results: &Results, plan: &Plan) -> Judgem
                 point,
             };
             match threshold.outcome(&server) {
-                Outcome::Passed => {}
-                Outcome::Crossed(value, text) => judgement.crossed.push(Crossed {
+                ThresholdOutcome::Passed => {}
+                ThresholdOutcome::Crossed(value, text) => judgement.crossed.push(Crossed {
                     subject,
                     point,
                     text,
                     value,
                 }),
-                Outcome::Undecided(text) => judgement.undecided.push(Undecided {
+                ThresholdOutcome::Undecided(text) => judgement.undecided.push(Undecided {
                     subject,
                     point,
                     text,
@@ -161,15 +161,15 @@ impl ServerFigures<'_> {
 }
 
 /// What a threshold finds at one place.
-enum Outcome {
+enum ThresholdOutcome {
     Passed,
     Crossed(f64, String),
     Undecided(String),
 }
 
 impl Threshold {
-    fn outcome(&self, server: &ServerFigures) -> Outcome {
-        let undecided = |reason: String| Outcome::Undecided(format!("{self}: {reason}"));
+    fn outcome(&self, server: &ServerFigures) -> ThresholdOutcome {
+        let undecided = |reason: String| ThresholdOutcome::Undecided(format!("{self}: {reason}"));
         if !server.is_measured() {
             return undecided("nothing was measured".to_string());
         }
@@ -179,11 +179,11 @@ impl Threshold {
         };
         let value = measured.value();
         if self.comparison.holds(value, self.bound) {
-            return Outcome::Crossed(value, self.sentence(value, measured.interval()));
+            return ThresholdOutcome::Crossed(value, self.sentence(value, measured.interval()));
         }
         match self.quantity.reason_hidden(server) {
             Some(reason) => undecided(reason),
-            None => Outcome::Passed,
+            None => ThresholdOutcome::Passed,
         }
     }
 

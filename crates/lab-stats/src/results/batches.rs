@@ -4,16 +4,16 @@
 use super::compare::{Compared, ComparisonFamily, Question};
 use super::completed::completed;
 use super::judge::Basis;
-use super::levels::{Blocks, Levels, Summary, key};
+use super::levels::{BlockSummary, Blocks, Levels, key};
 use super::means::{MeanScope, effects, overall};
 use super::observed::Observed;
 use super::{Results, Value, best, bias, calls, footprints, pauses, spread};
 use crate::latencies::{self, Histogram};
 use crate::refusals::failed;
 use crate::sign_flip::Logs;
-use crate::table::{BatchFigures, Table, sound_plan};
+use crate::table::{BatchFigures, BatchTable, sound_plan};
 use crate::{mean, scaling, spending, sweeps, usage};
-use lab_model::{Cores, Direction, Exit, Metric, Plan, PointId, Run, SubjectPoint};
+use lab_model::{Cores, Direction, Metric, Plan, PointId, ProcessExit, Run, SubjectPoint};
 
 static TYPICAL: [Metric; 1] = [Metric::WALL];
 /// The mean times of a visit, pauses and all.
@@ -26,7 +26,7 @@ pub(crate) fn results(run: &Run, share: f64) -> Results {
         return Results::default();
     };
     let basis = Basis::new(run, plan, share * spending::alpha(run, plan));
-    let table = Table::new(run, plan);
+    let table = BatchTable::new(run, plan);
     let observed = calls::observed(run);
     let compared = compared(&basis, &table, &observed);
     let mut results = Results {
@@ -55,14 +55,14 @@ pub(crate) fn results(run: &Run, share: f64) -> Results {
 
 /// The comparisons of a run. Typical times and the subjects' own metrics have verdicts; mean times have ratios beside
 /// them.
-pub(crate) fn compared(basis: &Basis, table: &Table, observed: &Observed) -> Compared {
+pub(crate) fn compared(basis: &Basis, table: &BatchTable, observed: &Observed) -> Compared {
     family(basis, table, observed).judge()
 }
 
 /// The comparisons of a run before they are judged.
 pub(crate) fn family<'b, 'r>(
     basis: &'b Basis<'r>,
-    table: &Table,
+    table: &BatchTable,
     observed: &Observed,
 ) -> ComparisonFamily<'b, 'r> {
     let mut family = ComparisonFamily::new(basis);
@@ -117,7 +117,7 @@ pub(crate) fn family<'b, 'r>(
 }
 
 /// The most operations per second of each subject over each sweep whose points do several at once.
-fn bests(family: &mut ComparisonFamily, table: &Table) {
+fn bests(family: &mut ComparisonFamily, table: &BatchTable) {
     let plan = family.basis.plan;
     let rate = |subject, point| of(table.visits(subject, point), |v| Some(1e9 / v.wall_ns));
     let at_once = sweeps::sweeps(plan).into_iter();
@@ -145,7 +145,7 @@ fn of<'t>(
 }
 
 /// Every figure of every subject at every point that did not fail there, and over the whole run.
-fn figures(basis: &Basis, table: &Table, observed: &Observed, results: &mut Results) {
+fn figures(basis: &Basis, table: &BatchTable, observed: &Observed, results: &mut Results) {
     let (run, plan) = (basis.run, basis.plan);
     let mut levels = Levels {
         alpha: plan.measure.alpha,
@@ -182,7 +182,7 @@ fn figures(basis: &Basis, table: &Table, observed: &Observed, results: &mut Resu
 /// What an operation takes, and what of it is the server's.
 fn times(
     basis: &Basis,
-    table: &Table,
+    table: &BatchTable,
     place: SubjectPoint,
     levels: &mut Levels,
     results: &mut Results,
@@ -196,10 +196,10 @@ fn times(
         let blocks = of(visits.iter().copied(), |visit| Some(value(visit)));
         levels.add(key(subject, point, metric), summary, &blocks);
     };
-    add(&Metric::WALL, Summary::Median, &|visit| visit.wall_ns);
-    add(&Metric::CPU, Summary::Median, &|visit| visit.cpu_ns);
-    add(&Metric::MEAN_WALL, Summary::Mean, &WALL);
-    add(&Metric::MEAN_CPU, Summary::Mean, &CPU);
+    add(&Metric::WALL, BlockSummary::Median, &|visit| visit.wall_ns);
+    add(&Metric::CPU, BlockSummary::Median, &|visit| visit.cpu_ns);
+    add(&Metric::MEAN_WALL, BlockSummary::Mean, &WALL);
+    add(&Metric::MEAN_CPU, BlockSummary::Mean, &CPU);
     let cost = pauses::cost(&visits, basis.plan.seed, levels.alpha);
     if let Some((blocks, cost)) = cost {
         levels.push(
@@ -229,7 +229,7 @@ fn times(
     }
     let mut add = |metric: &Metric, value: &dyn Fn(&BatchFigures) -> f64| {
         let blocks = of(visits.iter().copied(), |visit| Some(value(visit)));
-        levels.add(key(subject, point, metric), Summary::Mean, &blocks);
+        levels.add(key(subject, point, metric), BlockSummary::Mean, &blocks);
     };
     if service {
         add(&Metric::SERVER_CPU, &|v| v.mean_server_ns.unwrap_or(0.0));
@@ -251,8 +251,8 @@ fn at_once((subject, point): SubjectPoint, blocks: &[Option<&Histogram>], levels
         levels.add(key(subject, point, metric), summary, blocks);
     };
     let operations = of(&|block| Some(block.total() as f64));
-    add(&Metric::OPERATIONS, Summary::Sum, &operations);
-    add(&Metric::P50, Summary::Median, &medians);
+    add(&Metric::OPERATIONS, BlockSummary::Sum, &operations);
+    add(&Metric::P50, BlockSummary::Median, &medians);
     for (metric, per_10_000) in [
         (Metric::P90, 9000),
         (Metric::P99, 9900),
@@ -260,15 +260,15 @@ fn at_once((subject, point): SubjectPoint, blocks: &[Option<&Histogram>], levels
         (Metric::MAX, 10_000),
     ] {
         let quantiles = of(&|block| block.quantile(per_10_000));
-        add(&metric, Summary::Median, &quantiles);
+        add(&metric, BlockSummary::Median, &quantiles);
     }
 }
 
 /// A metric, and what the system says of a process in it.
-type Used = (Metric, fn(&Exit) -> u64);
+type Used = (Metric, fn(&ProcessExit) -> u64);
 
 /// What the processes of whole commands used: over blocks, of the mean of a block's processes.
-fn used((subject, point): SubjectPoint, blocks: &[Vec<&Exit>], levels: &mut Levels) {
+fn used((subject, point): SubjectPoint, blocks: &[Vec<&ProcessExit>], levels: &mut Levels) {
     let all: [Used; 7] = [
         (Metric::USER_CPU, |e| e.user_ns),
         (Metric::SYSTEM_CPU, |e| e.sys_ns),
@@ -283,6 +283,6 @@ fn used((subject, point): SubjectPoint, blocks: &[Vec<&Exit>], levels: &mut Leve
             .iter()
             .map(|exits| Some(usage::mean(exits, value)))
             .collect();
-        levels.add(key(subject, point, &metric), Summary::Median, &means);
+        levels.add(key(subject, point, &metric), BlockSummary::Median, &means);
     }
 }

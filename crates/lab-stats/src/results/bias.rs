@@ -16,7 +16,7 @@ const LEAST_TURNS: usize = 4;
 const LEAST_BLOCKS: usize = 3;
 
 /// One turn of a subject.
-struct Turn {
+struct SubjectTurn {
     point: PointId,
     subject: SubjectId,
     pass: u32,
@@ -27,14 +27,14 @@ struct Turn {
 /// The turns of a block in the order of time.
 struct Turns {
     core: u32,
-    all: Vec<Turn>,
+    all: Vec<SubjectTurn>,
 }
 
 /// The biases of batches and of whole commands.
 pub(crate) fn of_batches(run: &Run, plan: &Plan) -> Vec<Bias> {
     let of = |block: &Block| {
         let planned = block.samples.iter().filter(|s| s.point < plan.points.len());
-        let turns = planned.map(|s| Turn {
+        let turns = planned.map(|s| SubjectTurn {
             point: s.point,
             subject: s.subject,
             pass: s.pass,
@@ -58,7 +58,7 @@ pub(crate) fn of_load(run: &Run, plan: &Plan) -> Vec<Bias> {
         let planned = block.slices.iter().filter(|s| s.point < plan.points.len());
         let closed = planned.filter(|s| !plan.is_open(s.point));
         let served = closed.filter(|slice| slice.served > 0);
-        let turns = served.map(|s| Turn {
+        let turns = served.map(|s| SubjectTurn {
             point: s.point,
             subject: s.subject,
             pass: s.pass,
@@ -123,10 +123,10 @@ fn of_turns(plan: &Plan, blocks: &[Turns]) -> Vec<Bias> {
 }
 
 /// The logarithm of what a block shows of a subject.
-type Difference = fn(&[Turn], SubjectId) -> Option<f64>;
+type Difference = fn(&[SubjectTurn], SubjectId) -> Option<f64>;
 
 /// Of mirrored passes the last of the first begins the second, and so follows itself.
-fn carry_over(turns: &[Turn], subject: SubjectId) -> Option<f64> {
+fn carry_over(turns: &[SubjectTurn], subject: SubjectId) -> Option<f64> {
     let differences = turns.windows(2).filter_map(|two| match two {
         [before, after]
             if before.subject == subject
@@ -143,7 +143,7 @@ fn carry_over(turns: &[Turn], subject: SubjectId) -> Option<f64> {
 }
 
 /// The mean over points of what lies between the halves of their turns.
-fn drift(turns: &[Turn], subject: SubjectId) -> Option<f64> {
+fn drift(turns: &[SubjectTurn], subject: SubjectId) -> Option<f64> {
     let of = |logs: &Vec<f64>| {
         let (first, second) = logs.split_at(logs.len() / 2);
         let enough = logs.len() >= LEAST_TURNS;
@@ -153,7 +153,7 @@ fn drift(turns: &[Turn], subject: SubjectId) -> Option<f64> {
     average(by_point(turns, subject).values().filter_map(of))
 }
 
-fn by_point(turns: &[Turn], subject: SubjectId) -> BTreeMap<PointId, Vec<f64>> {
+fn by_point(turns: &[SubjectTurn], subject: SubjectId) -> BTreeMap<PointId, Vec<f64>> {
     let mut points: BTreeMap<PointId, Vec<f64>> = BTreeMap::new();
     for turn in turns.iter().filter(|turn| turn.subject == subject) {
         points.entry(turn.point).or_default().push(turn.log);

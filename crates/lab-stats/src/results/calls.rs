@@ -2,7 +2,7 @@
 //! What became of calls that may fail, over all blocks. A median over blocks would hide what happens in few.
 
 use super::judge::Basis;
-use super::levels::{Blocks, Levels, Summary, key};
+use super::levels::{BlockSummary, Blocks, Levels, key};
 use super::observed::{Observation, Observed, readings};
 use super::{Cell, Value};
 use crate::latencies::{self, Histograms};
@@ -60,11 +60,11 @@ fn p99s(run: &Run) -> Vec<Observation> {
 }
 
 /// How the values of blocks are summarized.
-pub(crate) fn summary(metric: &Metric) -> Summary {
+pub(crate) fn summary(metric: &Metric) -> BlockSummary {
     if is_total(metric) {
-        Summary::Sum
+        BlockSummary::Sum
     } else {
-        Summary::Median
+        BlockSummary::Median
     }
 }
 
@@ -88,7 +88,7 @@ pub(crate) fn add_latencies(
         let differences: Blocks = blocks.iter().map(added).collect();
         levels.add(
             key(subject, Some(point), &metric),
-            Summary::Centre,
+            BlockSummary::Centre,
             &differences,
         );
     }

@@ -69,10 +69,10 @@ pub(crate) struct Pooled<'b> {
 pub(crate) struct PendingComparison<'b> {
     pub comparison: Comparison,
     margin: Margin,
-    pub ratio: Source<'b>,
+    pub ratio: ComparisonSource<'b>,
 }
 
-pub(crate) enum Source<'b> {
+pub(crate) enum ComparisonSource<'b> {
     /// One of the family, compared by blocks.
     Member(usize),
     /// One of the family, compared by all requests of all blocks.
@@ -123,7 +123,7 @@ impl<'b, 'r> ComparisonFamily<'b, 'r> {
         for subject in basis.candidates() {
             for metric in question.judged {
                 if let Some(logs) = logs(subject, metric) {
-                    let ratio = Source::Member(self.member(logs));
+                    let ratio = ComparisonSource::Member(self.member(logs));
                     let place = (subject, point, metric);
                     self.add(place, margin(metric), ratio);
                 }
@@ -162,7 +162,7 @@ impl<'b, 'r> ComparisonFamily<'b, 'r> {
             for subject in basis.candidates().filter(|s| compares(*s)) {
                 if let Some(pooled) = against(subject, metric) {
                     let place = (subject, Some(point), metric);
-                    self.add(place, margin, Source::Pooled(pooled));
+                    self.add(place, margin, ComparisonSource::Pooled(pooled));
                 }
             }
             if ranked.contains(metric) {
@@ -203,7 +203,7 @@ impl<'b, 'r> ComparisonFamily<'b, 'r> {
             self.add(
                 (subject, Some(point), metric),
                 margin,
-                Source::ByItself(ratio),
+                ComparisonSource::ByItself(ratio),
             );
         }
     }
@@ -217,7 +217,7 @@ impl<'b, 'r> ComparisonFamily<'b, 'r> {
         &mut self,
         (subject, point, metric): (SubjectId, Option<PointId>, &Metric),
         margin: Margin,
-        ratio: Source<'b>,
+        ratio: ComparisonSource<'b>,
     ) {
         let key = Key {
             subject,
@@ -239,9 +239,9 @@ impl<'b, 'r> ComparisonFamily<'b, 'r> {
         let of_metric = pending.filter(|(_, pending)| pending.comparison.key.metric == *metric);
         let against = of_metric.filter_map(|(i, pending)| {
             let index = match pending.ratio {
-                Source::Member(member) => Index::Member(member),
-                Source::Pooled(_) => Index::Pending(i),
-                Source::ByItself(_) => return None,
+                ComparisonSource::Member(member) => Index::Member(member),
+                ComparisonSource::Pooled(_) => Index::Pending(i),
+                ComparisonSource::ByItself(_) => return None,
             };
             Some((pending.comparison.key.subject, index))
         });
@@ -350,7 +350,7 @@ impl<'b, 'r> ComparisonFamily<'b, 'r> {
         for (metric, floor) in floors {
             let margin = Margin::plain(self.basis.plan.measure.margin);
             let place = (control, None, &metric);
-            self.add(place, margin, Source::ByItself(floor.ratio));
+            self.add(place, margin, ComparisonSource::ByItself(floor.ratio));
             if let Some(pending) = self.pending.last_mut() {
                 pending.comparison.p = Some(floor.ratio.p);
                 pending.comparison.verdict = Some(floor.verdict(margin.wanted));
@@ -362,7 +362,7 @@ impl<'b, 'r> ComparisonFamily<'b, 'r> {
     /// Judges all comparisons. Those by blocks and those by all requests have each their part of the run's alpha.
     pub fn judge(self) -> Compared {
         let Basis { plan, alpha, .. } = *self.basis;
-        let pooled = |pending: &&PendingComparison| matches!(&pending.ratio, Source::Pooled(p) if p.has_interval);
+        let pooled = |pending: &&PendingComparison| matches!(&pending.ratio, ComparisonSource::Pooled(p) if p.has_interval);
         let pooled = self.pending.iter().filter(pooled).count();
         let each = alpha / (pooled + self.members.len()).max(1) as f64;
         let processes = self.basis.processes();
@@ -371,9 +371,9 @@ impl<'b, 'r> ComparisonFamily<'b, 'r> {
         let of = |member: usize| ratios[member];
         let pairs = self.pending.into_iter().map(|pending| {
             let (ratio, is_judged) = match pending.ratio {
-                Source::Member(member) => (of(member)?, true),
-                Source::Pooled(pooled) => ((pooled.ratio)(each)?.of_family(alpha), true),
-                Source::ByItself(ratio) => (ratio, false),
+                ComparisonSource::Member(member) => (of(member)?, true),
+                ComparisonSource::Pooled(pooled) => ((pooled.ratio)(each)?.of_family(alpha), true),
+                ComparisonSource::ByItself(ratio) => (ratio, false),
             };
             let skeleton = pending.comparison;
             let comparison = Comparison {

@@ -4,10 +4,10 @@
 use super::Results;
 use super::compare::Pair;
 use super::judge::Basis;
-use super::warnings::{self, Evidence};
+use super::warnings::{self, WarningBasis};
 
 pub(super) fn completed(basis: Basis, pairs: Vec<Pair>, mut results: Results) -> Results {
-    results.warnings = warnings::of_batches(&Evidence {
+    results.warnings = warnings::of_batches(&WarningBasis {
         basis: &basis,
         cells: &results.cells,
         controls: &results.controls,

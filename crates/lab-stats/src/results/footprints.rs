@@ -3,7 +3,7 @@
 
 use super::compare::{ComparisonFamily, Question};
 use super::judge::{Basis, noise_floor};
-use super::levels::{Blocks, Levels, Summary, key, log_ratios};
+use super::levels::{BlockSummary, Blocks, Levels, key, log_ratios};
 use super::{Over, Value};
 use crate::load::visits::{Visit, Visits};
 use crate::order;
@@ -35,31 +35,31 @@ pub(crate) fn of_programs(run: &Run, plan: &Plan, levels: &mut Levels) {
             continue;
         }
         for (metric, summary, blocks) in [
-            (Metric::MEMORY, Summary::Median, memory),
+            (Metric::MEMORY, BlockSummary::Median, memory),
             (
                 Metric::PEAK_MEMORY,
-                Summary::Median,
+                BlockSummary::Median,
                 most(|r| Some(r.peak_rss_bytes)),
             ),
-            (Metric::STARTUP, Summary::Median, startups),
+            (Metric::STARTUP, BlockSummary::Median, startups),
             (
                 Metric::THREADS,
-                Summary::Most,
+                BlockSummary::Most,
                 most(|r| Some(r.threads.into())),
             ),
             (
                 Metric::SERVER_MEMORY,
-                Summary::Median,
+                BlockSummary::Median,
                 most(|r| r.server_bytes),
             ),
             (
                 Metric::USER_CPU,
-                Summary::Middle,
+                BlockSummary::Middle,
                 at_end(run, subject, |r| r.user_ns),
             ),
             (
                 Metric::SYSTEM_CPU,
-                Summary::Middle,
+                BlockSummary::Middle,
                 at_end(run, subject, |r| r.sys_ns),
             ),
         ] {
@@ -94,12 +94,12 @@ pub(crate) fn of_servers(basis: &Basis, visits: &Visits, levels: &mut Levels) ->
             continue;
         }
         let memory_key = key(subject, None, &Metric::SERVER_MEMORY);
-        levels.add(memory_key, Summary::Median, &memory[subject]);
+        levels.add(memory_key, BlockSummary::Median, &memory[subject]);
         startup(basis.run, subject, levels);
         let threads = most_of(visits, subject, &all, |v| v.server_threads.map(u64::from));
         levels.add(
             key(subject, None, &Metric::THREADS),
-            Summary::Most,
+            BlockSummary::Most,
             &threads,
         );
     }

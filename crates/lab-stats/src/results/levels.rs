@@ -18,7 +18,7 @@ pub(crate) fn log_ratios(above: &Blocks, below: &Blocks) -> Blocks {
 
 /// How the values of blocks become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Summary {
+pub(crate) enum BlockSummary {
     /// Their median, with its exact interval at the plan's level.
     Median,
     /// The same after merging neighbours that depend on each other.
@@ -45,7 +45,12 @@ pub(crate) struct Levels {
 
 impl Levels {
     /// Adds the figure of some blocks, if one of them has a value, and says how they were merged.
-    pub fn add(&mut self, key: Key, summary: Summary, blocks: &[Option<f64>]) -> Option<Merged> {
+    pub fn add(
+        &mut self,
+        key: Key,
+        summary: BlockSummary,
+        blocks: &[Option<f64>],
+    ) -> Option<Merged> {
         let values: Vec<f64> = blocks.iter().copied().flatten().collect();
         let (value, merged) = self.summarized(summary, &values)?;
         self.cells.push(Cell {
@@ -68,21 +73,23 @@ impl Levels {
             .or_else(|| order::median_interval(values, self.alpha))
     }
 
-    fn summarized(&self, summary: Summary, values: &[f64]) -> Option<(Value, Option<Merged>)> {
+    fn summarized(&self, summary: BlockSummary, values: &[f64]) -> Option<(Value, Option<Merged>)> {
         let most = || values.iter().copied().reduce(f64::max);
         let value = match summary {
-            Summary::Median => Value::Estimate(order::median_interval(values, self.alpha)?),
-            Summary::Merged => {
+            BlockSummary::Median => Value::Estimate(order::median_interval(values, self.alpha)?),
+            BlockSummary::Merged => {
                 let enough = family::blocks_needed(self.alpha, 1).unwrap_or(u32::MAX);
                 let merged = dependence::merge(values, enough);
                 let interval = order::median_interval(&merged.values, self.alpha)?;
                 return Some((Value::Estimate(interval), Some(merged)));
             }
-            Summary::Mean => Value::Estimate(self.mean(values)?),
-            Summary::Centre => Value::Estimate(signed_rank::centre(values, self.alpha)?.interval),
-            Summary::Middle => Value::Reading(order::median(values)?),
-            Summary::Most => Value::Reading(most()?),
-            Summary::Sum => Value::Reading(most().map(|_| values.iter().sum())?),
+            BlockSummary::Mean => Value::Estimate(self.mean(values)?),
+            BlockSummary::Centre => {
+                Value::Estimate(signed_rank::centre(values, self.alpha)?.interval)
+            }
+            BlockSummary::Middle => Value::Reading(order::median(values)?),
+            BlockSummary::Most => Value::Reading(most()?),
+            BlockSummary::Sum => Value::Reading(most().map(|_| values.iter().sum())?),
         };
         Some((value, None))
     }

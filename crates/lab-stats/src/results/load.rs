@@ -3,10 +3,10 @@
 
 use super::compare::ComparisonFamily;
 use super::judge::Basis;
-use super::levels::{Blocks, Levels, Summary, key};
+use super::levels::{BlockSummary, Blocks, Levels, key};
 use super::load_means::{over_points, reconnects};
 use super::load_pairs::{compare_at_points, is_the_generators, is_the_servers};
-use super::warnings::{self, Depending, Evidence};
+use super::warnings::{self, Depending, WarningBasis};
 use super::{Results, Value, best, bias, footprints};
 use crate::dependence::Merged;
 use crate::load::idle::refusals;
@@ -82,7 +82,7 @@ pub(crate) fn results(run: &Run, plan: &Plan) -> Results {
     results.rankings = compared.rankings;
     results.cells = levels.cells;
     results.controls = compared.controls;
-    results.warnings = warnings::of_load(&Evidence {
+    results.warnings = warnings::of_load(&WarningBasis {
         basis: &basis,
         cells: &results.cells,
         controls: &results.controls,
@@ -129,7 +129,11 @@ fn at(
     let [_, pace, _] = rates().map(|figure| add(levels, place, blocks, figure));
     let overloaded = is_overloaded(plan, point, blocks);
     if overloaded {
-        let backlog = (Metric::BACKLOG, Summary::Most, backlog as fn(&Visit) -> _);
+        let backlog = (
+            Metric::BACKLOG,
+            BlockSummary::Most,
+            backlog as fn(&Visit) -> _,
+        );
         add(levels, place, blocks, backlog);
     }
     let [median, .., p99, _, _] = times(plan, place, blocks, levels, overloaded);
@@ -169,7 +173,7 @@ fn add_reported(run: &Run, plan: &Plan, levels: &mut Levels) {
                 Some(reading.value)
             };
             let blocks: Blocks = run.complete_blocks().map(of).collect();
-            levels.add(key(subject, None, metric), Summary::Median, &blocks);
+            levels.add(key(subject, None, metric), BlockSummary::Median, &blocks);
         }
     }
 }
@@ -179,7 +183,7 @@ fn backlog(visit: &Visit) -> Option<f64> {
 }
 
 /// A metric, its summary, and its value in a visit.
-type Figure = (Metric, Summary, fn(&Visit) -> Option<f64>);
+type Figure = (Metric, BlockSummary, fn(&Visit) -> Option<f64>);
 
 fn add(
     levels: &mut Levels,
@@ -193,13 +197,13 @@ fn add(
 
 fn rates() -> [Figure; 3] {
     [
-        (Metric::OFFERED, Summary::Merged, |v| {
+        (Metric::OFFERED, BlockSummary::Merged, |v| {
             Some(v.offered_per_second())
         }),
-        (Metric::THROUGHPUT, Summary::Merged, |v| {
+        (Metric::THROUGHPUT, BlockSummary::Merged, |v| {
             Some(v.per_second(v.served))
         }),
-        (Metric::RECEIVED, Summary::Merged, |v| {
+        (Metric::RECEIVED, BlockSummary::Merged, |v| {
             Some(v.per_second(v.received_bytes))
         }),
     ]
@@ -207,29 +211,37 @@ fn rates() -> [Figure; 3] {
 
 fn costs() -> [Figure; 11] {
     [
-        (Metric::SERVER_CPU, Summary::Merged, |v| {
+        (Metric::SERVER_CPU, BlockSummary::Merged, |v| {
             v.server_ns_per_request()
         }),
-        (Metric::SERVER_CORES, Summary::Merged, |v| {
+        (Metric::SERVER_CORES, BlockSummary::Merged, |v| {
             Some(v.server_cpu_ns? as f64 / v.taken_ns)
         }),
-        (Metric::SERVER_MEMORY, Summary::Merged, |v| {
+        (Metric::SERVER_MEMORY, BlockSummary::Merged, |v| {
             Some(v.server_bytes? as f64)
         }),
-        (Metric::GENERATOR_CPU, Summary::Merged, |v| {
+        (Metric::GENERATOR_CPU, BlockSummary::Merged, |v| {
             v.per_request(v.cpu_ns as f64)
         }),
-        (Metric::GENERATOR_BUSY, Summary::Merged, |v| {
+        (Metric::GENERATOR_BUSY, BlockSummary::Merged, |v| {
             Some(v.busiest_cpu_ns as f64 / v.taken_ns)
         }),
-        (Metric::THREADS, Summary::Most, |v| {
+        (Metric::THREADS, BlockSummary::Most, |v| {
             Some(v.server_threads?.into())
         }),
-        (Metric::REQUESTS, Summary::Sum, |v| Some(v.offered as f64)),
-        (Metric::SERVED, Summary::Sum, |v| Some(v.served as f64)),
-        (Metric::ERRORS, Summary::Sum, |v| Some(v.failed() as f64)),
-        (Metric::CONNECTS, Summary::Sum, |v| Some(v.connects as f64)),
-        (Metric::DRAIN, Summary::Most, |v| Some(v.drain_ns as f64)),
+        (Metric::REQUESTS, BlockSummary::Sum, |v| {
+            Some(v.offered as f64)
+        }),
+        (Metric::SERVED, BlockSummary::Sum, |v| Some(v.served as f64)),
+        (Metric::ERRORS, BlockSummary::Sum, |v| {
+            Some(v.failed() as f64)
+        }),
+        (Metric::CONNECTS, BlockSummary::Sum, |v| {
+            Some(v.connects as f64)
+        }),
+        (Metric::DRAIN, BlockSummary::Most, |v| {
+            Some(v.drain_ns as f64)
+        }),
     ]
 }
 

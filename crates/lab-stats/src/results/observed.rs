@@ -5,7 +5,7 @@
 use super::compare::{Compared, ComparisonFamily, Question};
 use super::completed::completed;
 use super::judge::Basis;
-use super::levels::{Blocks, Levels, Summary};
+use super::levels::{BlockSummary, Blocks, Levels};
 use super::means::{MeanScope, effects, overall};
 use super::parts::{self, PartNumbers};
 use super::{Key, Results};
@@ -192,7 +192,7 @@ fn levels(basis: &Basis, observed: &Observed) -> Levels {
             for metric in &observed.metrics {
                 let key = super::levels::key(subject, point, metric);
                 let blocks = observed.of(subject, point, metric);
-                levels.add(key, Summary::Median, blocks);
+                levels.add(key, BlockSummary::Median, blocks);
             }
         }
     }

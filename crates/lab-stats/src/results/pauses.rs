@@ -5,7 +5,7 @@ use super::judge::Basis;
 use super::{Cell, Key};
 use crate::analysis::Interval;
 use crate::mean;
-use crate::table::{BatchFigures, Table};
+use crate::table::{BatchFigures, BatchTable};
 use lab_model::Metric;
 
 /// Over the blocks that have the point, how many these are, at a level of `1 - alpha`.
@@ -30,7 +30,7 @@ pub(crate) fn cost(
 
 /// Of the places where pauses cost more than the margin, at a level that holds for all of them together, the one
 /// where they cost most.
-pub(crate) fn most(basis: &Basis, table: &Table, cells: &[Cell]) -> Option<Key> {
+pub(crate) fn most(basis: &Basis, table: &BatchTable, cells: &[Cell]) -> Option<Key> {
     let plan = basis.plan;
     let is_compared = |key: &Key| plan.compared().any(|s| s == key.subject);
     let all = cells

@@ -627,7 +627,7 @@ fn pilots_without_steady_state_and_unfit_hosts_are_warned_of() {
         batches: vec![],
     }];
     let what = "one core only".to_string();
-    run.host.findings = vec![host::Finding {
+    run.host.findings = vec![host::HostFinding {
         unfit: true,
         what,
         advice: "use another".to_string(),

@@ -3,11 +3,11 @@
 
 use crate::simulator;
 use crate::simulator::{CALM, Simulator, World, target};
-use lab_model::host::Finding;
+use lab_model::host::HostFinding;
 use lab_model::*;
 use lab_stats::analysis::Verdict;
 use lab_stats::between;
-use lab_stats::between::{Between, Changed, Incomparable, Program, Recorded};
+use lab_stats::between::{Between, Changed, Incomparable, ProgramMatch, Recorded};
 use std::collections::HashMap;
 
 /// A run of `base`, `s1` … and a control.
@@ -75,12 +75,12 @@ fn a_changed_subject_is_told_from_a_faster_machine() {
     };
     assert_eq!(
         (s1.verdict, s1.program),
-        (Some(Verdict::Faster), Program::Changed)
+        (Some(Verdict::Faster), ProgramMatch::Changed)
     );
     assert!(s1.change.low < 1.1 / 1.2 && 1.1 / 1.2 < s1.change.high);
     assert_eq!(
         (s2.verdict, s2.program),
-        (Some(Verdict::Equivalent), Program::Same)
+        (Some(Verdict::Equivalent), ProgramMatch::Same)
     );
     assert_eq!(reservations(&found), Vec::<&str>::new());
     // Times are halved for all, which says nothing about any of them.
@@ -88,7 +88,7 @@ fn a_changed_subject_is_told_from_a_faster_machine() {
     let base = times[0];
     assert!(base.reference && base.change.high < 0.7, "{base:?}");
     assert_eq!(times.len(), 4);
-    assert_eq!(found.baseline_program, Program::Same);
+    assert_eq!(found.baseline_program, ProgramMatch::Same);
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn another_baseline_or_another_host_is_no_verdict_about_the_subject_alone() {
     let mut before = measured(&[1.2], 10, 1);
     let mut after = measured(&[1.2], 10, 2);
     after.host.facts = vec![("cpu".into(), "another".into())];
-    after.host.findings = vec![Finding {
+    after.host.findings = vec![HostFinding {
         unfit: true,
         what: "other programs use 95 % of the cores".into(),
         advice: "end them".into(),
@@ -201,9 +201,9 @@ fn a_command_alone_has_a_time_and_no_change() {
     assert_eq!((found.judged().count(), found.times().count()), (0, 2));
     assert_eq!(reservations(&found), ["nothing-relative"]);
     // The line is the same, but who knows what it ran.
-    assert_eq!(found.baseline_program, Program::Unknown);
+    assert_eq!(found.baseline_program, ProgramMatch::Unknown);
     plan(&mut second).subjects[0].command.as_mut().unwrap().line = "sort -u a.txt".into();
-    assert_eq!(compare(&second).baseline_program, Program::Changed);
+    assert_eq!(compare(&second).baseline_program, ProgramMatch::Changed);
 }
 
 #[test]

@@ -558,7 +558,7 @@ fn machines_that_are_not_fit_are_those_of_the_load() {
     let mut run = of_seconds(5);
     let host = |id: &str| Host {
         facts: vec![(Host::MACHINE_ID.into(), id.into())],
-        findings: vec![lab_model::host::Finding {
+        findings: vec![lab_model::host::HostFinding {
             unfit: true,
             what: format!("{id} is busy"),
             advice: "wait".into(),

@@ -185,7 +185,7 @@ fn with_exits(run: &mut Run) {
     let mut some = |scale: f64| (scale * (0.1 * random.normal()).exp()) as u64;
     for block in &mut run.blocks {
         for sample in &block.samples {
-            block.exits.push(Exit {
+            block.exits.push(ProcessExit {
                 point: sample.point,
                 subject: sample.subject,
                 pass: sample.pass,
@@ -358,7 +358,7 @@ fn visit(plan: &Plan, number: u32, random: &mut Random) -> Block {
 #[test]
 fn of_several_targets() {
     let mut run = targets();
-    run.host.findings.push(host::Finding {
+    run.host.findings.push(host::HostFinding {
         what: "The governor is powersave".into(),
         advice: "choose performance".into(),
         unfit: true,

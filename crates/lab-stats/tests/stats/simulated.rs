@@ -11,7 +11,7 @@ use crate::simulator::{CALM, FIXED, MARGINAL, Simulator, World, contradicts, mos
 use lab_model::{Ending, Metric, Run};
 use lab_stats::analysis::{Interval, Verdict};
 use lab_stats::results::{Comparison, Results, results};
-use lab_stats::table::Table;
+use lab_stats::table::BatchTable;
 use lab_stats::{order, stop};
 use std::sync::LazyLock;
 
@@ -314,7 +314,7 @@ impl Tally {
     }
 
     fn add_errors(&mut self, run: &Run, ratio: f64) {
-        let table = Table::new(run, run.plan.as_ref().unwrap());
+        let table = BatchTable::new(run, run.plan.as_ref().unwrap());
         let logs = table.log_ratios(1, 0, 0);
         self.errors
             .extend(logs.into_iter().flatten().map(|log| log - ratio.ln()));

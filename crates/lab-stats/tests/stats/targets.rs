@@ -452,7 +452,7 @@ fn a_run_on_one_target_is_compared_with_that_part_of_another() {
     let found = compare(&first, &second);
     let ada = found.judged().find(|c| c.subject == "ada").unwrap();
     assert_eq!(ada.verdict, Some(Verdict::Slower));
-    assert_eq!(ada.program, lab_stats::between::Program::Same);
+    assert_eq!(ada.program, lab_stats::between::ProgramMatch::Same);
     assert_eq!(found.judged().count(), 4);
     assert_eq!(
         found.apart,

@@ -190,7 +190,7 @@ fn what_is_put_in_comes_out() {
     let run = begun(&path, 4);
     let host = Host {
         facts: vec![("cpu".into(), "x".into())],
-        findings: vec![host::Finding {
+        findings: vec![host::HostFinding {
             unfit: true,
             what: "w".into(),
             advice: "a".into(),

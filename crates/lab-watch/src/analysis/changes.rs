@@ -29,7 +29,7 @@ const MATTERS: f64 = 0.05;
 
 /// A page that changed.
 #[derive(Clone, Debug)]
-pub struct Changed<'w> {
+pub struct ChangedPage<'w> {
     /// The page.
     pub page: &'w WatchedPage,
     /// The first day of the new level: its beginning in seconds since 1970, log's time.
@@ -59,7 +59,7 @@ pub struct Released<'w> {
     /// When it was, in seconds since 1970.
     pub at_s: i64,
     /// Pages with enough days on both sides; those that changed most first.
-    pub pages: Vec<Changed<'w>>,
+    pub pages: Vec<ChangedPage<'w>>,
     /// The number of pages with too few days.
     pub too_few: usize,
 }
@@ -72,7 +72,7 @@ pub struct Changes<'w> {
     /// Days of the page that has most.
     pub days: usize,
     /// Change points, those of the greatest change first.
-    pub points: Vec<Changed<'w>>,
+    pub points: Vec<ChangedPage<'w>>,
     /// Trends of pages without change points.
     pub trends: Vec<Trend<'w>>,
     /// Release by release.
@@ -126,7 +126,7 @@ fn certain_points<'w>(
     page: &'w WatchedPage,
     days: &[(i64, f64)],
     level: Level,
-) -> Vec<Changed<'w>> {
+) -> Vec<ChangedPage<'w>> {
     let values: Vec<f64> = days.iter().map(|(_, v)| *v).collect();
     let noise = noise(&values);
     let indexes = change_points(&values, PENALTY * noise * noise, LEAST);
@@ -141,7 +141,7 @@ fn certain_points<'w>(
         };
         if ratio.supports_verdict() && is_change(&ratio.interval) {
             let at_s = days[bounds[1]].0 * DAY - offset_s(watched);
-            points.push(Changed {
+            points.push(ChangedPage {
                 page,
                 at_s,
                 ratio: ratio.interval,
@@ -246,7 +246,7 @@ fn release_changes<'w>(watched: &Watched, series: &[Series<'w>]) -> Vec<Released
             released.add(page, days, &ranges, level);
         }
         released.pages.sort_by(|a, b| {
-            let rank = |c: &Changed| (is_change(&c.ratio), log_distance(&c.ratio));
+            let rank = |c: &ChangedPage| (is_change(&c.ratio), log_distance(&c.ratio));
             let (a, b) = (rank(a), rank(b));
             b.0.cmp(&a.0).then(b.1.total_cmp(&a.1))
         });
@@ -271,7 +271,7 @@ impl<'w> Released<'w> {
         if before.len() < LEAST || after.len() < LEAST {
             self.too_few += 1;
         } else if let Some(ratio) = change(&before, &after, level) {
-            self.pages.push(Changed {
+            self.pages.push(ChangedPage {
                 page,
                 at_s: self.at_s,
                 ratio: ratio.interval,
@@ -282,7 +282,7 @@ impl<'w> Released<'w> {
     }
 }
 
-impl Changed<'_> {
+impl ChangedPage<'_> {
     /// Whether the interval says that it changed, by enough to matter.
     pub fn is_certain(&self) -> bool {
         is_change(&self.ratio)

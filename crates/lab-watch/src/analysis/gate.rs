@@ -8,7 +8,7 @@ use std::str::FromStr;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gate {
     text: String,
-    figure: Figure,
+    figure: GateFigure,
     /// `None`: all pages together.
     page: Option<String>,
     is_upper: bool,
@@ -16,7 +16,7 @@ pub struct Gate {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Figure {
+enum GateFigure {
     Quantile(f64),
     Mean,
     Max,
@@ -75,16 +75,16 @@ impl FromStr for Gate {
             None => (text[..operator].trim(), None),
         };
         let figure = match name {
-            "mean" => Figure::Mean,
-            "max" => Figure::Max,
-            "errors" => Figure::Errors,
-            "share" if page.is_some() => Figure::Share,
-            "requests" => Figure::Requests,
-            "rate" if page.is_none() => Figure::Rate,
+            "mean" => GateFigure::Mean,
+            "max" => GateFigure::Max,
+            "errors" => GateFigure::Errors,
+            "share" if page.is_some() => GateFigure::Share,
+            "requests" => GateFigure::Requests,
+            "rate" if page.is_none() => GateFigure::Rate,
             name => {
                 let percent = name.strip_prefix('p').and_then(|p| p.parse::<f64>().ok());
                 let percent = percent.filter(|p| *p > 0.0 && *p < 100.0);
-                Figure::Quantile(percent.ok_or_else(|| {
+                GateFigure::Quantile(percent.ok_or_else(|| {
                     malformed("p50, p99 or another percentile, mean, max, errors, requests, share(PAGE) or rate is wanted")
                 })? / 100.0)
             }
@@ -101,7 +101,7 @@ impl FromStr for Gate {
     }
 }
 
-impl Figure {
+impl GateFigure {
     fn bound(self, text: &str) -> Option<f64> {
         let end = text
             .find(|c: char| !(c.is_ascii_digit() || c == '.'))
@@ -125,24 +125,24 @@ impl Figure {
         Some(
             number
                 * match self {
-                    Figure::Quantile(_) | Figure::Mean | Figure::Max => scale(&times)?,
-                    Figure::Errors | Figure::Share => scale(&[("%", 0.01), ("", 1.0)])?,
-                    Figure::Requests => scale(&[("", 1.0)])?,
-                    Figure::Rate => scale(&[("", 1.0), ("/s", 1.0)])?,
+                    GateFigure::Quantile(_) | GateFigure::Mean | GateFigure::Max => scale(&times)?,
+                    GateFigure::Errors | GateFigure::Share => scale(&[("%", 0.01), ("", 1.0)])?,
+                    GateFigure::Requests => scale(&[("", 1.0)])?,
+                    GateFigure::Rate => scale(&[("", 1.0), ("/s", 1.0)])?,
                 },
         )
     }
 
     fn words(self, value: f64) -> String {
         match self {
-            Figure::Quantile(_) | Figure::Mean | Figure::Max => match value {
+            GateFigure::Quantile(_) | GateFigure::Mean | GateFigure::Max => match value {
                 ns if ns >= 1e9 => format!("{:.2} s", ns / 1e9),
                 ns if ns >= 1e6 => format!("{:.1} ms", ns / 1e6),
                 ns => format!("{:.1} µs", ns / 1e3),
             },
-            Figure::Errors | Figure::Share => format!("{:.2} %", value * 100.0),
-            Figure::Requests => format!("{value:.0}"),
-            Figure::Rate => format!("{value:.1}/s"),
+            GateFigure::Errors | GateFigure::Share => format!("{:.2} %", value * 100.0),
+            GateFigure::Requests => format!("{value:.0}"),
+            GateFigure::Rate => format!("{value:.1}/s"),
         }
     }
 }
@@ -171,7 +171,7 @@ impl Gate {
     }
 
     fn value(&self, watched: &Watched) -> Result<f64, String> {
-        if self.figure == Figure::Rate {
+        if self.figure == GateFigure::Rate {
             let peak = watched.peak_minute.ok_or("the log has no times")?;
             return Ok(peak.1 as f64 / 60.0);
         }
@@ -188,17 +188,17 @@ impl Gate {
         };
         let unknown = || "no durations are known".to_string();
         let value = match self.figure {
-            Figure::Quantile(part) => page.times.quantile(part).ok_or_else(unknown)? as f64,
-            Figure::Mean => page.mean_ns().ok_or_else(unknown)?,
-            Figure::Max if page.timed > 0 => page.max_ns as f64,
-            Figure::Max => return Err(unknown()),
-            Figure::Errors => page.errors as f64 / page.requests.max(1) as f64,
-            Figure::Requests => page.requests as f64,
-            Figure::Share => {
+            GateFigure::Quantile(part) => page.times.quantile(part).ok_or_else(unknown)? as f64,
+            GateFigure::Mean => page.mean_ns().ok_or_else(unknown)?,
+            GateFigure::Max if page.timed > 0 => page.max_ns as f64,
+            GateFigure::Max => return Err(unknown()),
+            GateFigure::Errors => page.errors as f64 / page.requests.max(1) as f64,
+            GateFigure::Requests => page.requests as f64,
+            GateFigure::Share => {
                 let same_kind = watched.pages.iter().filter(|p| p.kind == page.kind);
                 page.total_ns as f64 / same_kind.map(|p| p.total_ns).sum::<u64>().max(1) as f64
             }
-            Figure::Rate => 0.0,
+            GateFigure::Rate => 0.0,
         };
         Ok(value)
     }

@@ -30,12 +30,12 @@ pub enum PageOrder {
 
 /// The pages of a kind, those that make most first.
 #[derive(Clone, Debug)]
-pub struct Ranking<'w> {
+pub struct PageRanking<'w> {
     /// What they are ordered by.
     pub by: PageOrder,
     /// In order.
     pub pages: Vec<RankedPage<'w>>,
-    /// The smallest set that makes [`MOST`] of all; its first pages are those of [`Ranking::pages`].
+    /// The smallest set that makes [`MOST`] of all; its first pages are those of [`PageRanking::pages`].
     pub smallest: usize,
     /// Its size with an interval; `None`: there are too few stretches of time.
     pub interval: Option<Interval>,
@@ -63,7 +63,7 @@ pub struct RankedPage<'w> {
 }
 
 /// Ranks the pages of a kind; `None`: there are none.
-pub fn ranking(watched: &Watched, kind: PageKind) -> Option<Ranking<'_>> {
+pub fn ranking(watched: &Watched, kind: PageKind) -> Option<PageRanking<'_>> {
     let mut pages = super::pages(watched, kind);
     let has_time = pages.iter().any(|p| p.total_ns > 0);
     let by = if has_time {
@@ -113,7 +113,7 @@ pub fn ranking(watched: &Watched, kind: PageKind) -> Option<Ranking<'_>> {
             ranked.share_interval = Some(*interval);
         }
     }
-    Some(Ranking {
+    Some(PageRanking {
         by,
         pages: ranked,
         smallest,

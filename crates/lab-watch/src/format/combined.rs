@@ -52,7 +52,7 @@ impl Combined {
     /// What a line tells of; `None`: it is malformed.
     #[inline]
     pub fn parse<'a>(&mut self, line: &'a [u8]) -> Option<Entry<'a>> {
-        self.entry(&Fields::of(line, Baseline)?)
+        self.entry(&CombinedFields::of(line, Baseline)?)
     }
 
     /// The entry of the first line of a text, and the line's length with its end, which is searched only behind the
@@ -63,7 +63,7 @@ impl Combined {
         text: &'a [u8],
         width: impl RegisterWidth,
     ) -> Option<(Entry<'a>, usize)> {
-        let mut fields = Fields::of(text, width)?;
+        let mut fields = CombinedFields::of(text, width)?;
         let end = registers::find(width, [b'\n'], fields.rest)?;
         let length = text.len() - fields.rest.len() + end + 1;
         // Of the time all is looked at but the blank.
@@ -76,7 +76,7 @@ impl Combined {
     }
 
     #[inline(always)]
-    fn entry<'a>(&mut self, fields: &Fields<'a>) -> Option<Entry<'a>> {
+    fn entry<'a>(&mut self, fields: &CombinedFields<'a>) -> Option<Entry<'a>> {
         let (time_s, offset_s) = self.times.read(fields.time)?;
         let (method, target) = method_and_target(fields.request);
         let duration_ns = match &self.duration {
@@ -132,7 +132,7 @@ fn split_request_line(request: &[u8]) -> (&[u8], &[u8]) {
 }
 
 /// The fields of a line.
-struct Fields<'a> {
+struct CombinedFields<'a> {
     time: &'a [u8; 26],
     request: &'a [u8],
     status: u16,
@@ -142,11 +142,11 @@ struct Fields<'a> {
     rest: &'a [u8],
 }
 
-impl<'a> Fields<'a> {
+impl<'a> CombinedFields<'a> {
     /// Those of a line, or of a text that begins with it: of them none reaches beyond the line, except for `rest`.
     // As a call it returns through memory, where wide reads wait for narrow writes: several ns.
     #[inline(always)]
-    fn of(text: &'a [u8], width: impl RegisterWidth) -> Option<Fields<'a>> {
+    fn of(text: &'a [u8], width: impl RegisterWidth) -> Option<CombinedFields<'a>> {
         let open = registers::find(width, [b'[', b'\n'], text)?;
         let &[b'[', ref behind @ ..] = &text[open..] else {
             return None;
@@ -181,7 +181,7 @@ impl<'a> Fields<'a> {
         {
             (agent, behind) = (&words[..end], &words[end + 1..]);
         }
-        Some(Fields {
+        Some(CombinedFields {
             time,
             request,
             status,
@@ -307,9 +307,9 @@ const KEYS: [&str; 12] = [
 
 /// Where the durations are in lines of this format, and how they were found, in words.
 pub fn find_duration(lines: &[&[u8]]) -> Option<(Option<Duration>, &'static str)> {
-    let parsed: Vec<Fields> = lines
+    let parsed: Vec<CombinedFields> = lines
         .iter()
-        .filter_map(|line| Fields::of(line, Baseline))
+        .filter_map(|line| CombinedFields::of(line, Baseline))
         .collect();
     if parsed.is_empty() || parsed.len() * 2 < lines.len() {
         return None;
@@ -338,7 +338,7 @@ pub fn find_duration(lines: &[&[u8]]) -> Option<(Option<Duration>, &'static str)
 }
 
 /// The duration at a place, if nine of ten lines have one there.
-fn duration_at(lines: &[Fields], key: &[u8], place: usize) -> Option<Duration> {
+fn duration_at(lines: &[CombinedFields], key: &[u8], place: usize) -> Option<Duration> {
     let mut units: Vec<(u64, u64)> = Vec::new();
     let mut zeros = 0;
     for line in lines {

@@ -4,7 +4,7 @@
 //!
 //! Source: PostgreSQL 15, 20.8; MariaDB, *slow query log overview*.
 
-use crate::entry::{Entry, LogLine};
+use crate::entry::{Entry, LineKind};
 use crate::time::{Zone, iso, number, offset, scaled};
 use memchr::memmem::find;
 
@@ -49,48 +49,48 @@ impl Pending {
 
 /// A reader of PostgreSQL's log.
 #[derive(Clone, Debug, Default)]
-pub struct Postgresql {
+pub struct PostgresqlLog {
     /// For times whose zone is written as a word.
     pub zone: Zone,
     pending: Pending,
 }
 
-impl Postgresql {
+impl PostgresqlLog {
     /// One with nothing read yet.
-    pub fn new(zone: Zone) -> Postgresql {
-        Postgresql {
+    pub fn new(zone: Zone) -> PostgresqlLog {
+        PostgresqlLog {
             zone,
-            ..Postgresql::default()
+            ..PostgresqlLog::default()
         }
     }
 
     /// Reads a line; an entry that is complete is given to `sink`.
-    pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LogLine {
+    pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LineKind {
         let Some((local, offset)) = leading_time(line) else {
             if line.first() == Some(&b'\t') || self.pending.is_open {
                 self.pending.push(b" ");
                 self.pending.push(line);
-                return LogLine::Other;
+                return LineKind::Other;
             }
             return if line.is_empty() {
-                LogLine::Other
+                LineKind::Other
             } else {
-                LogLine::Malformed
+                LineKind::Malformed
             };
         };
         self.pending.end(sink);
         if let Some(begin) = find(line, b"LOG:  duration: ") {
             let rest = &line[begin + 16..];
             let Some(end) = find(rest, b" ms") else {
-                return LogLine::Malformed;
+                return LineKind::Malformed;
             };
             let after_duration = &rest[end + 3..];
             let Some(duration) = scaled(&rest[..end], 1_000_000) else {
-                return LogLine::Malformed;
+                return LineKind::Malformed;
             };
             // Of `log_duration` alone the statement is not known.
             let Some(colon) = find(after_duration, b": ") else {
-                return LogLine::Other;
+                return LineKind::Other;
             };
             let parts = [&b"  parse "[..], b"  bind "];
             let part = parts.iter().find(|part| after_duration.starts_with(part));
@@ -106,13 +106,13 @@ impl Postgresql {
             self.pending.is_failed = true;
             self.pending.push(&line[begin + 12..]);
         } else {
-            return LogLine::Other;
+            return LineKind::Other;
         }
         self.pending.is_open = true;
         let offset = offset.unwrap_or_else(|| self.zone.offset_of_local(local));
         self.pending.time_s = Some(local - i64::from(offset));
         self.pending.offset_s = offset;
-        LogLine::Entry
+        LineKind::Entry
     }
 
     /// The last statement.
@@ -152,7 +152,7 @@ impl SlowLog {
     }
 
     /// Reads a line; an entry that is complete is given to `sink`.
-    pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LogLine {
+    pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LineKind {
         let Some(header) = line.strip_prefix(b"#") else {
             return self.statement(line);
         };
@@ -171,12 +171,12 @@ impl SlowLog {
             self.pending.is_open = true;
             self.pending.time_s = self.time_s;
             self.pending.offset_s = self.time_s.map_or(0, |t| self.zone.offset_at(t));
-            return LogLine::Entry;
+            return LineKind::Entry;
         }
-        LogLine::Other
+        LineKind::Other
     }
 
-    fn statement(&mut self, line: &[u8]) -> LogLine {
+    fn statement(&mut self, line: &[u8]) -> LineKind {
         let stamp = line.strip_prefix(b"SET timestamp=");
         if let Some(time) = stamp.and_then(|rest| number(rest.strip_suffix(b";")?)) {
             let time = i64::try_from(time).ok().filter(|t| *t < 1 << 40);
@@ -186,7 +186,7 @@ impl SlowLog {
             self.pending.push(line);
             self.pending.push(b" ");
         }
-        LogLine::Other
+        LineKind::Other
     }
 
     /// `260501 10:00:00`, `260501  9:00:00`, `2026-05-01T10:00:00.123456Z`.
@@ -234,11 +234,11 @@ mod tests {
                    2026-05-01 10:00:03.000 UTC [77] me@db ERROR:  relation \"x\" does not exist\n\
                    2026-05-01 10:00:03.000 UTC [77] me@db STATEMENT:  SELECT * FROM x\n\
                    2026-05-01 10:00:04.000 UTC [78] LOG:  checkpoint starting: time\n";
-        let (mut reader, mut entries) = (Postgresql::default(), Vec::new());
+        let (mut reader, mut entries) = (PostgresqlLog::default(), Vec::new());
         for line in log.lines() {
             assert_ne!(
                 reader.line(line.as_bytes(), &mut |e: &Entry| push(&mut entries, e)),
-                LogLine::Malformed
+                LineKind::Malformed
             );
         }
         reader.end(&mut |e: &Entry| push(&mut entries, e));

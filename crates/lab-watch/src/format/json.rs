@@ -16,12 +16,12 @@ pub struct Json {
     pub zone: Zone,
     /// ns of the unit of durations, where the name does not tell it.
     pub unit: Option<u64>,
-    fields: Fields,
+    fields: JsonFields,
 }
 
 /// The fields of a line.
 #[derive(Clone, Debug, Default)]
-struct Fields {
+struct JsonFields {
     time_s: Option<i64>,
     /// `None`: the time has no offset.
     offset_s: Option<i32>,
@@ -47,13 +47,13 @@ impl Json {
         Json {
             zone,
             unit,
-            fields: Fields::default(),
+            fields: JsonFields::default(),
         }
     }
 
     /// What a line tells of; `None`: it is no JSON, or tells of no request.
     pub fn parse<'a>(&'a mut self, line: &[u8]) -> Option<Entry<'a>> {
-        self.fields = Fields::default();
+        self.fields = JsonFields::default();
         let mut json = serde_json::Deserializer::from_slice(line);
         let object = Value {
             key: "",
@@ -174,7 +174,7 @@ fn duration_ns(key: &str, number: &Number, default_unit: Option<u64>) -> Option<
 /// A value of a key.
 struct Value<'k, 'f> {
     key: &'k str,
-    fields: &'f mut Fields,
+    fields: &'f mut JsonFields,
 }
 
 impl<'de> DeserializeSeed<'de> for Value<'_, '_> {
@@ -308,7 +308,7 @@ fn is_bytes(key: &str) -> bool {
     )
 }
 
-impl Fields {
+impl JsonFields {
     fn text(&mut self, key: &str, text: &str) {
         let slot = match key {
             "method" | "request_method" | "requestmethod" | "http_method" | "verb" => {

@@ -10,11 +10,11 @@ mod json;
 mod pattern;
 mod w3c;
 
-use crate::entry::{Entry, LogLine};
+use crate::entry::{Entry, LineKind};
 use crate::registers::RegisterWidth;
 use crate::time::Zone;
 use combined::Combined;
-use database::{Postgresql, SlowLog};
+use database::{PostgresqlLog, SlowLog};
 use haproxy::HaProxy;
 use json::Json;
 use pattern::Pattern;
@@ -53,7 +53,7 @@ enum FormatKind {
     HaProxy(HaProxy),
     Json(Box<Json>),
     W3c(W3c),
-    Postgresql(Box<Postgresql>),
+    Postgresql(Box<PostgresqlLog>),
     SlowLog(Box<SlowLog>),
 }
 
@@ -277,14 +277,14 @@ fn postgresql(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
             words: "PostgreSQL's log".into(),
             step_ns: Some(1_000),
             zone_advice: None,
-            kind: FormatKind::Postgresql(Box::new(Postgresql::new(hints.zone.clone()))),
+            kind: FormatKind::Postgresql(Box::new(PostgresqlLog::new(hints.zone.clone()))),
         })
 }
 
 impl LogReader {
     /// Reads a line without its end; entries that are complete are given to `sink`.
     #[inline]
-    pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LogLine {
+    pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LineKind {
         let entry = match &mut self.kind {
             // Apart from the others, so that its entries stay in registers.
             FormatKind::Combined(combined) => return give_entry(combined.parse(line), line, sink),
@@ -349,14 +349,14 @@ const DOUBTFUL: &str = "Many durations are 0, so they are hardly in µs: name th
 
 /// Gives the entry of a line to `sink`, and says what the line was.
 #[inline]
-fn give_entry(entry: Option<Entry>, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LogLine {
+fn give_entry(entry: Option<Entry>, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LineKind {
     match entry {
         Some(entry) => {
             sink(&entry);
-            LogLine::Entry
+            LineKind::Entry
         }
-        None if line.is_empty() => LogLine::Other,
-        None => LogLine::Malformed,
+        None if line.is_empty() => LineKind::Other,
+        None => LineKind::Malformed,
     }
 }
 

@@ -10,7 +10,7 @@ use memchr::memmem::Finder;
 
 /// What a field is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Field {
+enum PatternField {
     Skip,
     /// `10/Oct/2000:13:55:36 -0700`
     Clf,
@@ -30,8 +30,8 @@ enum Field {
 
 /// A field and the text behind it, up to which it reaches.
 #[derive(Clone, Debug)]
-struct Piece {
-    field: Field,
+struct PatternPiece {
+    field: PatternField,
     terminator: Finder<'static>,
 }
 
@@ -39,7 +39,7 @@ struct Piece {
 #[derive(Clone, Debug)]
 pub struct Pattern {
     before: Vec<u8>,
-    pieces: Vec<Piece>,
+    pieces: Vec<PatternPiece>,
     zone: Zone,
 }
 
@@ -71,9 +71,9 @@ impl Pattern {
             .map_or_else(String::new, |(text, _)| text.clone());
         let terminators = parts.iter().skip(1).map(|(text, _)| text.clone());
         let terminators: Vec<String> = terminators.chain([literal]).collect();
-        let fields: Vec<Field> = parts.iter().map(|(_, field)| *field).collect();
+        let fields: Vec<PatternField> = parts.iter().map(|(_, field)| *field).collect();
         check(format, &fields, &terminators)?;
-        let piece = |(field, terminator): (&Field, &String)| Piece {
+        let piece = |(field, terminator): (&PatternField, &String)| PatternPiece {
             field: *field,
             terminator: Finder::new(terminator.as_bytes()).into_owned(),
         };
@@ -87,7 +87,7 @@ impl Pattern {
     /// The finest step of its durations, ns; `None`: it has none.
     pub fn step(&self) -> Option<u64> {
         let durations = self.pieces.iter().filter_map(|p| match p.field {
-            Field::Duration(scale) => Some(scale),
+            PatternField::Duration(scale) => Some(scale),
             _ => None,
         });
         // nginx writes s with three decimals, Apache's %T whole ones.
@@ -101,7 +101,7 @@ impl Pattern {
         let mut rest = line.strip_prefix(&self.before[..])?;
         let mut entry = Entry::default();
         let mut finest = u64::MAX;
-        for Piece { field, terminator } in &self.pieces {
+        for PatternPiece { field, terminator } in &self.pieces {
             let end = match terminator.needle() {
                 [] => rest.len(),
                 text => terminator
@@ -115,8 +115,8 @@ impl Pattern {
             );
             rest = after;
             match *field {
-                Field::Skip => {}
-                Field::Clf => {
+                PatternField::Skip => {}
+                PatternField::Clf => {
                     // Apache's `%t` has brackets of its own.
                     let value = value.strip_prefix(b"[").unwrap_or(value);
                     let value = value.strip_suffix(b"]").unwrap_or(value);
@@ -124,25 +124,25 @@ impl Pattern {
                     (entry.time_s, entry.offset_s) =
                         (Some(clf(value)? - i64::from(offset)), offset);
                 }
-                Field::Iso => {
+                PatternField::Iso => {
                     let (local, offset) = iso(value)?;
                     let offset = offset.unwrap_or_else(|| self.zone.offset_of_local(local));
                     (entry.time_s, entry.offset_s) = (Some(local - i64::from(offset)), offset);
                 }
-                Field::Epoch(scale) => {
+                PatternField::Epoch(scale) => {
                     let time = (scaled(value, 1_000_000)? / scale / 1_000_000) as i64;
                     (entry.time_s, entry.offset_s) = (Some(time), self.zone.offset_at(time));
                 }
-                Field::Request => (entry.method, entry.target) = method_and_target(value),
-                Field::Method => entry.method = value,
-                Field::Target => entry.target = value,
-                Field::Status => {
+                PatternField::Request => (entry.method, entry.target) = method_and_target(value),
+                PatternField::Method => entry.method = value,
+                PatternField::Target => entry.target = value,
+                PatternField::Status => {
                     entry.status = number(value).filter(|s| *s < 1000).unwrap_or(0) as u16
                 }
-                Field::Bytes => entry.bytes = number(value).unwrap_or(0),
-                Field::Agent => entry.agent = value,
+                PatternField::Bytes => entry.bytes = number(value).unwrap_or(0),
+                PatternField::Agent => entry.agent = value,
                 // Of two durations the finer one counts.
-                Field::Duration(scale) if scale < finest => {
+                PatternField::Duration(scale) if scale < finest => {
                     finest = scale;
                     let ns = if scale == NGINX_S {
                         1_000_000_000
@@ -151,7 +151,7 @@ impl Pattern {
                     };
                     entry.duration_ns = scaled(value, ns);
                 }
-                Field::Duration(_) => {}
+                PatternField::Duration(_) => {}
             }
         }
         Some(entry)
@@ -163,9 +163,9 @@ const NGINX_S: u64 = 999_999_999;
 
 /// Error: without a time or a request there is nothing to see, and fields without text between them cannot be told
 /// apart.
-fn check(format: &str, fields: &[Field], terminators: &[String]) -> Result<(), String> {
-    let has = |alternatives: &[Field]| fields.iter().any(|f| alternatives.contains(f));
-    if !has(&[Field::Request, Field::Target]) {
+fn check(format: &str, fields: &[PatternField], terminators: &[String]) -> Result<(), String> {
+    let has = |alternatives: &[PatternField]| fields.iter().any(|f| alternatives.contains(f));
+    if !has(&[PatternField::Request, PatternField::Target]) {
         return Err(format!(
             "the format {format:?} has no request: add \"%r\" or $request"
         ));
@@ -181,7 +181,7 @@ fn check(format: &str, fields: &[Field], terminators: &[String]) -> Result<(), S
 }
 
 /// A `%` and what belongs to it.
-fn apache(text: &str) -> Result<(Field, usize), String> {
+fn apache(text: &str) -> Result<(PatternField, usize), String> {
     let bytes = text.as_bytes();
     let mut at = 1;
     // `%>s`, `%!200,304s`
@@ -198,36 +198,38 @@ fn apache(text: &str) -> Result<(Field, usize), String> {
     }
     let letter = bytes.get(at).copied().unwrap_or(b' ');
     if letter == b'^' {
-        return Ok((Field::Skip, (at + 4).min(text.len())));
+        return Ok((PatternField::Skip, (at + 4).min(text.len())));
     }
     let lower = name.to_ascii_lowercase();
     let field = match (letter, lower.as_str()) {
-        (b't', "") => Field::Clf,
-        (b't', "sec") => Field::Epoch(1),
-        (b't', "msec") => Field::Epoch(1_000),
-        (b't', "usec") => Field::Epoch(1_000_000),
-        (b't', _) if name.starts_with("%Y-%m-%d") || name.starts_with("yyyy-MM-dd") => Field::Iso,
-        (b't', _) if name.starts_with("%d/%b/%Y:%H:%M:%S %z") => Field::Clf,
-        (b'r', _) => Field::Request,
-        (b'm', _) => Field::Method,
-        (b'U', _) => Field::Target,
-        (b's', _) => Field::Status,
-        (b'b' | b'B' | b'O', _) => Field::Bytes,
-        (b'i', "user-agent") => Field::Agent,
-        (b'D', _) => Field::Duration(1_000),
-        (b'T', "ms") => Field::Duration(1_000_000),
-        (b'T', "us") => Field::Duration(1_000),
-        (b'T', "ns") => Field::Duration(1),
-        (b'T', _) => Field::Duration(1_000_000_000),
-        (b'F', _) => Field::Skip,
-        (b'a'..=b'z' | b'A'..=b'Z' | b'%', _) => Field::Skip,
+        (b't', "") => PatternField::Clf,
+        (b't', "sec") => PatternField::Epoch(1),
+        (b't', "msec") => PatternField::Epoch(1_000),
+        (b't', "usec") => PatternField::Epoch(1_000_000),
+        (b't', _) if name.starts_with("%Y-%m-%d") || name.starts_with("yyyy-MM-dd") => {
+            PatternField::Iso
+        }
+        (b't', _) if name.starts_with("%d/%b/%Y:%H:%M:%S %z") => PatternField::Clf,
+        (b'r', _) => PatternField::Request,
+        (b'm', _) => PatternField::Method,
+        (b'U', _) => PatternField::Target,
+        (b's', _) => PatternField::Status,
+        (b'b' | b'B' | b'O', _) => PatternField::Bytes,
+        (b'i', "user-agent") => PatternField::Agent,
+        (b'D', _) => PatternField::Duration(1_000),
+        (b'T', "ms") => PatternField::Duration(1_000_000),
+        (b'T', "us") => PatternField::Duration(1_000),
+        (b'T', "ns") => PatternField::Duration(1),
+        (b'T', _) => PatternField::Duration(1_000_000_000),
+        (b'F', _) => PatternField::Skip,
+        (b'a'..=b'z' | b'A'..=b'Z' | b'%', _) => PatternField::Skip,
         _ => return Err(format!("{text:?} is no field of a LogFormat")),
     };
     Ok((field, at + 1))
 }
 
 /// A `$` and the name behind it.
-fn nginx(text: &str) -> Result<(Field, usize), String> {
+fn nginx(text: &str) -> Result<(PatternField, usize), String> {
     let braced = text.as_bytes().get(1) == Some(&b'{');
     let start = if braced { 2 } else { 1 };
     let is_name = |c: &char| c.is_ascii_alphanumeric() || *c == '_';
@@ -236,17 +238,17 @@ fn nginx(text: &str) -> Result<(Field, usize), String> {
         return Err(format!("a name is missing behind $ in {text:?}"));
     }
     let field = match name.as_str() {
-        "time_local" => Field::Clf,
-        "time_iso8601" => Field::Iso,
-        "msec" => Field::Epoch(1),
-        "request" => Field::Request,
-        "request_method" => Field::Method,
-        "request_uri" | "uri" | "document_uri" => Field::Target,
-        "status" => Field::Status,
-        "body_bytes_sent" | "bytes_sent" => Field::Bytes,
-        "http_user_agent" => Field::Agent,
-        "request_time" => Field::Duration(NGINX_S),
-        _ => Field::Skip,
+        "time_local" => PatternField::Clf,
+        "time_iso8601" => PatternField::Iso,
+        "msec" => PatternField::Epoch(1),
+        "request" => PatternField::Request,
+        "request_method" => PatternField::Method,
+        "request_uri" | "uri" | "document_uri" => PatternField::Target,
+        "status" => PatternField::Status,
+        "body_bytes_sent" | "bytes_sent" => PatternField::Bytes,
+        "http_user_agent" => PatternField::Agent,
+        "request_time" => PatternField::Duration(NGINX_S),
+        _ => PatternField::Skip,
     };
     Ok((field, start + name.len() + usize::from(braced)))
 }

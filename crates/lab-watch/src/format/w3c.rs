@@ -4,11 +4,11 @@
 //!
 //! Source: W3C WD-logfile-960323; IIS 10, *W3C logging*; CloudFront, *standard logging*.
 
-use crate::entry::{Entry, LogLine};
+use crate::entry::{Entry, LineKind};
 use crate::time::{Zone, iso, number, scaled};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Field {
+enum W3cField {
     Skip,
     Date,
     Time,
@@ -25,7 +25,7 @@ enum Field {
 pub struct W3c {
     /// For the hours of the day.
     pub zone: Zone,
-    fields: Vec<Field>,
+    fields: Vec<W3cField>,
 }
 
 impl W3c {
@@ -39,23 +39,23 @@ impl W3c {
 
     /// Whether its fields hold a duration.
     pub fn has_durations(&self) -> bool {
-        self.fields.contains(&Field::Duration)
+        self.fields.contains(&W3cField::Duration)
     }
 
     /// Reads a line; an entry is given to `sink`.
-    pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LogLine {
+    pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LineKind {
         if line.first() == Some(&b'#') {
             if let Some(names) = line.strip_prefix(b"#Fields:") {
                 self.fields = words(names).map(field).collect();
             }
-            return LogLine::Other;
+            return LineKind::Other;
         }
         match self.parse(line) {
             Some(entry) => {
                 sink(&entry);
-                LogLine::Entry
+                LineKind::Entry
             }
-            None => LogLine::Malformed,
+            None => LineKind::Malformed,
         }
     }
 
@@ -66,18 +66,18 @@ impl W3c {
         for (field, word) in self.fields.iter().zip(words(line)) {
             count += 1;
             match field {
-                Field::Skip => {}
-                Field::Date => date = word,
-                Field::Time => time = word,
-                Field::Method => entry.method = word,
-                Field::Stem => entry.target = word,
-                Field::Status => {
+                W3cField::Skip => {}
+                W3cField::Date => date = word,
+                W3cField::Time => time = word,
+                W3cField::Method => entry.method = word,
+                W3cField::Stem => entry.target = word,
+                W3cField::Status => {
                     entry.status = number(word).filter(|s| *s < 1000).unwrap_or(0) as u16
                 }
-                Field::Bytes => entry.bytes = number(word).unwrap_or(0),
-                Field::Agent => entry.agent = word,
+                W3cField::Bytes => entry.bytes = number(word).unwrap_or(0),
+                W3cField::Agent => entry.agent = word,
                 // IIS writes ms, CloudFront s with a fraction.
-                Field::Duration => {
+                W3cField::Duration => {
                     let scale = if word.contains(&b'.') {
                         1_000_000_000
                     } else {
@@ -107,17 +107,17 @@ fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
         .filter(|word| !word.is_empty())
 }
 
-fn field(name: &[u8]) -> Field {
+fn field(name: &[u8]) -> W3cField {
     match name {
-        b"date" => Field::Date,
-        b"time" => Field::Time,
-        b"cs-method" => Field::Method,
-        b"cs-uri-stem" | b"cs-uri" => Field::Stem,
-        b"sc-status" => Field::Status,
-        b"sc-bytes" => Field::Bytes,
-        b"cs(User-Agent)" => Field::Agent,
-        b"time-taken" => Field::Duration,
-        _ => Field::Skip,
+        b"date" => W3cField::Date,
+        b"time" => W3cField::Time,
+        b"cs-method" => W3cField::Method,
+        b"cs-uri-stem" | b"cs-uri" => W3cField::Stem,
+        b"sc-status" => W3cField::Status,
+        b"sc-bytes" => W3cField::Bytes,
+        b"cs(User-Agent)" => W3cField::Agent,
+        b"time-taken" => W3cField::Duration,
+        _ => W3cField::Skip,
     }
 }
 
@@ -136,14 +136,14 @@ mod tests {
                 b"#Software: Microsoft Internet Information Services 10.0",
                 &mut sink
             ),
-            LogLine::Other
+            LineKind::Other
         );
         w3c.line(b"#Fields: date time s-ip cs-method cs-uri-stem cs-uri-query s-port cs-username c-ip cs(User-Agent) cs(Referer) sc-status sc-substatus sc-win32-status time-taken", &mut sink);
         let line = b"2026-05-01 10:00:00 10.0.0.1 GET /default.htm - 80 - 10.0.0.2 Mozilla/5.0+(X) - 200 0 0 78";
-        assert_eq!(w3c.line(line, &mut sink), LogLine::Entry);
+        assert_eq!(w3c.line(line, &mut sink), LineKind::Entry);
         assert_eq!(
             w3c.line(b"2026-05-01 10:00:00 10.0.0.1 GET", &mut sink),
-            LogLine::Malformed
+            LineKind::Malformed
         );
         assert!(w3c.has_durations());
         assert_eq!(

@@ -3,7 +3,7 @@
 
 use crate::support::{MONDAY, Random, line};
 use lab_model::{LineCounts, PageKind, Watched, WatchedPage};
-use lab_watch::{Hints, Log, NOT_FOUND, ReadError, Rules, Tally, read};
+use lab_watch::{Hints, NOT_FOUND, ReadError, Rules, ServerLog, Tally, read};
 use proptest::prelude::*;
 use std::collections::HashMap;
 use std::io::Write;
@@ -18,7 +18,7 @@ fn read_with(
     rules: Rules,
 ) -> Result<(Watched, LineCounts), ReadError> {
     let mut tally = Tally::new(rules);
-    let mut log = Log::new("log", hints);
+    let mut log = ServerLog::new("log", hints);
     read::read(bytes, &mut log, &mut tally, &mut |_| true)?;
     let lines = log.lines;
     Ok((tally.watched(vec![log.source], lines), lines))
@@ -130,7 +130,7 @@ fn compressed_logs_are_the_same() {
     }
     // What was read before a compressed file breaks off is counted.
     let mut tally = Tally::new(Rules::default());
-    let mut log = Log::new("log", &Hints::default());
+    let mut log = ServerLog::new("log", &Hints::default());
     let cut = &gzip[..gzip.len() * 3 / 4];
     let error = read::read(cut, &mut log, &mut tally, &mut |_| true);
     assert!(matches!(error, Err(ReadError::Io(_))), "{error:?}");
@@ -230,7 +230,7 @@ fn bots_and_checks_stand_apart() {
 fn a_log_without_durations_says_what_to_add() {
     let text = "::1 - - [10/Oct/2000:13:55:36 -0700] \"GET / HTTP/1.1\" 200 5\n".repeat(3);
     let mut tally = Tally::new(Rules::default());
-    let mut log = Log::new("log", &Hints::default());
+    let mut log = ServerLog::new("log", &Hints::default());
     read::read(text.as_bytes(), &mut log, &mut tally, &mut |_| true).expect("a log");
     let advice = log.reader().and_then(|r| r.advice()).expect("advice");
     assert!(
@@ -329,7 +329,7 @@ fn hostile_lines_are_counted_and_do_no_harm() {
 #[test]
 fn more_pages_than_there_is_room_for_are_one() {
     let mut tally = Tally::new(Rules::default());
-    let mut log = Log::new("log", &Hints::default());
+    let mut log = ServerLog::new("log", &Hints::default());
     let letters = |mut i: usize| {
         let mut name = String::new();
         for _ in 0..4 {
@@ -465,7 +465,7 @@ proptest! {
         let all = [SEEDS[0].repeat(100).as_bytes(), &bytes].concat();
         let whole = read_all(&all).expect("a combined log");
         let mut tally = Tally::new(Rules::default());
-        let mut log = Log::new("log", &Hints::default());
+        let mut log = ServerLog::new("log", &Hints::default());
         let mut rest = &all[..];
         for n in cuts.iter().cycle() {
             if rest.is_empty() {

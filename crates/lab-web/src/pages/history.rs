@@ -3,7 +3,7 @@
 
 use super::{count, encoded, minute, page, values};
 use crate::app::App;
-use crate::library::{Entry, Library};
+use crate::library::{RunEntry, RunLibrary};
 use crate::problem::Problem;
 use axum::extract::{Path, RawQuery, State};
 use axum::response::Html;
@@ -67,9 +67,9 @@ pub async fn history(
 }
 
 /// The latest runs of a name that can be read, the oldest of them first.
-fn latest_runs(library: &Library, name: &str, last: usize) -> Result<Vec<RunSummary>, Problem> {
+fn latest_runs(library: &RunLibrary, name: &str, last: usize) -> Result<Vec<RunSummary>, Problem> {
     let entries = library.entries().into_iter();
-    let entries: Vec<Entry> = entries
+    let entries: Vec<RunEntry> = entries
         .filter(|e| name_and_start(e).is_some_and(|(experiment, _)| experiment == name))
         .collect();
     if entries.is_empty() {
@@ -77,7 +77,7 @@ fn latest_runs(library: &Library, name: &str, last: usize) -> Result<Vec<RunSumm
             "there are no runs of `{name}` here"
         )));
     }
-    let run_summary = |entry: &Entry| library.run_summary(&entry.name).ok().flatten();
+    let run_summary = |entry: &RunEntry| library.run_summary(&entry.name).ok().flatten();
     let mut runs: Vec<RunSummary> = entries
         .iter()
         .filter_map(run_summary)
@@ -88,7 +88,7 @@ fn latest_runs(library: &Library, name: &str, last: usize) -> Result<Vec<RunSumm
     Ok(runs)
 }
 
-fn name_and_start(entry: &Entry) -> Option<(String, f64)> {
+fn name_and_start(entry: &RunEntry) -> Option<(String, f64)> {
     let heading = entry.heading.as_ref().ok()?;
     Some((heading.experiment.clone()?, heading.started_unix_s))
 }

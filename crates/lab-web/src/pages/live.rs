@@ -2,7 +2,7 @@
 //! A run that is followed while it is measured: events that its page's script shows.
 
 use crate::app::App;
-use crate::library::{Entry, Library};
+use crate::library::{RunEntry, RunLibrary};
 use crate::problem::Problem;
 use axum::extract::{Path, State};
 use axum::response::Sse;
@@ -10,7 +10,7 @@ use axum::response::sse::{Event, KeepAlive};
 use futures_util::Stream;
 use futures_util::stream;
 use lab_report::format::html::body;
-use lab_store::Progress;
+use lab_store::RunProgress;
 use maud::{Markup, html};
 use std::convert::Infallible;
 use std::time::{Duration, Instant};
@@ -21,7 +21,7 @@ const EVERY: Duration = Duration::from_secs(1);
 const SHARE: u32 = 20;
 
 /// The page of a run that goes on: its answer so far, under a line that says how far it is.
-pub fn live_page(entry: &Entry, report: impl maud::Render) -> Markup {
+pub fn live_page(entry: &RunEntry, report: impl maud::Render) -> Markup {
     html! {
         div class="following" data-live=(super::run_path(&entry.name, "/live")) {
             p class="progress" { strong { "Measuring now" } " " span id="app-progress" role="status" {
@@ -103,7 +103,7 @@ impl PageFollower {
             Ok((
                 progress.or_else(|e| {
                     if is_measured {
-                        Ok(Progress::default())
+                        Ok(RunProgress::default())
                     } else {
                         Err(e)
                     }
@@ -153,13 +153,13 @@ impl PageFollower {
     }
 }
 
-fn report(library: &Library, run: &str) -> Result<String, Problem> {
+fn report(library: &RunLibrary, run: &str) -> Result<String, Problem> {
     let document = library.document(run)?;
     body(&document).map_err(|e| Problem::broken(e.to_string()))
 }
 
 /// `3 blocks in 12 s; 4,120 samples.`
-fn sentence(progress: &Progress) -> String {
+fn sentence(progress: &RunProgress) -> String {
     let blocks = match progress.blocks {
         0 => "The first block is not complete yet".to_owned(),
         n => format!(

@@ -26,7 +26,7 @@ pub async fn compare(
         let mut entries = [library.find(&a)?, library.find(&b)?];
         if !keeps_order {
             let began =
-                |e: &crate::library::Entry| e.heading.as_ref().map_or(0.0, |h| h.started_unix_s);
+                |e: &crate::library::RunEntry| e.heading.as_ref().map_or(0.0, |h| h.started_unix_s);
             entries.sort_by(|a, b| began(a).total_cmp(&began(b)));
         }
         let [first, second] = entries.map(|entry| entry.name);

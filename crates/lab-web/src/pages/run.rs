@@ -6,7 +6,7 @@ use super::live::live_page;
 use super::runs::title;
 use super::{encoded, minute, page, run_path};
 use crate::app::App;
-use crate::library::{Entry, Library, RunState};
+use crate::library::{RunEntry, RunLibrary, RunState};
 use crate::problem::Problem;
 use axum::extract::{Path, State};
 use axum::http::HeaderMap;
@@ -48,16 +48,16 @@ pub async fn report(
     .await
 }
 
-fn actions(library: &Library, entry: &Entry, may_delete: bool) -> Markup {
+fn actions(library: &RunLibrary, entry: &RunEntry, may_delete: bool) -> Markup {
     let Some(heading) = entry.heading.as_ref().ok() else {
         return html! {};
     };
-    let is_same_experiment = |other: &Entry| {
+    let is_same_experiment = |other: &RunEntry| {
         let other_heading = other.heading.as_ref().ok();
         other.name != entry.name
             && other_heading.is_some_and(|h| h.experiment == heading.experiment)
     };
-    let others: Vec<Entry> = match heading.experiment {
+    let others: Vec<RunEntry> = match heading.experiment {
         Some(_) => library
             .entries()
             .into_iter()
@@ -78,7 +78,7 @@ fn actions(library: &Library, entry: &Entry, may_delete: bool) -> Markup {
     }
 }
 
-fn compare(entry: &Entry, others: &[Entry]) -> Markup {
+fn compare(entry: &RunEntry, others: &[RunEntry]) -> Markup {
     html! {
         form action="/compare" method="get" {
             input type="hidden" name="run" value=(entry.name);
@@ -91,7 +91,7 @@ fn compare(entry: &Entry, others: &[Entry]) -> Markup {
     }
 }
 
-fn option_label(entry: &Entry) -> String {
+fn option_label(entry: &RunEntry) -> String {
     let began = entry.heading.as_ref().map_or(0.0, |h| h.started_unix_s);
     format!("{} ({})", minute(began), lab_report::clean(&entry.name))
 }

@@ -3,7 +3,7 @@
 
 use super::{count, encoded, minute, page, run_path, values};
 use crate::app::App;
-use crate::library::{Entry, Library, RunState, Summary};
+use crate::library::{RunEntry, RunLibrary, RunLine, RunState};
 use crate::problem::Problem;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::HeaderMap;
@@ -30,8 +30,8 @@ pub async fn list(
     app.blocking(move |library| {
         let entries = library.entries();
         let total = entries.len();
-        let matching: Vec<Entry> = entries.into_iter().filter(|e| matches_all(library, e, &words)).collect();
-        let shown: Vec<&Entry> = matching.iter().skip(from).take(ON_A_PAGE).collect();
+        let matching: Vec<RunEntry> = entries.into_iter().filter(|e| matches_all(library, e, &words)).collect();
+        let shown: Vec<&RunEntry> = matching.iter().skip(from).take(ON_A_PAGE).collect();
         let content = html! {
             header { h1 { "Runs" } p class="about" { "in " (clean(&library.folder().display().to_string())) } }
             main {
@@ -66,7 +66,7 @@ pub async fn summary(
 }
 
 /// Whether each of the words occurs in a run's heading, its date or its answer.
-fn matches_all(library: &Library, entry: &Entry, words: &str) -> bool {
+fn matches_all(library: &RunLibrary, entry: &RunEntry, words: &str) -> bool {
     let mut text = format!("{}\n", entry.name);
     match &entry.heading {
         Ok(heading) => {
@@ -116,7 +116,7 @@ fn result_line(words: &str, found: usize, total: usize) -> String {
 }
 
 /// A list in which runs can be chosen.
-fn run_list(library: &Library, shown: &[&Entry], may_delete: bool) -> Markup {
+fn run_list(library: &RunLibrary, shown: &[&RunEntry], may_delete: bool) -> Markup {
     let deadline = Instant::now() + PATIENCE;
     html! {
         form id="app-chosen" method="get" action="/compare" {
@@ -133,7 +133,7 @@ fn run_list(library: &Library, shown: &[&Entry], may_delete: bool) -> Markup {
     }
 }
 
-fn row(library: &Library, entry: &Entry, deadline: Instant) -> Markup {
+fn row(library: &RunLibrary, entry: &RunEntry, deadline: Instant) -> Markup {
     let name = clean(&entry.name);
     html! {
         li {
@@ -154,7 +154,7 @@ fn row(library: &Library, entry: &Entry, deadline: Instant) -> Markup {
 }
 
 /// The title; without one, the question or the file's name.
-pub fn title(entry: &Entry) -> String {
+pub fn title(entry: &RunEntry) -> String {
     let heading = entry.heading.as_ref().ok();
     let texts = heading
         .map(|h| [&h.title, &h.question])
@@ -178,7 +178,7 @@ fn state_label(state: RunState) -> Markup {
     }
 }
 
-fn about_line(entry: &Entry) -> Markup {
+fn about_line(entry: &RunEntry) -> Markup {
     let Ok(heading) = &entry.heading else {
         return html! { p class="about" { (clean(&entry.name)) ".lab" } };
     };
@@ -206,7 +206,7 @@ fn subjects(names: &[String]) -> String {
 }
 
 /// The answer, if it is cached or the deadline has not passed; or a note that the script replaces.
-fn answer_or_pending(library: &Library, entry: &Entry, deadline: Instant) -> Markup {
+fn answer_or_pending(library: &RunLibrary, entry: &RunEntry, deadline: Instant) -> Markup {
     let summary = library.known_summary(&entry.name);
     let summary = summary.map(Ok).or_else(|| {
         let in_time = Instant::now() < deadline;
@@ -221,7 +221,7 @@ fn answer_or_pending(library: &Library, entry: &Entry, deadline: Instant) -> Mar
     }
 }
 
-fn answer_line(summary: &Summary) -> Markup {
+fn answer_line(summary: &RunLine) -> Markup {
     html! {
         p class={ "finding " (summary.tone.word()) } {
             (summary.answer)

@@ -9,7 +9,7 @@ use crate::progress::progress;
 use crate::verbs::{run_files, runs_folder};
 use lab_audit::Extra;
 use lab_audit::Root;
-use lab_audit::host::{self, CLASSES, Machine};
+use lab_audit::host::{self, AuditedMachine, CLASSES};
 use lab_audit::hot::{self, HotTarget, WatchedFolders};
 use lab_audit::storage::{self, ROUNDS, SCRATCH, StorageTarget};
 use lab_bench::{interrupt, unix_seconds};
@@ -27,7 +27,7 @@ pub fn host(cli: &Cli, args: &HostArgs) -> Result<ExitCode, Exit> {
     let machine = match &args.root {
         None => with_load(cli, args, lab_bench::host::watched()),
         Some(folder) if folder.join("proc").is_dir() => {
-            Machine::copy(Root::copy(folder)).map_err(Exit::wrong)?
+            AuditedMachine::copy(Root::copy(folder)).map_err(Exit::wrong)?
         }
         Some(folder) => {
             let folder = folder.display();
@@ -48,7 +48,7 @@ pub fn host(cli: &Cli, args: &HostArgs) -> Result<ExitCode, Exit> {
 }
 
 /// The machine, with the rate of new connections of the newest load among the runs.
-fn with_load(cli: &Cli, args: &HostArgs, mut machine: Machine) -> Machine {
+fn with_load(cli: &Cli, args: &HostArgs, mut machine: AuditedMachine) -> AuditedMachine {
     let folder = runs_folder(cli, args.auditing.runs.as_deref());
     let runs = folder.map_or(Vec::new(), |folder| run_files(&folder));
     let newest = runs.iter().rev().take(NEWEST);
@@ -76,7 +76,11 @@ fn measure_disks(paths: &[PathBuf]) -> Result<Extra, Exit> {
 }
 
 /// Watches which folders are in use, plans where they should lie, and writes the script that moves them.
-fn watch_folders(args: &HostArgs, length: Duration, machine: &Machine) -> Result<Extra, Exit> {
+fn watch_folders(
+    args: &HostArgs,
+    length: Duration,
+    machine: &AuditedMachine,
+) -> Result<Extra, Exit> {
     let under = args.under.canonicalize();
     let under = under.map_err(|e| Exit::wrong(format!("--under {}: {e}", args.under.display())))?;
     let fast = args.fast.as_deref().map(HotTarget::of).transpose();

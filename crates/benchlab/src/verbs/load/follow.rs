@@ -2,7 +2,7 @@
 //! Follows a load while it is put on: a view that is redrawn on a terminal, else a line per second of load, and one at
 //! least every ten seconds where much is waited for.
 
-use super::view::{LoadStatus, View};
+use super::view::{LoadStatus, LoadView};
 use super::words::{SubjectAtPoint, Sum, label, rate, time};
 use crate::progress::BETWEEN_LINES;
 use lab_bench::Progress;
@@ -22,7 +22,7 @@ pub struct LoadFollower<'a> {
 }
 
 enum Display<'a> {
-    View(Box<(LoadStatus<'a>, View)>),
+    View(Box<(LoadStatus<'a>, LoadView)>),
     /// Sums of the slices since the last line.
     Lines(HashMap<SubjectAtPoint, Sum>),
 }
@@ -30,7 +30,7 @@ enum Display<'a> {
 impl<'a> LoadFollower<'a> {
     /// Follows a run of this plan on standard error.
     pub fn new(plan: &'a Plan) -> LoadFollower<'a> {
-        let display = match View::on_terminal() {
+        let display = match LoadView::on_terminal() {
             Some(view) => Display::View(Box::new((LoadStatus::new(plan), view))),
             None => Display::Lines(HashMap::new()),
         };

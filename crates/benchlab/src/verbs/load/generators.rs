@@ -9,7 +9,7 @@ use lab_bench::{Generators, LoadedServer, LoadedServers, ServerWatch, Watch, Wat
 use lab_load::{Ports, ServerRequests};
 use lab_many::agent::machine_id;
 use lab_many::load::{LoadAgents, LoadStart};
-use lab_many::usage::{Order, RemoteWatch};
+use lab_many::usage::{RemoteWatch, UsageOrder};
 use lab_model::{Arrivals, Host, Plan, Run};
 use lab_store::RunWriter;
 use std::time::Duration;
@@ -125,8 +125,8 @@ pub fn watches<'a>(command: &LoadCommand, host: &mut Host) -> Result<Watches<'a>
     let mut watches: Watches = Vec::new();
     for (server, pid) in command.servers.iter().zip(&command.processes) {
         let order = match pid {
-            Some(pid) => Order::Process(*pid),
-            None => Order::Port(server.origin.port()),
+            Some(pid) => UsageOrder::Process(*pid),
+            None => UsageOrder::Port(server.origin.port()),
         };
         let watch = RemoteWatch::start(&starting, order).map_err(|e| {
             let Exit { code, message } = e.into();

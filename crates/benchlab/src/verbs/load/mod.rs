@@ -19,9 +19,9 @@ pub use command::LoadCommand;
 use follow::LoadFollower;
 use generators::LoadGenerators;
 use lab_bench::{BenchError, LoadWorkload, Session, give_back, host, interrupt, unix_seconds};
-use lab_model::host::Finding;
+use lab_model::host::HostFinding;
 use lab_model::{Ending, Host, Metric, Plan, Run};
-use lab_plan::{LoadedServer, Loading};
+use lab_plan::{Loading, PlannedServer};
 use lab_report::{Report, kind};
 use lab_stats::load::threshold::{Threshold, judge};
 use lab_store::RunWriter;
@@ -85,7 +85,7 @@ pub fn loading(
 ) -> Result<Loading, Exit> {
     let named = servers.iter().zip(names).map(|(server, name)| {
         let origin = server.origin.to_string();
-        LoadedServer {
+        PlannedServer {
             name: name.clone().unwrap_or_else(|| origin.clone()),
             asked: server.planned.clone(),
             origin,
@@ -251,7 +251,7 @@ fn judge_conditions(report: &Report, conditions: &[Threshold]) -> Result<ExitCod
 /// The host, with a finding if the servers' certificates are not verified.
 fn with_trust(mut host: Host, sending: &Sending) -> Host {
     if sending.trust().words().is_some() {
-        host.findings.push(Finding {
+        host.findings.push(HostFinding {
             unfit: false,
             what: "the server's certificate was not verified (--insecure)".into(),
             advice: "name its authority with --ca".into(),

@@ -248,15 +248,15 @@ fn shade(share: f64) -> String {
 }
 
 /// Lines of the terminal that are drawn again and again.
-pub struct View {
+pub struct LoadView {
     terminal: Term,
     /// Lines above the cursor that the view has drawn.
     drawn: usize,
 }
 
-impl View {
+impl LoadView {
     /// On standard error; `None` if that is no terminal of the size that the view needs.
-    pub fn on_terminal() -> Option<View> {
+    pub fn on_terminal() -> Option<LoadView> {
         let terminal = Term::buffered_stderr();
         let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
         let (columns, rows) = size_of(&terminal);
@@ -264,7 +264,7 @@ impl View {
         // Set but empty is not set (https://no-color.org); the library takes it as set.
         let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         console::set_colors_enabled_stderr(!no_colour);
-        (terminal.is_term() && !dumb && fits).then_some(View { terminal, drawn: 0 })
+        (terminal.is_term() && !dumb && fits).then_some(LoadView { terminal, drawn: 0 })
     }
 
     /// Draws the status over what was drawn before.

@@ -7,7 +7,7 @@ use crate::cli::Cli;
 use crate::exit::Exit;
 use crate::verbs::runs_folder;
 use args::ServeArgs;
-use lab_web::{Address, Options};
+use lab_web::{Options, PageAddress};
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -29,7 +29,7 @@ pub fn serve(cli: &Cli, args: &ServeArgs) -> Result<ExitCode, Exit> {
         names: args.name.clone(),
     };
     let place = format!("{} port {}", options.address, options.port);
-    let report_address = |address: &Address| {
+    let report_address = |address: &PageAddress| {
         let mut text = format!(
             "benchlab: the runs in {} are at\n  {}\nWithout the token they are read only. Ctrl-C ends it.\n",
             folder.display(),

@@ -3,13 +3,13 @@
 
 use lab_model::{PageKind, WatchedPage};
 use lab_services::{DatabaseKind, StatementTotal, statement_totals};
-use lab_watch::{Log, ReadError, Tally, query};
+use lab_watch::{ReadError, ServerLog, Tally, query};
 
 /// Counts the statements of a server. Error: they cannot be read, and what to do.
 pub fn read(
     kind: &'static DatabaseKind,
     url: &str,
-    log: &mut Log,
+    log: &mut ServerLog,
     tally: &mut Tally,
 ) -> Result<(), ReadError> {
     let totals = statement_totals(kind, url).map_err(|e| ReadError::Format(e.to_string()))?;

@@ -2,11 +2,11 @@
 //! Follows logs that grow: reads what they hold, then what is written to them. A file that is rotated is read to its
 //! end and then its successor; one that is truncated is read from its beginning.
 
-use super::sources::Source;
-use super::{Watch, show};
+use super::sources::LogSource;
+use super::{LogWatch, show};
 use crate::exit::Exit;
 use lab_bench::interrupt;
-use lab_watch::{Log, ReadError};
+use lab_watch::{ReadError, ServerLog};
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::MetadataExt;
@@ -32,11 +32,11 @@ struct FollowedFile {
     offset: u64,
     /// Since when another file has its name and nothing more was read.
     replaced: Option<Instant>,
-    log: Log,
+    log: ServerLog,
 }
 
 /// Reads until Ctrl-C. Errors: a log is no plain file, or its format is not known.
-pub fn follow(watch: &mut Watch, sources: &[Source]) -> Result<(), Exit> {
+pub fn follow(watch: &mut LogWatch, sources: &[LogSource]) -> Result<(), Exit> {
     let mut files = Vec::new();
     for source in sources {
         let path = source
@@ -97,7 +97,7 @@ fn has_compression(path: &Path) -> bool {
 }
 
 /// Clears the screen, and prints the answer so far.
-fn redraw(watch: &Watch) -> Result<(), Exit> {
+fn redraw(watch: &LogWatch) -> Result<(), Exit> {
     let run = watch.run_without_host(watch.watched());
     let document = watch.document(&run, None)?;
     let failed = |e: io::Error| Exit::failed(e);
@@ -110,7 +110,7 @@ fn redraw(watch: &Watch) -> Result<(), Exit> {
 }
 
 impl FollowedFile {
-    fn new(path: &Path, watch: &Watch) -> Result<FollowedFile, Exit> {
+    fn new(path: &Path, watch: &LogWatch) -> Result<FollowedFile, Exit> {
         let name = path.display().to_string();
         let file = File::open(path).map_err(|e| Exit::wrong(format!("{name}: {e}")))?;
         let inode = file.metadata().map_or(0, |m| m.ino());
@@ -120,12 +120,12 @@ impl FollowedFile {
             inode,
             offset: 0,
             replaced: None,
-            log: Log::new(&name, &watch.hints),
+            log: ServerLog::new(&name, &watch.hints),
         })
     }
 
     /// Reads what is new, at most 64 chunks: the number of bytes.
-    fn read(&mut self, watch: &mut Watch, buffer: &mut [u8]) -> Result<usize, Exit> {
+    fn read(&mut self, watch: &mut LogWatch, buffer: &mut [u8]) -> Result<usize, Exit> {
         let mut bytes = 0;
         for _ in 0..64 {
             let n = match self.file.read(buffer) {
@@ -151,7 +151,7 @@ impl FollowedFile {
     }
 
     /// Reads to the end, and then the successor of a file that was rotated.
-    fn read_rest(&mut self, watch: &mut Watch, buffer: &mut [u8]) -> Result<(), Exit> {
+    fn read_rest(&mut self, watch: &mut LogWatch, buffer: &mut [u8]) -> Result<(), Exit> {
         while self.read(watch, buffer)? > 0 {}
         if self.replaced.is_some() {
             self.switch_to_successor(watch).map_err(|e| self.wrong(e))?;
@@ -161,7 +161,7 @@ impl FollowedFile {
     }
 
     /// Goes on in the successor of a file that was rotated, and at the beginning of one that was truncated.
-    fn poll(&mut self, watch: &mut Watch) -> Result<(), ReadError> {
+    fn poll(&mut self, watch: &mut LogWatch) -> Result<(), ReadError> {
         let Ok(current) = std::fs::metadata(&self.path) else {
             return Ok(());
         };
@@ -179,7 +179,7 @@ impl FollowedFile {
     }
 
     /// Goes on with the file that has the name now.
-    fn switch_to_successor(&mut self, watch: &mut Watch) -> Result<(), ReadError> {
+    fn switch_to_successor(&mut self, watch: &mut LogWatch) -> Result<(), ReadError> {
         let Ok(file) = File::open(&self.path) else {
             return Ok(());
         };
@@ -188,7 +188,7 @@ impl FollowedFile {
     }
 
     /// Goes on at the beginning of a file: a half line before it is complete.
-    fn begin_file(&mut self, watch: &mut Watch) -> Result<(), ReadError> {
+    fn begin_file(&mut self, watch: &mut LogWatch) -> Result<(), ReadError> {
         (self.offset, self.replaced) = (0, None);
         self.log.end(&mut watch.tally)
     }

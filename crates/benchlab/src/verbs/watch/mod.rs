@@ -21,14 +21,14 @@ use lab_report::kind::watch::{Capacity, document};
 use lab_report::{Document, Report};
 use lab_stats::results::results;
 use lab_watch::analysis::capacity::room;
-use lab_watch::{Hints, Log, LogsRead, ReadError, Records, Rules, Tally, Zone, read};
+use lab_watch::{Hints, LogsRead, ReadError, Records, Rules, ServerLog, Tally, Zone, read};
 use releases::Releases;
-use sources::Source;
+use sources::LogSource;
 use std::path::Path;
 use std::process::ExitCode;
 
 /// What is being watched.
-struct Watch<'a> {
+struct LogWatch<'a> {
     args: &'a WatchArgs,
     hints: Hints,
     rules: Rules,
@@ -44,7 +44,7 @@ struct Watch<'a> {
 /// Reads the logs, keeps what was found, and reports it.
 pub fn watch(cli: &Cli, args: &WatchArgs) -> Result<ExitCode, Exit> {
     check_records(args)?;
-    let mut watch = Watch::new(args)?;
+    let mut watch = LogWatch::new(args)?;
     interrupt::watch().map_err(Exit::failed)?;
     match &args.agents.on {
         Some(launcher) => remote::read(&mut watch, &args.agents.lost.starting(launcher))?,
@@ -102,9 +102,9 @@ fn show(args: &WatchArgs, document: &Document) -> Result<(), Exit> {
     deliver_document(document, &args.display)
 }
 
-impl<'a> Watch<'a> {
+impl<'a> LogWatch<'a> {
     /// Nothing read yet. Errors: rules, a zone or a release cannot be understood.
-    fn new(args: &'a WatchArgs) -> Result<Watch<'a>, Exit> {
+    fn new(args: &'a WatchArgs) -> Result<LogWatch<'a>, Exit> {
         let rules = match &args.rules {
             Some(path) => {
                 let error = |reason: String| Exit::wrong(format!("{}: {reason}", path.display()));
@@ -117,7 +117,7 @@ impl<'a> Watch<'a> {
             Some(name) => Zone::named(name).map_err(Exit::wrong)?,
             None => Zone::default(),
         };
-        Ok(Watch {
+        Ok(LogWatch {
             args,
             hints: Hints {
                 format: args.log_format.clone(),
@@ -169,7 +169,7 @@ impl<'a> Watch<'a> {
 
     /// Reads all logs. One that cannot be read to its end is reported, and the others are read. Errors: none could be
     /// read, or the lab was stopped.
-    fn read_all(&mut self, sources: &[Source]) -> Result<(), Exit> {
+    fn read_all(&mut self, sources: &[LogSource]) -> Result<(), Exit> {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(4));
         let style = ProgressStyle::with_template(
             "{spinner} {binary_bytes} in {elapsed}, {binary_bytes_per_sec}  {wide_msg}",
@@ -178,7 +178,7 @@ impl<'a> Watch<'a> {
         let mut failed = Vec::new();
         for source in sources {
             bar.set_message(lab_report::clean(&source.name));
-            let mut log = Log::new(&source.name, &self.hints);
+            let mut log = ServerLog::new(&source.name, &self.hints);
             self.tally.begin_log(&source.name);
             let before: u64 = self.logs_read.sources.iter().map(|s| s.bytes).sum();
             let mut progress = |bytes: u64| {

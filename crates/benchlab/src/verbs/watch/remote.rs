@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Logs that agents read on their hosts; this process puts the counts together.
 
-use super::Watch;
+use super::LogWatch;
 use super::sources::{is_url, without_login};
 use crate::exit::Exit;
-use lab_many::Starting;
-use lab_many::watch::{Order, WatchAgents};
+use lab_many::AgentStart;
+use lab_many::watch::{WatchAgents, WatchOrder};
 use lab_watch::Tally;
 
 /// Reads the logs at all places. What a place cannot read is reported, and the others' are read. Errors: an agent
 /// cannot be started or was lost, or nothing could be read anywhere.
-pub fn read(watch: &mut Watch, starting: &Starting) -> Result<(), Exit> {
+pub fn read(watch: &mut LogWatch, starting: &AgentStart) -> Result<(), Exit> {
     let args = watch.args;
     let rules = args.rules.as_ref().map(std::fs::read_to_string).transpose();
-    let order = Order {
+    let order = WatchOrder {
         logs: args.logs.clone(),
         rotated: args.rotated,
         format: args.log_format.clone(),

@@ -10,16 +10,16 @@ use std::path::Path;
 
 /// A log.
 #[derive(Clone)]
-pub struct Source {
+pub struct LogSource {
     /// For people: without user and password.
     pub name: String,
     /// A path or a URL as it was given; `-`: standard input.
     location: String,
 }
 
-impl Source {
-    fn new(location: String) -> Source {
-        Source {
+impl LogSource {
+    fn new(location: String) -> LogSource {
+        LogSource {
             name: without_login(&location),
             location,
         }
@@ -70,17 +70,17 @@ pub fn without_login(location: &str) -> String {
 }
 
 /// The logs of the command line, with `rotated` also their rotated predecessors. Error: one does not exist.
-pub fn sources(names: &[String], rotated: bool) -> Result<Vec<Source>, Exit> {
+pub fn sources(names: &[String], rotated: bool) -> Result<Vec<LogSource>, Exit> {
     let mut sources = Vec::new();
     for name in names {
-        let source = Source::new(name.clone());
+        let source = LogSource::new(name.clone());
         let Some(path) = source.file() else {
             sources.push(source);
             continue;
         };
         let files = lab_watch::files(path, rotated).map_err(Exit::wrong)?;
         let files = files.into_iter();
-        sources.extend(files.map(|path| Source::new(path.display().to_string())));
+        sources.extend(files.map(|path| LogSource::new(path.display().to_string())));
     }
     Ok(sources)
 }

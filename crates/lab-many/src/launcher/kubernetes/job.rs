@@ -5,7 +5,7 @@
 use super::super::receive_within;
 use super::kubectl::{self, Name};
 use super::manifest::{self, DEFAULT};
-use super::pod::{Stage, stage};
+use super::pod::{PodStage, stage};
 use lab_bench::interrupt;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use serde_json::Value;
@@ -98,14 +98,14 @@ fn wait_for_pod(job: &Name, container: &str) -> Result<String, String> {
                 Err(RecvTimeoutError::Disconnected) => break,
             };
             match stage(&pod, container) {
-                Stage::Failed(message) => return Err(message),
-                Stage::Waits(message) if message == reported => {}
-                Stage::Waits(message) => {
+                PodStage::Failed(message) => return Err(message),
+                PodStage::Waits(message) if message == reported => {}
+                PodStage::Waits(message) => {
                     // If the coordinator is gone, `eprintln` would panic and the Job would stay.
                     let _ = writeln!(io::stderr(), "{message}");
                     reported = message;
                 }
-                Stage::Runs => {
+                PodStage::Runs => {
                     let name = pod["metadata"]["name"].as_str();
                     return name.map(str::to_owned).ok_or("a pod without a name".into());
                 }

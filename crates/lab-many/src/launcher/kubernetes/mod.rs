@@ -14,7 +14,7 @@ mod pod;
 pub use manifest::DEFAULT as MANIFEST;
 
 use super::{Attempt, Launcher, places};
-use crate::program::{OWN, Program};
+use crate::program::{LabProgram, OWN};
 use std::io;
 use std::path::PathBuf;
 use std::process::Command;
@@ -61,7 +61,7 @@ impl Launcher for Kubernetes {
         &self.places
     }
 
-    fn attempts(&self, place: usize, program: &Program) -> io::Result<Vec<Attempt>> {
+    fn attempts(&self, place: usize, program: &LabProgram) -> io::Result<Vec<Attempt>> {
         let bytes = program.bytes()?;
         let mut command = self.command(place);
         command.args(["--bytes", &bytes.len().to_string()]);

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 /// How far the container of an agent is.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Stage {
+pub enum PodStage {
     /// It does not run yet; the reason, if it is known.
     Waits(String),
     /// It runs.
@@ -26,7 +26,7 @@ const HOPELESS: [&str; 7] = [
 ];
 
 /// The stage of a pod's container.
-pub fn stage(pod: &Value, container: &str) -> Stage {
+pub fn stage(pod: &Value, container: &str) -> PodStage {
     let status = &pod["status"];
     let containers = items(&status["containerStatuses"]);
     let state = containers
@@ -35,16 +35,16 @@ pub fn stage(pod: &Value, container: &str) -> Stage {
         .map_or(&Value::Null, |c| &c["state"]);
     if let Some(terminated) = state.get("terminated") {
         let code = &terminated["exitCode"];
-        return Stage::Failed(format!(
+        return PodStage::Failed(format!(
             "its container ended ({code}){}",
             explanation(terminated)
         ));
     }
     if matches!(status["phase"].as_str(), Some("Failed" | "Succeeded")) {
-        return Stage::Failed(format!("its pod ended{}", explanation(status)));
+        return PodStage::Failed(format!("its pod ended{}", explanation(status)));
     }
     if state.get("running").is_some() {
-        return Stage::Runs;
+        return PodStage::Runs;
     }
     let waiting = &state["waiting"];
     if items(&status["initContainerStatuses"])
@@ -53,7 +53,7 @@ pub fn stage(pod: &Value, container: &str) -> Stage {
         .chain([waiting])
         .any(|w| HOPELESS.iter().any(|reason| w["reason"] == *reason))
     {
-        return Stage::Failed(format!(
+        return PodStage::Failed(format!(
             "its container cannot be started{}",
             explanation(waiting)
         ));
@@ -62,7 +62,7 @@ pub fn stage(pod: &Value, container: &str) -> Stage {
     let unscheduled = conditions
         .iter()
         .find(|c| c["status"] == "False" && c["type"] == "PodScheduled");
-    Stage::Waits(match unscheduled {
+    PodStage::Waits(match unscheduled {
         Some(condition) => format!("its pod has no node yet{}", explanation(condition)),
         None => format!("its container does not run yet{}", explanation(waiting)),
     })
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn stage_of(status: Value) -> Stage {
+    fn stage_of(status: Value) -> PodStage {
         stage(&json!({"status": status}), "benchlab")
     }
 
@@ -100,34 +100,34 @@ mod tests {
         }]});
         let message =
             "its pod has no node yet: Unschedulable: 0/2 nodes are available: 2 Insufficient cpu.";
-        assert_eq!(stage_of(unscheduled), Stage::Waits(message.into()));
+        assert_eq!(stage_of(unscheduled), PodStage::Waits(message.into()));
         let pulled = container(json!({"waiting": {"reason": "ContainerCreating"}}));
         let message = "its container does not run yet: ContainerCreating";
         assert_eq!(
             stage_of(json!({"phase": "Pending", "containerStatuses": pulled})),
-            Stage::Waits(message.into())
+            PodStage::Waits(message.into())
         );
         let running = container(json!({"running": {"startedAt": "2026-11-25T10:00:00Z"}}));
         assert_eq!(
             stage_of(json!({"phase": "Running", "containerStatuses": running})),
-            Stage::Runs
+            PodStage::Runs
         );
         let absent =
             container(json!({"waiting": {"reason": "ImagePullBackOff", "message": "no x"}}));
         let message = "its container cannot be started: ImagePullBackOff: no x";
         assert_eq!(
             stage_of(json!({"phase": "Pending", "containerStatuses": absent})),
-            Stage::Failed(message.into())
+            PodStage::Failed(message.into())
         );
         let ended = container(json!({"terminated": {"exitCode": 1, "reason": "Error"}}));
         assert_eq!(
             stage_of(json!({"phase": "Failed", "containerStatuses": ended})),
-            Stage::Failed("its container ended (1): Error".into())
+            PodStage::Failed("its container ended (1): Error".into())
         );
         let evicted = json!({"phase": "Failed", "reason": "Evicted"});
         assert_eq!(
             stage_of(evicted),
-            Stage::Failed("its pod ended: Evicted".into())
+            PodStage::Failed("its pod ended: Evicted".into())
         );
     }
 }

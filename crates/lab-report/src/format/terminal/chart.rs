@@ -25,12 +25,12 @@ pub struct TextChart {
     /// Axis and key.
     pub head: Vec<String>,
     /// Subjects.
-    pub groups: Vec<Group>,
+    pub groups: Vec<LineGroup>,
 }
 
 /// Lines that belong together.
 #[derive(Default)]
-pub struct Group {
+pub struct LineGroup {
     /// May be empty.
     pub title: String,
     /// In order.
@@ -86,7 +86,7 @@ impl TextChart {
     }
 }
 
-impl Group {
+impl LineGroup {
     /// Lines of the heading.
     fn heading(&self) -> usize {
         usize::from(!self.title.is_empty())
@@ -111,9 +111,9 @@ pub fn draw(chart: &Chart, width: usize, pen: Pen) -> TextChart {
         Drawing::Flame(flame) => self::bars(&values::flame_bars(flame), width, pen),
         Drawing::Distribution(_) => TextChart {
             head: Vec::new(),
-            groups: vec![Group {
+            groups: vec![LineGroup {
                 lines: table::lines(&Grid::new(&values::table(chart)), width, pen),
-                ..Group::default()
+                ..LineGroup::default()
             }],
         },
     }
@@ -244,7 +244,7 @@ fn forest(forest: &Forest, width: usize, pen: Pen) -> TextChart {
             let label = pen.toned(&cut(label, layout.label), row.tone);
             layout.styled(name, &plot, &label)
         });
-        Group {
+        LineGroup {
             title: cut(&clean(&group.title), width),
             lines: lines.collect(),
         }
@@ -312,13 +312,13 @@ fn bars(bars: &Bars, width: usize, pen: Pen) -> TextChart {
     };
     let key = key.map(|key| pen.dim(&cut(&key, width)));
     let axis = layout.axis(&ruler, None, pen);
-    let mut groups = vec![Group::default()];
+    let mut groups = vec![LineGroup::default()];
     for ((row, name), label) in bars.rows.iter().zip(&names).zip(&labels) {
         let title = cut(&clean(&row.group), width);
         if !title.is_empty() && groups.last().is_some_and(|group| group.title != title) {
-            groups.push(Group {
+            groups.push(LineGroup {
                 title,
-                ..Group::default()
+                ..LineGroup::default()
             });
         }
         let plot = if row.parts.is_empty() {
@@ -412,9 +412,9 @@ fn lines(lines: &Lines, ends: Option<[String; 2]>, width: usize, pen: Pen) -> Te
         head: [clean(&heights), axis]
             .map(|line| pen.dim(&cut(&line, width)))
             .into(),
-        groups: vec![Group {
+        groups: vec![LineGroup {
             lines: rows.collect(),
-            ..Group::default()
+            ..LineGroup::default()
         }],
     }
 }

@@ -13,7 +13,7 @@ const WORDS: usize = 32;
 
 /// How a column is laid out.
 #[derive(Clone, Copy)]
-struct Shape {
+struct ColumnShape {
     /// Of the whole column.
     width: usize,
     /// Of the part behind the numbers; 0 where there is none.
@@ -64,7 +64,7 @@ fn laid_out(grid: &Grid, width: usize, pen: Pen) -> Vec<String> {
     lines
 }
 
-fn shapes(grid: &Grid, width: usize) -> Vec<Shape> {
+fn shapes(grid: &Grid, width: usize) -> Vec<ColumnShape> {
     let shape = |i: usize| {
         let column = &grid.columns[i];
         let cells = || grid.rows.iter().map(|row| &row[i]);
@@ -83,13 +83,13 @@ fn shapes(grid: &Grid, width: usize) -> Vec<Shape> {
             .min(WORDS);
         let longest = column.heading.split(' ').map(UnicodeWidthStr::width).max();
         let heading = longest.unwrap_or(0).max(column.heading.width().min(16));
-        Shape {
+        ColumnShape {
             width: content.max(notes).max(heading).min(most.max(4)),
             interval,
             numeric: column.numeric,
         }
     };
-    let mut shapes: Vec<Shape> = (0..grid.columns.len()).map(shape).collect();
+    let mut shapes: Vec<ColumnShape> = (0..grid.columns.len()).map(shape).collect();
     if let Some((first, others)) = shapes.split_first_mut() {
         let room = width - first.width - 1;
         others
@@ -100,7 +100,7 @@ fn shapes(grid: &Grid, width: usize) -> Vec<Shape> {
 }
 
 /// The first columns, of words, that tell rows apart: one where none do, or where no other column fits beside them.
-fn names(grid: &Grid, shapes: &[Shape], width: usize) -> usize {
+fn names(grid: &Grid, shapes: &[ColumnShape], width: usize) -> usize {
     let words = grid.columns.iter().take_while(|column| !column.numeric);
     let most = words.count().min(grid.columns.len() - 1);
     let apart = |count: &usize| {
@@ -117,7 +117,12 @@ fn names(grid: &Grid, shapes: &[Shape], width: usize) -> usize {
 }
 
 /// The columns after those that name a row, in parts that fit side by side.
-fn parts(shapes: &[Shape], names: usize, width: usize, gap: usize) -> Vec<std::ops::Range<usize>> {
+fn parts(
+    shapes: &[ColumnShape],
+    names: usize,
+    width: usize,
+    gap: usize,
+) -> Vec<std::ops::Range<usize>> {
     let named: usize = shapes[..names].iter().map(|shape| shape.width + gap).sum();
     let room = (width + gap).saturating_sub(named);
     let mut parts = Vec::new();
@@ -134,7 +139,13 @@ fn parts(shapes: &[Shape], names: usize, width: usize, gap: usize) -> Vec<std::o
 }
 
 /// Headings in as many lines as they need, the last one at the bottom.
-fn headings(grid: &Grid, shapes: &[Shape], columns: &[usize], gap: usize, pen: Pen) -> Vec<String> {
+fn headings(
+    grid: &Grid,
+    shapes: &[ColumnShape],
+    columns: &[usize],
+    gap: usize,
+    pen: Pen,
+) -> Vec<String> {
     let wrapped = columns
         .iter()
         .map(|&i| wrap(&grid.columns[i].heading, shapes[i].width));
@@ -152,7 +163,13 @@ fn headings(grid: &Grid, shapes: &[Shape], columns: &[usize], gap: usize, pen: P
     (0..height).map(line).collect()
 }
 
-fn row(row: &[GridCell], shapes: &[Shape], columns: &[usize], gap: usize, pen: Pen) -> Vec<String> {
+fn row(
+    row: &[GridCell],
+    shapes: &[ColumnShape],
+    columns: &[usize],
+    gap: usize,
+    pen: Pen,
+) -> Vec<String> {
     let cells = columns.iter().map(|&i| cell(&row[i], shapes[i]));
     let cells: Vec<Vec<String>> = cells.collect();
     let height = cells.iter().map(Vec::len).max().unwrap_or(0);
@@ -175,7 +192,7 @@ fn row(row: &[GridCell], shapes: &[Shape], columns: &[usize], gap: usize, pen: P
 }
 
 /// The lines of a cell, each at most as wide as its column.
-fn cell(cell: &GridCell, shape: Shape) -> Vec<String> {
+fn cell(cell: &GridCell, shape: ColumnShape) -> Vec<String> {
     let mut lines = if !shape.numeric {
         wrap(
             format!("{} {}", cell.value, cell.interval).trim_end(),
@@ -198,7 +215,7 @@ fn cell(cell: &GridCell, shape: Shape) -> Vec<String> {
     lines
 }
 
-fn placed(text: &str, shape: Shape) -> String {
+fn placed(text: &str, shape: ColumnShape) -> String {
     if shape.numeric {
         pad_left(text, shape.width)
     } else {

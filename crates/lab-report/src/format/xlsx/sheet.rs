@@ -2,7 +2,7 @@
 //! A sheet that is filled from above: text, tables with typed columns, charts.
 
 use crate::chart::{rgb, tone_number};
-use crate::document::{Cell, Content, Quantity, Table, Tone, unit_name};
+use crate::document::{Cell, CellContent, Quantity, Table, Tone, unit_name};
 use crate::format::quantity;
 use crate::format::text::wrap;
 use lab_model::Unit;
@@ -142,8 +142,8 @@ impl Sheet {
         }
         let grey = muted();
         self.prose(&table.caption, 0, &grey)?;
-        let columns: Vec<Parts> = (0..table.columns.len())
-            .map(|i| Parts::of(table, i))
+        let columns: Vec<ColumnParts> = (0..table.columns.len())
+            .map(|i| ColumnParts::of(table, i))
             .collect();
         let headings: Vec<String> = columns
             .iter()
@@ -181,7 +181,7 @@ impl Sheet {
 }
 
 /// The columns of a sheet that a column of a table becomes.
-struct Parts {
+struct ColumnParts {
     column: usize,
     /// The unit, where its cells do not share one.
     units: bool,
@@ -189,11 +189,11 @@ struct Parts {
     notes: bool,
 }
 
-impl Parts {
-    fn of(table: &Table, column: usize) -> Parts {
+impl ColumnParts {
+    fn of(table: &Table, column: usize) -> ColumnParts {
         let cells = || table.rows.iter().filter_map(|row| row.get(column));
         let quantities = || cells().filter_map(|cell| cell.content.quantity());
-        Parts {
+        ColumnParts {
             column,
             units: table.columns[column].unit.is_none() && quantities().next().is_some(),
             bounds: quantities().any(|q| q.bounds().is_some()),
@@ -234,9 +234,9 @@ impl Parts {
     fn values(&self, cell: &Cell) -> Vec<CellValue> {
         let quantity = cell.content.quantity();
         let mut values = vec![match &cell.content {
-            Content::Empty => CellValue::Blank,
-            Content::Words(words) => CellValue::Text(words.clone()),
-            Content::Quantity(quantity) => value(quantity.value, &quantity.unit),
+            CellContent::Empty => CellValue::Blank,
+            CellContent::Words(words) => CellValue::Text(words.clone()),
+            CellContent::Quantity(quantity) => value(quantity.value, &quantity.unit),
         }];
         if self.units {
             values.push(quantity.map_or(CellValue::Blank, |q| CellValue::Text(unit_name(&q.unit))));

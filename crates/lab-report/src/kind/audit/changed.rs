@@ -2,10 +2,10 @@
 //! Two audits of one kind: which findings changed their state, which figures moved, and what only one looked at.
 
 use super::{evidence, question, tone};
-use crate::document::{Answer, Cell, Document, Finding as Sentence, Row, Section, Table, Tone};
+use crate::document::{Answer, Cell, Document, Finding, Row, Section, Table, Tone};
 use crate::kind::say;
 use lab_model::Run;
-use lab_model::audit::{Audit, Finding, State};
+use lab_model::audit::{Audit, AuditFinding, State};
 
 /// What a report on two audits is made from.
 pub struct ChangedReport<'a> {
@@ -22,14 +22,14 @@ const NAMED: usize = 4;
 
 /// What both audits found of one thing by one rule.
 struct JudgedInBoth<'a> {
-    before: &'a Finding,
-    after: &'a Finding,
+    before: &'a AuditFinding,
+    after: &'a AuditFinding,
 }
 
 /// The findings of both audits in pairs, and those of the first or the second alone.
-struct Compared<'a> {
+struct ComparedAudits<'a> {
     pairs: Vec<JudgedInBoth<'a>>,
-    alone: [Vec<&'a Finding>; 2],
+    alone: [Vec<&'a AuditFinding>; 2],
 }
 
 impl JudgedInBoth<'_> {
@@ -84,7 +84,7 @@ pub fn document(report: &ChangedReport) -> Document {
 }
 
 /// Pairs findings by rule and thing, in the order of the second audit.
-fn compare<'a>(before: &'a Audit, after: &'a Audit) -> Compared<'a> {
+fn compare<'a>(before: &'a Audit, after: &'a Audit) -> ComparedAudits<'a> {
     let [first, second] = [before, after].map(|audit| things(audit, [before, after]));
     let find = |all: &[Thing<'a>], (place, finding): Thing| {
         let same = |(other, f): &&Thing<'a>| f.rule == finding.rule && *other == place;
@@ -94,18 +94,18 @@ fn compare<'a>(before: &'a Audit, after: &'a Audit) -> Compared<'a> {
         let (before, after) = (find(&first, *thing)?, thing.1);
         Some(JudgedInBoth { before, after })
     };
-    let only = |all: &[Thing<'a>], other: &[Thing<'a>]| -> Vec<&'a Finding> {
+    let only = |all: &[Thing<'a>], other: &[Thing<'a>]| -> Vec<&'a AuditFinding> {
         let alone = all.iter().filter(|thing| find(other, **thing).is_none());
         alone.map(|(_, finding)| *finding).collect()
     };
-    Compared {
+    ComparedAudits {
         pairs: second.iter().filter_map(pair).collect(),
         alone: [only(&first, &second), only(&second, &first)],
     }
 }
 
 /// A thing by its name, with what a rule says of it.
-type Thing<'a> = (&'a str, &'a Finding);
+type Thing<'a> = (&'a str, &'a AuditFinding);
 
 /// An audit's findings about things; nameless: what the whole audit is about. Of a rule that tells several things at
 /// once in either audit, the worst alone: its list of names is another one in each.
@@ -114,11 +114,11 @@ fn things<'a>(audit: &'a Audit, audits: [&Audit; 2]) -> Vec<Thing<'a>> {
         let mut all = audits.iter().flat_map(|audit| &audit.findings);
         all.any(|f| f.rule == rule && is_list(f))
     };
-    let worst = |finding: &Finding| {
+    let worst = |finding: &AuditFinding| {
         let same = audit.findings.iter().filter(|f| f.rule == finding.rule);
         same.map(|f| f.state).min() == Some(finding.state)
     };
-    let thing = |finding: &'a Finding| {
+    let thing = |finding: &'a AuditFinding| {
         let place = finding.place.as_str();
         let nothing = finding.state == State::NotApplicable && place.is_empty();
         match (nothing, together(&finding.rule)) {
@@ -132,24 +132,28 @@ fn things<'a>(audit: &'a Audit, audits: [&Audit; 2]) -> Vec<Thing<'a>> {
 }
 
 /// Whether a finding is about several things at once.
-fn is_list(finding: &Finding) -> bool {
+fn is_list(finding: &AuditFinding) -> bool {
     let mut evidence = finding.evidence.iter();
     evidence.any(|evidence| evidence.name == "things")
 }
 
-fn answer(report: &ChangedReport, changed: &[&JudgedInBoth], alone: &[Vec<&Finding>; 2]) -> Answer {
+fn answer(
+    report: &ChangedReport,
+    changed: &[&JudgedInBoth],
+    alone: &[Vec<&AuditFinding>; 2],
+) -> Answer {
     let mut findings = vec![counts(report.audits)];
     findings.extend(other_targets(report.audits));
     for (tone, label) in [(Tone::Worse, "Worse"), (Tone::Better, "Better")] {
         let chosen = changed.iter().filter(|pair| pair.tone() == tone);
-        let chosen: Vec<&Finding> = chosen.map(|pair| pair.after).collect();
-        let sentence = |f: &&Finding| format!("{} ({}): {}", f.rule, f.place, f.seen);
+        let chosen: Vec<&AuditFinding> = chosen.map(|pair| pair.after).collect();
+        let sentence = |f: &&AuditFinding| format!("{} ({}): {}", f.rule, f.place, f.seen);
         let text = say::paragraph(chosen.iter().take(NAMED).map(sentence));
         let label = format!("{label}, {}", chosen.len());
-        findings.extend(text.map(|text| Sentence::new(label, text, tone)));
+        findings.extend(text.map(|text| Finding::new(label, text, tone)));
     }
     if changed.is_empty() {
-        findings.push(Sentence::plain("No finding changed its state."));
+        findings.push(Finding::plain("No finding changed its state."));
     }
     findings.extend(in_one(alone));
     let unseen = changed
@@ -168,7 +172,7 @@ fn answer(report: &ChangedReport, changed: &[&JudgedInBoth], alone: &[Vec<&Findi
     }
 }
 
-fn counts([before, after]: [&Audit; 2]) -> Sentence {
+fn counts([before, after]: [&Audit; 2]) -> Finding {
     let counts = |state: State| {
         format!(
             "{} to {} {}",
@@ -182,20 +186,20 @@ fn counts([before, after]: [&Audit; 2]) -> Sentence {
         counts(State::Bad),
         counts(State::Advice)
     );
-    Sentence::new("Findings", text, Tone::Plain)
+    Finding::new("Findings", text, Tone::Plain)
 }
 
-fn other_targets([before, after]: [&Audit; 2]) -> Option<Sentence> {
+fn other_targets([before, after]: [&Audit; 2]) -> Option<Finding> {
     (before.targets != after.targets).then(|| {
         let [first, second] = [before, after].map(|audit| audit.targets.join(", "));
         let text = format!("{first} was audited first, then {second}.");
-        Sentence::new("Not the same", text, Tone::Undecided)
+        Finding::new("Not the same", text, Tone::Undecided)
     })
 }
 
 /// How many findings only one audit has, with the names of their things: nothing is known of the other's.
-fn in_one(alone: &[Vec<&Finding>; 2]) -> Option<Sentence> {
-    let named = |(side, findings): (&str, &Vec<&Finding>)| {
+fn in_one(alone: &[Vec<&AuditFinding>; 2]) -> Option<Finding> {
+    let named = |(side, findings): (&str, &Vec<&AuditFinding>)| {
         let names = say::distinct(findings.iter().map(|f| f.place.as_str()));
         let shown = names[..names.len().min(NAMED)].join(", ");
         match names.len().saturating_sub(NAMED) {
@@ -208,7 +212,7 @@ fn in_one(alone: &[Vec<&Finding>; 2]) -> Option<Sentence> {
     let all = alone.iter().map(Vec::len).sum::<usize>();
     let text = format!("{}. Neither better nor worse.", named_things.join("; "));
     let label = format!("Looked at in one only, {all}");
-    (all > 0).then(|| Sentence::new(label, text, Tone::Undecided))
+    (all > 0).then(|| Finding::new(label, text, Tone::Undecided))
 }
 
 /// The audits in words.
@@ -231,7 +235,7 @@ fn states_table(changed: &[&JudgedInBoth]) -> Table {
     table
 }
 
-fn alone_table(alone: &[Vec<&Finding>; 2]) -> Table {
+fn alone_table(alone: &[Vec<&AuditFinding>; 2]) -> Table {
     let mut table = Table::new("", ["in the", "rule", "of", "state", "seen"])
         .captioned("Findings about things that the other audit did not look at.");
     for (side, findings) in SIDES.into_iter().zip(alone) {
@@ -275,9 +279,9 @@ fn figures_table(pairs: &[JudgedInBoth]) -> Table {
 }
 
 /// All figures of both; of a thing that one alone looked at, with the parameter `looked-at`.
-fn rows(report: &ChangedReport, alone: &[Vec<&Finding>; 2]) -> Vec<Row> {
+fn rows(report: &ChangedReport, alone: &[Vec<&AuditFinding>; 2]) -> Vec<Row> {
     let sides = report.audits.iter().zip(report.runs).zip(alone);
-    let marked_rows = |((audit, run), alone): ((&&Audit, &Run), &Vec<&Finding>)| {
+    let marked_rows = |((audit, run), alone): ((&&Audit, &Run), &Vec<&AuditFinding>)| {
         let marked = |row: Row| {
             let in_one = alone
                 .iter()

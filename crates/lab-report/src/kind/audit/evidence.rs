@@ -2,12 +2,12 @@
 //! An audit's figures as rows, tables and charts.
 
 use crate::document::{Axis, BarRow, Bars, Cell, Chart, Drawing, Quantity, Row, Scale, Table};
-use lab_model::audit::{Audit, EvidenceBars, EvidenceTable, EvidenceValue, Finding};
+use lab_model::audit::{Audit, AuditFinding, EvidenceBars, EvidenceTable, EvidenceValue};
 use lab_model::{Direction, Metric};
 
 /// A row for each finding's state, and one for each number that it looked at.
 pub fn rows(audit: &Audit, run: &str) -> Vec<Row> {
-    let finding_rows = |finding: &Finding| {
+    let finding_rows = |finding: &AuditFinding| {
         let state = super::row(audit, run, finding);
         let numbers = finding.evidence.iter().filter_map(|evidence| {
             let EvidenceValue::Number(value, unit) = &evidence.value else {

@@ -9,12 +9,12 @@ pub use changed::{ChangedReport, document as changed};
 use super::say;
 use crate::Error;
 use crate::document::{
-    Answer, Axis, BarPart, BarRow, Bars, Chart, Document, Drawing, Finding as Sentence, Item,
-    NEUTRAL, Quantity, Row, Scale, Section, Table, Tone,
+    Answer, Axis, BarPart, BarRow, Bars, Chart, Document, Drawing, Finding, Item, NEUTRAL,
+    Quantity, Row, Scale, Section, Table, Tone,
 };
 use crate::format::text::clean;
 use lab_model::Unit;
-use lab_model::audit::{Audit, AuditKind, Finding, Fix, State};
+use lab_model::audit::{Audit, AuditFinding, AuditKind, Fix, State};
 use serde_json::Value as Json;
 
 /// What a report on an audit is made from.
@@ -124,13 +124,13 @@ fn answer(audit: &Audit) -> Answer {
         names => format!(" Besides the {IN_FULL} below: {}.", names.join(", ")),
     };
     let text = format!("{}.{besides}", summary.join(", "));
-    let mut findings = vec![Sentence::new("Findings", text, Tone::Plain)];
+    let mut findings = vec![Finding::new("Findings", text, Tone::Plain)];
     findings.extend(first.iter().map(|(_, same)| sentence(audit, same)));
     if audit.count(State::NotApplicable) == audit.findings.len() {
         let reasons = say::distinct(audit.findings.iter().map(|f| f.seen.as_str()));
-        findings = vec![Sentence::plain(reasons.join(" "))];
+        findings = vec![Finding::plain(reasons.join(" "))];
     } else if audit.chart.is_some() && audit.count(State::Bad) + audit.count(State::Advice) == 0 {
-        findings.push(Sentence::plain("Nothing is bad."));
+        findings.push(Finding::plain("Nothing is bad."));
     }
     Answer {
         chart: chart(audit),
@@ -140,15 +140,15 @@ fn answer(audit: &Audit) -> Answer {
 }
 
 /// Bad ones, then advice; those that matter most first.
-fn worst(audit: &Audit) -> Vec<&Finding> {
-    let is_problem = |f: &&Finding| matches!(f.state, State::Bad | State::Advice);
-    let mut worst: Vec<&Finding> = audit.findings.iter().filter(is_problem).collect();
+fn worst(audit: &Audit) -> Vec<&AuditFinding> {
+    let is_problem = |f: &&AuditFinding| matches!(f.state, State::Bad | State::Advice);
+    let mut worst: Vec<&AuditFinding> = audit.findings.iter().filter(is_problem).collect();
     worst.sort_by(|a, b| a.state.cmp(&b.state).then(b.weight.cmp(&a.weight)));
     worst
 }
 
 /// `Bad, disk-scheduler, sda and 2 more: … Requests reach the disk in the order of asking … Do: echo …`
-fn sentence(audit: &Audit, same: &[&Finding]) -> Sentence {
+fn sentence(audit: &Audit, same: &[&AuditFinding]) -> Finding {
     let first = same[0];
     let same = same.iter().filter(|f| f.state == first.state);
     let more = same.count() - 1;
@@ -163,7 +163,7 @@ fn sentence(audit: &Audit, same: &[&Finding]) -> Sentence {
     };
     let state = say::capital(first.state.name());
     let label = format!("{state}, {}{place}", first.rule);
-    Sentence::new(label, parts.join(" "), tone(first.state))
+    Finding::new(label, parts.join(" "), tone(first.state))
 }
 
 /// The first command or line, and which servers there are lines for; empty where there is only advice in words.
@@ -267,11 +267,11 @@ fn findings(title: &str, audit: &Audit, state: State) -> Section {
 }
 
 /// What a rule says of several things.
-fn rule_section(same: &[&Finding]) -> Section {
+fn rule_section(same: &[&AuditFinding]) -> Section {
     let first = same[0];
     let mut section = Section::new(first.title.clone());
     for finding in same {
-        section.push(Sentence::new(
+        section.push(Finding::new(
             finding.place.clone(),
             seen_and_cost(finding),
             tone(finding.state),
@@ -298,7 +298,7 @@ fn rule_section(same: &[&Finding]) -> Section {
     section
 }
 
-fn seen_and_cost(finding: &Finding) -> String {
+fn seen_and_cost(finding: &AuditFinding) -> String {
     format!("{} {}", finding.seen, finding.cost)
         .trim()
         .to_owned()
@@ -325,7 +325,7 @@ fn finding_table(audit: &Audit, state: State, last: &str) -> Table {
 }
 
 /// A row of data about a finding.
-fn row(audit: &Audit, run: &str, finding: &Finding) -> Row {
+fn row(audit: &Audit, run: &str, finding: &AuditFinding) -> Row {
     let metric = lab_model::Metric::new(
         "state",
         "state",

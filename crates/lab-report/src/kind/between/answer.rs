@@ -4,18 +4,18 @@
 use super::super::cell;
 use super::super::findings::{self, better_or_worse};
 use super::super::say::{self, count, list};
-use super::changed::{Changed, chart, program_word};
+use super::changed::{ChangedFigure, chart, program_word};
 use crate::BetweenReport;
 use crate::document::{Answer, Finding};
 use lab_model::{Metric, Unit};
 use lab_stats::analysis::Verdict;
-use lab_stats::between::Program;
+use lab_stats::between::ProgramMatch;
 
 /// Rows of the answer's chart.
 pub const ROWS: usize = 12;
 
 /// What changed most, what the machine did, and what is open.
-pub fn answer(report: &BetweenReport, changes: &[Changed]) -> Answer {
+pub fn answer(report: &BetweenReport, changes: &[ChangedFigure]) -> Answer {
     let machine = machine(report);
     if changes.is_empty() {
         return Answer {
@@ -34,9 +34,9 @@ pub fn answer(report: &BetweenReport, changes: &[Changed]) -> Answer {
 }
 
 /// Those that differ most from 1.
-fn greatest<'c, 'a>(changes: &'c [Changed<'a>]) -> Vec<&'c Changed<'a>> {
-    let mut all: Vec<&Changed> = changes.iter().collect();
-    let far = |c: &Changed| {
+fn greatest<'c, 'a>(changes: &'c [ChangedFigure<'a>]) -> Vec<&'c ChangedFigure<'a>> {
+    let mut all: Vec<&ChangedFigure> = changes.iter().collect();
+    let far = |c: &ChangedFigure| {
         if c.change.estimate > 0.0 {
             c.change.estimate.ln().abs()
         } else {
@@ -49,9 +49,9 @@ fn greatest<'c, 'a>(changes: &'c [Changed<'a>]) -> Vec<&'c Changed<'a>> {
 }
 
 /// A finding for each subject, those with the most changes first.
-fn standings(changes: &[Changed]) -> Vec<Finding> {
+fn standings(changes: &[ChangedFigure]) -> Vec<Finding> {
     let mut subjects = say::grouped(changes.iter().map(|c| (c.subject, c)));
-    let moved = |mine: &[&Changed]| mine.iter().filter(|c| is_moved(&c.verdict)).count();
+    let moved = |mine: &[&ChangedFigure]| mine.iter().filter(|c| is_moved(&c.verdict)).count();
     subjects.sort_by_key(|(_, mine)| std::cmp::Reverse(moved(mine)));
     subjects.iter().map(|(_, mine)| standing(mine)).collect()
 }
@@ -61,9 +61,9 @@ fn is_moved(verdict: &Verdict) -> bool {
 }
 
 /// What a subject's changes are: each, all in one, or those that moved and how many did not.
-fn standing(mine: &[&Changed]) -> Finding {
+fn standing(mine: &[&ChangedFigure]) -> Finding {
     let subject = match mine[0].program {
-        Program::Unknown => mine[0].subject.to_string(),
+        ProgramMatch::Unknown => mine[0].subject.to_string(),
         program => format!("{} ({})", mine[0].subject, program_word(program)),
     };
     if let [only] = mine {
@@ -97,24 +97,24 @@ fn standing(mine: &[&Changed]) -> Finding {
 }
 
 /// `0.90 to 0.91`.
-fn range(all: &[&Changed]) -> String {
+fn range(all: &[&ChangedFigure]) -> String {
     let estimates = all.iter().map(|c| c.change.estimate);
     say::extremes(estimates).map_or(String::new(), |(low, high)| say::span(low, high))
 }
 
 /// `0.913 times what it was (0.902 to 0.925)`.
-fn change_text(change: &Changed) -> String {
+fn change_text(change: &ChangedFigure) -> String {
     say::times(&change.change, "what it was", change.change.level)
 }
 
-fn word(change: &Changed) -> &'static str {
+fn word(change: &ChangedFigure) -> &'static str {
     match change.metric.id.as_ref() {
         "wall_ratio" => better_or_worse(&Metric::WALL, &change.verdict),
         _ => better_or_worse(&change.metric, &change.verdict),
     }
 }
 
-fn undecided(report: &BetweenReport, changes: &[Changed]) -> Option<String> {
+fn undecided(report: &BetweenReport, changes: &[ChangedFigure]) -> Option<String> {
     let open = changes.iter().filter_map(|c| match c.verdict {
         Verdict::Inconclusive { blocks_needed } => Some(blocks_needed),
         _ => None,
@@ -176,11 +176,11 @@ fn machine(report: &BetweenReport) -> Option<String> {
         }
     };
     Some(match between.baseline_program {
-        Program::Same => format!(
+        ProgramMatch::Same => format!(
             "{baseline} itself, the same program in both, {observed}: that is the machine or the system."
         ),
-        Program::Changed => format!("{baseline} itself, another program now, {observed}."),
-        Program::Unknown => format!(
+        ProgramMatch::Changed => format!("{baseline} itself, another program now, {observed}."),
+        ProgramMatch::Unknown => format!(
             "{baseline} itself {observed}; the files do not say whether it is the same program, and the machine's speed is \
              in it."
         ),

@@ -6,13 +6,13 @@ use crate::BetweenReport;
 use crate::document::{Chart, ForestRow, Quantity, Row};
 use lab_model::{Direction, Metric, Unit};
 use lab_stats::analysis::{Interval, Verdict};
-use lab_stats::between::Program;
+use lab_stats::between::ProgramMatch;
 
 /// The ratio of a time to the baseline's, as a figure of its own.
 const RATIO: Metric = Metric::new("wall_ratio", "ratio of time", Unit::Ratio, Direction::Less);
 
 /// What changed for a subject at a point in one respect.
-pub struct Changed<'a> {
+pub struct ChangedFigure<'a> {
     /// The subject's name.
     pub subject: &'a str,
     /// The point in words.
@@ -22,7 +22,7 @@ pub struct Changed<'a> {
     /// In which respect; of batches and commands the ratio to the baseline's time.
     pub metric: Metric,
     /// Whether it is the same program in both.
-    pub program: Program,
+    pub program: ProgramMatch,
     /// In the first run and in the second.
     pub values: [Interval; 2],
     /// The second / the first.
@@ -32,10 +32,10 @@ pub struct Changed<'a> {
 }
 
 /// Changes of ratios to the baseline, or of load in every respect.
-pub fn changes<'a>(report: &BetweenReport<'a>) -> Vec<Changed<'a>> {
+pub fn changes<'a>(report: &BetweenReport<'a>) -> Vec<ChangedFigure<'a>> {
     let changes = report.between.changes.iter();
     let judged = changes.filter_map(|c| {
-        Some(Changed {
+        Some(ChangedFigure {
             subject: &c.subject,
             point: &c.point,
             place: String::new(),
@@ -46,7 +46,7 @@ pub fn changes<'a>(report: &BetweenReport<'a>) -> Vec<Changed<'a>> {
             verdict: c.verdict?,
         })
     });
-    let mut all: Vec<Changed> = judged.collect();
+    let mut all: Vec<ChangedFigure> = judged.collect();
     let several = all.windows(2).any(|pair| pair[0].point != pair[1].point);
     for change in &mut all {
         change.place = if several {
@@ -59,7 +59,7 @@ pub fn changes<'a>(report: &BetweenReport<'a>) -> Vec<Changed<'a>> {
 }
 
 /// The changes, a group for each point and respect.
-pub fn chart(report: &BetweenReport, changes: &[&Changed], id: &str) -> Option<Chart> {
+pub fn chart(report: &BetweenReport, changes: &[&ChangedFigure], id: &str) -> Option<Chart> {
     let drawn = changes.iter().filter(|c| c.change.estimate > 0.0);
     let rows = drawn.map(|change| {
         let tone = cell::tone(&change.verdict);
@@ -77,16 +77,16 @@ pub fn chart(report: &BetweenReport, changes: &[&Changed], id: &str) -> Option<C
 }
 
 /// Whether a subject is the same program in both runs, in words.
-pub fn program_word(program: Program) -> &'static str {
+pub fn program_word(program: ProgramMatch) -> &'static str {
     match program {
-        Program::Same => "same program",
-        Program::Changed => "another program",
-        Program::Unknown => "not known",
+        ProgramMatch::Same => "same program",
+        ProgramMatch::Changed => "another program",
+        ProgramMatch::Unknown => "not known",
     }
 }
 
 /// Times first, then what is compared: those of the second run with the change.
-pub fn rows(report: &BetweenReport, changes: &[Changed]) -> Vec<Row> {
+pub fn rows(report: &BetweenReport, changes: &[ChangedFigure]) -> Vec<Row> {
     let between = report.between;
     let both_runs = |subject: &str, point: &str, metric: &Metric, values, change: &Interval| {
         let values: &[Interval; 2] = values;

@@ -8,7 +8,7 @@ mod tables;
 use super::{method, say};
 use crate::BetweenReport;
 use crate::document::{Document, Finding, Item, Section, Tone};
-use changed::{Changed, changes, chart, rows};
+use changed::{ChangedFigure, changes, chart, rows};
 
 /// The document of two runs.
 pub fn document(report: &BetweenReport) -> Document {
@@ -32,7 +32,7 @@ pub fn document(report: &BetweenReport) -> Document {
     document.section(reservations(report));
     let mut all = Section::new("Point by point");
     if changes.len() > answer::ROWS {
-        let every: Vec<&Changed> = changes.iter().collect();
+        let every: Vec<&ChangedFigure> = changes.iter().collect();
         all.chart(chart(report, &every, "changes"));
     }
     all.table(tables::changes(report, &changes));

@@ -3,14 +3,14 @@
 
 use super::super::cell::{self, NONE};
 use super::super::say;
-use super::changed::{Changed, program_word};
+use super::changed::{ChangedFigure, program_word};
 use crate::BetweenReport;
 use crate::document::{Cell, Column, Quantity, Table};
 use lab_model::Unit;
-use lab_stats::between::Program;
+use lab_stats::between::ProgramMatch;
 
 /// What changed: figures of both runs, and their ratio with its verdict.
-pub fn changes(report: &BetweenReport, changes: &[Changed]) -> Table {
+pub fn changes(report: &BetweenReport, changes: &[ChangedFigure]) -> Table {
     let columns = [
         Column::from("subject"),
         "figure".into(),
@@ -37,7 +37,7 @@ pub fn changes(report: &BetweenReport, changes: &[Changed]) -> Table {
             second,
             cell::judged(&change.change, &change.metric, Some(&change.verdict)),
             match change.program {
-                Program::Unknown => NONE.into(),
+                ProgramMatch::Unknown => NONE.into(),
                 program => program_word(program).into(),
             },
         ]);

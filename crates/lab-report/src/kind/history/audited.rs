@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a history shows of an audit.
 
-use lab_model::audit::{Audit, Finding, State};
+use lab_model::audit::{Audit, AuditFinding, State};
 use std::collections::BTreeSet;
 
 /// The states that are counted.
@@ -9,7 +9,7 @@ pub const COUNTED: [State; 4] = [State::Bad, State::Advice, State::Unknown, Stat
 
 /// What a history shows of an audit.
 #[derive(Clone, Debug)]
-pub struct Audited {
+pub struct AuditSummary {
     /// Of what.
     pub targets: String,
     /// How many findings are in each state, in the order of [`COUNTED`].
@@ -20,15 +20,15 @@ pub struct Audited {
     pub applied: Vec<String>,
 }
 
-impl Audited {
+impl AuditSummary {
     /// Of an audit.
-    pub fn new(audit: &Audit) -> Audited {
-        let rules = |is_chosen: fn(&Finding) -> bool| {
+    pub fn new(audit: &Audit) -> AuditSummary {
+        let rules = |is_chosen: fn(&AuditFinding) -> bool| {
             let findings = audit.findings.iter().filter(|f| is_chosen(f));
             let rules: BTreeSet<String> = findings.map(|f| f.rule.clone()).collect();
             rules.into_iter().collect()
         };
-        Audited {
+        AuditSummary {
             targets: audit.targets.join(", "),
             counts: COUNTED.map(|state| audit.count(state)),
             bad: rules(|f| f.state == State::Bad),

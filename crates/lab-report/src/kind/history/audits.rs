@@ -2,7 +2,7 @@
 //! Many audits of one kind, a row for each: how many findings were bad from time to time.
 
 use super::super::say::{self, count};
-use super::audited::{Audited, COUNTED};
+use super::audited::{AuditSummary, COUNTED};
 use super::summary::RunSummary;
 use crate::document::{Answer, Column, Document, Finding, Quantity, Row, Section, Table, Tone};
 use lab_model::audit::State;
@@ -10,7 +10,7 @@ use lab_model::{Direction, Metric, Unit};
 
 /// The audits of one kind, the oldest first.
 pub fn document(name: &str, runs: &[RunSummary]) -> Document {
-    let audits: Vec<(&RunSummary, &Audited)> = runs
+    let audits: Vec<(&RunSummary, &AuditSummary)> = runs
         .iter()
         .filter_map(|run| Some((run, run.audit.as_ref()?)))
         .collect();
@@ -33,7 +33,7 @@ pub fn document(name: &str, runs: &[RunSummary]) -> Document {
 }
 
 /// What is bad in the latest, and what became so or was mended since the one before it.
-fn answer(audits: &[(&RunSummary, &Audited)]) -> Answer {
+fn answer(audits: &[(&RunSummary, &AuditSummary)]) -> Answer {
     let Some((_, last)) = audits.last() else {
         return Answer::default();
     };
@@ -52,7 +52,7 @@ fn answer(audits: &[(&RunSummary, &Audited)]) -> Answer {
         .find(|(_, a)| a.targets == last.targets);
     if let Some((_, before)) = before {
         // What the other audit did not look at is neither new nor mended.
-        let only = |audit: &Audited, other: &Audited| -> Vec<String> {
+        let only = |audit: &AuditSummary, other: &AuditSummary| -> Vec<String> {
             let new = |rule: &&String| !other.bad.contains(rule) && other.applied.contains(rule);
             audit.bad.iter().filter(new).cloned().collect()
         };
@@ -79,7 +79,7 @@ fn unit() -> Unit {
     Unit::Count("findings".into())
 }
 
-fn table(audits: &[(&RunSummary, &Audited)]) -> Table {
+fn table(audits: &[(&RunSummary, &AuditSummary)]) -> Table {
     let words = ["began (UTC)", "of"].map(Column::from);
     let counts = COUNTED.map(|state| Column::of(state.name(), unit()));
     let mut table = Table::new("", words.into_iter().chain(counts))
@@ -99,7 +99,7 @@ fn table(audits: &[(&RunSummary, &Audited)]) -> Table {
     table
 }
 
-fn rows(run: &RunSummary, audit: &Audited) -> Vec<Row> {
+fn rows(run: &RunSummary, audit: &AuditSummary) -> Vec<Row> {
     let row = |(state, n): (State, usize)| {
         let metric = Metric::new("findings", "findings", unit(), Direction::Neither);
         Row {

@@ -11,7 +11,7 @@ use lab_stats::shifts::{HistoryShift, of_history, too_few};
 const ALPHA: f64 = 0.05;
 
 /// What changed in a history.
-pub struct Changes<'r, 'a> {
+pub struct HistoryChanges<'r, 'a> {
     /// The series that may change, each with its changes.
     series: Vec<(Series<'r, 'a>, Vec<HistoryShift>)>,
     /// So many runs would be needed.
@@ -25,9 +25,9 @@ struct Series<'r, 'a> {
     records: Vec<&'r HistoryRow<'a>>,
 }
 
-impl<'r, 'a> Changes<'r, 'a> {
+impl<'r, 'a> HistoryChanges<'r, 'a> {
     /// Of all ratios, and of the time of each baseline.
-    pub fn new(records: &'r [HistoryRow<'a>]) -> Changes<'r, 'a> {
+    pub fn new(records: &'r [HistoryRow<'a>]) -> HistoryChanges<'r, 'a> {
         let mut series = Vec::new();
         for (_, mine) in say::grouped(records.iter().map(|r| (r.line(), r))) {
             let records = mine
@@ -47,7 +47,7 @@ impl<'r, 'a> Changes<'r, 'a> {
         series.retain(|s| s.records.len() > 1);
         let values: Vec<Vec<f64>> = series.iter().map(Series::values).collect();
         let shifts = of_history(&values, ALPHA);
-        Changes {
+        HistoryChanges {
             too_few: too_few(&values, ALPHA).filter(|_| !series.is_empty()),
             series: series.into_iter().zip(shifts).collect(),
         }

@@ -16,7 +16,7 @@ use crate::document::{
     Answer, Axis, Band, Chart, Document, Drawing, Finding, Line, Lines, Quantity, Row, Scale,
     Section, Stroke, Table,
 };
-use changed::Changes;
+use changed::HistoryChanges;
 use lab_model::{Direction, Metric, TargetKind, Unit};
 use lab_stats::analysis::Interval;
 use record::{HistoryRow, records};
@@ -39,7 +39,7 @@ pub fn document(name: &str, runs: &[RunSummary], subjects: &[String]) -> Documen
         return audits::document(name, runs);
     }
     let mut records = records(runs, subjects);
-    let changes = Changes::new(&records);
+    let changes = HistoryChanges::new(&records);
     let letters: Vec<&str> = records.iter().map(|r| changes.letter(r)).collect();
     let (mut answer, note) = (answer(&records, &changes), changes.note());
     answer
@@ -125,7 +125,7 @@ fn time_span(records: &[HistoryRow]) -> String {
     })
 }
 
-fn answer(records: &[HistoryRow], changes: &Changes) -> Answer {
+fn answer(records: &[HistoryRow], changes: &HistoryChanges) -> Answer {
     let mut lines: Vec<Line> = Vec::new();
     let mut subjects = say::grouped(records.iter().map(|r| (r.line(), r)));
     // Of one subject its cases stand side by side.

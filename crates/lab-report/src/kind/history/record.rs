@@ -2,7 +2,7 @@
 //! A row of a history: a run and a subject, and what is other in it than in the latest run.
 
 use super::figures::is_chosen;
-use super::summary::{RunSummary, Standing};
+use super::summary::{RunSummary, SubjectStanding};
 use std::ops::Deref;
 
 /// A run and a subject.
@@ -14,7 +14,7 @@ pub struct HistoryRow<'a> {
     pub name: String,
     /// The letters of [`REMARKS`] that hold.
     pub remarks: String,
-    standing: &'a Standing,
+    standing: &'a SubjectStanding,
 }
 
 /// A letter for a change with a run, for what is other in it than in the latest, or wanting.
@@ -32,9 +32,9 @@ pub const REMARKS: [(char, &str); 7] = [
 ];
 
 impl<'a> Deref for HistoryRow<'a> {
-    type Target = Standing;
+    type Target = SubjectStanding;
 
-    fn deref(&self) -> &Standing {
+    fn deref(&self) -> &SubjectStanding {
         self.standing
     }
 }
@@ -55,7 +55,7 @@ impl<'a> HistoryRow<'a> {
 
     /// What its figures belong together by: its subject, its baseline and its case.
     pub fn line(&self) -> (&str, &'a str, Option<&'a str>) {
-        let Standing { baseline, case, .. } = self.standing;
+        let SubjectStanding { baseline, case, .. } = self.standing;
         (&self.name, &baseline.name, case.as_deref())
     }
 }
@@ -67,8 +67,8 @@ pub fn records<'a>(runs: &'a [RunSummary], subjects: &[String]) -> Vec<HistoryRo
         pairs.any(|pair| pair[0].target != pair[1].target)
     };
     let several = runs.iter().any(several);
-    let is_chosen = |s: &&Standing| is_chosen(subjects, &s.subject.name);
-    let record = |summary: &'a RunSummary, standing: &'a Standing| HistoryRow {
+    let is_chosen = |s: &&SubjectStanding| is_chosen(subjects, &s.subject.name);
+    let record = |summary: &'a RunSummary, standing: &'a SubjectStanding| HistoryRow {
         summary,
         name: match standing.target.filter(|_| several) {
             Some(target) => format!("{} on {}", standing.subject.name, target.name()),
@@ -84,7 +84,7 @@ pub fn records<'a>(runs: &'a [RunSummary], subjects: &[String]) -> Vec<HistoryRo
     all.collect()
 }
 
-fn remarks(runs: &[RunSummary], summary: &RunSummary, standing: &Standing) -> String {
+fn remarks(runs: &[RunSummary], summary: &RunSummary, standing: &SubjectStanding) -> String {
     let later = runs.iter().rev().flat_map(|run| &run.standings);
     let later = || later.clone().filter(|other| other.is_like(standing));
     let subject = later().find(|other| other.subject.name == standing.subject.name);

@@ -6,7 +6,7 @@ use super::super::scope::Scope;
 use super::super::servers::View;
 use super::super::standings::standing;
 use super::super::{say, table};
-use super::audited::Audited;
+use super::audited::AuditSummary;
 use crate::Report;
 use lab_model::{Figure, Host, Metric, PointId, Run, Subject, SubjectId, TargetKind};
 use lab_stats::analysis::{Interval, Verdict};
@@ -26,14 +26,14 @@ pub struct RunSummary {
     /// Figures without noise: whose, of which metric.
     pub(super) figures: Vec<(String, Metric, f64)>,
     /// How each subject came out on each target; of servers that the lab started, in each case.
-    pub(super) standings: Vec<Standing>,
+    pub(super) standings: Vec<SubjectStanding>,
     /// What an audit found; `None`: it was none.
-    pub(super) audit: Option<Audited>,
+    pub(super) audit: Option<AuditSummary>,
 }
 
 /// How a subject came out.
 #[derive(Clone, Debug)]
-pub struct Standing {
+pub struct SubjectStanding {
     /// The target, if it has one.
     pub target: Option<TargetKind>,
     /// The case, where each stands for itself: ratios are those of the server's CPU time per request then.
@@ -95,7 +95,7 @@ impl RunSummary {
                 host: Vec::new(),
                 figures: Vec::new(),
                 standings: Vec::new(),
-                audit: Some(Audited::new(audit)),
+                audit: Some(AuditSummary::new(audit)),
             });
         }
         let report = Report::new(run, "");
@@ -120,7 +120,7 @@ impl RunSummary {
             }
             for respect in respects(scope) {
                 let all = subjects.iter();
-                standings.extend(all.map(|&s| Standing::new(&scope, &respect, s, hashes)));
+                standings.extend(all.map(|&s| SubjectStanding::new(&scope, &respect, s, hashes)));
             }
         }
         Some(RunSummary {
@@ -180,13 +180,13 @@ fn respects(scope: Scope) -> Vec<Respect> {
     cases.filter(|respect| !respect.points.is_empty()).collect()
 }
 
-impl Standing {
+impl SubjectStanding {
     fn new(
         scope: &Scope,
         respect: &Respect,
         subject: SubjectId,
         hashes: &HashMap<String, String>,
-    ) -> Standing {
+    ) -> SubjectStanding {
         let identity = |id: SubjectId| {
             let (subject, label) = (&scope.plan.subjects[id], scope.label(id));
             let hash = hashes.get(&label).or_else(|| hashes.get(&subject.name));
@@ -204,7 +204,7 @@ impl Standing {
             Some(_) => say::inverse(&time, 1e9),
             None => time,
         });
-        Standing {
+        SubjectStanding {
             target: scope.kind(),
             case: respect.case.map(|case| scope.plan.cases[case].name.clone()),
             blocks: scope.results.blocks,
@@ -225,7 +225,7 @@ impl Standing {
     }
 
     /// Whether it stands for the same as another.
-    pub fn is_like(&self, other: &Standing) -> bool {
+    pub fn is_like(&self, other: &SubjectStanding) -> bool {
         (self.target, &self.case) == (other.target, &other.case)
     }
 

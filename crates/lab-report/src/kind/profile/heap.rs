@@ -3,7 +3,8 @@
 
 use super::{ProfilePair, figure_unit, ranked, unit};
 use crate::document::{
-    Axis, Band, Chart, Content, Drawing, Item, Line, Lines, Quantity, Scale, Section, Stroke, Table,
+    Axis, Band, CellContent, Chart, Drawing, Item, Line, Lines, Quantity, Scale, Section, Stroke,
+    Table,
 };
 use crate::kind::say;
 use lab_model::Unit;
@@ -181,7 +182,7 @@ fn sites(
     let total = dhat.map(|dhat| dhat.sum(|point| figure(dhat, point)));
     let mut table = ranked_places(pair, title, by_place, total);
     for row in &mut table.rows {
-        if let Content::Words(place) = &row[0].content
+        if let CellContent::Words(place) = &row[0].content
             && let Some(text) = sources.get(place)
         {
             row[0].note = text.clone();

@@ -6,7 +6,7 @@ use crate::document::{Cell, Column, Finding, Quantity, Section, Table, Tone};
 use crate::kind::say;
 use lab_model::Unit;
 use lab_stats::analysis::Interval;
-use lab_watch::analysis::changes::{Changed, Changes, FEWEST};
+use lab_watch::analysis::changes::{ChangedPage, Changes, FEWEST};
 
 /// Rows of a table.
 const ROWS: usize = 20;
@@ -20,12 +20,12 @@ fn tone(ratio: &Interval) -> Tone {
 }
 
 /// The day of a change: `2026-11-21`, at whose noon it is.
-fn day(changed: &Changed) -> String {
+fn day(changed: &ChangedPage) -> String {
     let noon = say::minute(changed.at_s as f64 + 43_200.0);
     noon[..10].into()
 }
 
-fn took(changed: &Changed) -> String {
+fn took(changed: &ChangedPage) -> String {
     let since = match &changed.release {
         Some(release) => format!("since {release}"),
         None => format!("from {} on", day(changed)),
@@ -37,7 +37,7 @@ fn took(changed: &Changed) -> String {
 /// The greatest change.
 pub fn finding(report: &LogReport) -> Option<Finding> {
     let released = report.changes.releases.iter().flat_map(|r| &r.pages);
-    let size = |changed: &Changed| changed.ratio.estimate.ln().abs();
+    let size = |changed: &ChangedPage| changed.ratio.estimate.ln().abs();
     let certain = released
         .filter(|c| c.is_certain())
         .chain(&report.changes.points);
@@ -103,7 +103,7 @@ fn nothing_found(changes: &Changes) -> String {
     }
 }
 
-fn table(title: &str, all: &[Changed]) -> Table {
+fn table(title: &str, all: &[ChangedPage]) -> Table {
     let columns = [
         "page".into(),
         "first day".into(),

@@ -15,7 +15,7 @@ use crate::document::{Answer, Document, Finding, Item, Precision, Quantity, Row,
 use lab_model::{Direction, Metric, PageKind, Unit, Watched, WatchedPage};
 use lab_watch::analysis::capacity::Headroom;
 use lab_watch::analysis::changes::{Changes, changes};
-use lab_watch::analysis::pareto::{Ranking, ranking};
+use lab_watch::analysis::pareto::{PageRanking, ranking};
 use lab_watch::analysis::week::{Spikes, spikes};
 use lab_watch::analysis::{self, gate};
 
@@ -33,8 +33,8 @@ pub struct Capacity {
 /// What a log's report is made from.
 struct LogReport<'w> {
     watched: &'w Watched,
-    pages: Option<Ranking<'w>>,
-    queries: Option<Ranking<'w>>,
+    pages: Option<PageRanking<'w>>,
+    queries: Option<PageRanking<'w>>,
     spikes: Spikes,
     changes: Changes<'w>,
     capacity: Option<&'w Capacity>,

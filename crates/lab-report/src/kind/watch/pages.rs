@@ -9,7 +9,7 @@ use crate::document::{
 use crate::format::quantity;
 use crate::kind::{cell, say};
 use lab_model::{PageKind, Unit, Watched};
-use lab_watch::analysis::pareto::{MOST, PageOrder, RankedPage, Ranking};
+use lab_watch::analysis::pareto::{MOST, PageOrder, PageRanking, RankedPage};
 
 /// Bars of the chart.
 const BARS: usize = 12;
@@ -19,7 +19,7 @@ const ROWS: usize = 40;
 const NAMED: usize = 3;
 
 /// The noun for one and for several of what is ranked, and what it is ranked by.
-fn words(ranking: &Ranking) -> ([&'static str; 2], &'static str) {
+fn words(ranking: &PageRanking) -> ([&'static str; 2], &'static str) {
     let kind = ranking
         .pages
         .first()
@@ -42,7 +42,7 @@ fn counted(n: usize, [one, many]: [&str; 2]) -> String {
 }
 
 /// Each page on top of those before it.
-pub fn chart(ranking: &Ranking) -> Option<Chart> {
+pub fn chart(ranking: &PageRanking) -> Option<Chart> {
     let (nouns, measure) = words(ranking);
     let mut before = 0.0;
     let charted = ranking.pages.len().min(BARS);
@@ -84,7 +84,7 @@ fn share(value: f64) -> Quantity {
 }
 
 /// The smallest set that makes most of the time.
-pub fn smallest_set(ranking: &Ranking) -> Finding {
+pub fn smallest_set(ranking: &PageRanking) -> Finding {
     let (nouns, measure) = words(ranking);
     let range = match &ranking.interval {
         Some(i) if i.low != i.high => format!(" ({} to {})", i.low, i.high),
@@ -129,7 +129,7 @@ fn shortened(name: &str) -> String {
 }
 
 /// Most used, slowest and most total time are different pages; and what the first one would save.
-pub fn different_orders(ranking: &Ranking) -> Option<Finding> {
+pub fn different_orders(ranking: &PageRanking) -> Option<Finding> {
     if ranking.by == PageOrder::Requests {
         return None;
     }
@@ -160,7 +160,7 @@ pub fn different_orders(ranking: &Ranking) -> Option<Finding> {
 }
 
 /// All that is said of pages, or of queries.
-pub fn section(ranking: Option<&Ranking>, title: &str) -> Section {
+pub fn section(ranking: Option<&PageRanking>, title: &str) -> Section {
     let mut section = Section::new(title);
     let Some(ranking) = ranking else {
         return section;
@@ -174,7 +174,7 @@ pub fn section(ranking: Option<&Ranking>, title: &str) -> Section {
     section
 }
 
-fn table(ranking: &Ranking) -> Table {
+fn table(ranking: &PageRanking) -> Table {
     let (nouns, measure) = words(ranking);
     let requests = Unit::Count("requests".into());
     let time = |title: &str| Column::of(title, Unit::Nanoseconds);
@@ -240,7 +240,7 @@ fn row(ranked: &RankedPage) -> Vec<Cell> {
 }
 
 /// Most used, slowest and most total time beside each other.
-fn orders(ranking: &Ranking) -> Table {
+fn orders(ranking: &PageRanking) -> Table {
     let mut table = Table::new(
         "Most used, slowest, most time",
         ["place", "most used", "slowest by mean", "most time"],
@@ -287,7 +287,7 @@ pub fn others(watched: &Watched) -> Section {
 }
 
 /// How the set and its interval come about.
-pub fn interval_method(ranking: &Ranking) -> String {
+pub fn interval_method(ranking: &PageRanking) -> String {
     let (length, blocks) = ranking.blocks;
     if ranking.interval.is_none() {
         return String::new();

@@ -205,7 +205,7 @@ fn block(plan: &Plan, models: &[Model], number: u32, noise: &mut Noise) -> Block
                     server_cpu_ns: None,
                 };
                 samples.push(in_turn(point, subject, pass, batch));
-                exits.push(Exit {
+                exits.push(ProcessExit {
                     point,
                     subject,
                     pass,

@@ -15,7 +15,7 @@ pub mod sample_document;
 pub mod served;
 pub mod targets;
 
-use lab_model::host::Finding;
+use lab_model::host::HostFinding;
 use lab_model::plan::Target;
 use lab_model::*;
 
@@ -269,12 +269,12 @@ fn host() -> Host {
     Host {
         facts: facts.map(|(k, v)| (k.to_string(), v.to_string())).into(),
         findings: vec![
-            Finding {
+            HostFinding {
                 unfit: true,
                 what: "the frequency governor cannot be read".into(),
                 advice: "on a virtual machine, ask for a host with fixed frequency; compare ratios, not times".into(),
             },
-            Finding {
+            HostFinding {
                 unfit: false,
                 what: "transparent huge pages are set to always".into(),
                 advice: "set them to madvise for steadier memory figures".into(),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Servers and clients for tests.
 
-use lab_services::{Counters, Request, Service, Transport};
+use lab_services::{Counters, DaemonOptions, Service, Transport};
 pub use lab_services::{DATABASES, DatabaseKind};
 use mysql::prelude::Queryable;
 use std::process::Command;
@@ -60,8 +60,8 @@ pub fn settled(service: &mut Service, before: &Counters) -> Counters {
     service.counters().unwrap()
 }
 
-pub fn request(scratch: &TempDir, settings: &[(&str, &str)]) -> Request {
-    let mut request = Request::new(scratch.path());
+pub fn request(scratch: &TempDir, settings: &[(&str, &str)]) -> DaemonOptions {
+    let mut request = DaemonOptions::new(scratch.path());
     let to_owned_pair = |&(name, value): &(&str, &str)| (name.to_owned(), value.to_owned());
     request.settings = settings.iter().map(to_owned_pair).collect();
     request

@@ -2,7 +2,7 @@
 //! What a reader must know of the agents that put a load on.
 
 use super::{list, percent};
-use crate::load::agents::{AgentResult, AgentTrouble, Missing, agents, missing};
+use crate::load::agents::{AgentResult, AgentTrouble, MissingLoad, agents, missing};
 use crate::results::{Warning, WarningKind};
 use lab_model::{Agent, Plan, Run, grouped};
 
@@ -39,7 +39,7 @@ fn lost(run: &Run, plan: &Plan, results: &[AgentResult]) -> Option<String> {
         format!("{} ({reason}{not_sent})", run.agent_name(r.agent))
     });
     let each: Vec<String> = each.collect();
-    if let Some(Missing { blocks, due }) = missing(run, plan) {
+    if let Some(MissingLoad { blocks, due }) = missing(run, plan) {
         let due = match due {
             0 => String::new(),
             n => format!(

@@ -3,7 +3,7 @@
 
 use super::limit::no_limit;
 use super::{
-    Evidence, alone, disturbances, failed, fewest, label, list, one_place, percent, places,
+    WarningBasis, alone, disturbances, failed, fewest, label, list, one_place, percent, places,
     shortfall, unfit,
 };
 use crate::analysis::Interval;
@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const SHORT_RUN_STARTS: f64 = 10.0;
 
 /// All warnings about a run, the gravest first.
-pub(in crate::results) fn of_batches(evidence: &Evidence) -> Vec<Warning> {
+pub(in crate::results) fn of_batches(evidence: &WarningBasis) -> Vec<Warning> {
     let (run, plan) = (evidence.basis.run, evidence.basis.plan);
     let judged = evidence.pairs.iter();
     let judged = judged.filter(|pair| pair.comparison.verdict.is_some());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Where a subject is ahead of all that are to show what the machine allows, and what differs there.
 
-use super::{Evidence, label, list, one_place};
+use super::{WarningBasis, label, list, one_place};
 use crate::analysis::Verdict;
 use crate::results::compare::Pair;
 use crate::results::{Comparison, Warning, WarningKind};
@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const EXPLAINING_SHARE: f64 = 0.5;
 
 /// Where no limit holds.
-pub(super) fn no_limit(evidence: &Evidence, pairs: &[&Pair]) -> Option<Warning> {
+pub(super) fn no_limit(evidence: &WarningBasis, pairs: &[&Pair]) -> Option<Warning> {
     let plan = evidence.basis.plan;
     let times = pairs.iter().map(|pair| &pair.comparison);
     let times: Vec<&Comparison> = times.filter(|c| c.key.metric == Metric::WALL).collect();
@@ -58,7 +58,7 @@ fn another_holds(plan: &Plan, times: &[&Comparison], ahead: &Comparison) -> bool
 }
 
 /// Of each subject at each point, the first of the experiment's conditions in which it is not as the limit is.
-fn differing(evidence: &Evidence, ahead: &[&Comparison]) -> Vec<String> {
+fn differing(evidence: &WarningBasis, ahead: &[&Comparison]) -> Vec<String> {
     let (run, plan) = (evidence.basis.run, evidence.basis.plan);
     let is_ahead = |subject, point| {
         let mut all = ahead.iter();
@@ -88,7 +88,7 @@ fn differing(evidence: &Evidence, ahead: &[&Comparison]) -> Vec<String> {
 }
 
 /// On a server, subjects that spare most of their time in CPU time of their own: each where it is furthest ahead.
-fn cheaper(evidence: &Evidence, ahead: &[&Comparison]) -> Vec<String> {
+fn cheaper(evidence: &WarningBasis, ahead: &[&Comparison]) -> Vec<String> {
     let plan = evidence.basis.plan;
     let mut furthest: BTreeMap<SubjectId, &Comparison> = BTreeMap::new();
     for &comparison in ahead.iter().filter(|c| spares_cpu(evidence, c)) {
@@ -112,7 +112,7 @@ fn cheaper(evidence: &Evidence, ahead: &[&Comparison]) -> Vec<String> {
     furthest.into_iter().map(sentence).collect()
 }
 
-fn spares_cpu(evidence: &Evidence, c: &Comparison) -> bool {
+fn spares_cpu(evidence: &WarningBasis, c: &Comparison) -> bool {
     let spared = |metric: &Metric| {
         let [base, own] = [c.baseline, c.key.subject]
             .map(|subject| value(evidence, (subject, c.key.point), metric));
@@ -125,7 +125,7 @@ fn spares_cpu(evidence: &Evidence, c: &Comparison) -> bool {
 
 /// A figure in its metric's unit; 0: it is not known.
 fn value(
-    evidence: &Evidence,
+    evidence: &WarningBasis,
     (subject, point): (SubjectId, Option<PointId>),
     metric: &Metric,
 ) -> f64 {

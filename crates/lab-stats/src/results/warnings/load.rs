@@ -6,7 +6,8 @@ use super::server::{
     Loaded, ServerCells, interrupted, of_servers, percent_of_errors, warning, whole_percent,
 };
 use super::{
-    Evidence, alone, disturbances, failed, fewest, list, percent, servers, shortfall, tails, unfit,
+    WarningBasis, alone, disturbances, failed, fewest, list, percent, servers, shortfall, tails,
+    unfit,
 };
 use crate::load::hidden;
 use crate::load::visits::per_10_000;
@@ -21,7 +22,7 @@ const MANY_READ_SHARE: f64 = 0.01;
 const FULL_SHARE: f64 = 0.9;
 
 /// All warnings about a load, the gravest first.
-pub(in crate::results) fn of_load(evidence: &Evidence) -> Vec<Warning> {
+pub(in crate::results) fn of_load(evidence: &WarningBasis) -> Vec<Warning> {
     let loaded = Loaded::new(evidence);
     let (run, plan) = (loaded.run, loaded.plan);
     let Some(load) = plan.load() else {

@@ -26,7 +26,7 @@ use lab_model::{
 use std::collections::BTreeSet;
 
 /// What warnings are found in.
-pub(super) struct Evidence<'e> {
+pub(super) struct WarningBasis<'e> {
     pub basis: &'e Basis<'e>,
     /// By point, then subject.
     pub cells: &'e [Cell],

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Servers under load: their figures, and which of them a warning concerns.
 
-use super::{Evidence, percent};
+use super::{WarningBasis, percent};
 use crate::load::{BUSY_SHARE, OWN_LATENCY, error_share, is_generators};
 use crate::results::{Cell, Value, Warning, WarningKind};
 use crate::stopping;
@@ -14,12 +14,12 @@ const STARVED_NS: f64 = 1e9;
 pub(super) struct Loaded<'e> {
     pub run: &'e Run,
     pub plan: &'e Plan,
-    pub evidence: &'e Evidence<'e>,
+    pub evidence: &'e WarningBasis<'e>,
     servers: Vec<ServerCells<'e>>,
 }
 
 impl<'e> Loaded<'e> {
-    pub fn new(evidence: &'e Evidence<'e>) -> Loaded<'e> {
+    pub fn new(evidence: &'e WarningBasis<'e>) -> Loaded<'e> {
         Loaded {
             run: evidence.basis.run,
             plan: evidence.basis.plan,
