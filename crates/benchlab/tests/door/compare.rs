@@ -705,7 +705,7 @@ fn repository() -> Place {
         assert!(output.expect("git is there").status.success(), "{args:?}");
     };
     git(&["init", "-q", "-b", "main"]);
-    for (message, text) in [("fast", "sleep 0.001"), ("slow", "sleep 0.03")] {
+    for (message, text) in [("fast", "sleep 0.001"), ("slow", "sleep 0.15")] {
         place.script("prog", text);
         git(&["add", "prog"]);
         git(&["commit", "-q", "-m", message]);

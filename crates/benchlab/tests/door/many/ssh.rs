@@ -335,16 +335,16 @@ fn an_agent_whose_connection_is_silent_is_lost_and_ended() {
         "--rate",
         "200",
         "--for",
-        "10s",
+        "15s",
         "--lost-after",
-        "3s",
+        "8s",
     ];
     let lab = start(&place, &sshd, &words);
     wait_until("two slices", || place.0.has_blocks(2));
     let client = children(lab.id())[0];
     send_signal(client, Signal::SIGSTOP);
     let outcome = outcome(lab.wait_with_output().unwrap());
-    outcome.expect(0).says(&["said nothing for 3 s"]);
+    outcome.expect(0).says(&["said nothing for 8 s"]);
     let run = place.0.load();
     assert_eq!(run.agents.iter().filter(|a| a.lost.is_some()).count(), 1);
     assert_added_up(&run);
