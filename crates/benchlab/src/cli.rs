@@ -381,7 +381,7 @@ pub struct CompareArgs {
                         benchlab load --on ssh:gen1,gen2 --rate 400000 --server-host ssh:web1 https://web1/\n  \
                         benchlab compare http://127.0.0.1:8080/ http://127.0.0.1:8081/\n\nWithout --rate each connection waits for its answer before it sends the next request; with it requests are \
                   sent when they are due, and their response time counts from then.\nThe run is kept in \
-                  runs/<time>-<name>.lab, with an HTML report beside it.\nExit codes: 1 nothing was served, 3 a --fail-if is so, 4 that is not decided.")]
+                  runs/<time>-<name>.lab, with an HTML report beside it.\nExit codes: 1 nothing was served, 3 a --fail-if holds, 4 that is not decided.")]
 pub struct LoadArgs {
     /// The URLs that are asked for, all of one server
     #[arg(value_name = "URL", required_unless_present = "requests")]
@@ -520,7 +520,7 @@ pub enum CommandCores {
 #[command(
     after_help = "Examples:\n  benchlab profile './prog old' './prog new'\n  benchlab profile -- ./prog x\n  benchlab profile --rev HEAD~1 --rev . --setup make -- ./prog x\n  \
                         benchlab profile --massif massif.out.1 massif.out.2 --cachegrind cg.before cg.after\n  \
-                        benchlab profile --fail-if 'peak>2MB' --fail-if 'D1mw>+5%' 'old/prog' 'new/prog'\n\nValgrind's figures are of a simulated processor; then the commands are measured as `benchlab compare` does it.\nExit codes with --fail-if: 3 a condition is so, 4 that is not decided."
+                        benchlab profile --fail-if 'peak>2MB' --fail-if 'D1mw>+5%' 'old/prog' 'new/prog'\n\nValgrind's figures are of a simulated processor; then the commands are measured as `benchlab compare` does it.\nExit codes with --fail-if: 3 a condition holds, 4 that is not decided."
 )]
 pub struct ProfileArgs {
     /// One command, or the one before and the one after, as one would type them into a shell

@@ -26,7 +26,7 @@ pub fn plan(selection: &mut Selection, experiment: &Experiment) -> Result<Plan, 
         return Err(Exit::wrong(format!("--set {LINK}={name}: {reason}")));
     }
     let names = by_kernel.join(", ");
-    eprintln!("benchlab: {names} is left out, which the kernel would shape: {reason}");
+    eprintln!("benchlab: left out, as the kernel cannot shape a link here: {names} ({reason})");
     let absent = by_kernel.into_iter().map(|name| (LINK.to_owned(), name));
     selection.absent = absent.collect();
     Ok(selection.plan(experiment)?)

@@ -54,7 +54,7 @@ fn report_unready(failed: &[(String, &Unready)], experiment: &str) {
     for (labels, lacks) in group_by_missing(&lacking) {
         let titles: Vec<String> = lacks.iter().map(title).collect();
         eprintln!(
-            "benchlab: {} cannot run: not here: {}",
+            "benchlab: {} cannot run; missing: {}",
             labels.join(", "),
             titles.join(", ")
         );

@@ -236,7 +236,7 @@ impl<'a> Builder<'a> {
             .flat_map(|t| &t.debian)
             .map(String::as_str)
             .collect();
-        let mut message = format!("not here: {}. ", titles.join(", "));
+        let mut message = format!("missing: {}. ", titles.join(", "));
         if !packages.is_empty() {
             message += &format!(
                 "`benchlab run {} --install` installs it, or `apt-get install {}`",

@@ -540,12 +540,14 @@ impl Candidate {
 fn version_mismatch(hello: &Hello, sha256: Option<&str>) -> Option<String> {
     if hello.version != VERSION {
         let version = hello.version.escape_default();
-        return Some(format!("benchlab {version} is there, and {VERSION} here"));
+        return Some(format!(
+            "it is benchlab {version}, and this is {VERSION}: both must be the same"
+        ));
     }
     match sha256 {
-        Some(expected) if hello.sha256.as_deref() != Some(expected) => {
-            Some(format!("another build of benchlab {VERSION} is there"))
-        }
+        Some(expected) if hello.sha256.as_deref() != Some(expected) => Some(format!(
+            "it is another build of benchlab {VERSION}: both must be the same"
+        )),
         _ => None,
     }
 }

@@ -40,7 +40,9 @@ pub fn read<T: DeserializeOwned>(input: &mut impl Read) -> io::Result<Option<(T,
     };
     let (head, body) = (length(0), length(4));
     if head > MOST_HEAD || body > MOST_BODY {
-        return Err(io::Error::other("a message is longer than any is"));
+        return Err(io::Error::other(
+            "a message is longer than the protocol allows",
+        ));
     }
     let (head, body) = (exactly(input, head)?, exactly(input, body)?);
     Ok(Some((serde_json::from_slice(&head)?, body)))

@@ -78,7 +78,7 @@ impl PointLoad {
             traffic: Traffic::Planned,
         };
         for (name, word) in params {
-            let unknown = || format!("`{name}={word}` says nothing of a load");
+            let unknown = || format!("`{name}={word}` is no parameter of a load");
             match name.as_str() {
                 CONNECTIONS => load.connections = word.parse().map_err(|_| unknown())?,
                 KEEP_ALIVE => load.keep_alive = read_keep_alive(word).ok_or_else(unknown)?,

@@ -148,7 +148,7 @@ impl<R: BufRead> FileParts<R> {
             line => {
                 let stop = line.iter().position(|c| matches!(c, b'=' | b':'));
                 let Some(stop) = stop else {
-                    return Ok(Err("it is nothing that Callgrind writes"));
+                    return Ok(Err("it is no file of Callgrind"));
                 };
                 let (key, value) = (&line[..stop], &line[stop + 1..]);
                 match line[stop] {
@@ -201,7 +201,7 @@ impl<R: BufRead> FileParts<R> {
                 }
             }
             b"version" | b"creator" | b"pid" | b"thread" | b"part" | b"event" | b"desc" => {}
-            _ => return Ok(Err("it is nothing that Callgrind writes")),
+            _ => return Ok(Err("it is no file of Callgrind")),
         }
         Ok(Ok(()))
     }
@@ -280,7 +280,7 @@ impl<R: BufRead> FileParts<R> {
             }
             // Executions and a target, without costs.
             b"jump" | b"jcnd" => return Ok(Ok(())),
-            _ => return Ok(Err("it is nothing that Callgrind writes")),
+            _ => return Ok(Err("it is no file of Callgrind")),
         };
         let name = match self.uncompressed(kind, value)? {
             Ok(name) => name,

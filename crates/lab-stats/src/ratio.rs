@@ -43,9 +43,9 @@ pub struct Ratio {
     pub unresolved: bool,
     /// There is an interval at the level that was asked for.
     pub sufficient: bool,
-    /// It takes blocks to scatter normally, since they are fewer than `needed`.
+    /// It assumes that blocks scatter normally, since they are fewer than `needed`.
     pub assumed: bool,
-    /// The fewest values of which an interval takes nothing for granted but symmetry.
+    /// The fewest values of which an interval assumes symmetry alone.
     pub needed: u32,
 }
 

@@ -121,7 +121,8 @@ impl PageGuard {
             _ => return Err(Problem::wrong("a request names one host")),
         };
         if !self.is_known_host(host) {
-            let reason = "these pages are not of that host; `benchlab serve --name HOST` would let it be asked for";
+            let reason =
+                "these pages are not served under that name; `benchlab serve --name HOST` adds it";
             return Err(Problem::new(StatusCode::MISDIRECTED_REQUEST, reason));
         }
         match *request.method() {

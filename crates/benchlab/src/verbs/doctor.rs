@@ -36,7 +36,9 @@ pub fn doctor(cli: &Cli) -> Result<ExitCode, Exit> {
     // Without a project there are no subjects to build, and the other verbs work.
     match project(cli) {
         Ok(project) => toolchains(&Toolchains::read(&project)?)?,
-        Err(_) if cli.project.is_none() => say!("  here is no project with subjects"),
+        Err(_) if cli.project.is_none() => {
+            say!("  none: this folder is in no project with subjects")
+        }
         Err(exit) => return Err(exit),
     }
     Ok(ExitCode::SUCCESS)

@@ -26,11 +26,11 @@ use std::collections::HashSet;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// Blocks of a quick run: as many short ones as intervals need that take nothing for granted and hold for all
+/// Blocks of a quick run: as many short ones as intervals need that assume no normal distribution and hold for all
 /// comparisons together.
 const QUICK_BLOCKS: u32 = 12;
 
-/// Where all blocks do not fit into the usual time: intervals of up to five blocks take them to scatter normally, and
+/// Where all blocks do not fit into the usual time: intervals of up to five blocks assume that they scatter normally, and
 /// decide more than those of six to ten.
 const FEW_BLOCKS: u32 = 5;
 

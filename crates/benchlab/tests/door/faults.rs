@@ -251,7 +251,7 @@ fn a_program_that_cannot_be_started_and_one_that_cannot_be_built() {
     let outcome = project.run(&[]);
     outcome.expect(0).says(&[
         "benchlab: misbuilt cannot run: `sh -c echo one; echo two >&2; exit 4` ended with exit status: 4\n  one\n  two\n",
-        "benchlab: lacking, lacking-too cannot run: not here: Rare compiler\n\
+        "benchlab: lacking, lacking-too cannot run; missing: Rare compiler\n\
          benchlab: `benchlab run t --install` installs what is missing, or \
          `apt-get install rare-compiler rare-runtime`\n",
     ]);
@@ -388,13 +388,13 @@ fn who_lacks_its_server_is_left_out() {
     std::fs::remove_file(project.join("compiler")).unwrap();
     build().expect(0);
     std::fs::remove_file(project.join("server")).unwrap();
-    let message = "serves cannot run: not here: A server\nbenchlab: `benchlab run t --install` installs what is \
+    let message = "serves cannot run; missing: A server\nbenchlab: `benchlab run t --install` installs what is \
                 missing, or `apt-get install its-server`\n";
     project.run(&[]).expect(0).says(&[message]);
     // For a subject that is not built all that is missing is reported at once.
     std::fs::remove_dir_all(project.join("build")).unwrap();
     project.run(&[]).expect(0).says(&[
-        "serves cannot run: not here: A compiler, A server\n",
+        "serves cannot run; missing: A compiler, A server\n",
         "`apt-get install its-compiler its-server`",
     ]);
 }
@@ -405,7 +405,7 @@ fn a_run_for_which_nothing_can_be_built_does_not_begin() {
     let head = "[experiment]\ntitle = \"\"\nquestion = \"\"\nbaseline = \"honest\"\n";
     let project = Project::with_text(&[head, NOOP, &text].concat());
     project.run(&[]).expect(1).says(&[
-        "honest cannot run: not here: Rare compiler",
+        "honest cannot run; missing: Rare compiler",
         "no subject can run",
     ]);
     assert!(project.files().is_empty());

@@ -363,13 +363,13 @@ fn a_server_that_is_not_installed_is_left_out() {
         before.to_owned() + &mariadb.replace("[\"true\"]", "[\"false\"]"),
     )
     .unwrap();
-    let missing = "not here: MariaDB. `benchlab run t --install` installs it, or `apt-get install \
+    let missing = "missing: MariaDB. `benchlab run t --install` installs it, or `apt-get install \
                    mariadb-server-core`";
     let finished = project.run_blocks("1", "1", &TEXT);
     finished
         .expect(0)
         .says(&[
-            "honest on mariadb, second on mariadb cannot run: not here: MariaDB\n",
+            "honest on mariadb, second on mariadb cannot run; missing: MariaDB\n",
             "`benchlab run t --install` installs what is missing, or `apt-get install mariadb-server-core`\n",
         ]);
     assert!(!finished.stderr.contains("starting MariaDB"));

@@ -425,9 +425,7 @@ impl Collector {
         if has_cookies {
             Ok(())
         } else {
-            Err(InputError(format!(
-                "it is nothing of what is known; {FORMS}"
-            )))
+            Err(InputError(format!("its format is not known; {FORMS}")))
         }
     }
 }

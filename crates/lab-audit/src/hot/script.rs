@@ -15,7 +15,7 @@ pub fn script(folders: &[WatchedFolder], fast: &HotTarget) -> Result<String, Str
     let Some(uuid) = &fast.uuid else {
         let folder = fast.folder.display();
         return Err(format!(
-            "findmnt knows no UUID of the filesystem of {folder}, by which the script would know it again"
+            "findmnt finds no UUID of the filesystem of {folder}, which the script needs"
         ));
     };
     let mut lines = vec![

@@ -266,7 +266,8 @@ fn revalidate(client: &mut Client, resource: &Resource) -> Option<Result<u16, St
     }
     // What a server sent goes back to it only as one line.
     if validator.trim_end().contains(char::is_control) {
-        let reason = "There is a control character in what it says to ask again with";
+        let reason =
+            "The ETag or the date that it is to be asked again with has a control character";
         return Some(Err(reason.into()));
     }
     let response = client.request(Method::Get, &resource.url, &validator);

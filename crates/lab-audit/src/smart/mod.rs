@@ -59,7 +59,7 @@ impl Smart {
         match (computed_total, self.worn, self.written) {
             (Some(total), ..) => Endurance {
                 left: total * left,
-                by: "as SMART tells: the part that is used, and what was written for it",
+                by: "from SMART: the part that is used, and the bytes that were written",
             },
             (None, Some(_), None) => Endurance {
                 left: assumed * left,
@@ -215,9 +215,7 @@ mod tests {
         let size = 1e12;
         // A tenth is used by 51.2 TB: nine times as much is left.
         let computed = smart(Some(0.1), Some(51.2e12)).endurance(size);
-        assert!(
-            (computed.left - 460.8e12).abs() < 1e6 && computed.by.starts_with("as SMART tells")
-        );
+        assert!((computed.left - 460.8e12).abs() < 1e6 && computed.by.starts_with("from SMART"));
         let half_worn = smart(Some(0.5), None).endurance(size);
         assert!((half_worn.left - 0.5 * ASSUMED * size).abs() < 1e6);
         let fresh = smart(Some(0.0), Some(1e12)).endurance(size);

@@ -122,7 +122,7 @@ impl<'a> BlockAgents<'a> {
                     _ => {
                         return self.handle_loss(
                             agent,
-                            "its words are not understood",
+                            "its message cannot be read",
                             run,
                             on_progress,
                         );

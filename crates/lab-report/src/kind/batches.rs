@@ -135,7 +135,7 @@ fn extremes(scope: &Scope, group: &PointGroup) -> Option<String> {
         let (fastest, slowest) = (at_point(fastest), at_point(slowest));
         format!("{place}{name} is fastest {fastest}, and slowest {slowest}.")
     } else {
-        format!("{place}{name} takes no longer at one {sweep} than at another, as far as is known.")
+        format!("{place}{name}: no value of {sweep} is known to take longer than another.")
     })
 }
 

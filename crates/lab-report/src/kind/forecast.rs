@@ -50,7 +50,7 @@ pub fn document(forecast: &Forecast, plan: &Plan) -> Document {
 fn looks(plan: &Plan) -> String {
     plan.measure.looks.iter().max().map_or(String::new(), |last| {
         format!(
-            " The looks are paid for. More than {last} blocks, or a difference within the margin, take --blocks."
+            " Intervals allow for the looks in between. More than {last} blocks, or a difference within the margin, take --blocks."
         )
     })
 }

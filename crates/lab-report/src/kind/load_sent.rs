@@ -343,15 +343,14 @@ pub fn method(scope: &Scope, load: &Load, serving: Option<&Serving>) -> Vec<Stri
         say::percent(scope.level()),
     ));
     text.push(
-        String::from(
-            "Requests that failed are not in the times, and are counted by kind beside them. ",
-        ) + &agents::account(scope),
+        String::from("The times leave out failed requests, which are counted by kind. ")
+            + &agents::account(scope),
     );
     if !parts(scope).is_empty() {
         text.push(format!(
-            "In a closed loop the time and the server's CPU time per request are compared: who stalls is asked less \
-             there, so that its percentiles leave out what people would have waited. Where each server is offered a \
-             part of its own peak, p50, p90 and p99 are. That peak is the median of {}, for each server, case, kind and \
+            "In a closed loop the time and the server's CPU time per request are compared. A server that stalls gets \
+             fewer requests there, so its percentiles leave out what people would have waited. Where each server is \
+             offered a part of its own peak, p50, p90 and p99 are compared. That peak is the median of {}, for each server, case, kind and \
              number of connections: the rates stay the same over the run. Where the generator was the limit a server \
              has no peak, and no part of it is offered.",
             match calibrating_blocks(scope.plan) {

@@ -13,7 +13,7 @@ const ABOUT: &str =
     "As `ab` prints them: so many in a hundred requests were answered within this time.";
 
 const NO_VERDICT: &str =
-    "In a closed loop who stalls is asked less, so that percentiles have no verdict.";
+    "In a closed loop a server that stalls gets fewer requests, so percentiles have no verdict.";
 
 /// Whose response times stand in a column, with their gain behind them but of the one that others are compared with.
 struct PercentileColumn<'a> {

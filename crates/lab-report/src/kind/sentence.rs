@@ -131,7 +131,13 @@ pub fn comparison(scope: &Scope, comparison: &Comparison, at: &str) -> String {
             format!("{b} and {a} are equivalent within {within}{at}: {b} {verb} {times}.")
         }
         Some(Verdict::SmallButReal { faster }) => {
-            let less_or_more = a_little(if faster { &wording.less } else { &wording.more });
+            let words = if faster { &wording.less } else { &wording.more };
+            let is_little = (comparison.ratio.estimate - 1.0).abs() <= comparison.margin;
+            let less_or_more = if is_little {
+                a_little(words)
+            } else {
+                words.clone()
+            };
             format!(
                 "{b} {less_or_more} than {a}{at}: {times}, which may be within the margin of {within}."
             )

@@ -27,12 +27,12 @@ pub(super) static RATES: [Metric; 2] = [Metric::THROUGHPUT, Metric::SERVER_CPU];
 
 static LATENCIES: [Metric; 3] = [Metric::P50, Metric::P90, Metric::P99];
 
-/// In a closed loop who stalls is asked less, so that its tail is no user's.
+/// In a closed loop a server that stalls gets fewer requests, so its tail is not what users see.
 static CLOSED: [Metric; 3] = [Metric::THROUGHPUT, Metric::P50, Metric::SERVER_CPU];
 
 /// The metrics in which servers are compared at a point. Those that the lab starts are each offered a rate
-/// of its own in an open loop, so that their throughputs say nothing there; and in a closed loop, in which
-/// who stalls is asked less, their response times do not.
+/// of its own in an open loop, so that their throughputs say nothing there; and in a closed loop, in which a
+/// server that stalls gets fewer requests, their response times do not.
 fn metrics(plan: &Plan, point: PointId) -> &'static [Metric] {
     match (plan.serving(), plan.is_open(point)) {
         (None, true) => &IN_TURNS,

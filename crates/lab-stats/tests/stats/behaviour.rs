@@ -219,7 +219,7 @@ fn whoever_is_ahead_of_the_limit_is_named() {
     let messages = warnings(&all, "no-limit");
     assert_eq!(messages.len(), 1);
     assert!(
-        messages[0].starts_with("base is to show what the machine allows, and s1 took less time")
+        messages[0].starts_with("base should show what the machine allows, but s1 took less time")
     );
     // One limit ahead of another says nothing of either.
     plan(&mut run).subjects[1].limit = true;

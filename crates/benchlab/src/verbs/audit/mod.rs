@@ -99,7 +99,7 @@ fn judge(args: &Auditing, audit: &Audit) -> ExitCode {
     for finding in &failed {
         let (rule, place, state) = (&finding.rule, &finding.place, finding.state.name());
         let text = format!(
-            "--fail-on is so: {rule} is {state} ({place}): {}",
+            "--fail-on holds: {rule} is {state} ({place}): {}",
             finding.seen
         );
         eprintln!("benchlab: {}", lab_report::clean(&text));

@@ -222,14 +222,14 @@ fn check_ending(report: &Report, ending: Ending, resumable: Option<&Path>) -> Re
     }
 }
 
-/// Prints which conditions of `--fail-if` are so or not decided. The exit code says whether there are any.
+/// Prints which conditions of `--fail-if` hold or are not decided. The exit code says whether there are any.
 fn judge_conditions(report: &Report, conditions: &[Threshold]) -> Result<ExitCode, Exit> {
     let Some(plan) = &report.run.plan else {
         return Ok(ExitCode::SUCCESS);
     };
     let judgement = judge(conditions, &report.results, plan);
     let crossed = judgement.crossed.iter();
-    let crossed = crossed.map(|c| ("--fail-if is so", c.subject, c.point, &c.text));
+    let crossed = crossed.map(|c| ("--fail-if holds", c.subject, c.point, &c.text));
     let undecided = judgement.undecided.iter();
     let undecided = undecided.map(|u| ("--fail-if is not decided", u.subject, u.point, &u.text));
     for (state, _, point, text) in crossed.chain(undecided) {

@@ -67,7 +67,7 @@ fn names(args: &ProfileArgs, programs: usize) -> Vec<String> {
     names.map(name).collect()
 }
 
-/// The exit code by `--fail-if`, after printing which conditions are so or not decided.
+/// The exit code by `--fail-if`, after printing which conditions hold or are not decided.
 fn judge(args: &ProfileArgs, profiles: &[Profile]) -> ExitCode {
     let verdicts = args
         .fail_if
@@ -79,7 +79,7 @@ fn judge(args: &ProfileArgs, profiles: &[Profile]) -> ExitCode {
             GateResult::Passed => {}
             GateResult::Failed(text) => {
                 has_failed = true;
-                eprintln!("benchlab: --fail-if is so: {text}");
+                eprintln!("benchlab: --fail-if holds: {text}");
             }
             GateResult::Undecided(text) => {
                 is_open = true;
@@ -111,7 +111,7 @@ fn read_files(args: &ProfileArgs) -> Result<Profiled, Exit> {
     }
     if counts.iter().any(|count| *count != 0 && *count != most) {
         return Err(Exit::wrong(
-            "of one tool there are two files and of another one: give both of each",
+            "there are two files of one tool and one of another: give two of each tool",
         ));
     }
     let profile = |i: usize| {

@@ -19,7 +19,7 @@ use std::time::Duration;
                   benchlab watch --on ssh:web1,web2 /var/log/nginx/access.log\n  \
                   benchlab watch --parquet requests access.log\n  \
                   benchlab compare runs/APRIL.lab runs/MAY.lab\n\nThe run is kept in runs/<time>-watch.lab, with an HTML report beside it.\n\
-                  Exit codes: 3 a --fail-if is so, 4 it cannot be judged; with --nagios 0 to 3 as Nagios has them."
+                  Exit codes: 3 a --fail-if holds, 4 it cannot be judged; with --nagios 0 to 3 as Nagios has them."
 )]
 pub struct WatchArgs {
     /// Logs: files, plain or compressed by gzip or zstd; `-` for standard input; the URL of a monitor, or of
@@ -64,7 +64,7 @@ pub struct WatchArgs {
     /// Go on with what is written to the log, until Ctrl-C; rotated and truncated files are followed
     #[arg(long, conflicts_with = "on")]
     pub follow: bool,
-    /// End with exit code 3 if that is so: p50, p95, p99, mean, max, errors, requests or share of a page or
+    /// End with exit code 3 if that holds: p50, p95, p99, mean, max, errors, requests or share of a page or
     /// of all, or the rate; 'p99(/search)>300ms', 'errors>1%'
     #[arg(long, value_name = "GATE")]
     pub fail_if: Vec<Gate>,

@@ -21,7 +21,7 @@ pub struct Job {
 pub fn job(mut object: Value, name: &str, command: &[&str]) -> Result<Job, String> {
     let is_job = object["apiVersion"] == "batch/v1" && object["kind"] == "Job";
     if !is_job {
-        return Err("the manifest is none of a Job (apiVersion: batch/v1, kind: Job)".into());
+        return Err("the manifest is not a Job (apiVersion: batch/v1, kind: Job)".into());
     }
     let take = |object: &mut Value, path: &str| -> Result<Map<String, Value>, String> {
         let part = object.pointer_mut(path).and_then(Value::as_object_mut);
@@ -48,7 +48,9 @@ pub fn job(mut object: Value, name: &str, command: &[&str]) -> Result<Job, Strin
     let container = container.ok_or(format!(
         "no container of the manifest is named `{CONTAINER}`"
     ))?;
-    let fields = container.as_object_mut().ok_or("a container is none")?;
+    let fields = container
+        .as_object_mut()
+        .ok_or("a container is not an object")?;
     fields.remove("args");
     for (key, value) in [
         ("command", json!(command)),

@@ -142,8 +142,8 @@ fn noise_floor(plan: &Plan, controls: &[Control]) -> Option<Warning> {
         )
     } else {
         format!(
-            "Two copies of {name} differ at {points}: only differences beyond {margin} count there. With {} points, {} \
-             such by chance alone would be no surprise.",
+            "Two copies of {name} differ at {points}: only differences beyond {margin} count there. With {} points, \
+             {} such can be expected by chance alone.",
             controls.len(),
             (controls.len() as f64 * plan.measure.alpha).ceil(),
         )

@@ -39,7 +39,7 @@ pub(super) fn no_limit(evidence: &WarningBasis, pairs: &[&Pair]) -> Option<Warni
         format!(" What differs there: {}.", differs.join("; "))
     };
     let text = format!(
-        "{limit} is to show what the machine allows, and {names} took less time{at}: it is no limit there.\
+        "{limit} should show what the machine allows, but {names} took less time{at}: it is no limit there.\
          {differs} `{}` counts what each does.",
         command(plan, &ahead)
     );

@@ -372,8 +372,8 @@ impl Naming<'_> {
             .is_empty();
         let text = (timed && load.arrivals == Arrivals::Closed).then(|| {
             "Each connection waits for its answer before it sends the next request. So a server that \
-             stalls is asked less while it does, and the percentiles leave out what people would have \
-             waited who come regardless (coordinated omission). `--rate` sends requests when they are due."
+             stalls gets fewer requests while it does, and the percentiles leave out the waits of users who do \
+             not hold back (coordinated omission). `--rate` sends requests when they are due."
                 .to_string()
         });
         Some(Warning::new(WarningKind::ClosedLoop, text?))

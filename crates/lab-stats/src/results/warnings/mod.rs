@@ -60,8 +60,8 @@ fn shortfall(pair: &Pair) -> String {
         0 | 1 => "One block says nothing of how blocks scatter: no comparison has an interval, and no winner is named"
             .into(),
         n => format!(
-            "There are {n} blocks: intervals of comparisons take blocks to scatter normally, and alike for all that is \
-             compared. With {needed} blocks they take nothing for granted"
+            "There are {n} blocks: intervals of comparisons assume that blocks scatter normally, and alike for all \
+             that is compared. From {needed} blocks on they assume neither"
         ),
     }
 }

@@ -222,8 +222,8 @@ impl Counting<'_> {
             ", by less than the margin".to_string()
         };
         let text = format!(
-            "Two copies of {} differ in {} of {} respects (a metric at a point), of which {by_chance} would be no \
-             surprise by chance alone: the noise floor was not met there{margin}.",
+            "Two copies of {} differ in {} of {} respects (a metric at a point); {by_chance} can be expected \
+             by chance alone. The noise floor was not met there{margin}.",
             self.plan.subjects[self.plan.baseline].name,
             unmet.len(),
             controls.len(),
