@@ -541,12 +541,12 @@ fn version_mismatch(hello: &Hello, sha256: Option<&str>) -> Option<String> {
     if hello.version != VERSION {
         let version = hello.version.escape_default();
         return Some(format!(
-            "it is benchlab {version}, and this is {VERSION}: both must be the same"
+            "it is benchlab {version}, and this is {VERSION} (both must be the same)"
         ));
     }
     match sha256 {
         Some(expected) if hello.sha256.as_deref() != Some(expected) => Some(format!(
-            "it is another build of benchlab {VERSION}: both must be the same"
+            "it is another build of benchlab {VERSION} (both must be the same)"
         )),
         _ => None,
     }

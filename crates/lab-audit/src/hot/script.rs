@@ -147,6 +147,6 @@ mod tests {
         let mut unknown = fast();
         unknown.uuid = None;
         let refused = script(&[placed("/srv/a", Placement::Fast)], &unknown);
-        assert!(refused.expect_err("no script").contains("knows no UUID"));
+        assert!(refused.expect_err("no script").contains("finds no UUID"));
     }
 }

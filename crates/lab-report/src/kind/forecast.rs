@@ -50,7 +50,7 @@ pub fn document(forecast: &Forecast, plan: &Plan) -> Document {
 fn looks(plan: &Plan) -> String {
     plan.measure.looks.iter().max().map_or(String::new(), |last| {
         format!(
-            " Intervals allow for the looks in between. More than {last} blocks, or a difference within the margin, take --blocks."
+            " Looks are included. More than {last} blocks, or a difference within the margin, take --blocks."
         )
     })
 }

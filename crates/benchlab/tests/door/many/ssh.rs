@@ -174,7 +174,7 @@ fn another_version_is_not_used_but_replaced_by_a_copy() {
     sshd.install("mktemp", "#!/bin/sh\necho no room >&2\nexit 1\n");
     load(&place, &sshd, &words)
         .expect(1)
-        .says(&["on gen1", "benchlab 0.0.9 is there", "no room"]);
+        .says(&["on gen1", "it is benchlab 0.0.9", "no room"]);
 }
 
 /// Loads begin together although the clocks are ten minutes apart.

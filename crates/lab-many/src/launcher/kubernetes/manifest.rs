@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn what_is_no_job_of_an_agent_is_refused() {
         let refused = |object: Value| job(object, "b-1", &[]).err().expect("refused");
-        assert!(refused(json!({"kind": "Pod", "apiVersion": "v1"})).contains("none of a Job"));
+        assert!(refused(json!({"kind": "Pod", "apiVersion": "v1"})).contains("not a Job"));
         assert!(refused(json!({"kind": "Job", "apiVersion": "batch/v1"})).contains("no .metadata"));
         let nameless = json!([{"name": "a"}, {"name": "b"}]);
         assert!(refused(manifest(nameless)).contains("named `benchlab`"));
