@@ -783,10 +783,13 @@ package body Serving_Tests is
       Waiting.Ask ("/wait");
       Await_Waiting (1);
       Stopper.Stop;
-      delay 0.02;
-      Begun.Send ("Host: h" & End_Line & End_Line);
       if Tested.Spare = 0 then
+         delay 0.2;
+         Begun.Send ("Host: h" & End_Line & End_Line);
          Test_Service.Gate.Open;
+      else
+         Assert (Idle.Rest, "", "who asked for nothing is told nothing");
+         Begun.Send ("Host: h" & End_Line & End_Line);
       end if;
       declare
          Answer : constant String := Begun.Rest;
@@ -794,7 +797,9 @@ package body Serving_Tests is
          Assert (Content (Answer), Short, "what was under way is answered");
          Assert (Field (Answer, "Connection"), "close", "told");
       end;
-      Assert (Idle.Rest, "", "who asked for nothing is told nothing");
+      if Tested.Spare = 0 then
+         Assert (Idle.Rest, "", "who asked for nothing is told nothing");
+      end if;
       Test_Service.Gate.Open;
       declare
          Answer : constant String := Waiting.Rest;
@@ -805,6 +810,11 @@ package body Serving_Tests is
       Assert (not Can_Connect (Port), "the port is free");
       Tested.Start (Patient);
       Serves_On;
+   exception
+      when others =>
+         --  Or the stopper waits for the handler, and this procedure for the stopper
+         Test_Service.Gate.Open;
+         raise;
    end Stopping;
 
    --  More was asked for than can be answered in the time that a stop has
