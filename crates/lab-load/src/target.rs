@@ -10,7 +10,7 @@ use http::uri::{Authority, PathAndQuery};
 use percent_encoding::percent_decode_str;
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::Duration;
 use url::{Host, Url};
 
@@ -178,7 +178,7 @@ impl Origin {
         let of_family: Vec<SocketAddr> = addresses
             .iter()
             .copied()
-            .filter(|address| family.is_none_or(|f| f.has(address.ip())))
+            .filter(|address| family.is_none_or(|f| f == IpFamily::of(address)))
             .collect();
         guard.check(&self.host(), of_family.iter().map(SocketAddr::ip))?;
         match (of_family.as_slice(), family) {
@@ -278,10 +278,6 @@ impl IpFamily {
             IpFamily::V4 => "IPv4",
             IpFamily::V6 => "IPv6",
         }
-    }
-
-    fn has(self, address: IpAddr) -> bool {
-        address.is_ipv4() == (self == IpFamily::V4)
     }
 }
 
