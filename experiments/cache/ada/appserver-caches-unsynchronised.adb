@@ -24,10 +24,10 @@ package body Appserver.Caches.Unsynchronised is
    end Get;
 
    overriding procedure Put (Self : in out Cache; Key : Key_Type; Element : Element_Type) is
-      Gone : Tables.Garbage;
+      Change : Caches.Change;
    begin
-      Tables.Put (Self.Owned.Table, New_Node (Self, Key, Element), Self.Capacity, Gone);
-      Tables.Free (Gone);
+      Make_Node (Self, Key, Element, Into => Change);
+      Put (Self.Owned.Table, Self.Capacity, Change);
    end Put;
 
    overriding procedure Remove (Self : in out Cache; Key : Key_Type) is

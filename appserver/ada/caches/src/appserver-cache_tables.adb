@@ -8,8 +8,15 @@ with Interfaces;
 
 package body Appserver.Cache_Tables is
 
-   procedure Free is new Ada.Unchecked_Deallocation (Node, Node_Access);
+   use Ada.Real_Time;
+
+   procedure Free_Node is new Ada.Unchecked_Deallocation (Node, Node_Access);
    procedure Free is new Ada.Unchecked_Deallocation (Buckets, Buckets_Access);
+
+   procedure Free (Self : in out Node_Access) is
+   begin
+      Free_Node (Self);
+   end Free;
 
    Fewest_Buckets : constant := 16;
 
@@ -22,15 +29,28 @@ package body Appserver.Cache_Tables is
         (Interfaces.Shift_Right (Interfaces.Unsigned_32 (Product), 16));
    end Mixed_Hash;
 
+   --  Assigned part by part: an allocator whose value raises an exception would leave its memory
+
    function New_Node
-     (Key : Key_Type; Element : Element_Type; Expires : Ada.Real_Time.Time)
-      return not null Node_Access is
-     (new Node'
-        (Key     => Key,
-         Element => Element,
-         Hash    => Mixed_Hash (Key),
-         Expires => Expires,
-         Next | Older | Newer => null));
+     (Key : Key_Type; Element : Element_Type; Hash : Hash_Type; Expires : Time)
+      return not null Node_Access
+   is
+      Result : Node_Access := new Node;
+   begin
+      Result.Key := Key;
+      Result.Element := Element;
+      Result.Hash := Hash;
+      Result.Expires := Expires;
+      return Result;
+   exception
+      when others =>
+         Free (Result);
+         raise;
+   end New_Node;
+
+   function New_Node
+     (Key : Key_Type; Element : Element_Type; Expires : Time) return not null Node_Access is
+     (New_Node (Key, Element, Mixed_Hash (Key), Expires));
 
    -------------
    -- Garbage --
@@ -52,6 +72,12 @@ package body Appserver.Cache_Tables is
       Node        : Node_Access;
       Old_Buckets : Buckets_Access;
    begin
+      if Is_Empty (To) then
+         To.Nodes := From.Nodes;
+         To.Arrays := From.Arrays;
+         From.Nodes := null;
+         From.Arrays := null;
+      end if;
       while From.Nodes /= null loop
          Node := From.Nodes;
          From.Nodes := Node.Newer;
@@ -71,7 +97,7 @@ package body Appserver.Cache_Tables is
       while Self.Nodes /= null loop
          Node := Self.Nodes;
          Self.Nodes := Node.Newer;
-         Free (Node);
+         Free_Node (Node);
       end loop;
       while Self.Arrays /= null loop
          Old_Buckets := Self.Arrays;
@@ -162,16 +188,6 @@ package body Appserver.Cache_Tables is
       return Result;
    end Number_Of_Buckets;
 
-   procedure Copy (From : Table; To : in out Table; Room_For : Natural) is
-      Node : Node_Access := From.Oldest;
-   begin
-      To.Buckets := new Buckets (Last => Number_Of_Buckets (Room_For) - 1);
-      while Node /= null loop
-         Link (To, New_Node (Node.Key, Node.Element, Node.Expires));
-         Node := Node.Newer;
-      end loop;
-   end Copy;
-
    procedure Clear (Self : in out Table; Removed : in out Garbage) is
       Old  : constant Buckets_Access := Self.Buckets;
       Node : Node_Access := Self.Oldest;
@@ -191,6 +207,61 @@ package body Appserver.Cache_Tables is
       end if;
    end Clear;
 
+   ------------
+   -- Expiry --
+   ------------
+
+   --  Does not read the clock for nodes that never expire
+
+   function Is_Expired (Node : not null Node_Access) return Boolean is
+     (Node.Expires /= Time_Last and then Node.Expires <= Clock);
+
+   function Has_Expired (Self : Table) return Boolean is
+     (Self.Oldest /= null and then Is_Expired (Self.Oldest));
+
+   procedure Remove_Oldest (Self : in out Table; Removed : in out Garbage) is
+   begin
+      Unlink (Self, Self.Oldest, Successor => Self.Oldest.Next, Removed => Removed);
+      Self.Count := Self.Count - 1;
+   end Remove_Oldest;
+
+   procedure Remove_Expired (Self : in out Table; Removed : in out Garbage) is
+      Now : Time;
+   begin
+      if Has_Expired (Self) then
+         Now := Clock;
+         while Self.Oldest /= null and then Self.Oldest.Expires <= Now loop
+            Remove_Oldest (Self, Removed);
+         end loop;
+      end if;
+   end Remove_Expired;
+
+   -------------
+   -- Copying --
+   -------------
+
+   procedure Copy (From : Table; To : in out Table; Room_For : Natural) is
+      Node : Node_Access := From.Oldest;
+   begin
+      while Node /= null and then Is_Expired (Node) loop
+         Node := Node.Newer;
+      end loop;
+      To.Buckets := new Buckets (Last => Number_Of_Buckets (Room_For) - 1);
+      while Node /= null loop
+         Link (To, New_Node (Node.Key, Node.Element, Node.Hash, Node.Expires));
+         Node := Node.Newer;
+      end loop;
+   exception
+      when others =>
+         declare
+            Copied : Garbage;
+         begin
+            Clear (To, Copied);
+            Free (Copied);
+         end;
+         raise;
+   end Copy;
+
    --  Readers go on in the old buckets and nodes, while these are garbage: a node can be in one
    --  bucket only
 
@@ -200,17 +271,20 @@ package body Appserver.Cache_Tables is
       Copy (Self, Larger, Room_For => 2 * Self.Count);
       Old.Buckets := Self.Buckets;
       Old.Oldest := Self.Oldest;
+      Self.Count := Larger.Count;
       Self.Buckets := Larger.Buckets;
       Self.Oldest := Larger.Oldest;
       Self.Newest := Larger.Newest;
       Clear (Old, Removed);
    end Grow;
 
-   procedure Make_Room (Self : in out Table; Removed : in out Garbage) is
+   --  For one more than Count
+
+   procedure Make_Room (Self : in out Table; Count : Natural; Removed : in out Garbage) is
    begin
       if Self.Buckets = null then
          Self.Buckets := new Buckets (Last => Fewest_Buckets - 1);
-      elsif Hash_Type (Self.Count) > Self.Buckets.Last then
+      elsif Hash_Type (Count) > Self.Buckets.Last then
          Grow (Self, Removed);
       end if;
    end Make_Room;
@@ -227,12 +301,13 @@ package body Appserver.Cache_Tables is
          Node.Next := Old.Next;
          Unlink (Self, Old, Successor => Node, Removed => Removed);
          Append (Self, Node);
+         Remove_Expired (Self, Removed);
       else
+         Remove_Expired (Self, Removed);
+         Make_Room (Self, Natural'Min (Self.Count, Capacity - 1), Removed);
          if Self.Count >= Capacity then
-            Unlink (Self, Self.Oldest, Successor => Self.Oldest.Next, Removed => Removed);
-            Self.Count := Self.Count - 1;
+            Remove_Oldest (Self, Removed);
          end if;
-         Make_Room (Self, Removed);
          Link (Self, Node);
       end if;
    end Put;

@@ -58,6 +58,8 @@ package Appserver.Cache_Tables is
    end record;
 
    procedure Free (Self : in out Garbage);
+   procedure Free (Self : in out Node_Access);
+   --  One that was never put
 
    procedure Move (From, To : in out Garbage);
 
@@ -74,19 +76,28 @@ package Appserver.Cache_Tables is
 
    function Length (Self : Table) return Natural;
 
+   --  An exception of Hash, of "=" or of a copy leaves the table as it was
+
    procedure Put
      (Self     : in out Table;
       Node     : not null Node_Access;
       Capacity : Positive;
       Removed  : in out Garbage);
-   --  In place of the one with the same key, or of the oldest if it is full
+   --  In place of the one with the same key, or of the oldest if it is full. Nodes that have
+   --  expired are removed, too. After an exception Node is still the caller's.
 
    procedure Remove (Self : in out Table; Key : Key_Type; Removed : in out Garbage);
+
+   function Has_Expired (Self : Table) return Boolean;
+   --  Whether there is anything for Remove_Expired
+
+   procedure Remove_Expired (Self : in out Table; Removed : in out Garbage);
+   --  Nodes expire in the order in which they were put, or nearly
 
    procedure Clear (Self : in out Table; Removed : in out Garbage);
 
    procedure Copy (From : Table; To : in out Table; Room_For : Natural);
-   --  To an empty one
+   --  To an empty one, without the nodes that have expired. It stays empty after an exception.
 
 private
 

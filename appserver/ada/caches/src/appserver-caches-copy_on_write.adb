@@ -37,34 +37,76 @@ package body Appserver.Caches.Copy_On_Write is
       end if;
    end Get;
 
-   function Copy_Of
-     (Old : Snapshots.Reference; More : Natural := 1) return not null Element_Access
+   procedure Free is new Ada.Unchecked_Deallocation (Snapshot, Element_Access);
+
+   --  A changed copy, which is freed if the change raises an exception
+
+   function Changed_Copy
+     (Old    : Snapshots.Reference;
+      Change : not null access procedure (Table : in out Tables.Table);
+      More   : Natural := 1) return not null Element_Access
    is
-      Result : constant not null Element_Access := new Snapshot;
+      Result : Element_Access := new Snapshot;
    begin
       if not Old.Is_Null then
          Tables.Copy
            (Old.Value.Table, Result.Table, Room_For => Tables.Length (Old.Value.Table) + More);
       end if;
+      Change (Result.Table);
       return Result;
-   end Copy_Of;
+   exception
+      when others =>
+         Free (Result);
+         raise;
+   end Changed_Copy;
 
    overriding procedure Put (Self : in out Cache; Key : Key_Type; Element : Element_Type) is
 
-      function Changed (Old : Snapshots.Reference) return Element_Access is
-         Result  : constant not null Element_Access := Copy_Of (Old);
-         Removed : Tables.Garbage;
+      procedure Put (Table : in out Tables.Table) is
+         Change : Caches.Change;
       begin
-         Tables.Put (Result.Table, New_Node (Self, Key, Element), Self.Capacity, Removed);
-         Tables.Free (Removed);
-         return Result;
-      end Changed;
+         Make_Node (Self, Key, Element, Into => Change);
+         Put (Table, Self.Capacity, Change);
+      end Put;
+
+      function Changed (Old : Snapshots.Reference) return Element_Access is
+        (Changed_Copy (Old, Put'Access));
 
    begin
+      Forget_Load (Self, Key);
       Self.Current.Update (Changed'Access);
    end Put;
 
-   procedure Free is new Ada.Unchecked_Deallocation (Snapshot, Element_Access);
+   overriding procedure Put_Loaded
+     (Self    : in out Cache;
+      Key     : Key_Type;
+      Element : Element_Type;
+      Load    : Pending_Load;
+      Is_Put  : out Boolean)
+   is
+
+      procedure Put (Table : in out Tables.Table) is
+         Change : Caches.Change;
+      begin
+         Make_Node (Self, Key, Element, Into => Change);
+         Is_Put := Is_To_Be_Kept (Table, Load, Change);
+         if Is_Put then
+            Put (Table, Self.Capacity, Change);
+         end if;
+      end Put;
+
+      --  Whoever forgets the load after this replaces the snapshot: then this is called again
+
+      function Changed (Old : Snapshots.Reference) return Element_Access is
+      begin
+         Is_Put := Load.Is_Wanted;
+         return (if Is_Put then Changed_Copy (Old, Put'Access) else null);
+      end Changed;
+
+   begin
+      Is_Put := False;
+      Self.Current.Update (Changed'Access);
+   end Put_Loaded;
 
    procedure Put_All
      (Self  : in out Cache;
@@ -73,24 +115,24 @@ package body Appserver.Caches.Copy_On_Write is
         (Number : Positive; Key : out Key_Type; Element : out Element_Type))
    is
 
-      function Changed (Old : Snapshots.Reference) return Element_Access is
-         Result  : Element_Access := Copy_Of (Old, More => Count);
-         Removed : Tables.Garbage;
+      procedure Put (Table : in out Tables.Table) is
          Key     : Key_Type;
          Element : Element_Type;
       begin
          for Number in 1 .. Count loop
             Make (Number, Key, Element);
-            Tables.Put (Result.Table, New_Node (Self, Key, Element), Self.Capacity, Removed);
+            Forget_Load (Self, Key);
+            declare
+               Change : Caches.Change;
+            begin
+               Make_Node (Self, Key, Element, Into => Change);
+               Put (Table, Self.Capacity, Change);
+            end;
          end loop;
-         Tables.Free (Removed);
-         return Result;
-      exception
-         when others =>
-            Tables.Free (Removed);
-            Free (Result);
-            raise;
-      end Changed;
+      end Put;
+
+      function Changed (Old : Snapshots.Reference) return Element_Access is
+        (Changed_Copy (Old, Put'Access, More => Count));
 
    begin
       Self.Current.Update (Changed'Access);
@@ -98,27 +140,54 @@ package body Appserver.Caches.Copy_On_Write is
 
    overriding procedure Remove (Self : in out Cache; Key : Key_Type) is
 
-      function Changed (Old : Snapshots.Reference) return Element_Access is
-         Result  : Element_Access;
-         Removed : Tables.Garbage;
+      Was_Loading : Boolean;
+
+      procedure Remove (Table : in out Tables.Table) is
+         Change : Caches.Change;
       begin
-         if Old.Is_Null or else Tables.Find (Old.Value.Table, Key) = null then
-            return null;
-         end if;
-         Result := Copy_Of (Old);
-         Tables.Remove (Result.Table, Key, Removed);
-         Tables.Free (Removed);
-         return Result;
-      end Changed;
+         Tables.Remove (Table, Key, Change.Removed);
+      end Remove;
+
+      --  While it was loading, a snapshot without Key is replaced too: the load may be about to put
+
+      function Changed (Old : Snapshots.Reference) return Element_Access is
+        (if Was_Loading
+           or else (not Old.Is_Null and then Tables.Find (Old.Value.Table, Key) /= null)
+         then Changed_Copy (Old, Remove'Access)
+         else null);
 
    begin
+      Forget_Load (Self, Key, Was_Loading);
       Self.Current.Update (Changed'Access);
    end Remove;
 
+   --  While something was loading, an empty snapshot is replaced too, as in Remove
+
    overriding procedure Clear (Self : in out Cache) is
+
+      function New_Snapshot return not null Element_Access is (new Snapshot);
+
+      Was_Loading : Boolean;
+      Empty       : Snapshots.Reference;
    begin
-      Self.Current.Set (Null_Reference);
+      Forget_Loads (Self, Was_Loading);
+      if Was_Loading then
+         Empty.Create (New_Snapshot'Access);
+      end if;
+      Self.Current.Set (Empty);
    end Clear;
+
+   overriding procedure Remove_Expired (Self : in out Cache) is
+
+      procedure Keep (Table : in out Tables.Table) is null;  --  copying leaves the expired ones
+
+      function Changed (Old : Snapshots.Reference) return Element_Access is
+        (if Old.Is_Null or else not Tables.Has_Expired (Old.Value.Table)
+         then null else Changed_Copy (Old, Keep'Access));
+
+   begin
+      Self.Current.Update (Changed'Access);
+   end Remove_Expired;
 
    overriding function Length (Self : in out Cache) return Natural is
       Latest : Snapshots.Reference;

@@ -33,6 +33,7 @@ package Appserver.Caches.Copy_On_Write is
 
    overriding procedure Remove (Self : in out Cache; Key : Key_Type);
    overriding procedure Clear (Self : in out Cache);
+   overriding procedure Remove_Expired (Self : in out Cache);
    overriding function Length (Self : in out Cache) return Natural;
 
 private
@@ -49,5 +50,12 @@ private
    type Cache is new Caches.Cache with record
       Current : Snapshots.Atomic_Reference;
    end record;
+
+   overriding procedure Put_Loaded
+     (Self    : in out Cache;
+      Key     : Key_Type;
+      Element : Element_Type;
+      Load    : Pending_Load;
+      Is_Put  : out Boolean);
 
 end Appserver.Caches.Copy_On_Write;

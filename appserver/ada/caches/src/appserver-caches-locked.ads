@@ -22,6 +22,7 @@ package Appserver.Caches.Locked is
    overriding procedure Put (Self : in out Cache; Key : Key_Type; Element : Element_Type);
    overriding procedure Remove (Self : in out Cache; Key : Key_Type);
    overriding procedure Clear (Self : in out Cache);
+   overriding procedure Remove_Expired (Self : in out Cache);
    overriding function Length (Self : in out Cache) return Natural;
 
 private
@@ -30,13 +31,16 @@ private
 
       function Has (Key : Key_Type; Element : in out Element_Type) return Boolean;
 
-      --  The caller frees what is gone, outside of the lock
+      --  The caller frees what is removed, outside of the lock
 
-      procedure Put
-        (Node     : not null Tables.Node_Access;
-         Capacity : Positive;
-         Removed  : in out Tables.Garbage);
+      procedure Put (Capacity : Positive; Change : in out Caches.Change);
+      procedure Put_Loaded
+        (Capacity : Positive;
+         Load     : Pending_Load;
+         Change   : in out Caches.Change;
+         Is_Put   : out Boolean);
       procedure Remove (Key : Key_Type; Removed : in out Tables.Garbage);
+      procedure Remove_Expired (Removed : in out Tables.Garbage);
       procedure Clear (Removed : in out Tables.Garbage);
       function Length return Natural;
    private
@@ -52,5 +56,12 @@ private
    type Cache is new Caches.Cache with record
       Table : Owned_Table;
    end record;
+
+   overriding procedure Put_Loaded
+     (Self    : in out Cache;
+      Key     : Key_Type;
+      Element : Element_Type;
+      Load    : Pending_Load;
+      Is_Put  : out Boolean);
 
 end Appserver.Caches.Locked;

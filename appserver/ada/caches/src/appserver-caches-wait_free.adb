@@ -3,71 +3,71 @@
 
 pragma Ada_2022;
 
-with Ada.Unchecked_Deallocation;
-
 package body Appserver.Caches.Wait_Free is
 
-   use type Reader_Slots.Epoch;
    use type Reader_Slots.Slot_Access;
+   use type Reader_Slots.Stamp;
    use type Tables.Node_Access;
 
    Batch_Writes : constant := 64;
 
-   procedure Free is new Ada.Unchecked_Deallocation (Batch, Batch_Access);
-
    protected body Writer is
 
-      --  Puts what is unlinked into a batch, and takes out those that no reader sees any more
+      --  Takes what no reader sees any more
 
       procedure Reclaim (Free : in out Tables.Garbage) is
-         Added  : constant Batch_Access := new Batch;
-         Oldest : Reader_Slots.Epoch;
-         Freed  : Batch_Access;
       begin
          Writes := 0;
-         Tables.Move (From => Unlinked, To => Added.Removed);
-         Added.Epoch := Reader_Slots.New_Epoch;
-         if Last = null then
-            First := Added;
-         else
-            Last.Next := Added;
-         end if;
-         Last := Added;
-         Oldest := Reader_Slots.Oldest_Reader;
-         while First /= null and then First.Epoch <= Oldest loop
-            Freed := First;
-            First := Freed.Next;
-            Tables.Move (From => Freed.Removed, To => Free);
-            Wait_Free.Free (Freed);
+         loop
+            if Tables.Is_Empty (Unseen) and then not Tables.Is_Empty (Unlinked) then
+               Tables.Move (From => Unlinked, To => Unseen);
+               Reader_Slots.Begin_Epoch (Owner.Epoch);
+               Since := Owner.Epoch;
+            end if;
+            exit when Tables.Is_Empty (Unseen)
+              or else Since > Reader_Slots.Oldest_Reader (Owner.Epoch);
+            Tables.Move (From => Unseen, To => Free);
          end loop;
-         if First = null then
-            Last := null;
-         end if;
       end Reclaim;
 
       procedure Note_Write (Free : in out Tables.Garbage) is
       begin
          Writes := Writes + 1;
-         if Writes = Batch_Writes and then not Tables.Is_Empty (Unlinked) then
+         if Writes = Batch_Writes then
             Reclaim (Free);
          end if;
-         Writes := Writes mod Batch_Writes;
       end Note_Write;
 
-      procedure Put
-        (Node     : not null Tables.Node_Access;
-         Capacity : Positive;
-         Free     : in out Tables.Garbage) is
+      procedure Put (Capacity : Positive; Change : in out Caches.Change) is
       begin
-         Tables.Put (Owner.Table, Node, Capacity, Removed => Unlinked);
-         Note_Write (Free);
+         Tables.Put (Owner.Table, Change.Node, Capacity, Removed => Unlinked);
+         Change.Node := null;
+         Note_Write (Change.Removed);
       end Put;
+
+      procedure Put_Loaded
+        (Capacity : Positive;
+         Load     : Pending_Load;
+         Change   : in out Caches.Change;
+         Is_Put   : out Boolean) is
+      begin
+         Is_Put := Is_To_Be_Kept (Owner.Table, Load, Change);
+         if Is_Put then
+            Put (Capacity, Change);
+         end if;
+      end Put_Loaded;
 
       procedure Remove (Key : Key_Type; Free : in out Tables.Garbage) is
       begin
          Tables.Remove (Owner.Table, Key, Removed => Unlinked);
          Note_Write (Free);
       end Remove;
+
+      procedure Remove_Expired (Free : in out Tables.Garbage) is
+      begin
+         Tables.Remove_Expired (Owner.Table, Removed => Unlinked);
+         Reclaim (Free);
+      end Remove_Expired;
 
       procedure Clear (Free : in out Tables.Garbage) is
       begin
@@ -76,16 +76,10 @@ package body Appserver.Caches.Wait_Free is
       end Clear;
 
       procedure Take_All (Free : in out Tables.Garbage) is
-         Freed : Batch_Access;
       begin
          Tables.Clear (Owner.Table, Removed => Free);
          Tables.Move (From => Unlinked, To => Free);
-         while First /= null loop
-            Freed := First;
-            First := Freed.Next;
-            Tables.Move (From => Freed.Removed, To => Free);
-            Wait_Free.Free (Freed);
-         end loop;
+         Tables.Move (From => Unseen, To => Free);
       end Take_All;
 
    end Writer;
@@ -140,7 +134,7 @@ package body Appserver.Caches.Wait_Free is
       Element  : in out Element_Type;
       Is_Found : out Boolean)
    is
-      Slot : constant Reader_Slots.Slot_Access := Reader_Slots.Enter;
+      Slot : constant Reader_Slots.Slot_Access := Reader_Slots.Enter (Self.Owned.Epoch);
    begin
       Read (Self, Key, Element, Is_Found, Expires => True);
       Reader_Slots.Leave (Slot);
@@ -167,7 +161,7 @@ package body Appserver.Caches.Wait_Free is
       Slot : constant Reader_Slots.Slot_Access := Reader_Slots.Quick_Slot;
    begin
       if Is_Likely (Slot /= null and then Self.Time_To_Live = Forever) then
-         Reader_Slots.Enter_Quickly (Slot);
+         Reader_Slots.Enter_Quickly (Slot, Self.Owned.Epoch);
          Read (Self, Key, Element, Is_Found, Expires => False);
          Reader_Slots.Leave (Slot);
       else
@@ -185,28 +179,50 @@ package body Appserver.Caches.Wait_Free is
    --  An abort would lose what is to be freed
 
    overriding procedure Put (Self : in out Cache; Key : Key_Type; Element : Element_Type) is
-      Removed : Tables.Garbage;
+      Change : Caches.Change;
    begin
       pragma Abort_Defer;
-      Self.Owned.Writer.Put (New_Node (Self, Key, Element), Self.Capacity, Removed);
-      Tables.Free (Removed);
+      Forget_Load (Self, Key);
+      Make_Node (Self, Key, Element, Into => Change);
+      Self.Owned.Writer.Put (Self.Capacity, Change);
    end Put;
 
-   overriding procedure Remove (Self : in out Cache; Key : Key_Type) is
-      Removed : Tables.Garbage;
+   overriding procedure Put_Loaded
+     (Self    : in out Cache;
+      Key     : Key_Type;
+      Element : Element_Type;
+      Load    : Pending_Load;
+      Is_Put  : out Boolean)
+   is
+      Change : Caches.Change;
    begin
       pragma Abort_Defer;
-      Self.Owned.Writer.Remove (Key, Removed);
-      Tables.Free (Removed);
+      Make_Node (Self, Key, Element, Into => Change);
+      Self.Owned.Writer.Put_Loaded (Self.Capacity, Load, Change, Is_Put);
+   end Put_Loaded;
+
+   overriding procedure Remove (Self : in out Cache; Key : Key_Type) is
+      Change : Caches.Change;
+   begin
+      pragma Abort_Defer;
+      Forget_Load (Self, Key);
+      Self.Owned.Writer.Remove (Key, Change.Removed);
    end Remove;
 
    overriding procedure Clear (Self : in out Cache) is
-      Removed : Tables.Garbage;
+      Change : Caches.Change;
    begin
       pragma Abort_Defer;
-      Self.Owned.Writer.Clear (Removed);
-      Tables.Free (Removed);
+      Forget_Loads (Self);
+      Self.Owned.Writer.Clear (Change.Removed);
    end Clear;
+
+   overriding procedure Remove_Expired (Self : in out Cache) is
+      Change : Caches.Change;
+   begin
+      pragma Abort_Defer;
+      Self.Owned.Writer.Remove_Expired (Change.Removed);
+   end Remove_Expired;
 
    overriding function Length (Self : in out Cache) return Natural is
      (Tables.Length (Self.Owned.Table));

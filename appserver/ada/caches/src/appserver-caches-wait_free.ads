@@ -3,7 +3,8 @@
 --
 --  A cache whose readers never wait, whatever writers do, and write to no memory that tasks share:
 --  each thread has a slot of its own. Writers wait for each other. What they replace is freed when
---  those that read at that time have left, with a later write: after 64 more, or Clear.
+--  those that read this cache at that time have left, with a later write: after 64 more, or by
+--  Clear or Remove_Expired.
 
 pragma Ada_2022;
 
@@ -25,20 +26,10 @@ package Appserver.Caches.Wait_Free is
    overriding procedure Put (Self : in out Cache; Key : Key_Type; Element : Element_Type);
    overriding procedure Remove (Self : in out Cache; Key : Key_Type);
    overriding procedure Clear (Self : in out Cache);
+   overriding procedure Remove_Expired (Self : in out Cache);
    overriding function Length (Self : in out Cache) return Natural;
 
 private
-
-   --  What was unlinked in one epoch
-
-   type Batch;
-   type Batch_Access is access Batch;
-
-   type Batch is limited record
-      Removed : Tables.Garbage;
-      Epoch   : Reader_Slots.Epoch := 0;
-      Next    : Batch_Access := null;
-   end record;
 
    type Owned_Table is tagged;
 
@@ -46,23 +37,30 @@ private
 
       --  The caller frees what is in Free: nobody can see it any more
 
-      procedure Put
-        (Node     : not null Tables.Node_Access;
-         Capacity : Positive;
-         Free     : in out Tables.Garbage);
+      procedure Put (Capacity : Positive; Change : in out Caches.Change);
+      procedure Put_Loaded
+        (Capacity : Positive;
+         Load     : Pending_Load;
+         Change   : in out Caches.Change;
+         Is_Put   : out Boolean);
       procedure Remove (Key : Key_Type; Free : in out Tables.Garbage);
+      procedure Remove_Expired (Free : in out Tables.Garbage);
       procedure Clear (Free : in out Tables.Garbage);
       procedure Take_All (Free : in out Tables.Garbage);
       --  There are no readers any more
    private
-      Unlinked    : Tables.Garbage;
-      Writes      : Natural := 0;
-      --  Since the last batch
-      First, Last : Batch_Access := null;
+      Unlinked : Tables.Garbage;
+      --  Since Unseen was filled
+      Unseen   : Tables.Garbage;
+      --  By readers that enter in the epoch Since, or later
+      Since    : Reader_Slots.Stamp := 0;
+      Writes   : Natural := 0;
+      --  Since the last try to free
    end Writer;
 
    type Owned_Table is new Ada.Finalization.Limited_Controlled with record
       Table  : Tables.Table;
+      Epoch  : Reader_Slots.Stamp := Reader_Slots.New_Table_Stamp;
       Writer : Wait_Free.Writer (Owned_Table'Access);
    end record;
 
@@ -71,5 +69,12 @@ private
    type Cache is new Caches.Cache with record
       Owned : Owned_Table;
    end record;
+
+   overriding procedure Put_Loaded
+     (Self    : in out Cache;
+      Key     : Key_Type;
+      Element : Element_Type;
+      Load    : Pending_Load;
+      Is_Put  : out Boolean);
 
 end Appserver.Caches.Wait_Free;

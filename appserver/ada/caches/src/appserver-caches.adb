@@ -51,23 +51,76 @@ package body Appserver.Caches is
    -- Loads --
    -----------
 
+   function Is_For
+     (Load : not null Participant_Access; Key : Key_Type; Hash : Ada.Containers.Hash_Type)
+      return Boolean is
+     (Load.Hash = Hash and then Load.Key = Key);
+
    protected body Load_List is
 
-      procedure Join (Caller : not null access Participant) is
-         Found : constant Load_Maps.Cursor := Loads.Find (Caller.Key);
+      procedure Join (Caller : not null Participant_Access) is
+         Chain : constant Ada.Containers.Hash_Type := Caller.Hash mod Chain_Count;
+         Found : Participant_Access := Chains (Chain);
       begin
-         if Load_Maps.Has_Element (Found) then
-            Caller.Load := Load_Maps.Element (Found);
+         while Found /= null
+           and then not (Is_For (Found, Caller.Key, Caller.Hash)
+                         and then Found.Load.Value.Is_Wanted)
+         loop
+            Found := Found.Next;
+         end loop;
+         if Found /= null then
+            Caller.Load := Found.Load;
          else
-            Loads.Insert (Caller.Key, Caller.Load);
+            Caller.Next := Chains (Chain);
+            Chains (Chain) := Caller;
             Caller.Loads := True;
+            Count := Count + 1;
          end if;
       end Join;
 
-      procedure Leave (Caller : not null access Participant) is
+      procedure Leave (Caller : not null Participant_Access) is
+         Before : Participant_Access := Chains (Caller.Hash mod Chain_Count);
       begin
-         Loads.Delete (Caller.Key);
+         if Before = Caller then
+            Chains (Caller.Hash mod Chain_Count) := Caller.Next;
+         else
+            while Before.Next /= Caller loop
+               Before := Before.Next;
+            end loop;
+            Before.Next := Caller.Next;
+         end if;
+         Count := Count - 1;
       end Leave;
+
+      procedure Forget
+        (Key : Key_Type; Hash : Ada.Containers.Hash_Type; Was_Loading : out Boolean)
+      is
+         Found : Participant_Access := Chains (Hash mod Chain_Count);
+      begin
+         Was_Loading := False;
+         while Found /= null loop
+            if Is_For (Found, Key, Hash) then
+               Found.Load.Variable.Is_Wanted := False;
+               Was_Loading := True;
+            end if;
+            Found := Found.Next;
+         end loop;
+      end Forget;
+
+      procedure Forget_All (Was_Loading : out Boolean) is
+         Found : Participant_Access;
+      begin
+         Was_Loading := Count > 0;
+         for Chain of Chains loop
+            Found := Chain;
+            while Found /= null loop
+               Found.Load.Variable.Is_Wanted := False;
+               Found := Found.Next;
+            end loop;
+         end loop;
+      end Forget_All;
+
+      function Is_Empty return Boolean is (Count = 0);
 
    end Load_List;
 
@@ -80,6 +133,44 @@ package body Appserver.Caches is
       end if;
    end Finalize;
 
+   procedure Forget_Load (Self : in out Cache'Class; Key : Key_Type; Was_Loading : out Boolean) is
+   begin
+      Was_Loading := False;
+      if not Self.Loads.Is_Empty then
+         Self.Loads.Forget (Key, Hash (Key), Was_Loading);
+      end if;
+   end Forget_Load;
+
+   procedure Forget_Load (Self : in out Cache'Class; Key : Key_Type) is
+      Ignored : Boolean;
+   begin
+      Forget_Load (Self, Key, Ignored);
+   end Forget_Load;
+
+   procedure Forget_Loads (Self : in out Cache'Class; Was_Loading : out Boolean) is
+   begin
+      Self.Loads.Forget_All (Was_Loading);
+   end Forget_Loads;
+
+   procedure Forget_Loads (Self : in out Cache'Class) is
+      Ignored : Boolean;
+   begin
+      Forget_Loads (Self, Ignored);
+   end Forget_Loads;
+
+   procedure Put_Loaded
+     (Self    : in out Cache;
+      Key     : Key_Type;
+      Element : Element_Type;
+      Load    : Pending_Load;
+      Is_Put  : out Boolean) is
+   begin
+      Is_Put := Load.Is_Wanted;
+      if Is_Put then
+         Cache'Class (Self).Put (Key, Element);
+      end if;
+   end Put_Loaded;
+
    function New_Load return not null Element_Access is (new Pending_Load);
 
    procedure Load_For
@@ -88,24 +179,30 @@ package body Appserver.Caches is
       Load    : not null access function (Key : Key_Type) return Element_Type;
       Element : in out Element_Type)
    is
+      Pending  : Pending_Load renames Caller.Load.Variable.Element.all;
       Is_Found : Boolean;
+      Is_Put   : Boolean;
    begin
       Self.Get (Caller.Key, Element, Is_Found);  --  it may have been loaded since the first look
       if not Is_Found then
          Element := Load (Caller.Key);
-         Self.Put (Caller.Key, Element);
+         Self.Put_Loaded (Caller.Key, Element, Pending, Is_Put);
+         if not Is_Put then
+            Self.Get (Caller.Key, Element, Is_Found);  --  what was put since is newer
+         end if;
       end if;
-      Caller.Load.Variable.Result.Set_Element (Element);
+      Pending.Result.Set_Element (Element);
       Caller.Outcome := Loaded;
    exception
       when Error : others =>
-         Caller.Load.Variable.Result.Set_Failure (Error);
+         Pending.Result.Set_Failure (Error);
          Caller.Outcome := Failed;
          raise;
    end Load_For;
 
    procedure Await
-     (Caller     : Participant;
+     (Caller       : Participant;
+      Deadline     : Time;
       Element      : in out Element_Type;
       Is_Available : out Boolean)
    is
@@ -114,7 +211,16 @@ package body Appserver.Caches is
       if Caller.Load.Value.Loader = Current_Task then
          raise Program_Error with "Load asks for the key that it loads";
       end if;
-      Caller.Load.Variable.Result.Wait (Outcome);
+      if Deadline = Time_Last then
+         Caller.Load.Variable.Result.Wait (Outcome);
+      else
+         select
+            Caller.Load.Variable.Result.Wait (Outcome);
+         or
+            delay until Deadline;
+            raise Load_Timeout;
+         end select;
+      end if;
       case Outcome is
          when Loaded    => Element := Caller.Load.Value.Result.Element;
          when Failed    => Caller.Load.Variable.Result.Raise_Failure;
@@ -123,27 +229,39 @@ package body Appserver.Caches is
       Is_Available := Outcome = Loaded;
    end Await;
 
+   Longest_Timeout : constant Duration := 100.0 * 365.0 * 86_400.0;
+
+   function Deadline_After (Timeout : Duration) return Time is
+     (if Timeout >= Longest_Timeout then Time_Last
+      else Clock + To_Time_Span (Duration'Max (Timeout, 0.0)));
+
    function Get_Or_Load
-     (Self : in out Cache;
-      Key  : Key_Type;
-      Load : not null access function (Key : Key_Type) return Element_Type) return Element_Type
+     (Self    : in out Cache;
+      Key     : Key_Type;
+      Load    : not null access function (Key : Key_Type) return Element_Type;
+      Timeout : Duration := No_Timeout) return Element_Type
    is
       Element      : Element_Type;
       Is_Available : Boolean;
+      Deadline     : Time := Time_Last;
    begin
       Cache'Class (Self).Get (Key, Element, Is_Available);
+      if not Is_Available then
+         Deadline := Deadline_After (Timeout);
+      end if;
       while not Is_Available loop
          declare
             Caller : aliased Participant (Self.Loads'Access);
          begin
             Caller.Key := Key;
+            Caller.Hash := Hash (Key);
             Caller.Load.Create (New_Load'Access);
-            Self.Loads.Join (Caller'Access);
+            Self.Loads.Join (Caller'Unchecked_Access);
             if Caller.Loads then
                Load_For (Self, Caller, Load, Element);
                Is_Available := True;
             else
-               Await (Caller, Element, Is_Available);
+               Await (Caller, Deadline, Element, Is_Available);
             end if;
          end;
       end loop;
@@ -154,14 +272,32 @@ package body Appserver.Caches is
    -- Nodes --
    -----------
 
-   function New_Node
-     (Self : Cache'Class; Key : Key_Type; Element : Element_Type)
-      return not null Tables.Node_Access is
-     (Tables.New_Node
+   overriding procedure Finalize (Self : in out Change) is
+   begin
+      Tables.Free (Self.Node);
+      Tables.Free (Self.Removed);
+   end Finalize;
+
+   procedure Make_Node
+     (Self : Cache'Class; Key : Key_Type; Element : Element_Type; Into : in out Change) is
+   begin
+      Into.Node := Tables.New_Node
         (Key, Element,
          Expires =>
            (if Self.Time_To_Live = Forever then Time_Last
-            else Clock + Ada.Real_Time.Milliseconds (Integer (Self.Time_To_Live)))));
+            else Clock + Ada.Real_Time.Milliseconds (Integer (Self.Time_To_Live))));
+   end Make_Node;
+
+   procedure Put
+     (Into : in out Tables.Table; Capacity : Positive; Change : in out Caches.Change) is
+   begin
+      Tables.Put (Into, Change.Node, Capacity, Change.Removed);
+      Change.Node := null;
+   end Put;
+
+   function Is_To_Be_Kept
+     (Into : Tables.Table; Load : Pending_Load; Change : Caches.Change) return Boolean is
+     (Load.Is_Wanted and then not Is_Valid (Tables.Find (Into, Change.Node.Key)));
 
    function Is_Valid (Node : Tables.Node_Access) return Boolean is
      (Node /= null

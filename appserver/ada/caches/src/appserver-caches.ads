@@ -18,7 +18,6 @@ pragma Ada_2022;
 
 with Ada.Containers;
 
-private with Ada.Containers.Hashed_Maps;
 private with Ada.Exceptions;
 private with Ada.Finalization;
 private with Ada.Task_Identification;
@@ -67,17 +66,33 @@ package Appserver.Caches is
 
    procedure Clear (Self : in out Cache) is abstract;
 
+   procedure Remove_Expired (Self : in out Cache) is null;
+   --  Removes the entries that are too old, and frees what other tasks no longer use. Each Put does
+   --  so, too: of use where nothing is put for a long time.
+
    function Length (Self : in out Cache) return Natural is abstract;
    --  How many entries there are, with those that are too old and not removed yet
 
+   Load_Timeout : exception;
+
+   No_Timeout : constant Duration := Duration'Last;
+
    function Get_Or_Load
-     (Self : in out Cache;
-      Key  : Key_Type;
-      Load : not null access function (Key : Key_Type) return Element_Type) return Element_Type;
+     (Self    : in out Cache;
+      Key     : Key_Type;
+      Load    : not null access function (Key : Key_Type) return Element_Type;
+      Timeout : Duration := No_Timeout) return Element_Type;
    --  The element of Key; if there is none, the result of Load, which is put. Of tasks that miss a
    --  key at the same time, one calls Load, and the others wait for its result or its exception. If
    --  the loading task is aborted, another one loads. No other task waits. The next call after an
    --  exception loads again. Program_Error if Load asks the cache for the same key.
+   --
+   --  A Put or Remove of the key, or a Clear, ends the load for all later calls: its result, which
+   --  may be older, is not put, but only returned to the tasks that wait for it, unless the cache
+   --  has another element by then, which they get instead.
+   --
+   --  Raises Load_Timeout if another task has not loaded the element within Timeout seconds. A Load
+   --  that this task calls has to keep to a limit of its own.
 
 private
 
@@ -85,6 +100,7 @@ private
 
    use Ada.Exceptions;
    use Ada.Task_Identification;
+   use type Ada.Containers.Hash_Type;
 
    type Load_Outcome is (Abandoned, Loaded, Failed);
 
@@ -103,33 +119,52 @@ private
    end Result;
 
    type Pending_Load is limited record
-      Loader : Task_Id := Current_Task;
-      Result : Caches.Result;
+      Loader    : Task_Id := Current_Task;
+      Is_Wanted : Boolean := True with Atomic;
+      --  False once the key was put or removed: the result may be older than that
+      Result    : Caches.Result;
    end record;
 
    package Load_References is new Appserver.References (Pending_Load);
 
-   package Load_Maps is new Ada.Containers.Hashed_Maps
-     (Key_Type, Load_References.Reference, Hash, "=", Load_References."=");
-
    type Participant;
+   type Participant_Access is access all Participant;
+
+   Chain_Count : constant := 64;
+
+   type Chain_List is array (Ada.Containers.Hash_Type range 0 .. Chain_Count - 1)
+     of Participant_Access;
+
+   --  The loads under way, by the hashes of their keys. Only Join and Forget call "=".
 
    protected type Load_List is
 
-      procedure Join (Caller : not null access Participant);
+      procedure Join (Caller : not null Participant_Access);
       --  Caller loads, unless another task does already
 
-      procedure Leave (Caller : not null access Participant);
+      procedure Leave (Caller : not null Participant_Access);
+
+      procedure Forget
+        (Key : Key_Type; Hash : Ada.Containers.Hash_Type; Was_Loading : out Boolean);
+      --  Loads of Key are not wanted any more
+
+      procedure Forget_All (Was_Loading : out Boolean);
+
+      function Is_Empty return Boolean;
    private
-      Loads : Load_Maps.Map;
+      Chains : Chain_List;
+      Count  : Natural := 0;
    end Load_List;
 
    type Participant (List : not null access Load_List) is
      new Ada.Finalization.Limited_Controlled with record
       Key     : Key_Type;
+      Hash    : Ada.Containers.Hash_Type;
       Load    : Load_References.Reference;
       Loads   : Boolean := False;
+      --  It is in the list
       Outcome : Load_Outcome := Abandoned;
+      Next    : Participant_Access := null;
    end record;
    --  When the loading task leaves its scope, for any reason, the waiting tasks go on
 
@@ -142,9 +177,40 @@ private
       Loads : aliased Load_List;
    end record;
 
-   function New_Node
-     (Self : Cache'Class; Key : Key_Type; Element : Element_Type)
-      return not null Tables.Node_Access;
+   --  Put, Remove and Clear of each kind call these before they change the table. So whoever loads
+   --  and then puts finds that its load is not wanted, or is overtaken by their change.
+
+   procedure Forget_Load (Self : in out Cache'Class; Key : Key_Type; Was_Loading : out Boolean);
+   procedure Forget_Load (Self : in out Cache'Class; Key : Key_Type);
+   procedure Forget_Loads (Self : in out Cache'Class; Was_Loading : out Boolean);
+   procedure Forget_Loads (Self : in out Cache'Class);
+
+   procedure Put_Loaded
+     (Self    : in out Cache;
+      Key     : Key_Type;
+      Element : Element_Type;
+      Load    : Pending_Load;
+      Is_Put  : out Boolean);
+   --  Puts the element if, when the table changes, Load is wanted and Key has no element
+
+   type Change is new Ada.Finalization.Limited_Controlled with record
+      Node    : Tables.Node_Access := null;
+      --  Not put yet
+      Removed : Tables.Garbage;
+      --  Nobody sees it any more
+   end record;
+   --  Frees both at the end of a write, also after an exception in it
+
+   overriding procedure Finalize (Self : in out Change);
+
+   procedure Make_Node
+     (Self : Cache'Class; Key : Key_Type; Element : Element_Type; Into : in out Change);
+
+   procedure Put (Into : in out Tables.Table; Capacity : Positive; Change : in out Caches.Change);
+
+   function Is_To_Be_Kept
+     (Into : Tables.Table; Load : Pending_Load; Change : Caches.Change) return Boolean;
+   --  Asked while no other task changes the table
 
    function Is_Valid (Node : Tables.Node_Access) return Boolean with Inline;
    --  Whether Node is not null and not too old

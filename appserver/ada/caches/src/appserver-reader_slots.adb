@@ -14,20 +14,34 @@ package body Appserver.Reader_Slots is
    use Interfaces;
    use Interfaces.C;
 
-   package Epochs is new System.Atomic_Operations.Modular_Arithmetic (Atomic_Epoch);
+   package Numbers is new System.Atomic_Operations.Modular_Arithmetic (Stamp);
    package Flags is new System.Atomic_Operations.Exchange (Atomic_Flag);
 
    type Atomic_Slot is new Slot_Access with Atomic;
 
    package Heads is new System.Atomic_Operations.Exchange (Atomic_Slot);
 
-   Current : aliased Atomic_Epoch := 1;
-   Slots   : aliased Atomic_Slot := null;
+   Tables : aliased Stamp := 0;
+   --  How many there were
+
+   Slots  : aliased Atomic_Slot := null;
    --  A list to which slots are only added
 
    Thread_Slot   : Slot_Access := null with Thread_Local_Storage;
    Unfenced_Slot : Slot_Access := null with Thread_Local_Storage;
    --  The same, unless readers need a barrier
+
+   ------------
+   -- Stamps --
+   ------------
+
+   Epoch_Unit : constant Stamp := 2 ** 16;
+   --  So 2 ** 48 epochs, each of 64 writes: at ten million writes a second they last for 57 years
+
+   function Number_Of (Table : Stamp) return Stamp is (Table mod Epoch_Unit);
+
+   All_Tables : constant Stamp := Epoch_Unit;
+   --  No table has the number 0
 
    ----------------
    -- Membarrier --
@@ -117,7 +131,7 @@ package body Appserver.Reader_Slots is
    Total   : constant := 5;
    --  Sequentially consistent: the memory orders of GCC's built-in functions
 
-   procedure Atomic_Store (Place : System.Address; Value : Epoch; Order : Integer)
+   procedure Atomic_Store (Place : System.Address; Value : Unsigned_64; Order : Integer)
      with Import, Convention => Intrinsic, External_Name => "__atomic_store_8";
    procedure Compiler_Barrier (Order : Integer)
      with Import, Convention => Intrinsic, External_Name => "__atomic_signal_fence";
@@ -131,22 +145,26 @@ package body Appserver.Reader_Slots is
    --  Writer: unlink, membarrier, look at slots. One written before a reader's part of it is seen;
    --  who reads after it finds nothing unlinked (Desnoyers et al., IEEE TPDS 23 (2), 2012).
 
-   procedure Enter_Quickly (Slot : not null Slot_Access) is
+   procedure Enter_Quickly (Slot : not null Slot_Access; Table : Stamp) is
    begin
-      Atomic_Store (Slot.Entered'Address, Epoch (Current), Relaxed);
+      Atomic_Store (Slot.Entered'Address, Unsigned_64 (Table), Relaxed);
       Compiler_Barrier (Total);
    end Enter_Quickly;
 
-   --  Without membarrier the assignment is the barrier: it is sequentially consistent
+   --  Without membarrier the assignment is the barrier: it is sequentially consistent. A read of
+   --  another table within a read counts as one of all tables until the outer one has ended.
 
-   function Enter return Slot_Access is
+   function Enter (Table : Stamp) return Slot_Access is
    begin
       if Thread_Slot = null then
          Take_Slot;
       elsif Thread_Slot.Entered /= Not_Reading then
+         if Number_Of (Thread_Slot.Entered) /= Number_Of (Table) then
+            Thread_Slot.Entered := All_Tables;
+         end if;
          return null;
       end if;
-      Thread_Slot.Entered := Current;
+      Thread_Slot.Entered := Table;
       return Thread_Slot;
    end Enter;
 
@@ -155,7 +173,7 @@ package body Appserver.Reader_Slots is
    procedure Leave (Slot : Slot_Access) is
    begin
       if Slot /= null then
-         Atomic_Store (Slot.Entered'Address, Epoch (Not_Reading), Release);
+         Atomic_Store (Slot.Entered'Address, Unsigned_64 (Not_Reading), Release);
       end if;
    end Leave;
 
@@ -163,21 +181,30 @@ package body Appserver.Reader_Slots is
    -- Writers --
    -------------
 
-   function New_Epoch return Epoch is
-     (Epoch (Epochs.Atomic_Fetch_And_Add (Current, 1)) + 1);
+   procedure Begin_Epoch (Current : in out Stamp) is
+   begin
+      Current := Current + Epoch_Unit;
+   end Begin_Epoch;
 
-   function Oldest_Reader return Epoch is
-      Result : Epoch := Epoch (Current);
+   --  Tables that have the same number only keep each other's memory for longer
+
+   function New_Table_Stamp return Stamp is
+     (Epoch_Unit + 1 + Numbers.Atomic_Fetch_And_Add (Tables, 1) mod (Epoch_Unit - 1));
+
+   function Oldest_Reader (Current : Stamp) return Stamp is
+      Result : Stamp := Current;
       Slot   : Slot_Access := Slot_Access (Slots);
-      Since  : Epoch;
+      Since  : Stamp;
    begin
       if not Readers_Need_Barrier and then C_Membarrier /= 0 then
-         return Epoch'First;  --  forbidden since the start (seccomp): readers may be unseen
+         return Stamp'First;  --  forbidden since the start (seccomp): readers may be unseen
       end if;
       while Slot /= null loop
-         Since := Epoch (Slot.Entered);
-         if Since /= Epoch (Not_Reading) then
-            Result := Epoch'Min (Result, Since);
+         Since := Slot.Entered;
+         if Since = All_Tables then
+            Result := Stamp'First;
+         elsif Since /= Not_Reading and then Number_Of (Since) = Number_Of (Current) then
+            Result := Stamp'Min (Result, Since);
          end if;
          Slot := Slot.Next;
       end loop;

@@ -1,47 +1,49 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Which tasks read, so that what they may still see is not freed: epoch-based reclamation (Keir
---  Fraser, "Practical lock-freedom", 2004, 5.2.3). Each thread writes to a slot of its own, which
---  it takes with its first read and leaves with its end; slots are used again.
+--  Which tasks read which table, so that what they may still see is not freed: epoch-based
+--  reclamation (Keir Fraser, "Practical lock-freedom", 2004, 5.2.3), with epochs of each table.
+--  Each thread writes to a slot of its own, which it takes with its first read and leaves with its
+--  end; slots are used again.
 
 pragma Ada_2022;
 
-with Interfaces;
-
 private package Appserver.Reader_Slots is
 
-   subtype Epoch is Interfaces.Unsigned_64;
+   type Stamp is mod 2 ** 64 with Size => 64, Atomic;
+   --  The epoch of a table, and in its low bits the number of the table. Later ones of the same
+   --  table are larger.
+
+   function New_Table_Stamp return Stamp;
+
+   procedure Begin_Epoch (Current : in out Stamp);
+   --  One writer at a time, after it has unlinked what was removed
 
    type Slot is limited private;
    type Slot_Access is access Slot;
 
-   function Enter return Slot_Access;
+   function Enter (Table : Stamp) return Slot_Access;
    procedure Leave (Slot : Slot_Access) with Inline_Always;
    --  The calling thread reads in between, and may do so in a nested way: Leave gets what its Enter
    --  returned, null for a nested one. Both take a fixed number of steps, except a first Enter.
 
    function Quick_Slot return Slot_Access with Inline_Always;
-   procedure Enter_Quickly (Slot : not null Slot_Access) with Inline_Always;
+   procedure Enter_Quickly (Slot : not null Slot_Access; Table : Stamp) with Inline_Always;
    --  The same in a few instructions, without a barrier: null if the thread has read nothing yet,
    --  is reading, or needs a barrier
 
-   function New_Epoch return Epoch;
-   --  For what was unlinked before the call
-
-   function Oldest_Reader return Epoch;
-   --  All readers that entered before this epoch began have left: what was unlinked for an epoch up
-   --  to it may be freed
+   function Oldest_Reader (Current : Stamp) return Stamp;
+   --  All readers of the table that entered before this epoch began have left: what was unlinked
+   --  before it may be freed
 
 private
 
-   type Atomic_Epoch is mod 2 ** 64 with Size => 64, Atomic;
    type Atomic_Flag is mod 2 ** 32 with Size => 32, Atomic;
 
-   Not_Reading : constant Atomic_Epoch := 0;
+   Not_Reading : constant Stamp := 0;
 
    type Slot is limited record
-      Entered  : aliased Atomic_Epoch := Not_Reading;
+      Entered  : aliased Stamp := Not_Reading;
       Is_Owned : aliased Atomic_Flag := 1;
       Next     : Slot_Access := null;
    end record

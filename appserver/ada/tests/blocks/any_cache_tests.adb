@@ -125,9 +125,280 @@ package body Any_Cache_Tests is
       Assert (Found (Long, 1) = 1, "its time is not over");
    end Expires;
 
+   --  Where nothing bounds the cache, memory is freed by time alone
+
+   procedure Frees_Expired (T : in out Fixture) is
+      pragma Unreferenced (T);
+      Brief : Cache (Capacity => Item_Caches.Caches.Unlimited, Time_To_Live => 10);
+   begin
+      for Key in 1 .. 500 loop
+         Put (Brief, Key, Key);
+      end loop;
+      delay 0.05;
+      Put (Brief, 501, 501);
+      Assert (Brief.Length = 1, "a put removes the old ones:" & Brief.Length'Image);
+      delay 0.05;
+      Brief.Remove_Expired;
+      Assert (Brief.Length = 0, "and so does Remove_Expired:" & Brief.Length'Image);
+      Expect_Nothing_Left;
+   end Frees_Expired;
+
+   --------------
+   -- Failures --
+   --------------
+
+   --  Hash, "=", or a copy raises an exception: nothing changes, and nothing is left
+
+   procedure Write_Fails (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      Map  : Cache;
+      Size : constant := 100;
+
+      procedure Expect_Failure (Key, Number : Integer) is
+         Live : constant Integer := Tracked.Live;
+      begin
+         for Turn in 1 .. 10 loop
+            begin
+               Put (Map, Key, Number);
+               Assert (False, "no exception for key" & Key'Image);
+            exception
+               when Item_Caches.Failed | Constraint_Error | Program_Error => null;
+            end;
+         end loop;
+         Assert
+           (Tracked.Live = Live,
+            "left for key" & Key'Image & ":" & Integer'Image (Tracked.Live - Live));
+      end Expect_Failure;
+
+      procedure Expect_No_Removal (Key : Integer) is
+      begin
+         Map.Remove (Key);
+         Assert (False, "no exception for key" & Key'Image);
+      exception
+         when Item_Caches.Failed => null;
+      end Expect_No_Removal;
+
+      use Item_Caches;
+   begin
+      for Key in 1 .. Size loop
+         Put (Map, Key, Key);
+      end loop;
+      Put (Map, No_Compare - 1, 7);
+      Expect_Failure (No_Hash, 1);
+      Expect_Failure (No_Compare, 1);
+      Expect_Failure (5, Tracked.Uncopyable);
+      Expect_Failure (Size + 1, Tracked.Uncopyable);
+      Expect_No_Removal (No_Hash);
+      Expect_No_Removal (No_Compare);
+      Assert (Map.Length = Size + 1, "length" & Map.Length'Image);
+      Assert ((for all Key in 1 .. Size => Found (Map, Key) = Key), "as it was");
+      Put (Map, 5, 50);
+      Assert (Found (Map, 5) = 50, "and used again");
+      Map.Clear;
+      Expect_Nothing_Left;
+   end Write_Fails;
+
    -------------
    -- Loading --
    -------------
+
+   --  What a load has read may be older than a change of its key that comes while it is under way
+
+   procedure Changed_While_Loading
+     (Map      : in out Cache;
+      Change   : not null access procedure;
+      Reloaded : Integer;
+      Left     : Integer;
+      Text     : String)
+   is
+      Has_Read : Boolean := False with Atomic;
+      Goes_On  : Boolean := False with Atomic;
+      Got      : Integer := 0 with Atomic;
+
+      function Load_Old (Key : Integer) return Tracked.Item is
+         pragma Unreferenced (Key);
+      begin
+         Has_Read := True;
+         while not Goes_On loop
+            delay 0.001;
+         end loop;
+         return Tracked.New_Item (1);
+      end Load_Old;
+
+      function Load_New (Key : Integer) return Tracked.Item is
+         pragma Unreferenced (Key);
+      begin
+         return Tracked.New_Item (2);
+      end Load_New;
+
+      task type Loader;
+
+      task body Loader is
+      begin
+         Got := Tracked.Number (Map.Get_Or_Load (7, Load_Old'Access));
+      exception
+         when others => Got := Missing;
+      end Loader;
+   begin
+      declare
+         First : Loader with Unreferenced;
+         Again : Integer := Missing;
+      begin
+         while not Has_Read loop
+            delay 0.001;
+         end loop;
+         Change.all;
+         if Reloaded /= Missing then
+            begin
+               Again := Tracked.Number
+                 (Map.Get_Or_Load (7, Load_New'Access, Timeout => 30.0));
+            exception
+               when Item_Caches.Caches.Load_Timeout => null;
+            end;
+         end if;
+         Goes_On := True;
+         Assert (Again = Reloaded, Text & ": the next one gets" & Again'Image);
+      end;
+      Assert (Got in 1 .. 3, Text & ": the loading task gets" & Got'Image);
+      Assert (Found (Map, 7) = Left, Text & ": the cache has" & Integer'Image (Found (Map, 7)));
+   end Changed_While_Loading;
+
+   procedure Stale_Load (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      Map   : Cache;
+      Small : Cache (Capacity => 1, Time_To_Live => Item_Caches.Caches.Forever);
+
+      procedure Remove is
+      begin
+         Map.Remove (7);
+      end Remove;
+
+      procedure Clear is
+      begin
+         Map.Clear;
+      end Clear;
+
+      procedure Replace is
+      begin
+         Put (Map, 7, 3);
+      end Replace;
+
+      procedure Replace_And_Remove is
+      begin
+         Put (Map, 7, 3);
+         Map.Remove (7);
+      end Replace_And_Remove;
+
+      procedure Push_Out is
+      begin
+         Put (Small, 7, 3);
+         Put (Small, 8, 8);
+      end Push_Out;
+
+      procedure Change_Another is
+      begin
+         Map.Remove (6);
+         Put (Map, 5, 5);
+      end Change_Another;
+   begin
+      Changed_While_Loading (Map, Remove'Access, Missing, Missing, "removed");
+      Changed_While_Loading (Map, Remove'Access, 2, 2, "removed, and loaded again");
+      Map.Clear;
+      Changed_While_Loading (Map, Clear'Access, Missing, Missing, "cleared");
+      Changed_While_Loading (Map, Clear'Access, 2, 2, "cleared, and loaded again");
+      Map.Clear;
+      Changed_While_Loading (Map, Replace'Access, 3, 3, "put");
+      Map.Clear;
+      Changed_While_Loading (Map, Replace_And_Remove'Access, Missing, Missing, "put, removed");
+      Changed_While_Loading (Small, Push_Out'Access, Missing, Missing, "put, pushed out");
+      Map.Clear;
+      Changed_While_Loading (Map, Change_Another'Access, Missing, 1, "another key");
+   end Stale_Load;
+
+   --  Removals and loads at once: a load that began before the last removal leaves nothing
+
+   procedure Removed_By_Many (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      Version : Integer := 0 with Atomic;
+      Map     : Cache;
+
+      function Load (Key : Integer) return Tracked.Item is
+         Read : constant Integer := Version;
+      begin
+         if Key mod 2 = 0 then
+            delay 0.0;
+         end if;
+         return Tracked.New_Item (Read);
+      end Load;
+
+      procedure Work (Number : Positive) is
+      begin
+         for Turn in 1 .. 500 loop
+            if Number = 1 then
+               Version := Version + 1;
+               Map.Remove (1);
+               Map.Remove (2);
+               for Key in 1 .. 2 loop
+                  Assert
+                    (Tracked.Number (Map.Get_Or_Load (Key, Load'Access)) = Version,
+                     "an old value after its removal");
+               end loop;
+            else
+               Assert (Tracked.Number (Map.Get_Or_Load (1, Load'Access)) >= 0, "a value");
+               Assert (Tracked.Number (Map.Get_Or_Load (2, Load'Access)) >= 0, "a value");
+            end if;
+         end loop;
+      end Work;
+
+   begin
+      Parallel.Run (4, Work'Access);
+   end Removed_By_Many;
+
+   procedure Load_Is_Silent (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      Map     : Cache;
+      Started : Boolean := False with Atomic;
+      Goes_On : Boolean := False with Atomic;
+
+      function Load (Key : Integer) return Tracked.Item is
+      begin
+         Started := True;
+         while not Goes_On loop
+            delay 0.001;
+         end loop;
+         return Tracked.New_Item (Key);
+      end Load;
+
+      task type Loader;
+
+      task body Loader is
+         Ignored : Tracked.Item;
+      begin
+         Ignored := Map.Get_Or_Load (1, Load'Access);
+      end Loader;
+   begin
+      declare
+         First : Loader with Unreferenced;
+      begin
+         while not Started loop
+            delay 0.001;
+         end loop;
+         begin
+            Assert
+              (Tracked.Number (Map.Get_Or_Load (1, Load'Access, Timeout => 0.02)) = 1,
+               "unreachable");
+         exception
+            when Item_Caches.Caches.Load_Timeout => Started := False;
+         end;
+         Goes_On := True;
+         Assert (not Started, "it waited for a load that does not end");
+      end;
+      Assert (Found (Map, 1) = 1, "the load went on");
+   end Load_Is_Silent;
 
    procedure Loaded_Once (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -371,6 +642,11 @@ package body Any_Cache_Tests is
       Add ("one task", Alone'Access);
       Add ("bounded", Bounded'Access);
       Add ("time to live", Expires'Access);
+      Add ("what is too old is freed", Frees_Expired'Access);
+      Add ("a write that fails", Write_Fails'Access);
+      Add ("a change while a load is under way", Stale_Load'Access);
+      Add ("many removals and loads", Removed_By_Many'Access);
+      Add ("a load that does not end", Load_Is_Silent'Access);
       Add ("loaded once", Loaded_Once'Access);
       Add ("a load that fails", Load_Fails'Access);
       Add ("a load that is aborted", Load_Aborted'Access);

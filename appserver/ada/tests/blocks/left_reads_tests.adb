@@ -23,6 +23,7 @@ package body Left_Reads_Tests is
    Failing : constant := 1;
    Endless : constant := 2;
    Nested  : constant := 3;
+   Stuck   : constant := 4;
    --  Keys for which the hash does something else
 
    package Inner_Caches is new Item_Caches.Caches.Wait_Free;
@@ -57,6 +58,8 @@ package body Left_Reads_Tests is
       return Is_Found and then Tracked.Number (Item) = Key;
    end Found;
 
+   Second : Wait_Free.Cache;
+
    function Hash (Key : Integer) return Ada.Containers.Hash_Type is
       Item     : Tracked.Item;
       Is_Found : Boolean;
@@ -71,6 +74,8 @@ package body Left_Reads_Tests is
             end loop;
          when Nested =>
             Inner.Get (Key, Item, Is_Found);
+         when Stuck =>
+            Second.Get (Endless, Item, Is_Found);
          when others =>
             null;
       end case;
@@ -161,20 +166,22 @@ package body Left_Reads_Tests is
       Expect_Freed (Map, "a read in a read");
    end Read_In_Read;
 
-   procedure Reader_Stays (T : in out Fixture) is
-      pragma Unreferenced (T);
-      Map : Wait_Free.Cache;
+   --  Reads Key of Map, which does not end, and has Other written to meanwhile
 
+   procedure Write_While_Read
+     (Map, Other : in out Wait_Free.Cache; Key : Integer; Is_Kept : Boolean; Text : String)
+   is
       task type Reader;
 
       task body Reader is
       begin
-         Assert (Found (Map, Endless), "unreachable");
+         Assert (Found (Map, Key), "unreachable");
       end Reader;
 
-      Before : Integer;
+      Before, Left : Integer;
    begin
       Put (Map, 10, 10);
+      Put (Other, 10, 10);
       declare
          Aborted : Reader;
       begin
@@ -183,14 +190,59 @@ package body Left_Reads_Tests is
          end loop;
          Before := Tracked.Live;
          for Turn in 1 .. 1_000 loop
-            Put (Map, 10, 10);
+            Put (Other, 10, 10);
          end loop;
-         Assert (Tracked.Live - Before >= 1_000, "nothing is freed that it may see");
+         Left := Tracked.Live - Before;
          abort Aborted;
       end;
-      Map.Clear;
-      Assert (Tracked.Live < Before, "all is freed when it has left");
+      if Is_Kept then
+         Assert (Left >= 1_000, Text & ": freed, which it may see:" & Left'Image);
+      else
+         Assert (Left < 300, Text & ": not freed:" & Left'Image);
+      end if;
+      Other.Remove_Expired;
+      Assert (Tracked.Live <= Before, Text & ": all is freed when it has left");
+   end Write_While_Read;
+
+   procedure Reader_Stays (T : in out Fixture) is
+      pragma Unreferenced (T);
+      Map : Wait_Free.Cache;
+   begin
+      Write_While_Read (Map, Map, Endless, True, "its own cache");
    end Reader_Stays;
+
+   procedure Reader_Of_Another (T : in out Fixture) is
+      pragma Unreferenced (T);
+      Map, Other : Wait_Free.Cache;
+   begin
+      Write_While_Read (Map, Other, Endless, False, "another cache");
+   end Reader_Of_Another;
+
+   --  A read of the second cache within a read of the first one
+
+   procedure Nested_Reader_Stays (T : in out Fixture) is
+      pragma Unreferenced (T);
+      Map : Wait_Free.Cache;
+   begin
+      Write_While_Read (Map, Second, Stuck, True, "the inner cache");
+      Is_Reading := False;
+      Write_While_Read (Map, Map, Stuck, True, "the outer cache");
+      Second.Clear;
+   end Nested_Reader_Stays;
+
+   procedure Freed_On_Request (T : in out Fixture) is
+      pragma Unreferenced (T);
+      Map    : Wait_Free.Cache;
+      Before : Integer;
+   begin
+      Put (Map, 10, 10);
+      Before := Tracked.Live;
+      for Turn in 1 .. 50 loop
+         Put (Map, 10, 10);
+      end loop;
+      Map.Remove_Expired;
+      Assert (Tracked.Live = Before, "left:" & Integer'Image (Tracked.Live - Before));
+   end Freed_On_Request;
 
    package Caller is new AUnit.Test_Caller (Fixture);
 
@@ -207,6 +259,9 @@ package body Left_Reads_Tests is
       Add ("a read is left", Read_Is_Left'Access);
       Add ("a read in a read", Read_In_Read'Access);
       Add ("a reader stays", Reader_Stays'Access);
+      Add ("a reader of another cache stays", Reader_Of_Another'Access);
+      Add ("a reader stays in a read in a read", Nested_Reader_Stays'Access);
+      Add ("replaced values are freed on request", Freed_On_Request'Access);
       return Result;
    end Suite;
 

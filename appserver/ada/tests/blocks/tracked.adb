@@ -44,6 +44,9 @@ package body Tracked is
          Wrong.Increment;
       end if;
       Count.Increment;
+      if Self.Number = Uncopyable then
+         raise Constraint_Error with "cannot be copied";
+      end if;
    end Adjust;
 
    overriding procedure Finalize (Self : in out Item) is

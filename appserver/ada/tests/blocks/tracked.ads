@@ -14,6 +14,9 @@ package Tracked is
    function Number (Self : Item) return Integer;
    --  Program_Error if it is gone
 
+   Uncopyable : constant Integer := Integer'First;
+   --  Copying an item with this number raises an exception
+
    function Live return Integer;
    function Failures return Natural;
    --  Items that were finalized twice, or used after that
