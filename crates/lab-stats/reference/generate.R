@@ -60,6 +60,14 @@ for (tail in c(0.2, 0.025, 0.00625, 0.0001)) {
     line("qt", qt(tail, df, lower.tail = FALSE), tail = tail, df = df)
 }
 
+# Degrees of freedom need not be whole.
+for (tail in c(0.4, 0.025, 1e-4, 1e-6, 1e-9))
+  for (df in c(0.7, 1.37, 2.3, 4.87, 17.5, 63.2, 250, 1e4, 1e6)) {
+    t <- qt(tail, df, lower.tail = FALSE)
+    line("qt", t, tail = tail, df = df)
+    line("pt", pt(t / 2, df, lower.tail = FALSE), t = sprintf("%.17g", t / 2), df = df)
+  }
+
 # Two lots of values that were not taken in pairs.
 for (size in list(c(1, 1), c(2, 5), c(5, 2), c(10, 10), c(6, 40), c(49, 49), c(64, 64), c(8, 300)))
   for (part in c(0, 0.1, 0.3, 0.4, 0.5, 0.9, 1)) {

@@ -87,7 +87,7 @@ fn tail(blocks: usize, alpha: f64) -> f64 {
         return 0.0;
     }
     let n = blocks as f64;
-    let t = normal::student_upper_quantile(blocks as u32 - 1, alpha / 2.0);
+    let t = normal::student_upper_quantile(n - 1.0, alpha / 2.0);
     normal::cdf(-t * (n / (n - 1.0)).sqrt())
 }
 

@@ -72,8 +72,7 @@ pub fn interval(values: &[f64], alpha: f64, prior: Prior, floor: f64) -> (Interv
     let mean = values.iter().sum::<f64>() / n;
     let (pooled, freedom) = prior.moderated(values);
     let error = (pooled / n).sqrt().max(floor);
-    let whole_freedom = freedom.floor().max(1.0) as u32;
-    let half = error * normal::student_upper_quantile(whole_freedom, alpha / 2.0);
+    let half = error * normal::student_upper_quantile(freedom, alpha / 2.0);
     let t = if error > 0.0 {
         mean.abs() / error
     } else {
@@ -88,7 +87,7 @@ pub fn interval(values: &[f64], alpha: f64, prior: Prior, floor: f64) -> (Interv
     let p = if mean == 0.0 {
         1.0
     } else {
-        2.0 * normal::student_upper_tail(whole_freedom, t)
+        2.0 * normal::student_upper_tail(freedom, t)
     };
     (interval, p)
 }
@@ -148,5 +147,14 @@ mod tests {
         close(found.low, -0.146_124_970_026_342_46);
         close(found.high, 0.612_791_636_693_009_4);
         close(p, 0.118_082_896_311_803_13);
+        // 3.5 degrees of freedom are not 3.
+        let prior = Prior {
+            freedom: 1.5,
+            variance: 0.02,
+        };
+        let (found, p) = interval(&[0.1, 0.2, 0.4], 0.05, prior, 0.0);
+        close(found.low, -0.017_895_258_951_511_506);
+        close(found.high, 0.484_561_925_618_178_18);
+        close(p, 0.060_657_924_820_184_034);
     }
 }

@@ -7,6 +7,7 @@
 //! back. The method is described for its users in `docs/statistics.md`.
 
 pub mod analysis;
+mod beta;
 pub mod between;
 mod binomial;
 mod blocks_needed;

@@ -35,7 +35,7 @@ pub fn ratio_of_means(above: &[f64], below: &[f64], seed: u64, alpha: f64) -> Op
         return Some(interval(0.0, 0.0, 0.0));
     }
     if count < LEAST_BLOCKS {
-        let t = normal::student_upper_quantile(count as u32 - 1, alpha / 2.0);
+        let t = normal::student_upper_quantile(count as f64 - 1.0, alpha / 2.0);
         return Some(interval(t, -t, level));
     }
     if estimate.error == 0.0 {

@@ -7,6 +7,7 @@
 //! 1992, sections 4.3 and 4.6.
 
 use crate::analysis::Interval;
+use crate::beta::incomplete_beta;
 
 /// Steps by which a root is enclosed: to a 2^60th of where it is looked for.
 const BISECTION_STEPS: usize = 60;
@@ -127,44 +128,8 @@ fn falls_to(function: &dyn Fn(f64) -> f64, value: f64) -> f64 {
 
 /// The chance that Fisher's F exceeds x (Abramowitz & Stegun 26.6.2).
 fn upper_tail(x: f64, (above, below): (f64, f64)) -> f64 {
-    incomplete_beta(below / 2.0, above / 2.0, below / (below + above * x))
-}
-
-/// The regularised incomplete beta function (Abramowitz & Stegun 26.5.8), the fraction by Lentz's method.
-fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
-    if x <= 0.0 || x >= 1.0 {
-        return x.clamp(0.0, 1.0);
-    }
-    // The fraction converges fast here; otherwise that of the complement does.
-    if x > (a + 1.0) / (a + b + 2.0) {
-        return 1.0 - incomplete_beta(b, a, 1.0 - x);
-    }
-    let front = libm::lgamma(a + b) - libm::lgamma(a) - libm::lgamma(b);
-    let front = (front + a * x.ln() + b * (-x).ln_1p()).exp() / a;
-    let tiny = |value: f64| {
-        if value.abs() < f64::MIN_POSITIVE {
-            f64::MIN_POSITIVE
-        } else {
-            value
-        }
-    };
-    let mut d = 1.0 / tiny(1.0 - (a + b) * x / (a + 1.0));
-    let (mut c, mut fraction) = (1.0, d);
-    for step in 1..10_000 {
-        let m = f64::from(step);
-        let even = m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
-        let odd = -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0));
-        let before = fraction;
-        for term in [even, odd] {
-            d = 1.0 / tiny(1.0 + term * d);
-            c = tiny(1.0 + term / c);
-            fraction *= c * d;
-        }
-        if (fraction - before).abs() <= 1e-14 * fraction.abs() {
-            break;
-        }
-    }
-    front * fraction
+    let sum = below + above * x;
+    incomplete_beta(below / 2.0, above / 2.0, below / sum, above * x / sum)
 }
 
 #[cfg(test)]

@@ -239,7 +239,7 @@ impl At<'_> {
         if !self.has_interval() {
             return Some(Interval::alone(estimate));
         }
-        let t = normal::student_upper_quantile(self.grouping.groups - 1, alpha / 2.0);
+        let t = normal::student_upper_quantile(f64::from(self.grouping.groups) - 1.0, alpha / 2.0);
         let accepted = |row: usize| likelihood::is_mean_zero(&self.excess(row), t * t);
         // The excess falls from value to value, so the accepted values have no gaps.
         let (row, rows) = (self.row, self.tails.values.len());

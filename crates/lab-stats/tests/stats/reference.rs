@@ -145,8 +145,12 @@ fn quantiles_are_those_of_r() {
         );
     }
     for line in lines(R, "qt") {
-        let t = normal::student_upper_quantile(line.key("df") as u32, line.key("tail"));
+        let t = normal::student_upper_quantile(line.key("df"), line.key("tail"));
         close(&[t], &line.numbers, 1e-9);
+    }
+    for line in lines(R, "pt") {
+        let tail = normal::student_upper_tail(line.key("df"), line.key("t"));
+        close(&[tail / line.numbers[0]], &[1.0], 1e-9);
     }
 }
 

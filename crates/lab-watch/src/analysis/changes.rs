@@ -195,7 +195,7 @@ fn trend<'w>(page: &'w WatchedPage, days: &[(i64, f64)], family: usize) -> Optio
         / squares.max(f64::MIN_POSITIVE);
     let inflation = ((1.0 + lag) / (1.0 - lag).max(0.05)).max(1.0);
     let error = (squares / (n - 2.0) / sxx * inflation).sqrt();
-    let freedom = ((n - 2.0) / inflation).max(1.0) as u32;
+    let freedom = ((n - 2.0) / inflation).max(1.0);
     let t = normal::student_upper_quantile(freedom, ALPHA / 2.0 / family.max(1) as f64);
     let week = |slope: f64| (7.0 * slope).exp();
     let per_week = Interval {
