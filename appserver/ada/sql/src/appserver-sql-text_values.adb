@@ -111,8 +111,10 @@ package body Appserver.SQL.Text_Values is
    is
       Scaled : constant Long_Float := Value * 10.0 ** Scale;
    begin
-      if not (abs Scaled < 2.0 ** 63) then
-         Refuse_Range (Column, "64 bits with" & Scale'Image & " decimals");
+      if not (abs Scaled < 1.0e15) then
+         Refuse_Range
+           (Column,
+            "the 15 digits that a floating-point value keeps, with" & Scale'Image & " decimals");
       end if;
       return Integer_64 (Scaled);
    end Rounded;

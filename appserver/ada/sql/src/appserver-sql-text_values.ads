@@ -17,7 +17,13 @@ private package Appserver.SQL.Text_Values is
 
    function Rounded
      (Value : Long_Float; Scale : Decimal_Scale; Column : Column_Number) return Integer_64;
-   --  Value times 10 ** Scale; a tie goes away from zero
+   --  Value times 10 ** Scale; a tie goes away from zero. SQL_Error, 22003, if it has more digits
+   --  than a floating-point value keeps.
+
+   function Is_Exact_Float (Value : Integer_64) return Boolean is
+     (abs Long_Float (Value) < 1.0e15);
+   --  Whether it, as a decimal with any scale, comes back from a floating-point value: one of 53
+   --  bits keeps 15 decimal digits
 
    function To_Float (Text : String; Column : Column_Number) return Long_Float;
 

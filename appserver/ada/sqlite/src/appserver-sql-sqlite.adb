@@ -223,14 +223,24 @@ package body Appserver.SQL.SQLite is
         (Self, bind_blob (Self.Handle, int (Parameter), Start, Value'Length, Transient));
    end Bind;
 
+   --  A floating-point value keeps 15 digits. A text would keep more, but columns of a decimal type
+   --  convert it, and elsewhere it compares as a text.
+
    overriding procedure Bind_Scaled
      (Self      : in out Statement;
       Parameter : Parameter_Number;
       Value     : Integer_64;
-      Scale     : Decimal_Scale) is
+      Scale     : Decimal_Scale)
+   is
+      use type Integer_64;
    begin
-      if Scale = 0 then
-         Self.Bind (Parameter, Value);
+      if Value mod 10 ** Scale = 0 then
+         Self.Bind (Parameter, Value / 10 ** Scale);
+      elsif not Text_Values.Is_Exact_Float (Value) then
+         Raise_Error
+           ("22003", 0,
+            "parameter" & Parameter'Image & " has more than 15 digits, which SQLite's"
+            & " floating-point values do not keep: " & Text_Values.Image (Value, Scale));
       else
          Self.Bind
            (Parameter, Text_Values.To_Float (Text_Values.Image (Value, Scale), Parameter));
@@ -305,43 +315,50 @@ package body Appserver.SQL.SQLite is
    overriding function Is_Null (Self : Statement; Column : Column_Number) return Boolean is
      (column_type (Self.Handle, int (Column) - 1) = Null_Type);
 
-   --  SQLite reads a null as zero, so only a zero needs a look at the type
+   --  SQLite itself reads a null, and a text that is no number, as zero
 
-   procedure Check_Zero (Self : Statement; Column : Column_Number) with No_Inline;
-   procedure Check_Zero (Self : Statement; Column : Column_Number) is
+   procedure Check_Null (Self : Statement; Column : Column_Number) with No_Inline;
+   procedure Check_Null (Self : Statement; Column : Column_Number) is
    begin
       if Self.Is_Null (Column) then
          Refuse_Null (Column);
       end if;
-   end Check_Zero;
+   end Check_Null;
+
+   --  A floating-point value that is whole is an integer
+
+   function Other_Integer (Self : Statement; Column : Column_Number) return Integer_64
+     with No_Inline;
+   function Other_Integer (Self : Statement; Column : Column_Number) return Integer_64 is
+      Value : Long_Float;
+   begin
+      if column_type (Self.Handle, int (Column) - 1) /= Float_Type then
+         return Text_Values.To_Integer_64 (Self.As_Text (Column), Column);
+      end if;
+      Value := column_double (Self.Handle, int (Column) - 1);
+      if Value /= Long_Float'Truncation (Value) then
+         Refuse_Range (Column, "0 decimals");
+      elsif not (abs Value < 2.0 ** 63) then
+         Refuse_Range (Column, "64 bits");
+      end if;
+      return Integer_64 (Value);
+   end Other_Integer;
 
    overriding function As_Integer_64
-     (Self : Statement; Column : Column_Number) return Integer_64
-   is
-      use type Interfaces.Integer_64;
-
-      Value : constant Integer_64 := column_int64 (Self.Handle, int (Column) - 1);
-   begin
-      if Value = 0 then
-         Check_Zero (Self, Column);
-      end if;
-      return Value;
-   end As_Integer_64;
+     (Self : Statement; Column : Column_Number) return Integer_64 is
+     (if column_type (Self.Handle, int (Column) - 1) = Integer_Type
+      then column_int64 (Self.Handle, int (Column) - 1)
+      else Other_Integer (Self, Column));
 
    overriding function As_Integer_32
      (Self : Statement; Column : Column_Number) return Integer_32 is
      (Narrowed (Self.As_Integer_64 (Column), Column));
 
    overriding function As_Float
-     (Self : Statement; Column : Column_Number) return Long_Float
-   is
-      Value : constant Long_Float := column_double (Self.Handle, int (Column) - 1);
-   begin
-      if Value = 0.0 then
-         Check_Zero (Self, Column);
-      end if;
-      return Value;
-   end As_Float;
+     (Self : Statement; Column : Column_Number) return Long_Float is
+     (if column_type (Self.Handle, int (Column) - 1) in Integer_Type | Float_Type
+      then column_double (Self.Handle, int (Column) - 1)
+      else Text_Values.To_Float (Self.As_Text (Column), Column));
 
    --  The length is known only after the text was converted to UTF-8
 
@@ -351,7 +368,7 @@ package body Appserver.SQL.SQLite is
       Start : constant System.Address := column_text (Self.Handle, int (Column) - 1);
    begin
       if Start = System.Null_Address then
-         Check_Zero (Self, Column);
+         Check_Null (Self, Column);
          Raise_Latest (Handle_Of (Self.Owner));
       end if;
       declare
@@ -376,7 +393,7 @@ package body Appserver.SQL.SQLite is
       Length : constant int := column_bytes (Self.Handle, int (Column) - 1);
    begin
       if Start = System.Null_Address then
-         Check_Zero (Self, Column);
+         Check_Null (Self, Column);
          return [1 .. 0 => 0];
       end if;
       declare

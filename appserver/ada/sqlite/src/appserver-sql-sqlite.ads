@@ -62,7 +62,9 @@ package Appserver.SQL.SQLite is
       Parameter : Parameter_Number;
       Value     : Integer_64;
       Scale     : Decimal_Scale);
-   --  Bound as the nearest floating-point value: SQLite has no decimals
+   --  Bound as the nearest floating-point value: SQLite has no decimals. Up to 15 digits come back
+   --  as they were; SQL_Error, 22003, for more. A column of type text holds more, if the program
+   --  binds a text; As_Decimal reads it exactly.
 
    overriding procedure Bind_Null (Self : in out Statement; Parameter : Parameter_Number);
    overriding function Step (Self : in out Statement) return Boolean with Inline;

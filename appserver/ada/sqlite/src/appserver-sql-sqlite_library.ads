@@ -32,8 +32,9 @@ private package Appserver.SQL.SQLite_Library is
    Open_Create     : constant := 4;
 
    type Type_Code is new int;
-   Float_Type : constant Type_Code := 2;
-   Null_Type  : constant Type_Code := 5;
+   Integer_Type : constant Type_Code := 1;
+   Float_Type   : constant Type_Code := 2;
+   Null_Type    : constant Type_Code := 5;
 
    Transient : constant System.Address :=
      System.Storage_Elements.To_Address (System.Storage_Elements.Integer_Address'Last);
