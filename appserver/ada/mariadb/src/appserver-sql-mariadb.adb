@@ -80,19 +80,85 @@ package body Appserver.SQL.MariaDB is
       end if;
    end Send;
 
-   --  Nothing can be sent while rows are on their way
+   function Status_Of (DB : Connection_Handle) return unsigned is
+      Result  : unsigned;
+      Ignored : constant my_bool := get_info (DB, Info_Server_Status, Result);
+   begin
+      return Result;
+   end Status_Of;
 
-   procedure Check_Idle (DB : Connection'Class) with Inline;
-   procedure Check_Idle (DB : Connection'Class) is
+   --  MariaDB's type timestamp is a moment, which the server converts from and to the session's
+   --  time zone; datetime is not converted, and NOW is in that zone. All of them are in UTC if the
+   --  session is. Texts are in UTF-8. The server reports when a program sets something else.
+
+   UTC           : constant String := "+00:00";
+   Character_Set : constant String := "utf8mb4";
+
+   procedure Set_Session (DB : Connection_Handle) is
+   begin
+      Send
+        (DB,
+         "SET time_zone = '" & UTC & "', session_track_system_variables ="
+         & " concat_ws(',', nullif(@@session_track_system_variables, ''), 'time_zone',"
+         & " 'character_set_client', 'character_set_connection', 'character_set_results')");
+   end Set_Session;
+
+   procedure Restore_Session (DB : Connection_Handle) with No_Inline;
+   procedure Restore_Session (DB : Connection_Handle) is
+
+      Start  : System.Address;
+      Length : size_t;
+      Found  : Boolean := session_track_get_first (DB, Track_Variables, Start, Length) = 0;
+
+      --  Names and values take turns
+
+      function Next return String is
+         Text : String (1 .. Natural (Length)) with Import, Address => Start;
+      begin
+         return Result : constant String := Text do
+            Found := session_track_get_next (DB, Track_Variables, Start, Length) = 0;
+         end return;
+      end Next;
+
+      Moves_Zone, Moves_Characters : Boolean := False;
+   begin
+      while Found loop
+         declare
+            Name  : constant String := Next;
+            Value : constant String := (if Found then Next else "");
+         begin
+            if Name = "time_zone" then
+               Moves_Zone := Value /= UTC;
+            elsif Name in "character_set_client" | "character_set_connection"
+                        | "character_set_results"
+            then
+               Moves_Characters := Moves_Characters or else Value /= Character_Set;
+            end if;
+         end;
+      end loop;
+      if Moves_Zone then
+         Send (DB, "SET time_zone = '" & UTC & "'");
+      end if;
+      if Moves_Characters then
+         Send (DB, "SET NAMES " & Character_Set);
+      end if;
+   end Restore_Session;
+
+   --  Before anything is sent: nothing can be while rows are on their way
+
+   procedure Make_Ready (DB : Connection'Class) with Inline;
+   procedure Make_Ready (DB : Connection'Class) is
    begin
       if DB.Streams then
          Raise_Error ("HY010", 0, "another statement's rows are being read as a stream");
+      elsif (Status_Of (DB.Handle) and Session_Changed) /= 0 then
+         Restore_Session (DB.Handle);
       end if;
-   end Check_Idle;
+   end Make_Ready;
 
    procedure Send (DB : Connection'Class; Text : String) is
    begin
-      Check_Idle (DB);
+      Make_Ready (DB);
       Send (DB.Handle, Text);
    end Send;
 
@@ -145,7 +211,7 @@ package body Appserver.SQL.MariaDB is
       Local   : aliased constant unsigned := 0;
       Ignored : int;
    begin
-      Set_Text (DB, Option_Charset_Name, "utf8mb4");
+      Set_Text (DB, Option_Charset_Name, Character_Set);
       Ignored := options (DB, Option_Local_Infile, Local'Address);
       Set_Number (DB, Option_Connect_Timeout, Target.Connect_Wait);
       Set_Number (DB, Option_Read_Timeout, Target.Answer_Wait);
@@ -242,6 +308,11 @@ package body Appserver.SQL.MariaDB is
       Self.Target   := Complete;
       Self.Id       := thread_id (Self.Handle);
       Self.Affected := 0;
+      Set_Session (Self.Handle);
+   exception
+      when others =>
+         Self.Close;
+         raise;
    end Open;
 
    procedure Open
@@ -308,13 +379,6 @@ package body Appserver.SQL.MariaDB is
    end Execute;
 
    overriding function Rows_Affected (Self : Connection) return Integer_64 is (Self.Affected);
-
-   function Status_Of (DB : Connection_Handle) return unsigned is
-      Result  : unsigned;
-      Ignored : constant my_bool := get_info (DB, Info_Server_Status, Result);
-   begin
-      return Result;
-   end Status_Of;
 
    overriding function Last_Insert_Id (Self : in out Connection) return Integer_64 is
      (insert_id (Self.Handle));
@@ -409,26 +473,36 @@ package body Appserver.SQL.MariaDB is
       end return;
    end New_Exchange;
 
+   function Backslash_Escapes (DB : Connection_Handle) return Boolean is
+     ((Status_Of (DB) and No_Backslash_Escapes) = 0);
+
+   function Prepared (DB : Connection_Handle; Text : UTF_8_String) return Statement_Handle is
+      Ignored : my_bool;
+   begin
+      return Handle : constant Statement_Handle := stmt_init (DB) do
+         if stmt_prepare (Handle, Text'Address, Text'Length) /= 0 then
+            begin
+               Raise_Latest (DB, Handle);
+            exception
+               when others =>
+                  Ignored := stmt_close (Handle);
+                  raise;
+            end;
+         end if;
+      end return;
+   end Prepared;
+
    procedure Prepare
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String)
    is
-      Handle  : Statement_Handle;
-      Ignored : my_bool;
+      Handle : Statement_Handle;
    begin
       Self.Close;
-      Check_Idle (On);
-      Handle := stmt_init (On.Handle);
-      if stmt_prepare (Handle, Text'Address, Text'Length) /= 0 then
-         begin
-            Raise_Latest (On.Handle, Handle);
-         exception
-            when others =>
-               Ignored := stmt_close (Handle);
-               raise;
-         end;
-      end if;
+      Make_Ready (On);
+      Handle := Prepared (On.Handle, Text);
       Self.Handle     := Handle;
       Self.Text       := new String'(Text);
+      Self.Escapes    := Backslash_Escapes (On.Handle);
       Self.Parameters := Natural (stmt_param_count (Handle));
       Self.Inputs     := New_Exchange (Self.Parameters);
       Self.Bound      := False;
@@ -437,16 +511,15 @@ package body Appserver.SQL.MariaDB is
 
    Null_Literal : constant String := "NULL";
 
-   function Backslash_Escapes (DB : Connection_Handle) return Boolean is
-     ((Status_Of (DB) and No_Backslash_Escapes) = 0);
-
    procedure Use_Text
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String)
    is
-      Places : constant MariaDB_Texts.Position_List :=
-        MariaDB_Texts.Parameters_In (Text, Backslash_Escapes (On.Handle));
+      Escapes : constant Boolean := Backslash_Escapes (On.Handle);
+      Places  : constant MariaDB_Texts.Position_List :=
+        MariaDB_Texts.Parameters_In (Text, Escapes);
    begin
       Self.Close;
+      Self.Escapes    := Escapes;
       Self.Text       := new String'(Text);
       Self.Places     := new MariaDB_Texts.Position_List'(Places);
       Self.Parameters := Places'Length;
@@ -470,25 +543,56 @@ package body Appserver.SQL.MariaDB is
       end return;
    end Use_Text;
 
-   --  Discards results after the first one, which procedures have
+   --  Passes over the rows that are on their way, in text or in binary form: an error may be behind
+   --  them
+
+   procedure Skip_Rows (DB : Connection_Handle) is
+   begin
+      free_result (use_result (DB));
+      if errno (DB) /= OK then
+         Raise_Latest (DB);
+      end if;
+   end Skip_Rows;
+
+   --  Passes over the results after the first one, which procedures have. A statement of the
+   --  procedure that fails behind its first result is an error of the call.
 
    procedure Discard_Results (DB : Connection_Handle) is
+      Outcome : int;
    begin
-      while next_result (DB) = 0 loop
-         free_result (store_result (DB));
+      loop
+         Outcome := next_result (DB);
+         exit when Outcome < 0;
+         if Outcome > 0 then
+            Raise_Latest (DB);
+         end if;
+         Skip_Rows (DB);
       end loop;
    end Discard_Results;
 
-   procedure Drop_Prepared (Self : in out Statement) is
-      Ignored : my_bool;
+   --  The rows of a stream that the program did not read
+
+   procedure Read_To_End (Self : Statement) is
+      DB      : constant Connection_Handle := Handle_Of (Self);
+      Outcome : int;
    begin
-      Ignored := stmt_free_result (Self.Handle);
-      while stmt_more_results (Self.Handle) /= 0
-        and then stmt_next_result (Self.Handle) = 0
-      loop
-         Ignored := stmt_free_result (Self.Handle);
-      end loop;
-   end Drop_Prepared;
+      if Self.Handle = No_Statement then
+         while fetch_row (Self.Result) /= System.Null_Address loop
+            null;
+         end loop;
+         if errno (DB) /= OK then
+            Raise_Latest (DB);
+         end if;
+      else
+         loop
+            Outcome := stmt_fetch (Self.Handle);
+            exit when Outcome = No_Data;
+            if Outcome not in 0 | Data_Truncated then
+               Raise_Latest (DB, Self.Handle);
+            end if;
+         end loop;
+      end if;
+   end Read_To_End;
 
    procedure End_Stream (Owner : in out Connection) is
       Ignored : my_bool;
@@ -500,22 +604,44 @@ package body Appserver.SQL.MariaDB is
       end loop;
    end End_Stream;
 
+   --  Errors behind the rows are left alone: the statement is closed, or has failed already
+
+   procedure Abandon_Result (Self : in out Statement) is
+      Ignored : my_bool;
+   begin
+      Self.Columns := 0;
+      if Self.Result = No_Result then
+         return;
+      end if;
+      free_result (Self.Result);
+      Self.Result := No_Result;
+      if Self.Handle /= No_Statement then
+         Ignored := stmt_free_result (Self.Handle);
+      end if;
+      if Self.Streams then
+         begin
+            Discard_Results (Handle_Of (Self));
+         exception
+            when SQL_Error => null;
+         end;
+         End_Stream (Connection (Self.Owner.all));
+      end if;
+   end Abandon_Result;
+
+   --  The rows of a stream, and what is behind them, are read first. Of another result all is here.
+
    procedure Drop_Result (Self : in out Statement) with Inline;
    procedure Drop_Result (Self : in out Statement) is
    begin
-      Self.Columns := 0;
-      if Self.Result /= No_Result then
-         free_result (Self.Result);
-         Self.Result := No_Result;
-         if Self.Handle /= No_Statement then
-            Drop_Prepared (Self);
-         elsif Self.Streams then
-            Discard_Results (Handle_Of (Self));
-         end if;
-         if Self.Streams then
-            End_Stream (Connection (Self.Owner.all));
-         end if;
+      if Self.Result /= No_Result and then Self.Streams then
+         Read_To_End (Self);
+         Discard_Results (Handle_Of (Self));
       end if;
+      Abandon_Result (Self);
+   exception
+      when others =>
+         Abandon_Result (Self);
+         raise;
    end Drop_Result;
 
    procedure Release_Handle (Owner : in out Connection; Handle : Statement_Handle) is
@@ -531,7 +657,7 @@ package body Appserver.SQL.MariaDB is
    overriding procedure Close (Self : in out Statement) is
    begin
       if Self.Is_Open then
-         Drop_Result (Self);
+         Abandon_Result (Self);
          if Self.Handle /= No_Statement then
             Release_Handle (Connection (Self.Owner.all), Self.Handle);
             Self.Handle := No_Statement;
@@ -627,27 +753,52 @@ package body Appserver.SQL.MariaDB is
       end if;
    end Bind;
 
-   --  The library knows whether the server takes a backslash for an escape. An escaped text can be
-   --  twice as long, and has a NUL at its end.
-
-   procedure Bind_Quoted
-     (Self : in out Statement; Parameter : Parameter_Number; Value : UTF_8_String)
-   is
-      Slot : MariaDB.Slot renames Self.Inputs.Slots (Parameter);
+   function Hexadecimal (Bytes : String) return String is
+      Figures : constant String := "0123456789ABCDEF";
+      Result  : String (1 .. 2 * Bytes'Length);
    begin
-      Make_Room (Slot, 2 * Value'Length + 3);
-      Slot.Bytes (1) := ''';
-      Slot.Length := 2 + real_escape_string
-        (Handle_Of (Self), Slot.Bytes (2)'Address, Value'Address, Value'Length);
-      Slot.Bytes (Natural (Slot.Length)) := ''';
-      Slot.Is_Null := 0;
-   end Bind_Quoted;
+      for I in 1 .. Bytes'Length loop
+         declare
+            Code : constant Natural := Character'Pos (Bytes (Bytes'First + I - 1));
+         begin
+            Result (2 * I - 1) := Figures (1 + Code / 16);
+            Result (2 * I)     := Figures (1 + Code mod 16);
+         end;
+      end loop;
+      return Result;
+   end Hexadecimal;
+
+   function Literal_Of_Bytes (Bytes : String) return String is ("X'" & Hexadecimal (Bytes) & "'");
+
+   function With_Doubled_Quotes (Text : String) return String is
+      Result : String (1 .. Text'Length + Ada.Strings.Fixed.Count (Text, "'"));
+      Last   : Natural := 0;
+   begin
+      for C of Text loop
+         Last := Last + 1;
+         Result (Last) := C;
+         if C = ''' then
+            Last := Last + 1;
+            Result (Last) := C;
+         end if;
+      end loop;
+      return Result;
+   end With_Doubled_Quotes;
+
+   --  The same literal in every SQL mode, since the mode may change before it is sent: a doubled
+   --  quote is one in all modes, and a backslash, which NO_BACKSLASH_ESCAPES decides on, is written
+   --  by its code.
+
+   function Literal_Of_Text (Text : UTF_8_String) return String is
+     (if (for some C of Text => C = '\')
+      then "_utf8mb4 " & Literal_Of_Bytes (Text)
+      else "'" & With_Doubled_Quotes (Text) & "'");
 
    overriding procedure Bind
      (Self : in out Statement; Parameter : Parameter_Number; Value : UTF_8_String) is
    begin
       if Self.Handle = No_Statement then
-         Bind_Quoted (Self, Parameter, Value);
+         Bind_Literal (Self, Parameter, Literal_Of_Text (Value));
       else
          Bind_Bytes (Self, Parameter, Value, Type_String);
       end if;
@@ -682,19 +833,6 @@ package body Appserver.SQL.MariaDB is
       Self.Bind (Parameter, Integer_64'(Boolean'Pos (Value)));
    end Bind;
 
-   function Hexadecimal (Bytes : String) return String is
-      Figures : constant String := "0123456789ABCDEF";
-      Result  : String (1 .. 2 * Bytes'Length);
-   begin
-      for I in Bytes'Range loop
-         Result (2 * I - 1) := Figures (1 + Character'Pos (Bytes (I)) / 16);
-         Result (2 * I)     := Figures (1 + Character'Pos (Bytes (I)) mod 16);
-      end loop;
-      return Result;
-   end Hexadecimal;
-
-   function Literal_Of_Bytes (Bytes : String) return String is ("X'" & Hexadecimal (Bytes) & "'");
-
    overriding procedure Bind
      (Self : in out Statement; Parameter : Parameter_Number; Value : Blob)
    is
@@ -724,6 +862,29 @@ package body Appserver.SQL.MariaDB is
    ----------------------------
    -- Running: the text used --
    ----------------------------
+
+   --  Where a string of the text ends depends on the SQL mode, which may be another one by now
+
+   procedure Check_Mode (Self : in out Statement) is
+      Escapes : constant Boolean := Backslash_Escapes (Handle_Of (Self));
+   begin
+      if Escapes = Self.Escapes then
+         return;
+      end if;
+      declare
+         Places : constant MariaDB_Texts.Position_List :=
+           MariaDB_Texts.Parameters_In (Self.Text.all, Escapes);
+      begin
+         if Places'Length /= Self.Parameters then
+            Raise_Error
+              ("0A000", 0,
+               "the text has" & Places'Length'Image & " parameters in this SQL mode, and had"
+               & Self.Parameters'Image);
+         end if;
+         Self.Places.all := Places;
+         Self.Escapes    := Escapes;
+      end;
+   end Check_Mode;
 
    --  The text with a literal in the place of each ?
 
@@ -827,7 +988,7 @@ package body Appserver.SQL.MariaDB is
          end if;
       end Send_Text;
    begin
-      Check_Idle (Self);
+      Make_Ready (Self);
       Row.Use_Text (Self, Column_Places (Columns));
       loop
          Current.all := Rows + 1;
@@ -903,7 +1064,7 @@ package body Appserver.SQL.MariaDB is
          if field_count (DB) = 0 then
             Owner.Affected := affected_rows (DB);
          else
-            free_result (store_result (DB));
+            Skip_Rows (DB);
          end if;
          Counts (I) := Owner.Affected;
       end loop;
@@ -925,7 +1086,7 @@ package body Appserver.SQL.MariaDB is
                when Type_Date_Time => Bind_Literal (To, I, Literal_Of (Moment_Of (Slot)));
                when Type_Decimal   => Bind_Literal (To, I, Bytes);
                when Type_Blob      => Bind_Literal (To, I, Literal_Of_Bytes (Bytes));
-               when others         => Bind_Quoted (To, I, Bytes);
+               when others         => Bind_Literal (To, I, Literal_Of_Text (Bytes));
             end case;
          end if;
       end Copy;
@@ -947,6 +1108,7 @@ package body Appserver.SQL.MariaDB is
       Current : not null access Integer_64)
    is
       Owner       : Connection renames Connection (Self.Owner.all);
+      Escapes     : constant Boolean := Self.Escapes;
       Is_Prepared : constant Boolean := Self.Handle /= No_Statement;
       Copy        : Statement;
       Text        : Unbounded_String;
@@ -978,6 +1140,9 @@ package body Appserver.SQL.MariaDB is
       for I in Counts'Range loop
          Current.all := Integer_64 (I);
          Bind (SQL.Statement'Class (Self), I);
+         if Backslash_Escapes (Owner.Handle) /= Escapes then
+            Raise_Error ("0A000", 0, "the SQL mode was changed while a batch was bound");
+         end if;
          if Is_Prepared then
             Copy_Values (From => Self, To => Copy);
             Add (Complete (Copy), I);
@@ -997,9 +1162,13 @@ package body Appserver.SQL.MariaDB is
    is
       Owner : Connection renames Connection (Self.Owner.all);
    begin
-      Check_Idle (Owner);
+      Make_Ready (Owner);
+      if Self.Handle = No_Statement then
+         Check_Mode (Self);
+      end if;
       if Counts'Length > 1
-        and then MariaDB_Texts.Changes_Rows (Self.Text.all, Backslash_Escapes (Owner.Handle))
+        and then Self.Escapes = Backslash_Escapes (Owner.Handle)
+        and then MariaDB_Texts.Changes_Rows (Self.Text.all, Self.Escapes)
       then
          Run_In_Texts (Self, Bind, Counts, Current);
       else
@@ -1013,6 +1182,7 @@ package body Appserver.SQL.MariaDB is
       if Self.Parameters = 0 then
          Send (Owner.Handle, Self.Text.all);
       else
+         Check_Mode (Self);
          Send (Owner.Handle, Complete (Self));
       end if;
       if field_count (Owner.Handle) = 0 then
@@ -1106,7 +1276,7 @@ package body Appserver.SQL.MariaDB is
       Same   : constant Boolean :=
         Self.Outputs /= null
         and then Self.Outputs.Count = Count
-        and then stmt_more_results (Self.Handle) = 0
+        and then (Status_Of (Handle_Of (Self)) and More_Results) = 0
         and then (for all I in Fields'Range =>
                     Self.Outputs.Slots (I).Kind = Fields (I).Kind
                     and then Self.Outputs.Slots (I).Is_Unsigned =
@@ -1125,9 +1295,32 @@ package body Appserver.SQL.MariaDB is
       end if;
    end Prepare_Outputs;
 
+   --  What the server has forgotten, or does not run any more. The values stay bound.
+
+   procedure Prepare_Again (Self : in out Statement) with No_Inline;
+   procedure Prepare_Again (Self : in out Statement) is
+      DB      : constant Connection_Handle := Handle_Of (Self);
+      Handle  : constant Statement_Handle  := Prepared (DB, Self.Text.all);
+      Ignored : my_bool;
+   begin
+      Ignored       := stmt_close (Self.Handle);
+      Self.Handle   := Handle;
+      Self.Escapes  := Backslash_Escapes (DB);
+      Self.Bound    := False;
+      Self.Is_Stale := False;
+      Release (Self.Outputs);
+      if Natural (stmt_param_count (Handle)) /= Self.Parameters then
+         Self.Is_Stale := True;
+         Raise_Error ("0A000", 0, "the statement has other parameters than before");
+      end if;
+   end Prepare_Again;
+
    procedure Run_Prepared (Self : in out Statement) is
       Owner : Connection renames Connection (Self.Owner.all);
    begin
+      if Self.Is_Stale then
+         Prepare_Again (Self);
+      end if;
       if not Self.Bound then
          if stmt_bind_param (Self.Handle, Self.Inputs.Bindings) /= 0 then
             Fail (Self);
@@ -1142,8 +1335,11 @@ package body Appserver.SQL.MariaDB is
          Owner.Affected := stmt_affected_rows (Self.Handle);
       else
          Prepare_Outputs (Self);
-         if not Self.Streams and then stmt_store_result (Self.Handle) /= 0 then
-            Fail (Self);
+         if not Self.Streams then
+            if stmt_store_result (Self.Handle) /= 0 then
+               Fail (Self);
+            end if;
+            Discard_Results (Owner.Handle);
          end if;
       end if;
    end Run_Prepared;
@@ -1190,7 +1386,7 @@ package body Appserver.SQL.MariaDB is
    procedure Run (Self : in out Statement) is
       Owner : Connection renames Connection (Self.Owner.all);
    begin
-      Check_Idle (Owner);
+      Make_Ready (Owner);
       if Self.Handle = No_Statement then
          Run_Text (Self);
       else
@@ -1199,7 +1395,7 @@ package body Appserver.SQL.MariaDB is
       Owner.Streams := Self.Streams and then Self.Result /= No_Result;
    exception
       when others =>
-         Drop_Result (Self);
+         Abandon_Result (Self);
          raise;
    end Run;
 
@@ -1219,7 +1415,7 @@ package body Appserver.SQL.MariaDB is
       return False;
    exception
       when others =>
-         Drop_Result (Self);
+         Abandon_Result (Self);
          raise;
    end Step;
 

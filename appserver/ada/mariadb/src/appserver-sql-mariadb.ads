@@ -5,8 +5,8 @@
 --
 --  The operations are those of Appserver.SQL. Parameters are written ?. A statement that is
 --  prepared exchanges values in MariaDB's binary form, into buffers that stay from row to row. A
---  text cannot have parameters there, so they are written into it here: quoted, and escaped as the
---  server's SQL mode has it.
+--  text cannot have parameters there, so they are written into it here, as literals that mean the
+--  same in every SQL mode.
 --
 --  Rows are stored: a Step that runs the statement has all of them sent here before it returns the
 --  first one, so other statements of the connection can run while they are read. What is too much
@@ -216,7 +216,8 @@ private
 
    type Positions_Reference is access MariaDB_Texts.Position_List;
 
-   --  Handle: of a prepared statement; else Text is used, with parameters at Places. Bound: the
+   --  Handle: of a prepared statement; else Text is used, with parameters at Places. Escapes: a
+   --  backslash was an escape when the text was taken. Bound: the
    --  library knows where the parameters are. Result: the columns of a prepared statement, or the
    --  rows of a text; Row and Lengths are then those of the current row.
 
@@ -224,6 +225,7 @@ private
       Handle  : MariaDB_Library.Statement_Handle := MariaDB_Library.No_Statement;
       Text    : Buffer_Reference;
       Places  : Positions_Reference;
+      Escapes : Boolean := True;
       Inputs  : Exchange_Reference;
       Bound   : Boolean := False;
       Outputs : Exchange_Reference;

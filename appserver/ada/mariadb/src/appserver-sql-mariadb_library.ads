@@ -98,7 +98,9 @@ private package Appserver.SQL.MariaDB_Library is
    Info_Server_Status   : constant := 30;
    In_Transaction       : constant := 1;
    Autocommit           : constant := 2;
+   More_Results         : constant := 8;
    No_Backslash_Escapes : constant := 512;
+   Session_Changed      : constant := 16_384;
 
    function get_info
      (DB : Connection_Handle; Value : int; Result : out unsigned) return my_bool
@@ -110,6 +112,18 @@ private package Appserver.SQL.MariaDB_Library is
    function get_info
      (DB : Connection_Handle; Value : int; Result : out unsigned_long) return my_bool
      with Import, Convention => C, External_Name => "mariadb_get_info";
+
+   Track_Variables : constant := 0;
+
+   function session_track_get_first
+     (DB : Connection_Handle; Kind : int; Text : out System.Address; Length : out size_t)
+      return int
+     with Import, Convention => C, External_Name => "mysql_session_track_get_first";
+   function session_track_get_next
+     (DB : Connection_Handle; Kind : int; Text : out System.Address; Length : out size_t)
+      return int
+     with Import, Convention => C, External_Name => "mysql_session_track_get_next";
+   --  Names of variables that the latest statement set, and their values; 0: there is one
 
    function errno (DB : Connection_Handle) return Error_Number
      with Import, Convention => C, External_Name => "mysql_errno";
@@ -125,12 +139,6 @@ private package Appserver.SQL.MariaDB_Library is
    function real_query
      (DB : Connection_Handle; Text : System.Address; Bytes : unsigned_long) return int
      with Import, Convention => C, External_Name => "mysql_real_query";
-
-   function real_escape_string
-     (DB       : Connection_Handle;
-      To, From : System.Address;
-      Bytes    : unsigned_long) return unsigned_long
-     with Import, Convention => C, External_Name => "mysql_real_escape_string";
 
    function field_count (DB : Connection_Handle) return unsigned
      with Import, Convention => C, External_Name => "mysql_field_count";
@@ -274,12 +282,6 @@ private package Appserver.SQL.MariaDB_Library is
 
    function stmt_store_result (Statement : Statement_Handle) return int
      with Import, Convention => C, External_Name => "mysql_stmt_store_result";
-
-   function stmt_more_results (Statement : Statement_Handle) return my_bool
-     with Import, Convention => C, External_Name => "mysql_stmt_more_results";
-
-   function stmt_next_result (Statement : Statement_Handle) return int
-     with Import, Convention => C, External_Name => "mysql_stmt_next_result";
 
    No_Data        : constant := 100;
    Data_Truncated : constant := 101;

@@ -156,6 +156,128 @@ package body MariaDB_Tests is
       T.DB.Execute ("DROP PROCEDURE appserver_test");
    end Procedures;
 
+   --  A procedure that fails behind its first result: in a statement, and within the rows of one
+
+   procedure Late_Errors (T : in out Fixture) is
+
+      procedure Execute is
+      begin
+         T.DB.Execute ("CALL appserver_test ()");
+      end Execute;
+
+      procedure Execute_Statement is
+      begin
+         T.Query.Execute;
+      end Execute_Statement;
+
+      procedure Read is
+      begin
+         while T.Query.Step loop
+            Assert (T.Query.As_Integer_64 (1) = 7, "seven");
+         end loop;
+      end Read;
+
+      procedure Read_One is
+      begin
+         if T.Query.Step then
+            T.Query.Reset;
+         end if;
+      end Read_One;
+
+      procedure Is_Refused_Each_Way (State : SQL_State; Streamed : Boolean) is
+      begin
+         T.Query.Set_Streamed (Streamed);
+         for Time in 1 .. 2 loop
+            Is_Refused (Execute_Statement'Access, State);
+            Is_Refused (Read'Access, State);
+            Is_Refused (Read_One'Access, State);
+            Answers (T.DB, "SELECT 1", "1");
+         end loop;
+      end Is_Refused_Each_Way;
+
+      procedure Fails_With (State : SQL_State; Statements : String) is
+      begin
+         T.DB.Execute
+           ("CREATE OR REPLACE PROCEDURE appserver_test () BEGIN " & Statements & "; END");
+         Is_Refused (Execute'Access, State);
+         for Streamed in Boolean loop
+            T.Query.Use_Text (T.DB, "CALL appserver_test ()");
+            Is_Refused_Each_Way (State, Streamed);
+            T.Query.Prepare (T.DB, "CALL appserver_test ()");
+            Is_Refused_Each_Way (State, Streamed);
+         end loop;
+         T.Query.Close;
+      end Fails_With;
+   begin
+      T.DB.Execute ("CREATE TABLE t (id integer PRIMARY KEY)");
+      T.DB.Execute ("INSERT INTO t VALUES (1)");
+      Fails_With ("23000", "SELECT 7; INSERT INTO t VALUES (1)");
+      Fails_With ("23000", "SELECT 7; SELECT id FROM t; INSERT INTO t VALUES (1)");
+      Fails_With ("23000", "SELECT 7; INSERT INTO t VALUES (2), (1) RETURNING id");
+      Fails_With ("45000", "SELECT 7; SIGNAL SQLSTATE '45000'");
+      Answers (T.DB, "SELECT count(*) FROM t", "1");
+      T.DB.Execute ("DROP PROCEDURE appserver_test");
+   end Late_Errors;
+
+   --  The mode may change between the binding of a value and the run
+
+   procedure Changed_Mode (T : in out Fixture) is
+
+      Hard : constant String := "\' OR ''='";
+
+      procedure Set_Mode (To : String) is
+      begin
+         T.DB.Execute ("SET sql_mode = '" & To & "'");
+      end Set_Mode;
+
+      procedure Comes_Back (Bound_In, Run_In : String) is
+      begin
+         Set_Mode (Bound_In);
+         T.Query.Use_Text (T.DB, "SELECT ?");
+         T.Query.Bind (1, Hard);
+         Set_Mode (Run_In);
+         Assert (T.Query.Step, "a row");
+         Assert (T.Query.As_Text (1), Hard, "as it was");
+         T.Query.Close;
+      end Comes_Back;
+
+      procedure Run is
+      begin
+         T.Query.Execute;
+      end Run;
+
+      procedure Change_In_Batch is
+         Insert : MariaDB.Statement;
+         Counts : Count_List (1 .. 3);
+
+         procedure Bind (To : in out SQL.Statement'Class; Element : Positive) is
+         begin
+            To.Bind (1, Hard);
+            if Element = 2 then
+               Set_Mode ("NO_BACKSLASH_ESCAPES");
+            end if;
+         end Bind;
+      begin
+         Set_Mode ("");
+         Insert.Prepare (T.DB, "INSERT INTO t VALUES (?)");
+         Batches.Execute (Insert, Bind'Access, Counts);
+      end Change_In_Batch;
+
+      Without : constant String := "NO_BACKSLASH_ESCAPES";
+   begin
+      Comes_Back (Bound_In => "", Run_In => Without);
+      Comes_Back (Bound_In => Without, Run_In => "");
+      Set_Mode (Without);
+      T.Query.Use_Text (T.DB, "SELECT '\', ?");
+      Set_Mode ("");
+      Is_Refused (Run'Access, "0A000", "parameters");
+      Set_Mode (Without);
+      T.Query.Execute;
+      T.DB.Execute ("CREATE TABLE t (x text)");
+      Is_Refused (Change_In_Batch'Access, "0A000", "SQL mode");
+      Answers (T.DB, "SELECT count(*) FROM t", "0");
+   end Changed_Mode;
+
    procedure Targets (T : in out Fixture) is
       pragma Unreferenced (T);
 
@@ -406,6 +528,8 @@ package body MariaDB_Tests is
         (Caller.Create ("MariaDB: without backslashes", Without_Backslashes'Access));
       Result.Add_Test (Caller.Create ("MariaDB: unsigned numbers", Unsigned'Access));
       Result.Add_Test (Caller.Create ("MariaDB: procedures", Procedures'Access));
+      Result.Add_Test (Caller.Create ("MariaDB: errors behind results", Late_Errors'Access));
+      Result.Add_Test (Caller.Create ("MariaDB: a mode that changes", Changed_Mode'Access));
       Result.Add_Test (Caller.Create ("MariaDB: a limit of time", Time_Limit'Access));
       Result.Add_Test (Caller.Create ("MariaDB: a silent server", Silent'Access));
       Result.Add_Test (Caller.Create ("MariaDB: an answer too late", Answers_Too_Late'Access));
