@@ -33,8 +33,19 @@ package body Appserver.SQL.PostgreSQL is
    -- Errors --
    ------------
 
+   function To_Chars_Ptr is new Ada.Unchecked_Conversion (System.Address, Strings.chars_ptr);
+
    function Value_Of (Text : Strings.chars_ptr) return String is
      (if Text = Strings.Null_Ptr then "" else Strings.Value (Text));
+
+   --  "cached plan must not change result type" has the state of all that is not supported. The
+   --  server's function tells it apart, in every language of messages.
+
+   function Has_Stale_Plan (Result : Result_Handle) return Boolean is
+     (Value_Of (resultErrorField (Result, Field_State)) = "0A000"
+      and then Value_Of (resultErrorField (Result, Field_Function)) = "RevalidateCachedQuery");
+
+   Unknown_Statement : constant SQL_State := "26000";
 
    function First_Line (Text : String) return String is
      (Text (Text'First .. Ada.Strings.Fixed.Index (Text & ASCII.LF, [1 => ASCII.LF]) - 1));
@@ -44,7 +55,9 @@ package body Appserver.SQL.PostgreSQL is
    procedure Raise_Failure (DB : Connection_Handle; Result : Result_Handle)
      with No_Return, No_Inline;
    procedure Raise_Failure (DB : Connection_Handle; Result : Result_Handle) is
-      State    : constant String := Value_Of (resultErrorField (Result, Field_State));
+      State    : constant String :=
+        (if Has_Stale_Plan (Result) then Unknown_Statement
+         else Value_Of (resultErrorField (Result, Field_State)));
       Message  : constant String := Value_Of (resultErrorField (Result, Field_Message));
       Detail   : constant String := Value_Of (resultErrorField (Result, Field_Detail));
       Violated : constant String := Value_Of (resultErrorField (Result, Field_Constraint));
@@ -87,6 +100,61 @@ package body Appserver.SQL.PostgreSQL is
       end if;
       clear (Result);
    end Run;
+
+   --------------
+   -- Settings --
+   --------------
+
+   --  Times are read as ISO 8601, and texts are UTF-8, whatever the server, the role or the program
+   --  sets. The server reports these settings whenever they change. In a transaction that failed
+   --  none can be made, nor is anything read.
+
+   procedure Restore_Settings (DB : Connection_Handle) is
+
+      function Begins_With (Setting : char_array; Text : String) return Boolean is
+         Value : constant String := Value_Of (parameterStatus (DB, Setting));
+      begin
+         return Value'Length >= Text'Length
+           and then Value (Value'First .. Value'First + Text'Length - 1) = Text;
+      end Begins_With;
+
+   begin
+      if transactionStatus (DB) in In_Error | Unknown then
+         return;
+      end if;
+      if not Begins_With (To_C ("DateStyle"), "ISO") then
+         Run (DB, "SET DateStyle = ISO");
+      end if;
+      if not Begins_With (To_C ("client_encoding"), "UTF8") then
+         Run (DB, "SET client_encoding = UTF8");
+      end if;
+   end Restore_Settings;
+
+   -------------
+   -- Notices --
+   -------------
+
+   procedure Set_Notice_Handler (Self : in out Connection; Handler : Notice_Handler) is
+   begin
+      Self.On_Notice := Handler;
+   end Set_Notice_Handler;
+
+   --  The library would write them to the standard error. An exception must not go through its C.
+
+   procedure Receive_Notice (Handler : System.Address; Notice : Result_Handle)
+     with Convention => C;
+   procedure Receive_Notice (Handler : System.Address; Notice : Result_Handle) is
+      Receiver : Notice_Handler with Import, Address => Handler;
+      State    : constant String := Value_Of (resultErrorField (Notice, Field_State));
+   begin
+      if Receiver /= null then
+         Receiver
+           ((if State'Length = SQL_State'Length then State else "01000"),
+            Value_Of (resultErrorField (Notice, Field_Message)));
+      end if;
+   exception
+      when others => null;
+   end Receive_Notice;
 
    -------------
    -- Opening --
@@ -186,6 +254,7 @@ package body Appserver.SQL.PostgreSQL is
       Ignored : int;
    begin
       Ignored := setErrorVerbosity (DB, Verbosity_Verbose);
+      setNoticeReceiver (DB, Receive_Notice'Access, Self.On_Notice'Address);
       Connect (DB, Wait);
       if status (DB) /= Connection_OK then
          Raise_Refusal (DB);
@@ -195,6 +264,9 @@ package body Appserver.SQL.PostgreSQL is
       Self.Latest   := 0;
       Self.Affected := 0;
       Self.Begins   := False;
+      if Value_Of (parameterStatus (DB, To_C ("TimeZone"))) /= "UTC" then
+         Run (DB, "SET TimeZone = 'UTC'");
+      end if;
       Self.Handle   := DB;
    exception
       when others =>
@@ -369,7 +441,8 @@ package body Appserver.SQL.PostgreSQL is
       Self.Copies       := Copies;
       Self.All_Integers := False;
       Self.Has_Blobs    := False;
-      Self.Sends_Blobs := False;
+      Self.Sends_Blobs  := False;
+      Self.Is_Unknown   := False;
       Self.Command    := Strings.New_String (Command);
       Self.Parameters := Count;
       Self.Values     := new Parameter_List'
@@ -404,36 +477,79 @@ package body Appserver.SQL.PostgreSQL is
       end if;
    end Check;
 
+   --  Under a new name. Description is of the statement's parameters and columns, to be cleared.
+
+   procedure Prepare_Text
+     (On          : in out Connection'Class;
+      Text        : String;
+      Number      : out Statement_Number;
+      Description : out Result_Handle)
+   is
+      Result : Result_Handle;
+   begin
+      Number := On.Latest + 1;
+      Result := prepare (On.Handle, To_C (Name_Of (Number)), To_C (Text));
+      Check (On.Handle, Result);
+      clear (Result);
+      On.Latest   := Number;
+      Description := describePrepared (On.Handle, To_C (Name_Of (Number)));
+      Check (On.Handle, Description);
+   end Prepare_Text;
+
+   procedure Note_Columns (Self : in out Statement; Description : Result_Handle) is
+      Count : constant int := nfields (Description);
+   begin
+      Self.Format       := Best_Format (Description);
+      Self.All_Integers :=
+        (for all Column in 0 .. Count - 1 => ftype (Description, Column) in Integer_Type);
+      Self.Has_Blobs    :=
+        Self.Format = In_Binary
+        and then (for some Column in 0 .. Count - 1 => ftype (Description, Column) = Type_Bytea);
+   end Note_Columns;
+
    procedure Prepare
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String)
    is
-      Number : constant Statement_Number := On.Latest + 1;
-      Name   : constant String           := Name_Of (Number);
       Native : constant PostgreSQL_Texts.Native_Text := PostgreSQL_Texts.Native (Text);
+      Number : Statement_Number;
       Result : Result_Handle;
    begin
       Self.Close;
       Check_Text (Text);
       Check_Idle (On.Handle);
       Release_Unused (On);
-      Result := prepare (On.Handle, To_C (Name), To_C (Native.Text));
-      Check (On.Handle, Result);
-      clear (Result);
-      On.Latest := Number;
-      Result := describePrepared (On.Handle, To_C (Name));
-      Check (On.Handle, Result);
+      Prepare_Text (On, Native.Text, Number, Result);
       Begin_Statement
-        (Self, Number, Name, Natural (nparams (Result)), Best_Format (Result),
+        (Self, Number, Name_Of (Number), Natural (nparams (Result)), In_Text,
          Copies => PostgreSQL_Texts.Is_Copy (Text));
-      Self.All_Integers :=
-        (for all Column in 0 .. nfields (Result) - 1 => ftype (Result, Column) in Integer_Type);
-      Self.Has_Blobs :=
-        Self.Format = In_Binary
-        and then (for some Column in 0 .. nfields (Result) - 1 =>
-                    ftype (Result, Column) = Type_Bytea);
+      Note_Columns (Self, Result);
+      Self.Text := new String'(Native.Text);
       clear (Result);
       Self.Attach (On);
    end Prepare;
+
+   --  What the server has forgotten, or does not run any more. The values stay bound.
+
+   procedure Prepare_Again (Self : in out Statement) with No_Inline;
+   procedure Prepare_Again (Self : in out Statement) is
+      Owner  : Connection renames Connection (Self.Owner.all);
+      Number : Statement_Number;
+      Result : Result_Handle;
+   begin
+      if not Self.Is_Unknown then
+         Owner.Left.Append (Self.Number);
+         Self.Is_Unknown := True;
+      end if;
+      Release_Unused (Owner);
+      Prepare_Text (Owner, Self.Text.all, Number, Result);
+      Note_Columns (Self, Result);
+      clear (Result);
+      Strings.Free (Self.Command);
+      Self.Command    := Strings.New_String (Name_Of (Number));
+      Self.Number     := Number;
+      Self.Is_Stale   := False;
+      Self.Is_Unknown := False;
+   end Prepare_Again;
 
    procedure Use_Text
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String)
@@ -466,6 +582,23 @@ package body Appserver.SQL.PostgreSQL is
 
    procedure Free is new Ada.Unchecked_Deallocation (String, Buffer_Reference);
    procedure Free is new Ada.Unchecked_Deallocation (Parameter_List, Parameters_Reference);
+
+   --  An error may be behind the rows that are passed over
+
+   procedure Read_To_End (Self : in out Statement) is
+      DB     : constant Connection_Handle := Connection (Self.Owner.all).Handle;
+      Result : Result_Handle;
+   begin
+      loop
+         Result := getResult (DB);
+         exit when Result = No_Result;
+         if resultStatus (Result) not in Command_OK | Tuples_OK | Single_Row then
+            Raise_Failure (DB, Result);
+         end if;
+         clear (Result);
+      end loop;
+      Self.Awaits := False;
+   end Read_To_End;
 
    procedure Discard_Results (Self : in out Statement) with No_Inline;
    procedure Discard_Results (Self : in out Statement) is
@@ -506,6 +639,7 @@ package body Appserver.SQL.PostgreSQL is
    overriding procedure Close (Self : in out Statement) is
       Owner  : constant Connection_Reference := Self.Owner;
       Number : constant Statement_Number     := Self.Number;
+      Is_Unknown : constant Boolean := Self.Is_Unknown;
    begin
       if not Self.Is_Open then
          return;
@@ -516,9 +650,10 @@ package body Appserver.SQL.PostgreSQL is
          Free (Buffer);
       end loop;
       Free (Self.Values);
+      Free (Self.Text);
       Strings.Free (Self.Command);
       Self.Number := 0;
-      if Number > 0 then
+      if Number > 0 and then not Is_Unknown then
          Release_From (Connection (Owner.all), Number);
       end if;
    end Close;
@@ -565,10 +700,14 @@ package body Appserver.SQL.PostgreSQL is
       Bind_Bytes (Self, Parameter, Value);
    end Bind;
 
+   --  A timestamp without a time zone ignores it
+
+   UTC : constant String := "+00";
+
    overriding procedure Bind
      (Self : in out Statement; Parameter : Parameter_Number; Value : Ada.Calendar.Time) is
    begin
-      Bind_Bytes (Self, Parameter, Image (To_Moment (Value)));
+      Bind_Bytes (Self, Parameter, Image (To_Moment (Value)) & UTC);
    end Bind;
 
    overriding procedure Bind
@@ -651,10 +790,28 @@ package body Appserver.SQL.PostgreSQL is
       Ignored := exitPipelineMode (Self.DB.all);
    end Finalize;
 
-   --  "cached plan must not change result type", and a statement that was deallocated
+   procedure Note_Failure (Self : in out Statement; Failed : Result_Handle) is
+   begin
+      Self.Is_Unknown :=
+        Self.Number > 0
+        and then Value_Of (resultErrorField (Failed, Field_State)) = Unknown_Statement;
+      Self.Is_Stale := Self.Is_Unknown or else Has_Stale_Plan (Failed);
+   end Note_Failure;
 
-   subtype Stale_State is String
-     with Static_Predicate => Stale_State in "0A000" | "26000";
+   --  The server has released all prepared statements
+
+   procedure Forget_Statements (Owner : in out Connection) is
+      Next : Statement_Reference := Owner.First;
+   begin
+      Owner.Left.Clear;
+      while Next /= null loop
+         if Next.all in Statement'Class and then Statement (Next.all).Number > 0 then
+            Statement (Next.all).Is_Unknown := True;
+            Next.Is_Stale := True;
+         end if;
+         Next := Next.Next;
+      end loop;
+   end Forget_Statements;
 
    --  Self.Result is then that of a statement without rows, or has rows
 
@@ -672,13 +829,19 @@ package body Appserver.SQL.PostgreSQL is
             Failed : constant Result_Handle := Self.Result;
          begin
             Self.Result   := No_Result;
-            Self.Is_Stale := Value_Of (resultErrorField (Failed, Field_State)) in Stale_State;
+            Note_Failure (Self, Failed);
             if Self.Awaits then
                Discard_Results (Self);
             end if;
             Self.Columns := 0;
             Raise_Failure (Owner.Handle, Failed);
          end;
+      end if;
+      if Outcome = Command_OK
+        and then Strings.Value (To_Chars_Ptr (cmdStatus (Self.Result)))
+          in "DEALLOCATE ALL" | "DISCARD ALL"
+      then
+         Forget_Statements (Owner);
       end if;
       if Outcome /= Single_Row then
          Owner.Affected := Affected_By (Self.Result, Before => Owner.Affected);
@@ -737,7 +900,7 @@ package body Appserver.SQL.PostgreSQL is
       Self.Result := getResult (DB);
    end Begin_And_Run;
 
-   procedure Run (Self : in out Statement) is
+   procedure Run_Once (Self : in out Statement) is
       Owner   : Connection renames Connection (Self.Owner.all);
       Count   : constant int := int (Self.Values.Count);
       Lengths : constant System.Address :=
@@ -745,7 +908,6 @@ package body Appserver.SQL.PostgreSQL is
       Formats : constant System.Address :=
         (if Self.Sends_Blobs then Self.Values.Formats'Address else System.Null_Address);
    begin
-      Check_Idle (Owner.Handle);
       if Self.Copies or else Self.Streams then
          Begin_If_Due (Owner);
       end if;
@@ -766,6 +928,32 @@ package body Appserver.SQL.PostgreSQL is
                Lengths, Formats));
       end if;
       Take_Result (Self);
+   end Run_Once;
+
+   --  A statement whose plan is stale did nothing. Where nothing else was done in its transaction,
+   --  it is prepared anew and runs again, and nobody notices.
+
+   procedure Run (Self : in out Statement) is
+      Owner       : Connection renames Connection (Self.Owner.all);
+      Was_Between : constant Boolean := transactionStatus (Owner.Handle) = Idle;
+      Begins      : constant Boolean := Owner.Begins;
+   begin
+      Check_Idle (Owner.Handle);
+      Restore_Settings (Owner.Handle);
+      if Self.Is_Stale and then transactionStatus (Owner.Handle) /= In_Error then
+         Prepare_Again (Self);
+      end if;
+      Run_Once (Self);
+   exception
+      when SQL_Error =>
+         if not (Self.Is_Stale and then Was_Between and then Owner.Is_Connected) then
+            raise;
+         elsif Begins then
+            Run (Owner.Handle, "ROLLBACK");
+            Owner.Begins := True;
+         end if;
+         Prepare_Again (Self);
+         Run_Once (Self);
    end Run;
 
    --  The row after the last one that is here. A ROLLBACK of another statement discards the rest.
@@ -818,12 +1006,19 @@ package body Appserver.SQL.PostgreSQL is
 
    overriding procedure Reset (Self : in out Statement) is
    begin
+      if Self.Awaits then
+         Read_To_End (Self);
+      end if;
       Drop_Result (Self);
+   exception
+      when others =>
+         Drop_Result (Self);
+         raise;
    end Reset;
 
    overriding procedure Unbind (Self : in out Statement) is
    begin
-      Drop_Result (Self);
+      Self.Reset;
       Self.Values.Values := [others => System.Null_Address];
    end Unbind;
 
@@ -838,7 +1033,7 @@ package body Appserver.SQL.PostgreSQL is
       Result : constant Result_Handle := getResult (Owner.Handle);
    begin
       if resultStatus (Result) not in Command_OK | Tuples_OK then
-         Self.Is_Stale := Value_Of (resultErrorField (Result, Field_State)) in Stale_State;
+         Note_Failure (Self, Result);
          Raise_Failure (Owner.Handle, Result);
       end if;
       Owner.Affected := Affected_By (Result, Before => 0);
@@ -857,7 +1052,8 @@ package body Appserver.SQL.PostgreSQL is
       Counts  : out Count_List;
       Current : not null access Integer_64)
    is
-      DB    : aliased constant Connection_Handle := Connection (Self.Owner.all).Handle;
+      Owner : Connection renames Connection (Self.Owner.all);
+      DB    : aliased constant Connection_Handle := Owner.Handle;
       Mode  : Pipeline (DB'Unchecked_Access);
       First : Positive := Counts'First;
       Last  : Natural;
@@ -867,7 +1063,11 @@ package body Appserver.SQL.PostgreSQL is
          return;
       end if;
       Check_Idle (DB);
-      Begin_If_Due (Connection (Self.Owner.all));
+      Restore_Settings (DB);
+      Begin_If_Due (Owner);
+      if Self.Is_Stale and then transactionStatus (DB) /= In_Error then
+         Prepare_Again (Self);
+      end if;
       if enterPipelineMode (DB) = 0 then
          Raise_Failure (DB, No_Result);
       end if;
@@ -989,6 +1189,7 @@ package body Appserver.SQL.PostgreSQL is
    begin
       Check_Text (Table & Columns);
       Check_Idle (DB);
+      Restore_Settings (DB);
       Begin_If_Due (Self);
       Result := exec (DB, To_C ("COPY " & Table & " (" & Columns & ") FROM STDIN"));
       if resultStatus (Result) /= Copy_In then

@@ -13,8 +13,15 @@
 --  first one, so other statements of the connection can run while they are read. That is also
 --  libpq's fast way. What is too much for memory is streamed, or read by key in portions.
 --
+--  A time is a moment in UTC: it goes to the server with its time zone, and comes in ISO 8601. A
+--  session begins in UTC, so that now() is in UTC in a timestamp without time zone, too; a program
+--  may set another TimeZone. Before each statement DateStyle is set back to ISO, with the order of
+--  day and month that the program set for input, and client_encoding to UTF8.
+--
 --  The SQLSTATE of an error is the server's own; where there is none, because there is no server,
---  it is 08001 while connecting and 08006 later. Code_Of is 0: PostgreSQL has no other codes.
+--  it is 08001 while connecting and 08006 later. 26000 is also that of a prepared statement whose
+--  columns changed, "cached plan must not change result type", for which the server has 0A000, as
+--  for all that it does not support. Code_Of is 0: PostgreSQL has no other codes.
 
 pragma Ada_2022;
 
@@ -45,6 +52,13 @@ package Appserver.SQL.PostgreSQL is
    --  environment: https://www.postgresql.org/docs/15/libpq-connect.html. Texts are UTF-8,
    --  whatever the database is in. SQL_Error, 08001, if there is no server within Wait, which
    --  takes the place of connect_timeout; the server's own, as 28P01, if it refuses.
+
+   type Notice_Handler is access procedure (State : SQL_State; Message : UTF_8_String);
+
+   procedure Set_Notice_Handler (Self : in out Connection; Handler : Notice_Handler);
+   --  Handler is called with the server's notices and warnings, by the task whose call they come
+   --  with, which may be Open. It must not use the connection; its exceptions are ignored. Without
+   --  one, and with null, notices are discarded.
 
    procedure Set_Statement_Limit (Self : in out Connection; Limit : Connect_Wait)
      with Pre => Can_Use (Self);
@@ -143,6 +157,7 @@ private
       Affected        : Integer_64 := 0;
       Streams_In_Work : Boolean := False;
       Begins          : Boolean := False;
+      On_Notice       : aliased Notice_Handler;
    end record;
 
    overriding procedure Begin_Transaction (Self : in out Connection);
@@ -174,13 +189,16 @@ private
 
    type Parameters_Reference is access Parameter_List;
 
-   --  Number: 0 if the text is used. Command: the name, or the text. Sends_Blobs: a blob is bound.
+   --  Number: 0 if the text is used. Command: the name, or the text. Text: of a prepared one.
+   --  Is_Unknown: the server has forgotten it. Sends_Blobs: a blob is bound.
    --  Format: of the rows. All_Integers: binary rows of integers alone. Has_Blobs: binary rows with
    --  a bytea. Copies: it is a COPY. Result: while rows are read. Awaits: more rows are to come.
 
    type Statement is new SQL.Statement with record
       Number       : Statement_Number := 0;
       Command      : Strings.chars_ptr := Strings.Null_Ptr;
+      Text         : Buffer_Reference;
+      Is_Unknown   : Boolean := False;
       Values       : Parameters_Reference;
       Sends_Blobs  : Boolean := False;
       Format       : int := PostgreSQL_Library.In_Text;

@@ -60,6 +60,18 @@ private package Appserver.SQL.PostgreSQL_Library is
    function transactionStatus (DB : Connection_Handle) return Transaction_Status
      with Import, Convention => C, External_Name => "PQtransactionStatus";
 
+   function parameterStatus
+     (DB : Connection_Handle; Name : char_array) return Strings.chars_ptr
+     with Import, Convention => C, External_Name => "PQparameterStatus";
+   --  A setting of the session's as the server reports it; null if it does not
+
+   type Notice_Receiver is access procedure (Argument : System.Address; Notice : Result_Handle)
+     with Convention => C;
+
+   procedure setNoticeReceiver
+     (DB : Connection_Handle; Receiver : Notice_Receiver; Argument : System.Address)
+     with Import, Convention => C, External_Name => "PQsetNoticeReceiver";
+
    function errorMessage (DB : Connection_Handle) return Strings.chars_ptr
      with Import, Convention => C, External_Name => "PQerrorMessage";
 
@@ -193,6 +205,7 @@ private package Appserver.SQL.PostgreSQL_Library is
    Field_Message    : constant := Character'Pos ('M');
    Field_Detail     : constant := Character'Pos ('D');
    Field_Constraint : constant := Character'Pos ('n');
+   Field_Function   : constant := Character'Pos ('R');
    Field_Context    : constant := Character'Pos ('W');
 
    function resultErrorField (Result : Result_Handle; Field : int) return Strings.chars_ptr

@@ -195,6 +195,7 @@ package body Appserver.SQL is
         or else State in "57P01" | "57P02" | "57P05" | "25P03"
       then Connection_Lost
       --  The server stops or crashed; the session or its transaction was idle for too long
+      elsif State in "26000"                               then Stale_Statement
       elsif State (1 .. 2) = "22"                          then Wrong_Value
       elsif State (1 .. 2) = "42"                          then Wrong_Statement
       else Other_Error);
@@ -212,6 +213,7 @@ package body Appserver.SQL is
          --  The record has changed since the snapshot
          when 1_213                                 => Deadlock,
          when 1_205                                 => Lock_Timeout,
+         when 1_243 | 1_615                         => Stale_Statement,
          when 1_203                                 => Unable_To_Connect,
          --  The user has too many connections
          when others                                => Kind_Of_State (State));
@@ -221,6 +223,7 @@ package body Appserver.SQL is
    function Kind_Of_SQLite (Primary_Code : Natural; State : SQL_State) return Error_Kind is
      (case Primary_Code is
          when 5 | 6  => Database_Busy,
+         when 17     => Stale_Statement,
          when 4      => Other_Error,
          when others => Kind_Of_State (State));
 
@@ -234,7 +237,8 @@ package body Appserver.SQL is
 
    function Is_Retryable (Error : Error_Record) return Boolean is
      (case Error.Kind is
-         when Serialization_Failure | Deadlock | Lock_Timeout | Database_Busy => True,
+         when Serialization_Failure | Deadlock | Lock_Timeout | Database_Busy
+            | Stale_Statement   => True,
          when Unable_To_Connect => Error.Origin /= From_SQLite,
          when others            => False);
 
@@ -588,14 +592,18 @@ package body Appserver.SQL is
       End_Savepoints (Self.On.all);
    end Commit;
 
-   --  Rows that are still on their way would keep the server from hearing of it
+   --  Rows that are still on their way would keep the server from receiving it
 
    procedure Leave_Streams (On : in out Connection'Class) is
       Next : Statement_Reference := On.First;
    begin
       while Next /= null loop
          if Next.Streams and then Next.Has_Row then
-            Next.Reset;
+            begin
+               Next.Reset;
+            exception
+               when SQL_Error => null;  --  it is undone with the rest
+            end;
          end if;
          Next := Next.Next;
       end loop;

@@ -122,6 +122,9 @@ package Appserver.SQL is
       Connection_Lost,
       Outcome_Unknown,
       --  The database itself does not know whether it has committed
+      Stale_Statement,
+      --  A prepared statement that the server has forgotten, or whose columns have changed: it did
+      --  nothing, and its next run prepares it anew
       Wrong_Value,
       --  Class 22, a data exception: no number, too long, too large
       Wrong_Statement,
@@ -331,7 +334,8 @@ package Appserver.SQL is
      (Self : Statement; Column : Column_Number; Scale : Decimal_Scale) return Integer_64 is abstract
      with Pre'Class => Can_Read (Self, Column);
    --  The value times 10 ** Scale: exactly, if the database holds an exact one, and SQL_Error,
-   --  22003, if it does not fit or has more decimals; a floating-point value is rounded.
+   --  22003, if it does not fit or has more decimals. A floating-point value is rounded; it keeps
+   --  15 digits, and SQL_Error, 22003, is raised if the result has more.
 
    generic
       type Decimal is delta <> digits <>;

@@ -7,6 +7,7 @@ with AUnit.Assertions;
 with AUnit.Test_Caller;
 with AUnit.Test_Fixtures;
 with Checks;
+with Received_Notices;
 with Tested_Databases;
 
 package body PostgreSQL_Tests is
@@ -180,23 +181,68 @@ package body PostgreSQL_Tests is
       Begins_With ("a limit", Limit'Access, "2");
       T.Query.Prepare (T.DB, "INSERT INTO t VALUES (?) RETURNING x");
       Begins_With ("a prepared one", Insert_Returning'Access, "3");
-      T.Query.Prepare (T.DB, "SELECT * FROM t");
-      T.Query.Execute;
-      T.DB.Execute ("ALTER TABLE t ADD y integer");
+   end First_Of_Another_Kind;
+
+   --  A statement whose columns changed is prepared anew where nothing else was done: alone, and at
+   --  the begin of a transaction. Behind another statement only a new transaction helps.
+
+   procedure Stale_Plans (T : in out Fixture) is
+
+      procedure Read (Expected : Positive) is
+      begin
+         Assert (T.Query.Step, "a row");
+         Assert (T.Query.Column_Count = Expected, "columns" & T.Query.Column_Count'Image);
+         Assert (T.Query.As_Integer_64 (1) = 7, "the parameter is still bound");
+         T.Query.Reset;
+      end Read;
+
+      procedure Run is
+      begin
+         T.Query.Execute;
+      end Run;
+
+   begin
+      T.DB.Execute ("CREATE TABLE t (x integer)");
+      T.DB.Execute ("INSERT INTO t VALUES (7)");
+      T.Query.Prepare (T.DB, "SELECT * FROM t WHERE x = ?");
+      T.Query.Bind (1, SQL.Integer_64'(7));
+      Read (1);
+      T.DB.Execute ("ALTER TABLE t ADD y text DEFAULT 'y'");
+      Read (2);
+      T.DB.Execute ("ALTER TABLE t ADD z numeric DEFAULT 1.5");
       declare
          Work : Transaction (T.DB'Access);
-
-         procedure Run is
-         begin
-            T.Query.Execute;
-         end Run;
       begin
-         Is_Refused (Run'Access, "0A000", "cached plan");
-         Assert (not T.DB.In_Autocommit, "a statement that is stale");
+         Read (3);
+         Assert (not T.DB.In_Autocommit, "it has begun");
+         Work.Commit;
+      end;
+      T.DB.Execute ("ALTER TABLE t ADD a boolean");
+      declare
+         Work : Transaction (T.DB'Access);
+      begin
+         T.DB.Execute ("UPDATE t SET y = 'changed'");
+         Is_Refused (Run'Access, "26000", "cached plan");
          Work.Roll_Back;
       end;
-      Answers (T.DB, "SELECT count(*) FROM t", "2");
-   end First_Of_Another_Kind;
+      T.DB.Execute ("DEALLOCATE ALL");
+      Read (4);
+      T.DB.Execute ("ALTER TABLE t ADD b integer");
+      declare
+         Work : Transaction (T.DB'Access);
+      begin
+         T.DB.Execute ("SELECT 1");
+         Run;
+         Assert (False, "it was prepared anew within a transaction");
+         Work.Commit;
+      exception
+         when Occurrence : SQL_Error =>
+            Assert (Error_Of (Occurrence).Kind = Stale_Statement, "its kind");
+            Assert (Is_Retryable (Error_Of (Occurrence)), "worth a new transaction");
+      end;
+      Read (5);
+      Answers (T.DB, "SELECT y FROM t", "y");
+   end Stale_Plans;
 
    --  libpq hands out the same result of a COPY again and again, and takes nothing behind it in
    --  pipeline mode
@@ -393,6 +439,30 @@ package body PostgreSQL_Tests is
       Answers (T.DB, "SHOW statement_timeout", "0");
    end Time_Limit;
 
+   --  Notices go to the program, or nowhere: not to the standard error
+
+   procedure Notices (T : in out Fixture) is
+
+      procedure Are_Received (Text, State, Message : String) is
+      begin
+         Received_Notices.Clear;
+         T.DB.Set_Notice_Handler (Received_Notices.Receive'Access);
+         T.DB.Execute (Text);
+         Assert (Received_Notices.Count = 1, Received_Notices.Count'Image & " notices");
+         Assert (Received_Notices.Latest, State & " " & Message, Text);
+      end Are_Received;
+   begin
+      T.DB.Execute ("SET client_min_messages = notice");
+      Are_Received
+        ("DROP TABLE IF EXISTS nowhere", "00000", "table ""nowhere"" does not exist, skipping");
+      Are_Received
+        ("DO $$ BEGIN RAISE WARNING 'raise an exception'; END $$", "01000", "raise an exception");
+      Answers (T.DB, "SELECT 1", "1");
+      T.DB.Set_Notice_Handler (null);
+      T.DB.Execute ("DROP TABLE IF EXISTS nowhere");
+      Assert (Received_Notices.Count = 1, "nobody asks for them any more");
+   end Notices;
+
    procedure Parts_Of_An_Error (T : in out Fixture) is
    begin
       T.DB.Execute ("CREATE TABLE t (x integer CONSTRAINT single UNIQUE)");
@@ -422,12 +492,14 @@ package body PostgreSQL_Tests is
       Result.Add_Test
         (Caller.Create
            ("PostgreSQL: a first statement of another kind", First_Of_Another_Kind'Access));
+      Result.Add_Test (Caller.Create ("PostgreSQL: plans that are stale", Stale_Plans'Access));
       Result.Add_Test (Caller.Create ("PostgreSQL: COPY as the first one", Copy_First'Access));
       Result.Add_Test (Caller.Create ("PostgreSQL: parameters in texts", Parameters'Access));
       Result.Add_Test (Caller.Create ("PostgreSQL: question marks", Question_Marks'Access));
       Result.Add_Test (Caller.Create ("PostgreSQL: texts it refuses", Refused_Texts'Access));
       Result.Add_Test (Caller.Create ("PostgreSQL: an error in a stream", Late_Error'Access));
       Result.Add_Test (Caller.Create ("PostgreSQL: a limit of time", Time_Limit'Access));
+      Result.Add_Test (Caller.Create ("PostgreSQL: notices", Notices'Access));
       Result.Add_Test (Caller.Create ("PostgreSQL: parts of an error", Parts_Of_An_Error'Access));
       Result.Add_Test (Caller.Create ("PostgreSQL: its own types", Types'Access));
       return Result;

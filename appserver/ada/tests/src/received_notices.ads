@@ -1,0 +1,22 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+--
+--  A program's handler of PostgreSQL's notices.
+
+with Appserver.SQL;
+
+package Received_Notices is
+
+   use Appserver;
+
+   procedure Receive (State : SQL.SQL_State; Message : SQL.UTF_8_String);
+   --  Raises Program_Error after it has counted a notice with the word "exception"
+
+   procedure Clear;
+
+   function Count return Natural;
+
+   function Latest return String;
+   --  Its state, a space, and its message
+
+end Received_Notices;
