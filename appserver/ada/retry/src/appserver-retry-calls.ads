@@ -1,20 +1,38 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  What is known of the outermost call of a task while it is made.
+--  State of the outermost call of a task while it runs.
 
 pragma Ada_2022;
 
+with System.Storage_Elements;
+
+private with Ada.Finalization;
+
 private package Appserver.Retry.Calls is
 
+   subtype Connection_Id is System.Storage_Elements.Integer_Address;
+   --  Where the connection is
+
+   type Attempt_Scope;
+   type Scope_Access is access all Attempt_Scope;
+
    type Call is limited record
-      Is_Uncommitted : Boolean := False;
-      --  The attempt's transaction ended, and not by its commit
-      Part_Failed    : Boolean := False;
-      Failure        : Ada.Exceptions.Exception_Occurrence;
-      --  The first fault of a part of the attempt's transaction, if Part_Failed
-      Is_Unknown     : Boolean := False;
+      Lost_Before : SQL.Integer_64 := 0;
+      --  SQL.Lost_Connections when the attempt began
+      Lost_Inside : SQL.Integer_64 := 0;
+      --  Those of the attempt's losses that were inside of transactions which were not committed
+      Is_Spread   : Boolean := False;
+      --  A transaction without a key was committed inside of another one, on another connection, or
+      --  any may have been: the work must not be run again. Transactions that are committed
+      --  one after the other are the operation's own affair: the first ones may only read.
+      Is_Unknown  : Boolean := False;
       --  Whether an attempt took effect: the latest, or with a key any before one takes that
+      Was_Spread  : Boolean := False;
+      --  Is_Spread when the attempt began
+      Is_Over     : Boolean := False;
+      --  No other attempt may be made
+      Innermost   : Scope_Access := null;
    end record;
 
    type Call_Access is access all Call;
@@ -24,13 +42,48 @@ private package Appserver.Retry.Calls is
 
    procedure Set_Current (To : Call_Access) with Inline;
 
-   procedure Note_Uncommitted;
-   procedure Note_Part (Error : Ada.Exceptions.Exception_Occurrence);
+   procedure Begin_Attempt (Self : in out Call);
 
-   procedure Note_Key_Taken;
-   --  No attempt took effect
+   function Is_Surely_Uncommitted (Self : Call; Is_Lost : Boolean) return Boolean;
+   --  Whether no lost connection of the attempt can have been in a commit. An exception does not
+   --  tell where it was raised first, so each loss outside of known transactions counts, also if it
+   --  was handled. Is_Lost: the attempt failed by a loss, which must have been in one.
 
-   procedure Check_Parts;
-   --  Raises the fault of a part: the database may have ended the transaction
+   procedure Note_Key_Taken (Repeatable : Boolean; May_Run : out Boolean);
+   --  The key was not there: no attempt of the call took effect. May_Run is False if a transaction
+   --  inside of one did, so that work that is not Repeatable must not be run again.
+
+   --  A transaction of the current call, from its begin to its end
+
+   type Attempt_Scope (Connection : Connection_Id; Has_Key : Boolean) is
+     tagged limited private;
+
+   procedure Note_Uncommitted (Self : Attempt_Scope);
+   --  It has ended, and not by its commit
+
+   procedure Note_Committed (Self : Attempt_Scope; Is_Known : Boolean);
+   --  It was committed, or if that is not known may have been
+
+   procedure Check_Parts (Self : Attempt_Scope);
+   --  Raises the first fault of a part: the database may have ended the transaction
+
+   procedure Note_Part
+     (Connection : Connection_Id; Error : Ada.Exceptions.Exception_Occurrence);
+   --  A part of the connection's transaction failed
+
+private
+
+   type Attempt_Scope (Connection : Connection_Id; Has_Key : Boolean) is
+     new Ada.Finalization.Limited_Controlled with record
+      Outer       : Scope_Access := null;
+      Lost_Before : SQL.Integer_64 := 0;
+      Lost_Inside : SQL.Integer_64 := 0;
+      --  Those of the call, when the transaction began
+      Part_Failed : Boolean := False;
+      Failure     : Ada.Exceptions.Exception_Occurrence;
+   end record;
+
+   overriding procedure Initialize (Self : in out Attempt_Scope);
+   overriding procedure Finalize (Self : in out Attempt_Scope);
 
 end Appserver.Retry.Calls;

@@ -37,6 +37,7 @@ package body Appserver.Retry.Loops is
          Self.By.Budget.Earn;
       end if;
       Calls.Set_Current (Self.State'Unchecked_Access);
+      Calls.Begin_Attempt (Self.State);
    end Initialize;
 
    overriding procedure Finalize (Self : in out Retried_Call) is
@@ -48,12 +49,14 @@ package body Appserver.Retry.Loops is
    use type SQL.Error_Kind;
 
    function Fault_In (Self : Retried_Call; Error : Exception_Occurrence) return Fault is
-      Found : constant Fault := Fault_Of (Error);
+      Found   : constant Fault   := Fault_Of (Error);
+      Is_Lost : constant Boolean :=
+        Found = Connection_Lost and then SQL.Error_Of (Error).Kind /= SQL.Unable_To_Connect;
    begin
       return
-        (if Found = Connection_Lost
-           and then not Self.State.Is_Uncommitted
-           and then SQL.Error_Of (Error).Kind /= SQL.Unable_To_Connect
+        (if Found in Passing_Fault
+           and then (Self.State.Is_Spread
+                     or else not Calls.Is_Surely_Uncommitted (Self.State, Is_Lost))
          then Outcome_Unknown
          else Found);
    end Fault_In;
@@ -67,6 +70,7 @@ package body Appserver.Retry.Loops is
    function Is_Allowed (Self : Retried_Call; After : Fault) return Boolean is
      (After in Passing_Fault
       and then Self.By.Retried (After)
+      and then not Self.State.Is_Over
       and then (After /= Outcome_Unknown or else Self.Has_Key or else Self.By.Repeatable)
       and then Long_Long_Integer (Self.Attempts) < Most_Attempts (Self));
 
@@ -144,9 +148,8 @@ package body Appserver.Retry.Loops is
       end if;
       Count (Self, Found, Goes_On);
       if Goes_On then
-         Self.Attempts             := Self.Attempts + 1;
-         Self.State.Is_Uncommitted := False;
-         Self.State.Part_Failed    := False;
+         Self.Attempts := Self.Attempts + 1;
+         Calls.Begin_Attempt (Self.State);
       end if;
    end Decide;
 

@@ -6,10 +6,14 @@ pragma Ada_2022;
 with Ada.Strings.Unbounded;
 with Appserver.Retry.Calls;
 with Appserver.Retry.Key_Tables;
+with System.Storage_Elements;
 
 package body Appserver.Retry.Transactions is
 
    use Ada.Strings.Unbounded;
+
+   function Id_Of (On : Connection) return Calls.Connection_Id is
+     (System.Storage_Elements.To_Integer (On'Address));
 
    Heapless_Length : constant := 1_000;
    --  Bytes of a result
@@ -41,10 +45,13 @@ package body Appserver.Retry.Transactions is
    --  Its scope has rolled back when an exception gets here
 
    procedure Attempt
-     (On   : aliased in out Connection;
-      Work : not null access procedure (DB : in out Connection))
+     (On      : aliased in out Connection;
+      Has_Key : Boolean;
+      Work    : not null access procedure (DB : in out Connection))
    is
+      Known         : Calls.Attempt_Scope (Id_Of (On), Has_Key);
       Is_Committing : Boolean := False;
+      Found         : Fault;
    begin
       if not On.Is_Open then
          Make_Session (On);
@@ -53,19 +60,24 @@ package body Appserver.Retry.Transactions is
          Scope : SQL.Transaction (On'Access);
       begin
          Work (On);
-         Calls.Check_Parts;
+         Known.Check_Parts;
          Is_Committing := True;
          Before_Commit;
          Scope.Commit;
          After_Commit;
       end;
+      Known.Note_Committed (Is_Known => True);
    exception
       when Error : others =>
-         Leave (On, Fault_Of (Error));
-         if not Is_Committing then
-            Calls.Note_Uncommitted;
-         elsif Fault_Of (Error) = Connection_Lost then
-            raise Outcome_Unknown_Error with SQL.Message_Of (Error);
+         Found := Fault_Of (Error);
+         Leave (On, Found);
+         if not Is_Committing or else Found not in Connection_Lost | Outcome_Unknown then
+            Known.Note_Uncommitted;
+         else
+            Known.Note_Committed (Is_Known => False);
+            if Found = Connection_Lost then
+               raise Outcome_Unknown_Error with SQL.Message_Of (Error);
+            end if;
          end if;
          raise;
    end Attempt;
@@ -78,7 +90,7 @@ package body Appserver.Retry.Transactions is
    exception
       when Error : others =>
          if Fault_Of (Error) /= Permanent then
-            Calls.Note_Part (Error);
+            Calls.Note_Part (Id_Of (On), Error);
          end if;
          raise;
    end Run_Part;
@@ -92,7 +104,7 @@ package body Appserver.Retry.Transactions is
    is
       procedure Attempt is
       begin
-         Attempt (On, Work);
+         Attempt (On, Has_Key, Work);
       end Attempt;
    begin
       if On.Is_Open and then not On.In_Autocommit then
@@ -123,15 +135,19 @@ package body Appserver.Retry.Transactions is
       Stop : access Cancellation)
    is
       procedure Work_Once (DB : in out Connection) is
-         Is_New : Boolean;
+         Is_New, May_Run : Boolean;
       begin
          Key_Tables.Take (Key_Table, DB, Id, Is_New);
-         if Is_New then
-            Calls.Note_Key_Taken;
-            Work (DB);
-         else
+         if not Is_New then
             Read (Key_Tables.Result_Of (Key_Table, DB, Id));
+            return;
          end if;
+         Calls.Note_Key_Taken (By.Repeatable, May_Run);
+         if not May_Run then
+            raise Outcome_Unknown_Error
+              with "a transaction inside of this one may have been committed before";
+         end if;
+         Work (DB);
       end Work_Once;
    begin
       Run (By, Has_Key => True, On => On, Work => Work_Once'Access, Stop => Stop);

@@ -9,6 +9,7 @@ with Appserver.SQL.Text_Values;
 package body Appserver.SQL is
 
    use type Ada.Exceptions.Exception_Id;
+   use type Interfaces.Integer_64;
    use type Interfaces.Unsigned_8;
 
    ------------
@@ -23,6 +24,8 @@ package body Appserver.SQL is
 
    type Stored_Error is record
       Is_Set            : Boolean;
+      Lost_Connections  : Integer_64;
+      --  So far, for the function of this name
       Origin            : Error_Origin;
       State             : SQL_State;
       Code              : Integer;
@@ -78,6 +81,18 @@ package body Appserver.SQL is
          else Ada.Strings.Fixed.Trim (Code'Image, Ada.Strings.Left))
       & Words_Prefix);
 
+   function Latest_Record return Error_Record is
+     (Message_Length    => Latest.Message_Length,
+      Detail_Length     => Latest.Detail_Length,
+      Constraint_Length => Latest.Constraint_Length,
+      Origin            => Latest.Origin,
+      State             => Latest.State,
+      Code              => Latest.Code,
+      Element           => Latest.Element,
+      Message           => Latest.Message (1 .. Latest.Message_Length),
+      Detail            => Latest.Detail (1 .. Latest.Detail_Length),
+      Constraint        => Latest.Constraint (1 .. Latest.Constraint_Length));
+
    procedure Raise_Error
      (State      : SQL_State;
       Code       : Integer;
@@ -95,8 +110,13 @@ package body Appserver.SQL is
       Keep (Message, Latest.Message, Latest.Message_Length);
       Keep (Detail, Latest.Detail, Latest.Detail_Length);
       Keep (Constraint, Latest.Constraint, Latest.Constraint_Length);
+      if Latest_Record.Kind in Connection_Lost | Outcome_Unknown then
+         Latest.Lost_Connections := Latest.Lost_Connections + 1;
+      end if;
       raise SQL_Error with Header (Origin, State, Latest.Code) & Message;
    end Raise_Error;
+
+   function Lost_Connections return Integer_64 is (Latest.Lost_Connections);
 
    GNAT_Length : constant := 200;
    --  GNAT cuts longer messages of exceptions
@@ -108,18 +128,6 @@ package body Appserver.SQL is
    begin
       return Text = Full_Text (1 .. Natural'Min (GNAT_Length, Full_Text'Length));
    end Is_Latest;
-
-   function Latest_Record return Error_Record is
-     (Message_Length    => Latest.Message_Length,
-      Detail_Length     => Latest.Detail_Length,
-      Constraint_Length => Latest.Constraint_Length,
-      Origin            => Latest.Origin,
-      State             => Latest.State,
-      Code              => Latest.Code,
-      Element           => Latest.Element,
-      Message           => Latest.Message (1 .. Latest.Message_Length),
-      Detail            => Latest.Detail (1 .. Latest.Detail_Length),
-      Constraint        => Latest.Constraint (1 .. Latest.Constraint_Length));
 
    function Without_Parts
      (Origin : Error_Origin; State : SQL_State; Code : Integer; Message : String)
@@ -535,8 +543,6 @@ package body Appserver.SQL is
       Next           : not null access function (Row : in out Statement'Class) return Boolean;
       Current        : not null access Integer_64)
    is
-      use type Integer_64;
-
       Insert : Statement'Class := Connection'Class (Self).Prepare
         ("INSERT INTO " & Table & " (" & Columns & ") VALUES " & Column_Places (Columns));
    begin

@@ -174,6 +174,10 @@ package Appserver.SQL is
    function Message_Of (Error : Ada.Exceptions.Exception_Occurrence) return UTF_8_String;
    --  Parts of Error_Of
 
+   function Lost_Connections return Integer_64;
+   --  How many errors this task has met after which a commit may have been done: those of the kinds
+   --  Connection_Lost and Outcome_Unknown. It tells whether one was handled since it was last read.
+
    ----------------
    -- Statements --
    ----------------

@@ -4,6 +4,7 @@
 with Batch_Tests;
 with Error_Tests;
 with Misuse_Tests;
+with Retried_Fault_Tests;
 with Retried_Key_Tests;
 with Retried_Transaction_Tests;
 with Server_Tests;
@@ -19,6 +20,8 @@ package body Database_Tests is
    package Errors is new Error_Tests (Database);
    package Misuse is new Misuse_Tests (Database);
    package Pools is new SQL_Pool_Tests (Database);
+   package Faults is new Retried_Fault_Tests
+     (Database, Schedules => (if Database.Dialect.Name.all = "SQLite" then 10_000 else 1_000));
    package Retried_Keys is new Retried_Key_Tests (Database);
    package Retries is new Retried_Transaction_Tests (Database);
    package Transactions is new Transaction_Tests (Database);
@@ -40,6 +43,7 @@ package body Database_Tests is
       Result.Add_Test (Pools.Suite);
       Result.Add_Test (Retries.Suite);
       Result.Add_Test (Retried_Keys.Suite);
+      Result.Add_Test (Faults.Suite);
       return Result;
    end Suite;
 
