@@ -177,6 +177,9 @@ package body Appserver.SQL.MariaDB is
    overriding function Is_Connected (Self : Connection) return Boolean is
      (get_socket (Self.Handle) /= No_Socket);
 
+   overriding function Socket (Self : Connection) return Integer is
+     (Integer (get_socket (Self.Handle)));
+
    --  Null, if it is empty
 
    function New_Word (Text : Unbounded_String) return Strings.chars_ptr is

@@ -173,6 +173,7 @@ private
       Left     : Handle_Vectors.Vector;
    end record;
 
+   overriding function Socket (Self : Connection) return Integer;
    overriding procedure Begin_Transaction (Self : in out Connection);
    overriding procedure Commit (Self : in out Connection);
    overriding procedure Roll_Back (Self : in out Connection);

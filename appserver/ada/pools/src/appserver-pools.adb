@@ -3,6 +3,8 @@
 
 pragma Ada_2022;
 
+with Ada.Exceptions;
+with Ada.Unchecked_Deallocation;
 with System.Atomic_Operations.Exchange;
 with System.Atomic_Operations.Modular_Arithmetic;
 
@@ -55,6 +57,7 @@ package body Appserver.Pools is
       Granted : Pools.Slot renames To.Pool.Slots (Slot);
    begin
       To.Slot := Slot;
+      To.Stage := Given;
       Granted.Is_Leased := True;
       Granted.Leases := Granted.Leases + 1;
    end Give;
@@ -263,6 +266,26 @@ package body Appserver.Pools is
          end if;
       end Retire;
 
+      procedure Begin_Opening is
+      begin
+         Openings := Openings + 1;
+      end Begin_Opening;
+
+      procedure End_Opening is
+      begin
+         Openings := Openings - 1;
+      end End_Opening;
+
+      procedure Count_Timeout is
+      begin
+         Timeouts := Timeouts + 1;
+      end Count_Timeout;
+
+      entry Await_Openings when Openings = 0 is
+      begin
+         null;
+      end Await_Openings;
+
       procedure Put_Figures (Into : in out Figures) is
       begin
          Into.Size := Current_Size;
@@ -290,6 +313,7 @@ package body Appserver.Pools is
    overriding procedure Finalize (Self : in out Pool) is
    begin
       Self.Close;
+      Self.Control.Await_Openings;
    end Finalize;
 
    --  Retires slots that are too many, and serves those that wait
@@ -338,58 +362,285 @@ package body Appserver.Pools is
       return Result;
    end Usage;
 
+   procedure Put_Back (Self : in out Pool; Slot : Pool_Capacity) is
+   begin
+      Self.Slots (Slot).Is_Leased := False;
+      Push (Self, Slot);
+      if Self.Attention /= 0 then
+         Settle (Self);
+      end if;
+   end Put_Back;
+
+   -------------
+   -- Opening --
+   -------------
+
+   --  A resource that another task opens, because the one that leases may not wait for long. The
+   --  slot is of the opening meanwhile. Who leaves the opening last frees it.
+
+   protected type Progress is
+      procedure Finish;
+      procedure Fail (Error : Ada.Exceptions.Exception_Occurrence);
+      entry Wait;
+      procedure Raise_Failure;
+      --  If it failed
+
+      procedure Leave (Is_Last : out Boolean);
+   private
+      Is_Finished : Boolean := False;
+      Is_Left     : Boolean := False;
+      Failure     : Ada.Exceptions.Exception_Occurrence;
+   end Progress;
+
+   protected body Progress is
+
+      procedure Finish is
+      begin
+         Is_Finished := True;
+      end Finish;
+
+      procedure Fail (Error : Ada.Exceptions.Exception_Occurrence) is
+      begin
+         Ada.Exceptions.Save_Occurrence (Failure, Error);
+         Is_Finished := True;
+      end Fail;
+
+      entry Wait when Is_Finished is
+      begin
+         null;
+      end Wait;
+
+      procedure Raise_Failure is
+      begin
+         Ada.Exceptions.Reraise_Occurrence (Failure);
+      end Raise_Failure;
+
+      procedure Leave (Is_Last : out Boolean) is
+      begin
+         Is_Last := Is_Left;
+         Is_Left := True;
+      end Leave;
+
+   end Progress;
+
+   type Opening is limited record
+      Pool     : Pool_Access;
+      Slot     : Slot_Count := No_Slot;
+      Progress : Pools.Progress;
+   end record;
+
+   type Opening_Access is access Opening;
+
+   procedure Free is new Ada.Unchecked_Deallocation (Opening, Opening_Access);
+
+   --  Nobody waits, or whoever waited has left: the slot serves another lease
+
+   procedure Leave (Self : in out Opening_Access) is
+      Is_Last : Boolean;
+   begin
+      Self.Progress.Leave (Is_Last);
+      if Is_Last then
+         if Self.Slot /= No_Slot then
+            Put_Back (Self.Pool.all, Self.Slot);
+         end if;
+         Self.Pool.Control.End_Opening;
+         Free (Self);
+      end if;
+      Self := null;
+   end Leave;
+
+   type Opener;
+   type Opener_Access is access all Opener;
+
+   task type Opening_Task (Self : not null access Opener) is
+      entry Start (Work : not null Opening_Access);
+   end Opening_Task;
+
+   type Opener is limited record
+      Next : Opener_Access := null;
+      Runs : Opening_Task (Opener'Access);
+   end record;
+
+   --  Those that have nothing to do. There are never more than were opening at once.
+
+   protected Openers is
+      procedure Take (First : out Opener_Access);
+      procedure Put (Idle : not null Opener_Access);
+   private
+      Stack : Opener_Access := null;
+   end Openers;
+
+   protected body Openers is
+
+      procedure Take (First : out Opener_Access) is
+      begin
+         First := Stack;
+         if First /= null then
+            Stack := First.Next;
+         end if;
+      end Take;
+
+      procedure Put (Idle : not null Opener_Access) is
+      begin
+         Idle.Next := Stack;
+         Stack := Idle;
+      end Put;
+
+   end Openers;
+
+   procedure Open_Again (Slot : in out Pools.Slot) is
+   begin
+      Close_Item (Slot);
+      Open_Item (Slot);
+   end Open_Again;
+
+   task body Opening_Task is
+      Current : Opening_Access;
+   begin
+      loop
+         select
+            accept Start (Work : not null Opening_Access) do
+               Current := Work;
+            end Start;
+         or
+            terminate;
+         end select;
+         begin
+            Open_Again (Current.Pool.Slots (Current.Slot));
+            Current.Progress.Finish;
+         exception
+            when Error : others =>
+               Current.Progress.Fail (Error);
+         end;
+         Leave (Current);
+         Openers.Put (Opener_Access (Self));
+      end loop;
+   end Opening_Task;
+
+   type Opening_Wait is new Ada.Finalization.Limited_Controlled with record
+      Opening : Opening_Access := null;
+   end record;
+
+   overriding procedure Finalize (Self : in out Opening_Wait);
+
+   overriding procedure Finalize (Self : in out Opening_Wait) is
+   begin
+      if Self.Opening /= null then
+         Leave (Self.Opening);
+      end if;
+   end Finalize;
+
+   --  Hands the slot of the lease over
+
+   procedure Start (Self : in out Lease; Wait : in out Opening_Wait) is
+      Worker : Opener_Access;
+      Work   : Opening_Access;
+   begin
+      pragma Abort_Defer;
+      Openers.Take (Worker);
+      if Worker = null then
+         Worker := new Opener;
+      end if;
+      Work := new Opening;
+      Work.Pool := Self.Pool.all'Unchecked_Access;
+      Work.Slot := Self.Slot;
+      Self.Pool.Control.Begin_Opening;
+      Self.Slot := No_Slot;
+      Wait.Opening := Work;
+      Worker.Runs.Start (Work);
+   end Start;
+
+   procedure Open_By (Self : in out Lease; Deadline : Time) is
+      Wait : Opening_Wait;
+   begin
+      Start (Self, Wait);
+      select
+         Wait.Opening.Progress.Wait;
+      or
+         delay until Deadline;
+         Self.Pool.Control.Count_Timeout;
+         raise Pool_Timeout with "opening took too long";
+      end select;
+      begin
+         pragma Abort_Defer;
+         Self.Slot := Wait.Opening.Slot;
+         Wait.Opening.Slot := No_Slot;
+      end;
+      Wait.Opening.Progress.Raise_Failure;
+   end Open_By;
+
    -----------
    -- Lease --
    -----------
 
+   --  With GNAT on Linux a task is aborted in calls of the run-time library only (s-taprop,
+   --  Abort_Handler). There is none between Push or Pop and the assignment to Self.Slot, so that no
+   --  slot is lost, and deferring aborts would take as long as the rest.
+
    procedure Put_Back (Self : in out Lease) is
-      Slot : constant Pool_Capacity := Self.Slot;
+      Slot : constant Slot_Count := Self.Slot;
    begin
-      Self.Slot := No_Slot;
-      Self.Pool.Slots (Slot).Is_Leased := False;
-      Push (Self.Pool.all, Slot);
-      if Self.Pool.Attention /= 0 then
-         Settle (Self.Pool.all);
+      if Slot /= No_Slot then
+         Self.Slot := No_Slot;
+         Put_Back (Self.Pool.all, Slot);
       end if;
    end Put_Back;
 
-   procedure Prepare (Self : in out Lease) is
-      Slot     : Pools.Slot renames Self.Pool.Slots (Self.Slot);
-      Is_Valid : Boolean := True;
+   procedure Check (Slot : in out Pools.Slot; Time_Left : in out Duration; Is_Valid : out Boolean)
+   is
+   begin
+      Is_Valid := True;
+      Validate (Slot.Item, Is_Valid);
+      if Is_Valid then
+         if Time_Left < Forever then
+            Time_Left := Time_Left / 2;  --  the other half is for opening
+         end if;
+         Probe (Slot.Item, Time_Left, Is_Valid);
+      end if;
+   exception
+      when others =>
+         Is_Valid := False;
+   end Check;
+
+   procedure Prepare (Self : in out Lease; Timeout : Duration) is
+      Slot      : Pools.Slot renames Self.Pool.Slots (Self.Slot);
+      Time_Left : Duration := Timeout;
+      Is_Valid  : Boolean := False;
    begin
       if Slot.Is_Open then
-         begin
-            Validate (Slot.Item, Is_Valid);
-         exception
-            when others =>
-               Is_Valid := False;
-         end;
-         if not Is_Valid then
-            Close_Item (Slot);
+         Self.Stage := Checked;
+         Check (Slot, Time_Left, Is_Valid);
+      end if;
+      if not Is_Valid then
+         if Time_Left = Forever then
+            Open_Again (Slot);
+         else
+            Open_By (Self, Clock + To_Time_Span (Time_Left));
          end if;
       end if;
-      if not Slot.Is_Open then
-         Open_Item (Slot);
-      end if;
+      Self.Stage := Ready;
    exception
       when others =>
          Put_Back (Self);
          raise;
    end Prepare;
 
-   procedure Wait_For_Slot (Self : in out Lease; Timeout : Duration) is
-      Place : aliased Waiter (Self'Unchecked_Access);
+   procedure Wait_For_Slot (Self : in out Lease; Time_Left : in out Duration) is
+      Place    : aliased Waiter (Self'Unchecked_Access);
+      Deadline : Time;
    begin
       Self.Pool.Control.Join (Place'Unchecked_Access);
       if Place.Outcome = Queued then
-         if Timeout = Forever then
+         if Time_Left = Forever then
             Place.Wake.Wait;
-         elsif Timeout > 0.0 then
+         elsif Time_Left > 0.0 then
+            Deadline := Clock + To_Time_Span (Time_Left);
             select
                Place.Wake.Wait;
             or
-               delay Timeout;
+               delay until Deadline;
             end select;
+            Time_Left := Duration'Max (0.0, To_Duration (Deadline - Clock));
          end if;
          Self.Pool.Control.Leave (Place'Unchecked_Access);
       end if;
@@ -400,23 +651,29 @@ package body Appserver.Pools is
       end case;
    end Wait_For_Slot;
 
+   Longest_Timeout : constant Duration := 100.0 * 365.0 * 86_400.0;
+
+   --  The clock is read only where something takes time
+
    procedure Get (Self : in out Lease; Timeout : Duration := Forever) is
-      Slot : Slot_Count := No_Slot;
+      Slot      : Slot_Count := No_Slot;
+      Time_Left : Duration := (if Timeout < Longest_Timeout then Timeout else Forever);
    begin
       if Self.Pool.Attention = 0 then
          Pop (Self.Pool.all, Slot);
       end if;
       if Slot = No_Slot then
-         Wait_For_Slot (Self, Timeout);
+         Wait_For_Slot (Self, Time_Left);
       else
          Give (Slot, To => Self);
       end if;
-      Prepare (Self);
+      Prepare (Self, (if Timeout > 0.0 then Time_Left else Forever));
    end Get;
 
    procedure Release (Self : in out Lease) is
       Slot : Pools.Slot renames Self.Pool.Slots (Self.Slot);
    begin
+      Self.Stage := Checked;
       begin
          Reset (Slot.Item);
       exception
@@ -432,10 +689,17 @@ package body Appserver.Pools is
       Put_Back (Self);
    end Discard;
 
+   --  One that was aborted in Get is not reset: nobody has used it. In Validate, Probe or Reset it
+   --  may have been left in the middle of something.
+
    overriding procedure Finalize (Self : in out Lease) is
    begin
       if Self.Slot /= No_Slot then
-         Self.Release;
+         case Self.Stage is
+            when Given   => Put_Back (Self);
+            when Checked => Self.Discard;
+            when Ready   => Self.Release;
+         end case;
       end if;
    end Finalize;
 

@@ -29,7 +29,9 @@ generic
 
    with procedure Open (Item : in out Resource) is null;
    --  Called before the first lease of a resource, and before the next one after Close. Get raises
-   --  the exceptions of Open, and the next Get calls Open again.
+   --  the exceptions of Open, and the next Get calls Open again. If Get has a timeout, a task of
+   --  the pool calls Open, and Get waits for it until its time is over. The task goes on then, and
+   --  what it opens serves a later lease: let Open have a limit of its own.
 
    with procedure Close (Item : in out Resource) is null;
    --  Called when the pool is closed or gets smaller, and when the resource is not valid. Must not
@@ -37,13 +39,21 @@ generic
 
    with procedure Validate (Item : in out Resource; Is_Valid : in out Boolean) is null;
    --  Called before each lease of an open resource, with Is_Valid = True. A resource that is not
-   --  valid, or for which Validate raises an exception, is closed and opened again.
+   --  valid, or for which Validate raises an exception, is closed and opened again. Must not wait
+   --  for anything.
 
    with procedure Reset (Item : in out Resource) is null;
-   --  Called after each lease. If it raises an exception, the resource is closed.
+   --  Called after each lease. If it raises an exception, the resource is closed. Get's timeout is
+   --  not for Reset: let it have a limit of its own if it waits.
 
-   --  Hooks run in the task that leases, and outside of all locks. That task cannot be aborted in
-   --  Open and Close.
+   with procedure Probe
+     (Item : in out Resource; Timeout : Duration; Is_Valid : in out Boolean) is null;
+   --  As Validate, and called after it, for a check that waits, such as for a server. Must return
+   --  within Timeout seconds: half of the time that Get has left, so that the resource can be
+   --  opened again in the other half. Duration'Last if Get has no timeout.
+
+   --  Hooks run outside of all locks, and in the task that leases, except for an Open with a
+   --  timeout and the Close before it. A task cannot be aborted in Open and Close.
 
 package Appserver.Pools is
 
@@ -93,7 +103,7 @@ package Appserver.Pools is
       Waits        : Interfaces.Unsigned_64;
       --  Calls of Get that found no resource at once
       Timeouts     : Interfaces.Unsigned_64;
-      --  Waits that ended without a resource though the pool was open
+      --  Waits, for others or for Open, that ended without a resource though the pool was open
       Waiting_Time : Duration;
       --  The sum of all waits, in seconds
       Longest_Wait : Duration;
@@ -115,8 +125,9 @@ package Appserver.Pools is
 
    procedure Get (Self : in out Lease; Timeout : Duration := Forever)
      with Pre => not Self.Is_Held or else raise Lease_Error with "it holds a resource";
-   --  Waits for a resource for at most Timeout seconds, not at all if Timeout is not positive.
-   --  Raises Pool_Timeout if it gets none, Pool_Closed if the pool is or gets closed.
+   --  Takes at most Timeout seconds to wait for a resource, to validate and to open it. If Timeout
+   --  is not positive, it does not wait for other tasks, and to open has no limit. Raises
+   --  Pool_Timeout if it gets none, Pool_Closed if the pool is or gets closed.
 
    function Is_Held (Self : Lease) return Boolean;
 
@@ -221,6 +232,13 @@ private
       procedure Retire (Slot : Pool_Capacity);
       --  It is closed
 
+      procedure Begin_Opening;
+      procedure End_Opening;
+      procedure Count_Timeout;
+
+      entry Await_Openings;
+      --  Until no other task opens a resource of the pool
+
       procedure Put_Figures (Into : in out Figures);
       function Size return Natural;
       function Is_Closed return Boolean;
@@ -239,6 +257,7 @@ private
       Timeouts      : Unsigned_64 := 0;
       Waiting_Time  : Duration := 0.0;
       Longest_Wait  : Duration := 0.0;
+      Openings      : Natural := 0;
    end Control;
 
    type Pool (Capacity : Pool_Capacity) is new Ada.Finalization.Limited_Controlled with record
@@ -253,9 +272,13 @@ private
    overriding procedure Initialize (Self : in out Pool);
    overriding procedure Finalize (Self : in out Pool);
 
+   type Lease_Stage is (Given, Checked, Ready);
+   --  Until it is Ready, nobody has used the resource, which may not be open
+
    type Lease (Pool : not null access Pools.Pool) is
      new Ada.Finalization.Limited_Controlled with record
-      Slot : Slot_Count := No_Slot;
+      Slot  : Slot_Count := No_Slot;
+      Stage : Lease_Stage := Given;
    end record;
 
    overriding procedure Finalize (Self : in out Lease);

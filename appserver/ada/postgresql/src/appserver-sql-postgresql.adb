@@ -166,6 +166,9 @@ package body Appserver.SQL.PostgreSQL is
    overriding function Is_Connected (Self : Connection) return Boolean is
      (status (Self.Handle) = Connection_OK);
 
+   overriding function Socket (Self : Connection) return Integer is
+     (Integer (socket (Self.Handle)));
+
    --  Waits until the socket is ready for the library's next step
 
    procedure Await (DB : Connection_Handle; Next : Polling_Status; Stop : Ada.Real_Time.Time) is

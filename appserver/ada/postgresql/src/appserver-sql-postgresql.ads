@@ -160,6 +160,7 @@ private
       On_Notice       : aliased Notice_Handler;
    end record;
 
+   overriding function Socket (Self : Connection) return Integer;
    overriding procedure Begin_Transaction (Self : in out Connection);
    overriding procedure Commit (Self : in out Connection);
    overriding procedure Roll_Back (Self : in out Connection);

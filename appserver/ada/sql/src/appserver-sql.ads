@@ -558,6 +558,9 @@ private
    procedure Close_Statements (Self : in out Connection'Class)
      with Post => Self.First = null;
 
+   function Socket (Self : Connection) return Integer is (-1);
+   --  The file descriptor of the connection to the server; negative if there is none
+
    --  These run the statement of that name. A database may override them.
 
    procedure Begin_Transaction (Self : in out Connection);

@@ -3,6 +3,8 @@
 
 pragma Ada_2022;
 
+with Appserver.SQL.Time_Limits;
+
 package body Appserver.SQL.Pools is
 
    use type Ada.Real_Time.Time;
@@ -22,31 +24,52 @@ package body Appserver.SQL.Pools is
    function Since (Start : Ada.Real_Time.Time) return Duration is
      (Ada.Real_Time.To_Duration (Ada.Real_Time.Clock - Start));
 
-   --  An exception says no, too
-
    procedure Validate_Session (Self : in out Pooled_Session; Is_Valid : in out Boolean) is
       DB : Connection renames Self.Session.DB.Element.all;
    begin
-      if not DB.Is_Open
-        or else not DB.Is_Connected
-        or else (Longest_Life < Duration'Last and then Since (Self.Opened) >= Longest_Life)
-      then
-         Is_Valid := False;
-      elsif Since (Self.Returned) >= Check_After then
+      Is_Valid := DB.Is_Open
+        and then DB.Is_Connected
+        and then (Longest_Life = Duration'Last or else Since (Self.Opened) < Longest_Life);
+   end Validate_Session;
+
+   A_Day : constant Duration := 86_400.0;
+
+   procedure Limit_Time
+     (Limit : in out Time_Limits.Time_Limit; DB : Connection; Timeout : Duration) is
+   begin
+      Limit.Start
+        (DB, Ada.Real_Time.Clock + Ada.Real_Time.To_Time_Span (Duration'Min (Timeout, A_Day)));
+   end Limit_Time;
+
+   --  An exception says no, too
+
+   procedure Probe_Session
+     (Self     : in out Pooled_Session;
+      Timeout  : Duration;
+      Is_Valid : in out Boolean)
+   is
+      pragma Unreferenced (Is_Valid);
+      DB    : Connection renames Self.Session.DB.Element.all;
+      Limit : Time_Limits.Time_Limit;
+   begin
+      if Since (Self.Returned) >= Check_After then
+         Limit_Time (Limit, DB, Duration'Min (Timeout, Check_Timeout));
          DB.Execute ("SELECT 1");
       end if;
-   end Validate_Session;
+   end Probe_Session;
 
    --  An exception closes the session
 
    procedure Reset_Session (Self : in out Pooled_Session) is
-      DB : Connection renames Self.Session.DB.Element.all;
+      DB    : Connection renames Self.Session.DB.Element.all;
+      Limit : Time_Limits.Time_Limit;
    begin
       if not DB.Is_Open or else not DB.Is_Connected then
          raise SQL_Error with "the connection was lost";
       elsif Self.Session.Is_Used then
          raise Misuse_Error with "a statement is in use after its lease";
       elsif not DB.In_Autocommit then
+         Limit_Time (Limit, DB, Check_Timeout);
          SQL.Connection'Class (DB).Roll_Back;
       end if;
       Self.Returned := Ada.Real_Time.Clock;

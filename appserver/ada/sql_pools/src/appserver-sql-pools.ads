@@ -33,7 +33,8 @@ generic
    type Statement is limited new SQL.Statement with private;
 
    with procedure Open (DB : in out Connection);
-   --  Connects, and makes the session's settings. DB is closed before.
+   --  Connects, and makes the session's settings. DB is closed before. Get's timeout holds for it,
+   --  but it goes on then: let it have a limit of its own.
 
    with procedure Prepare
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String);
@@ -47,6 +48,10 @@ generic
 
    Longest_Life : Duration := Duration'Last;
    --  Seconds. A connection that has been open for longer is opened anew before a lease.
+
+   Check_Timeout : Duration := 5.0;
+   --  Seconds. A server that has not answered the test by then, or in half of the time that Get has
+   --  left, is lost, and so is one that has not answered the rollback after a lease.
 
 package Appserver.SQL.Pools is
 
@@ -67,10 +72,15 @@ package Appserver.SQL.Pools is
    procedure Open_Session (Self : in out Pooled_Session);
    procedure Close_Session (Self : in out Pooled_Session);
    procedure Validate_Session (Self : in out Pooled_Session; Is_Valid : in out Boolean);
+   procedure Probe_Session
+     (Self     : in out Pooled_Session;
+      Timeout  : Duration;
+      Is_Valid : in out Boolean);
    procedure Reset_Session (Self : in out Pooled_Session);
 
    package Session_Pools is new Appserver.Pools
-     (Pooled_Session, Open_Session, Close_Session, Validate_Session, Reset_Session);
+     (Pooled_Session, Open_Session, Close_Session, Validate_Session, Reset_Session,
+      Probe_Session);
 
    subtype Pool is Session_Pools.Pool;
 

@@ -1,6 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 
+with Ada.Real_Time;
 with Appserver.Counters.Atomic;
 with Appserver.Pools;
 with AUnit.Assertions;
@@ -26,20 +27,26 @@ package body Pool_Tests is
       Holders : Atomic.Counter;
    end record;
 
-   Opens, Closes, Resets : Atomic.Counter;
+   Opens, Closes, Resets, Resets_Of_Closed : Atomic.Counter;
 
-   Open_Fails, Reset_Fails, Is_Broken : Boolean := False with Atomic;
+   Open_Fails, Reset_Fails, Is_Broken, Is_Silent, Probes : Boolean := False with Atomic;
+   --  Is_Silent: Open does not return. Probes: Probe has no answer in time.
 
    procedure Open (Item : in out Device);
    procedure Close (Item : in out Device);
    procedure Validate (Item : in out Device; Is_Valid : in out Boolean);
    procedure Reset (Item : in out Device);
+   procedure Probe
+     (Item : in out Device; Timeout : Duration; Is_Valid : in out Boolean);
 
    procedure Open (Item : in out Device) is
    begin
       if Item.Is_Open or else Open_Fails then
          raise Failed;
       end if;
+      while Is_Silent loop
+         delay 0.001;
+      end loop;
       Item.Is_Open := True;
       Opens.Increment;
    end Open;
@@ -55,16 +62,29 @@ package body Pool_Tests is
       Is_Valid := Is_Valid and then Item.Is_Open and then not Is_Broken;
    end Validate;
 
+   procedure Probe
+     (Item : in out Device; Timeout : Duration; Is_Valid : in out Boolean) is
+   begin
+      if Probes then
+         delay Timeout;
+         Is_Valid := False;
+      elsif not Item.Is_Open then
+         raise Failed;
+      end if;
+   end Probe;
+
    procedure Reset (Item : in out Device) is
-      pragma Unreferenced (Item);
    begin
       Resets.Increment;
+      if not Item.Is_Open then
+         Resets_Of_Closed.Increment;
+      end if;
       if Reset_Fails then
          raise Failed;
       end if;
    end Reset;
 
-   package Devices is new Appserver.Pools (Device, Open, Close, Validate, Reset);
+   package Devices is new Appserver.Pools (Device, Open, Close, Validate, Reset, Probe);
    use Devices;
 
    function Live return Integer_64 is (Opens.Value - Closes.Value);
@@ -79,6 +99,9 @@ package body Pool_Tests is
       Open_Fails := False;
       Reset_Fails := False;
       Is_Broken := False;
+      Is_Silent := False;
+      Probes := False;
+      Resets_Of_Closed.Set (0);
       Opens.Set (0);
       Closes.Set (0);
       Resets.Set (0);
@@ -213,6 +236,142 @@ package body Pool_Tests is
       First.Get (Timeout => 0.0);
       Assert (Pool.Usage.Timeouts = 3 and then Pool.Usage.Waiting = 0, "figures");
    end Times_Out;
+
+   --  Far longer than the timeouts here, far shorter than what hangs
+
+   Long_Time : constant Duration := 20.0;
+
+   procedure Expect_Timeout (Held : in out Lease; Timeout : Duration) is
+      use Ada.Real_Time;
+      Start : constant Time := Clock;
+   begin
+      Held.Get (Timeout);
+      Assert (False, "unreachable");
+   exception
+      when Pool_Timeout =>
+         Assert (not Held.Is_Held, "not held");
+         Assert (To_Duration (Clock - Start) < Long_Time, "in time");
+   end Expect_Timeout;
+
+   --  The time limit is one for opening, too. What was opened too late serves the next one.
+
+   procedure Opening_Hangs (T : in out Fixture) is
+      pragma Unreferenced (T);
+      Pool : aliased Devices.Pool (2);
+      Held : Lease (Pool'Access);
+   begin
+      Is_Silent := True;
+      Expect_Timeout (Held, 0.05);
+      Expect_Timeout (Held, 0.05);
+      Expect_Timeout (Held, 0.05);
+      Assert (Pool.Usage.Timeouts = 3, "timeouts:" & Pool.Usage.Timeouts'Image);
+      Is_Silent := False;
+      Held.Get (Timeout => Long_Time);
+      Assert (Held.Item.Is_Open, "open");
+      Held.Release;
+      Is_Broken := True;
+      Held.Get (Timeout => Long_Time);
+      Assert (Held.Item.Is_Open, "opened again");
+      Held.Release;
+      Is_Broken := False;
+      Open_Fails := True;
+      Held.Get (Timeout => Long_Time);
+      Held.Discard;
+      for Turn in 1 .. 10 loop
+         begin
+            Held.Get (Timeout => Long_Time);
+            Held.Discard;
+         exception
+            when Failed => Assert (not Held.Is_Held, "not held");
+         end;
+      end loop;
+      Assert (Pool.Usage.In_Use = 0, "all came back");
+      Pool.Close;
+      Assert (Live = 0, "and none is open");
+   end Opening_Hangs;
+
+   --  A pool may leave scope then: it waits for what it opens
+
+   procedure Left_While_Opening (T : in out Fixture) is
+      pragma Unreferenced (T);
+   begin
+      Is_Silent := True;
+      declare
+         Pool : aliased Devices.Pool (1);
+         Held : Lease (Pool'Access);
+
+         task type Ender;
+
+         task body Ender is
+         begin
+            delay 0.02;
+            Is_Silent := False;
+         end Ender;
+
+         type Ender_Access is access Ender;
+         Ignored : Ender_Access;
+      begin
+         Expect_Timeout (Held, 0.01);
+         Ignored := new Ender;
+      end;
+      Assert (Opens.Value = 1 and then Live = 0, "opened, and closed");
+   end Left_While_Opening;
+
+   --  A check without an answer leaves time to open again
+
+   procedure Validation_Hangs (T : in out Fixture) is
+      pragma Unreferenced (T);
+      Pool : aliased Devices.Pool (1);
+      Held : Lease (Pool'Access);
+   begin
+      Held.Get;
+      Held.Release;
+      Probes := True;
+      Held.Get (Timeout => 1.0);
+      Assert (Opens.Value = 2 and then Closes.Value = 1, "opened again");
+      Held.Release;
+      Is_Silent := True;
+      Expect_Timeout (Held, 0.1);
+      Is_Silent := False;
+   end Validation_Hangs;
+
+   --  Nobody has used a resource whose lease is aborted in Get, and it may not be open
+
+   procedure Aborted_In_Get (T : in out Fixture) is
+      pragma Unreferenced (T);
+      Pool : aliased Devices.Pool (1);
+
+      procedure Abort_While (Timeout : Duration) is
+         task type Getter;
+
+         task body Getter is
+            Held : Lease (Pool'Access);
+         begin
+            Held.Get (Timeout);
+         end Getter;
+
+         Aborted : Getter;
+      begin
+         while Pool.Usage.In_Use = 0 loop
+            delay 0.000_1;
+         end loop;
+         abort Aborted;
+         Is_Silent := False;
+      end Abort_While;
+
+      Held : Lease (Pool'Access);
+   begin
+      for Turn in 1 .. 3 loop
+         Is_Silent := True;
+         Abort_While (Timeout => Long_Time);
+         Is_Silent := True;
+         Abort_While (Timeout => Forever);
+         Assert (Resets.Value = 0, "reset, but not used:" & Resets.Value'Image);
+         Held.Get (Timeout => Long_Time);
+         Held.Discard;
+      end loop;
+      Assert (Live = 0 and then Pool.Usage.In_Use = 0, "closed");
+   end Aborted_In_Get;
 
    ------------
    -- Queues --
@@ -448,9 +607,11 @@ package body Pool_Tests is
                      if not Held.Item.Is_Open then
                         Wrong.Increment;
                      end if;
-                     if Turn mod 3 = 0 then
-                        Held.Release;
-                     end if;
+                     case Turn mod 6 is
+                        when 0      => Held.Discard;
+                        when 3      => Held.Release;
+                        when others => null;
+                     end case;
                   end;
                end loop;
             end loop;
@@ -472,6 +633,8 @@ package body Pool_Tests is
          for Turn in 1 .. 20 loop
             Abort_Some;
          end loop;
+         Assert
+           (Resets_Of_Closed.Value = 0, "reset, not open:" & Resets_Of_Closed.Value'Image);
          Assert (Wrong.Value = 0, "leased twice, or not open:" & Wrong.Value'Image);
          Assert (Pool.Usage.In_Use = 0 and then Pool.Usage.Waiting = 0, "all came back");
          declare
@@ -509,6 +672,10 @@ package body Pool_Tests is
       Add ("mistakes", Mistakes'Access);
       Add ("hooks", Hooks'Access);
       Add ("timeouts", Times_Out'Access);
+      Add ("opening hangs", Opening_Hangs'Access);
+      Add ("left while it opens", Left_While_Opening'Access);
+      Add ("validation hangs", Validation_Hangs'Access);
+      Add ("aborted in Get", Aborted_In_Get'Access);
       Add ("first come, first served", First_Come'Access);
       Add ("closed while tasks wait", Closed_While_Waiting'Access);
       Add ("resized in use", Resized'Access);

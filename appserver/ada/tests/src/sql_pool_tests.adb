@@ -1,6 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 
+with Ada.Environment_Variables;
+with Ada.Real_Time;
 with Appserver.Retry.Transactions;
 with Appserver.SQL.Injected_Errors;
 with Appserver.SQL.Pools;
@@ -8,6 +10,8 @@ with AUnit.Assertions;
 with AUnit.Test_Caller;
 with AUnit.Test_Fixtures;
 with Checks;
+with Silent_Proxies;
+with Tested_Databases;
 
 package body SQL_Pool_Tests is
 
@@ -492,6 +496,120 @@ package body SQL_Pool_Tests is
       end;
    end Lost_While_Idle;
 
+   --  A server that is silent. The tests' own timeouts are short; what is far beyond them hangs.
+
+   Long_Time : constant Duration := 20.0;
+
+   package Hasty is new Appserver.SQL.Pools
+     (Connection, Statement, Open_One, Prepare_On, Check_After => 0.0, Check_Timeout => 0.5);
+
+   --  Open_One goes through Proxy in Act
+
+   procedure With_Proxy
+     (Act : not null access procedure (Proxy : in out Silent_Proxies.Proxy))
+   is
+      use Ada.Environment_Variables;
+
+      Variable : constant String :=
+        (if Dialect.Name.all = "PostgreSQL" then Tested_Databases.PostgreSQL_Variable
+         else Tested_Databases.MariaDB_Variable);
+      Direct   : constant String := Value (Variable);
+      Proxy    : Silent_Proxies.Proxy;
+   begin
+      Silent_Proxies.Start (Proxy, Direct);
+      Set (Variable, Silent_Proxies.Target (Proxy));
+      Act (Proxy);
+      Silent_Proxies.Stop (Proxy);
+      Set (Variable, Direct);
+   exception
+      when others =>
+         Silent_Proxies.Stop (Proxy);
+         Set (Variable, Direct);
+         raise;
+   end With_Proxy;
+
+   function Seconds_Since (Start : Ada.Real_Time.Time) return Duration is
+     (Ada.Real_Time.To_Duration (Ada.Real_Time."-" (Ada.Real_Time.Clock, Start)));
+
+   --  The test of an idle connection ends in time for another connection to be opened
+
+   procedure Silent_While_Tested (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      procedure Act (Proxy : in out Silent_Proxies.Proxy) is
+         Pool  : aliased Asking.Pool (1);
+         Start : Ada.Real_Time.Time;
+         Id    : SQL.Integer_64;
+      begin
+         declare
+            Held : Asking.Lease (Pool'Access);
+         begin
+            Held.Get (Timeout => Long_Time);
+            Id := Number (Held.DB, Dialect.Id.all);
+         end;
+         Silent_Proxies.Silence (Proxy, New_Ones => False);
+         declare
+            Held : Asking.Lease (Pool'Access);
+         begin
+            Start := Ada.Real_Time.Clock;
+            Held.Get (Timeout => 2.0);
+            Assert (Seconds_Since (Start) < Long_Time, "in time");
+            Assert (Number (Held.DB, Dialect.Id.all) /= Id, "another session");
+         end;
+      end Act;
+   begin
+      With_Proxy (Act'Access);
+   end Silent_While_Tested;
+
+   procedure Silent_While_Opened (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      procedure Act (Proxy : in out Silent_Proxies.Proxy) is
+         Pool  : aliased Pools.Pool (1);
+         Start : constant Ada.Real_Time.Time := Ada.Real_Time.Clock;
+      begin
+         Silent_Proxies.Silence (Proxy, New_Ones => True);
+         declare
+            Held : Pools.Lease (Pool'Access);
+         begin
+            Held.Get (Timeout => 0.3);
+            Silent_Proxies.Stop (Proxy);
+            Assert (False, "there was a connection");
+         exception
+            when Pools.Pool_Timeout =>
+               Assert (Seconds_Since (Start) < Long_Time, "in time");
+         end;
+         Silent_Proxies.Stop (Proxy);  --  or what opens would go on
+      end Act;
+   begin
+      With_Proxy (Act'Access);
+   end Silent_While_Opened;
+
+   --  The lease ends in time, and the connection is not leased again
+
+   procedure Silent_While_Rolled_Back (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      procedure Act (Proxy : in out Silent_Proxies.Proxy) is
+         Pool  : aliased Hasty.Pool (1);
+         Start : Ada.Real_Time.Time;
+      begin
+         declare
+            Held : Hasty.Lease (Pool'Access);
+         begin
+            Held.Get (Timeout => Long_Time);
+            Held.DB.Execute ("BEGIN");
+            Held.DB.Execute ("SELECT x FROM t");
+            Silent_Proxies.Silence (Proxy, New_Ones => False);
+            Start := Ada.Real_Time.Clock;
+         end;
+         Assert (Seconds_Since (Start) < Long_Time, "in time");
+         Assert (Pool.Usage.Open = 0 and then Pool.Usage.In_Use = 0, "closed");
+      end Act;
+   begin
+      With_Proxy (Act'Access);
+   end Silent_While_Rolled_Back;
+
    package Caller is new AUnit.Test_Caller (Fixture);
 
    procedure Add
@@ -523,6 +641,9 @@ package body SQL_Pool_Tests is
       Add (Result.all, "what the server keeps", On_The_Server'Access);
       Add (Result.all, "a connection that is lost", Lost'Access);
       Add (Result.all, "lost while nobody had it", Lost_While_Idle'Access);
+      Add (Result.all, "a server is silent when it is tested", Silent_While_Tested'Access);
+      Add (Result.all, "a server is silent when it is opened", Silent_While_Opened'Access);
+      Add (Result.all, "a server is silent at the rollback", Silent_While_Rolled_Back'Access);
       return Result;
    end Server_Suite;
 
