@@ -3,6 +3,7 @@
 
 pragma Ada_2022;
 
+with Ada.Containers.Vectors;
 with Ada.Finalization;
 with Appserver.Processes.Linux_Values;
 with GNAT.OS_Lib;
@@ -15,6 +16,8 @@ package body Appserver.Processes.Linux is
    use Interfaces.C;
    use Interfaces.C.Strings;
    use Linux_Values;
+
+   package Id_Vectors is new Ada.Containers.Vectors (Positive, Positive);
 
    function Errno return int is (int (GNAT.OS_Lib.Errno));
    function Message (Code : int) return String is (GNAT.OS_Lib.Errno_Message (Integer (Code)));
@@ -166,11 +169,42 @@ package body Appserver.Processes.Linux is
    function C_Kill (Id, Signal : int) return int
      with Import, Convention => C, External_Name => "kill";
 
-   procedure Kill_Group (Id : Positive; Signal : Signal_Number) is
+   function C_Group_Of (Id : int) return int
+     with Import, Convention => C, External_Name => "getpgid";
+   function C_Signal_Group (Call, Process, Signal : long; Info : System.Address; Flags : long)
+     return long
+     with Import, Convention => C_Variadic_1, External_Name => "syscall";
+
+   procedure Kill (Id : Positive; Signal : Signal_Number; Is_Sent : out Boolean) is
       Ignored : int;
    begin
       Ignored := C_Kill (-int (Id), int (Signal));
-   end Kill_Group;
+      if C_Group_Of (int (Id)) /= int (Id) then
+         Ignored := C_Kill (int (Id), int (Signal));
+      end if;
+      Is_Sent := C_Kill (int (Id), 0) = 0;
+   end Kill;
+
+   function Has_Group (Id : Positive) return Boolean is (C_Kill (-int (Id), 0) = 0);
+
+   Process_Group : constant := 4;
+   --  PIDFD_SIGNAL_PROCESS_GROUP
+
+   --  As long as the group has members, its number is no other process's. Linux before 6.9 sends a
+   --  signal to a group by that number alone.
+
+   procedure Kill_Rest (Id : Positive; Exits : Descriptor) is
+      Ignored : int;
+   begin
+      if C_Signal_Group
+          (SYS_pidfd_send_signal, long (Exits), long (SIGKILL), System.Null_Address,
+           Process_Group) /= 0
+        and then Errno = EINVAL
+        and then C_Kill (int (Id), 0) /= 0
+      then
+         Ignored := C_Kill (-int (Id), int (SIGKILL));
+      end if;
+   end Kill_Rest;
 
    --------------
    -- Spawning --
@@ -369,6 +403,42 @@ package body Appserver.Processes.Linux is
             Is_Core_Kept => (Status and 16#80#) /= 0);
       end if;
    end Exit_Of;
+
+   protected Abandoned is
+      procedure Add (Id : Positive);
+      procedure Reap;
+   private
+      Ids : Id_Vectors.Vector;
+   end Abandoned;
+
+   protected body Abandoned is
+
+      procedure Add (Id : Positive) is
+      begin
+         Ids.Append (Id);
+      end Add;
+
+      procedure Reap is
+         Ignored : Unsigned_32;
+      begin
+         for Index in reverse 1 .. Ids.Last_Index loop
+            if C_Wait_Pid (int (Positive'(Ids (Index))), Ignored, WNOHANG) /= 0 then
+               Ids.Delete (Index);
+            end if;
+         end loop;
+      end Reap;
+
+   end Abandoned;
+
+   procedure Abandon (Id : Positive) is
+   begin
+      Abandoned.Add (Id);
+   end Abandon;
+
+   procedure Reap_Abandoned is
+   begin
+      Abandoned.Reap;
+   end Reap_Abandoned;
 
    -------------
    -- Polling --

@@ -43,7 +43,22 @@ private package Appserver.Processes.Linux is
    function Exit_Of (Id : Positive) return Exit_Status;
    --  Waits for it, and leaves no zombie
 
-   procedure Kill_Group (Id : Positive; Signal : Signal_Number);
+   procedure Kill (Id : Positive; Signal : Signal_Number; Is_Sent : out Boolean);
+   --  Sends the signal to the group that the process was started with, and to the process, which
+   --  may have left that. Is_Sent is False if it may not be sent to the process: it has become
+   --  another user's.
+
+   function Has_Group (Id : Positive) return Boolean;
+   --  Whether the group of a process that has ended has members
+
+   procedure Kill_Rest (Id : Positive; Exits : Descriptor);
+   --  Kills the members of such a group; Exits are the events of the process
+
+   procedure Abandon (Id : Positive);
+   --  The process could not be killed: its exit is not waited for
+
+   procedure Reap_Abandoned;
+   --  Leaves no zombie of those that have ended since
 
    type Poll_Kind is (Input, Output, Error, Exits);
    type Poll_List is array (Poll_Kind) of Descriptor;

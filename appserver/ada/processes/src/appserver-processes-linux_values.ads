@@ -16,6 +16,8 @@ private package Appserver.Processes.Linux_Values is
      with Import, Convention => C, External_Name => "appserver_processes_EAGAIN";
    EINTR : constant int
      with Import, Convention => C, External_Name => "appserver_processes_EINTR";
+   EINVAL : constant int
+     with Import, Convention => C, External_Name => "appserver_processes_EINVAL";
    EPIPE : constant int
      with Import, Convention => C, External_Name => "appserver_processes_EPIPE";
 
@@ -49,5 +51,9 @@ private package Appserver.Processes.Linux_Values is
      with Import, Convention => C, External_Name => "appserver_processes_SIG_SETMASK";
    SYS_pidfd_open : constant long
      with Import, Convention => C, External_Name => "appserver_processes_SYS_pidfd_open";
+   SYS_pidfd_send_signal : constant long
+     with Import, Convention => C, External_Name => "appserver_processes_SYS_pidfd_send_signal";
+   WNOHANG : constant int
+     with Import, Convention => C, External_Name => "appserver_processes_WNOHANG";
 
 end Appserver.Processes.Linux_Values;

@@ -43,6 +43,15 @@ package body Appserver.Processes is
         (1_000 * Duration'Max (0.0, Duration'Min (1.0, To_Duration (Limit.Time - Clock))))
       else 1_000);
 
+   function Is_Over (Limit : Deadline) return Boolean is
+     (Limit.Is_Set and then Clock >= Limit.Time);
+
+   procedure Raise_Timeout with No_Return;
+   procedure Raise_Timeout is
+   begin
+      raise Timeout_Error with "the program takes longer";
+   end Raise_Timeout;
+
    ------------
    -- Buffer --
    ------------
@@ -86,15 +95,32 @@ package body Appserver.Processes is
       end if;
    end Make_Room;
 
+   procedure Raise_Output_Error (Self : Buffer) with No_Return;
+   procedure Raise_Output_Error (Self : Buffer) is
+   begin
+      raise Output_Error
+        with "the program wrote more than" & Self.Max_Length'Image & " bytes (Max_Output)";
+   end Raise_Output_Error;
+
    procedure Fill (Self : in out Buffer) is
+      Room  : constant Integer := Self.Max_Length - Length (Self);
+      Last  : Positive;
       Count : Integer;
    begin
+      if Room < 0 then
+         Raise_Output_Error (Self);
+      end if;
       Make_Room (Self);
-      Linux.Read (Self.File, Self.Bytes (Self.Last + 1 .. Self.Bytes'Last), Count);
+      Last := Self.Last + 1 + Natural'Min (Room, Self.Bytes'Last - Self.Last - 1);
+      --  One byte more than is allowed, or the end
+      Linux.Read (Self.File, Self.Bytes (Self.Last + 1 .. Last), Count);
       if Count = 0 then
          Linux.Close (Self.File);
       elsif Count > 0 then
          Self.Last := Self.Last + Count;
+         if Length (Self) > Self.Max_Length then
+            Raise_Output_Error (Self);
+         end if;
       end if;
    end Fill;
 
@@ -149,20 +175,30 @@ package body Appserver.Processes is
          Fill (Self.Buffers (Error));
       end if;
       Is_Ready := Ready (Awaits);
-      if not (for some Is_Set of Ready => Is_Set) then
-         delay 0.0;  --  where the task may be aborted
-         if Limit.Is_Set and then Clock >= Limit.Time then
-            raise Timeout_Error with "the program takes longer";
-         end if;
+      delay 0.0;  --  where the task may be aborted
+      if not Is_Ready and then Is_Over (Limit) then
+         Raise_Timeout;
       end if;
    end Step;
 
-   procedure Await_Bytes (Self : in out Process; From : Source; Limit : Deadline) is
+   Max_Late_Reads : constant := 16;
+   --  Reads after the time is over: of what a pipe can hold, which is 1 MiB. A program that never
+   --  stops writing fills it again and again.
+
+   procedure Await_Bytes
+     (Self : in out Process; From : Source; Limit : Deadline; Late_Reads : in out Natural)
+   is
       Ignored : Boolean;
    begin
       Step
         (Self, Limit, Ignored,
          Awaits => (case From is when Output => Linux.Output, when Error => Linux.Error));
+      if Is_Over (Limit) then
+         Late_Reads := Late_Reads + 1;
+         if Late_Reads > Max_Late_Reads then
+            Raise_Timeout;
+         end if;
+      end if;
    end Await_Bytes;
 
    procedure Await_Exit (Self : in out Process; Status : out Exit_Status; Limit : Deadline) is
@@ -172,8 +208,12 @@ package body Appserver.Processes is
          Step (Self, Limit, Has_Exited, Awaits => Linux.Exits);
       end loop;
       Status := Linux.Exit_Of (Self.Id);
+      if Linux.Has_Group (Self.Id) then
+         Self.Rest_Id := Self.Id;
+      else
+         Linux.Close (Self.Exits);
+      end if;
       Self.Id := 0;
-      Linux.Close (Self.Exits);
    end Await_Exit;
 
    procedure Write (Self : in out Process; Bytes : String; Limit : Deadline) is
@@ -186,6 +226,9 @@ package body Appserver.Processes is
          Next := Next + Count;
          if Count = 0 then
             Step (Self, Limit, Ignored, Awaits => Linux.Input);
+            if Is_Over (Limit) then
+               Raise_Timeout;
+            end if;
          end if;
       end loop;
    end Write;
@@ -246,6 +289,9 @@ package body Appserver.Processes is
          when As_Output =>
             Streams (2) := (if Streams (1) = None then 1 else Streams (1));
       end case;
+      for Each of Self.Buffers loop
+         Each.Max_Length := Options.Max_Output;
+      end loop;
       Never_Block (Self.Input);
       Never_Block (Self.Buffers (Output).File);
       Never_Block (Self.Buffers (Error).File);
@@ -293,16 +339,44 @@ package body Appserver.Processes is
       end;
    end Start;
 
-   overriding procedure Finalize (Self : in out Process) is
+   Kill_Wait : constant := 1.0;
+   --  Seconds in which a program that was killed ends, if it can
+
+   function Has_Ended (Exits : Descriptor; Wait : Duration) return Boolean is
+      Limit : constant Deadline := After (Wait);
+      Ready : Linux.Ready_List;
+   begin
+      loop
+         Linux.Poll ([Linux.Exits => Exits, others => None], Milliseconds (Limit), Ready);
+         exit when Ready (Linux.Exits) or else Is_Over (Limit);
+      end loop;
+      return Ready (Linux.Exits);
+   end Has_Ended;
+
+   procedure End_Program (Self : in out Process) is
+      Is_Sent : Boolean;
       Ignored : Exit_Status;
+   begin
+      Linux.Kill (Self.Id, SIGKILL, Is_Sent);
+      if Has_Ended (Self.Exits, Wait => (if Is_Sent then Kill_Wait else 0.0)) then
+         Ignored := Linux.Exit_Of (Self.Id);
+      else
+         Linux.Abandon (Self.Id);
+      end if;
+      Self.Id := 0;
+   end End_Program;
+
+   overriding procedure Finalize (Self : in out Process) is
    begin
       Linux.Close (Self.Input);
       if Self.Id > 0 then
-         Linux.Kill_Group (Self.Id, SIGKILL);
-         Ignored := Linux.Exit_Of (Self.Id);
-         Self.Id := 0;
+         End_Program (Self);
+      elsif Self.Rest_Id > 0 then
+         Linux.Kill_Rest (Self.Rest_Id, Self.Exits);
+         Self.Rest_Id := 0;
       end if;
       Linux.Close (Self.Exits);
+      Linux.Reap_Abandoned;
       for Each of Self.Buffers loop
          Clear (Each);
       end loop;
@@ -331,9 +405,10 @@ package body Appserver.Processes is
    is
       Limit : constant Deadline := After (Timeout);
       From_Buffer : Buffer renames Self.Buffers (From);
+      Late_Reads  : Natural := 0;
    begin
       while Length (From_Buffer) = 0 and then From_Buffer.File /= None loop
-         Await_Bytes (Self, From, Limit);
+         Await_Bytes (Self, From, Limit, Late_Reads);
       end loop;
       declare
          Count : constant Natural := Natural'Min (Into'Length, Length (From_Buffer));
@@ -344,9 +419,10 @@ package body Appserver.Processes is
    end Read;
 
    procedure Await_End (Self : in out Process; From : Source; Limit : Deadline) is
+      Late_Reads : Natural := 0;
    begin
       while Self.Buffers (From).File /= None loop
-         Await_Bytes (Self, From, Limit);
+         Await_Bytes (Self, From, Limit, Late_Reads);
       end loop;
    end Await_End;
 
@@ -377,12 +453,13 @@ package body Appserver.Processes is
    is
       Limit : constant Deadline := After (Timeout);
       From_Buffer : Buffer renames Self.Buffers (From);
+      Late_Reads  : Natural := 0;
    begin
       while Line_Feed_In (From_Buffer) = 0 loop
          if From_Buffer.File = None then
             return Length (From_Buffer) > 0;
          end if;
-         Await_Bytes (Self, From, Limit);
+         Await_Bytes (Self, From, Limit, Late_Reads);
       end loop;
       return True;
    end Has_Line;
@@ -414,8 +491,9 @@ package body Appserver.Processes is
    end Wait;
 
    procedure Kill (Self : in out Process; Signal : Signal_Number := SIGKILL) is
+      Ignored : Boolean;
    begin
-      Linux.Kill_Group (Self.Id, Signal);
+      Linux.Kill (Self.Id, Signal, Ignored);
    end Kill;
 
    ---------

@@ -40,6 +40,8 @@ package Appserver.Processes is
    Start_Error   : exception;
    --  The program cannot be started. The message has its name and the system's reason.
    Timeout_Error : exception;
+   Output_Error  : exception;
+   --  The program wrote more than Max_Output
    Pipe_Error    : exception;
    --  The program does not read any more, or the system refuses to go on: the message says why
    End_Error     : exception;
@@ -69,6 +71,9 @@ package Appserver.Processes is
       Environment         : String_Map;
       --  Added to the environment of this process, or without Inherit_Environment the whole. A
       --  program without "/" is looked for in the PATH of this process.
+      Max_Output          : Positive := 67_108_864;
+      --  Bytes of each stream that are kept in memory because nobody has read them yet, or that Run
+      --  returns. More raises Output_Error.
    end record;
 
    -----------------
@@ -102,8 +107,10 @@ package Appserver.Processes is
    -------------
 
    type Process is tagged limited private;
-   --  Not started at first. When the object leaves scope, a program that still runs is killed, with
-   --  its group. No zombie and no open file remain.
+   --  Not started at first. When the object leaves scope, a program that still runs is killed, and
+   --  those that it started are, also if it has ended and they did not leave its group. No zombie
+   --  and no open file remain. A program that cannot be killed, as one that has become another
+   --  user's, is left after a second at most, and its zombie until this package is used again.
 
    procedure Start
      (Self      : in out Process;
@@ -174,7 +181,7 @@ package Appserver.Processes is
 
    procedure Kill (Self : in out Process; Signal : Signal_Number := SIGKILL)
      with Pre => Self.Is_Running;
-   --  Sends the signal to its process group: the program, and its children that did not leave
+   --  Sends the signal to the program, and to its children that did not leave its process group
 
    ---------
    -- Run --
@@ -194,8 +201,8 @@ package Appserver.Processes is
       Timeout   : Duration := Forever) return Outcome
      with Pre => Options.Input = Piped or else Input = "";
    --  Writes the input, reads up to the end of output and error, and waits for the exit. A program
-   --  that does not read all its input is no error. After Timeout, its group is killed and
-   --  Timeout_Error raised.
+   --  that does not read all its input is no error. After Timeout, it is killed with its group and
+   --  Timeout_Error raised. What it has left running is killed at the end.
 
 private
 
@@ -207,6 +214,7 @@ private
    --  Bytes that were read from a pipe and not yet by the caller
 
    type Buffer is limited record
+      Max_Length  : Positive := Positive'Last;
       File        : Descriptor := None;
       --  None at the end
       Bytes       : String_Access := null;
@@ -220,8 +228,10 @@ private
 
    type Process is new Ada.Finalization.Limited_Controlled with record
       Id      : Natural := 0;
+      Rest_Id : Natural := 0;
+      --  That of a program that has ended before others of its group
       Exits   : Descriptor := None;
-      --  A pidfd: has input when the process has exited
+      --  A pidfd: has input when the process has exited. It is kept with Id or Rest_Id.
       Input   : Descriptor := None;
       Buffers : Buffer_List;
    end record;

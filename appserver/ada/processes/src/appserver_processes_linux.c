@@ -10,12 +10,14 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #define VALUE(type, name) const type appserver_processes_##name = name
 
 VALUE (int, EAGAIN);
 VALUE (int, EINTR);
+VALUE (int, EINVAL);
 VALUE (int, EPIPE);
 
 VALUE (int, F_DUPFD_CLOEXEC);
@@ -34,6 +36,8 @@ VALUE (int, SIGPIPE);
 VALUE (int, SIG_BLOCK);
 VALUE (int, SIG_SETMASK);
 VALUE (long, SYS_pidfd_open);
+VALUE (long, SYS_pidfd_send_signal);
+VALUE (int, WNOHANG);
 
 #define SAME(what) _Static_assert (what, "Appserver.Processes has another layout")
 

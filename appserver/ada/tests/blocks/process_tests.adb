@@ -3,6 +3,7 @@
 
 with Ada.Command_Line;
 with Ada.Exceptions;
+with Ada.Real_Time;
 with Ada.Strings.Fixed;
 with Ada.Strings.Unbounded;
 with Ada.Text_IO;
@@ -19,6 +20,7 @@ package body Process_Tests is
    use Ada.Strings.Unbounded;
    use Appserver.Processes;
    use AUnit.Assertions;
+   use type Interfaces.C.int;
 
    LF : constant String := [1 => Character'Val (10)];
 
@@ -394,6 +396,130 @@ package body Process_Tests is
          Assert (not Has_Children, "no zombie");
    end Left_Running;
 
+   --  What a program has started, and left when it ended, is in its group
+
+   procedure Left_By_Program (T : in out Fixture) is
+      pragma Unreferenced (T);
+      Id     : Unbounded_String;
+      Status : Exit_Status;
+      Quiet  : constant Settings := (Output => Piped, Error => Discarded, others => <>);
+      Leave  : constant String := "sleep 1000 >/dev/null & echo $!";
+   begin
+      declare
+         Child : Process;
+      begin
+         Child.Start ("sh", Shell (Leave), Quiet);
+         Id := To_Unbounded_String (Child.Get_Line);
+         Child.Wait (Status, Timeout => 60.0);
+         Assert (Is_Success (Status), "it has ended");
+         Assert (Is_Alive (To_String (Id)), "what it started runs until the scope ends");
+      end;
+      Await_Death (To_String (Id));
+      Id := Run ("sh", Shell (Leave), Options => Quiet, Timeout => 60.0).Output;
+      Await_Death (Slice (Id, 1, Length (Id) - 1));
+   end Left_By_Program;
+
+   --  A program that is in its parent's group gets the signal by its own number
+
+   procedure Changed_Group (T : in out Fixture) is
+      pragma Unreferenced (T);
+      Changes : constant String :=
+        "import os, time; os.setpgid(0, os.getpgid(os.getppid())); time.sleep(1000)";
+   begin
+      Assert (Is_Success (Run ("python3", ["-c", Changes], Timeout => 1.0).Status), "unreachable");
+   exception
+      when Timeout_Error =>
+         Assert (not Has_Children, "nothing is left");
+   end Changed_Group;
+
+   --  One that cannot be killed, as another user's cannot, is not waited for. Unkillable is seen by
+   --  the kill that takes the place of the library's.
+
+   Unkillable : Boolean := False with Volatile;
+
+   function Kill (Id, Signal : Interfaces.C.int) return Interfaces.C.int
+     with Export, Convention => C, External_Name => "__wrap_kill";
+   function Real_Kill (Id, Signal : Interfaces.C.int) return Interfaces.C.int
+     with Import, Convention => C, External_Name => "__real_kill";
+
+   function Kill (Id, Signal : Interfaces.C.int) return Interfaces.C.int is
+     (if Unkillable then -1 else Real_Kill (Id, Signal));
+
+   procedure Cannot_Be_Killed (T : in out Fixture) is
+      pragma Unreferenced (T);
+      use Ada.Real_Time;
+
+      Start : constant Time := Clock;
+      Id    : Interfaces.C.int := 0;
+   begin
+      Unkillable := True;
+      declare
+         Child  : Process;
+         Status : Exit_Status;
+      begin
+         Child.Start ("sleep", ["1000"]);
+         Id := Interfaces.C.int (Child.Process_Id);
+         Child.Wait (Status, Timeout => 0.1);
+      exception
+         when Timeout_Error =>
+            null;
+      end;
+      Unkillable := False;
+      Assert (Clock - Start < Seconds (30), "it is not waited for");
+      Assert (Is_Alive (Ada.Strings.Fixed.Trim (Id'Image, Ada.Strings.Left)), "it still runs");
+      Assert (Real_Kill (Id, 9) = 0, "now it is killed");
+      Await_Death (Ada.Strings.Fixed.Trim (Id'Image, Ada.Strings.Left));
+      Assert (Is_Success (Run ("true").Status), "another one");
+      Assert (not Has_Children, "its zombie is gone, too");
+   end Cannot_Be_Killed;
+
+   --  A program that never stops writing fills no memory, and ends in time
+
+   procedure Never_Ends (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      procedure Expect_Output_Error (Max : Positive; Options : Settings) is
+      begin
+         Assert (Is_Success (Run ("yes", Options => Options).Status), "unreachable");
+      exception
+         when Error : Output_Error =>
+            Assert
+              (Ada.Strings.Fixed.Index
+                 (Ada.Exceptions.Exception_Message (Error), Max'Image & " bytes") > 0,
+               Ada.Exceptions.Exception_Message (Error));
+            Assert (not Has_Children, "it is killed");
+      end Expect_Output_Error;
+
+      Child : Process;
+   begin
+      Expect_Output_Error (100_000, (Max_Output => 100_000, others => <>));
+      Expect_Output_Error (67_108_864, (others => <>));
+      Assert
+        (Length (Run ("head", ["-c", "100000", "/dev/zero"],
+                      Options => (Max_Output => 100_000, others => <>)).Output) = 100_000,
+         "as much as is allowed");
+      begin
+         Assert
+           (Is_Success
+              (Run ("yes", Options => (Max_Output => Positive'Last, others => <>),
+                    Timeout => 0.1).Status),
+            "unreachable");
+      exception
+         when Timeout_Error =>
+            Assert (not Has_Children, "it is killed in time");
+      end;
+      Child.Start ("yes", Options => (Max_Output => 200_000, others => <>));
+      declare
+         Status : Exit_Status;
+      begin
+         Child.Wait (Status, Timeout => 60.0);
+         Assert (False, "unreachable");
+      exception
+         when Output_Error =>
+            Assert (Child.Is_Running and then Child.Get_Line = "y", "what was kept can be read");
+      end;
+   end Never_Ends;
+
    --  Many tasks start programs, and are aborted; nothing is left
 
    procedure Stress (T : in out Fixture) is
@@ -480,6 +606,10 @@ package body Process_Tests is
       Add ("lines", Iterated'Access);
       Add ("timeouts", Timeouts'Access);
       Add ("left running", Left_Running'Access);
+      Add ("left by a program that has ended", Left_By_Program'Access);
+      Add ("a program that has changed its group", Changed_Group'Access);
+      Add ("a program that cannot be killed", Cannot_Be_Killed'Access);
+      Add ("a program that never stops writing", Never_Ends'Access);
       Add ("many tasks", Stress'Access);
       return Result;
    end Suite;
