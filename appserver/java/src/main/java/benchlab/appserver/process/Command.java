@@ -26,6 +26,9 @@ import java.util.concurrent.TimeoutException;
  * @param stdout where standard output goes to; a pipe unless told otherwise
  * @param stderr where standard error goes to; a pipe unless told otherwise. Null: where standard
  *     output goes
+ * @param maxOutput how many bytes of a stream are kept in memory at most: of each that {@link #run}
+ *     and {@link RunningProcess#communicate} return, and of errors that nobody has read. More is an
+ *     {@link OutputLimitException}
  */
 public record Command(
         List<String> words,
@@ -34,7 +37,10 @@ public record Command(
         Path directory,
         Redirect stdin,
         Redirect stdout,
-        Redirect stderr) {
+        Redirect stderr,
+        int maxOutput) {
+
+    private static final int DEFAULT_MAX_OUTPUT = 1 << 26; // 64 MiB.
 
     public Command {
         words = List.copyOf(words);
@@ -44,6 +50,29 @@ public record Command(
         }
         Objects.requireNonNull(stdin, "stdin");
         Objects.requireNonNull(stdout, "stdout");
+        if (maxOutput < 1) {
+            throw new IllegalArgumentException("maxOutput must be at least 1: " + maxOutput);
+        }
+    }
+
+    /** A command with the usual maximum of output, 64 MiB of each stream. */
+    public Command(
+            List<String> words,
+            Map<String, String> environment,
+            boolean isEnvironmentInherited,
+            Path directory,
+            Redirect stdin,
+            Redirect stdout,
+            Redirect stderr) {
+        this(
+                words,
+                environment,
+                isEnvironmentInherited,
+                directory,
+                stdin,
+                stdout,
+                stderr,
+                DEFAULT_MAX_OUTPUT);
     }
 
     /** All three streams piped, the environment and the directory of this process. */
@@ -59,29 +88,58 @@ public record Command(
         var variables = new HashMap<>(environment);
         variables.put(name, value);
         return new Command(
-                words, variables, isEnvironmentInherited, directory, stdin, stdout, stderr);
+                words,
+                variables,
+                isEnvironmentInherited,
+                directory,
+                stdin,
+                stdout,
+                stderr,
+                maxOutput);
     }
 
     /** This command with no variables but its own and the one of {@link RunningProcess#kill}. */
     public Command withoutInheritedEnvironment() {
-        return new Command(words, environment, false, directory, stdin, stdout, stderr);
+        return new Command(
+                words, environment, false, directory, stdin, stdout, stderr, maxOutput);
     }
 
     public Command directory(Path path) {
-        return new Command(words, environment, isEnvironmentInherited, path, stdin, stdout, stderr);
+        return new Command(
+                words, environment, isEnvironmentInherited, path, stdin, stdout, stderr, maxOutput);
     }
 
     public Command stdin(Redirect source) {
-        return new Command(
-                words, environment, isEnvironmentInherited, directory, source, stdout, stderr);
+        return streams(source, stdout, stderr);
     }
 
     public Command stdout(Redirect destination) {
-        return new Command(
-                words, environment, isEnvironmentInherited, directory, stdin, destination, stderr);
+        return streams(stdin, destination, stderr);
     }
 
     public Command stderr(Redirect destination) {
+        return streams(stdin, stdout, Objects.requireNonNull(destination));
+    }
+
+    /** Standard error goes where standard output goes, in the order of writing. */
+    public Command stderrToStdout() {
+        return streams(stdin, stdout, null);
+    }
+
+    private Command streams(Redirect source, Redirect output, Redirect errors) {
+        return new Command(
+                words,
+                environment,
+                isEnvironmentInherited,
+                directory,
+                source,
+                output,
+                errors,
+                maxOutput);
+    }
+
+    /** This command with another maximum of bytes that are kept of each stream. */
+    public Command maxOutput(int bytes) {
         return new Command(
                 words,
                 environment,
@@ -89,13 +147,8 @@ public record Command(
                 directory,
                 stdin,
                 stdout,
-                Objects.requireNonNull(destination));
-    }
-
-    /** Standard error goes where standard output goes, in the order of writing. */
-    public Command stderrToStdout() {
-        return new Command(
-                words, environment, isEnvironmentInherited, directory, stdin, stdout, null);
+                stderr,
+                bytes);
     }
 
     /**
@@ -153,14 +206,15 @@ public record Command(
 
     /**
      * Starts it, writes {@code input} to its standard input and reads its output at the same time,
-     * and waits until it has ended and closed its output. Sizes are limited by memory only. A
-     * program that ends without reading all of its input is no failure.
+     * and waits until it has ended and closed its output. A program that ends without reading all
+     * of its input is no failure.
      *
-     * <p>Whenever this throws, the program is gone, and so is what it started ({@link
-     * RunningProcess#kill}).
+     * <p>Whenever this throws, the program is gone, and so is what it started, if they can be
+     * killed ({@link RunningProcess#kill}).
      *
      * @param input empty if standard input is not piped
      * @throws StartException if it cannot be started
+     * @throws OutputLimitException if it writes more than {@link #maxOutput}; it is killed then
      * @throws IOException if its output cannot be read
      * @throws TimeoutException if it takes longer than {@code timeout}; it is killed then
      * @throws InterruptedException if this thread is interrupted; it is killed then

@@ -8,6 +8,9 @@ import java.io.InterruptedIOException;
 import java.util.Arrays;
 import java.util.Objects;
 import java.util.concurrent.Future;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * A thread reads the source to its end and closes it, so that the program at its other end never
@@ -19,14 +22,26 @@ final class DrainedStream extends InputStream {
 
     private final Future<Void> drain;
 
-    // Guarded by this.
+    private final int maxLength;
+
+    // A virtual thread that waits for a monitor, or in one, keeps its carrier before Java 24.
+    private final Lock lock = new ReentrantLock();
+    private final Condition isChanged = lock.newCondition();
+
+    // Guarded by the lock.
     private byte[] bytes = new byte[0];
     private int start;
     private int end;
     private boolean isEnded;
     private IOException failure;
 
-    DrainedStream(InputStream source) {
+    /**
+     * Begins to read.
+     *
+     * @param maxLength how many bytes are kept at most that were not read
+     */
+    DrainedStream(InputStream source, int maxLength) {
+        this.maxLength = maxLength;
         drain = Streams.start(() -> drain(source));
     }
 
@@ -49,31 +64,47 @@ final class DrainedStream extends InputStream {
             }
         } catch (IOException e) {
             failed = e;
-        } catch (ArithmeticException | OutOfMemoryError e) {
+        } catch (OutOfMemoryError e) {
             failed = new IOException("too much output", e);
         }
-        synchronized (this) {
+        lock.lock();
+        try {
             failure = failed;
             isEnded = true;
-            notifyAll();
+            isChanged.signalAll();
+        } finally {
+            lock.unlock();
         }
         return null;
     }
 
-    private synchronized void append(byte[] chunk, int count) {
-        if (bytes.length - end < count) {
-            int unread = end - start;
-            int needed = Math.addExact(unread, count); // Throws beyond what an array holds.
-            int room = (int) Math.min(Integer.MAX_VALUE - 8, Math.max(needed, 2L * unread));
-            byte[] larger = room <= bytes.length ? bytes : new byte[room];
-            System.arraycopy(bytes, start, larger, 0, unread);
-            bytes = larger;
-            start = 0;
-            end = unread;
+    private void append(byte[] chunk, int count) throws OutputLimitException {
+        lock.lock();
+        try {
+            int allowed = Math.min(count, maxLength - (end - start));
+            if (bytes.length - end < allowed) {
+                makeRoom(allowed);
+            }
+            System.arraycopy(chunk, 0, bytes, end, allowed);
+            end += allowed;
+            isChanged.signalAll();
+            if (allowed < count) {
+                throw new OutputLimitException(maxLength);
+            }
+        } finally {
+            lock.unlock();
         }
-        System.arraycopy(chunk, 0, bytes, end, count);
-        end += count;
-        notifyAll();
+    }
+
+    private void makeRoom(int count) {
+        int unread = end - start;
+        int needed = unread + count; // At most maxLength.
+        int room = (int) Math.min(maxLength, Math.max(needed, 2L * unread));
+        byte[] larger = room <= bytes.length ? bytes : new byte[room];
+        System.arraycopy(bytes, start, larger, 0, unread);
+        bytes = larger;
+        start = 0;
+        end = unread;
     }
 
     @Override
@@ -83,43 +114,70 @@ final class DrainedStream extends InputStream {
     }
 
     @Override
-    public synchronized int read(byte[] into, int offset, int length) throws IOException {
+    public int read(byte[] into, int offset, int length) throws IOException {
         Objects.checkFromIndexSize(offset, length, into.length);
         if (length == 0) {
             return 0;
         }
+        lock.lock();
+        try {
+            awaitBytes();
+            if (start < end) {
+                int count = Math.min(length, end - start);
+                System.arraycopy(bytes, start, into, offset, count);
+                start += count;
+                return count;
+            }
+            checkFailure();
+            return -1;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void awaitBytes() throws InterruptedIOException {
         while (start == end && !isEnded) {
             try {
-                wait();
+                isChanged.await();
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
                 throw new InterruptedIOException();
             }
         }
-        if (start < end) {
-            int count = Math.min(length, end - start);
-            System.arraycopy(bytes, start, into, offset, count);
-            start += count;
-            return count;
+    }
+
+    /** Throws the failure of the source, if it had one. */
+    void checkFailure() throws IOException {
+        lock.lock();
+        try {
+            if (failure != null) {
+                throw failure;
+            }
+        } finally {
+            lock.unlock();
         }
-        if (failure != null) {
-            throw failure;
-        }
-        return -1;
     }
 
     @Override
-    public synchronized int available() {
-        return end - start;
+    public int available() {
+        lock.lock();
+        try {
+            return end - start;
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** All that was not read yet, of a source that has ended. */
-    synchronized byte[] unread() throws IOException {
-        if (failure != null) {
-            throw failure;
+    byte[] unread() throws IOException {
+        lock.lock();
+        try {
+            checkFailure();
+            byte[] unread = Arrays.copyOfRange(bytes, start, end);
+            start = end;
+            return unread;
+        } finally {
+            lock.unlock();
         }
-        byte[] unread = Arrays.copyOfRange(bytes, start, end);
-        start = end;
-        return unread;
     }
 }

@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -25,6 +26,7 @@ import java.util.function.Predicate;
 final class ProcessGroup {
 
     private static final Path PROC = Path.of("/proc");
+    private static final Duration SWEEP_TIMEOUT = Duration.ofSeconds(5);
 
     /** A name for each, so that programs that start programs in this way keep all their marks. */
     private final String variable;
@@ -47,11 +49,15 @@ final class ProcessGroup {
         sweep.signalMarked();
     }
 
-    /** Kills until it finds none that is new: what is started meanwhile is found the next time. */
+    /**
+     * Kills until it finds none that is new: what is started meanwhile is found the next time. It
+     * gives up after some seconds, as where programs are started faster than they are killed.
+     */
     void kill(Process leader) {
         var sweep = new Sweep(ProcessHandle::destroyForcibly);
         sweep.signalTree(leader);
-        while (sweep.signalMarked()) {
+        long start = System.nanoTime();
+        while (sweep.signalMarked() && System.nanoTime() - start < SWEEP_TIMEOUT.toNanos()) {
             Thread.yield();
         }
     }

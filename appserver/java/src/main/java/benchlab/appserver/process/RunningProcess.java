@@ -26,8 +26,8 @@ import java.util.concurrent.TimeoutException;
  *
  * <ul>
  *   <li>Standard error, if it is piped, is read in the background from the start on: a program
- *       never waits because nobody reads its errors. What is not read stays in memory; send the
- *       errors of a program that runs for ever to a file.
+ *       never waits because nobody reads its errors. What is not read stays in memory, up to {@link
+ *       Command#maxOutput}; send the errors of a program that runs for ever to a file.
  *   <li>To write and read at the same time, {@link #feed} the input and read the output, or let
  *       {@link #communicate} do both.
  *   <li>A pipe ends when all who have it close it: a program that outlives the one that was
@@ -41,6 +41,8 @@ import java.util.concurrent.TimeoutException;
  * A stream is for one thread at a time; the other methods are for any.
  */
 public final class RunningProcess implements AutoCloseable {
+
+    private static final Duration KILL_TIMEOUT = Duration.ofSeconds(1);
 
     private final Command command;
     private final Process process;
@@ -59,7 +61,7 @@ public final class RunningProcess implements AutoCloseable {
         this.command = command;
         this.process = process;
         this.group = group;
-        stderr = new DrainedStream(process.getErrorStream());
+        stderr = new DrainedStream(process.getErrorStream(), command.maxOutput());
         background.add(stderr.ended());
     }
 
@@ -203,7 +205,9 @@ public final class RunningProcess implements AutoCloseable {
             }
             DrainedStream output = drainOutput();
             await(output.ended(), deadline);
+            output.checkFailure();
             await(stderr.ended(), deadline);
+            stderr.checkFailure();
             ExitStatus status = waitFor(deadline.left());
             return new Output(command.words().get(0), status, output.unread(), stderr.unread());
         } catch (Throwable e) {
@@ -215,7 +219,7 @@ public final class RunningProcess implements AutoCloseable {
     private DrainedStream drainOutput() {
         synchronized (background) {
             if (drained == null) {
-                drained = new DrainedStream(stdout());
+                drained = new DrainedStream(stdout(), command.maxOutput());
                 background.add(drained.ended());
             }
             return drained;
@@ -261,14 +265,15 @@ public final class RunningProcess implements AutoCloseable {
     /**
      * Kills it, as {@link #kill} does, if it has not ended; waits for its end, and closes its
      * pipes. If it has ended, what it left behind stays, unless that holds a pipe that is read or
-     * fed in the background for another second.
+     * fed in the background for another second. A program that cannot be killed, as one that has
+     * become another user's, is left after a second.
      */
     @Override
     public void close() {
         if (process.isAlive()) {
             kill();
         }
-        uninterrupted(process::waitFor); // SIGKILL was sent, so that this takes no time.
+        uninterrupted(() -> process.waitFor(KILL_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS));
         if (!uninterrupted(this::isBackgroundEnded)) {
             kill();
             uninterrupted(this::isBackgroundEnded);
@@ -281,7 +286,7 @@ public final class RunningProcess implements AutoCloseable {
         synchronized (background) {
             works = List.copyOf(background);
         }
-        var deadline = new Deadline(Duration.ofSeconds(1));
+        var deadline = new Deadline(KILL_TIMEOUT);
         for (Future<Void> work : works) {
             try {
                 await(work, deadline);

@@ -14,18 +14,23 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InterruptedIOException;
+import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.lang.ProcessBuilder.Redirect;
+import java.lang.reflect.Proxy;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
@@ -386,6 +391,145 @@ class ProcessTest {
             process.terminate();
             assertEquals("asked", reader.readLine());
             assertEquals(new Exited(4), process.waitFor(LONG));
+        }
+    }
+
+    @Test
+    void outputThatNeverEndsIsAnErrorAtAMaximum() throws Exception {
+        Command yes = Command.of("yes").maxOutput(100_000);
+        assertThrows(OutputLimitException.class, () -> yes.run("", LONG));
+        assertThrows(
+                OutputLimitException.class,
+                () -> shell("yes >&2").maxOutput(100_000).run("", LONG));
+        assertThrows(OutputLimitException.class, () -> Command.of("yes").run("", LONG));
+        assertThrows(
+                TimeoutException.class,
+                () ->
+                        Command.of("yes")
+                                .maxOutput(Integer.MAX_VALUE)
+                                .run("", Duration.ofMillis(20)));
+        Command zeros = Command.of("head", "-c", "100000", "/dev/zero").maxOutput(100_000);
+        assertEquals(100_000, zeros.run("", LONG).stdout().length);
+        assertThrows(IllegalArgumentException.class, () -> zeros.maxOutput(0));
+    }
+
+    @Test
+    void errorsBeyondTheMaximumAreReadUpToIt() throws Exception {
+        try (var process = shell("yes >&2").maxOutput(100_000).start()) {
+            byte[] kept = process.stderr().readNBytes(100_000);
+            assertEquals(100_000, kept.length);
+            assertThrows(OutputLimitException.class, () -> process.stderr().readAllBytes());
+        }
+    }
+
+    /** As one of another user's. */
+    @Test
+    void whatCannotBeKilledIsNotWaitedFor() {
+        Command command = Command.of("sleep", "1000");
+        var group = ProcessGroup.mark(new HashMap<>());
+        var unkillable = new UnkillableProcess();
+        long start = System.nanoTime();
+        var process = new RunningProcess(command, unkillable, group);
+        assertThrows(
+                TimeoutException.class,
+                () -> process.communicate(new byte[0], Duration.ofMillis(20)));
+        process.close();
+        assertTrue(System.nanoTime() - start < LONG.toNanos());
+        assertTrue(process.isAlive());
+        unkillable.end.countDown();
+    }
+
+    /** A virtual thread that waits in a monitor keeps its carrier, before Java 24. */
+    @Test
+    void waitingForErrorsHoldsNoMonitor() throws Exception {
+        try (var process = shell("read line; echo error >&2").start()) {
+            var reader = new Thread(() -> readQuietly(process.stderr()));
+            reader.start();
+            until(() -> reader.getState() == Thread.State.WAITING);
+            assertFalse(
+                    Stream.of(reader.getStackTrace())
+                            .anyMatch(frame -> frame.getClassName().equals("java.lang.Object")));
+            process.closeInput();
+            reader.join();
+        }
+    }
+
+    private static void readQuietly(InputStream stream) {
+        try {
+            stream.readAllBytes();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** A process that SIGKILL does not reach, with pipes that nobody closes. */
+    private static final class UnkillableProcess extends Process {
+        final CountDownLatch end = new CountDownLatch(1);
+
+        @Override
+        public OutputStream getOutputStream() {
+            return OutputStream.nullOutputStream();
+        }
+
+        @Override
+        public InputStream getInputStream() {
+            return new SilentStream();
+        }
+
+        @Override
+        public InputStream getErrorStream() {
+            return new SilentStream();
+        }
+
+        @Override
+        public int waitFor() throws InterruptedException {
+            end.await();
+            return 0;
+        }
+
+        @Override
+        public boolean waitFor(long time, TimeUnit unit) throws InterruptedException {
+            return end.await(time, unit);
+        }
+
+        @Override
+        public int exitValue() {
+            throw new IllegalThreadStateException("it runs");
+        }
+
+        @Override
+        public boolean isAlive() {
+            return end.getCount() > 0;
+        }
+
+        @Override
+        public void destroy() {}
+
+        @Override
+        public Stream<ProcessHandle> descendants() {
+            return Stream.empty();
+        }
+
+        @Override
+        public ProcessHandle toHandle() {
+            return (ProcessHandle)
+                    Proxy.newProxyInstance(
+                            ProcessHandle.class.getClassLoader(),
+                            new Class<?>[] {ProcessHandle.class},
+                            (handle, method, arguments) ->
+                                    method.getName().equals("hashCode") ? (Object) 1 : false);
+        }
+
+        private final class SilentStream extends InputStream {
+            @Override
+            public int read() {
+                try {
+                    end.await();
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                }
+                return -1;
+            }
         }
     }
 
