@@ -5,7 +5,7 @@
 //! events_statements_summary_by_digest*; `docs/watch.md`, *Monitor JSON*.
 
 use crate::format::WholeLog;
-use crate::query;
+use crate::query::{self, Dialect};
 use crate::read_error::{ReadError, limited};
 use crate::tally::{Tally, name};
 use lab_model::{Counts, LineCounts, PageKind, WatchedPage, WatchedSource};
@@ -74,7 +74,7 @@ fn read_statements(bytes: &[u8], tally: &mut Tally) -> Result<u64, ReadError> {
         rows += 1;
         tally.add_page(WatchedPage {
             kind: PageKind::Query,
-            name: query::fold(row.get(columns.text).unwrap_or_default()),
+            name: query::fold(row.get(columns.text).unwrap_or_default(), columns.dialect),
             requests: calls as u64,
             errors: number(columns.errors).unwrap_or(0.0) as u64,
             timed: calls as u64,
@@ -95,6 +95,8 @@ struct Columns {
     scale: f64,
     max: Option<usize>,
     errors: Option<usize>,
+    /// The language of the statements.
+    dialect: Dialect,
 }
 
 impl Columns {
@@ -106,15 +108,19 @@ impl Columns {
         };
         // PostgreSQL writes ms, the performance schema ps.
         let totals = [
-            (&["total_exec_time", "total_time"][..], 1e6),
-            (&["sum_timer_wait"][..], 1e-3),
+            (
+                &["total_exec_time", "total_time"][..],
+                1e6,
+                Dialect::Postgresql,
+            ),
+            (&["sum_timer_wait"][..], 1e-3, Dialect::Mysql),
         ];
         let total = totals
             .iter()
-            .find_map(|(names, scale)| Some((column(names)?, *scale)));
+            .find_map(|(names, scale, dialect)| Some((column(names)?, *scale, *dialect)));
         let text = column(&["query", "digest_text"]).ok_or("a column query is missing")?;
         let calls = column(&["calls", "count_star"]).ok_or("a column calls is missing")?;
-        let (total, scale) =
+        let (total, scale, dialect) =
             total.ok_or("a column total_exec_time or SUM_TIMER_WAIT is missing")?;
         Ok(Columns {
             text,
@@ -123,6 +129,7 @@ impl Columns {
             scale,
             max: column(&["max_exec_time", "max_time", "max_timer_wait"]),
             errors: column(&["sum_errors"]),
+            dialect,
         })
     }
 }

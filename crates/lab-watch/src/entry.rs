@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a line of a log tells of.
 
+use crate::sql::Dialect;
+
 /// A request, or a statement that a database executed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Entry<'a> {
@@ -16,6 +18,8 @@ pub struct Entry<'a> {
     pub target: &'a [u8],
     /// Whether it is a statement.
     pub is_query: bool,
+    /// The language of a statement.
+    pub dialect: Dialect,
     /// The status code; 0: not known. A statement that failed has 500.
     pub status: u16,
     /// Bytes sent.

@@ -26,8 +26,10 @@ pub mod route;
 mod rules;
 mod seconds;
 mod sketch;
+mod sql;
 mod tally;
 mod time;
+mod zone_words;
 
 pub use entry::{Entry, LineKind};
 pub use format::{Hints, LogReader};

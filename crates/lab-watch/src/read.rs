@@ -196,9 +196,8 @@ impl ServerLog {
 
     /// Keeps the beginning of a line.
     fn keep_part(&mut self, bytes: &[u8]) {
-        if self.part.len() + bytes.len() > LONGEST_LINE {
-            self.lines.all += 1;
-            self.lines.too_long += 1;
+        if self.part.len() + bytes.len() > self.longest_line() {
+            self.count_too_long();
             self.skips_line = true;
             self.part = Vec::new();
         } else {
@@ -213,17 +212,42 @@ impl ServerLog {
             line => line,
         };
         self.lines.all += 1;
-        if line.len() > LONGEST_LINE {
-            self.lines.too_long += 1;
-            return;
+        if line.len() > self.longest_line() {
+            self.lines.all -= 1;
+            return self.count_too_long();
         }
         let Some(reader) = &mut self.reader else {
             return;
         };
-        match reader.line(line, &mut |entry: &Entry| tally.add(entry)) {
-            LineKind::Entry => self.lines.entries += 1,
-            LineKind::Other => self.lines.other += 1,
+        let mut entries = 0;
+        let kind = reader.line(line, &mut |entry: &Entry| {
+            entries += 1;
+            tally.add(entry);
+        });
+        match kind {
             LineKind::Malformed => self.lines.malformed += 1,
+            LineKind::Entry | LineKind::Other => self.lines.other += 1,
+        }
+        self.count_entries(entries);
+    }
+
+    /// Counts entries that became complete. Each has a line of its own, which was counted as another one until now.
+    fn count_entries(&mut self, entries: u64) {
+        self.lines.entries += entries;
+        self.lines.other = self.lines.other.saturating_sub(entries);
+    }
+
+    fn longest_line(&self) -> usize {
+        self.reader
+            .as_ref()
+            .map_or(LONGEST_LINE, LogReader::longest_line)
+    }
+
+    fn count_too_long(&mut self) {
+        self.lines.all += 1;
+        self.lines.too_long += 1;
+        if let Some(reader) = &mut self.reader {
+            reader.skip_line();
         }
     }
 
@@ -244,7 +268,14 @@ impl ServerLog {
             self.lines.malformed = malformed;
         }
         if let Some(reader) = &mut self.reader {
-            reader.end(&mut |entry: &Entry| tally.add(entry));
+            let mut entries = 0;
+            let cut_off = reader.end(&mut |entry: &Entry| {
+                entries += 1;
+                tally.add(entry);
+            });
+            self.count_entries(entries);
+            self.lines.cut_off += cut_off;
+            self.lines.other = self.lines.other.saturating_sub(cut_off);
         }
         self.source.lines = self.lines.all;
         Ok(())

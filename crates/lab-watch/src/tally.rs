@@ -292,7 +292,8 @@ impl Tally {
         let is_error = entry.status >= 500;
         let duration = entry.duration_ns.map(|ns| (ns, bucket(ns)));
         if let Some(time) = entry.time_s {
-            self.advance_clock(time);
+            // A statement may be written long after it began.
+            self.advance_clock(time, !entry.is_query);
         }
         let page = &mut self.pages[page_index];
         page.requests += 1;
@@ -340,21 +341,21 @@ impl Tally {
 
     /// Counts an hour whose distribution is not known.
     pub fn add_hour(&mut self, start_s: i64, requests: u64, errors: u64, total_ns: u64) {
-        self.advance_clock(start_s);
+        self.advance_clock(start_s, true);
         let hour = self.hour_at(start_s.div_euclid(3600));
         hour.requests += requests;
         hour.errors += errors;
         hour.total_ns = hour.total_ns.saturating_add(total_ns);
     }
 
-    /// Notes the time of an entry: the span of the log, and jumps of its clock.
+    /// Notes the time of an entry: the span of the log, and jumps of its clock where times are in order.
     #[inline]
-    fn advance_clock(&mut self, time: i64) {
+    fn advance_clock(&mut self, time: i64, is_in_order: bool) {
         if time < self.first_s || time > self.last_s {
             self.first_s = self.first_s.min(time);
             self.widen_for(time.max(self.last_s));
         }
-        if time < self.last_s.saturating_sub(JUMP) {
+        if is_in_order && time < self.last_s.saturating_sub(JUMP) {
             self.clock_jumps += 1;
         }
         self.last_s = time;
@@ -427,8 +428,8 @@ impl Tally {
     #[inline]
     fn hash(&self, entry: &Entry, path: &[u8]) -> u64 {
         let mut hasher = self.random.build_hasher();
-        // Letters of a method leave the highest bit free.
-        let kind = u64::from(entry.is_query) << 63;
+        // A statement has no method, and letters of one leave the highest bit free.
+        let kind = u64::from(entry.is_query) << 63 | (entry.dialect as u64) << 62;
         hasher.write_u64(kind | registers::first_word(entry.method));
         let hides_numbers = !entry.is_query && !self.rules_tell_numbers;
         if hides_numbers && registers::has_digit_behind(b'/', path) {
@@ -475,7 +476,10 @@ impl Tally {
     #[inline(never)]
     fn page_of_path(&mut self, entry: &Entry, path: &[u8]) -> (usize, bool) {
         if entry.is_query {
-            return (self.page_named(PageKind::Query, &query::fold(path)), false);
+            return (
+                self.page_named(PageKind::Query, &query::fold(path, entry.dialect)),
+                false,
+            );
         }
         let is_check = self.rules.is_check(path) || agent::is_check(path);
         let kind = if is_check {

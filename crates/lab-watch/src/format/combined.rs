@@ -90,6 +90,7 @@ impl Combined {
             method,
             target,
             is_query: false,
+            dialect: Default::default(),
             status: fields.status,
             bytes: fields.bytes,
             agent: fields.agent,

@@ -88,6 +88,7 @@ impl Json {
             method,
             target,
             is_query: false,
+            dialect: Default::default(),
             status: fields.status,
             bytes: fields.bytes,
             agent: fields.agent.as_bytes(),

@@ -4,24 +4,33 @@
 mod combined;
 #[cfg(test)]
 mod combined_reference;
-mod database;
 mod haproxy;
 mod json;
+mod line_prefix;
 mod pattern;
+mod postgresql;
+mod sessions;
+mod slow_log;
 mod w3c;
 
 use crate::entry::{Entry, LineKind};
+use crate::read::LONGEST_LINE;
 use crate::registers::RegisterWidth;
 use crate::time::Zone;
+use crate::zone_words::NO_ZONE;
 use combined::Combined;
-use database::{PostgresqlLog, SlowLog};
 use haproxy::HaProxy;
 use json::Json;
+use line_prefix::{HeadTime, LinePrefix};
 use pattern::Pattern;
+use postgresql::{PostgresqlLog, is_csv_head, is_json_message};
+use slow_log::SlowLog;
 use w3c::W3c;
 
 /// Lines from which the format is found.
 const SAMPLE_LINES: usize = 200;
+/// Bytes of a line in a log of statements.
+const LONGEST_STATEMENT_LINE: usize = 16 << 20;
 
 /// What is known of a log before it is read.
 #[derive(Clone, Debug, Default)]
@@ -81,16 +90,19 @@ pub fn find(begin: &[u8], hints: &Hints) -> Result<LogFormat, String> {
         return configured_reader(format, begin, hints)
             .map(|reader| LogFormat::Lines(Box::new(reader)));
     }
-    let lines: Vec<&[u8]> = begin
-        .split(|b| *b == b'\n')
-        .map(|line| line.strip_suffix(b"\r").unwrap_or(line))
-        .filter(|line| !line.is_empty())
-        .take(SAMPLE_LINES)
-        .collect();
+    let lines = sample_lines(begin);
     if let Some(document) = document_kind(&lines) {
         return Ok(LogFormat::Document(document));
     }
-    let formats = [w3c, slow_log, json, haproxy, combined, postgresql];
+    let formats = [
+        w3c,
+        slow_log,
+        postgresql_records,
+        json,
+        haproxy,
+        combined,
+        postgresql,
+    ];
     let reader = formats.iter().find_map(|format| format(&lines, hints));
     reader.map(|reader| LogFormat::Lines(Box::new(reader))).ok_or_else(|| {
         let first = lines.first().copied().unwrap_or_default();
@@ -101,6 +113,17 @@ pub fn find(begin: &[u8], hints: &Hints) -> Result<LogFormat, String> {
              --log-format '%h %l %u %t \"%r\" %>s %b %D'\n  --log-format '$remote_addr [$time_local] \"$request\" $status $request_time'"
         )
     })
+}
+
+/// The first lines that are not empty.
+fn sample_lines(begin: &[u8]) -> Vec<&[u8]> {
+    let lines = begin
+        .split(|b| *b == b'\n')
+        .map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+    lines
+        .filter(|line| !line.is_empty())
+        .take(SAMPLE_LINES)
+        .collect()
 }
 
 fn document_kind(lines: &[&[u8]]) -> Option<WholeLog> {
@@ -134,6 +157,13 @@ fn configured_reader(format: &str, begin: &[u8], hints: &Hints) -> Result<LogRea
         "combined" | "common" => {
             let lines: Vec<&[u8]> = begin.split(|b| *b == b'\n').take(SAMPLE_LINES).collect();
             Ok(combined(&lines, hints).unwrap_or_else(|| combined_reader(None, "", hints)))
+        }
+        _ if format.contains('%') && postgresql_heads(&sample_lines(begin)).is_some() => {
+            let log = PostgresqlLog::text(LinePrefix::new(format)?, hints.zone.clone());
+            Ok(postgresql_reader(
+                "PostgreSQL's log with the log_line_prefix that was given",
+                log,
+            ))
         }
         _ => {
             let pattern = Pattern::new(format, hints.zone.clone())?;
@@ -179,7 +209,6 @@ fn combined_reader(
     }
 }
 
-const NO_ZONE: &str = "The log's times have no zone and are taken as UTC: name it with --zone.";
 const IN_UTC: &str =
     "The log's times are UTC: for hours of the server's own time name its zone with --zone.";
 
@@ -239,46 +268,68 @@ fn w3c(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
 }
 
 fn slow_log(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
-    let is_header = |line: &&[u8]| {
-        line.starts_with(b"# Time: ")
-            || line.starts_with(b"# User@Host: ")
-            || line.starts_with(b"# Query_time: ")
-    };
-    lines.iter().any(is_header).then(|| LogReader {
-        words: "slow query log of MariaDB or MySQL".into(),
-        step_ns: Some(1_000),
-        zone_advice: advice_unless_given(&hints.zone, NO_ZONE),
-        kind: FormatKind::SlowLog(Box::new(SlowLog::new(hints.zone.clone()))),
-    })
+    lines
+        .iter()
+        .any(|line| SlowLog::is_mark(line))
+        .then(|| LogReader {
+            words: "slow query log of MariaDB or MySQL".into(),
+            step_ns: Some(1_000),
+            zone_advice: None,
+            kind: FormatKind::SlowLog(Box::new(SlowLog::with_sample(hints.zone.clone(), lines))),
+        })
+}
+
+/// PostgreSQL's log as CSV or JSON.
+fn postgresql_records(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
+    let zone = || hints.zone.clone();
+    if lines.iter().any(|line| is_csv_head(line)) {
+        return Some(postgresql_reader(
+            "PostgreSQL's log in CSV",
+            PostgresqlLog::csv(zone()),
+        ));
+    }
+    if lines.iter().any(|line| is_json_message(line)) {
+        return Some(postgresql_reader(
+            "PostgreSQL's log in JSON",
+            PostgresqlLog::json(zone()),
+        ));
+    }
+    None
 }
 
 fn postgresql(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
-    let marks = [
-        &b"LOG:  "[..],
-        b"STATEMENT:  ",
-        b"ERROR:  ",
-        b"FATAL:  ",
-        b"DETAIL:  ",
-    ];
-    let is_log = |line: &&[u8]| {
-        marks
-            .iter()
-            .any(|mark| memchr::memmem::find(line, mark).is_some())
-    };
-    let begins_with_time = |line: &&&[u8]| {
-        line.get(..19)
-            .is_some_and(|t| crate::time::iso(t).is_some())
-    };
-    lines
-        .iter()
-        .filter(begins_with_time)
-        .any(is_log)
-        .then(|| LogReader {
-            words: "PostgreSQL's log".into(),
-            step_ns: Some(1_000),
-            zone_advice: None,
-            kind: FormatKind::Postgresql(Box::new(PostgresqlLog::new(hints.zone.clone()))),
-        })
+    let has_time = postgresql_heads(lines)?;
+    let log = PostgresqlLog::text(LinePrefix::Found(has_time), hints.zone.clone());
+    Some(postgresql_reader("PostgreSQL's log", log))
+}
+
+/// Whether lines are of PostgreSQL's log, and then whether they have times.
+fn postgresql_heads(lines: &[&[u8]]) -> Option<bool> {
+    let prefix = LinePrefix::Found(false);
+    let (mut heads, mut times) = (0, 0);
+    for line in lines {
+        let text = line_prefix::syslog_line(line).map_or(*line, |syslog| syslog.text);
+        let Some(head) = prefix.head(text) else {
+            continue;
+        };
+        let has_time = head.time != HeadTime::None;
+        // Without a time a line of another program can look like one.
+        let is_certain = has_time || head.process.is_some() || head.text.starts_with(b"duration: ");
+        if is_certain || text.starts_with(b"LOG:  ") || text.len() < line.len() {
+            heads += 1;
+            times += usize::from(has_time);
+        }
+    }
+    (heads > 0).then_some(times * 2 > heads)
+}
+
+fn postgresql_reader(words: &str, log: PostgresqlLog) -> LogReader {
+    LogReader {
+        words: words.into(),
+        step_ns: Some(1_000),
+        zone_advice: None,
+        kind: FormatKind::Postgresql(Box::new(log)),
+    }
 }
 
 impl LogReader {
@@ -311,18 +362,48 @@ impl LogReader {
         }
     }
 
-    /// Gives `sink` the last entry, which could have had more lines.
-    pub fn end(&mut self, sink: &mut impl FnMut(&Entry)) {
+    /// Gives `sink` the last entries, which could have had more lines. Returns how many records were cut off.
+    pub fn end(&mut self, sink: &mut impl FnMut(&Entry)) -> u64 {
         match &mut self.kind {
             FormatKind::Postgresql(log) => log.end(sink),
-            FormatKind::SlowLog(log) => log.end(sink),
-            _ => {}
+            FormatKind::SlowLog(log) => {
+                log.end(sink);
+                0
+            }
+            _ => 0,
+        }
+    }
+
+    /// Whether the zone of times is a guess.
+    pub fn is_zone_guessed(&self) -> bool {
+        match &self.kind {
+            FormatKind::Postgresql(log) => log.is_zone_guessed(),
+            FormatKind::SlowLog(log) => log.is_zone_guessed(),
+            _ => self.zone_advice == Some(NO_ZONE),
+        }
+    }
+
+    /// Bytes of a line; a longer one is counted and skipped. Statements can be long.
+    pub(crate) fn longest_line(&self) -> usize {
+        match &self.kind {
+            FormatKind::Postgresql(_) | FormatKind::SlowLog(_) => LONGEST_STATEMENT_LINE,
+            _ => LONGEST_LINE,
+        }
+    }
+
+    /// A line was longer than that, and was skipped.
+    pub(crate) fn skip_line(&mut self) {
+        if let FormatKind::Postgresql(log) = &mut self.kind {
+            log.skip_line();
         }
     }
 
     /// What to change, where the log has no durations or their unit is in doubt.
     pub fn advice(&self) -> Option<String> {
+        let sentences = |all: Vec<String>| (!all.is_empty()).then(|| all.join(" "));
         let advice = match &self.kind {
+            FormatKind::Postgresql(log) => return sentences(log.advice()),
+            FormatKind::SlowLog(log) => return sentences(log.advice()),
             FormatKind::Combined(combined) if combined.is_doubtful() => {
                 return Some(DOUBTFUL.into());
             }

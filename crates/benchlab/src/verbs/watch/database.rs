@@ -2,8 +2,9 @@
 //! Statements that a database server counted, asked of the server itself.
 
 use lab_model::{PageKind, WatchedPage};
-use lab_services::{DatabaseKind, StatementTotal, statement_totals};
-use lab_watch::{ReadError, ServerLog, Tally, query};
+use lab_services::{DatabaseKind, MARIADB, StatementTotal, statement_totals};
+use lab_watch::query::{self, Dialect};
+use lab_watch::{ReadError, ServerLog, Tally};
 
 /// Counts the statements of a server. Error: they cannot be read, and what to do.
 pub fn read(
@@ -15,15 +16,20 @@ pub fn read(
     let totals = statement_totals(kind, url).map_err(|e| ReadError::Format(e.to_string()))?;
     log.source.format = format!("statements that {} counted", kind.title);
     log.lines.entries += totals.len() as u64;
-    let pages = totals.into_iter().map(page);
+    let dialect = if kind.software.name == MARIADB.software.name {
+        Dialect::Mysql
+    } else {
+        Dialect::Postgresql
+    };
+    let pages = totals.into_iter().map(|total| page(total, dialect));
     pages.for_each(|page| tally.add_page(page));
     Ok(())
 }
 
-fn page(total: StatementTotal) -> WatchedPage {
+fn page(total: StatementTotal, dialect: Dialect) -> WatchedPage {
     WatchedPage {
         kind: PageKind::Query,
-        name: query::fold(total.text.as_bytes()),
+        name: query::fold(total.text.as_bytes(), dialect),
         requests: total.calls,
         errors: total.errors,
         timed: total.calls,

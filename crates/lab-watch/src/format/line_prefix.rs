@@ -1,0 +1,640 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The head of a line of PostgreSQL's log: its `log_line_prefix`, and the severity behind it.
+//!
+//! Source: PostgreSQL 17, 19.8.3 *What to Log*.
+
+use crate::time::{iso, number, scaled};
+use memchr::memmem;
+
+/// Bytes in which a head is looked for.
+const MAX_HEAD: usize = 2048;
+/// Attempts at a prefix whose fields can end in several places.
+const MAX_ATTEMPTS: usize = 2000;
+
+/// The severity of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    /// Debugging messages, notices and warnings.
+    Minor,
+    /// `LOG`
+    Log,
+    /// `ERROR`: a statement failed.
+    Error,
+    /// `FATAL`, `PANIC`: a session ended, perhaps within a statement.
+    Fatal,
+}
+
+impl Severity {
+    /// The severity of that name.
+    pub fn named(name: &[u8]) -> Option<Severity> {
+        Some(match name {
+            b"LOG" => Severity::Log,
+            b"ERROR" => Severity::Error,
+            b"FATAL" | b"PANIC" => Severity::Fatal,
+            b"DEBUG" | b"DEBUG1" | b"DEBUG2" | b"DEBUG3" | b"DEBUG4" | b"DEBUG5" | b"INFO"
+            | b"NOTICE" | b"WARNING" => Severity::Minor,
+            _ => return None,
+        })
+    }
+}
+
+/// The kind of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LineTag {
+    /// A message.
+    Message(Severity),
+    /// The statement of the message before it.
+    Statement,
+    /// Something else about the message before it.
+    Detail,
+}
+
+/// The time of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeadTime<'l> {
+    /// It has none.
+    None,
+    /// As clocks showed it, in seconds since 1970 as if it were UTC, and the zone as it is written.
+    Local(i64, Option<&'l [u8]>),
+    /// In seconds since 1970.
+    Unix(i64),
+}
+
+/// The first line of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Head<'l> {
+    /// When it was written.
+    pub time: HeadTime<'l>,
+    /// The server's process or session; `None`: the prefix has none.
+    pub process: Option<&'l [u8]>,
+    /// What the line is.
+    pub tag: LineTag,
+    /// The text of the message.
+    pub text: &'l [u8],
+}
+
+/// How heads of lines are found.
+#[derive(Clone, Debug)]
+pub enum LinePrefix {
+    /// By the looks of times and process numbers. With `true` a head has a time.
+    Found(bool),
+    /// By the server's `log_line_prefix`.
+    Given(Vec<PrefixPiece>),
+}
+
+/// A piece of a `log_line_prefix`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PrefixPiece {
+    /// Characters as they are.
+    Text(Vec<u8>),
+    /// What `%` and this letter stand for.
+    Escape(u8),
+}
+
+impl LinePrefix {
+    /// Compiles a `log_line_prefix`. Error: an escape is unknown.
+    pub fn new(prefix: &str) -> Result<LinePrefix, String> {
+        let mut pieces = Vec::new();
+        let mut text = Vec::new();
+        let mut bytes = prefix.bytes().peekable();
+        while let Some(byte) = bytes.next() {
+            if byte != b'%' {
+                text.push(byte);
+                continue;
+            }
+            while bytes
+                .next_if(|b| *b == b'-' || b.is_ascii_digit())
+                .is_some()
+            {}
+            match bytes.next() {
+                Some(b'%') => text.push(b'%'),
+                Some(letter) if b"audrhpLPtmnielcsvxqQbSV".contains(&letter) => {
+                    if !text.is_empty() {
+                        pieces.push(PrefixPiece::Text(std::mem::take(&mut text)));
+                    }
+                    pieces.push(PrefixPiece::Escape(letter));
+                }
+                _ => {
+                    return Err(format!(
+                        "{prefix:?} is no log_line_prefix of PostgreSQL: it has an unknown escape"
+                    ));
+                }
+            }
+        }
+        if !text.is_empty() {
+            pieces.push(PrefixPiece::Text(text));
+        }
+        Ok(LinePrefix::Given(pieces))
+    }
+
+    /// The head of a line; `None`: it continues the message before it, or is none of PostgreSQL's.
+    pub fn head<'l>(&self, line: &'l [u8]) -> Option<Head<'l>> {
+        match self {
+            LinePrefix::Found(has_time) => {
+                let head = found_head(line)?;
+                (!has_time || head.time != HeadTime::None).then_some(head)
+            }
+            LinePrefix::Given(pieces) => {
+                let mut found = Fields::default();
+                let mut attempts = MAX_ATTEMPTS;
+                let rest = match_pieces(pieces, line, &mut found, &mut attempts)?;
+                let (tag, text) = tag_at_begin(rest)?;
+                Some(Head {
+                    time: found.time.unwrap_or(HeadTime::None),
+                    process: found.session.or(found.process),
+                    tag,
+                    text,
+                })
+            }
+        }
+    }
+}
+
+/// The kind of a line whose tag has that name.
+fn tag_named(name: &[u8]) -> Option<LineTag> {
+    match name {
+        b"STATEMENT" => Some(LineTag::Statement),
+        b"DETAIL" | b"HINT" | b"CONTEXT" | b"QUERY" | b"LOCATION" | b"BACKTRACE" => {
+            Some(LineTag::Detail)
+        }
+        _ => Severity::named(name).map(LineTag::Message),
+    }
+}
+
+/// A tag such as `LOG:  ` and the text behind it.
+fn tag_at_begin(text: &[u8]) -> Option<(LineTag, &[u8])> {
+    let end = memmem::find(&text[..text.len().min(16)], b":  ")?;
+    Some((tag_named(&text[..end])?, &text[end + 3..]))
+}
+
+/// A head by its looks: what stands before the first tag is the prefix.
+fn found_head(line: &[u8]) -> Option<Head<'_>> {
+    if line.first() == Some(&b'\t') {
+        return None;
+    }
+    let begin = &line[..line.len().min(MAX_HEAD)];
+    let (at, tag, text) = memmem::find_iter(begin, b":  ").find_map(|end| {
+        let letters = line[..end]
+            .iter()
+            .rev()
+            .take_while(|b| b.is_ascii_uppercase() || b.is_ascii_digit())
+            .count();
+        let at = end - letters;
+        let is_word_before = at > 0 && line[at - 1].is_ascii_alphanumeric();
+        let tag = tag_named(&line[at..end]).filter(|_| !is_word_before)?;
+        Some((at, tag, &line[end + 3..]))
+    })?;
+    let prefix = &line[..at];
+    let (time, before, after) = found_time(prefix);
+    let process = found_session(before)
+        .or_else(|| found_session(after))
+        .or_else(|| found_process(before, after));
+    Some(Head {
+        time,
+        process,
+        tag,
+        text,
+    })
+}
+
+/// The first time in a prefix, and what is before and behind it.
+fn found_time(prefix: &[u8]) -> (HeadTime<'_>, &[u8], &[u8]) {
+    for at in 0..prefix.len().saturating_sub(12) {
+        let is_begin = at == 0 || !prefix[at - 1].is_ascii_alphanumeric();
+        if !is_begin || !prefix[at].is_ascii_digit() {
+            continue;
+        }
+        let text = &prefix[at..];
+        if let Some((time, length)) = local_time(text).or_else(|| unix_time(text)) {
+            return (time, &prefix[..at], &text[length..]);
+        }
+    }
+    (HeadTime::None, b"", prefix)
+}
+
+/// A time such as `2026-05-01 10:00:00.123 CEST` at the beginning of a text, and its length.
+pub fn local_time(text: &[u8]) -> Option<(HeadTime<'_>, usize)> {
+    let (local_s, _) = iso(text.get(..19)?)?;
+    let mut at = 19;
+    if let Some(b'.' | b',') = text.get(at) {
+        let digits = text[at + 1..]
+            .iter()
+            .take_while(|b| b.is_ascii_digit())
+            .count();
+        at += if digits > 0 { 1 + digits } else { 0 };
+    }
+    let blank = usize::from(text.get(at) == Some(&b' '));
+    let zone = zone_length(&text[at + blank..]);
+    Some(match zone {
+        0 => (HeadTime::Local(local_s, None), at),
+        length => {
+            let begin = at + blank;
+            let word = &text[begin..begin + length];
+            let word = word
+                .strip_prefix(b"<")
+                .and_then(|w| w.strip_suffix(b">"))
+                .unwrap_or(word);
+            (HeadTime::Local(local_s, Some(word)), begin + length)
+        }
+    })
+}
+
+/// `%n`: seconds since 1970 with three decimals.
+fn unix_time(text: &[u8]) -> Option<(HeadTime<'_>, usize)> {
+    let is_form = text.len() >= 14 && text[..10].iter().all(u8::is_ascii_digit) && text[10] == b'.';
+    let is_end = text.get(14).is_none_or(|b| !b.is_ascii_digit());
+    let seconds = (is_form && is_end)
+        .then(|| scaled(&text[..14], 1_000))
+        .flatten()?
+        / 1_000;
+    Some((HeadTime::Unix(i64::try_from(seconds).ok()?), 14))
+}
+
+/// The length of a zone: `UTC`, `CEST`, `+03`, `-0330`, `+05:30`, `<+03>`.
+fn zone_length(text: &[u8]) -> usize {
+    let letters = text.iter().take_while(|b| b.is_ascii_alphabetic()).count();
+    let is_word_end = |at: usize| {
+        text.get(at)
+            .is_none_or(|b| !b.is_ascii_alphanumeric() && *b != b'_' && *b != b'=')
+    };
+    if (1..=6).contains(&letters)
+        && text[0].is_ascii_uppercase()
+        && text[letters - 1].is_ascii_uppercase()
+    {
+        let is_zulu_or_longer = letters > 1 || text[0] == b'Z';
+        return if is_zulu_or_longer && is_word_end(letters) {
+            letters
+        } else {
+            0
+        };
+    }
+    match text {
+        [b'<', rest @ ..] => match zone_length(rest) {
+            inner if inner > 0 && rest.get(inner) == Some(&b'>') => inner + 2,
+            _ => 0,
+        },
+        [b'+' | b'-', rest @ ..] => {
+            let digits = rest.iter().take_while(|b| b.is_ascii_digit()).count();
+            match (digits, &rest[digits..]) {
+                (2, [b':', a, b, ..]) if a.is_ascii_digit() && b.is_ascii_digit() => 6,
+                (2 | 4, _) => 1 + digits,
+                _ => 0,
+            }
+        }
+        _ => 0,
+    }
+}
+
+/// `%c`, the time at which a session began and its process in hexadecimal digits: `65a1b2c3.4d2`.
+fn found_session(text: &[u8]) -> Option<&[u8]> {
+    let is_word = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.');
+    text.split(|b| !is_word(b))
+        .find(|word| session_length(word) == word.len() && !word.is_empty())
+}
+
+fn session_length(text: &[u8]) -> usize {
+    let hex = |text: &[u8]| text.iter().take_while(|b| b.is_ascii_hexdigit()).count();
+    let seconds = hex(text);
+    if !(7..=9).contains(&seconds) || text.get(seconds) != Some(&b'.') {
+        return 0;
+    }
+    match hex(&text[seconds + 1..]) {
+        0 => 0,
+        process if process <= 8 => seconds + 1 + process,
+        _ => 0,
+    }
+}
+
+/// A process number: one in brackets, else one with a name, else one alone.
+fn found_process<'l>(before: &'l [u8], after: &'l [u8]) -> Option<&'l [u8]> {
+    let is_number =
+        |word: &&[u8]| !word.is_empty() && word.len() <= 10 && word.iter().all(u8::is_ascii_digit);
+    let bracketed = |text: &'l [u8]| {
+        let mut parts = text.split(|b| *b == b'[').skip(1);
+        parts.find_map(|part| {
+            part.split(|b| *b == b']')
+                .next()
+                .filter(is_number)
+                .filter(|n| part.len() > n.len())
+        })
+    };
+    let named = |text: &'l [u8]| {
+        let lower = text.to_ascii_lowercase();
+        [
+            &b"pid="[..],
+            b"pid:",
+            b"process=",
+            b"process:",
+            b"process ",
+            b"p=",
+        ]
+        .iter()
+        .find_map(|name| {
+            let at = memmem::find(&lower, name)
+                .filter(|at| *at == 0 || !lower[*at - 1].is_ascii_alphanumeric())?;
+            let rest = &text[at + name.len()..];
+            let rest = rest.strip_prefix(b" ").unwrap_or(rest);
+            Some(&rest[..rest.iter().take_while(|b| b.is_ascii_digit()).count()]).filter(is_number)
+        })
+    };
+    let alone = |text: &'l [u8]| {
+        text.split(|b| matches!(b, b' ' | b':' | b',' | b'|' | b';'))
+            .find(is_number)
+    };
+    let parts = [after, before];
+    let by = |find: &dyn Fn(&'l [u8]) -> Option<&'l [u8]>| parts.iter().find_map(|part| find(part));
+    by(&bracketed).or_else(|| by(&named)).or_else(|| by(&alone))
+}
+
+/// Fields of a prefix that was given.
+#[derive(Clone, Copy, Debug, Default)]
+struct Fields<'l> {
+    time: Option<HeadTime<'l>>,
+    session: Option<&'l [u8]>,
+    process: Option<&'l [u8]>,
+}
+
+/// Matches pieces with the beginning of a text, and returns what is behind them. A field whose length does not follow
+/// from its form is as short as the rest allows.
+fn match_pieces<'l>(
+    pieces: &[PrefixPiece],
+    text: &'l [u8],
+    fields: &mut Fields<'l>,
+    attempts: &mut usize,
+) -> Option<&'l [u8]> {
+    *attempts = attempts.checked_sub(1)?;
+    let Some((piece, rest)) = pieces.split_first() else {
+        return tag_at_begin(text).map(|_| text);
+    };
+    let letter = match piece {
+        PrefixPiece::Text(expected) => {
+            return match_pieces(rest, text.strip_prefix(&expected[..])?, fields, attempts);
+        }
+        PrefixPiece::Escape(letter) => *letter,
+    };
+    // Paddings are blanks on either side.
+    let padding = text.iter().take_while(|b| **b == b' ').count();
+    let padded = &text[padding..];
+    let digits = |text: &[u8]| text.iter().take_while(|b| b.is_ascii_digit()).count();
+    let length = match letter {
+        // A process without a session writes no more of the prefix.
+        b'q' => {
+            let after = tag_at_begin(text).map(|_| text);
+            return after.or_else(|| match_pieces(rest, text, fields, attempts));
+        }
+        b't' | b'm' | b's' | b'n' => {
+            let (time, length) = if letter == b'n' {
+                unix_time(padded)?
+            } else {
+                local_time(padded)?
+            };
+            // `%s` is when the session began.
+            if letter != b's' {
+                fields.time = Some(time);
+            }
+            Some(length)
+        }
+        b'p' => {
+            fields.process = Some(&padded[..digits(padded)]);
+            Some(digits(padded))
+        }
+        b'c' => {
+            fields.session = Some(&padded[..session_length(padded)]).filter(|s| !s.is_empty());
+            Some(session_length(padded))
+        }
+        b'l' | b'x' => Some(digits(padded)),
+        _ => None,
+    };
+    if let Some(length) = length.filter(|length| *length > 0) {
+        let behind = &padded[length..];
+        let blanks = behind.iter().take_while(|b| **b == b' ').count();
+        return (0..=blanks)
+            .find_map(|skipped| match_pieces(rest, &behind[skipped..], fields, attempts));
+    }
+    if length == Some(0) && matches!(letter, b'p' | b'l') {
+        return None;
+    }
+    let end = text.len().min(MAX_HEAD);
+    (0..=end).find_map(|length| {
+        // Only where the text behind the field can begin.
+        let is_possible = match rest.first() {
+            Some(PrefixPiece::Text(next)) => text[length..].starts_with(next),
+            Some(PrefixPiece::Escape(_)) => true,
+            None => tag_at_begin(&text[length..]).is_some(),
+        };
+        is_possible
+            .then(|| match_pieces(rest, &text[length..], fields, attempts))
+            .flatten()
+    })
+}
+
+/// A line of syslog without what syslog wrote before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SyslogLine<'l> {
+    /// The server's process.
+    pub process: &'l [u8],
+    /// The part of the message, from 1 on; `None`: parts are not numbered.
+    pub part: Option<u64>,
+    /// The time that syslog wrote, if it has a year.
+    pub time: HeadTime<'l>,
+    /// The rest.
+    pub text: &'l [u8],
+}
+
+/// `Jan 13 11:04:00 host postgres[281794]: [5-1] …`
+pub fn syslog_line(line: &[u8]) -> Option<SyslogLine<'_>> {
+    let begin = &line[..line.len().min(256)];
+    let mark = memmem::find(begin, b"]: ")?;
+    let open = memchr::memrchr(b'[', &line[..mark])?;
+    let process = &line[open + 1..mark];
+    let has_name = open > 0
+        && (line[open - 1].is_ascii_alphanumeric() || matches!(line[open - 1], b'_' | b'-'));
+    number(process).filter(|_| has_name)?;
+    let before = &line[..open];
+    let time = match local_time(before) {
+        Some((time, _)) => time,
+        // `Jan 13 11:04:00 `, or `<134>Jan 13 11:04:00 `.
+        None => {
+            let text = before.strip_prefix(b"<").map_or(before, |rest| {
+                &rest[memchr::memchr(b'>', rest).map_or(0, |end| end + 1)..]
+            });
+            let is_clock = text.len() > 15
+                && text[9] == b':'
+                && text[12] == b':'
+                && text[0].is_ascii_uppercase();
+            is_clock.then_some(HeadTime::None)?
+        }
+    };
+    let text = &line[mark + 3..];
+    let numbered = || {
+        let rest = text.strip_prefix(b"[")?;
+        let end = memchr::memchr(b']', &rest[..rest.len().min(32)])?;
+        let dash = memchr::memchr(b'-', &rest[..end])?;
+        number(&rest[..dash])?;
+        Some((
+            number(&rest[dash + 1..end])?,
+            rest.get(end + 2..).unwrap_or_default(),
+        ))
+    };
+    let (part, text) = match numbered() {
+        Some((part, text)) => (Some(part), text),
+        None => (None, text),
+    };
+    Some(SyslogLine {
+        process,
+        part,
+        time,
+        text,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const T: i64 = 1_705_143_840;
+
+    fn found(line: &str) -> (HeadTime<'_>, Option<&str>, &str) {
+        let head = LinePrefix::Found(false)
+            .head(line.as_bytes())
+            .unwrap_or_else(|| panic!("no head in {line}"));
+        let text = |bytes| std::str::from_utf8(bytes).expect("UTF-8");
+        (head.time, head.process.map(text), text(head.text))
+    }
+
+    #[test]
+    fn prefixes_are_found_by_their_looks() {
+        let local = |zone: &'static str| HeadTime::Local(T, Some(zone.as_bytes()));
+        for (line, time, process) in [
+            (
+                "2024-01-13 11:04:00.100 EET [281794] u@dba LOG:  x",
+                local("EET"),
+                Some("281794"),
+            ),
+            (
+                "2024-01-13 11:04:00 CEST [507833]: [1-1] db=shop,user=shop,app=psql LOG:  x",
+                local("CEST"),
+                Some("507833"),
+            ),
+            (
+                "2024-01-13 11:04:00 UTC:10.0.0.5(5432):app@shop:[1234]:LOG:  x",
+                local("UTC"),
+                Some("1234"),
+            ),
+            (
+                "2024-01-13 11:04:00 UTC-65a1b2c3.4d2-LOG:  x",
+                local("UTC"),
+                Some("65a1b2c3.4d2"),
+            ),
+            (
+                "2024-01-13 11:04:00 -03 pid=7,user=u LOG:  x",
+                local("-03"),
+                Some("7"),
+            ),
+            (
+                "2024-01-13 11:04:00 +05:30 9 LOG:  x",
+                local("+05:30"),
+                Some("9"),
+            ),
+            (
+                "[77] 2024-01-13 11:04:00 UTC u LOG:  x",
+                local("UTC"),
+                Some("77"),
+            ),
+            (
+                "2024-01-13T11:04:00Z 2024-01-13 13:04:00 CEST [5] LOG:  x",
+                local("Z"),
+                Some("5"),
+            ),
+            ("1705143840.123 [5] LOG:  x", HeadTime::Unix(T), Some("5")),
+            ("LOG:  x", HeadTime::None, None),
+            ("u@d LOG:  x", HeadTime::None, None),
+        ] {
+            assert_eq!(found(line), (time, process, "x"), "{line}");
+        }
+        let head = |line: &str| {
+            LinePrefix::Found(true)
+                .head(line.as_bytes())
+                .map(|head| head.tag)
+        };
+        assert_eq!(
+            head("2024-01-13 11:04:00 UTC [1] STATEMENT:  SELECT 1"),
+            Some(LineTag::Statement)
+        );
+        assert_eq!(
+            head("2024-01-13 11:04:00 UTC [1] WARNING:  x"),
+            Some(LineTag::Message(Severity::Minor))
+        );
+        assert_eq!(head("2024-01-13 11:04:00 UTC [1] SYSLOG:  x"), None);
+        assert_eq!(head("\t2024-01-13 11:04:00 UTC [1] LOG:  x"), None);
+        assert_eq!(head("LOG:  x"), None);
+    }
+
+    #[test]
+    fn prefixes_that_are_given_are_followed() {
+        let read = |prefix: &str, line: &'static str| {
+            let prefix = LinePrefix::new(prefix).expect("a prefix");
+            let head = prefix.head(line.as_bytes())?;
+            let process = head
+                .process
+                .map(|p| String::from_utf8_lossy(p).into_owned());
+            Some((head.time, process, head.text.to_vec()))
+        };
+        let local = HeadTime::Local(T, Some(b"UTC"));
+        let expected = |process: &str| Some((local, Some(process.to_string()), b"x".to_vec()));
+        for (prefix, line, process) in [
+            (
+                "%m [%p] %q%u@%d ",
+                "2024-01-13 11:04:00.5 UTC [77] me@LOG:  db LOG:  x",
+                "77",
+            ),
+            (
+                "%m [%p] %q%u@%d ",
+                "2024-01-13 11:04:00.5 UTC [77] LOG:  x",
+                "77",
+            ),
+            (
+                "%t:%r:%u@%d:[%p]:",
+                "2024-01-13 11:04:00 UTC:10.0.0.5(5432):app@shop:[1234]:LOG:  x",
+                "1234",
+            ),
+            (
+                "%t-%c-",
+                "2024-01-13 11:04:00 UTC-65a1b2c3.4d2-LOG:  x",
+                "65a1b2c3.4d2",
+            ),
+            (
+                "%p %-10u %a %i %v %x %e %t ",
+                "5 me         LOG:  psql SELECT 3/4 0 00000 2024-01-13 11:04:00 UTC LOG:  x",
+                "5",
+            ),
+        ] {
+            assert_eq!(read(prefix, line), expected(process), "{line}");
+        }
+        assert_eq!(
+            read("%m [%p] ", "2024-01-13 11:04:00.5 UTC 77 LOG:  x"),
+            None
+        );
+        assert!(LinePrefix::new("%h %l %u %t \"%r\" %>s %b").is_err());
+    }
+
+    #[test]
+    fn syslog_is_taken_off() {
+        let line =
+            syslog_line(b"Jan 13 11:04:00 host postgres[77]: [5-2] #011FROM t").expect("a line");
+        assert_eq!(
+            (line.process, line.part, line.text),
+            (&b"77"[..], Some(2), &b"#011FROM t"[..])
+        );
+        let line =
+            syslog_line(b"2024-01-13T11:04:00+00:00 host postgres[77]: LOG:  x").expect("a line");
+        assert_eq!(
+            (line.part, line.time),
+            (None, HeadTime::Local(T, Some(b"+00:00")))
+        );
+        assert_eq!(
+            syslog_line(b"2024-01-13 11:04:00 UTC [77]: [5-1] db=x LOG:  y"),
+            None
+        );
+    }
+}

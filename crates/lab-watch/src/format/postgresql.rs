@@ -1,0 +1,975 @@
+// SPDX-License-Identifier: Apache-2.0
+//! PostgreSQL's log, as its three destinations write it, and behind syslog: lines -> messages, which
+//! [`Sessions`] puts together to statements.
+//!
+//! Sources: PostgreSQL 17, 19.8.4 *Using CSV-Format Log Output*, 19.8.5 *Using JSON-Format Log Output*.
+
+use super::line_prefix::{HeadTime, LinePrefix, LineTag, Severity, local_time, syslog_line};
+use super::sessions::{Message, Sessions};
+use crate::entry::{Entry, LineKind};
+use crate::time::{Zone, number};
+use crate::zone_words::ZoneWords;
+use memchr::memmem::find;
+use serde::Deserialize;
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// Bytes of a message that are kept.
+const MAX_MESSAGE: usize = 16 << 20;
+/// Messages of syslog whose next parts may come.
+const MAX_PARTS: usize = 1_000;
+/// Fields of a line of CSV since PostgreSQL 8.3, and those that are read. Later versions append others.
+const MIN_FIELDS: usize = 22;
+const TIME: usize = 0;
+const PROCESS: usize = 3;
+const SESSION: usize = 5;
+const SEVERITY: usize = 11;
+const MESSAGE: usize = 13;
+const STATEMENT: usize = 19;
+
+/// A reader of PostgreSQL's log.
+#[derive(Clone, Debug)]
+pub struct PostgresqlLog {
+    encoding: Encoding,
+    zones: ZoneWords,
+    sessions: Sessions,
+}
+
+/// How messages are written.
+#[derive(Clone, Debug)]
+enum Encoding {
+    /// `log_destination = stderr` or `syslog`.
+    Text(TextMessages),
+    /// `csvlog`
+    Csv(CsvRecord),
+    /// `jsonlog`, and the same within what CloudNativePG writes.
+    Json,
+}
+
+/// A message whose next lines may come.
+#[derive(Clone, Debug, Default)]
+struct OpenMessage {
+    time_s: Option<i64>,
+    offset_s: i32,
+    process: Option<Vec<u8>>,
+    tag: Option<LineTag>,
+    text: Vec<u8>,
+}
+
+/// Messages in lines of text.
+#[derive(Clone, Debug)]
+struct TextMessages {
+    prefix: LinePrefix,
+    open: OpenMessage,
+    /// Of each process whose parts syslog may mix with those of others.
+    parts: HashMap<Vec<u8>, OpenMessage>,
+}
+
+/// A record of CSV, which can have several lines.
+#[derive(Clone, Debug, Default)]
+struct CsvRecord {
+    bytes: Vec<u8>,
+    is_within_quotes: bool,
+    /// Records whose end is missing.
+    cut: usize,
+}
+
+impl OpenMessage {
+    fn push(&mut self, text: &[u8]) {
+        let room = MAX_MESSAGE.saturating_sub(self.text.len());
+        self.text.extend(&text[..text.len().min(room)]);
+    }
+
+    /// Ends the message: what it says of statements goes to `sink`. False: it has a duration that cannot be read.
+    fn end(&mut self, sessions: &mut Sessions, sink: &mut impl FnMut(&Entry)) -> bool {
+        let process = self.process.as_deref();
+        let is_read = match self.tag.take() {
+            Some(LineTag::Message(severity)) => {
+                let message = Message {
+                    time_s: self.time_s,
+                    offset_s: self.offset_s,
+                    process,
+                    severity,
+                    text: &self.text,
+                };
+                sessions.message(&message, sink)
+            }
+            Some(LineTag::Statement) => {
+                sessions.statement_of_last(process, &self.text, sink);
+                true
+            }
+            Some(LineTag::Detail) | None => true,
+        };
+        self.text.clear();
+        is_read
+    }
+}
+
+impl PostgresqlLog {
+    fn new(encoding: Encoding, zone: Zone) -> PostgresqlLog {
+        PostgresqlLog {
+            encoding,
+            zones: ZoneWords::new(zone),
+            sessions: Sessions::default(),
+        }
+    }
+
+    /// A reader of lines of text.
+    pub fn text(prefix: LinePrefix, zone: Zone) -> PostgresqlLog {
+        let messages = TextMessages {
+            prefix,
+            open: OpenMessage::default(),
+            parts: HashMap::new(),
+        };
+        PostgresqlLog::new(Encoding::Text(messages), zone)
+    }
+
+    /// A reader of CSV.
+    pub fn csv(zone: Zone) -> PostgresqlLog {
+        PostgresqlLog::new(Encoding::Csv(CsvRecord::default()), zone)
+    }
+
+    /// A reader of JSON.
+    pub fn json(zone: Zone) -> PostgresqlLog {
+        PostgresqlLog::new(Encoding::Json, zone)
+    }
+
+    /// Reads a line; entries that are complete are given to `sink`.
+    pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LineKind {
+        match &mut self.encoding {
+            Encoding::Text(messages) => {
+                messages.line(line, &mut self.zones, &mut self.sessions, sink)
+            }
+            Encoding::Csv(record) => record.line(line, &mut self.zones, &mut self.sessions, sink),
+            Encoding::Json => json_line(line, &mut self.zones, &mut self.sessions, sink),
+        }
+    }
+
+    /// A line was so long that it was passed over.
+    pub fn skip_line(&mut self) {
+        if let Encoding::Csv(record) = &mut self.encoding {
+            record.drop_open();
+        }
+    }
+
+    /// Ends the log. Returns how many records were cut off.
+    pub fn end(&mut self, sink: &mut impl FnMut(&Entry)) -> u64 {
+        let cut_off = match &mut self.encoding {
+            Encoding::Text(messages) => {
+                let parts = messages.parts.drain().map(|(_, open)| open);
+                let mut all: Vec<OpenMessage> = parts.collect();
+                all.push(std::mem::take(&mut messages.open));
+                let ended = all
+                    .iter_mut()
+                    .map(|open| open.end(&mut self.sessions, sink));
+                ended.filter(|is_read| !is_read).count()
+            }
+            Encoding::Csv(record) => {
+                let record = std::mem::take(record);
+                record.cut + usize::from(record.is_within_quotes)
+            }
+            Encoding::Json => 0,
+        };
+        self.sessions.end(sink);
+        cut_off as u64
+    }
+
+    /// Whether a zone was guessed.
+    pub fn is_zone_guessed(&self) -> bool {
+        self.zones.is_guessed()
+    }
+
+    /// What was assumed, and what the server can write in addition; a sentence each.
+    pub fn advice(&self) -> Vec<String> {
+        let mut sentences = self.zones.assumptions();
+        sentences.extend(self.sessions.advice());
+        sentences
+    }
+}
+
+fn resolve(time: HeadTime, zones: &mut ZoneWords) -> (Option<i64>, i32) {
+    match time {
+        HeadTime::None => (None, 0),
+        HeadTime::Local(local_s, zone) => {
+            let (time_s, offset_s) = zones.resolve(local_s, zone);
+            (Some(time_s), offset_s)
+        }
+        HeadTime::Unix(time_s) => {
+            let (time_s, offset_s) = zones.resolve_utc(time_s);
+            (Some(time_s), offset_s)
+        }
+    }
+}
+
+/// What a line with the beginning of a message is.
+fn kind(severity: Severity, text: &[u8]) -> LineKind {
+    let is_entry = severity == Severity::Log
+        && [&b"duration: "[..], b"statement: ", b"execute "]
+            .iter()
+            .any(|begin| text.starts_with(begin));
+    if is_entry {
+        LineKind::Entry
+    } else {
+        LineKind::Other
+    }
+}
+
+impl TextMessages {
+    fn line(
+        &mut self,
+        line: &[u8],
+        zones: &mut ZoneWords,
+        sessions: &mut Sessions,
+        sink: &mut impl FnMut(&Entry),
+    ) -> LineKind {
+        if line.first() == Some(&b'\t') {
+            return self.next_line(&line[1..]);
+        }
+        if let Some(syslog) = syslog_line(line) {
+            let text = without_escapes(syslog.text);
+            if syslog.part.is_some_and(|part| part > 1) {
+                return self.next_part(syslog.process, &text);
+            }
+            if let Some((mut open, kind)) = self.head(&text, zones) {
+                open.process.get_or_insert_with(|| syslog.process.to_vec());
+                if open.time_s.is_none() {
+                    (open.time_s, open.offset_s) = resolve(syslog.time, zones);
+                }
+                return self.begin_part(syslog.process, open, kind, sessions, sink);
+            }
+        }
+        match self.head(line, zones) {
+            Some((open, kind)) => {
+                let mut last = std::mem::replace(&mut self.open, open);
+                if last.end(sessions, sink) {
+                    kind
+                } else {
+                    LineKind::Malformed
+                }
+            }
+            None => match (line, container_line(line)) {
+                ([], _) if self.open.tag.is_none() => LineKind::Other,
+                (_, Some(rest)) => self.next_line(rest),
+                _ => self.next_line(line),
+            },
+        }
+    }
+
+    /// The beginning of a message, and what its line is.
+    fn head(&self, line: &[u8], zones: &mut ZoneWords) -> Option<(OpenMessage, LineKind)> {
+        let head = self.prefix.head(line)?;
+        let kind = match head.tag {
+            LineTag::Message(severity) => kind(severity, head.text),
+            _ => LineKind::Other,
+        };
+        let (time_s, offset_s) = resolve(head.time, zones);
+        let open = OpenMessage {
+            time_s,
+            offset_s,
+            process: head.process.map(<[u8]>::to_vec),
+            tag: Some(head.tag),
+            text: head.text[..head.text.len().min(MAX_MESSAGE)].to_vec(),
+        };
+        Some((open, kind))
+    }
+
+    fn next_line(&mut self, line: &[u8]) -> LineKind {
+        if self.open.tag.is_none() {
+            return LineKind::Malformed;
+        }
+        self.open.push(b"\n");
+        self.open.push(line);
+        LineKind::Other
+    }
+
+    /// The next part of a message: after a line break, or where syslog's lines are too short for it.
+    fn next_part(&mut self, process: &[u8], text: &[u8]) -> LineKind {
+        let Some(open) = self.parts.get_mut(process) else {
+            return LineKind::Malformed;
+        };
+        match text.strip_prefix(b"\t") {
+            Some(line) => {
+                open.push(b"\n");
+                open.push(line);
+            }
+            None => open.push(text),
+        }
+        LineKind::Other
+    }
+
+    fn begin_part(
+        &mut self,
+        process: &[u8],
+        open: OpenMessage,
+        kind: LineKind,
+        sessions: &mut Sessions,
+        sink: &mut impl FnMut(&Entry),
+    ) -> LineKind {
+        if self.parts.len() > MAX_PARTS {
+            for (_, mut open) in self.parts.drain() {
+                open.end(sessions, sink);
+            }
+        }
+        let last = self.parts.insert(process.to_vec(), open);
+        if last.is_none_or(|mut last| last.end(sessions, sink)) {
+            kind
+        } else {
+            LineKind::Malformed
+        }
+    }
+}
+
+/// The rest of a line before which a container's runtime wrote the time, if it continues a message.
+fn container_line(line: &[u8]) -> Option<&[u8]> {
+    let (time, length) = local_time(line)?;
+    let rest = line[length..].strip_prefix(b" ")?.strip_prefix(b"\t")?;
+    matches!(time, HeadTime::Local(..)).then_some(rest)
+}
+
+/// Syslog writes a tab as `#011`.
+fn without_escapes(text: &[u8]) -> Cow<'_, [u8]> {
+    if find(text, b"#01").is_none() {
+        return text.into();
+    }
+    let mut plain = Vec::with_capacity(text.len());
+    let mut at = 0;
+    while at < text.len() {
+        let escape = [(&b"#011"[..], b'\t'), (b"#012", b'\n'), (b"#015", b'\r')];
+        let escape = escape.iter().find(|(name, _)| text[at..].starts_with(name));
+        plain.push(escape.map_or(text[at], |(_, byte)| *byte));
+        at += escape.map_or(1, |(name, _)| name.len());
+    }
+    plain.into()
+}
+
+/// Whether a line is the first one of a record of CSV: a time with its zone, user, database and process.
+pub fn is_csv_head(line: &[u8]) -> bool {
+    let Some((HeadTime::Local(_, Some(_)), length)) = local_time(line) else {
+        return false;
+    };
+    let mut rest = &line[length..];
+    for field in 0..4 {
+        let Some(after) = rest.strip_prefix(b",") else {
+            return false;
+        };
+        let end = match after {
+            // A quote that is doubled is within another field.
+            [b'"', b'"', ..] => return false,
+            [b'"', text @ ..] => {
+                let Some(end) = find(text, b"\",") else {
+                    return false;
+                };
+                end + 2
+            }
+            _ => after.iter().position(|b| *b == b',').unwrap_or(after.len()),
+        };
+        if field == 2 && number(&after[..end]).is_none() {
+            return false;
+        }
+        rest = &after[end..];
+    }
+    true
+}
+
+impl CsvRecord {
+    /// Gives up a record whose end is missing.
+    fn drop_open(&mut self) {
+        self.cut += usize::from(self.is_within_quotes);
+        self.is_within_quotes = false;
+        self.bytes.clear();
+    }
+
+    fn line(
+        &mut self,
+        line: &[u8],
+        zones: &mut ZoneWords,
+        sessions: &mut Sessions,
+        sink: &mut impl FnMut(&Entry),
+    ) -> LineKind {
+        if self.is_within_quotes && is_csv_head(line) {
+            self.drop_open();
+        }
+        if !self.is_within_quotes && !is_csv_head(line) {
+            return if line.is_empty() {
+                LineKind::Other
+            } else {
+                LineKind::Malformed
+            };
+        }
+        if self.is_within_quotes {
+            self.bytes.push(b'\n');
+        }
+        let room = MAX_MESSAGE.saturating_sub(self.bytes.len());
+        self.bytes.extend(&line[..line.len().min(room)]);
+        self.is_within_quotes ^= memchr::memchr_iter(b'"', line).count() % 2 == 1;
+        if self.is_within_quotes {
+            return LineKind::Other;
+        }
+        let bytes = std::mem::take(&mut self.bytes);
+        csv_record(&bytes, zones, sessions, sink)
+    }
+}
+
+fn csv_record(
+    record: &[u8],
+    zones: &mut ZoneWords,
+    sessions: &mut Sessions,
+    sink: &mut impl FnMut(&Entry),
+) -> LineKind {
+    let fields = csv_fields(record);
+    if fields.len() < MIN_FIELDS {
+        return LineKind::Malformed;
+    }
+    let process = if fields[SESSION].is_empty() {
+        &fields[PROCESS]
+    } else {
+        &fields[SESSION]
+    };
+    let (Some((time, _)), Some(severity)) = (
+        local_time(&fields[TIME]),
+        Severity::named(&fields[SEVERITY]),
+    ) else {
+        return LineKind::Malformed;
+    };
+    let (time_s, offset_s) = resolve(time, zones);
+    let message = Message {
+        time_s,
+        offset_s,
+        process: Some(process),
+        severity,
+        text: &fields[MESSAGE],
+    };
+    read_record(&message, &fields[STATEMENT], sessions, sink)
+}
+
+/// Reads a message that has its statement with it.
+fn read_record(
+    message: &Message,
+    statement: &[u8],
+    sessions: &mut Sessions,
+    sink: &mut impl FnMut(&Entry),
+) -> LineKind {
+    let is_read = sessions.message(message, sink);
+    if !statement.is_empty() {
+        sessions.statement_of_last(message.process, statement, sink);
+    }
+    if is_read {
+        kind(message.severity, message.text)
+    } else {
+        LineKind::Malformed
+    }
+}
+
+/// The fields of a record of CSV.
+fn csv_fields(record: &[u8]) -> Vec<Cow<'_, [u8]>> {
+    let mut fields = Vec::with_capacity(26);
+    let mut at = 0;
+    while at <= record.len() {
+        let rest = &record[at..];
+        if rest.first() == Some(&b'"') {
+            let (field, length) = quoted_field(rest);
+            fields.push(field.into());
+            at += length + 1;
+        } else {
+            let end = memchr::memchr(b',', rest).unwrap_or(rest.len());
+            fields.push(rest[..end].into());
+            at += end + 1;
+        }
+    }
+    fields
+}
+
+/// A field in quotes, and its length with them, up to the next comma.
+fn quoted_field(text: &[u8]) -> (Vec<u8>, usize) {
+    let mut field = Vec::new();
+    let mut at = 1;
+    while let Some(quote) = memchr::memchr(b'"', &text[at..]).map(|n| at + n) {
+        field.extend(&text[at..quote]);
+        if text.get(quote + 1) != Some(&b'"') {
+            let end = memchr::memchr(b',', &text[quote..]).map_or(text.len(), |n| quote + n);
+            return (field, end);
+        }
+        field.push(b'"');
+        at = quote + 2;
+    }
+    field.extend(&text[at.min(text.len())..]);
+    (field, text.len())
+}
+
+/// A line of JSON, with the names of `jsonlog`, or within `record` those of CSV.
+#[derive(Deserialize)]
+struct JsonMessage<'l> {
+    #[serde(borrow, alias = "log_time")]
+    timestamp: Option<Cow<'l, str>>,
+    #[serde(alias = "process_id")]
+    pid: Option<JsonProcess>,
+    #[serde(borrow)]
+    session_id: Option<Cow<'l, str>>,
+    #[serde(borrow)]
+    error_severity: Option<Cow<'l, str>>,
+    #[serde(borrow)]
+    message: Option<Cow<'l, str>>,
+    #[serde(borrow, alias = "query")]
+    statement: Option<Cow<'l, str>>,
+    #[serde(borrow)]
+    record: Option<Box<JsonMessage<'l>>>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum JsonProcess {
+    Number(u64),
+    Text(String),
+}
+
+fn json_message(line: &[u8]) -> Option<JsonMessage<'_>> {
+    let message: JsonMessage = serde_json::from_slice(line).ok()?;
+    let message = match message.record {
+        Some(record) => *record,
+        None => message,
+    };
+    (message.error_severity.is_some() && (message.pid.is_some() || message.session_id.is_some()))
+        .then_some(message)
+}
+
+/// Whether a line is a message of `jsonlog`.
+pub fn is_json_message(line: &[u8]) -> bool {
+    line.first() == Some(&b'{')
+        && find(line, b"\"error_severity\"").is_some()
+        && json_message(&plain(line)).is_some()
+}
+
+/// JSON has UTF-8 alone, but a database can have another encoding.
+fn plain(line: &[u8]) -> Cow<'_, [u8]> {
+    match String::from_utf8_lossy(line) {
+        Cow::Borrowed(text) => text.as_bytes().into(),
+        Cow::Owned(text) => text.into_bytes().into(),
+    }
+}
+
+fn json_line(
+    line: &[u8],
+    zones: &mut ZoneWords,
+    sessions: &mut Sessions,
+    sink: &mut impl FnMut(&Entry),
+) -> LineKind {
+    if line.is_empty() {
+        return LineKind::Other;
+    }
+    let line = plain(line);
+    let Some(message) = json_message(&line) else {
+        // Others write to the same stream in a container.
+        let is_object = serde_json::from_slice::<serde::de::IgnoredAny>(&line).is_ok()
+            && line.starts_with(b"{");
+        return if is_object {
+            LineKind::Other
+        } else {
+            LineKind::Malformed
+        };
+    };
+    let severity = message
+        .error_severity
+        .as_ref()
+        .and_then(|name| Severity::named(name.as_bytes()));
+    let time = message
+        .timestamp
+        .as_ref()
+        .and_then(|text| local_time(text.as_bytes()));
+    let (Some(severity), Some((time, _))) = (severity, time) else {
+        return LineKind::Malformed;
+    };
+    let process = match (&message.session_id, &message.pid) {
+        (Some(session), _) => session.as_bytes().to_vec(),
+        (None, Some(JsonProcess::Number(pid))) => pid.to_string().into_bytes(),
+        (None, Some(JsonProcess::Text(pid))) => pid.as_bytes().to_vec(),
+        (None, None) => return LineKind::Malformed,
+    };
+    let (time_s, offset_s) = resolve(time, zones);
+    let text = message.message.as_deref().unwrap_or_default();
+    let read = Message {
+        time_s,
+        offset_s,
+        process: Some(&process),
+        severity,
+        text: text.as_bytes(),
+    };
+    read_record(
+        &read,
+        message.statement.as_deref().unwrap_or_default().as_bytes(),
+        sessions,
+        sink,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::query::UNKNOWN;
+    use proptest::prelude::*;
+
+    type Entries = Vec<(Option<i64>, Option<u64>, u16, String)>;
+
+    fn read_with(mut log: PostgresqlLog, text: &str) -> (Entries, PostgresqlLog, [usize; 2]) {
+        let mut entries = Vec::new();
+        let mut malformed = 0;
+        let mut sink = |e: &Entry| {
+            let text = String::from_utf8_lossy(e.target).into_owned();
+            entries.push((e.time_s, e.duration_ns, e.status, text));
+        };
+        for line in text.lines() {
+            malformed += usize::from(log.line(line.as_bytes(), &mut sink) == LineKind::Malformed);
+        }
+        let cut_off = log.end(&mut sink);
+        (entries, log, [malformed, cut_off as usize])
+    }
+
+    fn text_log() -> PostgresqlLog {
+        PostgresqlLog::text(LinePrefix::Found(true), Zone::default())
+    }
+
+    /// Queries with their durations in µs, or -1 for those without one and -2 for those that failed.
+    fn queries(log: &str) -> Vec<(i64, String)> {
+        let (entries, _, problems) = read_with(text_log(), log);
+        assert_eq!(problems, [0, 0], "{log}");
+        short(entries)
+    }
+
+    fn short(entries: Entries) -> Vec<(i64, String)> {
+        let short = |(_, duration, status, text): (_, Option<u64>, u16, String)| {
+            let micros = match (duration, status) {
+                (_, 500) => -2,
+                (None, _) => -1,
+                (Some(ns), _) => (ns / 1_000) as i64,
+            };
+            (micros, text)
+        };
+        entries.into_iter().map(short).collect()
+    }
+
+    /// A line of a process.
+    fn line(process: u32, text: &str) -> String {
+        format!("2026-05-01 10:00:00.123 UTC [{process}] me@db {text}\n")
+    }
+
+    fn expected(queries: &[(i64, &str)]) -> Vec<(i64, String)> {
+        queries
+            .iter()
+            .map(|(us, text)| (*us, text.to_string()))
+            .collect()
+    }
+
+    const T: i64 = 1_777_629_600;
+
+    #[test]
+    fn statements_have_several_lines() {
+        let log = "2026-05-01 10:00:00.123 UTC [77] me@db LOG:  duration: 12.345 ms  statement: SELECT *\n\tFROM t\n\
+                   2026-05-01 10:00:01.000 UTC [77] me@db LOG:  duration: 0.5 ms  execute <unnamed>: UPDATE t SET a = $1\n\
+                   2026-05-01 10:00:01.000 UTC [77] me@db DETAIL:  parameters: $1 = '5'\n\
+                   2026-05-01 10:00:02.000 UTC [77] me@db LOG:  duration: 0.1 ms  bind s1: SELECT 1\n\
+                   2026-05-01 10:00:03.000 UTC [77] me@db ERROR:  relation \"x\" does not exist\n\
+                   2026-05-01 10:00:03.000 UTC [77] me@db STATEMENT:  SELECT * FROM x\n\
+                   2026-05-01 10:00:04.000 UTC [78] LOG:  checkpoint starting: time\n";
+        let (entries, _, problems) = read_with(text_log(), log);
+        assert_eq!(problems, [0, 0]);
+        assert_eq!(
+            entries,
+            [
+                (Some(T), Some(12_345_000), 200, "SELECT *\nFROM t".into()),
+                (
+                    Some(T + 1),
+                    Some(500_000),
+                    200,
+                    "UPDATE t SET a = $1".into()
+                ),
+                (Some(T + 2), Some(100_000), 200, "bind: SELECT 1".into()),
+                (Some(T + 3), None, 500, "SELECT * FROM x".into()),
+            ]
+        );
+    }
+
+    #[test]
+    fn statements_and_durations_of_a_process_are_joined() {
+        let log = [
+            line(1, "LOG:  statement: SELECT slow\n\tFROM t"),
+            line(2, "LOG:  statement: SELECT fast"),
+            line(2, "LOG:  duration: 0.960 ms"),
+            line(1, "LOG:  duration: 489.168 ms"),
+            // Behind `execute`, of a prepared statement, are the durations of its phases without its name.
+            line(3, "LOG:  execute s1/c2: SELECT $1"),
+            line(3, "DETAIL:  parameters: $1 = '5'"),
+            line(3, "LOG:  duration: 0.2 ms"),
+            line(3, "LOG:  duration: 0.3 ms"),
+            line(4, "LOG:  statement: SELECT untimed"),
+            line(4, "LOG:  statement: SELECT last"),
+        ];
+        assert_eq!(
+            queries(&log.concat()),
+            expected(&[
+                (960, "SELECT fast"),
+                (489_168, "SELECT slow\nFROM t"),
+                (200, "SELECT $1"),
+                (300, UNKNOWN),
+                (-1, "SELECT untimed"),
+                (-1, "SELECT last"),
+            ])
+        );
+    }
+
+    #[test]
+    fn without_a_process_nothing_is_joined() {
+        let log = "2026-05-01 10:00:00 UTC LOG:  statement: SELECT 1\n2026-05-01 10:00:00 UTC LOG:  duration: 5 ms\n\
+                   2026-05-01 10:00:00 UTC ERROR:  no\n2026-05-01 10:00:00 UTC STATEMENT:  SELECT 2\n";
+        let (entries, log, _) = read_with(text_log(), log);
+        assert_eq!(
+            short(entries),
+            expected(&[(-1, "SELECT 1"), (5_000, UNKNOWN), (-2, "SELECT 2")])
+        );
+        assert!(log.advice()[0].contains("%p"), "{:?}", log.advice());
+    }
+
+    #[test]
+    fn levels_decide_what_failed() {
+        let statement = "STATEMENT:  SELECT a";
+        let log = [
+            line(1, "LOG:  temporary file: path \"x\", size 1"),
+            line(1, statement),
+            line(1, "WARNING:  there is no transaction"),
+            line(1, statement),
+            line(1, "LOG:  duration: 3.0 ms  statement: SELECT a"),
+            line(1, "NOTICE:  duration: 3.0 ms  statement: SELECT b"),
+            // What was begun fails, and is one statement, with and without its text behind the error.
+            line(1, "LOG:  statement: SELECT a"),
+            line(1, "ERROR:  no"),
+            line(1, "DETAIL:  more"),
+            line(1, statement),
+            line(2, "LOG:  statement: SELECT c"),
+            line(2, "ERROR:  no"),
+            line(2, "LOG:  statement: SELECT d"),
+            line(2, "FATAL:  terminating connection"),
+            line(2, "LOG:  disconnection: session time: 0:00:01"),
+            line(3, "FATAL:  password authentication failed"),
+        ];
+        assert_eq!(
+            queries(&log.concat()),
+            expected(&[
+                (3_000, "SELECT a"),
+                (-2, "SELECT a"),
+                (-2, "SELECT c"),
+                (-1, "SELECT d")
+            ])
+        );
+    }
+
+    #[test]
+    fn plans_of_auto_explain_are_statements_once() {
+        let text = "LOG:  duration: 35.651 ms  plan:\n\tQuery Text: SELECT a\n\tFROM t;\n\tAggregate  (cost=16.77..16.78 rows=1 width=0)\n\t  ->  Seq Scan";
+        let json = "LOG:  duration: 35.651 ms  plan:\n\t{\n\t  \"Query Text\": \"SELECT \\\"a\\\"\\nFROM t;\",\n\t  \"Plan\": {}\n\t}";
+        let yaml = "LOG:  duration: 35.651 ms  plan:\n\tQuery Text: \"SELECT \\\"a\\\"\\nFROM t;\"\n\tPlan: \n\t  Node Type: \"Result\"";
+        let xml = "LOG:  duration: 35.651 ms  plan:\n\t<explain>\n\t  <Query-Text>SELECT &quot;a&quot;\n\tFROM t;</Query-Text>\n\t  <Plan/>\n\t</explain>";
+        assert_eq!(
+            queries(&line(1, text)),
+            expected(&[(35_651, "SELECT a\nFROM t;")])
+        );
+        for format in [json, yaml, xml] {
+            assert_eq!(
+                queries(&line(1, format)),
+                expected(&[(35_651, "SELECT \"a\"\nFROM t;")]),
+                "{format}"
+            );
+        }
+        // With the duration of the statement itself.
+        let after = [
+            "LOG:  duration: 36.000 ms  statement: SELECT a\n\tFROM t;",
+            "LOG:  duration: 36.000 ms",
+        ];
+        for after in after {
+            let log = [
+                line(1, text),
+                line(2, "LOG:  duration: 1 ms  statement: SELECT b"),
+                line(1, after),
+            ];
+            let both = expected(&[(1_000, "SELECT b"), (36_000, "SELECT a\nFROM t;")]);
+            assert_eq!(queries(&log.concat()), both);
+        }
+        let begun = [
+            line(1, "LOG:  statement: SELECT a\n\tFROM t;"),
+            line(1, text),
+            line(1, "LOG:  duration: 36.000 ms"),
+        ];
+        assert_eq!(
+            queries(&begun.concat()),
+            expected(&[(36_000, "SELECT a\nFROM t;")])
+        );
+        assert_eq!(
+            queries(&begun[..2].concat()),
+            expected(&[(35_651, "SELECT a\nFROM t;")])
+        );
+        // A faster statement of the same text came later.
+        let later = [
+            line(1, text),
+            line(1, "LOG:  duration: 1.0 ms  statement: SELECT a\n\tFROM t;"),
+        ];
+        assert_eq!(queries(&later.concat()).len(), 2);
+        let level = text.replacen("LOG", "NOTICE", 1);
+        assert_eq!(queries(&line(1, &level)).len(), 1);
+        assert_eq!(
+            queries(&line(1, "LOG:  duration: 1 ms  plan:\n\tResult  (cost=0)")),
+            expected(&[(1_000, UNKNOWN)])
+        );
+    }
+
+    /// A record of CSV with so many fields.
+    fn csv(severity: &str, message: &str, statement: &str, fields: usize) -> String {
+        let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
+        let mut all = vec![String::new(); fields];
+        all[0] = "2026-05-01 10:00:00.049 UTC".into();
+        (all[1], all[2], all[3]) = (quoted("a\"b"), quoted("shop"), "23232".into());
+        (all[5], all[11], all[13]) = ("51494b96.5ac0".into(), severity.into(), quoted(message));
+        if !statement.is_empty() {
+            all[19] = quoted(statement);
+        }
+        all.join(",") + "\n"
+    }
+
+    #[test]
+    fn csv_of_each_version_is_read() {
+        for fields in [22, 23, 24, 26] {
+            let log = [
+                csv(
+                    "LOG",
+                    "duration: 181.576 ms  statement: SELECT \"a\"\n\nFROM t",
+                    "",
+                    fields,
+                ),
+                csv("LOG", "statement: SELECT 'x,\"y'", "", fields),
+                csv("LOG", "duration: 2 ms", "", fields),
+                csv("ERROR", "relation \"x\" does not exist", "SELECT x", fields),
+                csv("LOG", "temporary file", "SELECT y", fields),
+            ];
+            let (entries, _, problems) =
+                read_with(PostgresqlLog::csv(Zone::default()), &log.concat());
+            assert_eq!(problems, [0, 0]);
+            assert_eq!(entries[0].0, Some(T));
+            let all = [
+                (181_576, "SELECT \"a\"\n\nFROM t"),
+                (2_000, "SELECT 'x,\"y'"),
+                (-2, "SELECT x"),
+            ];
+            assert_eq!(short(entries), expected(&all), "{fields}");
+        }
+    }
+
+    #[test]
+    fn csv_that_is_cut_costs_one_record() {
+        let record = csv(
+            "LOG",
+            "duration: 1 ms  statement: SELECT\n'a,\n2026-05-01 10:00:00 UTC,\"b\",,1,'",
+            "",
+            24,
+        );
+        let log = record.repeat(3);
+        let whole = read_with(PostgresqlLog::csv(Zone::default()), &log);
+        assert_eq!((whole.0.len(), whole.2), (3, [0, 0]));
+        for cut in 1..record.len() - 1 {
+            let begin = format!("{}\n{record}{record}", record[..cut].trim_end_matches('\n'));
+            let (entries, _, problems) = read_with(PostgresqlLog::csv(Zone::default()), &begin);
+            let cut_records = problems[0] + entries.iter().filter(|e| e.1.is_none()).count();
+            assert!(
+                entries.len() >= 2 && cut_records <= 3,
+                "{cut}: {entries:?} {problems:?}"
+            );
+            let (entries, _, _) = read_with(PostgresqlLog::csv(Zone::default()), &log[cut..]);
+            assert!(entries.len() >= 2, "{cut}");
+            let (entries, _, problems) = read_with(
+                PostgresqlLog::csv(Zone::default()),
+                &log[..record.len() + cut],
+            );
+            let is_said = problems.iter().sum::<usize>() > 0;
+            assert!(entries.len() == 2 || is_said, "{cut}: {entries:?}");
+        }
+    }
+
+    #[test]
+    fn json_is_read_by_itself_and_within_that_of_a_container() {
+        let log = r#"{"timestamp":"2026-05-01 10:00:00.049 UTC","pid":7,"session_id":"a1b2c3d4.7","error_severity":"LOG","message":"statement: SELECT \"a\"\nFROM t"}
+{"timestamp":"2026-05-01 10:00:01 UTC","pid":7,"session_id":"a1b2c3d4.7","error_severity":"LOG","message":"duration: 5 ms"}
+{"level":"info","msg":"record","record":{"log_time":"2026-05-01 10:00:02 UTC","process_id":"8","error_severity":"ERROR","message":"no","query":"SELECT b"}}
+{"level":"info","msg":"other"}
+"#;
+        let (entries, _, problems) = read_with(PostgresqlLog::json(Zone::default()), log);
+        assert_eq!(problems, [0, 0]);
+        assert_eq!(entries[0].0, Some(T + 1));
+        assert_eq!(
+            short(entries),
+            expected(&[(5_000, "SELECT \"a\"\nFROM t"), (-2, "SELECT b")])
+        );
+        assert_eq!(
+            read_with(PostgresqlLog::json(Zone::default()), "{\"timestamp\":").2,
+            [1, 0]
+        );
+    }
+
+    #[test]
+    fn parts_of_syslog_are_put_together() {
+        let log = "Jan 13 11:04:00 h postgres[7]: [5-1] 2026-05-01 10:00:00 UTC [7] LOG:  duration: 5 ms  statement: SELECT a,\n\
+                   Jan 13 11:04:00 h postgres[8]: [3-1] 2026-05-01 10:00:00 UTC [8] LOG:  duration: 6 ms  statement: SELECT b\n\
+                   Jan 13 11:04:00 h postgres[7]: [5-2]  long\n\
+                   Jan 13 11:04:00 h postgres[7]: [5-3] #011FROM t\n\
+                   2026-05-01T10:00:05+00:00 h postgres[9]: [1-1] LOG:  duration: 7 ms  statement: SELECT c\n";
+        let log = PostgresqlLog::text(LinePrefix::Found(false), Zone::default()).into_read(log);
+        let mut all = log;
+        all.sort();
+        assert_eq!(
+            all,
+            expected(&[
+                (5_000, "SELECT a, long\nFROM t"),
+                (6_000, "SELECT b"),
+                (7_000, "SELECT c")
+            ])
+        );
+    }
+
+    #[test]
+    fn lines_that_are_none_are_counted() {
+        let (entries, _, problems) = read_with(
+            text_log(),
+            "nonsense\n2026-05-01 10:00:00 UTC [1] LOG:  duration: x ms\n",
+        );
+        // The last one is cut off.
+        assert_eq!((entries.len(), problems), (0, [1, 1]));
+        let log = format!(
+            "{}{}",
+            line(1, "LOG:  duration: x ms"),
+            line(1, "LOG:  duration: 1 ms  statement: SELECT 1")
+        );
+        let (entries, _, problems) = read_with(text_log(), &log);
+        assert_eq!((entries.len(), problems), (1, [1, 0]));
+    }
+
+    impl PostgresqlLog {
+        fn into_read(self, text: &str) -> Vec<(i64, String)> {
+            short(read_with(self, text).0)
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_lines_do_no_harm(lines in proptest::collection::vec(
+            "(2026-05-01 10:00:00(\\.1)? (UTC|EET|IST|\\+03) \\[[12]\\] |)(LOG|ERROR|STATEMENT|DETAIL|FATAL):  \
+             (duration: [0-9.]{0,25} ms|)(  |)(statement: |execute x: |parse x: |plan:|)\\PC{0,10}|\t\\PC{0,10}|\\PC{0,20}|\
+             a postgres\\[1\\]: \\[1-[12]\\] LOG:  x", 0..40)) {
+            for log in [text_log(), PostgresqlLog::csv(Zone::default()), PostgresqlLog::json(Zone::default())] {
+                read_with(log, &lines.join("\n"));
+            }
+        }
+
+        /// A record of CSV is read as it was written, whatever its text.
+        #[test]
+        fn fields_of_csv_are_as_they_were(fields in proptest::collection::vec("[a\",\n'\u{e9}]{0,8}", 1..6)) {
+            let quoted: Vec<String> = fields.iter().map(|f| format!("\"{}\"", f.replace('"', "\"\""))).collect();
+            let read: Vec<Vec<u8>> = csv_fields(quoted.join(",").as_bytes()).into_iter().map(Cow::into_owned).collect();
+            let fields: Vec<Vec<u8>> = fields.into_iter().map(String::into_bytes).collect();
+            prop_assert_eq!(read, fields);
+        }
+    }
+}

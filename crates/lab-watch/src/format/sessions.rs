@@ -1,0 +1,501 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Messages of PostgreSQL -> statements. A statement and its duration can be messages of their own, with those of other
+//! sessions between them, so that each session has a state.
+//!
+//! Sources: PostgreSQL 17, 19.8 *Error Reporting and Logging*, F.3 *auto_explain*; `tcop/postgres.c`, which writes
+//! `statement: `, `execute NAME: ` and `duration: N ms`.
+
+use super::line_prefix::Severity;
+use crate::entry::Entry;
+use crate::query::UNKNOWN;
+use crate::sql::Dialect;
+use crate::time::scaled;
+use memchr::memmem::find;
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// Sessions that are kept apart; beyond it those that were silent longest are ended.
+const MAX_SESSIONS: usize = 50_000;
+/// Bytes of the statements of all sessions.
+const MAX_BYTES: usize = 64 << 20;
+/// By how much a plan's duration may exceed the statement's, which is written with three decimals, ns.
+const ROUNDING_NS: u64 = 1_000;
+
+/// A message.
+#[derive(Clone, Copy, Debug)]
+pub struct Message<'m> {
+    /// When it was written, in seconds since 1970.
+    pub time_s: Option<i64>,
+    /// What the log's clock was ahead of UTC, s.
+    pub offset_s: i32,
+    /// The process or session; `None`: the log does not say.
+    pub process: Option<&'m [u8]>,
+    /// Its severity.
+    pub severity: Severity,
+    /// Its text.
+    pub text: &'m [u8],
+}
+
+/// A statement whose duration is not known yet, or only that of its plan.
+#[derive(Clone, Debug, Default)]
+struct Statement {
+    time_s: Option<i64>,
+    offset_s: i32,
+    text: Vec<u8>,
+    duration_ns: Option<u64>,
+    is_failed: bool,
+}
+
+/// What is known of a session.
+#[derive(Clone, Debug, Default)]
+struct Session {
+    /// The statement that it executes.
+    open: Option<Statement>,
+    /// A statement whose plan was written; the message with its duration may follow.
+    explained: Option<Statement>,
+    /// An error whose statement may follow, with its severity.
+    error: Option<(Severity, Option<i64>, i32)>,
+    /// The number of its last message.
+    last: u64,
+}
+
+/// The sessions of a log.
+#[derive(Clone, Debug, Default)]
+pub struct Sessions {
+    sessions: HashMap<Vec<u8>, Session>,
+    messages: u64,
+    /// Bytes of open statements.
+    bytes: usize,
+    /// Entries with a duration, and without one.
+    timed: u64,
+    untimed: u64,
+    /// Durations without a statement.
+    nameless: u64,
+    /// Messages with a statement or a duration that had no process.
+    without_process: u64,
+}
+
+/// A duration in a message.
+struct Duration<'m> {
+    ns: u64,
+    /// `parse` and `bind`, or nothing.
+    phase: &'static str,
+    /// `None`: the message has no statement.
+    statement: Option<&'m [u8]>,
+}
+
+impl Sessions {
+    /// Reads a message. Statements that are complete are given to `sink`. False: it has a duration that cannot be read.
+    pub fn message(&mut self, message: &Message, sink: &mut impl FnMut(&Entry)) -> bool {
+        self.messages += 1;
+        let key = message.process.unwrap_or_default();
+        let mut session = self.sessions.remove(key).unwrap_or_default();
+        self.bytes -= session.bytes();
+        session.last = self.messages;
+        self.settle_error(&mut session, sink);
+        let is_read = self.read(message, &mut session, sink);
+        let ends = message.text.starts_with(b"disconnection: ")
+            || message.text.starts_with(b"connection received: ");
+        if ends {
+            self.end_session(session, sink);
+        } else if !session.is_idle() {
+            self.bytes += session.bytes();
+            self.sessions.insert(key.to_vec(), session);
+            self.fit(sink);
+        }
+        is_read
+    }
+
+    fn read(
+        &mut self,
+        message: &Message,
+        session: &mut Session,
+        sink: &mut impl FnMut(&Entry),
+    ) -> bool {
+        let text = message.text;
+        if matches!(message.severity, Severity::Error | Severity::Fatal) {
+            session.error = Some((message.severity, message.time_s, message.offset_s));
+            return true;
+        }
+        if text.starts_with(b"duration: ") {
+            if let Some((ns, statement)) = plan(text) {
+                self.plan(message, ns, &statement, session, sink);
+                return true;
+            }
+            if message.severity != Severity::Log {
+                return true;
+            }
+            let Some(duration) = duration(text) else {
+                return false;
+            };
+            self.duration(message, duration, session, sink);
+        } else if message.severity == Severity::Log
+            && let Some(statement) = statement_text(text)
+        {
+            self.without_process += u64::from(message.process.is_none());
+            self.settle(session, sink);
+            session.open = Some(statement_of(message, statement));
+            if message.process.is_none() {
+                // The next message can be another session's.
+                self.settle(session, sink);
+            }
+        }
+        true
+    }
+
+    /// A statement of auto_explain, which is written before the statement's own duration.
+    fn plan(
+        &mut self,
+        message: &Message,
+        ns: u64,
+        text: &[u8],
+        session: &mut Session,
+        sink: &mut impl FnMut(&Entry),
+    ) {
+        if let Some(open) = session
+            .open
+            .as_mut()
+            .filter(|open| is_same(&open.text, text))
+        {
+            let ns = open.duration_ns.unwrap_or(0).saturating_add(ns);
+            (open.duration_ns, open.time_s, open.offset_s) =
+                (Some(ns), message.time_s, message.offset_s);
+            return;
+        }
+        self.give(session.explained.take(), sink);
+        let statement = Statement {
+            duration_ns: Some(ns),
+            ..statement_of(message, text)
+        };
+        if message.process.is_some() {
+            session.explained = Some(statement);
+        } else {
+            self.give(Some(statement), sink);
+        }
+    }
+
+    fn duration(
+        &mut self,
+        message: &Message,
+        duration: Duration,
+        session: &mut Session,
+        sink: &mut impl FnMut(&Entry),
+    ) {
+        let explained = session.explained.take();
+        let Some(text) = duration.statement else {
+            self.without_process += u64::from(message.process.is_none());
+            let fits = |s: &Statement| {
+                s.duration_ns
+                    .is_none_or(|ns| ns <= duration.ns + ROUNDING_NS)
+            };
+            let (named, others) = match (session.open.take(), explained) {
+                (Some(open), explained) if fits(&open) => (Some(open), [None, explained]),
+                (None, Some(explained)) if fits(&explained) => (Some(explained), [None, None]),
+                others => (None, [others.0, others.1]),
+            };
+            others.into_iter().for_each(|other| self.give(other, sink));
+            self.nameless += u64::from(named.is_none());
+            let named = named.unwrap_or_else(|| statement_of(message, UNKNOWN.as_bytes()));
+            let statement = Statement {
+                duration_ns: Some(duration.ns),
+                time_s: message.time_s,
+                offset_s: message.offset_s,
+                ..named
+            };
+            return self.give(Some(statement), sink);
+        };
+        let is_execution = duration.phase.is_empty();
+        let is_the_same = |s: &Statement| {
+            is_execution
+                && is_same(&s.text, text)
+                && s.duration_ns
+                    .is_none_or(|ns| ns <= duration.ns + ROUNDING_NS)
+        };
+        for other in [session.open.take(), explained]
+            .into_iter()
+            .flatten()
+            .filter(|s| !is_the_same(s))
+        {
+            self.give(Some(other), sink);
+        }
+        let mut statement = statement_of(message, duration.phase.as_bytes());
+        statement.text.extend(text);
+        statement.duration_ns = Some(duration.ns);
+        self.give(Some(statement), sink);
+    }
+
+    /// The statement of the message before it: it failed, if that was an error.
+    pub fn statement_of_last(
+        &mut self,
+        process: Option<&[u8]>,
+        text: &[u8],
+        sink: &mut impl FnMut(&Entry),
+    ) {
+        let key = process.unwrap_or_default();
+        let Some(mut session) = self.sessions.remove(key) else {
+            return;
+        };
+        self.bytes -= session.bytes();
+        if let Some((_, time_s, offset_s)) = session.error.take() {
+            self.give(session.explained.take(), sink);
+            // One that was begun before and has no duration was another one, and ended well.
+            let open = session.open.take();
+            self.give(open.filter(|open| !is_same(&open.text, text)), sink);
+            let failed = Statement {
+                time_s,
+                offset_s,
+                text: text.to_vec(),
+                duration_ns: None,
+                is_failed: true,
+            };
+            self.give(Some(failed), sink);
+        }
+        if !session.is_idle() {
+            self.bytes += session.bytes();
+            self.sessions.insert(key.to_vec(), session);
+        }
+    }
+
+    /// An error without a statement of its own ended the one that was begun.
+    fn settle_error(&mut self, session: &mut Session, sink: &mut impl FnMut(&Entry)) {
+        if let Some((Severity::Error, time_s, offset_s)) = session.error.take()
+            && let Some(open) = session.open.take()
+        {
+            let failed = Statement {
+                time_s,
+                offset_s,
+                is_failed: true,
+                duration_ns: None,
+                ..open
+            };
+            self.give(Some(failed), sink);
+        }
+    }
+
+    /// Gives what a session holds to `sink`.
+    fn settle(&mut self, session: &mut Session, sink: &mut impl FnMut(&Entry)) {
+        self.settle_error(session, sink);
+        self.give(session.open.take(), sink);
+        self.give(session.explained.take(), sink);
+    }
+
+    fn end_session(&mut self, mut session: Session, sink: &mut impl FnMut(&Entry)) {
+        self.settle(&mut session, sink);
+    }
+
+    fn give(&mut self, statement: Option<Statement>, sink: &mut impl FnMut(&Entry)) {
+        let Some(statement) = statement else {
+            return;
+        };
+        let text = statement.text.trim_ascii();
+        if text.is_empty() && statement.duration_ns.is_none() {
+            return;
+        }
+        match statement.duration_ns {
+            Some(_) => self.timed += 1,
+            None => self.untimed += u64::from(!statement.is_failed),
+        }
+        sink(&Entry {
+            time_s: statement.time_s,
+            offset_s: statement.offset_s,
+            duration_ns: statement.duration_ns,
+            target: text,
+            is_query: true,
+            dialect: Dialect::Postgresql,
+            status: if statement.is_failed { 500 } else { 200 },
+            ..Entry::default()
+        });
+    }
+
+    /// Ends the sessions that were silent longest, where there are too many.
+    fn fit(&mut self, sink: &mut impl FnMut(&Entry)) {
+        if self.sessions.len() <= MAX_SESSIONS && self.bytes <= MAX_BYTES {
+            return;
+        }
+        let mut last: Vec<u64> = self.sessions.values().map(|session| session.last).collect();
+        let middle = last.len() / 2;
+        let bound = *last.select_nth_unstable(middle).1;
+        self.end_until(bound, sink);
+    }
+
+    /// Ends the sessions whose last message has at most that number, the oldest first.
+    fn end_until(&mut self, bound: u64, sink: &mut impl FnMut(&Entry)) {
+        let old = self.sessions.extract_if(|_, session| session.last <= bound);
+        let mut old: Vec<Session> = old.map(|(_, session)| session).collect();
+        old.sort_by_key(|session| session.last);
+        self.bytes -= old.iter().map(Session::bytes).sum::<usize>();
+        for session in old {
+            self.end_session(session, sink);
+        }
+    }
+
+    /// Ends all sessions, as at the end of a log.
+    pub fn end(&mut self, sink: &mut impl FnMut(&Entry)) {
+        self.end_until(u64::MAX, sink);
+    }
+
+    /// What the server can write in addition, a sentence each.
+    pub fn advice(&self) -> Vec<String> {
+        let mut sentences = Vec::new();
+        if self.without_process > 0 {
+            sentences.push(
+                "Lines have no process number, so that statements and durations in lines of their own cannot be joined: add %p to \
+                 log_line_prefix."
+                    .into(),
+            );
+        } else if self.nameless > 0 {
+            sentences.push(format!(
+                "{} durations have no statement: set log_min_duration_statement = 0 in place of log_duration.",
+                self.nameless
+            ));
+        } else if self.untimed > 0 && self.timed == 0 {
+            sentences.push(
+                "The log has statements without durations: set log_min_duration_statement = 0."
+                    .into(),
+            );
+        } else if self.messages > 0 && self.timed + self.untimed == 0 && self.sessions.is_empty() {
+            sentences.push(
+                "The log has no statement with a duration: set log_min_duration_statement = 0."
+                    .into(),
+            );
+        }
+        sentences
+    }
+}
+
+impl Session {
+    fn is_idle(&self) -> bool {
+        self.open.is_none() && self.explained.is_none() && self.error.is_none()
+    }
+
+    fn bytes(&self) -> usize {
+        let bytes = |s: &Option<Statement>| s.as_ref().map_or(0, |s| s.text.len());
+        bytes(&self.open) + bytes(&self.explained)
+    }
+}
+
+fn statement_of(message: &Message, text: &[u8]) -> Statement {
+    Statement {
+        time_s: message.time_s,
+        offset_s: message.offset_s,
+        text: text.to_vec(),
+        ..Statement::default()
+    }
+}
+
+fn is_same(a: &[u8], b: &[u8]) -> bool {
+    a.trim_ascii() == b.trim_ascii()
+}
+
+/// The text behind `statement: `, `execute NAME: `, `execute fetch from NAME: ` or `fastpath function call: `.
+fn statement_text(text: &[u8]) -> Option<&[u8]> {
+    if let Some(statement) = text.strip_prefix(b"statement: ") {
+        return Some(statement);
+    }
+    let is_execution =
+        text.starts_with(b"execute ") || text.starts_with(b"fastpath function call: ");
+    let end = find(text, b": ").filter(|_| is_execution)?;
+    Some(&text[end + 2..])
+}
+
+/// `duration: 12.345 ms`, alone or with `  statement: …`, `  parse NAME: …`, `  bind NAME: …` or `  execute NAME: …`.
+fn duration(text: &[u8]) -> Option<Duration<'_>> {
+    let (ns, rest) = milliseconds(text)?;
+    if rest.trim_ascii().is_empty() {
+        return Some(Duration {
+            ns,
+            phase: "",
+            statement: None,
+        });
+    }
+    let rest = rest.strip_prefix(b"  ")?;
+    if let Some(statement) = statement_text(rest) {
+        return Some(Duration {
+            ns,
+            phase: "",
+            statement: Some(statement),
+        });
+    }
+    let phases = [(&b"parse "[..], "parse: "), (b"bind ", "bind: ")];
+    let (_, phase) = phases.iter().find(|(begin, _)| rest.starts_with(begin))?;
+    let end = find(rest, b": ")?;
+    Some(Duration {
+        ns,
+        phase,
+        statement: Some(&rest[end + 2..]),
+    })
+}
+
+/// The duration that a message begins with, ns, and what is behind `ms`.
+fn milliseconds(text: &[u8]) -> Option<(u64, &[u8])> {
+    let digits = text.strip_prefix(b"duration: ")?;
+    let end = find(&digits[..digits.len().min(40)], b" ms")?;
+    Some((scaled(&digits[..end], 1_000_000)?, &digits[end + 3..]))
+}
+
+/// The duration and the statement of a message of auto_explain, in any of its formats.
+fn plan(text: &[u8]) -> Option<(u64, Cow<'_, [u8]>)> {
+    let (ns, rest) = milliseconds(text)?;
+    let plan = rest.trim_ascii_start().strip_prefix(b"plan:")?;
+    Some((ns, query_text(plan.trim_ascii_start())))
+}
+
+fn query_text(plan: &[u8]) -> Cow<'_, [u8]> {
+    let text_of_xml = find(plan, b"<Query-Text>").map(|at| &plan[at + b"<Query-Text>".len()..]);
+    if let Some(text) = text_of_xml.filter(|_| plan.starts_with(b"<")) {
+        return unescaped(&text[..find(text, b"</Query-Text>").unwrap_or(text.len())]).into();
+    }
+    let json = |text| {
+        serde_json::Deserializer::from_slice(text)
+            .into_iter::<String>()
+            .next()?
+            .ok()
+    };
+    if matches!(plan.first(), Some(b'{' | b'[')) {
+        let text = find(plan, b"\"Query Text\":")
+            .and_then(|at| json(&plan[at + b"\"Query Text\":".len()..]));
+        return text.map_or(UNKNOWN.as_bytes().into(), |text| text.into_bytes().into());
+    }
+    let Some(text) = plan.strip_prefix(b"Query Text: ") else {
+        return UNKNOWN.as_bytes().into();
+    };
+    // YAML writes a string as JSON does.
+    let is_yaml = find(text, b"\nPlan:").is_some_and(|end| {
+        text.starts_with(b"\"") && text[..end].trim_ascii_end().ends_with(b"\"")
+    });
+    if let Some(text) = is_yaml.then(|| json(text)).flatten() {
+        return text.into_bytes().into();
+    }
+    let mut end = 0;
+    for line in text.split_inclusive(|b| *b == b'\n') {
+        let is_plan = end > 0
+            && (find(line, b"  (cost=").is_some() || line.starts_with(b"Query Parameters: "));
+        if is_plan {
+            break;
+        }
+        end += line.len();
+    }
+    text[..end].into()
+}
+
+/// Text of XML without its references to characters.
+fn unescaped(text: &[u8]) -> Vec<u8> {
+    const REFERENCES: [(&[u8], u8); 6] = [
+        (b"&lt;", b'<'),
+        (b"&gt;", b'>'),
+        (b"&quot;", b'"'),
+        (b"&apos;", b'\''),
+        (b"&#x0d;", b'\r'),
+        (b"&amp;", b'&'),
+    ];
+    let mut plain = Vec::with_capacity(text.len());
+    let mut at = 0;
+    while at < text.len() {
+        let reference = REFERENCES
+            .iter()
+            .find(|(name, _)| text[at..].starts_with(name));
+        plain.push(reference.map_or(text[at], |(_, byte)| *byte));
+        at += reference.map_or(1, |(name, _)| name.len());
+    }
+    plain
+}

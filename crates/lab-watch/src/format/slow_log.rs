@@ -1,0 +1,558 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The slow query log of MySQL, MariaDB and Percona Server.
+//!
+//! Sources: MySQL 8.4, 7.4.5 *The Slow Query Log*; MariaDB, *Slow Query Log Extended Statistics*; Percona Server 8.0, *Slow
+//! query log*.
+
+use crate::entry::{Entry, LineKind};
+use crate::query::UNKNOWN;
+use crate::sql::{Dialect, ends_within_quotes};
+use crate::time::{Zone, iso, number, scaled};
+use crate::zone_words::NO_ZONE;
+use memchr::memmem::find;
+
+/// Bytes of a statement that are kept.
+const MAX_STATEMENT: usize = 16 << 20;
+/// Offsets of zones are multiples of it, s.
+const OFFSET_STEP: i64 = 900;
+/// By how much the time of a log line may lie behind the end of its statement, s.
+const WRITTEN_LATER: i64 = 5;
+
+/// The time in a line `# Time:`.
+#[derive(Clone, Copy, Debug)]
+struct HeaderTime {
+    /// In seconds since 1970 as if it were UTC.
+    local_s: i64,
+    /// `None`: the line has no zone.
+    offset_s: Option<i32>,
+}
+
+/// A statement with its header lines; more of it may be still to come.
+#[derive(Clone, Debug, Default)]
+struct SlowEvent {
+    /// Whether its line with the duration was read.
+    is_open: bool,
+    duration_ns: Option<u64>,
+    /// The time in `SET timestamp`, in seconds since 1970.
+    timestamp_s: Option<i64>,
+    has_set: bool,
+    has_use: bool,
+    is_failed: bool,
+    text: Vec<u8>,
+}
+
+/// A reader of the slow query log.
+#[derive(Clone, Debug, Default)]
+pub struct SlowLog {
+    /// For times without an offset.
+    zone: Zone,
+    /// Of the last `# Time:`, which several statements can share.
+    time: Option<HeaderTime>,
+    /// What the server's clock is ahead of UTC, s, by statements that have both times.
+    server_offset_s: Option<i32>,
+    event: SlowEvent,
+    /// Lines that may still belong to the banner of a server that started.
+    banner_lines: u8,
+    /// Whether a time without a zone was taken as UTC.
+    is_zone_guessed: bool,
+    /// Whether an entry had a duration.
+    has_durations: bool,
+}
+
+/// A kind of line that begins with `#`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Header {
+    Time,
+    User,
+    Duration,
+    Administrator,
+    Other,
+}
+
+impl SlowLog {
+    /// One with nothing read yet.
+    pub fn new(zone: Zone) -> SlowLog {
+        SlowLog {
+            zone,
+            ..SlowLog::default()
+        }
+    }
+
+    /// One that knows the server's clock from the first lines of its log.
+    pub fn with_sample(zone: Zone, lines: &[&[u8]]) -> SlowLog {
+        let mut sample = SlowLog::new(zone.clone());
+        for line in lines {
+            sample.line(line, &mut |_| {});
+        }
+        SlowLog {
+            server_offset_s: sample.server_offset_s,
+            ..SlowLog::new(zone)
+        }
+    }
+
+    /// Whether a line can only be one of a slow query log.
+    pub fn is_mark(line: &[u8]) -> bool {
+        is_banner(line)
+            || matches!(
+                header(line),
+                Some(Header::Time | Header::User | Header::Duration)
+            )
+    }
+
+    /// Reads a line; an entry that is complete is given to `sink`.
+    pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LineKind {
+        if is_banner(line) {
+            self.end(sink);
+            self.banner_lines = 2;
+            return LineKind::Other;
+        }
+        if self.banner_lines > 0 {
+            self.banner_lines -= 1;
+            if is_banner_rest(line) {
+                return LineKind::Other;
+            }
+            self.banner_lines = 0;
+        }
+        match header(line) {
+            Some(header) if !self.is_within_statement(header) => self.header(header, line, sink),
+            _ => self.statement(line),
+        }
+    }
+
+    /// Whether a line with `#` is a part of the statement. A header ends one, complete or not, unless a literal is open
+    /// whose statement has not ended.
+    fn is_within_statement(&self, header: Header) -> bool {
+        let text = self.event.text.trim_ascii_end();
+        if text.is_empty() {
+            return false;
+        }
+        let is_mark = matches!(header, Header::Time | Header::User | Header::Duration);
+        !is_mark || (!text.ends_with(b";") && ends_within_quotes(text, Dialect::Mysql))
+    }
+
+    fn header(&mut self, header: Header, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LineKind {
+        let is_next = matches!(header, Header::Time | Header::User | Header::Duration);
+        if self.event.is_open && is_next {
+            self.end(sink);
+        }
+        match header {
+            Header::Time => {
+                let text = line[b"# Time: ".len()..].trim_ascii();
+                let end = find(text, b" #").unwrap_or(text.len());
+                self.time = header_time(&text[..end]);
+            }
+            Header::Duration => {
+                self.event.is_open = true;
+                self.event.duration_ns =
+                    value(line, b"Query_time: ").and_then(|text| scaled(text, 1_000_000_000));
+                self.note_error(line);
+                return LineKind::Entry;
+            }
+            Header::Administrator if self.event.is_open => self.push(&line[b"# ".len()..]),
+            Header::User | Header::Administrator => {}
+            Header::Other => self.note_error(line),
+        }
+        LineKind::Other
+    }
+
+    /// Percona's and MySQL's lines of more figures have the number of the error that a statement ended with.
+    fn note_error(&mut self, line: &[u8]) {
+        let code = |name: &[u8]| {
+            value(line, name)
+                .and_then(number)
+                .is_some_and(|code| code > 0)
+        };
+        self.event.is_failed |= code(b" Last_errno: ") || code(b" Errno: ");
+    }
+
+    fn statement(&mut self, line: &[u8]) -> LineKind {
+        let event = &mut self.event;
+        if !event.is_open {
+            // The rest of a statement whose header is in the file before.
+            return LineKind::Other;
+        }
+        if event.text.is_empty() && !event.has_set {
+            if let Some(timestamp) = set_timestamp(line) {
+                event.has_set = true;
+                event.timestamp_s = timestamp;
+                self.learn_offset();
+                return LineKind::Other;
+            }
+            if !event.has_use
+                && line.len() > 4
+                && line[..4].eq_ignore_ascii_case(b"use ")
+                && line.ends_with(b";")
+            {
+                event.has_use = true;
+                return LineKind::Other;
+            }
+        }
+        self.push(line);
+        LineKind::Other
+    }
+
+    fn push(&mut self, line: &[u8]) {
+        let text = &mut self.event.text;
+        let room = MAX_STATEMENT.saturating_sub(text.len());
+        text.extend(&line[..line.len().min(room)]);
+        text.push(b'\n');
+    }
+
+    /// What the server's clock is ahead of UTC, by the time that a statement began and the one at which it was written.
+    fn learn_offset(&mut self) {
+        let event = &self.event;
+        let (Some(time), Some(began_s)) = (self.time, event.timestamp_s) else {
+            return;
+        };
+        let took_s = event.duration_ns.unwrap_or(0) / 1_000_000_000;
+        let took_s = i64::try_from(took_s)
+            .unwrap_or(i64::MAX)
+            .saturating_add(WRITTEN_LATER);
+        let ahead_s = time.local_s - began_s;
+        let offset_s = (ahead_s + WRITTEN_LATER / 2).div_euclid(OFFSET_STEP) * OFFSET_STEP;
+        let is_offset =
+            offset_s.abs() <= 14 * 3600 && ahead_s - offset_s <= took_s && took_s < OFFSET_STEP;
+        if time.offset_s.is_none() && is_offset {
+            self.server_offset_s = i32::try_from(offset_s).ok();
+        }
+    }
+
+    /// The time of the statement, and what the server's clock was ahead of UTC, s.
+    fn time(&mut self) -> (Option<i64>, i32) {
+        let header_offset_s = self.time.and_then(|time| time.offset_s);
+        let known_offset_s = header_offset_s.filter(|s| *s != 0).or(self.server_offset_s);
+        if let Some(time_s) = self.event.timestamp_s {
+            let by_zone = self.zone.is_given || known_offset_s.is_none();
+            let offset_s = if by_zone {
+                self.zone.offset_at(time_s)
+            } else {
+                known_offset_s.unwrap_or(0)
+            };
+            return (Some(time_s), offset_s);
+        }
+        let Some(HeaderTime { local_s, offset_s }) = self.time else {
+            return (None, 0);
+        };
+        let offset_s = match (offset_s, self.zone.is_given) {
+            (Some(0), true) => return (Some(local_s), self.zone.offset_at(local_s)),
+            (Some(offset_s), _) => offset_s,
+            (None, true) => self.zone.offset_of_local(local_s),
+            (None, false) => {
+                self.is_zone_guessed |= self.server_offset_s.is_none();
+                self.server_offset_s.unwrap_or(0)
+            }
+        };
+        (Some(local_s - i64::from(offset_s)), offset_s)
+    }
+
+    /// Gives the statement to `sink`, if there is one.
+    pub fn end(&mut self, sink: &mut impl FnMut(&Entry)) {
+        if self.event.is_open {
+            let (time_s, offset_s) = self.time();
+            let text = self.event.text.trim_ascii();
+            // The header alone, as where the file ends.
+            let is_cut =
+                text.is_empty() || (text.starts_with(b"SET timestamp=") && !text.ends_with(b";"));
+            self.has_durations |= self.event.duration_ns.is_some();
+            sink(&Entry {
+                time_s,
+                offset_s,
+                duration_ns: self.event.duration_ns,
+                target: if is_cut { UNKNOWN.as_bytes() } else { text },
+                is_query: true,
+                dialect: Dialect::Mysql,
+                status: if self.event.is_failed { 500 } else { 200 },
+                ..Entry::default()
+            });
+        }
+        self.event = SlowEvent::default();
+    }
+
+    /// Whether a zone was guessed.
+    pub fn is_zone_guessed(&self) -> bool {
+        self.is_zone_guessed
+    }
+
+    /// What was assumed, and what the server can write in addition; a sentence each.
+    pub fn advice(&self) -> Vec<String> {
+        let zone = self.is_zone_guessed.then(|| NO_ZONE.to_string());
+        let empty = "The log has no statement: set slow_query_log = ON and long_query_time = 0, or to the seconds from which on \
+                     statements matter.";
+        let empty = (!self.has_durations && !self.event.is_open).then(|| empty.to_string());
+        zone.into_iter().chain(empty).collect()
+    }
+}
+
+/// The kind of a line that begins with `#`; `None`: it does not.
+fn header(line: &[u8]) -> Option<Header> {
+    let rest = line.strip_prefix(b"#")?;
+    let is = |begin: &[u8]| rest.starts_with(begin);
+    Some(
+        if is(b" Time: ")
+            && rest
+                .get(7..)
+                .is_some_and(|time| time.trim_ascii().first().is_some_and(u8::is_ascii_digit))
+        {
+            Header::Time
+        } else if is(b" User@Host: ") {
+            Header::User
+        } else if is(b" administrator command: ") {
+            Header::Administrator
+        } else if has_duration(rest) {
+            Header::Duration
+        } else {
+            Header::Other
+        },
+    )
+}
+
+/// A line that ends before `Lock_time` was cut off, perhaps within the duration.
+fn has_duration(rest: &[u8]) -> bool {
+    let is_first = rest.starts_with(b" Query_time: ")
+        || rest.starts_with(b" Thread_id: ")
+        || rest.starts_with(b" Schema: ");
+    is_first
+        && find(rest, b"Query_time: ").is_some_and(|at| {
+            let after = &rest[at + b"Query_time: ".len()..];
+            after.first().is_some_and(u8::is_ascii_digit) && find(after, b" Lock_time: ").is_some()
+        })
+}
+
+/// The word behind a name.
+fn value<'l>(line: &'l [u8], name: &[u8]) -> Option<&'l [u8]> {
+    let rest = &line[find(line, name)? + name.len()..];
+    rest.split(|b| *b == b' ').next()
+}
+
+/// `/usr/sbin/mariadbd, Version: 10.8.3-MariaDB (MariaDB Server). started with:`
+fn is_banner(line: &[u8]) -> bool {
+    let line = line.trim_ascii_end();
+    line.ends_with(b"started with:")
+        && find(line, b", Version: ").is_some_and(|at| {
+            let program = line[..at].to_ascii_lowercase();
+            [
+                &b"mysqld"[..],
+                b"mariadbd",
+                b"mysqld-debug",
+                b"mysqld.exe",
+                b"mariadbd.exe",
+            ]
+            .iter()
+            .any(|name| program.ends_with(name))
+        })
+}
+
+/// The two lines behind the first one of a banner.
+fn is_banner_rest(line: &[u8]) -> bool {
+    let lower = line.to_ascii_lowercase();
+    lower.starts_with(b"tcp port:")
+        || (lower.starts_with(b"time") && find(&lower, b"id command").is_some())
+}
+
+/// The time in `SET timestamp=1197996507;`, alone or with the numbers that statements get; `None`: the line is none that
+/// the server wrote.
+fn set_timestamp(line: &[u8]) -> Option<Option<i64>> {
+    let line = line.trim_ascii_end();
+    let assignments = line.strip_suffix(b";")?;
+    if !assignments.get(..4)?.eq_ignore_ascii_case(b"SET ") {
+        return None;
+    }
+    let mut timestamp = None;
+    for assignment in assignments[4..].split(|b| *b == b',') {
+        let equals = memchr::memchr(b'=', assignment)?;
+        let (name, value) = (
+            assignment[..equals].trim_ascii(),
+            assignment[equals + 1..].trim_ascii(),
+        );
+        match name.to_ascii_lowercase().as_slice() {
+            b"timestamp" => {
+                let seconds = scaled(value, 1_000_000)? / 1_000_000;
+                timestamp = i64::try_from(seconds).ok().filter(|t| *t < 1 << 40);
+            }
+            b"insert_id" | b"last_insert_id" => {
+                number(value)?;
+            }
+            _ => return None,
+        }
+    }
+    Some(timestamp)
+}
+
+/// `260501 10:00:00`, `260501  9:00:00`, `2026-05-01T10:00:00.123456Z`.
+fn header_time(text: &[u8]) -> Option<HeaderTime> {
+    if let Some((local_s, offset_s)) = iso(text) {
+        return Some(HeaderTime { local_s, offset_s });
+    }
+    let (date, clock) = (text.get(..6)?, text.get(6..)?.trim_ascii());
+    let text = format!(
+        "20{}-{}-{} {:0>8}",
+        std::str::from_utf8(&date[..2]).ok()?,
+        std::str::from_utf8(&date[2..4]).ok()?,
+        std::str::from_utf8(&date[4..]).ok()?,
+        std::str::from_utf8(clock).ok()?
+    );
+    let (local_s, _) = iso(text.as_bytes())?;
+    Some(HeaderTime {
+        local_s,
+        offset_s: None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    type Entries = Vec<(Option<i64>, Option<u64>, u16, String)>;
+
+    fn read_with(mut log: SlowLog, text: &str) -> (Entries, SlowLog) {
+        let mut entries = Vec::new();
+        let mut sink = |e: &Entry| {
+            let text = String::from_utf8_lossy(e.target).into_owned();
+            entries.push((e.time_s, e.duration_ns, e.status, text));
+        };
+        for line in text.lines() {
+            log.line(line.as_bytes(), &mut sink);
+        }
+        log.end(&mut sink);
+        (entries, log)
+    }
+
+    fn read(text: &str) -> Entries {
+        read_with(SlowLog::default(), text).0
+    }
+
+    const T: i64 = 1_777_629_600;
+    const MS: u64 = 1_000_000;
+
+    #[test]
+    fn statements_are_read() {
+        let log = "# Time: 260501 10:00:00\n# User@Host: root[root] @ localhost []\n# Thread_id: 9  Schema: db\n\
+                   # Query_time: 0.250000  Lock_time: 0.000020  Rows_sent: 1\nuse db;\nSET timestamp=1777629599;\nSELECT a\nFROM t;\n\
+                   # User@Host: root[root] @ localhost []\n# Query_time: 1.5  Lock_time: 0\nSELECT 2;\n";
+        assert_eq!(
+            read(log),
+            [
+                (Some(T - 1), Some(250 * MS), 200, "SELECT a\nFROM t;".into()),
+                (Some(T), Some(1_500 * MS), 200, "SELECT 2;".into()),
+            ]
+        );
+    }
+
+    #[test]
+    fn banners_are_in_no_statement() {
+        let event = "# Query_time: 1  Lock_time: 0\nselect 1;\n";
+        for banner in [
+            "/usr/sbin/mariadbd, Version: 10.8.3-MariaDB (MariaDB Server). started with:\nTcp port: 3306  Unix socket: /x\nTime\t\t    Id Command\tArgument\n",
+            "C:\\mysql\\bin\\mysqld.exe, Version: 8.4.0 (MySQL Community Server - GPL). started with:\nTCP Port: 3306, Named Pipe: (null)\nTime                 Id Command    Argument\n",
+        ] {
+            let log = format!("{banner}{event}{banner}{event}{banner}");
+            assert_eq!(
+                read(&log),
+                vec![(None, Some(1_000 * MS), 200, "select 1;".into()); 2]
+            );
+        }
+        // A statement about a banner is none.
+        let log =
+            "# Query_time: 1  Lock_time: 0\nSELECT 'x, Version: 1 started with:\nTcp port: 1';\n";
+        assert!(read(log)[0].3.contains("Tcp port"));
+    }
+
+    #[test]
+    fn headers_of_each_server_are_read() {
+        let log = "# Time: 260501  5:00:00 # User@Host: [SQL_SLAVE] @  []\n# Thread_id: 10\n\
+                   # Query_time: 0.000530  Lock_time: 0.000027  Rows_sent: 0\n#   InnoDB_pages_distinct: 18\n\
+                   SET last_insert_id=7,insert_id=34484549,timestamp=1777629600;\nINSERT INTO t VALUES (1);\n\
+                   # User@Host: x[x] @  []\n# Query_time: 0.000005  Lock_time: 0.000000\n# administrator command: Quit;\n\
+                   # User@Host: x[x] @  []\n# Schema: db  Last_errno: 1064  Killed: 0\n# Query_time: 0.1  Lock_time: 0\nSELEC 1;\n\
+                   # User@Host: x[x] @  []\n# Query_time: 0.1  Lock_time: 0 Rows_sent: 0 Thread_id: 8 Errno: 1146 Killed: 0\nSELECT 1 FROM x;\n\
+                   # User@Host: x[x] @  []\n# Query_time: 0.1  Lock_time: 0\nSET timestamp=1777629601;\nSET timestamp=5;\n";
+        let (entries, log) = read_with(SlowLog::default(), log);
+        // The server's clock is five hours behind UTC, as the first statement's two times show.
+        assert_eq!(
+            entries,
+            [
+                (
+                    Some(T),
+                    Some(530_000),
+                    200,
+                    "INSERT INTO t VALUES (1);".into()
+                ),
+                (
+                    Some(T),
+                    Some(5_000),
+                    200,
+                    "administrator command: Quit;".into()
+                ),
+                (Some(T), Some(100 * MS), 500, "SELEC 1;".into()),
+                (Some(T), Some(100 * MS), 500, "SELECT 1 FROM x;".into()),
+                (Some(T + 1), Some(100 * MS), 200, "SET timestamp=5;".into()),
+            ]
+        );
+        assert!(!log.is_zone_guessed() && log.advice().is_empty());
+    }
+
+    #[test]
+    fn lines_with_a_hash_are_within_statements() {
+        let log = "# Query_time: 0.1  Lock_time: 0\nSET timestamp=1777629600;\n# report of the day\nSELECT count(*)\n\
+                   # only the paid ones\nFROM invoices\n# Thread_id: 5\nWHERE note = 'a\n# Time: 260501 10:00:00\nb';\n\
+                   # Query_time: 0.2  Lock_time: 0\nSELECT 1";
+        let entries = read(log);
+        assert_eq!(entries.len(), 2, "{entries:?}");
+        assert!(entries[0].3.starts_with("SELECT count") && entries[0].3.ends_with("b';"));
+    }
+
+    #[test]
+    fn logs_that_are_cut_lose_no_duration() {
+        let head =
+            "# Time: 260501 10:00:00\n# User@Host: x[x] @  []\n# Query_time: 0.25  Lock_time: 0\n";
+        let whole = format!("{head}SET timestamp=1777629600;\nSELECT a;\n");
+        // A file begins in the middle of a statement, and a statement ends where the disk was full.
+        let entries = read(&format!(
+            "FROM t WHERE a = 'x;\n{head}SELECT 'open\n{whole}{whole}"
+        ));
+        assert_eq!(entries.iter().filter(|e| e.3 == "SELECT a;").count(), 1);
+        assert_eq!(
+            entries.len(),
+            2,
+            "the open literal reaches to the end of the next statement: {entries:?}"
+        );
+        for cut in 1..whole.len() {
+            let entries = read(&whole[..cut]);
+            let has_duration = cut >= head.len() - 2;
+            assert_eq!(entries.len(), usize::from(has_duration), "{cut}");
+            assert!(entries.iter().all(|e| e.1 == Some(250 * MS)), "{cut}");
+        }
+        assert_eq!(read(head)[0].3, UNKNOWN);
+    }
+
+    #[test]
+    fn zones_are_said_only_where_they_are_missing() {
+        let event =
+            |time: &str| format!("# Time: {time}\n# Query_time: 1  Lock_time: 0\nSELECT 1;\n");
+        let guessed = |time: &str| {
+            let (entries, log) = read_with(SlowLog::default(), &event(time));
+            (entries[0].0, log.is_zone_guessed())
+        };
+        assert_eq!(guessed("2026-05-01T10:00:00.000000Z"), (Some(T), false));
+        assert_eq!(
+            guessed("2026-05-01T12:00:00.000000+02:00"),
+            (Some(T), false)
+        );
+        assert_eq!(guessed("260501 10:00:00"), (Some(T), true));
+        let berlin = SlowLog::new(Zone::named("Europe/Berlin").expect("a zone"));
+        let (entries, log) = read_with(berlin, &event("260501 12:00:00"));
+        assert_eq!((entries[0].0, log.is_zone_guessed()), (Some(T), false));
+    }
+
+    proptest! {
+        #[test]
+        fn any_lines_do_no_harm(lines in proptest::collection::vec(
+            "# Time: [0-9: T-]{0,20}|# User@Host: x|# Query_time: [0-9.]{0,30}  Lock_time: 0|SET timestamp=[0-9]{0,20};|use x;|\
+             # administrator command: Quit;|[a-z'#\"\\\\;]{0,12}|/x/mysqld, Version: 8. started with:|Tcp port: 1|\\PC{0,20}", 0..40)) {
+            let text = lines.join("\n");
+            let durations = lines.iter().filter(|l| header(l.as_bytes()) == Some(Header::Duration)).count();
+            prop_assert!(read(&text).len() <= durations);
+        }
+    }
+}

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Zones that a log writes as words, such as `EET`: PostgreSQL writes the abbreviation of its `log_timezone`.
+//!
+//! Source: IANA Time Zone Database 2025b; PostgreSQL 17, B.4 *Date/Time Configuration Files*.
+
+use crate::time::{Zone, offset};
+
+/// Different words that are noted.
+const MAX_NOTED: usize = 8;
+
+/// Abbreviations that one offset has, in minutes.
+const CLEAR: [(&str, i32); 58] = [
+    ("ACDT", 630),
+    ("ACST", 570),
+    ("ACWST", 525),
+    ("AEDT", 660),
+    ("AEST", 600),
+    ("AKDT", -480),
+    ("AKST", -540),
+    ("ART", -180),
+    ("AWST", 480),
+    ("BRST", -120),
+    ("BRT", -180),
+    ("CAT", 120),
+    ("CEST", 120),
+    ("CET", 60),
+    ("CHST", 600),
+    ("CLST", -180),
+    ("CLT", -240),
+    ("COT", -300),
+    ("EAT", 180),
+    ("EDT", -240),
+    ("EEST", 180),
+    ("EET", 120),
+    ("HDT", -540),
+    ("HKT", 480),
+    ("HST", -600),
+    ("ICT", 420),
+    ("IDT", 180),
+    ("IRKT", 480),
+    ("JST", 540),
+    ("KRAT", 420),
+    ("KST", 540),
+    ("MDT", -360),
+    ("MEST", 120),
+    ("MET", 60),
+    ("MSD", 240),
+    ("MSK", 180),
+    ("MYT", 480),
+    ("NDT", -150),
+    ("NOVT", 420),
+    ("NPT", 345),
+    ("NST", -210),
+    ("NZDT", 780),
+    ("NZST", 720),
+    ("OMST", 360),
+    ("PDT", -420),
+    ("PET", -300),
+    ("PKT", 300),
+    ("SAST", 120),
+    ("SGT", 480),
+    ("TRT", 180),
+    ("UCT", 0),
+    ("VLAT", 600),
+    ("WAT", 60),
+    ("WEST", 60),
+    ("WET", 0),
+    ("WIB", 420),
+    ("WITA", 480),
+    ("YEKT", 300),
+];
+
+/// Abbreviations that several zones have: the offset of the one with the most people who write it so, in minutes, that
+/// one, and others.
+const AMBIGUOUS: [(&str, i32, &str, &str); 13] = [
+    ("ADT", -180, "Atlantic Canada", "Arabia"),
+    ("AMT", -240, "the Amazon", "Armenia"),
+    ("AST", -240, "Atlantic Canada", "Arabia"),
+    ("BST", 60, "Britain", "Bangladesh"),
+    ("CDT", -300, "the central USA", "Cuba"),
+    ("CST", -360, "the central USA", "China, Taiwan and Cuba"),
+    ("EST", -300, "the eastern USA", "eastern Australia"),
+    ("GST", 240, "the Gulf", "South Georgia"),
+    ("IST", 330, "India", "Israel and Ireland"),
+    ("MST", -420, "the USA's mountains", "Malaysia"),
+    ("PST", -480, "the western USA", "the Philippines"),
+    ("SST", -660, "Samoa", "Singapore"),
+    ("WST", 480, "western Australia", "Samoa"),
+];
+
+/// The reading of a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reading {
+    /// The word has one offset, s.
+    Clear(i32),
+    /// Several zones have the word: the offset that is assumed, s, and the index of the word.
+    Ambiguous(i32, usize),
+    /// No zone is known by it.
+    Unknown,
+}
+
+impl Reading {
+    fn of(word: &[u8]) -> Reading {
+        let is = |name: &str| name.as_bytes().eq_ignore_ascii_case(word);
+        if let Some((_, minutes)) = CLEAR.iter().find(|(name, _)| is(name)) {
+            return Reading::Clear(minutes * 60);
+        }
+        match AMBIGUOUS.iter().position(|(name, ..)| is(name)) {
+            Some(index) => Reading::Ambiguous(AMBIGUOUS[index].1 * 60, index),
+            None => Reading::Unknown,
+        }
+    }
+
+    fn offset_s(self) -> Option<i32> {
+        match self {
+            Reading::Clear(offset) | Reading::Ambiguous(offset, _) => Some(offset),
+            Reading::Unknown => None,
+        }
+    }
+}
+
+/// Offsets of a log's times, and what was assumed for them.
+#[derive(Clone, Debug, Default)]
+pub struct ZoneWords {
+    zone: Zone,
+    /// Each word that was read by the tables, or by none.
+    noted: Vec<(String, Reading)>,
+    /// Whether a time had no zone.
+    has_none: bool,
+}
+
+impl ZoneWords {
+    /// `zone`: the server's, where it was given.
+    pub fn new(zone: Zone) -> ZoneWords {
+        ZoneWords {
+            zone,
+            ..ZoneWords::default()
+        }
+    }
+
+    /// A local time, in seconds since 1970 as if it were UTC, with its zone as it is written: the time, and what the log's
+    /// clock was ahead of UTC, s.
+    pub fn resolve(&mut self, local_s: i64, word: Option<&[u8]>) -> (i64, i32) {
+        let offset_s = match word.map(|word| (word, offset(word))) {
+            None => {
+                self.has_none = true;
+                self.zone.offset_of_local(local_s)
+            }
+            Some((_, Some(offset))) => {
+                let time_s = local_s - i64::from(offset);
+                let is_moved = offset == 0 && self.zone.is_given;
+                return (
+                    time_s,
+                    if is_moved {
+                        self.zone.offset_at(time_s)
+                    } else {
+                        offset
+                    },
+                );
+            }
+            Some((word, None)) => self.offset_of_word(local_s, word),
+        };
+        (local_s - i64::from(offset_s), offset_s)
+    }
+
+    /// A time since 1970, and what the log's clock was ahead of UTC, s.
+    pub fn resolve_utc(&mut self, time_s: i64) -> (i64, i32) {
+        (time_s, self.zone.offset_at(time_s))
+    }
+
+    fn offset_of_word(&mut self, local_s: i64, word: &[u8]) -> i32 {
+        let reading = match self
+            .noted
+            .iter()
+            .find(|(noted, _)| noted.as_bytes() == word)
+        {
+            Some((_, reading)) => *reading,
+            None => {
+                let reading = Reading::of(word);
+                if self.noted.len() < MAX_NOTED {
+                    self.noted.push((crate::route::printable(word), reading));
+                }
+                reading
+            }
+        };
+        if !self.zone.is_given {
+            return reading.offset_s().unwrap_or(0);
+        }
+        // The word says which one of an hour that clocks show twice.
+        let by_word = reading.offset_s();
+        by_word
+            .filter(|offset| self.zone.offset_at(local_s - i64::from(*offset)) == *offset)
+            .unwrap_or_else(|| self.zone.offset_of_local(local_s))
+    }
+
+    /// Whether an offset was guessed.
+    pub fn is_guessed(&self) -> bool {
+        let is_guess = |(_, reading): &(String, Reading)| !matches!(reading, Reading::Clear(_));
+        !self.zone.is_given && (self.has_none || self.noted.iter().any(is_guess))
+    }
+
+    /// What was assumed, a sentence each.
+    pub fn assumptions(&self) -> Vec<String> {
+        if self.zone.is_given {
+            return Vec::new();
+        }
+        let sentence = |(word, reading): &(String, Reading)| match reading {
+            Reading::Clear(offset) => format!("{word} is read as UTC{}.", signed(*offset)),
+            Reading::Ambiguous(offset, index) => {
+                let (_, _, assumed, others) = AMBIGUOUS[*index];
+                format!(
+                    "The zone {word} is taken for that of {assumed}, UTC{}, but {others} write it, too: name it with --zone.",
+                    signed(*offset)
+                )
+            }
+            Reading::Unknown => {
+                format!(
+                    "No zone is known as {word}, and its times are taken as UTC: name it with --zone."
+                )
+            }
+        };
+        let mut sentences: Vec<String> = self.noted.iter().map(sentence).collect();
+        if self.has_none {
+            sentences.push(NO_ZONE.into());
+        }
+        sentences
+    }
+}
+
+/// Said of times without a zone.
+pub const NO_ZONE: &str = "The log's times have no zone and are taken as UTC: name it with --zone.";
+
+/// `+5:30`
+fn signed(offset_s: i32) -> String {
+    let sign = if offset_s < 0 { '-' } else { '+' };
+    let minutes = offset_s.abs() / 60;
+    match minutes % 60 {
+        0 => format!("{sign}{}", minutes / 60),
+        rest => format!("{sign}{}:{rest:02}", minutes / 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::iso;
+
+    fn local(text: &str) -> i64 {
+        iso(text.as_bytes()).expect("a time").0
+    }
+
+    #[test]
+    fn words_are_read_by_tables_and_that_is_said() {
+        let noon = local("2024-01-13 12:00:00");
+        let mut zones = ZoneWords::default();
+        assert_eq!(zones.resolve(noon, Some(b"EET")), (noon - 7200, 7200));
+        assert!(!zones.is_guessed());
+        assert_eq!(zones.assumptions(), ["EET is read as UTC+2."]);
+        assert_eq!(zones.resolve(noon, Some(b"+0530")).1, 19_800);
+        assert_eq!(zones.resolve(noon, Some(b"-03")).1, -10_800);
+        assert_eq!(zones.resolve(noon, Some(b"UTC")).1, 0);
+        assert!(!zones.is_guessed() && zones.assumptions().len() == 1);
+        assert_eq!(zones.resolve(noon, Some(b"IST")).1, 19_800);
+        assert!(zones.is_guessed());
+        assert!(
+            zones.assumptions()[1].contains("UTC+5:30, but Israel"),
+            "{:?}",
+            zones.assumptions()
+        );
+        let mut unknown = ZoneWords::default();
+        assert_eq!(unknown.resolve(noon, Some(b"XQT")).1, 0);
+        assert!(unknown.is_guessed() && unknown.assumptions()[0].contains("XQT"));
+        let mut none = ZoneWords::default();
+        assert_eq!(none.resolve(noon, None).1, 0);
+        assert!(none.is_guessed());
+    }
+
+    #[test]
+    fn a_zone_that_was_given_decides() {
+        let zone = Zone::named("Europe/Berlin").expect("a zone");
+        let mut zones = ZoneWords::new(zone);
+        // The clock showed half past two twice.
+        let twice = local("2026-10-25 02:30:00");
+        assert_eq!(zones.resolve(twice, Some(b"CEST")).1, 7200);
+        assert_eq!(zones.resolve(twice, Some(b"CET")).1, 3600);
+        assert_eq!(zones.resolve(twice, Some(b"IST")).1, 7200);
+        assert_eq!(zones.resolve(local("2026-01-01 00:00:00"), None).1, 3600);
+        assert!(!zones.is_guessed() && zones.assumptions().is_empty());
+    }
+
+    #[test]
+    fn tables_are_sorted_and_have_each_word_once() {
+        let words: Vec<&str> = CLEAR.iter().map(|(word, _)| *word).collect();
+        assert!(words.is_sorted());
+        assert!(AMBIGUOUS.iter().all(|(word, ..)| !words.contains(word)));
+    }
+}
