@@ -2,7 +2,9 @@
 // What every cache can do.
 package benchlab.appserver.cache;
 
+import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.TimeoutException;
 
 /**
  * A map that threads share, with limits: {@link CacheOptions}. Neither keys nor values are null;
@@ -26,9 +28,11 @@ public sealed interface Cache<K, V> permits LoadingCache {
      * The value of {@code key}; if there is none, what {@code loader} makes of it, which is put.
      *
      * <p>Threads that miss the same key at once load it once: one calls its loader, the others wait
-     * and get the same value. No lock is held meanwhile, and other keys are not held up. A value
-     * that was put meanwhile is kept, and returned. A value that was loading when its key was
-     * removed is returned and not kept, since it may be what the removal was for.
+     * and get the same value. No lock is held meanwhile, and other keys are not held up.
+     *
+     * <p>A value that was loading when its key was put or removed, or the cache cleared, is not
+     * kept, since it may be older than that change; who asks after the change does not get it. Those
+     * who waited get it, unless there is another value by then: then they get that one.
      *
      * <p>A failure is not kept: all who waited get a {@link LoadException} of their own with
      * what the loader threw, and the next one who asks loads again.
@@ -40,6 +44,15 @@ public sealed interface Cache<K, V> permits LoadingCache {
      *     loader
      */
     V get(K key, Loader<? super K, ? extends V> loader) throws InterruptedException;
+
+    /**
+     * The same, but waits at most {@code timeout} for another thread's loader. A loader that this
+     * thread calls has to keep to a limit of its own.
+     *
+     * @throws TimeoutException if another thread did not load the value in time
+     */
+    V get(K key, Loader<? super K, ? extends V> loader, Duration timeout)
+            throws InterruptedException, TimeoutException;
 
     /** Puts a value in place of any other. */
     void put(K key, V value);

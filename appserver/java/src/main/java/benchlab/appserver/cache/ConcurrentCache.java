@@ -2,11 +2,8 @@
 // A cache over ConcurrentHashMap.
 package benchlab.appserver.cache;
 
-import java.util.Iterator;
-import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
@@ -16,10 +13,10 @@ import java.util.concurrent.ConcurrentHashMap;
 public final class ConcurrentCache<K, V> extends LoadingCache<K, V> {
 
     private final CacheOptions options;
-    private final ConcurrentHashMap<K, Entry<V>> entries = new ConcurrentHashMap<>();
+    private final ConcurrentHashMap<K, Entry<K, V>> entries = new ConcurrentHashMap<>();
 
-    /** The keys in the order of writing, if there are limits. Guards itself and the writes then. */
-    private final Set<K> order = new LinkedHashSet<>();
+    /** Used if there are limits. Guards itself and the writes then. */
+    private final WriteOrder<K, V> order = new WriteOrder<>();
 
     public ConcurrentCache(CacheOptions options) {
         this.options = Objects.requireNonNull(options, "options");
@@ -36,19 +33,19 @@ public final class ConcurrentCache<K, V> extends LoadingCache<K, V> {
     }
 
     @Override
-    public void put(K key, V value) {
+    void putEntry(K key, V value) {
         if (options.isLimited()) {
             synchronized (order) {
                 putInOrder(key, value);
             }
         } else {
-            entries.put(key, Entry.of(value, options));
+            entries.put(key, Entry.of(key, value, options));
         }
     }
 
     @Override
-    public void putAll(Map<? extends K, ? extends V> all) {
-        all.forEach(this::put);
+    void putEntries(Map<? extends K, ? extends V> all) {
+        all.forEach(this::putEntry);
     }
 
     @Override
@@ -62,35 +59,39 @@ public final class ConcurrentCache<K, V> extends LoadingCache<K, V> {
                 return present != null ? present : value;
             }
         } else {
-            Entry<V> present = entries.putIfAbsent(key, Entry.of(value, options));
-            return present != null ? present.value() : value;
+            Entry<K, V> present = entries.putIfAbsent(key, Entry.of(key, value, options));
+            return present != null ? present.value : value;
         }
     }
 
     /** The older value leaves before there is one too many: the bound holds for readers too. */
     private void putInOrder(K key, V value) {
-        Entry<V> entry = Entry.of(value, options);
+        Entry<K, V> entry = Entry.of(key, value, options);
         removeExpired();
-        if (!order.remove(Objects.requireNonNull(key, "key"))
-                && order.size() == options.maximumSize()) {
+        if (entries.size() >= options.maximumSize() && !entries.containsKey(key)) {
             removeOldest();
         }
-        order.add(key);
-        entries.put(key, entry);
+        removeFromOrder(entries.put(key, entry));
+        order.add(entry);
     }
 
     private void removeOldest() {
-        Iterator<K> oldest = order.iterator();
-        entries.remove(oldest.next());
-        oldest.remove();
+        removeFromOrder(entries.remove(order.oldest().key));
+    }
+
+    private void removeFromOrder(Entry<K, V> entry) {
+        if (entry != null) {
+            order.remove(entry);
+        }
     }
 
     @Override
     boolean removeEntry(K key) {
         if (options.isLimited()) {
             synchronized (order) {
-                order.remove(key);
-                return Entry.valueOf(entries.remove(key), options) != null;
+                Entry<K, V> removed = entries.remove(key);
+                removeFromOrder(removed);
+                return Entry.valueOf(removed, options) != null;
             }
         } else {
             return entries.remove(key) != null;
@@ -109,14 +110,8 @@ public final class ConcurrentCache<K, V> extends LoadingCache<K, V> {
     public void removeExpired() {
         if (options.timeToLive() != null) {
             synchronized (order) {
-                Iterator<K> oldest = order.iterator();
-                while (oldest.hasNext()) {
-                    K key = oldest.next();
-                    if (!entries.get(key).isExpired(options)) {
-                        break;
-                    }
-                    entries.remove(key);
-                    oldest.remove();
+                while (order.oldest() != null && order.oldest().isExpired(options)) {
+                    removeOldest();
                 }
             }
         }

@@ -35,7 +35,7 @@ public final class CopyOnWriteCache<K, V> extends LoadingCache<K, V> {
     }
 
     @Override
-    public void put(K key, V value) {
+    void putEntry(K key, V value) {
         replace(
                 copy -> {
                     copy.put(key, value);
@@ -44,7 +44,7 @@ public final class CopyOnWriteCache<K, V> extends LoadingCache<K, V> {
     }
 
     @Override
-    public void putAll(Map<? extends K, ? extends V> entries) {
+    void putEntries(Map<? extends K, ? extends V> entries) {
         replace(
                 copy -> {
                     entries.forEach(copy::put);

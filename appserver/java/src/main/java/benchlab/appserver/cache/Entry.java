@@ -5,21 +5,38 @@ package benchlab.appserver.cache;
 import java.util.Objects;
 
 /** Final fields: whoever finds an entry sees it whole, however it was found. */
-record Entry<V>(V value, long deadline) {
+final class Entry<K, V> {
 
-    Entry {
-        Objects.requireNonNull(value, "value");
+    final K key;
+    final V value;
+    private final long deadline;
+
+    /** In the order of writing, while it is in one. */
+    Entry<K, V> older;
+
+    Entry<K, V> newer;
+
+    private Entry(K key, V value, long deadline) {
+        this.key = Objects.requireNonNull(key, "key");
+        this.value = Objects.requireNonNull(value, "value");
+        this.deadline = deadline;
     }
 
-    static <V> Entry<V> of(V value, CacheOptions options) {
+    static <K, V> Entry<K, V> of(K key, V value, CacheOptions options) {
         boolean ends = options.timeToLive() != null;
         return new Entry<>(
+                key,
                 value,
                 ends ? options.clock().getAsLong() + options.timeToLive().toNanos() : 0);
     }
 
+    /** The same for another order. */
+    Entry<K, V> copy() {
+        return new Entry<>(key, value, deadline);
+    }
+
     /** The value of an entry, or null if there is none or it is too old. */
-    static <V> V valueOf(Entry<V> entry, CacheOptions options) {
+    static <V> V valueOf(Entry<?, V> entry, CacheOptions options) {
         return entry == null || entry.isExpired(options) ? null : entry.value;
     }
 

@@ -2,9 +2,12 @@
 // A value on its way, and the threads that wait for it.
 package benchlab.appserver.cache;
 
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 /** Made by the thread that loads, which must end it: {@link #succeed} or {@link #fail}. */
 final class Load<V> {
@@ -38,7 +41,8 @@ final class Load<V> {
         return new LoadException(thrown);
     }
 
-    V await() throws InterruptedException {
+    /** Waits for at most {@code timeout} ns. */
+    V await(long timeout) throws InterruptedException, TimeoutException {
         Thread waiter = Thread.currentThread();
         synchronized (WAITING) {
             if (waitsFor(waiter)) {
@@ -47,7 +51,12 @@ final class Load<V> {
             WAITING.put(waiter, this);
         }
         try {
-            end.await();
+            if (timeout == LoadingCache.FOREVER) {
+                end.await();
+            } else if (!end.await(timeout, TimeUnit.NANOSECONDS)) {
+                throw new TimeoutException(
+                        "another thread did not load it within " + Duration.ofNanos(timeout));
+            }
         } finally {
             synchronized (WAITING) {
                 WAITING.remove(waiter);

@@ -2,15 +2,25 @@
 // What all caches do alike: load once, and forget what is being loaded.
 package benchlab.appserver.cache;
 
+import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 
 /** A cache whose subclasses keep the entries, and which sees to it that they are loaded once. */
 abstract sealed class LoadingCache<K, V> implements Cache<K, V>
         permits SynchronizedCache, ReadWriteLockCache, CopyOnWriteCache, ConcurrentCache {
 
+    static final long FOREVER = Long.MAX_VALUE; // ns
+
     /** The loads under way whose values are still wanted. */
     private final ConcurrentHashMap<K, Load<V>> loads = new ConcurrentHashMap<>();
+
+    abstract void putEntry(K key, V value);
+
+    abstract void putEntries(Map<? extends K, ? extends V> entries);
 
     /** The value that is there afterwards. */
     abstract V putIfAbsent(K key, V value);
@@ -21,15 +31,31 @@ abstract sealed class LoadingCache<K, V> implements Cache<K, V>
 
     @Override
     public final V get(K key, Loader<? super K, ? extends V> loader) throws InterruptedException {
-        V value = get(key);
-        return value != null ? value : load(key, loader);
+        try {
+            return get(key, loader, FOREVER);
+        } catch (TimeoutException e) {
+            throw new AssertionError("292 years have passed", e);
+        }
     }
 
-    private V load(K key, Loader<? super K, ? extends V> loader) throws InterruptedException {
+    @Override
+    public final V get(K key, Loader<? super K, ? extends V> loader, Duration timeout)
+            throws InterruptedException, TimeoutException {
+        return get(key, loader, Math.max(0, TimeUnit.NANOSECONDS.convert(timeout)));
+    }
+
+    private V get(K key, Loader<? super K, ? extends V> loader, long timeout)
+            throws InterruptedException, TimeoutException {
+        V value = get(key);
+        return value != null ? value : load(key, loader, timeout);
+    }
+
+    private V load(K key, Loader<? super K, ? extends V> loader, long timeout)
+            throws InterruptedException, TimeoutException {
         var load = new Load<V>();
         Load<V> running = loads.putIfAbsent(key, load);
         if (running != null) {
-            return running.await();
+            return running.await(timeout);
         }
         try {
             V present = get(key); // Another load may have ended since the caller missed.
@@ -50,25 +76,40 @@ abstract sealed class LoadingCache<K, V> implements Cache<K, V>
     }
 
     /**
-     * Under the lock of the key's bin: it either comes before a removal, and is removed, or is not
-     * kept.
+     * Under the lock of the key's bin: it either comes before a change of the key, and is replaced
+     * or removed by it, or is not kept. What was put since is newer.
      */
     private V keep(K key, Load<V> load, V loaded) {
-        var result = new AtomicReference<>(loaded);
+        var kept = new AtomicReference<V>();
         loads.computeIfPresent(
                 key,
                 (k, current) -> {
                     if (current == load) {
-                        result.setPlain(putIfAbsent(key, loaded));
+                        kept.setPlain(putIfAbsent(key, loaded));
                     }
                     return current;
                 });
-        return result.getPlain();
+        V value = kept.getPlain() != null ? kept.getPlain() : get(key);
+        return value != null ? value : loaded;
+    }
+
+    // First the loads: one that is still wanted after this has its value replaced or removed.
+
+    @Override
+    public final void put(K key, V value) {
+        loads.remove(key);
+        putEntry(key, value);
+    }
+
+    @Override
+    public final void putAll(Map<? extends K, ? extends V> entries) {
+        entries.keySet().forEach(loads::remove);
+        putEntries(entries);
     }
 
     @Override
     public final boolean remove(K key) {
-        loads.remove(key); // First: a load that is still wanted after this has its value removed.
+        loads.remove(key);
         return removeEntry(key);
     }
 

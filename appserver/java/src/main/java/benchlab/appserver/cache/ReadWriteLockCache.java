@@ -39,12 +39,12 @@ public final class ReadWriteLockCache<K, V> extends LoadingCache<K, V> {
     }
 
     @Override
-    public void put(K key, V value) {
+    void putEntry(K key, V value) {
         write(() -> table.put(key, value));
     }
 
     @Override
-    public void putAll(Map<? extends K, ? extends V> entries) {
+    void putEntries(Map<? extends K, ? extends V> entries) {
         write(() -> entries.forEach(table::put));
     }
 

@@ -22,14 +22,14 @@ public final class SynchronizedCache<K, V> extends LoadingCache<K, V> {
     }
 
     @Override
-    public void put(K key, V value) {
+    void putEntry(K key, V value) {
         synchronized (table) {
             table.put(key, value);
         }
     }
 
     @Override
-    public void putAll(Map<? extends K, ? extends V> entries) {
+    void putEntries(Map<? extends K, ? extends V> entries) {
         synchronized (table) {
             entries.forEach(table::put);
         }

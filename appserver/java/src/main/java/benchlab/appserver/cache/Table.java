@@ -3,8 +3,6 @@
 package benchlab.appserver.cache;
 
 import java.util.HashMap;
-import java.util.Iterator;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
 
@@ -16,20 +14,28 @@ final class Table<K, V> {
 
     private final CacheOptions options;
 
-    /** In the order of writing, if order matters: entries also become too old in this order. */
-    private final Map<K, Entry<V>> entries;
+    private final Map<K, Entry<K, V>> entries;
+
+    /** Used if there are limits: entries become too old in this order, too. */
+    private final WriteOrder<K, V> order = new WriteOrder<>();
 
     Table(CacheOptions options) {
         this.options = Objects.requireNonNull(options, "options");
-        entries = options.isLimited() ? new LinkedHashMap<>() : new HashMap<>();
+        entries = new HashMap<>();
     }
 
     Table(Table<K, V> original) {
         options = original.options;
-        entries =
-                options.isLimited()
-                        ? new LinkedHashMap<>(original.entries)
-                        : new HashMap<>(original.entries);
+        if (options.isLimited()) {
+            entries = new HashMap<>(original.entries.size() * 4 / 3 + 2);
+            for (Entry<K, V> e = original.order.oldest(); e != null; e = e.newer) {
+                Entry<K, V> copy = e.copy();
+                entries.put(copy.key, copy);
+                order.add(copy);
+            }
+        } else {
+            entries = new HashMap<>(original.entries);
+        }
     }
 
     V get(K key) {
@@ -37,15 +43,25 @@ final class Table<K, V> {
     }
 
     void put(K key, V value) {
-        Entry<V> entry = Entry.of(value, options);
+        Entry<K, V> entry = Entry.of(key, value, options);
+        removeFromOrder(entries.put(key, entry));
         if (options.isLimited()) {
-            entries.remove(key); // Puts it at the end of the order.
+            order.add(entry);
+            removeExpired();
+            if (entries.size() > options.maximumSize()) {
+                removeOldest();
+            }
         }
-        entries.put(Objects.requireNonNull(key, "key"), entry);
-        removeExpired();
-        if (entries.size() > options.maximumSize()) {
-            entries.remove(entries.keySet().iterator().next());
+    }
+
+    private void removeFromOrder(Entry<K, V> entry) {
+        if (entry != null && options.isLimited()) {
+            order.remove(entry);
         }
+    }
+
+    private void removeOldest() {
+        removeFromOrder(entries.remove(order.oldest().key));
     }
 
     /** The value that is there afterwards. */
@@ -59,7 +75,9 @@ final class Table<K, V> {
     }
 
     boolean remove(K key) {
-        return Entry.valueOf(entries.remove(Objects.requireNonNull(key, "key")), options) != null;
+        Entry<K, V> removed = entries.remove(Objects.requireNonNull(key, "key"));
+        removeFromOrder(removed);
+        return Entry.valueOf(removed, options) != null;
     }
 
     int size() {
@@ -67,16 +85,14 @@ final class Table<K, V> {
     }
 
     void removeExpired() {
-        if (options.timeToLive() != null) {
-            Iterator<Entry<V>> oldest = entries.values().iterator();
-            while (oldest.hasNext() && oldest.next().isExpired(options)) {
-                oldest.remove();
-            }
+        while (order.oldest() != null && order.oldest().isExpired(options)) {
+            removeOldest();
         }
     }
 
     void clear() {
         entries.clear();
+        order.clear();
     }
 
     boolean contains(K key) {

@@ -22,6 +22,8 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
@@ -363,6 +365,108 @@ class CacheTest {
             assertEquals("old", loaded);
             assertNull(cache.get("key"));
         }
+    }
+
+    /** A value that was put is newer, though the limits may have pushed it out since. */
+    @ParameterizedTest
+    @EnumSource
+    void aValueThatIsOlderThanAChangeIsNotKept(Scheme scheme) throws Exception {
+        Cache<String, String> cache = scheme.open(CacheOptions.UNLIMITED.maximumSize(1));
+        String loaded =
+                cache.get(
+                        "key",
+                        key -> {
+                            cache.put("key", "put");
+                            cache.put("other", "put");
+                            return "old";
+                        });
+        assertEquals("old", loaded);
+        assertNull(cache.get("key"));
+        assertEquals(
+                "put",
+                cache.get(
+                        "key",
+                        key -> {
+                            cache.putAll(Map.of("key", "put"));
+                            return "old";
+                        }));
+        assertEquals("put", cache.get("key"));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aTimeoutEndsTheWaitForAnotherOnesLoader(Scheme scheme) throws Exception {
+        Cache<String, Integer> cache = scheme.open();
+        var loading = new CountDownLatch(1);
+        var release = new CountDownLatch(1);
+        var loader =
+                start(
+                        () ->
+                                cache.get(
+                                        "key",
+                                        key -> {
+                                            loading.countDown();
+                                            release.await();
+                                            return 1;
+                                        }));
+        loading.await();
+        assertThrows(
+                TimeoutException.class, () -> cache.get("key", NEVER, Duration.ofMillis(20)));
+        release.countDown();
+        assertEquals(1, loader.get());
+        assertEquals(1, cache.get("key", NEVER, Duration.ZERO));
+    }
+
+    /** A key that cannot be compared any more once {@code fails} is set, all with one hash. */
+    private record Fragile(String name, AtomicBoolean fails) {
+        @Override
+        public int hashCode() {
+            return 1;
+        }
+
+        @Override
+        public boolean equals(Object other) {
+            if (fails.get() || ((Fragile) other).fails.get()) {
+                throw new IllegalStateException("cannot compare " + name);
+            }
+            return other instanceof Fragile key && key.name.equals(name);
+        }
+    }
+
+    /** No entry is lost, and none is left that the limits do not reach. */
+    @ParameterizedTest
+    @EnumSource
+    void aWriteThatFailsChangesNothing(Scheme scheme) {
+        Cache<Fragile, Integer> cache = scheme.open(CacheOptions.UNLIMITED.maximumSize(3));
+        var fails = new AtomicBoolean();
+        var first = new Fragile("first", new AtomicBoolean());
+        var other = new Fragile("other", fails);
+        cache.put(first, 1);
+        cache.put(other, 2);
+        fails.set(true);
+        assertEquals(1, cache.get(first)); // Found before the other one.
+        for (int k = 0; k < 100; k++) {
+            var fresh = new Fragile("new", fails);
+            assertThrows(IllegalStateException.class, () -> cache.put(fresh, 3));
+            assertThrows(IllegalStateException.class, () -> cache.remove(fresh));
+            try {
+                cache.put(first, 4);
+            } catch (IllegalStateException e) {
+                // May or may not be compared with the other one.
+            }
+        }
+        fails.set(false);
+        assertEquals(2, cache.size());
+        assertTrue(Set.of(1, 4).contains(cache.get(first)));
+        assertEquals(2, cache.get(other));
+        for (int k = 0; k < 10; k++) {
+            cache.put(new Fragile("key " + k, fails), k);
+            assertTrue(cache.size() <= 3);
+        }
+        assertNull(cache.get(first));
+        assertNull(cache.get(other));
+        cache.clear();
+        assertEquals(0, cache.size());
     }
 
     private static <T> FutureTask<T> start(Callable<T> work) {
