@@ -3,7 +3,7 @@
 --
 --  Fault injection: a call with transactions inside of it, on the same connection and on another
 --  one, fails at each of its points. tests/shared/retry_situations.txt has the outcomes, which
---  Java's SituationsTest compares with its own.
+--  Java's DatabaseTest compares with its own.
 
 with AUnit.Test_Suites;
 with Test_Databases;

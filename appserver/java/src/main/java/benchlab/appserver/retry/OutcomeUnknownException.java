@@ -13,4 +13,8 @@ public final class OutcomeUnknownException extends RuntimeException {
     OutcomeUnknownException(Exception cause) {
         super("it is unknown whether the work was committed: " + cause.getMessage(), cause);
     }
+
+    OutcomeUnknownException(String message) {
+        super(message);
+    }
 }

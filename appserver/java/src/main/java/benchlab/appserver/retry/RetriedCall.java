@@ -26,6 +26,10 @@ final class RetriedCall implements AutoCloseable {
     private boolean isKeyed; // Whether another attempt tells the outcome, by a key.
     private boolean isKeyLast; // Whether an attempt's commit may still put the key there.
     private boolean isUnknown; // Whether an attempt may have taken effect.
+    private int open; // Transactions of the attempt that are open, inside one another.
+    private boolean isSpread; // See noteCommit.
+    private boolean wasSpread; // When the attempt began.
+    private boolean isOver; // No other attempt may be made.
 
     /**
      * Begins a call.
@@ -59,6 +63,34 @@ final class RetriedCall implements AutoCloseable {
         }
     }
 
+    /** Says that a transaction begins. */
+    static void noteBegin() {
+        RetriedCall call = CURRENT.get();
+        if (call != null) {
+            call.open++;
+        }
+    }
+
+    /** Says that a transaction has ended, in whatever way. */
+    static void noteEnd() {
+        RetriedCall call = CURRENT.get();
+        if (call != null) {
+            call.open--;
+        }
+    }
+
+    /**
+     * Says that a transaction without a key was committed, or may have been. Once it was inside of
+     * another one, or is not known, the work must not be run again. Transactions that are committed
+     * one after the other are the work's own affair: the first ones may only read.
+     */
+    static void noteCommit(boolean isKnown) {
+        RetriedCall call = CURRENT.get();
+        if (call != null && (call.open > 1 || !isKnown)) {
+            call.isSpread = true;
+        }
+    }
+
     /** Whether an earlier attempt of this thread's call may have taken effect. */
     static boolean isOutcomeUnknown() {
         RetriedCall call = CURRENT.get();
@@ -83,13 +115,22 @@ final class RetriedCall implements AutoCloseable {
     /**
      * Says that this thread's attempt has begun with the call's key. If that was not there, no
      * earlier one took effect; one whose key comes last still may, if this one is rolled back.
+     *
+     * @throws OutcomeUnknownException if a transaction inside of an earlier one took effect, so that
+     *     the work must not be run again
      */
     static void noteKey(boolean isTaken) {
         RetriedCall call = CURRENT.get();
-        if (call != null) {
-            call.isKeyed = true;
-            call.isUnknown &= !isTaken || call.isKeyLast;
+        if (call == null) {
+            return;
         }
+        call.isKeyed = true;
+        if (isTaken && call.wasSpread && !call.policy.repeatable()) {
+            call.isOver = true;
+            throw new OutcomeUnknownException(
+                    "a transaction inside of this one may have been committed before");
+        }
+        call.isUnknown &= !isTaken || call.isKeyLast;
     }
 
     /** Decides after a failure; if there is to be another attempt, pauses before it. */
@@ -108,6 +149,7 @@ final class RetriedCall implements AutoCloseable {
         if (isRetried) {
             attempts++;
             uncommitted = null;
+            wasSpread = isSpread;
             meter.countRetry();
         } else if (fault != Fault.PERMANENT || isUnknown) {
             meter.countGivenUp();
@@ -130,9 +172,10 @@ final class RetriedCall implements AutoCloseable {
 
     private Fault faultOf(Exception failure) {
         Fault fault = Faults.of(failure);
-        return fault == Fault.CONNECTION_LOST && !isCertain(failure)
-                ? Fault.OUTCOME_UNKNOWN
-                : fault;
+        boolean isUnknown =
+                fault != Fault.PERMANENT && isSpread
+                        || fault == Fault.CONNECTION_LOST && !isCertain(failure);
+        return isUnknown ? Fault.OUTCOME_UNKNOWN : fault;
     }
 
     /** Whether nothing was committed. */
@@ -159,7 +202,8 @@ final class RetriedCall implements AutoCloseable {
     }
 
     private boolean isAllowed(Fault fault) {
-        return policy.backoffs().containsKey(fault)
+        return !isOver
+                && policy.backoffs().containsKey(fault)
                 && (fault != Fault.OUTCOME_UNKNOWN || hasKey || policy.repeatable())
                 && attempts < mostAttempts();
     }

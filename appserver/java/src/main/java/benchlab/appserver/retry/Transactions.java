@@ -90,14 +90,30 @@ public final class Transactions {
      * @throws OutcomeUnknownException if the connection was lost during the commit
      */
     public <T, X extends Exception> T run(TransactionWork<T, X> work) throws SQLException, X {
-        return run(work, (connection, result) -> connection.commit());
+        return run(work, (connection, result) -> connection.commit(), false);
     }
 
-    /** The same with another end, unless it is a part of a transaction. */
+    /**
+     * The same with another end, unless it is a part of a transaction. That leaves a key or changes
+     * nothing.
+     */
     <T, X extends Exception> T run(TransactionWork<T, X> work, Ending<T> ending)
             throws SQLException, X {
+        return run(work, ending, true);
+    }
+
+    private <T, X extends Exception> T run(
+            TransactionWork<T, X> work, Ending<T> ending, boolean hasKey) throws SQLException, X {
         Session outer = open.get();
-        return outer == null ? runOutermost(work, ending) : runPart(outer, work);
+        if (outer != null) {
+            return runPart(outer, work);
+        }
+        RetriedCall.noteBegin();
+        try {
+            return runOutermost(work, ending, hasKey);
+        } finally {
+            RetriedCall.noteEnd();
+        }
     }
 
     /** Whether this thread has a transaction open. */
@@ -117,8 +133,8 @@ public final class Transactions {
         }
     }
 
-    private <T, X extends Exception> T runOutermost(TransactionWork<T, X> work, Ending<T> ending)
-            throws SQLException, X {
+    private <T, X extends Exception> T runOutermost(
+            TransactionWork<T, X> work, Ending<T> ending, boolean hasKey) throws SQLException, X {
         Connection connection = null;
         boolean hadAutoCommit = false;
         T result;
@@ -134,7 +150,7 @@ public final class Transactions {
             rollBack(connection, hadAutoCommit);
             throw failure;
         }
-        end(connection, hadAutoCommit, result, ending);
+        end(connection, hadAutoCommit, result, ending, hasKey);
         return result;
     }
 
@@ -153,18 +169,33 @@ public final class Transactions {
     }
 
     private <T> void end(
-            Connection connection, boolean hadAutoCommit, T result, Ending<T> ending)
+            Connection connection,
+            boolean hadAutoCommit,
+            T result,
+            Ending<T> ending,
+            boolean hasKey)
             throws SQLException {
         try {
             ending.end(connection, result);
         } catch (Throwable failure) {
             rollBack(connection, hadAutoCommit); // A commit that was refused may have left it open.
-            if (failure instanceof Exception lost && Faults.of(lost) == Fault.CONNECTION_LOST) {
-                throw new OutcomeUnknownException(lost);
+            Fault fault = failure instanceof Exception lost ? Faults.of(lost) : Fault.PERMANENT;
+            if (fault == Fault.CONNECTION_LOST || fault == Fault.OUTCOME_UNKNOWN) {
+                noteCommit(hasKey, false);
+            }
+            if (fault == Fault.CONNECTION_LOST) {
+                throw new OutcomeUnknownException((Exception) failure);
             }
             throw failure;
         }
+        noteCommit(hasKey, true);
         close(connection, hadAutoCommit);
+    }
+
+    private static void noteCommit(boolean hasKey, boolean isKnown) {
+        if (!hasKey) {
+            RetriedCall.noteCommit(isKnown);
+        }
     }
 
     /** A failure here has nobody to go to: it would hide the exception on its way. */

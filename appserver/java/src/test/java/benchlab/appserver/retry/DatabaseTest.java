@@ -11,13 +11,18 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import benchlab.appserver.Stress;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.List;
+import java.util.Locale;
+import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -25,6 +30,9 @@ import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
 abstract class DatabaseTest {
+
+    private static final Path SITUATIONS =
+            Path.of("../ada/tests/shared/retry_situations.txt");
 
     static final IdempotencyTable KEYS = new IdempotencyTable("retry_key");
 
@@ -94,6 +102,96 @@ abstract class DatabaseTest {
                                     number(connection, "SELECT balance FROM account WHERE id = 1")
                                 });
         return addVersioned(read[0], read[1] + 5);
+    }
+
+    /** A call that comes again with its key finds out what became of the first one. */
+    private static void checkAgain(Situations situations, String program, String words)
+            throws SQLException {
+        Situations.Effects found = situations.effects(Situations.Mode.KEYED, program, () -> null);
+        assertEquals("done", found.outcome(), words);
+        var withoutOther =
+                new Situations.Effects(
+                        "done",
+                        found.own(),
+                        found.part(),
+                        Situations.count(program, 'b'), // Without a key: they may be there twice.
+                        found.otherKey());
+        Situations.checkBalance(Situations.Mode.KEYED, program, withoutOther, "again: " + words);
+    }
+
+    /** Columns are those that the file says. */
+    @Test
+    @Timeout(600)
+    void aFaultAtAnyPointHasTheOutcomeOfEveryDatabase() throws Exception {
+        try (var situations = new Situations(database)) {
+            for (String line : Files.readAllLines(SITUATIONS)) {
+                if (!line.isEmpty() && !line.startsWith("#")) {
+                    checkSituation(situations, line);
+                }
+            }
+        }
+    }
+
+    private static void checkSituation(Situations situations, String line) throws SQLException {
+        String[] words = line.split(" ", 5);
+        var mode = Situations.Mode.valueOf(words[0].toUpperCase(Locale.ROOT));
+        int point = Integer.parseInt(words[2]);
+        var failure = Situations.Failure.valueOf(words[3].toUpperCase(Locale.ROOT));
+        situations.clear();
+        var found =
+                situations.effects(
+                        mode, words[1], () -> situations.passed() == point ? failure : null);
+        Situations.checkBalance(mode, words[1], found, line);
+        assertEquals(words[4], found.toString(), line);
+        if (mode == Situations.Mode.KEYED) {
+            checkAgain(situations, words[1], line);
+        }
+    }
+
+    /** The same schedules in each run. */
+    @Test
+    @Timeout(600)
+    void randomSchedulesOfFaultsLeaveTheBalanceRight() throws Exception {
+        var random = new Random(1);
+        try (var situations = new Situations(database)) {
+            for (int schedule = 0; schedule < schedules(); schedule++) {
+                checkSchedule(situations, random, "schedule " + schedule);
+            }
+        }
+    }
+
+    private static void checkSchedule(Situations situations, Random random, String name)
+            throws SQLException {
+        var mode = Situations.Mode.values()[random.nextInt(3)];
+        String program = program(mode, random);
+        int[] faults = {0};
+        situations.clear();
+        var found =
+                situations.effects(
+                        mode,
+                        program,
+                        () ->
+                                faults[0] < 4 && random.nextInt(4) == 0 && ++faults[0] > 0
+                                        ? Situations.Failure.values()[random.nextInt(3)]
+                                        : null);
+        String words = "%s: %s %s %s".formatted(name, mode, program, found);
+        Situations.checkBalance(mode, program, found, words);
+        if (mode == Situations.Mode.KEYED && program.indexOf('b') + program.indexOf('B') < -1) {
+            checkAgain(situations, program, words);
+        }
+    }
+
+    /** By hand: what is inside and has no key may be done again. */
+    private static String program(Situations.Mode mode, Random random) {
+        String letters = mode == Situations.Mode.BY_HAND ? "aakK" : "aapPbBkK";
+        return random.ints(1 + random.nextInt(4), 0, letters.length())
+                .mapToObj(each -> letters.substring(each, each + 1))
+                .collect(Collectors.joining());
+    }
+
+    /** How many random schedules there are. */
+    int schedules() {
+        return 300;
     }
 
     @Test

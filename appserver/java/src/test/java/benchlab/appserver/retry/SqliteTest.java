@@ -25,6 +25,11 @@ class SqliteTest extends DatabaseTest {
         return List.of("INSERT", "UPDATE");
     }
 
+    @Override
+    int schedules() {
+        return 10_000;
+    }
+
     @Test
     void aCallWithoutEffectHasItsUsualAttempts() {
         var deadlock = new SQLException("deadlock", "40P01");

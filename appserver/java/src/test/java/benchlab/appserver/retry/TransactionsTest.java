@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class TransactionsTest {
@@ -227,6 +228,30 @@ class TransactionsTest {
         connections.failNext("close", lost());
         assertEquals("done", Retry.call(policy, transactions, connection -> "done"));
         assertEquals(0, meter.figures().retries());
+    }
+
+    /** The same words: the one that is thrown may have been at a commit, the other one not. */
+    @Test
+    void aLossThatWasHandledIsNotTakenForALaterOne() {
+        var runs = new AtomicInteger();
+        assertThrows(
+                OutcomeUnknownException.class,
+                () ->
+                        Retry.call(
+                                policy,
+                                () -> {
+                                    runs.incrementAndGet();
+                                    SQLException byHand = lost();
+                                    assertThrows(
+                                            SQLException.class,
+                                            () ->
+                                                    transactions.run(
+                                                            connection -> {
+                                                                throw lost();
+                                                            }));
+                                    throw byHand;
+                                }));
+        assertEquals(1, runs.get());
     }
 
     @Test
