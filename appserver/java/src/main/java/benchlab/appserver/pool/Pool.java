@@ -8,6 +8,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.Condition;
@@ -35,6 +39,9 @@ public final class Pool<R> implements AutoCloseable {
 
     private static final System.Logger LOGGER = System.getLogger(Pool.class.getName());
     private static final long FOREVER = Long.MAX_VALUE;
+
+    /** Threads for hooks that leases with a timeout wait for, of all pools. */
+    private static final ExecutorService HELPERS = Executors.newCachedThreadPool(Pool::helper);
 
     private final PoolOptions<R> options;
     private final Slots<R> slots;
@@ -111,17 +118,22 @@ public final class Pool<R> implements AutoCloseable {
     }
 
     /**
-     * A lease; waits at most {@code timeout} for others to give theirs back. Making a resource
-     * takes as long as the factory takes.
+     * A lease; takes at most {@code timeout} to wait for others, to validate a resource and to make
+     * one. If the timeout is not positive, it does not wait for others, and the hooks have no limit.
      *
-     * @throws TimeoutException if none was free in time
+     * <p>The hooks run on a thread of the pool's. A factory that takes too long goes on, and what it
+     * makes serves a later lease; until then it counts as a resource, so that it should have a limit
+     * of its own. While a check takes longer than half of the time that is left, another resource
+     * is looked for in the other half.
+     *
+     * @throws TimeoutException if there was none in time
      * @throws PoolClosedException if the pool is closed, or is while this waits
      * @throws ResourceException if a resource had to be made, and could not
      * @throws InterruptedException if the thread is interrupted where it would wait; it has no
      *     lease then
      */
     public Lease<R> lease(Duration timeout) throws InterruptedException, TimeoutException {
-        return lease(Math.max(0, TimeUnit.NANOSECONDS.convert(timeout)));
+        return lease(TimeUnit.NANOSECONDS.convert(timeout));
     }
 
     /**
@@ -139,7 +151,7 @@ public final class Pool<R> implements AutoCloseable {
             }
             slot = slotOf(waiter);
         }
-        return Optional.of(start(slot));
+        return Optional.of(start(slot == null ? make() : valid(slot)));
     }
 
     /**
@@ -238,7 +250,32 @@ public final class Pool<R> implements AutoCloseable {
 
     private Lease<R> lease(long timeout) throws InterruptedException, TimeoutException {
         Slot<R> slot = idleSlot();
-        return start(slot != null ? slot : waitForSlot(timeout));
+        if (timeout <= 0 || timeout == FOREVER) {
+            slot = slot != null ? slot : waitForSlot(Math.max(0, timeout));
+            return start(slot == null ? make() : valid(slot));
+        }
+        if (slot != null && !isChecked(slot)) {
+            return start(slot); // Without a look at the clock.
+        }
+        return start(validBy(System.nanoTime() + timeout, slot));
+    }
+
+    /** The first slot whose check says yes in time, from {@code slot} on, or a new one. */
+    private Slot<R> validBy(long deadline, Slot<R> slot)
+            throws InterruptedException, TimeoutException {
+        Slot<R> next = slot != null ? slot : waitForSlot(deadline - System.nanoTime());
+        while (next != null && isChecked(next)) {
+            try {
+                if (check(next, (deadline - System.nanoTime()) / 2)) {
+                    return next;
+                }
+                replace(next);
+                next = null;
+            } catch (TimeoutException e) { // Its check goes on, and may free it in time.
+                next = waitForSlot(deadline - System.nanoTime());
+            }
+        }
+        return next != null ? next : makeBy(deadline);
     }
 
     /** Null if somebody is to be served before the caller, or none is idle. */
@@ -261,7 +298,7 @@ public final class Pool<R> implements AutoCloseable {
                 if (remaining > 0) {
                     LockSupport.parkNanos(this, remaining);
                 } else if (withdraw(waiter, this::countTimeout)) {
-                    throw new TimeoutException("no lease within " + Duration.ofNanos(timeout));
+                    throw new TimeoutException("no lease was given back in time");
                 }
             }
         }
@@ -295,11 +332,12 @@ public final class Pool<R> implements AutoCloseable {
         }
     }
 
+    /** Null if the one who was served is to make one, in a place that is counted as being made. */
     private Slot<R> slotOf(Waiter<R> served) {
         if (served.refused) {
             throw new PoolClosedException();
         }
-        return served.slot != null ? served.slot : make();
+        return served.slot;
     }
 
     /** Makes a slot in a place that is counted as being made. */
@@ -309,11 +347,7 @@ public final class Pool<R> implements AutoCloseable {
             R resource = options.factory().make();
             slot = new Slot<>(this, Objects.requireNonNull(resource, "it made null"));
         } catch (Throwable e) {
-            change(
-                    () -> {
-                        making--;
-                        factoryFailures++;
-                    });
+            countFailure();
             if (e instanceof InterruptedException) {
                 Thread.currentThread().interrupt();
             }
@@ -332,32 +366,144 @@ public final class Pool<R> implements AutoCloseable {
         return slot;
     }
 
+    private void countFailure() {
+        change(
+                () -> {
+                    making--;
+                    factoryFailures++;
+                });
+    }
+
     private Lease<R> start(Slot<R> slot) {
-        Slot<R> valid = slot;
-        if (options.validate() != null && slot.leases() > 0 && !isValid(slot)) {
-            valid = replace(slot);
-        }
         if (options.timeUse()) {
-            valid.startTimer();
+            slot.startTimer();
         }
         try {
-            return valid.lease();
+            return slot.lease();
         } catch (Throwable e) { // No memory for it.
-            free(valid);
+            free(slot);
             throw e;
         }
     }
 
+    private boolean isChecked(Slot<R> slot) {
+        return options.validate() != null && slot.leases() > 0;
+    }
+
+    private Slot<R> valid(Slot<R> slot) {
+        if (!isChecked(slot) || isValid(slot)) {
+            return slot;
+        }
+        destroy(slot);
+        replace(slot);
+        return make();
+    }
+
     /** The place of the old one is kept for the new one, so that nobody else takes it. */
-    private Slot<R> replace(Slot<R> invalid) {
-        destroy(invalid);
+    private void replace(Slot<R> invalid) {
         change(
                 () -> {
                     forget(invalid);
                     broken++;
                     making++;
                 });
-        return make();
+    }
+
+    /** Checks a slot, and destroys an invalid resource. */
+    private boolean check(Slot<R> slot, long timeout)
+            throws InterruptedException, TimeoutException {
+        var answer = new CompletableFuture<Boolean>();
+        onHelper(() -> check(slot, answer), () -> free(slot));
+        return await(answer, timeout);
+    }
+
+    private void check(Slot<R> slot, CompletableFuture<Boolean> answer) {
+        boolean valid = isValid(slot);
+        if (!valid) {
+            destroy(slot);
+        }
+        if (!answer.complete(valid)) { // Nobody waits any more.
+            if (valid) {
+                free(slot);
+            } else {
+                change(
+                        () -> {
+                            forget(slot);
+                            broken++;
+                        });
+            }
+        }
+    }
+
+    private Slot<R> makeBy(long deadline) throws InterruptedException, TimeoutException {
+        var made = new CompletableFuture<Slot<R>>();
+        onHelper(() -> make(made), this::countFailure);
+        try {
+            return await(made, deadline - System.nanoTime());
+        } catch (TimeoutException e) {
+            change(() -> timeouts++);
+            throw new TimeoutException("no resource was made in time");
+        }
+    }
+
+    private void make(CompletableFuture<Slot<R>> made) {
+        try {
+            Slot<R> slot = make();
+            if (!made.complete(slot)) {
+                free(slot);
+            }
+        } catch (Throwable e) {
+            if (!made.completeExceptionally(e)) {
+                LOGGER.log(System.Logger.Level.WARNING, "the factory failed, too late", e);
+            }
+        }
+    }
+
+    /** The result. Whoever completes it after this has thrown comes too late. */
+    private static <T> T await(CompletableFuture<T> result, long timeout)
+            throws InterruptedException, TimeoutException {
+        try {
+            return result.get(timeout, TimeUnit.NANOSECONDS);
+        } catch (TimeoutException | InterruptedException e) {
+            if (result.cancel(false)) {
+                throw e;
+            }
+            if (e instanceof InterruptedException) {
+                Thread.currentThread().interrupt(); // Who waits next shall know.
+            }
+            return result.getNow(null);
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof Error error) {
+                throw error;
+            }
+            throw (RuntimeException) e.getCause();
+        }
+    }
+
+    private static void onHelper(Runnable work, Runnable onFailure) {
+        ClassLoader loader = Thread.currentThread().getContextClassLoader();
+        try {
+            HELPERS.execute(
+                    () -> {
+                        Thread.currentThread().setContextClassLoader(loader);
+                        try {
+                            work.run();
+                        } finally {
+                            Thread.currentThread().setContextClassLoader(null);
+                            Thread.interrupted();
+                        }
+                    });
+        } catch (Throwable e) { // No thread, or no memory for it.
+            onFailure.run();
+            throw e;
+        }
+    }
+
+    private static Thread helper(Runnable work) {
+        var thread = new Thread(null, work, "pool-helper", 0, false);
+        thread.setDaemon(true);
+        thread.setContextClassLoader(null);
+        return thread;
     }
 
     /** Ends a lease; false if it has ended before. */

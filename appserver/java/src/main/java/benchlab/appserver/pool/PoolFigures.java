@@ -19,7 +19,7 @@ import java.time.Duration;
  * @param waitingTime how long those who got one waited, all together; until they were served,
  *     without the time to wake up
  * @param longestWait the longest of these
- * @param timeouts how many waited in vain
+ * @param timeouts how many waited in vain, for others or for the factory
  * @param made how many resources the factory made
  * @param factoryFailures how often it failed
  * @param broken how many resources were destroyed because they were not valid, could not be reset

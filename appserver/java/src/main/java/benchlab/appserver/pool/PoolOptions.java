@@ -14,8 +14,11 @@ import java.util.Objects;
  *         .destroy(Connection::close)
  * }</pre>
  *
- * <p>The hooks run on the thread that leases or gives back (a lost lease: on a thread of the
- * pool's), without any lock, and never two at once for one resource.
+ * <p>The hooks run on the thread that leases or gives back, without any lock, and never two at once
+ * for one resource. On a thread of the pool's run {@code factory} and {@code validate}, and the
+ * {@code destroy} after it, for a lease with a timeout, and {@code destroy} for a lost lease. The
+ * timeout of a lease is not for {@code reset} and {@code destroy} when it is closed: let them have
+ * a limit of their own if they wait.
  *
  * @param factory makes a resource; not null
  * @param validate whether an idle resource can still be used. Asked before each lease of a resource

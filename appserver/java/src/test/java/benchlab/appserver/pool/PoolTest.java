@@ -21,6 +21,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -247,6 +248,109 @@ class PoolTest {
         }
         assertTrue(resources.stream().allMatch(resource -> resource.destroyed == 1));
         assertEquals(4, resources.size());
+    }
+
+    /** The timeout is one for making, too. What is made too late serves the next lease. */
+    @Test
+    void aFactoryThatHangsEndsAtTheTimeout() throws Exception {
+        var goesOn = new CountDownLatch(1);
+        var hanging =
+                PoolOptions.of(
+                        () -> {
+                            goesOn.await();
+                            return make();
+                        });
+        try (var pool = new Pool<>(2, hanging)) {
+            for (int k = 0; k < 3; k++) {
+                assertThrows(TimeoutException.class, () -> pool.lease(Duration.ofMillis(20)));
+            }
+            assertEquals(3, pool.figures().timeouts());
+            assertEquals(2, pool.figures().size());
+            Thread.currentThread().interrupt();
+            assertThrows(InterruptedException.class, () -> pool.lease(Duration.ofSeconds(30)));
+            goesOn.countDown();
+            try (var lease = pool.lease(Duration.ofSeconds(30))) {
+                assertEquals(1, pool.figures().inUse());
+            }
+            until(() -> pool.figures().made() == 2);
+        }
+    }
+
+    @Test
+    void aCheckThatHangsLeavesTimeForAnotherResource() throws Exception {
+        var goesOn = new CountDownLatch(1);
+        var hanging =
+                options.validate(
+                        resource -> {
+                            goesOn.await();
+                            return resource.valid;
+                        });
+        var pool = new Pool<>(2, hanging);
+        pool.lease(Duration.ofSeconds(30)).close();
+        try (var lease = pool.lease(Duration.ofSeconds(1))) {
+            assertEquals(1, lease.resource().number);
+            assertThrows(TimeoutException.class, () -> pool.lease(Duration.ofMillis(20)));
+        }
+        assertEquals(2, pool.figures().size());
+        assertEquals(0, resources.get(0).destroyed);
+        goesOn.countDown();
+        try (var first = pool.lease(Duration.ofSeconds(30));
+                var second = pool.lease(Duration.ofSeconds(30))) {
+            assertEquals(2, pool.figures().made());
+        }
+        pool.close();
+        assertTrue(pool.awaitTermination(Duration.ofSeconds(30)));
+        assertEquals(List.of(1, 1), resources.stream().map(r -> r.destroyed).toList());
+    }
+
+    @Test
+    void anInterruptEndsTheWaitForACheck() throws Exception {
+        var goesOn = new CountDownLatch(1);
+        var hanging =
+                options.validate(
+                        resource -> {
+                            goesOn.await();
+                            return resource.valid;
+                        });
+        try (var pool = new Pool<>(1, hanging)) {
+            pool.lease(Duration.ofSeconds(30)).close();
+            Thread.currentThread().interrupt();
+            assertThrows(InterruptedException.class, () -> pool.lease(Duration.ofSeconds(30)));
+            goesOn.countDown();
+            try (var lease = pool.lease(Duration.ofSeconds(30))) {
+                assertEquals(0, lease.resource().number);
+            }
+            assertEquals(1, pool.figures().made());
+        }
+    }
+
+    @Test
+    void hooksOfALeaseWithATimeoutFailAsOthersDo() throws Exception {
+        var fails = new AtomicBoolean(true);
+        var failing =
+                PoolOptions.of(
+                                () -> {
+                                    if (fails.get()) {
+                                        throw new IOException("no route");
+                                    }
+                                    return make();
+                                })
+                        .validate(resource -> resource.valid)
+                        .destroy(resource -> resource.destroyed++);
+        try (var pool = new Pool<>(1, failing)) {
+            var failure =
+                    assertThrows(
+                            ResourceException.class, () -> pool.lease(Duration.ofSeconds(30)));
+            assertTrue(failure.getCause() instanceof IOException);
+            assertEquals(0, pool.figures().size());
+            fails.set(false);
+            pool.lease(Duration.ofSeconds(30)).close();
+            resources.get(0).valid = false;
+            try (var lease = pool.lease(Duration.ofSeconds(30))) {
+                assertEquals(1, lease.resource().number);
+            }
+            assertEquals(1, resources.get(0).destroyed);
+        }
     }
 
     @Test
