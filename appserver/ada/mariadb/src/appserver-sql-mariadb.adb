@@ -68,6 +68,9 @@ package body Appserver.SQL.MariaDB is
      with No_Return, No_Inline;
    procedure Raise_Latest (DB : Connection_Handle; Failed : Statement_Handle) is
    begin
+      if stmt_errno (Failed) = OK then
+         Raise_Latest (DB);  --  an error behind rows
+      end if;
       Raise_Failure
         (DB, stmt_errno (Failed),
          Strings.Value (stmt_sqlstate (Failed)), Strings.Value (stmt_error (Failed)));
@@ -98,7 +101,9 @@ package body Appserver.SQL.MariaDB is
    begin
       Send
         (DB,
-         "SET time_zone = '" & UTC & "', session_track_system_variables ="
+         "SET time_zone = '" & UTC & "', character_set_client = " & Character_Set
+         & ", character_set_connection = " & Character_Set
+         & ", character_set_results = " & Character_Set & ", session_track_system_variables ="
          & " concat_ws(',', nullif(@@session_track_system_variables, ''), 'time_zone',"
          & " 'character_set_client', 'character_set_connection', 'character_set_results')");
    end Set_Session;
@@ -360,6 +365,23 @@ package body Appserver.SQL.MariaDB is
         (Self,
          "SET max_statement_time = " & Image (Integer_64 (Long_Float (Limit) * 1.0e6), Scale => 6));
    end Set_Statement_Limit;
+
+   --  The server forgets its prepared statements
+
+   overriding procedure Reset_Session (Self : in out Connection) is
+      Next : Statement_Reference := Self.First;
+   begin
+      Make_Ready (Self);
+      while Next /= null loop
+         Next.Reset;
+         Next.Is_Stale := True;
+         Next := Next.Next;
+      end loop;
+      if reset_connection (Self.Handle) /= 0 then
+         Raise_Latest (Self.Handle);
+      end if;
+      Set_Session (Self.Handle);
+   end Reset_Session;
 
    overriding procedure Close (Self : in out Connection) is
    begin
@@ -1222,7 +1244,7 @@ package body Appserver.SQL.MariaDB is
    procedure Fail (Self : in out Statement) with No_Return, No_Inline;
    procedure Fail (Self : in out Statement) is
    begin
-      Self.Is_Stale :=
+      Self.Is_Stale := Self.Is_Stale or else
         stmt_errno (Self.Handle) in Unknown_Statement | Needs_Preparing | Columns_Changed;
       Raise_Latest (Handle_Of (Self), Self.Handle);
    end Fail;
@@ -1340,6 +1362,8 @@ package body Appserver.SQL.MariaDB is
          Prepare_Outputs (Self);
          if not Self.Streams then
             if stmt_store_result (Self.Handle) /= 0 then
+               --  The library would wait for more rows in its next execution
+               Self.Is_Stale := True;
                Fail (Self);
             end if;
             Discard_Results (Owner.Handle);

@@ -110,6 +110,7 @@ package Appserver.SQL.MariaDB is
    overriding function Transactions_Survive_Errors (Self : Connection) return Boolean is (True);
    overriding procedure Cancel (Self : Connection);
    --  Over a connection of its own: SQL_Error, if that cannot be opened
+   overriding procedure Reset_Session (Self : in out Connection);
    overriding procedure Close (Self : in out Connection);
 
    overriding procedure Bind

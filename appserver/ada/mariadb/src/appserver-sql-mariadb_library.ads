@@ -92,6 +92,9 @@ private package Appserver.SQL.MariaDB_Library is
    procedure close (DB : Connection_Handle)
      with Import, Convention => C, External_Name => "mysql_close";
 
+   function reset_connection (DB : Connection_Handle) return int
+     with Import, Convention => C, External_Name => "mysql_reset_connection";
+
    function thread_id (DB : Connection_Handle) return unsigned_long
      with Import, Convention => C, External_Name => "mysql_thread_id";
 

@@ -105,6 +105,8 @@ package body Appserver.SQL.PostgreSQL is
    -- Settings --
    --------------
 
+   Set_UTC : constant String := "SET TimeZone = 'UTC'";
+
    --  Times are read as ISO 8601, and texts are UTF-8, whatever the server, the role or the program
    --  sets. The server reports these settings whenever they change. In a transaction that failed
    --  none can be made, nor is anything read.
@@ -268,7 +270,7 @@ package body Appserver.SQL.PostgreSQL is
       Self.Affected := 0;
       Self.Begins   := False;
       if Value_Of (parameterStatus (DB, To_C ("TimeZone"))) /= "UTC" then
-         Run (DB, "SET TimeZone = 'UTC'");
+         Run (DB, Set_UTC);
       end if;
       Self.Handle   := DB;
    exception
@@ -406,6 +408,20 @@ package body Appserver.SQL.PostgreSQL is
          Run (Self.Handle, "ROLLBACK");
       end if;
    end Roll_Back;
+
+   --  What DISCARD ALL does, but for its DEALLOCATE ALL: statements stay prepared
+
+   overriding procedure Reset_Session (Self : in out Connection) is
+   begin
+      if not Self.In_Autocommit then
+         Connection'Class (Self).Roll_Back;
+      end if;
+      Run
+        (Self.Handle,
+         "CLOSE ALL; SET SESSION AUTHORIZATION DEFAULT; RESET ALL; UNLISTEN *;"
+         & " SELECT pg_advisory_unlock_all(); DISCARD PLANS; DISCARD TEMP; DISCARD SEQUENCES; "
+         & Set_UTC);
+   end Reset_Session;
 
    ---------------
    -- Preparing --

@@ -407,6 +407,14 @@ package Appserver.SQL is
    --  Stops the statement that is running, if one is: it raises SQL_Error, 57014. Any task may
    --  call this while the connection is open.
 
+   procedure Reset_Session (Self : in out Connection) is abstract
+     with Pre'Class => Can_Use (Self);
+   --  Gives the session the state that it had after Open: settings, temporary tables, locks that it
+   --  took by name, and what else it gathered. An open transaction is rolled back. Statements stay
+   --  open, and are prepared anew by their next run where their server forgets them; SQLite's are
+   --  closed, since it opens the database anew. SQL_Error, 0A000, for an SQLite database in memory,
+   --  which would be lost.
+
    procedure Close (Self : in out Connection) is abstract
      with Post'Class => not Is_Open (Self);
    --  Closes its statements, rolls an open transaction back and releases the connection. It may

@@ -12,6 +12,7 @@ package body Appserver.SQL.Pools is
    procedure Open_Session (Self : in out Pooled_Session) is
    begin
       Open (Self.Session.DB);
+      Set_Up (Self.Session.DB);
       Self.Opened   := Ada.Real_Time.Clock;
       Self.Returned := Self.Opened;
    end Open_Session;
@@ -68,9 +69,16 @@ package body Appserver.SQL.Pools is
          raise SQL_Error with "the connection was lost";
       elsif Self.Session.Is_Used then
          raise Misuse_Error with "a statement is in use after its lease";
-      elsif not DB.In_Autocommit then
+      end if;
+      if Resets_Sessions or else not DB.In_Autocommit then
          Limit_Time (Limit, DB, Check_Timeout);
+      end if;
+      if not DB.In_Autocommit then
          SQL.Connection'Class (DB).Roll_Back;
+      end if;
+      if Resets_Sessions then
+         SQL.Connection'Class (DB).Reset_Session;
+         Set_Up (DB);
       end if;
       Self.Returned := Ada.Real_Time.Clock;
    end Reset_Session;

@@ -33,8 +33,9 @@ generic
    type Statement is limited new SQL.Statement with private;
 
    with procedure Open (DB : in out Connection);
-   --  Connects, and makes the session's settings. DB is closed before. Get's timeout holds for it,
-   --  but it goes on then: let it have a limit of its own.
+   --  Connects. DB is closed before. Get's timeout holds for it, but it goes on then: let it have a
+   --  limit of its own. Settings of the session that it makes are undone where sessions are reset:
+   --  they belong to Set_Up then.
 
    with procedure Prepare
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String);
@@ -51,7 +52,15 @@ generic
 
    Check_Timeout : Duration := 5.0;
    --  Seconds. A server that has not answered the test by then, or in half of the time that Get has
-   --  left, is lost, and so is one that has not answered the rollback after a lease.
+   --  left, is lost, and so is one that has not answered the rollback and the reset after a lease.
+
+   Resets_Sessions : Boolean := False;
+   --  Each lease finds the session as it was after Open and Set_Up: at the end of a lease the
+   --  connection's Reset_Session is called, which takes a round trip, and then Set_Up. Else what
+   --  one lease sets, creates as temporary or locks by name is there in the next one.
+
+   with procedure Set_Up (DB : in out Connection) is null;
+   --  Makes the session's settings, after Open and after each Reset_Session
 
 package Appserver.SQL.Pools is
 

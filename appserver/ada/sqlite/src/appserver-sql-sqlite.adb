@@ -444,7 +444,23 @@ package body Appserver.SQL.SQLite is
          end;
       end if;
       Self.Handle := DB;
+      Self.Name   := To_Unbounded_String (Name);
+      Self.Mode   := Mode;
    end Open;
+
+   --  SQLite has no command for it
+
+   overriding procedure Reset_Session (Self : in out Connection) is
+      Name : constant UTF_8_String := To_String (Self.Name);
+   begin
+      if Name = "" or else Ada.Strings.Fixed.Index (Name, ":memory:") > 0
+        or else Ada.Strings.Fixed.Index (Name, "mode=memory") > 0
+      then
+         Raise_Error ("0A000", 0, "a database in memory would be lost with its session");
+      end if;
+      Self.Close;
+      Self.Open (Name, Self.Mode);
+   end Reset_Session;
 
    procedure Set_Busy_Timeout (Self : in out Connection; Wait : Busy_Wait) is
    begin

@@ -8,6 +8,7 @@
 
 pragma Ada_2022;
 
+private with Ada.Strings.Unbounded;
 private with Appserver.SQL.SQLite_Library;
 
 package Appserver.SQL.SQLite is
@@ -41,6 +42,7 @@ package Appserver.SQL.SQLite is
    overriding function In_Autocommit (Self : Connection) return Boolean;
    overriding function Transactions_Survive_Errors (Self : Connection) return Boolean is (True);
    overriding procedure Cancel (Self : Connection);
+   overriding procedure Reset_Session (Self : in out Connection);
    overriding procedure Close (Self : in out Connection);
 
    overriding procedure Bind
@@ -122,6 +124,8 @@ package Appserver.SQL.SQLite is
 
 private
 
+   use Ada.Strings.Unbounded;
+
    --  BEGIN, COMMIT and ROLLBACK stay prepared from their first use on. Is_Query_Only: for the
    --  transaction that is open.
 
@@ -133,6 +137,8 @@ private
       Handle        : SQLite_Library.Database_Handle := SQLite_Library.No_Database;
       Commands      : Command_Handles := [others => SQLite_Library.No_Statement];
       Is_Query_Only : Boolean := False;
+      Name          : Unbounded_String;
+      Mode          : Open_Mode := Create;
    end record;
 
    overriding procedure Begin_Transaction (Self : in out Connection);
