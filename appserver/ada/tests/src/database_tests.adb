@@ -4,6 +4,7 @@
 with Batch_Tests;
 with Error_Tests;
 with Misuse_Tests;
+with Parity_Tests;
 with Retried_Fault_Tests;
 with Retried_Key_Tests;
 with Retried_Transaction_Tests;
@@ -19,6 +20,7 @@ package body Database_Tests is
    package Batches is new Batch_Tests (Database);
    package Errors is new Error_Tests (Database);
    package Misuse is new Misuse_Tests (Database);
+   package Parity is new Parity_Tests (Database);
    package Pools is new SQL_Pool_Tests (Database);
    package Faults is new Retried_Fault_Tests
      (Database, Schedules => (if Database.Dialect.Name.all = "SQLite" then 10_000 else 1_000));
@@ -40,6 +42,7 @@ package body Database_Tests is
       Result.Add_Test (Batches.Suite);
       Result.Add_Test (Transactions.Suite);
       Result.Add_Test (Misuse.Suite);
+      Result.Add_Test (Parity.Suite);
       Result.Add_Test (Pools.Suite);
       Result.Add_Test (Retries.Suite);
       Result.Add_Test (Retried_Keys.Suite);
