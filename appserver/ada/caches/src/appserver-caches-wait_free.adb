@@ -36,6 +36,7 @@ package body Appserver.Caches.Wait_Free is
          if Writes = Batch_Writes then
             Reclaim (Free);
          end if;
+         Owner.Leaves := not (Tables.Is_Empty (Unlinked) and then Tables.Is_Empty (Unseen));
       end Note_Write;
 
       procedure Put (Capacity : Positive; Change : in out Caches.Change) is
@@ -67,13 +68,21 @@ package body Appserver.Caches.Wait_Free is
       begin
          Tables.Remove_Expired (Owner.Table, Removed => Unlinked);
          Reclaim (Free);
+         Owner.Leaves := not Tables.Is_Empty (Unseen);
       end Remove_Expired;
 
       procedure Clear (Free : in out Tables.Garbage) is
       begin
          Tables.Clear (Owner.Table, Removed => Unlinked);
          Reclaim (Free);
+         Owner.Leaves := not Tables.Is_Empty (Unseen);
       end Clear;
+
+      procedure Reclaim (Free : in out Tables.Garbage; Is_Done : out Boolean) is
+      begin
+         Reclaim (Free);
+         Is_Done := Tables.Is_Empty (Unseen);
+      end Reclaim;
 
       procedure Take_All (Free : in out Tables.Garbage) is
       begin
@@ -84,9 +93,16 @@ package body Appserver.Caches.Wait_Free is
 
    end Writer;
 
+   overriding procedure Reclaim (Self : in out Owned_Table; Is_Done : out Boolean) is
+      Change : Caches.Change;
+   begin
+      Self.Writer.Reclaim (Change.Removed, Is_Done);
+   end Reclaim;
+
    overriding procedure Finalize (Self : in out Owned_Table) is
       Removed : Tables.Garbage;
    begin
+      Self.Withdraw;
       Self.Writer.Take_All (Removed);
       Tables.Free (Removed);
    end Finalize;
@@ -176,6 +192,13 @@ package body Appserver.Caches.Wait_Free is
          raise;
    end Get;
 
+   procedure Free_Later (Self : in out Cache) is
+   begin
+      if Self.Owned.Leaves then
+         Self.Owned.Request;
+      end if;
+   end Free_Later;
+
    --  An abort would lose what is to be freed
 
    overriding procedure Put (Self : in out Cache; Key : Key_Type; Element : Element_Type) is
@@ -185,6 +208,7 @@ package body Appserver.Caches.Wait_Free is
       Forget_Load (Self, Key);
       Make_Node (Self, Key, Element, Into => Change);
       Self.Owned.Writer.Put (Self.Capacity, Change);
+      Free_Later (Self);
    end Put;
 
    overriding procedure Put_Loaded
@@ -199,6 +223,7 @@ package body Appserver.Caches.Wait_Free is
       pragma Abort_Defer;
       Make_Node (Self, Key, Element, Into => Change);
       Self.Owned.Writer.Put_Loaded (Self.Capacity, Load, Change, Is_Put);
+      Free_Later (Self);
    end Put_Loaded;
 
    overriding procedure Remove (Self : in out Cache; Key : Key_Type) is
@@ -207,6 +232,7 @@ package body Appserver.Caches.Wait_Free is
       pragma Abort_Defer;
       Forget_Load (Self, Key);
       Self.Owned.Writer.Remove (Key, Change.Removed);
+      Free_Later (Self);
    end Remove;
 
    overriding procedure Clear (Self : in out Cache) is
@@ -215,6 +241,7 @@ package body Appserver.Caches.Wait_Free is
       pragma Abort_Defer;
       Forget_Loads (Self);
       Self.Owned.Writer.Clear (Change.Removed);
+      Free_Later (Self);
    end Clear;
 
    overriding procedure Remove_Expired (Self : in out Cache) is
@@ -222,6 +249,7 @@ package body Appserver.Caches.Wait_Free is
    begin
       pragma Abort_Defer;
       Self.Owned.Writer.Remove_Expired (Change.Removed);
+      Free_Later (Self);
    end Remove_Expired;
 
    overriding function Length (Self : in out Cache) return Natural is

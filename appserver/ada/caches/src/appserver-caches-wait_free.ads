@@ -3,13 +3,13 @@
 --
 --  A cache whose readers never wait, whatever writers do, and write to no memory that tasks share:
 --  each thread has a slot of its own. Writers wait for each other. What they replace is freed when
---  those that read this cache at that time have left, with a later write: after 64 more, or by
---  Clear or Remove_Expired.
+--  those that read this cache at that time have left: with a later write, after 64 more, by Clear
+--  or Remove_Expired, or by a task of the program within about a tenth of a second.
 
 pragma Ada_2022;
 
-private with Ada.Finalization;
 private with Appserver.Reader_Slots;
+private with Appserver.Reclaimers;
 
 generic
 package Appserver.Caches.Wait_Free is
@@ -46,6 +46,7 @@ private
       procedure Remove (Key : Key_Type; Free : in out Tables.Garbage);
       procedure Remove_Expired (Free : in out Tables.Garbage);
       procedure Clear (Free : in out Tables.Garbage);
+      procedure Reclaim (Free : in out Tables.Garbage; Is_Done : out Boolean);
       procedure Take_All (Free : in out Tables.Garbage);
       --  There are no readers any more
    private
@@ -58,12 +59,15 @@ private
       --  Since the last try to free
    end Writer;
 
-   type Owned_Table is new Ada.Finalization.Limited_Controlled with record
+   type Owned_Table is new Reclaimers.Owner with record
       Table  : Tables.Table;
       Epoch  : Reader_Slots.Stamp := Reader_Slots.New_Table_Stamp;
       Writer : Wait_Free.Writer (Owned_Table'Access);
+      Leaves : Boolean := False with Volatile;
+      --  The latest write left something to be freed
    end record;
 
+   overriding procedure Reclaim (Self : in out Owned_Table; Is_Done : out Boolean);
    overriding procedure Finalize (Self : in out Owned_Table);
 
    type Cache is new Caches.Cache with record

@@ -4,6 +4,7 @@
 pragma Ada_2022;
 
 with Ada.Real_Time;
+with System.Atomic_Operations.Modular_Arithmetic;
 
 package body Appserver.Caches is
 
@@ -56,7 +57,7 @@ package body Appserver.Caches is
       return Boolean is
      (Load.Hash = Hash and then Load.Key = Key);
 
-   protected body Load_List is
+   protected body Listed_Loads is
 
       procedure Join (Caller : not null Participant_Access) is
          Chain : constant Ada.Containers.Hash_Type := Caller.Hash mod Chain_Count;
@@ -120,24 +121,32 @@ package body Appserver.Caches is
          end loop;
       end Forget_All;
 
-      function Is_Empty return Boolean is (Count = 0);
+   end Listed_Loads;
 
-   end Load_List;
+   package Counting is new System.Atomic_Operations.Modular_Arithmetic (Atomic_Count);
+
+   --  Counted before it joins: whoever changes a key and then sees no caller comes before the load
+
+   overriding procedure Initialize (Self : in out Participant) is
+   begin
+      Counting.Atomic_Add (Self.List.Callers, 1);
+   end Initialize;
 
    overriding procedure Finalize (Self : in out Participant) is
    begin
       if Self.Loads then
          Self.Loads := False;
-         Self.List.Leave (Self'Unchecked_Access);
+         Self.List.Listed.Leave (Self'Unchecked_Access);
          Self.Load.Variable.Result.Set (Self.Outcome);
       end if;
+      Counting.Atomic_Subtract (Self.List.Callers, 1);
    end Finalize;
 
    procedure Forget_Load (Self : in out Cache'Class; Key : Key_Type; Was_Loading : out Boolean) is
    begin
       Was_Loading := False;
-      if not Self.Loads.Is_Empty then
-         Self.Loads.Forget (Key, Hash (Key), Was_Loading);
+      if Self.Loads.Callers /= 0 then
+         Self.Loads.Listed.Forget (Key, Hash (Key), Was_Loading);
       end if;
    end Forget_Load;
 
@@ -149,7 +158,7 @@ package body Appserver.Caches is
 
    procedure Forget_Loads (Self : in out Cache'Class; Was_Loading : out Boolean) is
    begin
-      Self.Loads.Forget_All (Was_Loading);
+      Self.Loads.Listed.Forget_All (Was_Loading);
    end Forget_Loads;
 
    procedure Forget_Loads (Self : in out Cache'Class) is
@@ -256,7 +265,7 @@ package body Appserver.Caches is
             Caller.Key := Key;
             Caller.Hash := Hash (Key);
             Caller.Load.Create (New_Load'Access);
-            Self.Loads.Join (Caller'Unchecked_Access);
+            Self.Loads.Listed.Join (Caller'Unchecked_Access);
             if Caller.Loads then
                Load_For (Self, Caller, Load, Element);
                Is_Available := True;

@@ -137,7 +137,7 @@ private
 
    --  The loads under way, by the hashes of their keys. Only Join and Forget call "=".
 
-   protected type Load_List is
+   protected type Listed_Loads is
 
       procedure Join (Caller : not null Participant_Access);
       --  Caller loads, unless another task does already
@@ -150,11 +150,18 @@ private
 
       procedure Forget_All (Was_Loading : out Boolean);
 
-      function Is_Empty return Boolean;
    private
       Chains : Chain_List;
       Count  : Natural := 0;
-   end Load_List;
+   end Listed_Loads;
+
+   type Atomic_Count is mod 2 ** 32 with Atomic;
+
+   type Load_List is limited record
+      Callers : aliased Atomic_Count := 0;
+      --  Participants that load or wait: without them, there is nothing to forget
+      Listed  : Listed_Loads;
+   end record;
 
    type Participant (List : not null access Load_List) is
      new Ada.Finalization.Limited_Controlled with record
@@ -168,6 +175,7 @@ private
    end record;
    --  When the loading task leaves its scope, for any reason, the waiting tasks go on
 
+   overriding procedure Initialize (Self : in out Participant);
    overriding procedure Finalize (Self : in out Participant);
 
    type Cache

@@ -230,6 +230,27 @@ package body Left_Reads_Tests is
       Second.Clear;
    end Nested_Reader_Stays;
 
+   --  Neither a later write nor a request frees it
+
+   procedure Freed_By_Time (T : in out Fixture) is
+      pragma Unreferenced (T);
+      Map    : Wait_Free.Cache;
+      Before : Integer;
+   begin
+      Put (Map, 10, 10);
+      Before := Tracked.Live;
+      for Turn in 1 .. 3 loop
+         for Number in 1 .. 50 loop
+            Put (Map, 10, 10);
+         end loop;
+         for Wait in 1 .. 3_000 loop
+            exit when Tracked.Live = Before;
+            delay 0.01;
+         end loop;
+         Assert (Tracked.Live = Before, "left:" & Integer'Image (Tracked.Live - Before));
+      end loop;
+   end Freed_By_Time;
+
    procedure Freed_On_Request (T : in out Fixture) is
       pragma Unreferenced (T);
       Map    : Wait_Free.Cache;
@@ -261,6 +282,7 @@ package body Left_Reads_Tests is
       Add ("a reader stays", Reader_Stays'Access);
       Add ("a reader of another cache stays", Reader_Of_Another'Access);
       Add ("a reader stays in a read in a read", Nested_Reader_Stays'Access);
+      Add ("replaced values are freed when writes stop", Freed_By_Time'Access);
       Add ("replaced values are freed on request", Freed_On_Request'Access);
       return Result;
    end Suite;
