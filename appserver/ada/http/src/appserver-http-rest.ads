@@ -47,7 +47,8 @@ package Appserver.HTTP.REST is
    --  In place of 200 or 204
 
    procedure Add_Field (Self : in out Document_Answer; Name, Value : String)
-     with Pre => Is_Token (Name) and then Is_Field_Value (Value);
+     with Pre => Is_Token (Name) and then Is_Field_Value (Value)
+                   and then not Is_Reserved (Name);
    --  To the response's header
 
    procedure Refuse (Self : in out Document_Answer; Status : Status_Code; Why : String := "")

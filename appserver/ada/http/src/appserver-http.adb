@@ -93,6 +93,16 @@ package body Appserver.HTTP is
       Self.Text_Length := Length;
    end Truncate;
 
+   function Is_Reserved (Name : String) return Boolean is
+     (case Name'Length is
+         when 4      => Same (Name, "Date"),
+         when 7      => Same (Name, "Trailer") or else Same (Name, "Upgrade"),
+         when 10     => Same (Name, "Connection") or else Same (Name, "Keep-Alive"),
+         when 12     => Same (Name, "Content-Type"),
+         when 14     => Same (Name, "Content-Length"),
+         when 17     => Same (Name, "Transfer-Encoding"),
+         when others => False);
+
    procedure Add_Field (Self : in out Answer_Draft; Name, Value : String) is
 
       procedure Add (Text : String) is

@@ -156,9 +156,14 @@ package Appserver.HTTP is
    --  Forgets the content behind the first Length bytes of it
 
    procedure Add_Field (Self : in out Answer_Draft; Name, Value : String)
-     with Pre => Is_Token (Name) and then Is_Field_Value (Value);
-   --  A field of the response's header. Date, Content-Length, Transfer-Encoding and Connection are
-   --  the server's, Content-Type is named by the response. Draft_Full if it does not fit.
+     with Pre => Is_Token (Name) and then Is_Field_Value (Value)
+                   and then not Is_Reserved (Name);
+   --  A field of the response's header. Draft_Full if it does not fit.
+
+   function Is_Reserved (Name : String) return Boolean;
+   --  Whether a field is not the handler's, by its name in any case: Date, Content-Length,
+   --  Transfer-Encoding, Trailer, Connection, Keep-Alive and Upgrade are the server's, and
+   --  Content-Type is named by the response
 
    procedure Attach
      (Self   : in out Answer_Draft;

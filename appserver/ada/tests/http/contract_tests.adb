@@ -3,6 +3,7 @@
 
 with Ada.Assertions;
 with Ada.Command_Line;
+with Ada.Strings.Fixed;
 with Answer_Texts;
 with Appserver.HTTP.Access_Logs;
 with Appserver.HTTP.Conditions;
@@ -237,6 +238,41 @@ package body Contract_Tests is
          "500", "a cookie of all sites that is not secure");
    end Services;
 
+   function Add_Field (Request : HTTP.Request) return HTTP.Response is
+   begin
+      Request.Draft.Append ("hello");
+      Request.Draft.Add_Field (Request.Parameter ("name"), "3");
+      return HTTP.Written (HTTP.Plain_Text'Access);
+   end Add_Field;
+
+   --  Fields that frame a message, or that a response names, are not a handler's: two lengths, or a
+   --  length and a transfer coding, would lead the servers and clients behind it apart
+
+   procedure Fields (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      procedure Is_Answered (Name, Status : String; Count : Natural) is
+         Answer : constant String := HTTP.Trials.Answers
+           (Add_Field'Access, Answer_Texts.Request_Text ("GET /?name=" & Name));
+      begin
+         Assert (Answer_Texts.Status (Answer), Status, Name);
+         Assert (Ada.Strings.Fixed.Count (Answer, Name & ": 3") = Count, Name & " in " & Answer);
+      end Is_Answered;
+   begin
+      Is_Answered ("Content-Length", "500", 0);
+      Is_Answered ("cONTENT-lENGTH", "500", 0);
+      Is_Answered ("Transfer-Encoding", "500", 0);
+      Is_Answered ("transfer-encoding", "500", 0);
+      Is_Answered ("Trailer", "500", 0);
+      Is_Answered ("Connection", "500", 0);
+      Is_Answered ("Keep-Alive", "500", 0);
+      Is_Answered ("Upgrade", "500", 0);
+      Is_Answered ("Date", "500", 0);
+      Is_Answered ("Content-Type", "500", 0);
+      Is_Answered ("Content-Language", "200", 1);
+      Is_Answered ("Data", "200", 1);
+   end Fields;
+
    function Set_Cookie (Request : HTTP.Request) return HTTP.Response is
    begin
       HTTP.Cookies.Set_Cookie
@@ -260,6 +296,7 @@ package body Contract_Tests is
       Add ("requests", Requests'Access);
       Add ("documents", Documents'Access);
       Add ("logs, cookies, addresses", Services'Access);
+      Add ("fields that are the server's", Fields'Access);
       return Result;
    end Suite;
 
