@@ -108,40 +108,21 @@ package body Appserver.HTTP.Cookies is
       end loop;
    end Take;
 
-   function Count (Request : HTTP.Request) return Natural is
-      Place  : Cursor := First_Place (Request);
-      Found  : Pair;
-      Result : Natural := 0;
+   procedure Read
+     (Request : HTTP.Request;
+      Process : not null access procedure (Name, Value : String))
+   is
+      Place : Cursor := First_Place (Request);
+      Found : Pair;
    begin
       loop
          Take (Request, Place, Found);
          exit when Place.Line = 0;
-         Result := Result + 1;
+         Process
+           (Request.Bytes (Found.Name.First .. Found.Name.Last),
+            Request.Bytes (Found.Value.First .. Found.Value.Last));
       end loop;
-      return Result;
-   end Count;
-
-   function Pair_At (Request : HTTP.Request; Index : Positive) return Pair is
-      Place : Cursor := First_Place (Request);
-   begin
-      return Result : Pair do
-         for K in 1 .. Index loop
-            Take (Request, Place, Result);
-         end loop;
-      end return;
-   end Pair_At;
-
-   function Name (Request : HTTP.Request; Index : Positive) return String is
-      Place : constant Span := Pair_At (Request, Index).Name;
-   begin
-      return Request.Bytes (Place.First .. Place.Last);
-   end Name;
-
-   function Value (Request : HTTP.Request; Index : Positive) return String is
-      Place : constant Span := Pair_At (Request, Index).Value;
-   begin
-      return Request.Bytes (Place.First .. Place.Last);
-   end Value;
+   end Read;
 
    procedure Find
      (Request : HTTP.Request; Name : String; Value : out Span; Is_Present : out Boolean)

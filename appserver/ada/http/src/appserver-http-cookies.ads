@@ -13,15 +13,12 @@ package Appserver.HTTP.Cookies is
    Most_Cookies : constant := 200;
    --  Of a request; further cookies are ignored
 
-   function Count (Request : HTTP.Request) return Natural;
-   --  How many pairs have a token as name, and a value without control characters, quotation marks
-   --  and backslashes. Other pairs are ignored.
-
-   function Name (Request : HTTP.Request; Index : Positive) return String
-     with Pre => Index <= Count (Request);
-   function Value (Request : HTTP.Request; Index : Positive) return String
-     with Pre => Index <= Count (Request);
-   --  In the order of the request. A value is without the quotation marks around it.
+   procedure Read
+     (Request : HTTP.Request;
+      Process : not null access procedure (Name, Value : String));
+   --  Calls Process with each pair, where it is, in the order of the request. A name is a token. A
+   --  value has no control characters, quotation marks and backslashes; it is without the quotation
+   --  marks around it. Other pairs are ignored.
 
    function Has_Cookie (Request : HTTP.Request; Name : String) return Boolean;
    --  The case of names matters

@@ -53,10 +53,13 @@ package body Web_Services is
    end Append_Pair;
 
    function All_Cookies (Request : HTTP.Request) return Response is
+
+      procedure Append (Name, Value : String) is
+      begin
+         Append_Pair (Request.Draft.all, Name, Value);
+      end Append;
    begin
-      for K in 1 .. Cookies.Count (Request) loop
-         Append_Pair (Request.Draft.all, Cookies.Name (Request, K), Cookies.Value (Request, K));
-      end loop;
+      Cookies.Read (Request, Append'Access);
       return Written (Plain_Text'Access);
    end All_Cookies;
 
