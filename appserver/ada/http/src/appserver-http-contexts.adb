@@ -389,13 +389,18 @@ package body Appserver.HTTP.Contexts is
       Put (Self, New_Line);
    end Put_Server_Answer;
 
+   function Refusal (Status : Status_Code; Date : Dates.Date_Text) return String is
+     ("HTTP/1.1" & Status'Image & " " & Reason (Status) & New_Line
+      & "Date: " & String (Date) & New_Line
+      & "Content-Length: 0" & New_Line
+      & "Connection: close" & New_Line & New_Line);
+
    procedure Put_Refusal
      (Self : in out Context; Status : Status_Code; Date : Dates.Date_Text) is
    begin
-      Put_Status (Self, Status, Date);
-      Put_Length (Self, 0);
-      Put_Connection (Self, Closes => True);
-      Put (Self, New_Line);
+      Self.Status := Status;
+      Self.Length := 0;
+      Put (Self, Refusal (Status, Date));
    end Put_Refusal;
 
    procedure Put_Continue (Self : in out Context) is

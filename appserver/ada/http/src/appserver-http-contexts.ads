@@ -117,10 +117,13 @@ private package Appserver.HTTP.Contexts is
      with Pre => Has_Room (Self);
    --  To OPTIONS *
 
+   function Refusal (Status : Status_Code; Date : Dates.Date_Text) return String;
+   --  The answer to what is no request, or not one that is taken
+
    procedure Put_Refusal
      (Self : in out Context; Status : Status_Code; Date : Dates.Date_Text)
      with Pre => Has_Room (Self);
-   --  To what is no request, or not one that is taken. The connection is to be closed then.
+   --  The connection is to be closed then
 
    procedure Put_Continue (Self : in out Context)
      with Pre => Has_Room (Self);

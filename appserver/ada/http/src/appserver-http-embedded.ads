@@ -25,7 +25,8 @@ generic
    --  Called in place of Handle if it is not null
 
    Connections : Positive := 64;
-   --  The most at a time; others wait to be accepted
+   --  The most at a time. When others wait to be accepted, idle ones are closed, and then slow
+   --  ones.
 
    Request_Header  : Positive := 8_192;
    Request_Content : Natural  := 16_384;
@@ -34,8 +35,8 @@ generic
 
    Waiting_Memory : Positive := 65_536;
    --  Bytes for requests that have arrived in part, and for answers that clients do not take yet.
-   --  If it is used up, a request that needs more is answered with 503, and a client that does not
-   --  take its answer loses its connection.
+   --  When more is needed than there is, the client that is slow and has held most for the longest
+   --  time gets 503, or loses the connection if it does not take an answer.
 
    Report : Exception_Report := Report_On_Standard_Error'Access;
    --  null: exceptions are not reported

@@ -167,13 +167,32 @@ package body Appserver.HTTP.Linux is
       end return;
    end Address_Of;
 
-   procedure Switch_On (Socket, Level, Option : int) is
-      One : aliased constant int := 1;
+   procedure Set (Socket, Level, Option, Value : int) is
+      Argument : aliased constant int := Value;
    begin
-      if C_Setsockopt (Socket, Level, Option, One'Address, int'Size / 8) /= 0 then
+      if C_Setsockopt (Socket, Level, Option, Argument'Address, int'Size / 8) /= 0 then
          Fail ("setsockopt");
       end if;
+   end Set;
+
+   procedure Switch_On (Socket, Level, Option : int) is
+   begin
+      Set (Socket, Level, Option, 1);
    end Switch_On;
+
+   --  Sockets that are accepted inherit it
+
+   procedure Keep_Alive (Socket : int) is
+      First_Probe    : constant := 60;
+      Between_Probes : constant := 15;
+      --  Seconds
+      Probes         : constant := 4;
+   begin
+      Set (Socket, IPPROTO_TCP, TCP_KEEPIDLE, First_Probe);
+      Set (Socket, IPPROTO_TCP, TCP_KEEPINTVL, Between_Probes);
+      Set (Socket, IPPROTO_TCP, TCP_KEEPCNT, Probes);
+      Switch_On (Socket, SOL_SOCKET, SO_KEEPALIVE);
+   end Keep_Alive;
 
    procedure Reset_When_Closed (Socket : Descriptor) is
       type Linger is record
@@ -199,6 +218,7 @@ package body Appserver.HTTP.Linux is
       end if;
       Switch_On (Socket, SOL_SOCKET, SO_REUSEADDR);
       Switch_On (Socket, IPPROTO_TCP, TCP_NODELAY);
+      Keep_Alive (Socket);
       if C_Bind
            (Socket, Place'Address,
             (if int (Place.Family) = AF_INET then IPv4_Length else IPv6_Length)) /= 0
@@ -290,6 +310,12 @@ package body Appserver.HTTP.Linux is
       Count  := Natural (long'Max (Received, 0));
       Result := (if Received >= 0 then Done else Outcome_Of (Last_Error));
    end Receive;
+
+   function Has_Input (Socket : Descriptor) return Boolean is
+      Byte : Character := ' ';
+   begin
+      return C_Recv (int (Socket), Byte'Address, 1, MSG_PEEK + MSG_DONTWAIT) > 0;
+   end Has_Input;
 
    procedure Send
      (Socket      : Descriptor;

@@ -42,7 +42,8 @@ private package Appserver.HTTP.Linux is
    function Listening_Socket
      (Address : String; Port : Port_Number; Backlog : Positive) return Descriptor;
    --  A socket on an IPv4 or IPv6 address. It never blocks, nor do the sockets accepted from it.
-   --  Raises Network_Error.
+   --  These fail when their other side is unreachable for two minutes (TCP keep-alive). Raises
+   --  Network_Error.
 
    function Port_Of (Socket : Descriptor) return Port_Number;
 
@@ -61,6 +62,9 @@ private package Appserver.HTTP.Linux is
      (Socket : Descriptor; Into : out String; Count : out Natural; Result : out Outcome)
      with Pre => Into'Length > 0;
    --  Count is 0 when the other side has ended its sending
+
+   function Has_Input (Socket : Descriptor) return Boolean;
+   --  Whether there are bytes to receive
 
    procedure Send
      (Socket      : Descriptor;

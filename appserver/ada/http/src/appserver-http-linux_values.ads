@@ -32,16 +32,22 @@ private package Appserver.HTTP.Linux_Values is
      with Import, Convention => C, External_Name => "appserver_http_AF_INET6";
    IPPROTO_TCP : constant int
      with Import, Convention => C, External_Name => "appserver_http_IPPROTO_TCP";
+   MSG_DONTWAIT : constant int
+     with Import, Convention => C, External_Name => "appserver_http_MSG_DONTWAIT";
    MSG_MORE : constant int
      with Import, Convention => C, External_Name => "appserver_http_MSG_MORE";
    MSG_NOSIGNAL : constant int
      with Import, Convention => C, External_Name => "appserver_http_MSG_NOSIGNAL";
+   MSG_PEEK : constant int
+     with Import, Convention => C, External_Name => "appserver_http_MSG_PEEK";
    SHUT_WR : constant int
      with Import, Convention => C, External_Name => "appserver_http_SHUT_WR";
    SIGPIPE : constant int
      with Import, Convention => C, External_Name => "appserver_http_SIGPIPE";
    SO_ATTACH_FILTER : constant int
      with Import, Convention => C, External_Name => "appserver_http_SO_ATTACH_FILTER";
+   SO_KEEPALIVE : constant int
+     with Import, Convention => C, External_Name => "appserver_http_SO_KEEPALIVE";
    SO_LINGER : constant int
      with Import, Convention => C, External_Name => "appserver_http_SO_LINGER";
    SO_REUSEADDR : constant int
@@ -54,6 +60,12 @@ private package Appserver.HTTP.Linux_Values is
      with Import, Convention => C, External_Name => "appserver_http_SOCK_STREAM";
    SOL_SOCKET : constant int
      with Import, Convention => C, External_Name => "appserver_http_SOL_SOCKET";
+   TCP_KEEPCNT : constant int
+     with Import, Convention => C, External_Name => "appserver_http_TCP_KEEPCNT";
+   TCP_KEEPIDLE : constant int
+     with Import, Convention => C, External_Name => "appserver_http_TCP_KEEPIDLE";
+   TCP_KEEPINTVL : constant int
+     with Import, Convention => C, External_Name => "appserver_http_TCP_KEEPINTVL";
    TCP_NODELAY : constant int
      with Import, Convention => C, External_Name => "appserver_http_TCP_NODELAY";
    SIOCOUTQ : constant unsigned_long

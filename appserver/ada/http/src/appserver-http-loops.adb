@@ -8,6 +8,7 @@ with Ada.Exceptions;
 package body Appserver.HTTP.Loops is
 
    use type Access_Logs.Log_Reference;
+   use type IP_Addresses.Address;
    use type Services.Receiver_Reference;
    use type Services.Service_Reference;
    use type Linux.Key;
@@ -28,12 +29,22 @@ package body Appserver.HTTP.Loops is
    Longest_Stop        : constant := 4_000;
    For_Lingering       : constant := 2_000;
    After_Error         : constant := 10;
-   Between_Writes : constant := 100;
+   Between_Writes   : constant := 100;
+   Between_Attempts : constant := 50;
+   --  To find room for clients that wait to be accepted
+   Idle_Grace       : constant := 500;
+   --  So long a connection is idle before it makes room for another one
+   First_Grace      : constant := 50;
+   --  The same before its first request
+   Longest_Credit   : constant := 10_000;
+   --  So long a client that was fast enough counts as such
 
    Most_Accepted  : constant := 64;
    --  At a time, before other events have their turn
    Most_Sent      : constant := 2 ** 20;
    --  Bytes of a file at a time
+   Most_Evicted   : constant := 32;
+   --  Connections that make room for others, at a time
 
    function To_Milliseconds (Time : Duration) return Byte_Count is
      (Byte_Count (Time * 1_000));
@@ -69,9 +80,13 @@ package body Appserver.HTTP.Loops is
 
    procedure Listen (Self : in out Event_Loop) is
    begin
-      Self.Is_Listening := Linux.Added
-        (Self.Set, Self.Listener,
-         (if Self.Is_Shared then Linux.Shared_Input else Linux.Input), Listener_Key);
+      Self.Is_Crowded := False;
+      Self.Is_Paused  := False;
+      if not Self.Is_Listening and then Self.Listener /= No_File then
+         Self.Is_Listening := Linux.Added
+           (Self.Set, Self.Listener,
+            (if Self.Is_Shared then Linux.Shared_Input else Linux.Input), Listener_Key);
+      end if;
    end Listen;
 
    procedure Pause_Listening (Self : in out Event_Loop) is
@@ -185,7 +200,18 @@ package body Appserver.HTTP.Loops is
       Connection.Next  := Self.Free_Slot;
       Self.Free_Slot := Slot;
       Self.Count     := Self.Count - 1;
+      if Self.Is_Paused then
+         Listen (Self);
+      end if;
    end Release;
+
+   --  What was sent is not what the client has: it gets an error
+
+   procedure Cut (Self : in out Event_Loop; Slot : Slot_Index) is
+   begin
+      Linux.Reset_When_Closed (Self.Connections (Slot).Socket);
+      Release (Self, Slot);
+   end Cut;
 
    procedure Adopt
      (Self : in out Event_Loop; Socket : Descriptor; Client : IP_Addresses.Address)
@@ -207,6 +233,8 @@ package body Appserver.HTTP.Loops is
          Client   => Client,
          Deadline => Self.Now
                      + (if Self.Is_Stopping then Self.For_Closing else Self.Timeouts (A_Request)),
+         Since    => Self.Now,
+         Due      => Byte_Count'Max (Self.Now - Idle_Grace + First_Grace, 0),
          Input    => Blocks.Empty,
          Receiver => null,
          Header   => Blocks.Empty,
@@ -232,6 +260,7 @@ package body Appserver.HTTP.Loops is
          end if;
       end Close;
    begin
+      Self.Is_Paused := False;
       for Slot in 1 .. Self.Used loop
          if Self.Connections (Slot).State /= Free then
             Release (Self, Slot);
@@ -241,6 +270,324 @@ package body Appserver.HTTP.Loops is
       Close (Self.Wake_Event);
       Self.Watched := No_File;
    end Close;
+
+   -----------
+   -- Rates --
+   -----------
+
+   --  Bytes at a rate, in milliseconds
+
+   function Time_For (Bytes, Rate : Byte_Count) return Byte_Count is
+     (Bytes / Rate * 1_000 + Bytes mod Rate * 1_000 / Rate);
+
+   --  The client sent or took bytes: at the crowded rate it keeps its connection if others need
+   --  room. It has credit for as long as it was fast so far.
+
+   procedure Note_Progress (Self : in out Event_Loop; Slot : Slot_Index; Bytes : Byte_Count) is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+   begin
+      Connection.Due := Byte_Count'Min
+        (Connection.Due + Time_For (Bytes, Crowded_Rate),
+         Self.Now + Byte_Count'Min (Self.Now - Connection.Since, Longest_Credit));
+   end Note_Progress;
+
+   --  At the least rate it keeps its connection in any case
+
+   procedure Prolong
+     (Self : in out Event_Loop; Slot : Slot_Index; Bytes : Byte_Count; Limit : Byte_Count)
+   is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+   begin
+      Connection.Deadline := Byte_Count'Min
+        (Connection.Deadline + Time_For (Bytes, Least_Rate), Self.Now + Limit);
+      Note_Progress (Self, Slot, Bytes);
+   end Prolong;
+
+   --  The time that the program took is not the client's
+
+   procedure Excuse (Self : in out Event_Loop; Slot : Slot_Index; Time : Byte_Count) is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+   begin
+      Connection.Deadline := Connection.Deadline + Time;
+      Connection.Since    := Connection.Since + Time;
+      Connection.Due      := Connection.Due + Time;
+   end Excuse;
+
+   --  What the client took since it was last asked
+
+   procedure Note_Taken (Self : in out Event_Loop; Slot : Slot_Index) is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+      Left       : constant Byte_Count := Byte_Count (Linux.Unsent (Connection.Socket));
+   begin
+      if Left < Connection.Unsent then
+         Prolong (Self, Slot, Connection.Unsent - Left, Limit => Self.For_Sending);
+      end if;
+      Connection.Unsent := Left;
+   end Note_Taken;
+
+   --  The client is waited for from now on, to take bytes
+
+   procedure Begin_Taking (Self : in out Event_Loop; Slot : Slot_Index) is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+   begin
+      Connection.Unsent   := Byte_Count (Linux.Unsent (Connection.Socket));
+      Connection.Deadline := Self.Now + Self.For_Sending;
+      Connection.Since    := Self.Now;
+      Connection.Due      := Self.Now;
+   end Begin_Taking;
+
+   --  A client that has taken all is waited for to close the connection, but not for long
+
+   procedure Note_All_Taken (Self : in out Event_Loop; Slot : Slot_Index) is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+   begin
+      if Connection.Unsent = 0 then
+         Connection.Deadline := Byte_Count'Min
+           (Connection.Deadline,
+            Self.Now + (if Self.Is_Stopping then Self.For_Closing else For_Lingering));
+      end if;
+   end Note_All_Taken;
+
+   --  All was sent, and the connection is to be closed: when the client has taken it, since what it
+   --  sends in the meantime would have it lose that
+
+   procedure Finish (Self : in out Event_Loop; Slot : Slot_Index) is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+   begin
+      if Connection.Lingers or else Linux.Unsent (Connection.Socket) > 0 then
+         if Connection.State = Sending then
+            Linux.Change (Self.Set, Connection.Socket, Linux.Input, Linux.Key (Slot));
+         end if;
+         Linux.End_Sending (Connection.Socket);
+         Connection.State := Lingering;
+         Begin_Taking (Self, Slot);
+         Note_All_Taken (Self, Slot);
+      else
+         Release (Self, Slot);
+      end if;
+   end Finish;
+
+   --------------
+   -- Evicting --
+   --------------
+
+   --  Room for others is made first by the client that has more than half of what there is, if
+   --  there is one: the one that this finds (R. S. Boyer and J S. Moore, MJRTY, 1991). Behind a
+   --  proxy all clients are that one, and nobody is worse off.
+
+   type Majority is record
+      Client : IP_Addresses.Address := IP_Addresses.No_Address;
+      Lead   : Byte_Count := 0;
+   end record;
+
+   procedure Vote (Self : in out Majority; Client : IP_Addresses.Address; Weight : Byte_Count) is
+   begin
+      if Client = Self.Client then
+         Self.Lead := Self.Lead + Weight;
+      elsif Weight > Self.Lead then
+         Self := (Client, Weight - Self.Lead);
+      else
+         Self.Lead := Self.Lead - Weight;
+      end if;
+   end Vote;
+
+   --  Connections that may make room for others, in their order
+
+   type Eviction_Class is
+     (Idle_Of_Majority, Slow_Of_Majority, Idle_Of_Others, Slow_Of_Others, Nobody);
+
+   type Candidate is record
+      Slot  : Slot_Count := 0;
+      Class : Eviction_Class := Nobody;
+      Due   : Byte_Count := 0;
+   end record;
+
+   type Candidate_List is array (Positive range <>) of Candidate;
+
+   function Is_Before (Left, Right : Candidate) return Boolean is
+     (if Left.Class = Right.Class then Left.Due < Right.Due else Left.Class < Right.Class);
+
+   procedure Insert (List : in out Candidate_List; Item : Candidate) is
+      Index : Natural := List'Last;
+   begin
+      if Is_Before (Item, List (Index)) then
+         while Index > List'First and then Is_Before (Item, List (Index - 1)) loop
+            List (Index) := List (Index - 1);
+            Index := Index - 1;
+         end loop;
+         List (Index) := Item;
+      end if;
+   end Insert;
+
+   --  An idle one: between requests, or with all taken, and about to be closed by its client
+
+   function Is_Idle (Connection : Loops.Connection) return Boolean is
+     (case Connection.State is
+         when Reading   => Connection.Awaits = A_Request,
+         when Lingering => Connection.Unsent = 0,
+         when others    => False);
+
+   function Class_Of
+     (Self : Event_Loop; Connection : Loops.Connection; Most : Majority) return Eviction_Class
+   is
+     (if Connection.State in Free | Busy then Nobody
+      elsif Is_Idle (Connection) then
+        (if Connection.Due + Idle_Grace > Self.Now then Nobody
+         elsif Connection.Client = Most.Client then Idle_Of_Majority
+         else Idle_Of_Others)
+      elsif Connection.Due > Self.Now then Nobody
+      elsif Connection.Client = Most.Client then Slow_Of_Majority
+      else Slow_Of_Others);
+
+   procedure Find_Candidates (Self : in out Event_Loop; List : in out Candidate_List) is
+      Most  : Majority;
+      Found : Eviction_Class;
+   begin
+      for Connection of Self.Connections (1 .. Self.Used) loop
+         if Connection.State /= Free then
+            Vote (Most, Connection.Client, Weight => 1);
+         end if;
+      end loop;
+      for Slot in 1 .. Self.Used loop
+         if Self.Connections (Slot).State in Sending | Lingering then
+            Note_Taken (Self, Slot);
+         end if;
+         Found := Class_Of (Self, Self.Connections (Slot), Most);
+         if Found /= Nobody then
+            Insert (List, (Slot, Found, Self.Connections (Slot).Due));
+         end if;
+      end loop;
+   end Find_Candidates;
+
+   --  Tells a client that it cannot be served, as far as it takes that at once. Its memory is free
+   --  then; what it still sends is read and dropped.
+
+   procedure Turn_Away (Self : in out Event_Loop; Slot : Slot_Index) is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+      Count      : Natural;
+      Result     : Linux.Outcome;
+   begin
+      Note_Date (Self);
+      Linux.Send
+        (Connection.Socket, Contexts.Refusal (Service_Unavailable, Self.Date),
+         More_Follow => False, Count => Count, Result => Result);
+      if Self.Log /= null then
+         Self.Log.Note_Refusal (Connection.Client, Self.Date, Service_Unavailable);
+      end if;
+      Blocks.Drop (Self.Pool, Connection.Input);
+      Drop_Stream (Self, Slot);
+      Connection.Lingers := True;
+      Finish (Self, Slot);
+   end Turn_Away;
+
+   --  Closes it, for others to have its slot
+
+   procedure Evict (Self : in out Event_Loop; Slot : Slot_Index) is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+   begin
+      if Connection.State = Reading and then Connection.Awaits /= A_Request then
+         Turn_Away (Self, Slot);
+         Release (Self, Slot);
+      elsif Is_Idle (Connection) then
+         Release (Self, Slot);
+      else
+         Cut (Self, Slot);
+      end if;
+   end Evict;
+
+   --  Closes connections that are idle or slow. Of many it closes several, as looking through them
+   --  takes its time. An idle one whose next request has just arrived stays.
+
+   procedure Evict_Some (Self : in out Event_Loop; Count : out Natural) is
+      Wanted : constant Positive :=
+        Positive'Min (Positive (Self.Slots) / 256 + 1, Most_Evicted);
+      List   : Candidate_List (1 .. 2 * Most_Evicted);
+      --  Some more, as some may not be idle any more
+   begin
+      Count := 0;
+      Find_Candidates (Self, List);
+      for Each of List loop
+         exit when Each.Class = Nobody or else Count = Wanted;
+         if Each.Class in Slow_Of_Majority | Slow_Of_Others
+           or else not Linux.Has_Input (Self.Connections (Each.Slot).Socket)
+         then
+            Evict (Self, Each.Slot);
+            Count := Count + 1;
+         end if;
+      end loop;
+   end Evict_Some;
+
+   --  Bytes that wait for a client
+
+   function Held (Connection : Loops.Connection) return Byte_Count is
+     (if Connection.State in Free | Busy then 0
+      else Byte_Count (Blocks.Length (Connection.Input) + Blocks.Length (Connection.Header)
+                       + Blocks.Length (Connection.Output)));
+
+   --  Makes room in the memory for what waits, by the connection that has most of it for the
+   --  longest time. Bytes is what the one at Slot needs: nobody makes room if it would be that.
+
+   procedure Evict_Holder
+     (Self : in out Event_Loop; Slot : Slot_Index; Bytes : Natural; Is_Done : out Boolean)
+   is
+      Most  : Majority;
+
+      function Burden (Connection : Loops.Connection; Bytes : Byte_Count) return Byte_Count is
+        (if Connection.Due > Self.Now or else Bytes = 0 then 0
+         else (Self.Now - Connection.Due + 1) * Bytes);
+
+      Found : Slot_Count := 0;
+      Worst : Byte_Count :=
+        Burden (Self.Connections (Slot), Held (Self.Connections (Slot)) + Byte_Count (Bytes));
+      Of_Majority : Boolean;
+   begin
+      for Connection of Self.Connections (1 .. Self.Used) loop
+         Vote (Most, Connection.Client, Weight => Held (Connection));
+      end loop;
+      Of_Majority := Self.Connections (Slot).Client = Most.Client;
+      for Other in 1 .. Self.Used loop
+         if Self.Connections (Other).State = Sending then
+            Note_Taken (Self, Other);
+         end if;
+         declare
+            Connection : Loops.Connection renames Self.Connections (Other);
+            Weight     : constant Byte_Count := Burden (Connection, Held (Connection));
+            Is_Worse   : constant Boolean    :=
+              (if (Connection.Client = Most.Client) = Of_Majority then Weight > Worst
+               else not Of_Majority);
+         begin
+            if Other /= Slot and then Weight > 0 and then Is_Worse then
+               Found       := Other;
+               Worst       := Weight;
+               Of_Majority := Connection.Client = Most.Client;
+            end if;
+         end;
+      end loop;
+      Is_Done := Found > 0;
+      if Is_Done and then Self.Connections (Found).State = Reading then
+         Turn_Away (Self, Found);
+      elsif Is_Done then
+         Cut (Self, Found);
+      end if;
+   end Evict_Holder;
+
+   --  Has what a connection is to keep in that memory
+
+   procedure Keep
+     (Self     : in out Event_Loop;
+      Slot     : Slot_Index;
+      Bytes    : String;
+      To       : in out Blocks.Chain;
+      Has_Room : out Boolean)
+   is
+      Is_Done : Boolean := True;
+   begin
+      loop
+         Blocks.Put (Self.Pool, Bytes, To, Has_Room);
+         exit when Has_Room or else not Is_Done;
+         Evict_Holder (Self, Slot, Bytes'Length, Is_Done);
+      end loop;
+   end Keep;
 
    -------------
    -- Sending --
@@ -287,12 +634,15 @@ package body Appserver.HTTP.Loops is
    end Send_Part;
 
    procedure Send_Tail
-     (Socket : Descriptor; Tail : in out Contexts.Tail; Result : out Linux.Outcome)
+     (Socket : Descriptor;
+      Tail   : in out Contexts.Tail;
+      Sent   : out Byte_Count;
+      Result : out Linux.Outcome)
    is
       Count : Byte_Count;
-      Sent  : Byte_Count := 0;
    begin
       Result := Linux.Done;
+      Sent   := 0;
       while Tail.Length > 0 loop
          if Sent >= Most_Sent then
             --  Others have their turn; this one has it again at once
@@ -366,7 +716,7 @@ package body Appserver.HTTP.Loops is
             Begin_Call (Self, Slot, Context);
             Contexts.Put_Piece (Context, Self.Report, Is_Cut);
             End_Call (Self, Slot, Context, State);
-            Connection.Deadline := Connection.Deadline + (Self.Now - Began);
+            Excuse (Event_Loop (Self), Slot, Self.Now - Began);
             Sent := Sent + Byte_Count (Context.Last - Context.First + 1);
             if Is_Cut then
                Linux.Reset_When_Closed (Connection.Socket);
@@ -391,16 +741,24 @@ package body Appserver.HTTP.Loops is
    is
       Connection : Loops.Connection renames Self.Connections (Slot);
       Has_Room   : Boolean;
+      Sent       : Byte_Count;
    begin
       Send_Bytes (Connection.Socket, Context, Result);
       if Result = Linux.Done and then Context.Tail.Source /= null then
          Send_Source (Self, Slot, Context, Result);
       elsif Result = Linux.Done and then Context.Tail.Length > 0 then
-         Send_Tail (Connection.Socket, Context.Tail, Result);
+         Send_Tail (Connection.Socket, Context.Tail, Sent, Result);
+         if Connection.State = Sending then
+            Connection.Unsent := Connection.Unsent + Sent;
+         end if;
       end if;
       if Result = Linux.Would_Block then
-         Blocks.Put
-           (Self.Pool, Context.Output (Context.First .. Context.Last), Connection.Output, Has_Room);
+         if Connection.State /= Sending then
+            Connection.Due := Self.Now;
+         end if;
+         Keep
+           (Event_Loop (Self), Slot, Context.Output (Context.First .. Context.Last),
+            Connection.Output, Has_Room);
          if Has_Room then
             if Connection.State = Sending then
                Connection.Unsent :=
@@ -419,52 +777,15 @@ package body Appserver.HTTP.Loops is
       end if;
    end Send;
 
-   procedure Move_Deadline (Self : in out Event_Loop; Slot : Slot_Index) is
-      Connection : Loops.Connection renames Self.Connections (Slot);
-   begin
-      Connection.Deadline := Self.Now + Self.For_Sending;
-      Connection.Unsent   := Byte_Count (Linux.Unsent (Connection.Socket));
-   end Move_Deadline;
-
-   --  A client must take a source's content at the least rate: this is checked at the deadline
-
    procedure Await_Room (Self : in out Event_Loop; Slot : Slot_Index) is
       Connection : Loops.Connection renames Self.Connections (Slot);
    begin
       if Connection.State /= Sending then
          Connection.State := Sending;
          Linux.Change (Self.Set, Connection.Socket, Linux.Output, Linux.Key (Slot));
-         Move_Deadline (Self, Slot);
-      elsif Connection.Tail.Source = null then
-         Move_Deadline (Self, Slot);
+         Begin_Taking (Self, Slot);
       end if;
    end Await_Room;
-
-   function Takes_Enough (Self : Event_Loop; Slot : Slot_Index) return Boolean is
-      Connection : Loops.Connection renames Self.Connections (Slot);
-      Least      : constant Byte_Count :=
-        (if Connection.Tail.Source = null then 1
-         else Byte_Count'Max (1, Self.For_Sending * Least_Rate / 1_000));
-   begin
-      return Connection.Unsent - Byte_Count (Linux.Unsent (Connection.Socket)) >= Least;
-   end Takes_Enough;
-
-   --  All was sent, and the connection is to be closed
-
-   procedure Finish (Self : in out Event_Loop; Slot : Slot_Index) is
-      Connection : Loops.Connection renames Self.Connections (Slot);
-   begin
-      if Connection.Lingers then
-         if Connection.State = Sending then
-            Linux.Change (Self.Set, Connection.Socket, Linux.Input, Linux.Key (Slot));
-         end if;
-         Linux.End_Sending (Connection.Socket);
-         Connection.State    := Lingering;
-         Connection.Deadline := Self.Now + For_Lingering;
-      else
-         Release (Self, Slot);
-      end if;
-   end Finish;
 
    --  Goes on after Send had this Result
 
@@ -520,14 +841,18 @@ package body Appserver.HTTP.Loops is
          Parsing.Make_Room (Context.Request);
          Connection.Progress := Context.Request.State;
          Awaited := (if Context.Request.State.Step = In_Header then A_Header else A_Content);
-         Blocks.Put
-           (Self.Pool, Context.Request.Bytes (1 .. Context.Request.Last), Connection.Input,
-            Has_Room);
       end if;
       --  Empty lines before a request are no reason to wait longer for it
       if Awaited > Connection.Awaits then
          Connection.Deadline := Self.Now + Self.Timeouts (Awaited);
+         Connection.Since    := Self.Now;
+         Connection.Due      := Self.Now;
          Connection.Awaits   := Awaited;
+      end if;
+      if Awaited > A_Request then
+         Keep
+           (Self, Slot, Context.Request.Bytes (1 .. Context.Request.Last), Connection.Input,
+            Has_Room);
       end if;
    end Save_Input;
 
@@ -573,7 +898,8 @@ package body Appserver.HTTP.Loops is
    -- Answering --
    ---------------
 
-   --  Whether the request in the context is the connection's last one. A server that stops still
+   --  Whether the request in the context is the connection's last one. It is while others wait for
+   --  room, if no further one has been sent: so clients have their turns. A server that stops still
    --  answers those that were sent before: that are behind this one, or can be read; but not for
    --  ever.
 
@@ -586,7 +912,9 @@ package body Appserver.HTTP.Loops is
       Result     : Linux.Outcome;
    begin
       Note_Stop (Event_Loop (Self));
-      Connection.Is_Last := Parsing.Is_Last (Request) or else Gives_Up (Event_Loop (Self));
+      Connection.Is_Last := Parsing.Is_Last (Request)
+        or else (Self.Is_Crowded and then Request.Last = Request.State.Content_Last)
+        or else Gives_Up (Event_Loop (Self));
       if Self.Is_Stopping
         and then not Connection.Is_Last
         and then Request.Last = Request.State.Content_Last
@@ -723,8 +1051,9 @@ package body Appserver.HTTP.Loops is
          Goes_On := False;
          Refuse (Event_Loop (Self), Slot, Context, Content_Too_Large);
       else
-         Blocks.Put
-           (Self.Pool, Request.Bytes (Request.First .. Request.State.Header_Last),
+         Connection.Due := Self.Now;
+         Keep
+           (Event_Loop (Self), Slot, Request.Bytes (Request.First .. Request.State.Header_Last),
             Connection.Header, Has_Room => Goes_On);
          if not Goes_On then
             Refuse (Event_Loop (Self), Slot, Context, Service_Unavailable);
@@ -770,13 +1099,6 @@ package body Appserver.HTTP.Loops is
       end;
    end Plan_Content;
 
-   --  Bytes at the least rate, in milliseconds
-
-   function Time_For (Bytes : Byte_Count) return Byte_Count is
-     (Bytes / Least_Rate * 1_000 + Bytes mod Least_Rate * 1_000 / Least_Rate);
-
-   --  The time that the receiver needs is not the client's
-
    procedure Deliver
      (Self    : in out Event_Loop'Class;
       Slot    : Slot_Index;
@@ -790,8 +1112,10 @@ package body Appserver.HTTP.Loops is
       Begin_Call (Self, Slot, Context);
       Contexts.Deliver (Context, Connection.Receiver, Self.Report, Result);
       End_Call (Self, Slot, Context, Reading);
-      Connection.Deadline := Connection.Deadline + (Self.Now - Began)
-        + Time_For (Context.Request.State.Delivered) - Time_For (Before);
+      Excuse (Event_Loop (Self), Slot, Self.Now - Began);
+      Prolong
+        (Event_Loop (Self), Slot, Context.Request.State.Delivered - Before,
+         Limit => Self.Timeouts (A_Content));
    end Deliver;
 
    --  The receiver has all that it wants
@@ -941,13 +1265,24 @@ package body Appserver.HTTP.Loops is
    is
       Connection : Loops.Connection renames Self.Connections (Slot);
    begin
-      Blocks.Put (Self.Pool, Bytes, Connection.Input, Has_Room);
+      Keep (Self, Slot, Bytes, Connection.Input, Has_Room);
       if Connection.Progress.Step = In_Chunk then
          Connection.Progress.Remaining    :=
            Connection.Progress.Remaining - Byte_Count (Bytes'Length);
          Connection.Progress.Content_Last := Connection.Progress.Content_Last + Bytes'Length;
       end if;
    end Add_Content;
+
+   --  Bytes of a request that began before. A header has a fixed time.
+
+   procedure Note_Arrival (Self : in out Event_Loop; Slot : Slot_Index; Bytes : Byte_Count) is
+   begin
+      if Self.Connections (Slot).Awaits = A_Content then
+         Prolong (Self, Slot, Bytes, Limit => Self.Timeouts (A_Content));
+      else
+         Note_Progress (Self, Slot, Bytes);
+      end if;
+   end Note_Arrival;
 
    procedure Read
      (Self      : in out Event_Loop'Class;
@@ -965,6 +1300,9 @@ package body Appserver.HTTP.Loops is
       Has_Room   : Boolean := True;
    begin
       Linux.Receive (Connection.Socket, Request.Bytes (Before + 1 .. Most), Count, Result);
+      if Before > 0 and then Connection.Receiver = null then
+         Note_Arrival (Event_Loop (Self), Slot, Byte_Count (Count));
+      end if;
       if Result = Linux.Done
         and then Before > 0
         and then Connection.Receiver = null
@@ -984,6 +1322,30 @@ package body Appserver.HTTP.Loops is
       end if;
    end Read;
    --  Is_Urgent: if there is nothing to be read, the connection is closed
+
+   --  Answers the requests that wait behind an answer that was sent. For a client that takes these
+   --  answers slowly, too, it is the same window.
+
+   procedure Answer_Waiting
+     (Self : in out Event_Loop'Class; Slot : Slot_Index; Context : in out Contexts.Context)
+   is
+      Connection : Loops.Connection renames Self.Connections (Slot);
+      Began      : constant Byte_Count := Self.Now;
+      Deadline, Since, Due : Byte_Count;
+   begin
+      Note_Taken (Event_Loop (Self), Slot);
+      Deadline := Connection.Deadline;
+      Since    := Connection.Since;
+      Due      := Connection.Due;
+      Load_Input (Event_Loop (Self), Slot, Context);
+      Answer_All (Self, Slot, Context);
+      if Connection.State = Sending then
+         Connection.Deadline := Deadline;
+         Connection.Since    := Since;
+         Connection.Due      := Due;
+         Excuse (Event_Loop (Self), Slot, Self.Now - Began);
+      end if;
+   end Answer_Waiting;
 
    procedure Go_On_Sending
      (Self : in out Event_Loop'Class; Slot : Slot_Index; Context : in out Contexts.Context)
@@ -1006,8 +1368,7 @@ package body Appserver.HTTP.Loops is
       else
          Connection.State := Reading;
          Linux.Change (Self.Set, Connection.Socket, Linux.Input, Linux.Key (Slot));
-         Load_Input (Event_Loop (Self), Slot, Context);
-         Answer_All (Self, Slot, Context);
+         Answer_Waiting (Self, Slot, Context);
       end if;
    end Go_On_Sending;
 
@@ -1038,7 +1399,46 @@ package body Appserver.HTTP.Loops is
       Self.Adopt (Socket, Client);
    end Place;
 
-   --  Without room for a connection, further ones wait to be accepted until there is room again
+   procedure Offer (Self : in out Event_Loop; Is_Taken : out Boolean) is
+      pragma Unreferenced (Self);
+   begin
+      Is_Taken := False;
+   end Offer;
+
+   --  Until there is room, or for a short time
+
+   procedure Pause_For_Room (Self : in out Event_Loop) is
+   begin
+      Pause_Listening (Self);
+      Self.Is_Paused  := True;
+      Self.Next_Sweep := Byte_Count'Min (Self.Next_Sweep, Self.Now + Between_Attempts);
+   end Pause_For_Room;
+
+   --  For a client that waits. If nobody makes room, it waits until there is some.
+
+   procedure Make_Room (Self : in out Event_Loop) is
+      Count : Natural;
+   begin
+      Evict_Some (Self, Count);
+      Self.Is_Crowded := True;
+      if Count = 0 then
+         Pause_For_Room (Self);
+      end if;
+   end Make_Room;
+
+   procedure Find_Slot (Self : in out Event_Loop'Class) is
+      Is_Taken : Boolean;
+   begin
+      Self.Offer (Is_Taken);
+      if Is_Taken then
+         Pause_For_Room (Event_Loop (Self));
+      else
+         Make_Room (Event_Loop (Self));
+      end if;
+   end Find_Slot;
+
+   --  With the last slot taken, it is not known whether another client waits: then there is another
+   --  event
 
    procedure Accept_Some
      (Self : in out Event_Loop'Class; Context : Contexts.Context; Most : Positive := Most_Accepted)
@@ -1047,14 +1447,14 @@ package body Appserver.HTTP.Loops is
       Client : IP_Addresses.Address;
       Result : Linux.Outcome;
    begin
+      if not Has_Free_Slot (Event_Loop (Self)) then
+         Find_Slot (Self);
+      end if;
       for K in 1 .. Most loop
-         if not Has_Free_Slot (Event_Loop (Self)) then
-            Pause_Listening (Event_Loop (Self));
-            exit;
-         end if;
+         exit when not Has_Free_Slot (Event_Loop (Self));
          Linux.Accept_Connection (Self.Listener, Socket, Client, Result);
          if Result = Linux.Failed then
-            Pause_Listening (Event_Loop (Self));
+            Make_Room (Event_Loop (Self));
          end if;
          exit when Result /= Linux.Done;
          Self.Place (Context, Socket, Client);
@@ -1118,11 +1518,10 @@ package body Appserver.HTTP.Loops is
          Read (Self, Slot, Context, Is_Urgent => True);
       elsif Connection.State = Reading then
          Refuse_And_Finish (Self, Slot, Context, Request_Timeout);
-      elsif Connection.State = Sending and then Takes_Enough (Event_Loop (Self), Slot) then
-         --  The client still takes bytes that the system holds
-         Move_Deadline (Event_Loop (Self), Slot);
-      else
+      elsif Connection.State = Lingering and then Connection.Unsent = 0 then
          Release (Event_Loop (Self), Slot);
+      else
+         Cut (Event_Loop (Self), Slot);
       end if;
    exception
       when Error : others =>
@@ -1132,6 +1531,12 @@ package body Appserver.HTTP.Loops is
    procedure Sweep (Self : in out Event_Loop'Class; Context : in out Contexts.Context) is
    begin
       for Slot in 1 .. Self.Used loop
+         if Self.Connections (Slot).State in Sending | Lingering then
+            Note_Taken (Event_Loop (Self), Slot);
+            if Self.Connections (Slot).State = Lingering then
+               Note_All_Taken (Event_Loop (Self), Slot);
+            end if;
+         end if;
          if Self.Connections (Slot).State not in Free | Busy then
             if Gives_Up (Event_Loop (Self)) then
                Release (Event_Loop (Self), Slot);
@@ -1144,7 +1549,7 @@ package body Appserver.HTTP.Loops is
          if Self.Listener /= No_File and then Self.Now >= Self.Listen_Until then
             End_Listening (Self, Context);
          end if;
-      elsif not Self.Is_Listening and then Has_Free_Slot (Event_Loop (Self)) then
+      else
          Listen (Event_Loop (Self));
       end if;
       Self.Next_Sweep :=
@@ -1191,6 +1596,10 @@ package body Appserver.HTTP.Loops is
             Accept_Some (Self, Context);
          when Wake_Key =>
             Linux.Reset (Self.Wake_Event);
+            --  Another loop may have no room for a client that waits
+            if Self.Is_Listening then
+               Accept_Some (Self, Context);
+            end if;
          when Watched_Key =>
             Self.Has_Input := True;
          when others =>

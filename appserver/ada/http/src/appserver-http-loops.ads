@@ -112,6 +112,10 @@ private package Appserver.HTTP.Loops is
       Client  : IP_Addresses.Address);
    --  Finds a loop for an accepted connection: here, this one
 
+   procedure Offer (Self : in out Event_Loop; Is_Taken : out Boolean);
+   --  Called when a client waits to be accepted, and this loop has no slot for it. Is_Taken tells
+   --  whether another loop has one, and was woken to accept it: here, there is none.
+
    function Now (Self : Event_Loop) return Byte_Count with Inline;
    --  The loop's time, in milliseconds
 
@@ -138,9 +142,14 @@ private
       Socket         : Descriptor;
       Client         : IP_Addresses.Address;
       Deadline       : Byte_Count;
+      --  When it is closed, unless the client sends or takes bytes at the least rate
+      Since          : Byte_Count;
+      --  When the client began to be waited for
+      Due            : Byte_Count;
+      --  The time that its bytes since then account for at the crowded rate: one that is behind
+      --  makes room for others
       Unsent         : Byte_Count;
-      --  Bytes that the system had when sending had to wait or the deadline was moved, and bytes
-      --  that it got since then
+      --  Bytes that the system had, when it was last asked, and that it got since then
       Input          : Blocks.Chain;
       Progress       : HTTP.Progress;
       --  Of the request at the beginning of Input
@@ -177,6 +186,10 @@ private
       Listener     : Descriptor := No_File;
       Is_Shared    : Boolean    := False;
       Is_Listening : Boolean    := False;
+      Is_Crowded   : Boolean    := False;
+      --  A client waits to be accepted, and others had to make room for it, or do not
+      Is_Paused    : Boolean    := False;
+      --  It listens again when there is room
       Set          : Descriptor := No_File;
       Wake_Event   : Descriptor := No_File;
       Watched      : Descriptor := No_File;

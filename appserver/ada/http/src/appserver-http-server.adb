@@ -244,6 +244,7 @@ package body Appserver.HTTP.Server is
       Context : Contexts.Context;
       Socket  : Descriptor;
       Client  : IP_Addresses.Address);
+   overriding procedure Offer (Self : in out Shared_Loop; Is_Taken : out Boolean);
 
    type Loop_Reference is access Shared_Loop;
    type Loop_List is array (Positive range <>) of Loop_Reference;
@@ -475,7 +476,8 @@ package body Appserver.HTTP.Server is
    end Wait_Anywhere;
 
    --  A connection is given to the loop that has the fewest, if this one has clearly more. Loops
-   --  are not held both at once, so that none waits for another that waits for it.
+   --  are not held both at once, so that none waits for another that waits for it: another task may
+   --  take the last slot meanwhile.
 
    overriding procedure Place
      (Self    : in out Shared_Loop;
@@ -502,10 +504,23 @@ package body Appserver.HTTP.Server is
          Release (Least_Loaded.all);
          Acquire (Self, Context.Owner);
       end if;
-      if not Is_Moved then
+      if not Is_Moved and then Self.Has_Free_Slot then
          Self.Adopt (Socket, Client);
+      elsif not Is_Moved then
+         Linux.Close (Socket);
       end if;
    end Place;
+
+   overriding procedure Offer (Self : in out Shared_Loop; Is_Taken : out Boolean) is
+   begin
+      Is_Taken := False;
+      for Other of Self.Engine.Loops loop
+         if Other.Has_Free_Slot and then not Is_Taken then
+            Other.Wake;
+            Is_Taken := True;
+         end if;
+      end loop;
+   end Offer;
 
    -------------
    -- Serving --

@@ -35,16 +35,16 @@ package Appserver.HTTP.Server is
       --  At most Workers; 0: as many as cores that the caller of Start may use, but not more than
       --  half as many as tasks, so that some are there for those that wait
       Connections    : Positive := 10_000;
-      --  At a time; others wait to be accepted. The limit on open files is raised to that, where
-      --  it may be.
+      --  At a time. When others wait to be accepted, idle ones are closed, and then slow ones. The
+      --  limit on open files is raised to that, where it may be.
       Limits         : Parsing.Limits;
       Answer_Content : Positive := 65_536;
       --  At most, in bytes, of what handlers write; files have no limit
       Waiting_Memory : Positive := 2 ** 24;
       --  Bytes, for requests that have come in part, and for answers that clients do not take yet.
-      --  A client whose request needs more than there is gets 503; one that does not take an answer
-      --  that needs more loses its connection. What was never needed is no part of the resident
-      --  memory.
+      --  When more is needed than there is, the client that is slow and has held most for the
+      --  longest time gets 503, or loses the connection if it does not take an answer. What was
+      --  never needed is no part of the resident memory.
       Handler_Stack  : Positive := 262_144;
       --  Bytes, of each task. A handler that needs more is answered with 500 if it was compiled
       --  with -fstack-check, as this library is, or if none of its frames has more than a MiB.

@@ -103,8 +103,12 @@ package Appserver.HTTP is
    ------------------------
 
    Least_Rate : constant := 500;
-   --  Bytes per second, on average over a time that Time_Limits sets. A client that sends or takes
-   --  the content of a stream more slowly loses its connection.
+   --  Bytes per second, over a window that Time_Limits sets. A client that sends content, or takes
+   --  a response, more slowly loses its connection.
+
+   Crowded_Rate : constant := 4_000;
+   --  Bytes per second, since the client is waited for, or over the last ten seconds. When a server
+   --  has no room for a new client, one that is slower may lose its connection.
 
    type Content_Source is limited interface;
    --  Content of a response that is made while it is sent, of any length, in constant memory. A
@@ -339,11 +343,11 @@ package Appserver.HTTP is
       Header  : Duration := 20.0;
       --  From the first byte of a request to the end of its header; 408 after it
       Content : Duration := 60.0;
-      --  From there to the end of its content; 408 after it. Each Least_Rate bytes that a receiver
-      --  takes prolong it by a second.
+      --  From there to the end of its content; 408 after it. Each Least_Rate bytes that arrive
+      --  prolong it by a second, up to this time from now.
       Sending : Duration := 30.0;
-      --  Without a byte of an answer being taken; of content that a source gives, Least_Rate bytes
-      --  for each second
+      --  For a response that a client does not take at once. Each Least_Rate bytes that it takes
+      --  prolong it by a second, up to this time from now.
       Closing : Duration := 0.5;
       --  Between requests, when a server stops: so late may a request come that was on its way
    end record;

@@ -16,8 +16,12 @@ package body Appserver.HTTP.Loop_Tests is
 
    type Fixture is new AUnit.Test_Fixtures.Test_Fixture with null record;
 
+   Large : aliased constant String := [1 .. 8_000_000 => 'x'];
+
    function Answer (Request : HTTP.Request) return Response is
-     (if Request.Method = Get then Empty (No_Content) else Empty (Not_Found));
+     (if Request.Path_Is ("/large") then Fixed (Plain_Text'Access, Large'Access)
+      elsif Request.Method = Get then Empty (No_Content)
+      else Empty (Not_Found));
 
    type Draft_Reference is access Answer_Draft;
    type Context_Reference is access Contexts.Context;
@@ -125,6 +129,52 @@ package body Appserver.HTTP.Loop_Tests is
       Linux.Close (Linux.Listening_Socket ("127.0.0.1", Port, Backlog => 10));
    end Closes_After_Error;
 
+   --  Nobody can make room for what a client begins to send behind an answer that it does not take:
+   --  it is refused when that answer was sent, and not in the middle of it
+
+   procedure Refuses_Behind_An_Answer (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      Listener : constant Descriptor := Linux.Listening_Socket ("127.0.0.1", 0, Backlog => 10);
+      Web      : Loops.Event_Loop (Slots => 10, Waiting => 1);
+      Context  : constant Context_Reference := New_Context (Owner => 0);
+      Client   : Test_Clients.Client;
+
+      task Server is
+         entry Start;
+      end Server;
+
+      task body Server is
+      begin
+         accept Start;
+         Loops.Serve (Web, Context.all);
+      end Server;
+   begin
+      Web.Open
+        (Listener, Is_Shared => False, Handle => Answer'Access, Service => null,
+         Limits => (Request_Line => 500, Header => 900, Content => 100),
+         Times => (Closing => 0.1, others => <>), Report => null, Log => null, Writes => False);
+      Server.Start;
+      Client.Connect (Natural (Linux.Port_Of (Listener)), Receive_Buffer => 4_096);
+      Client.Send
+        ("GET /large HTTP/1.1" & Test_Clients.New_Line & "Host: h" & Test_Clients.New_Line
+         & Test_Clients.New_Line & "GET / HTTP/1.1" & Test_Clients.New_Line & "X: "
+         & [1 .. 500 => 'x']);
+      delay 0.1;
+      declare
+         First  : constant String := Client.Answer;
+         Second : constant String := Client.Rest;
+      begin
+         Assert (First'Length > Large'Length, "the answer is whole");
+         Assert (Second (Second'First .. Second'First + 11) = "HTTP/1.1 503", Second);
+      end;
+      Web.Ask_To_Stop;
+      while not Server'Terminated loop
+         delay 0.001;
+      end loop;
+      Web.Close;
+   end Refuses_Behind_An_Answer;
+
    package Caller is new AUnit.Test_Caller (Fixture);
 
    function Suite return AUnit.Test_Suites.Access_Test_Suite is
@@ -135,6 +185,9 @@ package body Appserver.HTTP.Loop_Tests is
       Result.Add_Test
         (Caller.Create
            ("loops: an error at the end of listening frees the port", Closes_After_Error'Access));
+      Result.Add_Test
+        (Caller.Create
+           ("loops: nobody makes room behind an answer", Refuses_Behind_An_Answer'Access));
       return Result;
    end Suite;
 

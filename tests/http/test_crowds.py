@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hostile clients, all of one address, that hold what a server in appserver/ada has: connections that are idle, requests that do
+not end, answers that are not taken. A client that behaves well, of the same address, is served all the while; and one that is
+slow, as in a mobile network, gets what it asks for and sends what it has."""
+
+import re
+import selectors
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from client import Connection, request
+from servers import Server
+from test_bodies import ORDER
+from test_services import Program
+
+HOSTILE = 500
+WITHIN_S = 3
+"""The promise is a second; this is on a machine that is busy."""
+
+FILE_SIZE = 2**23
+MOBILE_RATE = 8_000
+"""Bytes per second."""
+
+Address = tuple[str, int]
+Crowd = list[socket.socket]
+
+
+class Hostile:
+    """Clients that come one after the other, and stay as long as they may."""
+
+    def __init__(self, address: Address, sent: bytes, then: bytes = b"", is_slow_reader: bool = False) -> None:
+        """Each sends something, and a byte of the rest every second. A slow reader takes at most 100 bytes every second."""
+        self._address, self._sent, self._then, self._is_slow_reader = address, sent, then, is_slow_reader
+        self._stops = threading.Event()
+        self._clients: Crowd = []
+
+    def __enter__(self) -> "Hostile":
+        for _ in range(HOSTILE):
+            self._clients.append(self._connected())
+        self._thread = threading.Thread(target=self._dribble)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stops.set()
+        self._thread.join()
+        for client in self._clients:
+            client.close()
+
+    def _connected(self) -> socket.socket:
+        client = socket.socket()
+        client.settimeout(10)
+        if self._is_slow_reader:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
+            client.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, 88)
+        client.connect(self._address)
+        client.setblocking(False)
+        try:
+            client.send(self._sent)
+        except OSError:
+            pass  # it was closed already
+        return client
+
+    def _dribble(self) -> None:
+        for at in range(1, 1 << 30):
+            if self._stops.wait(1):
+                return
+            for client in self._clients:
+                try:
+                    client.recv(100) if self._is_slow_reader else client.send(self._then[at:at + 1])
+                except OSError:
+                    pass  # it was closed, or there is nothing
+
+
+HEADER = b"POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 15000\r\n\r\n"
+LARGE = b"GET /file?first=0&length=%d HTTP/1.1\r\nHost: a\r\n\r\n" % FILE_SIZE
+
+CROWDS = {
+    "idle": {"sent": b""},
+    "served once": {"sent": b"GET /fixed HTTP/1.1\r\nHost: a\r\n\r\n"},
+    "slow headers": {"sent": b"GET / HTTP/1.1\r\nHost: a\r\nX: ", "then": b"x" * 100},
+    "slow posts": {"sent": HEADER + b"x" * 14_000, "then": b"x" * 900},
+    "slow readers": {"sent": LARGE, "is_slow_reader": True},
+}
+
+
+@pytest.fixture(params=["embedded", "server"])
+def program(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Program]:
+    """One with 64 connections, and defaults else."""
+    program = Program("crowded_server", request.param, str(tmp_path / "file.bin"))
+    yield program
+    program.close()
+
+
+def must_be_quick(address: Address, path: str = "/fixed", echo: str = "/echo", content: bytes = b"x" * 4000) -> None:
+    """A request, and one whose content comes in two packets, on connections of their own."""
+    begun = time.monotonic()
+    with Connection(address, timeout_s=20) as connection:
+        assert connection.send(request("GET", path)).answer().status == 200
+    sent = request("POST", echo, body=content)
+    with Connection(address, timeout_s=20) as connection:
+        connection.send(sent[:-3000])
+        time.sleep(0.3)
+        answer = connection.send(sent[-3000:]).answer("POST")
+    assert answer.status == 200
+    assert time.monotonic() - begun < WITHIN_S
+
+
+@pytest.mark.parametrize("crowd", CROWDS)
+def test_a_crowd_of_one_address(program: Program, crowd: str) -> None:
+    with Hostile(program.addresses[0], **CROWDS[crowd]):
+        for _ in range(6):
+            must_be_quick(program.addresses[0])
+            time.sleep(0.5)
+
+
+@contextmanager
+def in_background(act: Callable[[], None]) -> Iterator[None]:
+    """Does something meanwhile; an exception of it is one of this."""
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            act()
+        except BaseException as error:  # noqa: BLE001
+            errors.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    yield
+    thread.join()
+    if errors:
+        raise errors[0]
+
+
+def upload_slowly(address: Address) -> None:
+    content = bytes(range(32, 127)) * 150
+    sent = request("POST", "/echo", body=content)
+    with Connection(address, timeout_s=30) as connection:
+        for at in range(0, len(sent), MOBILE_RATE // 5):
+            connection.send(sent[at:at + MOBILE_RATE // 5])
+            time.sleep(0.2)
+        answer = connection.answer("POST")
+    assert answer.status == 200 and answer.body == content
+
+
+def download_slowly(address: Address) -> None:
+    """At the rate of a mobile network for some seconds, then the rest."""
+    with Connection(address, timeout_s=30, receive_buffer=4096) as connection:
+        connection.send(LARGE.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
+        received = 0
+        for _ in range(30):
+            received += len(connection.socket.recv(MOBILE_RATE // 5))
+            time.sleep(0.2)
+        assert received < 100_000
+        while piece := connection.socket.recv(1 << 16):
+            received += len(piece)
+    assert received > FILE_SIZE
+
+
+@pytest.mark.parametrize("crowd", CROWDS)
+def test_slow_but_honest_in_a_crowd(program: Program, crowd: str) -> None:
+    address = program.addresses[0]
+    with in_background(lambda: upload_slowly(address)), in_background(lambda: download_slowly(address)):
+        time.sleep(1)
+        with Hostile(address, **CROWDS[crowd]):
+            for _ in range(6):
+                must_be_quick(address)
+                time.sleep(0.5)
+
+
+@pytest.mark.files
+@pytest.mark.parametrize("crowd", ["idle", "slow headers", "slow posts", "slow readers"])
+def test_a_crowd_with_defaults(server: Server, crowd: str) -> None:
+    """The subjects of the lab, as they are."""
+    if not server.promises:
+        pytest.skip("what another server does is its own affair")
+    form = dict(CROWDS[crowd])
+    form["sent"] = {"slow posts": request("POST", "/api/echo", "Content-Length: 65536") + b" " * 65_000,
+                    "slow readers": request("GET", "/files/64k.bin") * 200}.get(crowd, form["sent"])
+    with Hostile(server.address, **form):
+        for _ in range(3):
+            must_be_quick(server.address, "/api", "/api/echo", ORDER.ljust(4000))
+            time.sleep(0.5)
+
+
+class Asker:
+    """Asks one request after the other, as fast as they are answered; over a new connection after an answer that ends one."""
+
+    def __init__(self, address: Address, selector: selectors.BaseSelector) -> None:
+        self._address, self._selector = address, selector
+        self.answered = 0
+        self._connect()
+
+    def _connect(self) -> None:
+        self.socket = socket.create_connection(self._address, 30)
+        self._selector.register(self.socket, selectors.EVENT_READ, self)
+        self.socket.sendall(request("GET", "/fixed"))
+
+    def go_on(self) -> None:
+        answer = self.socket.recv(1 << 16)
+        assert answer.startswith(b"HTTP/1.1 200 ") and answer.endswith(b"always the same"), answer
+        self.answered += 1
+        if b"\r\nConnection: close\r\n" in answer:
+            self._selector.unregister(self.socket)
+            self.socket.close()
+            self._connect()
+        else:
+            self.socket.sendall(request("GET", "/fixed"))
+
+
+def test_clients_take_turns_when_all_are_busy(program: Program) -> None:
+    """Twice as many clients as there is room for, all with one request after the other: nobody is kept waiting, as answers say
+    that the connection ends while others wait, and none is closed without that."""
+    with selectors.DefaultSelector() as selector:
+        askers = [Asker(program.addresses[0], selector) for _ in range(128)]
+        stops = time.monotonic() + 3
+        while time.monotonic() < stops:
+            for key, _ in selector.select(1):
+                key.data.go_on()
+        for asker in askers:
+            asker.socket.close()
+    assert min(asker.answered for asker in askers) > 0
+
+
+def test_the_last_answer_is_whole(program: Program) -> None:
+    """Although its client sends more while it reads, and reads slowly."""
+    with Connection(program.addresses[0], timeout_s=20, receive_buffer=65_536) as connection:
+        connection.send(LARGE.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n"))
+        received = 0
+        for _ in range(10):
+            received += len(connection.socket.recv(30_000))
+            connection.send(b"\r\n")
+            time.sleep(0.05)
+        while piece := connection.socket.recv(1 << 16):
+            received += len(piece)
+            if received % 5 == 0:
+                connection.send(b"\r\n")
+    assert received > FILE_SIZE
+
+
+def test_keep_alive_is_on(program: Program) -> None:
+    """The system asks clients that are silent whether they are still there (timer 2 in proc(5), /proc/net/tcp)."""
+    port = program.addresses[0][1]
+    with program.connect() as connection:
+        assert connection.send(request("GET", "/fixed")).answer().status == 200
+        own = connection.socket.getsockname()[1]
+        timers = [line.split()[5] for line in Path("/proc/net/tcp").read_text().splitlines()
+                  if re.match(rf"\s*\d+: 0100007F:{port:04X} 0100007F:{own:04X} 01 ", line)]
+    assert len(timers) == 1 and timers[0].startswith("02:"), timers
