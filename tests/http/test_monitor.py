@@ -2,15 +2,21 @@
 """The monitor in a server, as appserver/ada/MONITOR.md has it: its figures, read by others' parsers."""
 
 import json
+import socket
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from client import Answer, Connection, request
 from experiments import ROOT
+from servers import free_port
 from test_examples import Example
+from test_front_server import NGINX, WITHIN_S
 
 PROGRAM = ROOT / "build/appserver/ada/tests/monitor/watched_server"
 PAGE = "GET /articles/{id}"
@@ -21,15 +27,45 @@ QUERY = "SELECT name FROM article WHERE id = ?"
 def shop() -> Iterator[Example]:
     if not PROGRAM.exists():
         raise FileNotFoundError(f"{PROGRAM} is not there; build it with\nmake -C appserver/ada http_programs")
-    server = Example(str(PROGRAM))
+    server = Example(str(PROGRAM), 0)
+    server.figures_port = urlsplit(server.process.stdout.readline().strip()).port
     for path, status in [("/articles/1", 200)] * 5 + [("/articles/2", 200), ("/articles/3", 404), ("/broken", 500), ("/no", 404)]:
         assert server.ask("GET", path).status == status
     yield server
     assert server.close() == 0
 
 
+def figures_of(shop: Example, path: str, *headers: str) -> Answer:
+    """At the port of the monitor."""
+    with Connection(("127.0.0.1", shop.figures_port)) as connection:
+        return connection.send(request("GET", path, *headers)).answer()
+
+
+@pytest.mark.parametrize("field", ["", "proxy_set_header X-Real-IP $remote_addr;", "proxy_set_header Host $host;"])
+def test_nothing_is_shown_behind_a_proxy(shop: Example, tmp_path: Path, field: str) -> None:
+    """nginx in front of the application, with no more than proxy_pass, which tells nobody that it is a proxy."""
+    temporary = "".join(f"{kind}_temp_path {tmp_path}/{kind};\n" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+    port = free_port()
+    (tmp_path / "nginx.conf").write_text(
+        f"daemon off;\npid {tmp_path}/pid;\nerror_log {tmp_path}/error.log;\nevents {{ }}\nhttp {{\naccess_log off;\n{temporary}"
+        f"server {{ listen 127.0.0.1:{port}; location / {{ proxy_pass http://127.0.0.1:{shop.port}; {field} }} }}\n}}\n")
+    nginx = subprocess.Popen([NGINX, "-e", tmp_path / "error.log", "-p", tmp_path, "-c", tmp_path / "nginx.conf"])
+    try:
+        limit = time.monotonic() + WITHIN_S
+        while socket.socket().connect_ex(("127.0.0.1", port)) != 0:
+            assert nginx.poll() is None and time.monotonic() < limit, (tmp_path / "error.log").read_text()
+            time.sleep(0.01)
+        for path in ("/monitor", "/monitor/page", "/monitor/metrics", "/monitor/json"):
+            with Connection(("127.0.0.1", port)) as connection:
+                answer = connection.send(request("GET", path)).answer()
+            assert answer.status == 404 and PAGE.encode() not in answer.body
+    finally:
+        nginx.terminate()
+        nginx.wait(timeout=WITHIN_S)
+
+
 def test_json(shop: Example) -> None:
-    figures = shop.ask("GET", "/monitor").json
+    figures = figures_of(shop, "/monitor").json
     assert (figures["monitor"], figures["application"], figures["bucket_width"]) == (1, "shop", 1 / 32)
     assert 0 <= figures["now_unix_s"] - figures["started_unix_s"] < 3600
     pages = {page["name"]: page for page in figures["pages"]}
@@ -55,7 +91,7 @@ def test_json(shop: Example) -> None:
 
 
 def test_prometheus(shop: Example) -> None:
-    text = shop.ask("GET", "/monitor", "Accept: text/plain;version=0.0.4").body.decode()
+    text = figures_of(shop, "/monitor", "Accept: text/plain;version=0.0.4").body.decode()
     families = {family.name: family for family in text_string_to_metric_families(text)}
     assert {name.removeprefix("appserver_monitor_"): family.type for name, family in families.items()} == {
         "page_seconds": "histogram", "page_errors": "counter", "page_client_errors": "counter", "page_cpu_seconds": "counter",
@@ -74,7 +110,7 @@ def test_prometheus(shop: Example) -> None:
 
 
 def test_page_has_the_figures(shop: Example) -> None:
-    page = shop.ask("GET", "/monitor", "Accept: text/html,*/*;q=0.8")
+    page = figures_of(shop, "/monitor", "Accept: text/html,*/*;q=0.8")
     assert page.get("Content-Type") == "text/html; charset=utf-8"
     assert "default-src 'none'" in page.get("Content-Security-Policy")
     inside = page.body.decode().split('<script type="application/json" id="figures">')[1].split("</script>")[0]
@@ -84,6 +120,6 @@ def test_page_has_the_figures(shop: Example) -> None:
 
 def test_script_of_the_page(shop: Example, tmp_path: Path) -> None:
     """Node parses it; what it draws is looked at in a browser."""
-    script = shop.ask("GET", "/monitor/page").body.decode().split("<script>")[1].split("</script>")[0]
+    script = figures_of(shop, "/monitor/page").body.decode().split("<script>")[1].split("</script>")[0]
     (tmp_path / "page.js").write_text(script)
     subprocess.run(["node", "--check", tmp_path / "page.js"], check=True)

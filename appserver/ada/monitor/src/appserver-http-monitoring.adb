@@ -120,8 +120,10 @@ package body Appserver.HTTP.Monitoring is
       else JSON);
 
    function Answer_In
-     (Self : in out Monitor_Filter'Class; Request : HTTP.Request; Form : Figures_Format)
-      return Response
+     (Monitor     : in out Monitors.Monitor;
+      Application : String;
+      Request     : HTTP.Request;
+      Form        : Figures_Format) return Response
    is
       Text : Growing_Access := new Growing_Text;
    begin
@@ -130,11 +132,11 @@ package body Appserver.HTTP.Monitoring is
       case Form is
          when Page =>
             Request.Draft.Add_Field ("Content-Security-Policy", Monitors.HTML.Policy);
-            Monitors.HTML.Write (Self.Monitor.all, Text.all, Self.Application);
+            Monitors.HTML.Write (Monitor, Text.all, Application);
          when Metrics =>
-            Monitors.Prometheus.Write (Self.Monitor.all, Text.all);
+            Monitors.Prometheus.Write (Monitor, Text.all);
          when JSON =>
-            Monitors.JSON.Write (Self.Monitor.all, Text, Self.Application);
+            Monitors.JSON.Write (Monitor, Text, Application);
       end case;
       Request.Draft.Attach (Text.all'Unchecked_Access, Byte_Count (Text.Length));
       return Streamed (Media_Types (Form));
@@ -147,30 +149,32 @@ package body Appserver.HTTP.Monitoring is
          raise;
    end Answer_In;
 
-   Refusal : aliased constant String :=
-     "Only this machine may see the monitor, unless the program's May_See says otherwise."
-     & ASCII.LF;
-
    --  Subpath is the path behind that of the monitor
 
-   function Monitor_Answer
-     (Self : in out Monitor_Filter'Class; Request : HTTP.Request; Subpath : String)
-      return Response is
+   function Is_Subpath (Subpath : String) return Boolean is
+     (Subpath in "" | "/page" | "/metrics" | "/json");
+
+   function Figures
+     (Monitor     : in out Monitors.Monitor;
+      Application : String;
+      Request     : HTTP.Request;
+      Subpath     : String) return Response
+   is
+      function In_Format (Form : Figures_Format) return Response is
+        (Answer_In (Monitor, Application, Request, Form));
    begin
-      if not Self.May_See (Request) then
-         return Fixed (Plain_Text'Access, Refusal'Access, Forbidden);
-      elsif Request.Method /= Get then
+      if Request.Method /= Get then
          return Not_Allowed (Request, "GET, HEAD");
       elsif Subpath = "/page" then
-         return Answer_In (Self, Request, Page);
+         return In_Format (Page);
       elsif Subpath = "/metrics" then
-         return Answer_In (Self, Request, Metrics);
+         return In_Format (Metrics);
       elsif Subpath = "/json" then
-         return Answer_In (Self, Request, JSON);
+         return In_Format (JSON);
       end if;
       Request.Draft.Add_Field ("Vary", "Accept");
-      return Answer_In (Self, Request, Format_For (Request.Field ("Accept")));
-   end Monitor_Answer;
+      return In_Format (Format_For (Request.Field ("Accept")));
+   end Figures;
 
    --  Behind the path of the monitor: 0 if it is another path
 
@@ -184,41 +188,198 @@ package body Appserver.HTTP.Monitoring is
          Behind  : constant Positive := Request.Target.First + Path'Length;
          Subpath : String renames Request.Bytes (Behind .. Request.Target.Last);
       begin
-         return (if Subpath in "" | "/page" | "/metrics" | "/json" then Behind else 0);
+         return (if Is_Subpath (Subpath) then Behind else 0);
       end;
    end Subpath_First;
+
+   ----------------------
+   -- Who may see them --
+   ----------------------
+
+   --  In a time that does not depend on where they differ
+
+   function Is_Equal (Left, Right : String) return Boolean is
+      Difference : Natural := 0;
+   begin
+      if Left'Length /= Right'Length then
+         return False;
+      end if;
+      for K in Left'Range loop
+         Difference := Difference
+           + Boolean'Pos (Left (K) /= Right (K - Left'First + Right'First));
+      end loop;
+      return Difference = 0;
+   end Is_Equal;
+
+   --  RFC 4648, 4
+
+   function In_Base_64 (Text : String) return String is
+      Digit  : constant String :=
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+      Result : String (1 .. (Text'Length + 2) / 3 * 4) := [others => '='];
+      Bits   : Natural := 0;
+      Held   : Natural := 0;
+      --  Bits of Text that have no digit yet, and their number
+      Last   : Natural := 0;
+   begin
+      for C of Text loop
+         Bits := Bits * 256 + Character'Pos (C);
+         Held := Held + 8;
+         while Held >= 6 loop
+            Held := Held - 6;
+            Last := Last + 1;
+            Result (Last) := Digit (1 + Bits / 2 ** Held);
+            Bits := Bits mod 2 ** Held;
+         end loop;
+      end loop;
+      if Held > 0 then
+         Result (Last + 1) := Digit (1 + Bits * 2 ** (6 - Held));
+      end if;
+      return Result;
+   end In_Base_64;
+
+   --  What browsers say of the page that asks (W3C, Fetch Metadata Request Headers)
+
+   function Asks_From_Here (Request : HTTP.Request) return Boolean is
+     (Request.Field ("Sec-Fetch-Site", Default => "none") in "none" | "same-origin");
+
+   function Has_Token (Request : HTTP.Request; Token : String) return Boolean is
+      Value : constant String := Request.Field ("Authorization");
+
+      function Is_After (Scheme, Credentials : String) return Boolean is
+        (Value'Length > Scheme'Length
+         and then Same (Value (Value'First .. Value'First + Scheme'Length - 1), Scheme)
+         and then Is_Equal (Value (Value'First + Scheme'Length .. Value'Last), Credentials));
+   begin
+      return Asks_From_Here (Request)
+        and then (Is_After ("Bearer ", Token)
+                  or else Is_After ("Basic ", In_Base_64 ("monitor:" & Token)));
+   end Has_Token;
 
    Loopback : constant IP_Addresses.Block_List :=
      [IP_Addresses.Block ("127.0.0.0/8"), IP_Addresses.Block ("::1")];
 
-   function May_See (Self : Monitor_Filter; Request : HTTP.Request) return Boolean is
+   function Is_Of_Loopback (Host : String) return Boolean is
+     (Same (Host, "localhost")
+      or else (IP_Addresses.Is_Address (Host)
+               and then IP_Addresses.Contains (Loopback, IP_Addresses.Value (Host))));
+
+   --  With a name that only this machine knows: another one may be a page's of another site, whose
+   --  name means this machine by now (DNS rebinding)
+
+   function Is_Named_As_This (Host : String) return Boolean is
+      Last : Natural := Host'Last;
+   begin
+      while Last >= Host'First and then Host (Last) in '0' .. '9' loop
+         Last := Last - 1;
+      end loop;
+      Last := (if Last >= Host'First and then Host (Last) = ':' then Last - 1 else Host'Last);
+      return
+        (if Last > Host'First + 1 and then Host (Host'First) = '[' and then Host (Last) = ']'
+         then Is_Of_Loopback (Host (Host'First + 1 .. Last - 1))
+         else Is_Of_Loopback (Host (Host'First .. Last)));
+   end Is_Named_As_This;
+
+   function Is_Of_Proxy (Name : String) return Boolean is
+     (Same (Name, "Forwarded")
+      or else Same (Name, "Via")
+      or else Same (Name, "X-Real-IP")
+      or else Same (Name, "X-Client-IP")
+      or else (Name'Length > 11
+               and then Same (Name (Name'First .. Name'First + 10), "X-Forwarded")));
+
+   function Asks_For_Itself (Request : HTTP.Request) return Boolean is
      (IP_Addresses.Contains (Loopback, Request.Client_Address)
-      and then not Request.Has_Field ("Forwarded")
-      and then not Request.Has_Field ("X-Forwarded-For"));
+      and then Is_Named_As_This (Request.Host)
+      and then Asks_From_Here (Request)
+      and then (for all K in 1 .. Request.Field_Count =>
+                  not Is_Of_Proxy (Request.Field_Name (K))));
+
+   function May_See (Self : Monitor_Filter; Request : HTTP.Request) return Boolean is
+      Token : constant String := Monitor_Filter'Class (Self).Token;
+   begin
+      return Token /= "" and then Has_Token (Request, Token);
+   end May_See;
+
+   function May_See (Self : Monitor_Page; Request : HTTP.Request) return Boolean is
+      pragma Unreferenced (Self);
+   begin
+      return Asks_For_Itself (Request);
+   end May_See;
 
    -------------
    -- Answers --
    -------------
 
+   --  Figures are not counted. Is_Answered is False if the request is the next service's.
+
+   procedure Try_Figures
+     (Self        : in out Monitor_Filter'Class;
+      Request     : HTTP.Request;
+      Answer      : out Response;
+      Is_Answered : out Boolean)
+   is
+      First : constant Natural := Subpath_First (Self, Request);
+   begin
+      Answer      := Empty (Unauthorized);
+      Is_Answered := First > 0;
+      if not Is_Answered then
+         null;
+      elsif Self.May_See (Request) then
+         Answer := Figures
+           (Self.Monitor.all, Self.Application, Request,
+            Request.Bytes (First .. Request.Target.Last));
+      elsif Self.Token /= "" then
+         Request.Draft.Add_Field ("WWW-Authenticate", "Basic realm=""monitor""");
+      else
+         Is_Answered := False;
+      end if;
+   end Try_Figures;
+
    overriding function Answer
      (Self : in out Monitor_Filter; Request : HTTP.Request) return Response
    is
-      First : constant Natural := Subpath_First (Self, Request);
-      Timed : aliased Monitors.Timed_Request (Self.Monitor);
+      Timed       : aliased Monitors.Timed_Request (Self.Monitor);
+      Answer      : Response;
+      Is_Answered : Boolean;
    begin
-      if First > 0 then
-         return Monitor_Answer (Self, Request, Request.Bytes (First .. Request.Target.Last));
+      Try_Figures (Self, Request, Answer, Is_Answered);
+      if Is_Answered then
+         return Answer;
       end if;
       Start (Timed, Request);
-      return Result : constant Response := Self.Next.Answer (Request) do
-         Finish (Timed, Request, Result.Status);
-      end return;
-   exception
-      when others =>
-         if First = 0 then
+      begin
+         return Result : constant Response := Self.Next.Answer (Request) do
+            Finish (Timed, Request, Result.Status);
+         end return;
+      exception
+         when others =>
             Finish (Timed, Request, Internal_Error);
-         end if;
-         raise;
+            raise;
+      end;
+   end Answer;
+
+   Refusal : aliased constant String :=
+     "Only this machine may see the monitor, unless the program's May_See says otherwise."
+     & ASCII.LF;
+
+   overriding function Answer
+     (Self : in out Monitor_Page; Request : HTTP.Request) return Response
+   is
+      Path  : constant String := Request.Path;
+      First : constant Positive :=
+        (if Path = "/" then Path'Last + 1
+         elsif Request.Path_Starts_With (Usual_Path) then Path'First + Usual_Path'Length
+         else Path'First);
+   begin
+      if not Monitor_Page'Class (Self).May_See (Request) then
+         return Fixed (Plain_Text'Access, Refusal'Access, Forbidden);
+      elsif not Is_Subpath (Path (First .. Path'Last)) then
+         return Empty (Not_Found);
+      end if;
+      return Figures
+        (Self.Monitor.all, Monitor_Page'Class (Self).Application, Request,
+         Path (First .. Path'Last));
    end Answer;
 
    ---------------
@@ -278,7 +439,10 @@ package body Appserver.HTTP.Monitoring is
    is
       Timed : aliased Monitors.Timed_Request (Self.Monitor);
    begin
-      if Subpath_First (Self, Request) > 0 then
+      if Subpath_First (Self, Request) > 0
+        and then (Monitor_Filter'Class (Self).Token /= ""
+                  or else Monitor_Filter'Class (Self).May_See (Request))
+      then
          return Services.Buffered;
       end if;
       Start (Timed, Request);

@@ -1,17 +1,23 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A filter that has a monitor count the requests of a server, and shows its figures:
+--  A filter that has a monitor count the requests of a server, and a service that shows its figures
+--  on a port of its own:
 --
 --     Watched  : aliased Monitors.Monitor;
 --     Our_Shop : aliased Shop;
 --     Counted  : aliased HTTP.Monitoring.Monitor_Filter (Our_Shop'Access, Watched'Access);
+--     Figures  : aliased HTTP.Monitoring.Monitor_Page (Watched'Access);
 --     …
 --     Server.Start (Counted'Access, Port => 8080);
+--     Own_Server.Start (Figures'Access, Port => 9090, Options => (Workers => 1, others => <>));
 --
---  Put it in front of all other filters. /monitor is then a page for browsers, the text format for
---  Prometheus, and JSON for other clients, such as "benchlab watch"; /monitor/page,
---  /monitor/metrics and /monitor/json are one format each. These requests are not counted.
+--  Put the filter in front of all other filters. The figures at / and /monitor are a page for
+--  browsers, the text format for Prometheus, and JSON for other clients, such as "benchlab watch";
+--  /monitor/page, /monitor/metrics and /monitor/json are one format each.
+--
+--  They show SQL, paths with keys, and errors. So nobody sees them on the port of the application,
+--  unless its filter has a token: a reverse proxy on this machine may be what all clients come by.
 
 pragma Ada_2022;
 
@@ -20,6 +26,8 @@ with Appserver.HTTP.Services;
 with Appserver.Monitors;
 
 package Appserver.HTTP.Monitoring is
+
+   pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
    type Monitor_Filter
      (Next    : not null Services.Service_Reference;
@@ -34,9 +42,16 @@ package Appserver.HTTP.Monitoring is
    function Application (Self : Monitor_Filter) return String is ("");
    --  A name for people, in the page and in JSON
 
+   Shortest_Token : constant := 16;
+
+   function Token (Self : Monitor_Filter) return String is ("");
+   --  A secret of at least Shortest_Token characters: who sends it may see the figures, all others
+   --  get 401. Unless overridden there is none, and the path of the figures is the next service's,
+   --  as any other.
+
    function May_See (Self : Monitor_Filter; Request : HTTP.Request) return Boolean;
-   --  Whether the request is not answered with 403. Unless overridden: if it comes from this
-   --  machine without a proxy's field Forwarded or X-Forwarded-For.
+   --  Whether a request gets the figures. Unless overridden: if there is a token and Has_Token is
+   --  True.
 
    overriding function Answer
      (Self : in out Monitor_Filter; Request : HTTP.Request) return Response;
@@ -47,5 +62,35 @@ package Appserver.HTTP.Monitoring is
      (Self : in out Monitor_Filter; Request : HTTP.Request) return Services.Content_Plan;
    --  A request whose content a receiver takes has the time of the receiver, without that of the
    --  client. It takes memory from the heap.
+
+   ------------------------
+   -- A port for figures --
+   ------------------------
+
+   type Monitor_Page (Monitor : not null Monitors.Monitor_Reference) is
+     limited new Services.Service with null record;
+   --  The figures, for a server of its own, which listens on this machine's loopback address
+
+   function Application (Self : Monitor_Page) return String is ("");
+
+   function May_See (Self : Monitor_Page; Request : HTTP.Request) return Boolean;
+   --  Whether the request is not answered with 403. Unless overridden: Asks_For_Itself.
+
+   overriding function Answer
+     (Self : in out Monitor_Page; Request : HTTP.Request) return Response;
+
+   ----------------------
+   -- Who may see them --
+   ----------------------
+
+   function Has_Token (Request : HTTP.Request; Token : String) return Boolean
+     with Pre => Token'Length >= Shortest_Token;
+   --  Whether the field Authorization is "Bearer" with the token, or "Basic" with the user
+   --  "monitor" and the token as its password; and no page of another site asks (Sec-Fetch-Site)
+
+   function Asks_For_Itself (Request : HTTP.Request) return Boolean;
+   --  Whether a client on this machine asks, by a name of this machine (Host: localhost, 127.0.0.1,
+   --  [::1], with any port), not for others as a proxy (Forwarded, X-Forwarded-For, Via, X-Real-IP
+   --  and the like), and no page of another site has it ask. A proxy need not say that it is one.
 
 end Appserver.HTTP.Monitoring;

@@ -235,30 +235,128 @@ package body Monitor_Tests is
       Assert (Page ("(other)").Count = 3, "all others are together");
    end Filtered;
 
+   function Figures_For
+     (Path   : String := "/monitor";
+      Client : IP_Addresses.Address := Home;
+      Host   : String := "127.0.0.1:9090";
+      Fields : String := "";
+      Method : String := "GET") return String is
+     (HTTP.Trials.Answers
+        (Shop_Parts.Figures'Access,
+         Method & " " & Path & " HTTP/1.1" & LF & "Host: " & Host & LF & Fields & LF,
+         Client));
+
    procedure Shows_Figures (T : in out Fixture) is
       pragma Unreferenced (T);
    begin
       Ask ("/users/7");
-      Assert (Has (Answer_To ("/monitor"), "application/json"), "JSON");
-      Assert (Has (Answer_To ("/monitor"), """GET /users/{id}"""), "with the page");
-      Assert (not Has (Answer_To ("/monitor"), "secret"), "without what was asked");
+      Assert (Has (Figures_For, "application/json"), "JSON");
+      Assert (Has (Figures_For ("/"), "application/json"), "by its host alone");
+      Assert (Has (Figures_For ("/json"), "application/json"), "by the short path");
+      Assert (Has (Figures_For, """GET /users/{id}"""), "with the page");
+      Assert (not Has (Figures_For, "secret"), "without what was asked");
       Assert
-        (Has (Answer_To ("/monitor", Fields => "Accept: text/html, */*" & LF), "<!doctype html>"),
+        (Has (Figures_For (Fields => "Accept: text/html, */*" & LF), "<!doctype html>"),
          "a browser");
       Assert
-        (Has (Answer_To ("/monitor", Fields => "Accept: text/plain;version=0.0.4" & LF),
+        (Has (Figures_For (Fields => "Accept: text/plain;version=0.0.4" & LF),
               "appserver_monitor_page_seconds_count{page=""GET /users/{id}""}"),
          "Prometheus");
-      Assert (Has (Answer_To ("/monitor/metrics"), "# TYPE"), "by its path");
-      Assert (Has (Answer_To ("/monitor/page"), "Content-Security-Policy"), "the page by its path");
-      Assert (Has (Answer_To ("/monitor", Away), " 403 "), "not for others");
+      Assert (Has (Figures_For ("/monitor/metrics"), "# TYPE"), "by its path");
       Assert
-        (Has (Answer_To ("/monitor", Fields => "X-Forwarded-For: 192.0.2.1" & LF), " 403 "),
-         "nor by a proxy");
-      Assert (Has (Answer_To ("/monitor", Method => "POST"), " 405 "), "only to read");
+        (Has (Figures_For ("/monitor/page"), "Content-Security-Policy"), "the page by its path");
+      Assert (Has (Figures_For (Method => "POST"), " 405 "), "only to read");
+      Assert (Has (Figures_For ("/monitors"), " 404 "), "another path");
       Assert (Page ("GET /monitor").Count = 0, "not counted");
-      Assert (not Has (Answer_To ("/monitors"), "application/json"), "another path");
    end Shows_Figures;
+
+   --  What a port of its own shows to whom
+
+   procedure Shows_Only_Here (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      procedure Is_Hidden (Fields : String) is
+      begin
+         Assert (Has (Figures_For (Fields => Fields & LF), " 403 "), Fields);
+      end Is_Hidden;
+
+      procedure Is_Shown (Host : String; Is_So : Boolean) is
+      begin
+         Assert (Has (Figures_For (Host => Host), "bucket_width") = Is_So, Host);
+      end Is_Shown;
+   begin
+      Assert (Has (Figures_For (Client => Away), " 403 "), "not for others");
+      Is_Hidden ("Forwarded: for=192.0.2.1");
+      Is_Hidden ("X-Forwarded-For: 192.0.2.1");
+      Is_Hidden ("X-Forwarded-Host: shop.example");
+      Is_Hidden ("x-forwarded-proto: https");
+      Is_Hidden ("X-Real-IP: 203.0.113.9");
+      Is_Hidden ("Via: 1.1 proxy");
+      Is_Hidden ("Sec-Fetch-Site: cross-site");
+      Is_Hidden ("Sec-Fetch-Site: same-site");
+      Is_Shown ("localhost", True);
+      Is_Shown ("LOCALHOST:9090", True);
+      Is_Shown ("127.0.0.1", True);
+      Is_Shown ("127.9.8.7:80", True);
+      Is_Shown ("[::1]:9090", True);
+      Is_Shown ("[::1]", True);
+      Is_Shown ("rebound.example", False);
+      Is_Shown ("rebound.example:9090", False);
+      Is_Shown ("localhost.rebound.example", False);
+      Is_Shown ("127.0.0.1.rebound.example", False);
+      Is_Shown ("192.0.2.1:9090", False);
+      Is_Shown ("[2001:db8::1]", False);
+      Is_Shown ("[]", False);
+      Is_Shown (":9090", False);
+      Is_Shown ("", False);
+      Assert
+        (Has (Figures_For (Fields => "Sec-Fetch-Site: none" & LF), " 200 "), "typed by its user");
+      Assert
+        (Has (Figures_For (Fields => "Sec-Fetch-Site: same-origin" & LF), " 200 "),
+         "reloaded by the page");
+   end Shows_Only_Here;
+
+   --  Without a token the port of the application shows nothing: a proxy may be what asks, and need
+   --  not say so
+
+   procedure Shows_With_Token (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      function Guarded_Answer (Fields : String) return String is
+        (HTTP.Trials.Answers
+           (Shop_Parts.Guarded'Access,
+            "GET /monitor/json HTTP/1.1" & LF & "Host: shop.example" & LF & Fields & LF, Away));
+
+      procedure Is_Refused (Fields : String) is
+         Answer : constant String := Guarded_Answer (Fields & LF);
+      begin
+         Assert (Has (Answer, " 401 "), Fields);
+         Assert (Has (Answer, "WWW-Authenticate: Basic"), "a browser asks its user");
+         Assert (not Has (Answer, "bucket_width"), "nothing is shown");
+      end Is_Refused;
+
+      Bearer : constant String := "Authorization: Bearer " & Shop_Parts.Secret;
+      Basic  : constant String := "Authorization: basic bW9uaXRvcjowMTIzNDU2Nzg5YWJjZGVmKy8=";
+   begin
+      Assert (not Has (Answer_To ("/monitor"), "bucket_width"), "it is the application's");
+      Assert
+        (not Has (Answer_To ("/monitor/json", Fields => Bearer & LF), "bucket_width"), "no token");
+      Assert (Has (Guarded_Answer (Bearer & LF), "application/json"), "Bearer");
+      Assert (Has (Guarded_Answer (Basic & LF), "application/json"), "Basic");
+      Is_Refused ("X: y");
+      Is_Refused ("Authorization: Bearer ");
+      Is_Refused ("Authorization: Bearer");
+      Is_Refused (Bearer & "x");
+      Is_Refused (Bearer (Bearer'First .. Bearer'Last - 1));
+      Is_Refused ("Authorization: Basic " & Shop_Parts.Secret);
+      Is_Refused ("Authorization: Basic bW9uaXRvcjo=");
+      Is_Refused (Bearer & LF & "Sec-Fetch-Site: cross-site");
+      Assert
+        (Has (HTTP.Trials.Answers
+                (Shop_Parts.Short'Access,
+                 "GET /monitor HTTP/1.1" & LF & "Host: x" & LF & LF, Home), " 500 "),
+         "a token that is too short protects nothing");
+   end Shows_With_Token;
 
    -------------
    -- Queries --
@@ -477,7 +575,9 @@ package body Monitor_Tests is
       Add ("histograms: percentiles", Percentiles'Access);
       Add ("histograms: merging", Merging'Access);
       Add ("monitor: the filter", Filtered'Access);
-      Add ("monitor: who sees what", Shows_Figures'Access);
+      Add ("monitor: the figures", Shows_Figures'Access);
+      Add ("monitor: on a port of its own, for this machine", Shows_Only_Here'Access);
+      Add ("monitor: on the application's port, with a token", Shows_With_Token'Access);
       Add ("monitor: databases", Databases'Access);
       Add ("monitor: nothing is lost", Nothing_Is_Lost'Access);
       Add ("monitor: no memory", No_Memory'Access);

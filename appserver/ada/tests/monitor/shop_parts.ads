@@ -41,5 +41,20 @@ package Shop_Parts is
 
    Service : aliased Shop_Service;
    Counted : aliased HTTP.Monitoring.Monitor_Filter (Service'Access, Monitor'Access);
+   Figures : aliased HTTP.Monitoring.Monitor_Page (Monitor'Access);
+
+   type Guarded_Filter is limited new HTTP.Monitoring.Monitor_Filter with null record;
+
+   Secret : constant String := "0123456789abcdef+/";
+
+   overriding function Token (Self : Guarded_Filter) return String is (Secret);
+
+   Guarded : aliased Guarded_Filter (Service'Access, Monitor'Access);
+
+   type Short_Filter is limited new HTTP.Monitoring.Monitor_Filter with null record;
+
+   overriding function Token (Self : Short_Filter) return String is ("too short");
+
+   Short : aliased Short_Filter (Service'Access, Monitor'Access);
 
 end Shop_Parts;
