@@ -4,6 +4,7 @@
 with Appserver.HTTP.Contexts;
 with Appserver.HTTP.Linux;
 with Appserver.HTTP.Loops;
+with Appserver.HTTP.Parsing;
 with Appserver.IP_Addresses;
 with AUnit.Assertions;
 with AUnit.Test_Caller;
@@ -28,7 +29,7 @@ package body Appserver.HTTP.Loop_Tests is
 
    function New_Context (Owner : Natural) return Context_Reference is
      (new Contexts.Context
-        (Request_Capacity => 1_000,
+        (Request_Capacity => 1_000 + Parsing.Slack,
          Output_Capacity  => 1_000 + Contexts.Longest_Header,
          Draft            => Draft_Reference'(new Answer_Draft (1_000)),
          Owner            => Owner));
@@ -167,6 +168,10 @@ package body Appserver.HTTP.Loop_Tests is
       begin
          Assert (First'Length > Large'Length, "the answer is whole");
          Assert (Second (Second'First .. Second'First + 11) = "HTTP/1.1 503", Second);
+      exception
+         when others =>
+            Web.Ask_To_Stop;
+            raise;
       end;
       Web.Ask_To_Stop;
       while not Server'Terminated loop

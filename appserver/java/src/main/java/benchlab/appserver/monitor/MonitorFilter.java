@@ -14,42 +14,72 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.util.Base64;
+import java.util.Collections;
+import java.util.Locale;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.Predicate;
+import java.util.regex.Pattern;
 
 /**
  * To be in front of all other filters, with support of asynchronous requests, for requests alone
- * (the dispatcher {@code REQUEST}). Then {@code /monitor} in the application is a page for a
- * browser, the text format for Prometheus, and JSON for all others, such as {@code benchlab watch};
- * {@code /monitor/page}, {@code /monitor/metrics} and {@code /monitor/json} are one of them each.
- * These requests are not counted.
+ * (the dispatcher {@code REQUEST}). It counts them. To those who may see the figures, {@code
+ * /monitor} in the application is a page for a browser, the text format for Prometheus, and JSON for
+ * all others, such as {@code benchlab watch}; {@code /monitor/page}, {@code /monitor/metrics} and
+ * {@code /monitor/json} are one of them each. These requests are not counted.
+ *
+ * <p>The figures have SQL, paths with keys, and errors. So nobody sees them unless the application
+ * says who: by a token, or by a test of its own, such as {@link #onPort}. To all others the path is
+ * one of the application, as any other.
  *
  * <p>An asynchronous request takes until it is complete; its CPU time, and the queries of other
  * threads, are not those of its page. A request whose servlet throws counts as 500.
  */
 public final class MonitorFilter implements Filter {
 
+    /** The fewest characters of a token. */
+    public static final int MIN_TOKEN_LENGTH = 16;
+
     private static final String PATH = "/monitor";
 
     private final Monitor monitor;
     private final String application;
-    private final Predicate<HttpServletRequest> mayBeSeen;
+    private Predicate<HttpServletRequest> mayBeSeen;
+    private boolean asksForToken;
 
-    /** Shows {@link Monitor#shared}: for containers that make the filter by its class name. */
+    /**
+     * Counts for {@link Monitor#shared}: for containers that make the filter by its class name. The
+     * figures are shown if it has the initial parameter {@code token}.
+     */
     public MonitorFilter() {
-        this(Monitor.shared(), "", MonitorFilter::asksForItself);
+        this(Monitor.shared());
     }
 
-    /** Shows the figures to this machine alone. */
+    /** Counts, and shows nothing, unless it has the initial parameter {@code token}. */
     public MonitorFilter(Monitor monitor) {
-        this(monitor, "", MonitorFilter::asksForItself);
+        this(monitor, "", request -> false);
+    }
+
+    /**
+     * Shows the figures to those who send a secret; all others get 401.
+     *
+     * @param application a name for people; may be empty
+     * @param token the secret, of at least {@link #MIN_TOKEN_LENGTH} characters: in the header
+     *     {@code Authorization}, as {@code Bearer}, or as the password of the user {@code monitor}
+     *     ({@code Basic})
+     */
+    public MonitorFilter(Monitor monitor, String application, String token) {
+        this(monitor, application, hasToken(token));
+        asksForToken = true;
     }
 
     /**
      * Shows the figures to whom the application says.
      *
      * @param application a name for people; may be empty
-     * @param mayBeSeen whose requests are not answered with 403
+     * @param mayBeSeen whose requests get the figures
      */
     public MonitorFilter(
             Monitor monitor, String application, Predicate<HttpServletRequest> mayBeSeen) {
@@ -58,23 +88,102 @@ public final class MonitorFilter implements Filter {
         this.mayBeSeen = Objects.requireNonNull(mayBeSeen, "mayBeSeen");
     }
 
-    /** Nothing to do, for containers of older servlet specifications. */
+    /**
+     * Takes the token of the initial parameter, if there is one.
+     *
+     * @throws IllegalArgumentException it is too short
+     */
     @Override
-    public void init(FilterConfig config) {}
+    public void init(FilterConfig config) {
+        String token = config.getInitParameter("token");
+        if (token != null) {
+            mayBeSeen = hasToken(token);
+            asksForToken = true;
+        }
+    }
+
+    // Who may see them
+
+    private static final Set<String> OF_PROXIES =
+            Set.of("forwarded", "via", "x-real-ip", "x-client-ip");
 
     /**
-     * Whether a client on this machine asks for itself: not a proxy, which says so by a field
-     * ({@code Forwarded} or {@code X-Forwarded-For}).
+     * Whether a request has the secret, and no page of another site sends it ({@code
+     * Sec-Fetch-Site}).
+     *
+     * @throws IllegalArgumentException the token is too short
+     */
+    public static Predicate<HttpServletRequest> hasToken(String token) {
+        if (token.length() < MIN_TOKEN_LENGTH) {
+            throw new IllegalArgumentException(
+                    "a token has at least " + MIN_TOKEN_LENGTH + " characters");
+        }
+        byte[] bearer = token.getBytes(StandardCharsets.UTF_8);
+        byte[] basic =
+                Base64.getEncoder().encode(("monitor:" + token).getBytes(StandardCharsets.UTF_8));
+        return request ->
+                asksFromHere(request)
+                        && (hasCredentials(request, "Bearer ", bearer)
+                                || hasCredentials(request, "Basic ", basic));
+    }
+
+    private static boolean hasCredentials(
+            HttpServletRequest request, String scheme, byte[] expected) {
+        String value = request.getHeader("Authorization");
+        return value != null
+                && value.regionMatches(true, 0, scheme, 0, scheme.length())
+                && MessageDigest.isEqual(
+                        value.substring(scheme.length()).getBytes(StandardCharsets.UTF_8),
+                        expected);
+    }
+
+    /**
+     * Whether a request comes by a port for the figures, and {@link #asksForItself}: for a connector
+     * of its own, which listens on the loopback address, and which no proxy leads to.
+     */
+    public static Predicate<HttpServletRequest> onPort(int port) {
+        return request -> request.getLocalPort() == port && asksForItself(request);
+    }
+
+    /**
+     * Whether a client on this machine asks, by a name of this machine ({@code Host}: localhost,
+     * 127.0.0.1, [::1], with any port), not for others as a proxy ({@code Forwarded}, {@code
+     * X-Forwarded-For}, {@code Via}, {@code X-Real-IP} and the like), and no page of another site
+     * has it ask.
+     *
+     * <p>A proxy on this machine need not say that it is one: nginx does not, unless it is told to.
+     * Where there may be one, this is not enough.
      */
     public static boolean asksForItself(HttpServletRequest request) {
-        String client = request.getRemoteAddr();
-        return client != null
-                && (client.startsWith("127.")
-                        || client.equals("::1")
-                        || client.equals("[::1]")
-                        || client.startsWith("0:0:0:0:0:0:0:1"))
-                && request.getHeader("Forwarded") == null
-                && request.getHeader("X-Forwarded-For") == null;
+        return isLoopback(request.getRemoteAddr())
+                && isLoopback(hostOf(request.getHeader("Host")))
+                && asksFromHere(request)
+                && Collections.list(request.getHeaderNames()).stream()
+                        .map(name -> name.toLowerCase(Locale.ROOT))
+                        .noneMatch(
+                                name ->
+                                        OF_PROXIES.contains(name)
+                                                || name.startsWith("x-forwarded"));
+    }
+
+    /** Browsers say which page asks (W3C, Fetch Metadata Request Headers). */
+    private static boolean asksFromHere(HttpServletRequest request) {
+        String site = request.getHeader("Sec-Fetch-Site");
+        return site == null || site.equals("none") || site.equals("same-origin");
+    }
+
+    /** Without the port. */
+    private static String hostOf(String authority) {
+        return authority == null ? null : authority.replaceFirst(":[0-9]*$", "");
+    }
+
+    private static final Pattern LOOPBACK =
+            Pattern.compile(
+                    "localhost|127(\\.[0-9]{1,3}){3}|\\[?(::1|0:0:0:0:0:0:0:1)(%[^\\]]*)?\\]?",
+                    Pattern.CASE_INSENSITIVE);
+
+    private static boolean isLoopback(String host) {
+        return host != null && LOOPBACK.matcher(host).matches();
     }
 
     @Override
@@ -83,8 +192,11 @@ public final class MonitorFilter implements Filter {
         if (!(request instanceof HttpServletRequest httpRequest)
                 || !(response instanceof HttpServletResponse httpResponse)) {
             chain.doFilter(request, response);
-        } else if (isForMonitor(httpRequest)) {
+        } else if (isForMonitor(httpRequest) && mayBeSeen.test(httpRequest)) {
             show(httpRequest, httpResponse);
+        } else if (isForMonitor(httpRequest) && asksForToken) {
+            httpResponse.setHeader("WWW-Authenticate", "Basic realm=\"monitor\"");
+            httpResponse.setStatus(HttpServletResponse.SC_UNAUTHORIZED);
         } else {
             count(httpRequest, httpResponse, chain);
         }
@@ -166,14 +278,7 @@ public final class MonitorFilter implements Filter {
 
     private void show(HttpServletRequest request, HttpServletResponse response)
             throws IOException {
-        if (!mayBeSeen.test(request)) {
-            response.setStatus(HttpServletResponse.SC_FORBIDDEN);
-            send(
-                    response,
-                    "text/plain; charset=utf-8",
-                    "Only this machine may see the monitor, unless the application says"
-                            + " otherwise.\n");
-        } else if (!request.getMethod().equals("GET") && !request.getMethod().equals("HEAD")) {
+        if (!request.getMethod().equals("GET") && !request.getMethod().equals("HEAD")) {
             response.setHeader("Allow", "GET, HEAD");
             response.setStatus(HttpServletResponse.SC_METHOD_NOT_ALLOWED);
         } else {

@@ -18,6 +18,8 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
+import java.util.Base64;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -25,6 +27,9 @@ import org.junit.jupiter.api.Test;
 import org.sqlite.SQLiteDataSource;
 
 abstract class ContainerTest {
+
+    private static final String TOKEN = "0123456789abcdef+/";
+    private static final String CREDENTIALS = "Bearer " + TOKEN;
 
     private final HttpClient client = HttpClient.newHttpClient();
     private int port;
@@ -45,7 +50,7 @@ abstract class ContainerTest {
             statement.execute("INSERT INTO article VALUES (1, 'gear wheel'), (2, 'lever')");
         }
         this.heldConnection = heldConnection;
-        var shop = new WatchedExample(pool);
+        var shop = new WatchedExample(pool, TOKEN);
         port =
                 start(
                         shop.filter,
@@ -112,8 +117,23 @@ abstract class ContainerTest {
         String line = "appserver_monitor_page_seconds_count{page=\"GET /articles/{id}\"} 1\n";
         assertTrue(ask("/monitor/metrics").body().contains(line));
         assertTrue(ask("/monitor", "Accept", "text/plain;version=0.0.4").body().contains(line));
-        assertEquals(403, ask("/monitor", "X-Forwarded-For", "192.0.2.1").statusCode());
         assertEquals(404, ask("/monitors").statusCode());
+    }
+
+    /** A client on this machine may be a proxy that does not say so. */
+    @Test
+    void showsNothingWithoutTheToken() throws Exception {
+        var basic =
+                "Basic " + Base64.getEncoder().encodeToString(("monitor:" + TOKEN).getBytes());
+        assertEquals(200, ask("/monitor", "Authorization", basic).statusCode());
+        for (String wrong : new String[] {"none", "Bearer ", CREDENTIALS + "x", basic + "x"}) {
+            var answer = ask("/monitor", "Authorization", wrong);
+            assertEquals(401, answer.statusCode());
+            assertTrue(answer.headers().firstValue("WWW-Authenticate").isPresent());
+            assertFalse(answer.body().contains("bucket_width"));
+        }
+        var crossSite = ask("/monitor", "Sec-Fetch-Site", "cross-site");
+        assertEquals(401, crossSite.statusCode());
     }
 
     private JsonNode figures() throws Exception {
@@ -141,6 +161,9 @@ abstract class ContainerTest {
         var request =
                 HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
                         .timeout(Duration.ofSeconds(60));
+        if (path.startsWith("/monitor") && !List.of(headers).contains("Authorization")) {
+            request.header("Authorization", CREDENTIALS);
+        }
         if (headers.length > 0) {
             request.headers(headers);
         }

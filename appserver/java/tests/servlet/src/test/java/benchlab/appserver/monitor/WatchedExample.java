@@ -13,11 +13,11 @@ final class WatchedExample {
     private final Monitor monitor = new Monitor();
     private final DataSource database;
 
-    /** The figures of all requests and queries are at /monitor. */
-    final MonitorFilter filter =
-            new MonitorFilter(monitor, "shop", MonitorFilter::asksForItself);
+    /** The figures of all requests and queries are at /monitor, for those who know the token. */
+    final MonitorFilter filter;
 
-    WatchedExample(DataSource pool) {
+    WatchedExample(DataSource pool, String token) {
+        filter = new MonitorFilter(monitor, "shop", token);
         database = new MonitoredDataSource(pool, monitor);
     }
 
