@@ -30,8 +30,9 @@ generic
    with function Hash (Key : Key_Type) return Ada.Containers.Hash_Type;
    with function "=" (Left, Right : Key_Type) return Boolean is <>;
 
-   --  Hash, "=", and the copying of keys and elements must not block, nor call the cache. They may
-   --  run in several tasks at once, and inside a protected object.
+   --  Hash, "=", and the copying and finalization of keys and elements must not block, nor call the
+   --  cache. They may run in several tasks at once, and inside a protected object; finalization
+   --  also in a task of this library.
 
 package Appserver.Caches is
 

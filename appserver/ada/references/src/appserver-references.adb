@@ -27,8 +27,17 @@ package body Appserver.References is
    -- Cells --
    -----------
 
+   --  Owns the element from the start, also if there is no memory for the cell
+
    function New_Cell (Element : not null Element_Access) return not null Cell_Access is
-     (new Cell'(Count => 1, Element => Element));
+      Unowned : Element_Access := Element;
+   begin
+      return new Cell'(Count => 1, Element => Element);
+   exception
+      when Storage_Error =>
+         Free (Unowned);
+         raise;
+   end New_Cell;
 
    procedure Take (Cell : Cell_Access; Count : Reference_Count) is
    begin

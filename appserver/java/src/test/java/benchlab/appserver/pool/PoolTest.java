@@ -11,6 +11,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import benchlab.appserver.pool.PoolOptions.Order;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.sql.Connection;
+import java.sql.DriverManager;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -29,6 +33,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(60)
 class PoolTest {
@@ -273,6 +278,25 @@ class PoolTest {
                 assertEquals(1, pool.figures().inUse());
             }
             until(() -> pool.figures().made() == 2);
+        }
+    }
+
+    /** The drivers connect, and wait for the server's first word or for the answer to theirs. */
+    @ParameterizedTest
+    @ValueSource(strings = {"jdbc:postgresql", "jdbc:mariadb"})
+    void aServerThatIsSilentEndsAtTheTimeout(String protocol) throws Exception {
+        try (var server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+            String url = protocol + "://127.0.0.1:" + server.getLocalPort() + "/shop?user=ada";
+            PoolOptions<Connection> silent =
+                    PoolOptions.of(() -> DriverManager.getConnection(url));
+            try (var pool = new Pool<>(1, silent)) {
+                assertThrows(TimeoutException.class, () -> pool.lease(Duration.ofMillis(300)));
+                assertThrows(TimeoutException.class, () -> pool.lease(Duration.ofMillis(20)));
+                assertEquals(1, pool.figures().size());
+                server.close(); // Resets the connection that it has not accepted.
+                until(() -> pool.figures().size() == 0);
+                assertTrue(pool.figures().factoryFailures() > 0);
+            }
         }
     }
 
