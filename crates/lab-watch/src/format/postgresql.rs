@@ -804,6 +804,11 @@ mod tests {
             queries(&begun[..2].concat()),
             expected(&[(35_651, "SELECT a\nFROM t;")])
         );
+        // The extended protocol writes the plan when the portal is closed, once for each execution.
+        let extended = "LOG:  duration: 36.000 ms  execute <unnamed>: SELECT a\n\tFROM t;";
+        let log = [line(1, extended), line(1, text), line(1, text)];
+        let both = expected(&[(36_000, "SELECT a\nFROM t;"), (35_651, "SELECT a\nFROM t;")]);
+        assert_eq!(queries(&log.concat()), both);
         // A faster statement of the same text came later.
         let later = [
             line(1, text),

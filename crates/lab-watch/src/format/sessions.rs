@@ -13,6 +13,7 @@ use crate::time::scaled;
 use memchr::memmem::find;
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::hash::BuildHasher;
 
 /// Sessions that are kept apart; beyond it those that were silent longest are ended.
 const MAX_SESSIONS: usize = 50_000;
@@ -44,6 +45,8 @@ struct Statement {
     text: Vec<u8>,
     duration_ns: Option<u64>,
     is_failed: bool,
+    /// Whether it was executed by the extended protocol, whose plans are written behind the durations.
+    is_extended: bool,
 }
 
 /// What is known of a session.
@@ -53,6 +56,8 @@ struct Session {
     open: Option<Statement>,
     /// A statement whose plan was written; the message with its duration may follow.
     explained: Option<Statement>,
+    /// The hash and the duration of a statement whose plan may follow, ns.
+    executed: Option<(u64, u64)>,
     /// An error whose statement may follow, with its severity.
     error: Option<(Severity, Option<i64>, i32)>,
     /// The number of its last message.
@@ -80,6 +85,7 @@ struct Duration<'m> {
     ns: u64,
     /// `parse` and `bind`, or nothing.
     phase: &'static str,
+    is_extended: bool,
     /// `None`: the message has no statement.
     statement: Option<&'m [u8]>,
 }
@@ -134,7 +140,10 @@ impl Sessions {
         {
             self.without_process += u64::from(message.process.is_none());
             self.settle(session, sink);
-            session.open = Some(statement_of(message, statement));
+            session.open = Some(Statement {
+                is_extended: text.starts_with(b"execute "),
+                ..statement_of(message, statement)
+            });
             if message.process.is_none() {
                 // The next message can be another session's.
                 self.settle(session, sink);
@@ -163,6 +172,12 @@ impl Sessions {
             return;
         }
         self.give(session.explained.take(), sink);
+        let executed = session.executed.take();
+        if executed.is_some_and(|(hash, executed_ns)| {
+            hash == self.hash(text) && ns <= executed_ns + ROUNDING_NS
+        }) {
+            return;
+        }
         let statement = Statement {
             duration_ns: Some(ns),
             ..statement_of(message, text)
@@ -202,6 +217,8 @@ impl Sessions {
                 offset_s: message.offset_s,
                 ..named
             };
+            let is_extended = statement.is_extended && message.process.is_some();
+            session.executed = is_extended.then(|| (self.hash(&statement.text), duration.ns));
             return self.give(Some(statement), sink);
         };
         let is_execution = duration.phase.is_empty();
@@ -218,6 +235,8 @@ impl Sessions {
         {
             self.give(Some(other), sink);
         }
+        let is_extended = duration.is_extended && message.process.is_some();
+        session.executed = is_extended.then(|| (self.hash(text), duration.ns));
         let mut statement = statement_of(message, duration.phase.as_bytes());
         statement.text.extend(text);
         statement.duration_ns = Some(duration.ns);
@@ -247,6 +266,7 @@ impl Sessions {
                 text: text.to_vec(),
                 duration_ns: None,
                 is_failed: true,
+                is_extended: false,
             };
             self.give(Some(failed), sink);
         }
@@ -307,6 +327,10 @@ impl Sessions {
         });
     }
 
+    fn hash(&self, text: &[u8]) -> u64 {
+        self.sessions.hasher().hash_one(text.trim_ascii())
+    }
+
     /// Ends the sessions that were silent longest, where there are too many.
     fn fit(&mut self, sink: &mut impl FnMut(&Entry)) {
         if self.sessions.len() <= MAX_SESSIONS && self.bytes <= MAX_BYTES {
@@ -365,7 +389,10 @@ impl Sessions {
 
 impl Session {
     fn is_idle(&self) -> bool {
-        self.open.is_none() && self.explained.is_none() && self.error.is_none()
+        self.open.is_none()
+            && self.explained.is_none()
+            && self.executed.is_none()
+            && self.error.is_none()
     }
 
     fn bytes(&self) -> usize {
@@ -405,6 +432,7 @@ fn duration(text: &[u8]) -> Option<Duration<'_>> {
         return Some(Duration {
             ns,
             phase: "",
+            is_extended: false,
             statement: None,
         });
     }
@@ -413,6 +441,7 @@ fn duration(text: &[u8]) -> Option<Duration<'_>> {
         return Some(Duration {
             ns,
             phase: "",
+            is_extended: rest.starts_with(b"execute "),
             statement: Some(statement),
         });
     }
@@ -422,6 +451,7 @@ fn duration(text: &[u8]) -> Option<Duration<'_>> {
     Some(Duration {
         ns,
         phase,
+        is_extended: false,
         statement: Some(&rest[end + 2..]),
     })
 }
