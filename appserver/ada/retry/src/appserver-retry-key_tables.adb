@@ -3,8 +3,13 @@
 
 pragma Ada_2022;
 
+with Ada.Strings.Fixed;
+with GNAT.SHA256;
+
 package body Appserver.Retry.Key_Tables is
 
+   use type SQL.Error_Kind;
+   use type SQL.Error_Origin;
    use type SQL.Integer_64;
 
    --  PostgreSQL's clause avoids the error, which would end the transaction. MariaDB does not have
@@ -14,14 +19,19 @@ package body Appserver.Retry.Key_Tables is
      (Table  : String;
       DB     : in out SQL.Connection'Class;
       Id     : SQL.UTF_8_String;
-      Is_New : out Boolean)
+      Is_New : out Boolean;
+      Print  : SQL.UTF_8_String := "")
    is
       Change : SQL.Statement'Class :=
         DB.Use_Text
-          ("INSERT INTO " & Table & " (id) VALUES (?)"
+          ("INSERT INTO " & Table & (if Print = "" then " (id) VALUES (?)"
+                                     else " (id, request) VALUES (?, ?)")
            & (if DB.Transactions_Survive_Errors then "" else " ON CONFLICT DO NOTHING"));
    begin
       Change.Bind (1, Id);
+      if Print /= "" then
+         Change.Bind (2, Print);
+      end if;
       Change.Execute;
       Is_New := DB.Rows_Affected > 0;
    exception
@@ -35,14 +45,21 @@ package body Appserver.Retry.Key_Tables is
    function Result_Of
      (Table : String;
       DB    : in out SQL.Connection'Class;
-      Id    : SQL.UTF_8_String) return SQL.UTF_8_String
+      Id    : SQL.UTF_8_String;
+      Print : SQL.UTF_8_String := "") return SQL.UTF_8_String
    is
       Query : SQL.Statement'Class :=
-        DB.Use_Text ("SELECT result FROM " & Table & " WHERE id = ?");
+        DB.Use_Text
+          ("SELECT result" & (if Print = "" then "" else ", request")
+           & " FROM " & Table & " WHERE id = ?");
    begin
       Query.Bind (1, Id);
       if not Query.Step then
          raise Key_Taken_Error with "another transaction has put the key there";
+      end if;
+      --  A key without a fingerprint was put there by a call that did not name its request
+      if Print /= "" and then not Query.Is_Null (2) and then Query.As_Text (2) /= Print then
+         raise Key_Reused_Error with "the key is another request's: " & Id;
       end if;
       return (if Query.Is_Null (1) then "" else Query.As_Text (1));
    end Result_Of;
@@ -60,5 +77,39 @@ package body Appserver.Retry.Key_Tables is
       Change.Bind (2, Id);
       Change.Execute;
    end Keep;
+
+   function Fingerprint (Request : SQL.UTF_8_String) return SQL.UTF_8_String is
+     (if Request = "" then "" else GNAT.SHA256.Digest (Request));
+
+   --  The inner query has a name since MariaDB takes no LIMIT in one of IN
+
+   function Deletion (Table, Moment : String; Max_Rows : Positive) return String is
+     ("DELETE FROM " & Table & " WHERE id IN (SELECT id FROM (SELECT id FROM " & Table
+      & " WHERE created < " & Moment & " LIMIT" & Max_Rows'Image & ") AS older)");
+
+   procedure Delete_Older
+     (Table    : String;
+      DB       : in out SQL.Connection'Class;
+      Than     : Age;
+      Deleted  : out SQL.Integer_64;
+      Max_Rows : Positive := 1_000)
+   is
+      Seconds : constant String :=
+        Ada.Strings.Fixed.Trim (SQL.Integer_64 (Than)'Image, Ada.Strings.Left);
+   begin
+      DB.Execute
+        (Deletion (Table, "CURRENT_TIMESTAMP - INTERVAL '" & Seconds & "' SECOND", Max_Rows));
+      Deleted := DB.Rows_Affected;
+   exception
+      when Error : SQL.SQL_Error =>
+         --  SQLite has no intervals
+         if SQL.Error_Of (Error).Kind /= SQL.Wrong_Statement
+           or else SQL.Error_Of (Error).Origin /= SQL.From_SQLite
+         then
+            raise;
+         end if;
+         DB.Execute (Deletion (Table, "datetime('now', '-" & Seconds & " seconds')", Max_Rows));
+         Deleted := DB.Rows_Affected;
+   end Delete_Older;
 
 end Appserver.Retry.Key_Tables;

@@ -4,13 +4,13 @@
 --  Where the keys of calls that were committed are kept, with their results: a table of the
 --  database that the calls change.
 --
---     CREATE TABLE retry_key (id varchar(255) PRIMARY KEY, result text,
+--     CREATE TABLE retry_key (id varchar(255) PRIMARY KEY, result text, request varchar(64),
 --                             created timestamp DEFAULT CURRENT_TIMESTAMP)
 --
 --  Two keys must be the same only if they are equal, which in MariaDB needs id to be varchar(255)
 --  CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin, and a strict sql_mode, the default, which does
---  not truncate them. Rows older than the longest time after which a call is made again can be
---  deleted.
+--  not truncate them. Column request is for calls that name their request, created for
+--  Delete_Older, which an index on it makes fast.
 
 pragma Ada_2022;
 
@@ -24,19 +24,25 @@ package Appserver.Retry.Key_Tables is
      (Table  : String;
       DB     : in out SQL.Connection'Class;
       Id     : SQL.UTF_8_String;
-      Is_New : out Boolean)
+      Is_New : out Boolean;
+      Print  : SQL.UTF_8_String := "")
      with Pre => SQL.Can_Use (DB);
-   --  Inserts the key. Is_New is False if the table has it already. If another open transaction has
-   --  inserted it, servers wait for the end of that transaction; SQLite waits for the end of any
-   --  writer, up to its busy timeout.
+   --  Inserts the key, with the Fingerprint of its request unless that is "". Is_New is False if
+   --  the table has it already. If another open transaction has inserted it, servers wait for the
+   --  end of that transaction; SQLite waits for the end of any writer, up to its busy timeout.
 
    function Result_Of
      (Table : String;
       DB    : in out SQL.Connection'Class;
-      Id    : SQL.UTF_8_String) return SQL.UTF_8_String
+      Id    : SQL.UTF_8_String;
+      Print : SQL.UTF_8_String := "") return SQL.UTF_8_String
      with Pre => SQL.Can_Use (DB);
    --  The result of a key that the table has; "" if it has none. Key_Taken_Error if this
    --  transaction cannot see the key: its snapshot is older, or the row was deleted.
+   --  Key_Reused_Error if it is there with another fingerprint.
+
+   function Fingerprint (Request : SQL.UTF_8_String) return SQL.UTF_8_String;
+   --  64 characters: the SHA-256 of Request in hexadecimal, as the Java library has it. "" for "".
 
    procedure Keep
      (Table  : String;
@@ -44,5 +50,18 @@ package Appserver.Retry.Key_Tables is
       Id     : SQL.UTF_8_String;
       Result : SQL.UTF_8_String)
      with Pre => SQL.Can_Use (DB);
+
+   subtype Age is Duration range 1.0 .. 1.0E9;
+
+   procedure Delete_Older
+     (Table    : String;
+      DB       : in out SQL.Connection'Class;
+      Than     : Age;
+      Deleted  : out SQL.Integer_64;
+      Max_Rows : Positive := 1_000)
+     with Pre => SQL.Can_Use (DB);
+   --  Deletes up to Max_Rows keys that are older, in whole seconds by the database's clock: to be
+   --  called again until Deleted is less, now and then. A call that comes again later than this
+   --  takes effect again. Outside of a transaction it is one.
 
 end Appserver.Retry.Key_Tables;

@@ -127,19 +127,22 @@ package body Appserver.Retry.Transactions is
    --  end. The server may still be at the commit of an attempt whose connection was lost.
 
    procedure Run_With_Key
-     (By   : Policy;
-      On   : aliased in out Connection;
-      Id   : SQL.UTF_8_String;
-      Read : not null access procedure (Result : SQL.UTF_8_String);
-      Work : not null access procedure (DB : in out Connection);
-      Stop : access Cancellation)
+     (By      : Policy;
+      On      : aliased in out Connection;
+      Id      : SQL.UTF_8_String;
+      Read    : not null access procedure (Result : SQL.UTF_8_String);
+      Work    : not null access procedure (DB : in out Connection);
+      Stop    : access Cancellation;
+      Request : SQL.UTF_8_String)
    is
+      Print : constant SQL.UTF_8_String := Key_Tables.Fingerprint (Request);
+
       procedure Work_Once (DB : in out Connection) is
          Is_New, May_Run : Boolean;
       begin
-         Key_Tables.Take (Key_Table, DB, Id, Is_New);
+         Key_Tables.Take (Key_Table, DB, Id, Is_New, Print);
          if not Is_New then
-            Read (Key_Tables.Result_Of (Key_Table, DB, Id));
+            Read (Key_Tables.Result_Of (Key_Table, DB, Id, Print));
             return;
          end if;
          Calls.Note_Key_Taken (By.Repeatable, May_Run);
@@ -154,23 +157,25 @@ package body Appserver.Retry.Transactions is
    end Run_With_Key;
 
    procedure Run_Once
-     (By   : Policy;
-      On   : aliased in out Connection;
-      Id   : SQL.UTF_8_String;
-      Work : not null access procedure (DB : in out Connection);
-      Stop : access Cancellation := null)
+     (By      : Policy;
+      On      : aliased in out Connection;
+      Id      : SQL.UTF_8_String;
+      Work    : not null access procedure (DB : in out Connection);
+      Stop    : access Cancellation := null;
+      Request : SQL.UTF_8_String := "")
    is
       procedure Ignore (Result : SQL.UTF_8_String) is null;
    begin
-      Run_With_Key (By, On, Id, Ignore'Access, Work, Stop);
+      Run_With_Key (By, On, Id, Ignore'Access, Work, Stop, Request);
    end Run_Once;
 
    function Run_Once
-     (By   : Policy;
-      On   : aliased in out Connection;
-      Id   : SQL.UTF_8_String;
-      Work : not null access function (DB : in out Connection) return SQL.UTF_8_String;
-      Stop : access Cancellation := null) return SQL.UTF_8_String
+     (By      : Policy;
+      On      : aliased in out Connection;
+      Id      : SQL.UTF_8_String;
+      Work    : not null access function (DB : in out Connection) return SQL.UTF_8_String;
+      Stop    : access Cancellation := null;
+      Request : SQL.UTF_8_String := "") return SQL.UTF_8_String
    is
       Short  : String (1 .. Heapless_Length);
       Length : Natural := 0;
@@ -194,7 +199,7 @@ package body Appserver.Retry.Transactions is
          Read (Result);
       end Work_And_Keep;
    begin
-      Run_With_Key (By, On, Id, Read'Access, Work_And_Keep'Access, Stop);
+      Run_With_Key (By, On, Id, Read'Access, Work_And_Keep'Access, Stop, Request);
       return (if Length <= Short'Length then Short (1 .. Length) else To_String (Long));
    end Run_Once;
 

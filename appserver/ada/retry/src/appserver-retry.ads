@@ -55,6 +55,8 @@ package Appserver.Retry is
    Key_Taken_Error       : exception;
    --  Another transaction has put the key of this call where this one cannot see it: a
    --  Serialization_Failure
+   Key_Reused_Error      : exception;
+   --  The key of this call was used for another request: a mistake of the client. Permanent.
 
    function Fault_Of (Error : Ada.Exceptions.Exception_Occurrence) return Fault;
    --  The fault, by the kind of an SQL_Error. A lost connection is Connection_Lost here, even if it

@@ -2,6 +2,7 @@
 --  Copyright 2026 The benchlab authors
 
 with Ada.Strings.Unbounded;
+with Appserver.Retry.Key_Tables;
 with Appserver.Retry.Transactions;
 with Appserver.SQL.Injected_Errors;
 with AUnit.Assertions;
@@ -277,6 +278,76 @@ package body Retried_Key_Tests is
       Answers (T.DB, "SELECT result FROM retry_key", "second");
    end First_Fails;
 
+   procedure Make_Table_Of_Requests (T : in out Fixture) is
+   begin
+      T.DB.Execute ("DROP TABLE retry_key");
+      T.DB.Execute
+        ("CREATE TABLE retry_key (id varchar(255) primary key, result text, request varchar(64),"
+         & " created timestamp default current_timestamp)");
+   end Make_Table_Of_Requests;
+
+   --  The same key with another request is a mistake, and has no effect
+
+   procedure Another_Request (T : in out Fixture) is
+
+      function Added (Id, Request : String) return String is
+        (Plain.Run_Once (By, T.Tested_DB, Id, Added_One'Access, Request => Request));
+
+      procedure Add (DB : in out Connection) is
+      begin
+         Add_One (DB);
+      end Add;
+
+      procedure Expect_Key_Reused (Request : String) is
+      begin
+         Assert (False, "no exception: " & Added ("order 1", Request));
+      exception
+         when Retry.Key_Reused_Error =>
+            Assert (T.Tested_DB.In_Autocommit, "the transaction has ended");
+      end Expect_Key_Reused;
+   begin
+      Make_Table_Of_Requests (T);
+      Assert (Added ("order 1", "7 apples"), "added", "first");
+      Assert (Added ("order 1", "7 apples"), "added", "the same again");
+      Expect_Key_Reused ("8 apples");
+      Expect_Key_Reused ("7 apples ");
+      begin
+         Plain.Run_Once (By, T.Tested_DB, "order 1", Add'Access, Request => "8 apples");
+         Assert (False, "no exception");
+      exception
+         when Retry.Key_Reused_Error => null;
+      end;
+      Assert (Added ("order 2", "8 apples"), "added", "another key");
+      T.DB.Execute ("INSERT INTO retry_key (id, result) VALUES ('order 3', 'of before')");
+      Assert (Added ("order 3", "9 apples"), "of before", "a key without a fingerprint");
+      Answers (T.DB, "SELECT x FROM t WHERE id = 1", "102");
+      Answers
+        (T.DB, "SELECT request FROM retry_key WHERE id = 'order 1'",
+         "dd2c03f6f72b3d03311f695a17a3835de250ed9c84e47e2dd6974aa3a1400ee4");
+   end Another_Request;
+
+   procedure Old_Keys (T : in out Fixture) is
+      Hour    : constant := 3_600.0;
+      Deleted : SQL.Integer_64;
+
+      procedure Delete_Older (Than : Duration; Max_Rows : Positive; Expected : SQL.Integer_64) is
+      begin
+         Retry.Key_Tables.Delete_Older ("retry_key", T.DB, Than, Deleted, Max_Rows);
+         Assert (Deleted'Image, Expected'Image, "keys that were deleted");
+      end Delete_Older;
+   begin
+      Make_Table_Of_Requests (T);
+      T.DB.Execute
+        ("INSERT INTO retry_key (id, created) VALUES ('a', '2020-01-02 03:04:05'),"
+         & " ('b', '2021-01-02 03:04:05'), ('c', '2022-01-02 03:04:05')");
+      Assert
+        (Plain.Run_Once (By, T.Tested_DB, "new", Added_One'Access, Request => "x"), "added", "now");
+      Delete_Older (24 * Hour, Max_Rows => 2, Expected => 2);
+      Delete_Older (24 * Hour, Max_Rows => 2, Expected => 1);
+      Delete_Older (24 * Hour, Max_Rows => 2, Expected => 0);
+      Answers (T.DB, "SELECT id FROM retry_key", "new");
+   end Old_Keys;
+
    package Caller is new AUnit.Test_Caller (Fixture);
 
    function Suite return AUnit.Test_Suites.Access_Test_Suite is
@@ -291,6 +362,8 @@ package body Retried_Key_Tests is
       Add ("a key that is there", Key_Exists'Access);
       Add ("a key of a part", Key_Of_A_Part'Access);
       Add ("a key that is too long", Long_Key'Access);
+      Add ("a key of another request", Another_Request'Access);
+      Add ("keys that are old", Old_Keys'Access);
       Add ("two calls with a key at once", Two_At_Once'Access);
       Add ("two calls of which the first fails", First_Fails'Access);
       return Result;
