@@ -137,6 +137,7 @@ package body Appserver.Caches is
       if Self.Loads then
          Self.Loads := False;
          Self.List.Listed.Leave (Self'Unchecked_Access);
+         Self.Load.Variable.Has_Ended := Load_Waits.True;
          Self.Load.Variable.Result.Set (Self.Outcome);
       end if;
       Counting.Atomic_Subtract (Self.List.Callers, 1);
@@ -215,10 +216,13 @@ package body Appserver.Caches is
       Element      : in out Element_Type;
       Is_Available : out Boolean)
    is
-      Outcome : Load_Outcome;
+      Wait     : Load_Waits.Wait (Caller.Load.Variable.Has_Ended'Access);
+      Is_Cycle : Boolean;
+      Outcome  : Load_Outcome;
    begin
-      if Caller.Load.Value.Loader = Current_Task then
-         raise Program_Error with "Load asks for the key that it loads";
+      Wait.Start (Caller.Load.Value.Loader, Is_Cycle);
+      if Is_Cycle then
+         raise Program_Error with "Load waits for itself";
       end if;
       if Deadline = Time_Last then
          Caller.Load.Variable.Result.Wait (Outcome);

@@ -22,6 +22,7 @@ private with Ada.Exceptions;
 private with Ada.Finalization;
 private with Ada.Task_Identification;
 private with Appserver.Cache_Tables;
+private with Appserver.Load_Waits;
 private with Appserver.References;
 
 generic
@@ -86,7 +87,8 @@ package Appserver.Caches is
    --  The element of Key; if there is none, the result of Load, which is put. Of tasks that miss a
    --  key at the same time, one calls Load, and the others wait for its result or its exception. If
    --  the loading task is aborted, another one loads. No other task waits. The next call after an
-   --  exception loads again. Program_Error if Load asks the cache for the same key.
+   --  exception loads again. Program_Error if Load asks for the key that it loads, directly or
+   --  through other keys, caches and tasks that wait for each other.
    --
    --  A Put or Remove of the key, or a Clear, ends the load for all later calls: its result, which
    --  may be older, is not put, but only returned to the tasks that wait for it, unless the cache
@@ -123,6 +125,7 @@ private
       Loader    : Task_Id := Current_Task;
       Is_Wanted : Boolean := True with Atomic;
       --  False once the key was put or removed: the result may be older than that
+      Has_Ended : aliased Load_Waits.Atomic_Flag := Load_Waits.False;
       Result    : Caches.Result;
    end record;
 

@@ -476,6 +476,45 @@ package body Any_Cache_Tests is
       end;
    end Load_Fails;
 
+   --  Each of three tasks loads a key that the next one needs, in two caches: none hangs
+
+   procedure Loads_In_A_Circle (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      Tasks   : constant := 3;
+      Maps    : array (0 .. 1) of Cache;
+      Started : Atomic.Counter;
+      Caught  : Atomic.Counter;
+
+      function Load (Key : Integer) return Tracked.Item is (Tracked.New_Item (Key));
+
+      function Load_Next (Key : Integer) return Tracked.Item is
+         Next : constant Integer := (Key + 1) mod Tasks;
+      begin
+         Started.Increment;
+         while Started.Value < Tasks loop
+            delay 0.001;
+         end loop;
+         return Maps (Next mod 2).Get_Or_Load (Next, Load'Access);
+      end Load_Next;
+
+      procedure Work (Number : Positive) is
+         Key  : constant Integer := Number mod Tasks;
+         Item : Tracked.Item;
+      begin
+         Item := Maps (Key mod 2).Get_Or_Load (Key, Load_Next'Access);
+         Assert (Tracked.Number (Item) = -1, "unreachable");
+      exception
+         when Program_Error =>
+            Caught.Increment;
+      end Work;
+   begin
+      Parallel.Run (Tasks, Work'Access);
+      Assert (Caught.Value = Tasks, "all fail:" & Caught.Value'Image);
+      Assert (Maps (0).Length = 0 and then Maps (1).Length = 0, "nothing is put");
+      Assert (Tracked.Number (Maps (0).Get_Or_Load (0, Load'Access)) = 0, "and used again");
+   end Loads_In_A_Circle;
+
    procedure Load_Aborted (T : in out Fixture) is
       pragma Unreferenced (T);
 
@@ -649,6 +688,7 @@ package body Any_Cache_Tests is
       Add ("a load that does not end", Load_Is_Silent'Access);
       Add ("loaded once", Loaded_Once'Access);
       Add ("a load that fails", Load_Fails'Access);
+      Add ("loads that wait for each other", Loads_In_A_Circle'Access);
       Add ("a load that is aborted", Load_Aborted'Access);
       Add ("no entry is lost", No_Put_Is_Lost'Access);
       Add ("many tasks", Stress'Access);

@@ -1,0 +1,38 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+--
+--  Which task waits for which other one's load, in all caches: loads that wait for each other would
+--  never end.
+
+pragma Ada_2022;
+
+with Ada.Finalization;
+with Ada.Task_Identification;
+
+private package Appserver.Load_Waits is
+
+   type Atomic_Flag is new Boolean with Atomic;
+
+   type Wait (Has_Ended : not null access Atomic_Flag) is
+     new Ada.Finalization.Limited_Controlled with private;
+   --  By the current task for a load, until the end of the scope. Whoever loads sets Has_Ended
+   --  before it lets the waiting tasks go on.
+
+   procedure Start
+     (Self : in out Wait; Loader : Ada.Task_Identification.Task_Id; Is_Cycle : out Boolean);
+   --  Is_Cycle: Loader waits for the current task, directly or through others
+
+private
+
+   type Wait_Access is access all Wait;
+
+   type Wait (Has_Ended : not null access Atomic_Flag) is
+     new Ada.Finalization.Limited_Controlled with record
+      Waiter, Loader : Ada.Task_Identification.Task_Id;
+      Is_Listed      : Boolean := False;
+      Next           : Wait_Access := null;
+   end record;
+
+   overriding procedure Finalize (Self : in out Wait);
+
+end Appserver.Load_Waits;
