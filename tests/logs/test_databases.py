@@ -98,11 +98,11 @@ class Statement(NamedTuple):
 
 
 def name(query: str) -> str:
-    """The name under which a query is shown: of a long one the beginning, the end and a digest of all."""
+    """The name under which a query is shown: a long one without its columns, but with a digest of all."""
     if len(query) <= 200:
         return query
     digest = hashlib.sha256(query.encode()).hexdigest()[:12]
-    return f"{query[:110].rstrip()} … {query[-90:].lstrip()} [{digest}]"
+    return f"{query[:query.index('SELECT') + 6]} … {query[query.index('FROM '):]} [{digest}]"
 
 
 LITERALS = {

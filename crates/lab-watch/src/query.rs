@@ -56,19 +56,73 @@ fn name(query: &[u8]) -> String {
     if text.len() <= MAX_NAME {
         return format!("{text} [{digest}]");
     }
-    let tail_length = MAX_NAME - NAME_HEAD;
-    let head = (0..=NAME_HEAD)
+    // Long queries mostly differ behind a long list of columns.
+    let select = end_of_select(&text);
+    let (head, rest) = match begin_of_from(&text).filter(|_| select > 0) {
+        Some(from) => (&text[..select], &text[from..]),
+        None => (floor(&text, NAME_HEAD), ""),
+    };
+    let room = MAX_NAME.saturating_sub(head.len());
+    let tail = match rest {
+        "" => &text[text.len() - floor_back(&text, room)..],
+        rest if rest.len() <= room => rest,
+        rest => {
+            let end = floor_back(rest, room / 3);
+            let (begin, end) = (floor(rest, room - room / 3), &rest[rest.len() - end..]);
+            return format!(
+                "{head} … {} … {} [{digest}]",
+                begin.trim_end(),
+                end.trim_start()
+            );
+        }
+    };
+    format!("{} … {} [{digest}]", head.trim_end(), tail.trim_start())
+}
+
+/// The end of the SELECT that begins a query or one of its phases; 0: another word does.
+fn end_of_select(query: &str) -> usize {
+    let phases = ["parse: ", "bind: "];
+    let begin = phases
+        .iter()
+        .find(|phase| query.starts_with(**phase))
+        .map_or(0, |phase| phase.len());
+    let word = query.as_bytes()[begin..].get(..7);
+    if word.is_some_and(|word| word.eq_ignore_ascii_case(b"select ")) {
+        begin + 6
+    } else {
+        0
+    }
+}
+
+/// Where the first FROM outside of brackets begins.
+fn begin_of_from(query: &str) -> Option<usize> {
+    let mut depth = 0_i32;
+    let bytes = query.as_bytes();
+    (0..bytes.len()).find(|at| {
+        match bytes[*at] {
+            b'(' => depth += 1,
+            b')' => depth -= 1,
+            _ => {}
+        }
+        let is_from = bytes[*at..].len() > 5 && bytes[*at..*at + 5].eq_ignore_ascii_case(b"from ");
+        depth == 0 && is_from && *at > 0 && bytes[*at - 1] == b' '
+    })
+}
+
+/// The beginning of a text, of at most so many bytes.
+fn floor(text: &str, length: usize) -> &str {
+    let end = (0..=length.min(text.len()))
         .rev()
+        .find(|at| text.is_char_boundary(*at));
+    &text[..end.unwrap_or(0)]
+}
+
+/// The bytes of the end of a text, at most so many.
+fn floor_back(text: &str, length: usize) -> usize {
+    let begin = text.len().saturating_sub(length);
+    (begin..=text.len())
         .find(|at| text.is_char_boundary(*at))
-        .unwrap_or(0);
-    let tail = (text.len() - tail_length..=text.len())
-        .find(|at| text.is_char_boundary(*at))
-        .unwrap_or(text.len());
-    format!(
-        "{} … {} [{digest}]",
-        text[..head].trim_end(),
-        text[tail..].trim_start()
-    )
+        .map_or(0, |at| text.len() - at)
 }
 
 /// The index of the token that closes the bracket at each index; 0: it is no opening bracket, or is not closed.
@@ -420,7 +474,7 @@ mod tests {
         let (small, huge) = (query("small_table"), query("huge_history"));
         assert_ne!(small, huge);
         assert!(
-            small.contains("from small_table where id=?") && small.len() < 250,
+            small.starts_with("select … from small_table where id=? [") && small.len() < 80,
             "{small}"
         );
         // Nothing but the middle differs.

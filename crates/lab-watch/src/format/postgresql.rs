@@ -935,6 +935,20 @@ mod tests {
     }
 
     #[test]
+    fn messages_in_another_language_are_not_passed_over_silently() {
+        for text in [
+            "LOG:  Dauer: 12.345 ms  Anweisung: SELECT 1",
+            "LOG:  durée : 12,345 ms",
+        ] {
+            let (entries, log, _) = read_with(text_log(), &line(1, text));
+            assert!(
+                entries.is_empty() && log.advice()[0].contains("lc_messages"),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
     fn lines_that_are_none_are_counted() {
         let (entries, _, problems) = read_with(
             text_log(),

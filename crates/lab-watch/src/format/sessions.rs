@@ -76,6 +76,8 @@ pub struct Sessions {
     untimed: u64,
     /// Durations without a statement.
     nameless: u64,
+    /// Messages that look like durations in another language than English.
+    translated: u64,
     /// Messages with a statement or a duration that had no process.
     without_process: u64,
 }
@@ -148,6 +150,8 @@ impl Sessions {
                 // The next message can be another session's.
                 self.settle(session, sink);
             }
+        } else if is_translated_duration(text) {
+            self.translated += 1;
         }
         true
     }
@@ -361,6 +365,12 @@ impl Sessions {
     /// What the server can write in addition, a sentence each.
     pub fn advice(&self) -> Vec<String> {
         let mut sentences = Vec::new();
+        if self.translated > 0 {
+            sentences.push(format!(
+                "{} messages look like durations in another language, and are not in the figures: set lc_messages = 'C'.",
+                self.translated
+            ));
+        }
         if self.without_process > 0 {
             sentences.push(
                 "Lines have no process number, so that statements and durations in lines of their own cannot be joined: add %p to \
@@ -454,6 +464,20 @@ fn duration(text: &[u8]) -> Option<Duration<'_>> {
         is_extended: false,
         statement: Some(&rest[end + 2..]),
     })
+}
+
+/// `Dauer: 12.345 ms`, `durée : 12,345 ms`.
+fn is_translated_duration(text: &[u8]) -> bool {
+    let Some(colon) = memchr::memchr(b':', &text[..text.len().min(40)]) else {
+        return false;
+    };
+    let digits = text[colon + 1..].trim_ascii_start();
+    let number = digits
+        .iter()
+        .take_while(|b| b.is_ascii_digit() || matches!(b, b'.' | b','))
+        .count();
+    let is_word = !text[..colon].iter().any(u8::is_ascii_digit);
+    is_word && number > 0 && digits[number..].starts_with(b" ms")
 }
 
 /// The duration that a message begins with, ns, and what is behind `ms`.
