@@ -328,6 +328,21 @@ def test_content_that_stops(impatient: Program) -> None:
             assert connection.send(head("/upload/count", field) + begin).answer("POST").status == 408
 
 
+@pytest.mark.parametrize("in_one_packet", [True, False])
+def test_content_that_stops_after_much(impatient: Program, in_one_packet: bool) -> None:
+    """What was fast has no credit for more than the limit: 4 MB at the least rate would be two hours."""
+    with impatient.connect() as connection:
+        connection.socket.settimeout(WITHIN_S)
+        begin, more = head("/upload/count", "Content-Length: 1000000000"), bytes(4_000_000)
+        if in_one_packet:
+            connection.send(begin + more)
+        else:
+            connection.send(begin)
+            time.sleep(0.2)
+            connection.send(more)
+        assert connection.answer("POST").status == 408
+
+
 def test_content_that_lasts_longer_than_the_limit(impatient: Program) -> None:
     """It is fast enough, and the time that the receiver needs is the server's."""
     with impatient.connect() as connection:
