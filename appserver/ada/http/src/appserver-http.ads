@@ -8,7 +8,7 @@
 --     begin
 --        Request.Draft.Append ("Hello ");
 --        Request.Draft.Append (Request.Parameter ("name"));
---        return HTTP.Written (HTTP.Plain_Text);
+--        return HTTP.Written (HTTP.Plain_Text'Access);
 --     end Hello;
 --
 --  A request and its draft belong to a task of the server; a handler uses them as long as it runs.

@@ -7,7 +7,7 @@
 --     Watched : aliased Monitors.Monitor;
 --     …
 --     declare
---        Now : Monitors.Timed_Request (Watched'Access);
+--        Now : aliased Monitors.Timed_Request (Watched'Access);
 --     begin
 --        Monitors.Start (Now, Method => "GET", Path => "/users/7");
 --        …
