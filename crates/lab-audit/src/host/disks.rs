@@ -168,11 +168,18 @@ fn set_health(smart: Result<Smart, String>, disk: &mut Thing) {
         Ok(smart) => smart,
         Err(reason) => return disk.set_unknown(&NAMES, &format!("{reason}.")),
     };
+    let reason = if smart.unnamed {
+        "smartctl does not know this model, so what its attributes mean is not certain; try `update-smart-drivedb`."
+    } else {
+        "No attribute of this model shows it."
+    };
+    let or_unknown = |value: Option<Value>| value.unwrap_or(Value::Unknown(reason.into()));
     disk.set_some("failing", smart.failing.map(Value::Flag));
-    disk.set_some("worn", smart.worn.map(Value::share));
+    disk.set("worn", or_unknown(smart.worn.map(Value::share)));
     disk.set_some("spare", smart.spare.map(Value::share));
     let sectors = smart.bad_sectors;
-    disk.set_some("bad_sectors", sectors.map(|n| Value::count(n, "sectors")));
+    let sectors = sectors.map(|n| Value::count(n, "sectors"));
+    disk.set("bad_sectors", or_unknown(sectors));
     let written = smart.written.map(|n| Value::bytes(n as u64));
     disk.set("written", written.unwrap_or(Value::word("not told")));
 }

@@ -11,6 +11,10 @@ use serde_json::Value as Json;
 const ASSUMED: f64 = 0.3 * 365.0 * 5.0;
 /// Below this part, whole percents are too coarse to compute the endurance from.
 const COARSE: f64 = 0.02;
+/// Messages of smartctl beyond so many are left out.
+const MAX_MESSAGES: usize = 3;
+/// Characters of each that are shown.
+const MAX_MESSAGE_CHARS: usize = 200;
 
 /// What a disk tells; `None`: it does not.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -25,6 +29,8 @@ pub struct Smart {
     pub bad_sectors: Option<u64>,
     /// Bytes written in its life.
     pub written: Option<f64>,
+    /// Smartctl does not know the model, so its attributes have no certain meaning and none was read.
+    pub unnamed: bool,
 }
 
 /// How much can still be written to a disk.
@@ -82,6 +88,7 @@ fn by_smartctl(root: &Root, disk: &str) -> Result<Smart, String> {
     let words = [
         "smartctl",
         "--json",
+        "--info",
         "--health",
         "--attributes",
         "--log=devstat",
@@ -92,23 +99,47 @@ fn by_smartctl(root: &Root, disk: &str) -> Result<Smart, String> {
         serde_json::from_str(&text).map_err(|_| "smartctl did not answer in JSON".to_owned())?;
     match json.get("smart_status") {
         Some(_) => Ok(parse_smartctl(&json)),
-        None => Err("smartctl shows nothing of it; it needs root".into()),
+        None => Err(smartctl_error(&json)),
     }
 }
 
-/// From smartctl's JSON, of NVMe or ATA.
+/// Smartctl's own messages, which say why it shows nothing.
+fn smartctl_error(json: &Json) -> String {
+    let messages = json["smartctl"]["messages"]
+        .as_array()
+        .into_iter()
+        .flatten();
+    let errors = messages.filter(|message| message["severity"].as_str() != Some("information"));
+    let texts = errors.filter_map(|message| message["string"].as_str());
+    let mut text = String::new();
+    for (index, part) in texts.take(MAX_MESSAGES).enumerate() {
+        let part = part.trim().trim_end_matches('.');
+        text.push_str(if index == 0 { "" } else { "; " });
+        text.extend(
+            part.chars()
+                .filter(|c| !c.is_control())
+                .take(MAX_MESSAGE_CHARS),
+        );
+    }
+    if text.is_empty() {
+        "smartctl shows no SMART data and gives no reason".into()
+    } else {
+        format!("smartctl says: {text}")
+    }
+}
+
+/// Parses smartctl's JSON for an NVMe or ATA disk.
 fn parse_smartctl(json: &Json) -> Smart {
     let nvme = &json["nvme_smart_health_information_log"];
     let percent = |value: &Json| value.as_f64().map(|percent| percent / 100.0);
-    let raw = |id| attribute(json, id).and_then(|a| a["raw"]["value"].as_u64());
-    // Reallocated, pending and uncorrectable sectors.
-    let sectors = [5, 197, 198].into_iter().filter_map(raw);
-    let sectors = sectors.reduce(|a, b| a.saturating_add(b));
+    // Of an ATA disk smartctl guesses this from any attribute that is called so, also in models that it does not know.
+    let reported = Some(&json["endurance_used"]["current_percent"])
+        .filter(|_| json.get("ata_smart_attributes").is_none());
     let worn = [
         percent(&nvme["percentage_used"]),
-        percent(&json["endurance_used"]["current_percent"]),
         statistic(json, "Percentage Used Endurance Indicator").map(|percent| percent / 100.0),
         worn_by_attribute(json),
+        reported.and_then(percent),
     ];
     let units = nvme["data_units_written"].as_f64();
     let written = [
@@ -116,49 +147,112 @@ fn parse_smartctl(json: &Json) -> Smart {
         statistic(json, "Logical Sectors Written").map(|sectors| sectors * sector(json)),
         written_by_attribute(json),
     ];
+    let is_named = json.get("ata_smart_attributes").is_none() || has_known_names(json);
     Smart {
         failing: json["smart_status"]["passed"].as_bool().map(|ok| !ok),
         worn: worn.into_iter().flatten().next(),
         spare: percent(&nvme["available_spare"]),
-        bad_sectors: sectors.or_else(|| nvme["media_errors"].as_u64()),
+        bad_sectors: bad_sectors(json).or_else(|| nvme["media_errors"].as_u64()),
         written: written.into_iter().flatten().next(),
+        unnamed: !is_named,
     }
 }
 
-fn attributes(json: &Json) -> impl Iterator<Item = &Json> {
+/// Whether smartctl knows what this model's attributes mean: it then has the model in its database. Hard disks agree on the
+/// few attributes that are read of them. Elsewhere the names are only those that are most usual.
+fn has_known_names(json: &Json) -> bool {
+    let in_database = json["in_smartctl_database"].as_bool();
+    let spins = json["rotation_rate"].as_u64().is_some_and(|rate| rate > 0);
+    spins || in_database.unwrap_or(json.get("model_family").is_some())
+}
+
+/// The attributes with their names; none where the names are guesses.
+fn named_attributes(json: &Json) -> impl Iterator<Item = (&str, &Json)> {
     let table = json["ata_smart_attributes"]["table"].as_array();
-    table.into_iter().flatten()
+    let table = table.filter(|_| has_known_names(json));
+    let attributes = table.into_iter().flatten();
+    attributes.filter_map(|attribute| Some((attribute["name"].as_str()?, attribute)))
 }
 
-fn attribute(json: &Json, id: u64) -> Option<&Json> {
-    attributes(json).find(|attribute| attribute["id"].as_u64() == Some(id))
+/// An attribute's raw value as smartctl shows it: some models pack several numbers into it, and the first one is meant.
+fn raw(attribute: &Json) -> Option<u64> {
+    let shown = attribute["raw"]["string"].as_str().unwrap_or_default();
+    let digits = shown.bytes().take_while(u8::is_ascii_digit).count();
+    match shown[..digits].parse() {
+        Ok(first) => Some(first),
+        Err(_) => attribute["raw"]["value"].as_u64(),
+    }
 }
 
-/// Attributes 233 and 177 of SATA disks, and those of these names, count down from 100 (Intel, Samsung, SandForce,
-/// Crucial, Micron).
+/// The fraction of its life that an SSD has used, by the names that smartmontools' drivedb.h gives to such attributes.
+/// Other attributes have the same numbers in other models (177: Wear_Range_Delta; 233: Flash_Writes_GiB).
 fn worn_by_attribute(json: &Json) -> Option<f64> {
-    const NAMES: [&str; 3] = [
-        "SSD_Life_Left",
-        "Percent_Lifetime_Remain",
-        "Remaining_Lifetime_Perc",
-    ];
-    let by_name =
-        || attributes(json).find(|a| a["name"].as_str().is_some_and(|name| NAMES.contains(&name)));
-    let by_id = attribute(json, 233).or_else(|| attribute(json, 177));
-    let left = by_id.or_else(by_name)?["value"].as_f64()?;
-    Some((100.0 - left) / 100.0)
-}
-
-/// Makers count in units of their own, which the attribute's name tells (smartmontools' drivedb.h).
-fn written_by_attribute(json: &Json) -> Option<f64> {
-    attributes(json).find_map(|attribute| {
-        let unit = match attribute["name"].as_str()? {
-            "Total_LBAs_Written" => sector(json),
-            "Host_Writes_32MiB" => (32 << 20) as f64,
-            "Lifetime_Writes_GiB" | "Total_Writes_GiB" | "Host_Writes_GiB" => (1 << 30) as f64,
+    named_attributes(json).find_map(|(name, attribute)| {
+        let percent_used = match name {
+            // The normalized value counts down from 100.
+            "SSD_Life_Left"
+            | "SSD_Life_Left_Perc"
+            | "SSD_Remaining_Life_Perc"
+            | "Percent_Lifetime_Remain"
+            | "Percent_Life_Remaining"
+            | "Perc_Rated_Life_Remain"
+            | "PCT_Life_Remaining"
+            | "Remaining_Lifetime_Perc"
+            | "Remaining_Life"
+            | "Lifetime_Left"
+            | "Lifetime_Remaining%"
+            | "Life_Remaining_Percent"
+            | "DriveLife_Remaining%"
+            | "Drive_Life_Remaining%"
+            | "Wear_Leveling_Count" => {
+                100 - attribute["value"].as_u64().filter(|left| *left <= 100)?
+            }
+            // Intel's counts down; what SanDisk calls so (230) counts up, and in other units.
+            "Media_Wearout_Indicator" if attribute["id"].as_u64() == Some(233) => {
+                100 - attribute["value"].as_u64().filter(|left| *left <= 100)?
+            }
+            "Percent_Lifetime_Used"
+            | "Perc_Rated_Life_Used"
+            | "Percent_Life_Used"
+            | "Drive_Life_Used%"
+            | "DriveLife_Used%" => raw(attribute).filter(|used| *used <= 255)?,
             _ => return None,
         };
-        Some(attribute["raw"]["value"].as_f64()? * unit)
+        Some(percent_used as f64 / 100.0)
+    })
+}
+
+/// Sectors that were taken out of use, or cannot be read.
+fn bad_sectors(json: &Json) -> Option<u64> {
+    const NAMES: [&str; 9] = [
+        "Reallocated_Sector_Ct",
+        "Reallocated_Block_Count",
+        "Reallocate_NAND_Blk_Cnt",
+        "Retired_Block_Count",
+        "Current_Pending_Sector",
+        "Pending_Sector_Count",
+        "Current_Pending_ECC_Cnt",
+        "Offline_Uncorrectable",
+        "Uncorrectable_Sector_Ct",
+    ];
+    let counted = named_attributes(json).filter(|(name, _)| NAMES.contains(name));
+    counted
+        .filter_map(|(_, attribute)| raw(attribute))
+        .reduce(|a, b| a.saturating_add(b))
+}
+
+/// Bytes that the host wrote. The name says in which unit a model counts (smartmontools' drivedb.h).
+fn written_by_attribute(json: &Json) -> Option<f64> {
+    named_attributes(json).find_map(|(name, attribute)| {
+        let unit = match name {
+            "Total_LBAs_Written" | "Total_Host_LBA_Written" => sector(json),
+            "Host_Writes_MiB" => (1 << 20) as f64,
+            "Host_Writes_32MiB" => (32 << 20) as f64,
+            "Lifetime_Writes_GiB" | "Total_Writes_GiB" | "Host_Writes_GiB" => (1 << 30) as f64,
+            "Total_Writes_GB" | "Lifetime_Wts_Frm_Hst_GB" => 1e9,
+            _ => return None,
+        };
+        Some(raw(attribute)? as f64 * unit)
     })
 }
 
@@ -192,16 +286,125 @@ mod tests {
         let smart = parse_smartctl(&statistics);
         assert_eq!((smart.written, smart.worn), (Some(1_024_000.0), Some(0.07)));
         assert_eq!(smart.failing, Some(true));
-        let attributes = json!({"smart_status": {}, "ata_smart_attributes": {"table": [
-            {"id": 177, "name": "Wear_Leveling_Count", "value": 95, "raw": {"value": 60}},
-            {"id": 197, "name": "Current_Pending_Sector", "value": 100, "raw": {"value": 3}},
-            {"id": 241, "name": "Total_LBAs_Written", "value": 99, "raw": {"value": 4}}]}});
-        let smart = parse_smartctl(&attributes);
-        assert_eq!((smart.written, smart.bad_sectors), (Some(2048.0), Some(3)));
-        assert!((smart.worn.unwrap() - 0.05).abs() < 1e-9);
         assert_eq!(
             parse_smartctl(&json!({"smart_status": {}})),
             Smart::default()
+        );
+    }
+
+    /// SMART of an SSD that smartctl knows, with these attributes: number, name, normalized value, raw value.
+    fn known_ssd(attributes: &[(u64, &str, u64, &str)]) -> Json {
+        let table: Vec<Json> = attributes
+            .iter()
+            .map(|(id, name, value, raw)| {
+                json!({"id": id, "name": name, "value": value, "raw": {"value": u64::MAX >> 16, "string": raw}})
+            })
+            .collect();
+        json!({"in_smartctl_database": true, "model_family": "any", "rotation_rate": 0, "logical_block_size": 512,
+            "smart_status": {"passed": true}, "ata_smart_attributes": {"table": table}})
+    }
+
+    #[test]
+    fn attributes_of_an_ssd_are_read_by_name() {
+        let worn = |attributes: &[(u64, &str, u64, &str)]| {
+            let worn = parse_smartctl(&known_ssd(attributes)).worn;
+            worn.map(|worn| (worn * 100.0).round())
+        };
+        let samsung = known_ssd(&[
+            (177, "Wear_Leveling_Count", 95, "60"),
+            (197, "Current_Pending_Sector", 100, "3"),
+            (5, "Reallocated_Sector_Ct", 100, "2 (0 17)"),
+            (241, "Total_LBAs_Written", 99, "4"),
+        ]);
+        let smart = parse_smartctl(&samsung);
+        assert_eq!((smart.written, smart.bad_sectors), (Some(2048.0), Some(5)));
+        assert!((smart.worn.unwrap() - 0.05).abs() < 1e-9);
+        // The same numbers with other names are something else.
+        assert_eq!(
+            worn(&[
+                (177, "Wear_Range_Delta", 0, "1"),
+                (233, "SandForce_Internal", 0, "51384")
+            ]),
+            None
+        );
+        assert_eq!(
+            worn(&[
+                (177, "Wear_Range_Delta", 0, "1"),
+                (231, "SSD_Life_Left", 95, "4294967296")
+            ]),
+            Some(5.0)
+        );
+        assert_eq!(
+            worn(&[
+                (233, "Flash_Writes_GiB", 100, "9758"),
+                (231, "SSD_Life_Left", 14, "86")
+            ]),
+            Some(86.0)
+        );
+        assert_eq!(
+            worn(&[(233, "Media_Wearout_Indicator", 97, "0")]),
+            Some(3.0)
+        );
+        assert_eq!(
+            worn(&[(230, "Media_Wearout_Indicator", 1, "0x002600140026")]),
+            None
+        );
+        assert_eq!(worn(&[(202, "Percent_Lifetime_Used", 93, "7")]), Some(7.0));
+        assert_eq!(worn(&[(231, "Controller_Temperature", 30, "30")]), None);
+        assert_eq!(worn(&[(231, "SSD_Life_Left", 253, "0")]), None);
+        let not_in_use = known_ssd(&[
+            (197, "Not_In_Use", 100, "9"),
+            (198, "Host_Reads_GiB", 100, "900"),
+        ]);
+        assert_eq!(parse_smartctl(&not_in_use).bad_sectors, None);
+    }
+
+    #[test]
+    fn names_of_a_model_that_smartctl_does_not_know_are_not_believed() {
+        let mut json = known_ssd(&[
+            (177, "Wear_Leveling_Count", 3, "60"),
+            (241, "Total_LBAs_Written", 99, "4"),
+            (5, "Reallocated_Sector_Ct", 100, "2"),
+        ]);
+        json["in_smartctl_database"] = json!(false);
+        json["endurance_used"] = json!({"current_percent": 97});
+        let smart = parse_smartctl(&json);
+        assert!(smart.unnamed && smart.failing == Some(false));
+        assert_eq!(
+            (smart.worn, smart.bad_sectors, smart.written),
+            (None, None, None)
+        );
+        // Hard disks agree on what a reallocated sector is.
+        json["rotation_rate"] = json!(5400);
+        assert_eq!(parse_smartctl(&json).bad_sectors, Some(2));
+        // What the standard defines needs no database.
+        json["rotation_rate"] = json!(0);
+        json["ata_device_statistics"] = json!({"pages": [{"table": [{"name": "Percentage Used Endurance Indicator", "value": 7}]}]});
+        assert_eq!(parse_smartctl(&json).worn, Some(0.07));
+    }
+
+    #[test]
+    fn smartctl_says_itself_why_it_shows_nothing() {
+        let message =
+            |text: &str| json!({"smartctl": {"messages": [{"string": text, "severity": "error"}]}});
+        let bridge = message("/dev/sdq: Unknown USB bridge [0x1234:0x5678 (0x100)]");
+        let reason = smartctl_error(&bridge);
+        assert_eq!(
+            reason,
+            "smartctl says: /dev/sdq: Unknown USB bridge [0x1234:0x5678 (0x100)]"
+        );
+        let denied = smartctl_error(&message(
+            "Smartctl open device: /dev/sda failed: Permission denied",
+        ));
+        assert!(denied.ends_with("failed: Permission denied"), "{denied}");
+        let hostile = smartctl_error(&message(&format!("\u{1b}[2J{}", "x".repeat(9999))));
+        assert!(
+            hostile.len() < 300 && !hostile.contains('\u{1b}'),
+            "{hostile}"
+        );
+        assert_eq!(
+            smartctl_error(&json!({})),
+            "smartctl shows no SMART data and gives no reason"
         );
     }
 

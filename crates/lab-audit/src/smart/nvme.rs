@@ -75,6 +75,7 @@ fn parse_log(log: &[u8; LOG]) -> Smart {
         worn: percent(5),
         written: Some(number(48) as f64 * DATA_UNIT),
         bad_sectors: u64::try_from(number(160)).ok(),
+        unnamed: false,
     }
 }
 

@@ -151,7 +151,7 @@ const GOOD: &[(&str, &str)] = &[
     ("sys/block/sda/sda1/size", "15628051120\n"),
     (
         "smartctl-sda.json",
-        r#"{"smart_status":{"passed":true},"ata_smart_attributes":{"table":[{"id":5,"value":100,"raw":{"value":0}},{"id":197,"value":100,"raw":{"value":0}}]}}"#,
+        r#"{"rotation_rate":7200,"smart_status":{"passed":true},"ata_smart_attributes":{"table":[{"id":5,"name":"Reallocated_Sector_Ct","value":100,"raw":{"value":0,"string":"0"}},{"id":197,"name":"Current_Pending_Sector","value":100,"raw":{"value":0,"string":"0"}}]}}"#,
     ),
     ("sys/block/loop0/size", "8\n"),
     ("sys/block/vda/size", "1000000\n"),
@@ -248,7 +248,7 @@ const CHANGED: &[(&str, &str, State, &str, &str)] = &[
         "sda",
         State::Bad,
         "smartctl-sda.json",
-        r#"{"smart_status":{"passed":true},"ata_smart_attributes":{"table":[{"id":197,"raw":{"value":8}}]}}"#,
+        r#"{"rotation_rate":7200,"smart_status":{"passed":true},"ata_smart_attributes":{"table":[{"id":197,"name":"Current_Pending_Sector","raw":{"value":8,"string":"8"}}]}}"#,
     ),
     (
         "disk-health",
