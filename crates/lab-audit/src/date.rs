@@ -10,6 +10,55 @@ pub fn unix_seconds(text: &str) -> Option<f64> {
     Some(time.as_second() as f64)
 }
 
+/// Now, in seconds since 1970.
+pub fn now() -> f64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    now.map_or(0.0, |now| now.as_secs_f64())
+}
+
+/// Seconds since 1970 of a cookie's `Expires`, in any of the forms that browsers take: `Wed, 21 Oct 2026 07:28:00 GMT`,
+/// `Wednesday, 21-Oct-26 07:28:00 GMT`, `Wed Oct 21 07:28:00 2026` (RFC 6265, 5.1.1).
+pub fn cookie_seconds(text: &str) -> Option<f64> {
+    const MONTHS: [&str; 12] = [
+        "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+    ];
+    let (mut time, mut day, mut month, mut year) = (None, None, None, None);
+    let is_delimiter = |c: char| !c.is_ascii_alphanumeric() && c != ':' && c.is_ascii();
+    for token in text.split(is_delimiter).filter(|token| !token.is_empty()) {
+        let digits = token.bytes().take_while(u8::is_ascii_digit).count();
+        let number = token[..digits].parse::<i16>().ok();
+        let lower = token.get(..3).map(str::to_ascii_lowercase);
+        let named = lower.and_then(|name| MONTHS.iter().position(|known| *known == name));
+        if time.is_none() && token.contains(':') {
+            time = clock_time(token);
+        } else if day.is_none() && (1..=2).contains(&digits) {
+            day = number;
+        } else if month.is_none() && named.is_some() {
+            month = named;
+        } else if year.is_none() && (2..=4).contains(&digits) {
+            year = number.map(|year| match year {
+                70..=99 => year + 1900,
+                0..=69 => year + 2000,
+                _ => year,
+            });
+        }
+    }
+    let year = year.filter(|year| *year >= 1601)?;
+    let date = jiff::civil::Date::new(year, month? as i8 + 1, i8::try_from(day?).ok()?).ok()?;
+    let zoned = date
+        .to_datetime(time?)
+        .to_zoned(jiff::tz::TimeZone::UTC)
+        .ok()?;
+    Some(zoned.timestamp().as_second() as f64)
+}
+
+/// `7:28:00`
+fn clock_time(text: &str) -> Option<jiff::civil::Time> {
+    let mut parts = text.split(':').map(|part| part.parse::<i8>().ok());
+    let (hour, minute, second) = (parts.next()??, parts.next()??, parts.next()??);
+    jiff::civil::Time::new(hour, minute, second, 0).ok()
+}
+
 /// The day of a time in seconds since 1970, such as `2026-10-21`, in UTC.
 pub fn day(unix_seconds: f64) -> String {
     let time = jiff::Timestamp::from_second(unix_seconds as i64);
@@ -24,5 +73,30 @@ mod tests {
         assert_eq!(at, Some(784_111_777.0));
         assert_eq!(super::unix_seconds("soon"), None);
         assert_eq!(super::day(784_111_777.0), "1994-11-06");
+    }
+
+    #[test]
+    fn dates_of_cookies_are_read_as_browsers_read_them() {
+        for text in [
+            "Sun, 06 Nov 1994 08:49:37 GMT",
+            "Sunday, 06-Nov-94 08:49:37 GMT",
+            "Sun Nov  6 08:49:37 1994",
+            "Sun, 6-November-1994 8:49:37",
+            "Fri, 06 Nov 1994 08:49:37 GMT",
+        ] {
+            assert_eq!(super::cookie_seconds(text), Some(784_111_777.0), "{text}");
+        }
+        let later = super::cookie_seconds("Thu, 01-Jan-70 00:00:01 GMT");
+        assert_eq!(later, Some(1.0));
+        for text in [
+            "",
+            "soon",
+            "Sun, 31 Feb 2027 08:49:37 GMT",
+            "06 Nov 1994",
+            "06 Nov 1994 25:00:00",
+            "ärger 1:2:3 €",
+        ] {
+            assert_eq!(super::cookie_seconds(text), None, "{text}");
+        }
     }
 }

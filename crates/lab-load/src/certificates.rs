@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Certificates of servers: the authorities of this system, and connections for which any certificate will do.
+//! Certificates of servers: the authorities of this system or of a file, faults in words, and connections for which any
+//! certificate will do.
 
-use rustls::RootCertStore;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{WebPkiServerVerifier, verify_server_name};
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::{DigitallySignedStruct, Error, SignatureScheme};
+use rustls::server::ParsedCertificate;
+use rustls::{
+    CertificateError, DigitallySignedStruct, Error, OtherError, RootCertStore, SignatureScheme,
+};
 use std::fmt;
 use std::sync::Arc;
+use x509_parser::prelude::{ASN1Time, FromDer, GeneralName, X509Certificate};
 
 /// The authorities of this system.
 ///
@@ -27,6 +32,244 @@ pub fn system_roots() -> Result<RootCertStore, String> {
     ))
 }
 
+/// Names of a certificate beyond so many are not shown.
+const MAX_SHOWN_NAMES: usize = 5;
+
+/// The reason why a certificate is refused. Its text goes on after "the certificate:".
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CertificateFault {
+    /// Its time is over.
+    #[error("it expired on {0}")]
+    Expired(String),
+    /// Its time has not come.
+    #[error("it is not valid before {0}")]
+    NotValidYet(String),
+    /// It is for other hosts.
+    #[error("it is for {presented}, not for {expected}")]
+    OtherName {
+        /// The host that was asked.
+        expected: String,
+        /// The names in the certificate.
+        presented: String,
+    },
+    /// It has a common name at most, which clients no longer look at (RFC 9110, section 4.3.4).
+    #[error("it names no host: it has no subjectAltName, and clients ignore a common name (CN)")]
+    NoName,
+    /// It is signed by its own key, and not trusted.
+    #[error("it is self-signed, and it is not among the trusted ones")]
+    SelfSigned,
+    /// Its issuer is unknown.
+    #[error("no trusted authority has signed it (its issuer: {0})")]
+    UnknownIssuer(String),
+    /// Its key is an authority's.
+    #[error("it is one of an authority (CA:TRUE), not of a server")]
+    Authority,
+    /// It cannot be parsed.
+    #[error("it cannot be read as a certificate")]
+    Unreadable,
+    /// Something else is wrong with it.
+    #[error("{0}")]
+    Other(String),
+}
+
+impl CertificateFault {
+    /// The fault that a verifier's error about a certificate means.
+    pub fn new(
+        error: &CertificateError,
+        certificate: &CertificateDer,
+        name: &ServerName,
+    ) -> CertificateFault {
+        use CertificateError as E;
+        let Ok((_, parsed)) = X509Certificate::from_der(certificate) else {
+            return CertificateFault::Unreadable;
+        };
+        match error {
+            E::Expired | E::ExpiredContext { .. } => {
+                CertificateFault::Expired(day(parsed.validity().not_after))
+            }
+            E::NotValidYet | E::NotValidYetContext { .. } => {
+                CertificateFault::NotValidYet(day(parsed.validity().not_before))
+            }
+            E::NotValidForName | E::NotValidForNameContext { .. } => match names(&parsed) {
+                presented if presented.is_empty() => CertificateFault::NoName,
+                presented => CertificateFault::OtherName {
+                    expected: name.to_str().into_owned(),
+                    presented,
+                },
+            },
+            E::UnknownIssuer | E::BadSignature if is_self_signed(&parsed) => {
+                CertificateFault::SelfSigned
+            }
+            E::UnknownIssuer => CertificateFault::UnknownIssuer(issuer(&parsed)),
+            E::BadSignature => CertificateFault::UnknownIssuer(format!(
+                "{}, with another key than the trusted one of that name",
+                issuer(&parsed)
+            )),
+            E::BadEncoding => CertificateFault::Unreadable,
+            E::Revoked => CertificateFault::Other("it was revoked".into()),
+            E::InvalidPurpose | E::InvalidPurposeContext { .. } => {
+                CertificateFault::Other("it is not one for servers".into())
+            }
+            // webpki has no other word for it.
+            E::Other(other) if other.to_string().contains("CaUsedAsEndEntity") => {
+                if is_self_signed(&parsed) {
+                    CertificateFault::SelfSigned
+                } else {
+                    CertificateFault::Authority
+                }
+            }
+            other => CertificateFault::Other(format!("it is refused ({other})")),
+        }
+    }
+}
+
+fn day(time: ASN1Time) -> String {
+    time.to_datetime().date().to_string()
+}
+
+/// The hosts that a certificate is for.
+fn names(certificate: &X509Certificate) -> String {
+    let extension = certificate.subject_alternative_name().ok().flatten();
+    let general = extension.map_or(&[][..], |extension| &extension.value.general_names);
+    let hosts: Vec<String> = general
+        .iter()
+        .filter_map(|name| match name {
+            GeneralName::DNSName(name) => Some(printable(name)),
+            GeneralName::IPAddress(bytes) => address(bytes),
+            _ => None,
+        })
+        .collect();
+    let shown = hosts
+        .iter()
+        .take(MAX_SHOWN_NAMES)
+        .cloned()
+        .collect::<Vec<_>>();
+    match hosts.len().saturating_sub(MAX_SHOWN_NAMES) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+fn address(bytes: &[u8]) -> Option<String> {
+    let v4 = <[u8; 4]>::try_from(bytes).map(std::net::IpAddr::from);
+    let v6 = <[u8; 16]>::try_from(bytes).map(std::net::IpAddr::from);
+    v4.or(v6).ok().map(|address| address.to_string())
+}
+
+/// A server's text, without what could change a terminal.
+fn printable(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).take(200).collect()
+}
+
+fn issuer(certificate: &X509Certificate) -> String {
+    printable(&certificate.issuer().to_string())
+}
+
+fn is_self_signed(certificate: &X509Certificate) -> bool {
+    certificate.issuer().as_raw() == certificate.subject().as_raw()
+        && certificate.verify_signature(None).is_ok()
+}
+
+/// Verifies the certificates of servers by those of authorities. A server's certificate that is itself among them is
+/// accepted for its names and its time, as curl and OpenSSL do: that is what `openssl req -x509` makes.
+pub struct Authorities {
+    verifier: Arc<WebPkiServerVerifier>,
+    certificates: Vec<CertificateDer<'static>>,
+}
+
+impl Authorities {
+    /// By these authorities alone.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn new(
+        roots: RootCertStore,
+        certificates: Vec<CertificateDer<'static>>,
+        provider: Arc<CryptoProvider>,
+    ) -> Result<Authorities, String> {
+        let builder = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider);
+        let verifier = builder.build();
+        Ok(Authorities {
+            verifier: verifier.map_err(|error| format!("TLS cannot be set up: {error}"))?,
+            certificates,
+        })
+    }
+}
+
+/// Verifies a certificate that is trusted for itself: its names and its time.
+fn verify_trusted(
+    certificate: &CertificateDer<'_>,
+    name: &ServerName<'_>,
+    now: UnixTime,
+) -> Result<ServerCertVerified, Error> {
+    let parsed = X509Certificate::from_der(certificate);
+    let (_, parsed) = parsed.map_err(|_| Error::from(CertificateError::BadEncoding))?;
+    let seconds = i64::try_from(now.as_secs()).unwrap_or(i64::MAX);
+    if seconds < parsed.validity().not_before.timestamp() {
+        return Err(CertificateError::NotValidYet.into());
+    }
+    if seconds > parsed.validity().not_after.timestamp() {
+        return Err(CertificateError::Expired.into());
+    }
+    verify_server_name(&ParsedCertificate::try_from(certificate)?, name)?;
+    Ok(ServerCertVerified::assertion())
+}
+
+impl fmt::Debug for Authorities {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("Authorities")
+    }
+}
+
+impl ServerCertVerifier for Authorities {
+    fn verify_server_cert(
+        &self,
+        certificate: &CertificateDer<'_>,
+        others: &[CertificateDer<'_>],
+        name: &ServerName<'_>,
+        ocsp: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        let verified = if self.certificates.contains(certificate) {
+            verify_trusted(certificate, name, now)
+        } else {
+            let verifier = &self.verifier;
+            verifier.verify_server_cert(certificate, others, name, ocsp, now)
+        };
+        verified.map_err(|error| match error {
+            Error::InvalidCertificate(reason) => {
+                let fault = CertificateFault::new(&reason, certificate, name);
+                CertificateError::Other(OtherError(Arc::new(fault))).into()
+            }
+            other => other,
+        })
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.verifier
+            .verify_tls12_signature(message, certificate, signed)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.verifier
+            .verify_tls13_signature(message, certificate, signed)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.verifier.supported_verify_schemes()
+    }
+}
+
 /// The certificates of a server in a handshake.
 pub struct PresentedCertificate<'a> {
     /// The server's own certificate.
@@ -38,8 +281,8 @@ pub struct PresentedCertificate<'a> {
 }
 
 impl PresentedCertificate<'_> {
-    /// The verifier's error about the certificate; `None` if it is good.
-    pub fn wrong(&self, verifier: &dyn ServerCertVerifier) -> Option<Error> {
+    /// The verifier's reason to refuse the certificate, in words; `None` if it is good.
+    pub fn wrong(&self, verifier: &dyn ServerCertVerifier) -> Option<String> {
         let verified = verifier.verify_server_cert(
             self.certificate,
             self.others,
@@ -47,7 +290,12 @@ impl PresentedCertificate<'_> {
             self.ocsp,
             self.now,
         );
-        verified.err()
+        verified.err().map(|error| match error {
+            Error::InvalidCertificate(reason) => {
+                CertificateFault::new(&reason, self.certificate, self.name).to_string()
+            }
+            other => other.to_string(),
+        })
     }
 }
 

@@ -40,4 +40,4 @@ pub use request_file::read_requests;
 pub use requests::{Header, RenderedRequest, Request, Requests, method};
 pub use server_requests::ServerRequests;
 pub use target::{IpFamily, LoadUrl, Origin};
-pub use tls::{Tls, Trust};
+pub use tls::{TLS_FAILURE, Tls, Trust};

@@ -228,7 +228,14 @@ impl ResponseHead {
                 }
                 None => return Ok(None),
                 Some([]) => return Ok(Some((head, lines.at))),
-                Some(line) => head.field(line)?,
+                Some(line) => match lines.continues() {
+                    None => return Ok(None),
+                    Some(false) => head.field(line)?,
+                    Some(true) => match lines.unfold(line)? {
+                        None => return Ok(None),
+                        Some(field) => head.field(&field)?,
+                    },
+                },
             }
         }
     }
@@ -340,6 +347,35 @@ impl<'a> HeadLines<'a> {
         let line = &rest[..end];
         Ok(Some(line.strip_suffix(b"\r").unwrap_or(line)))
     }
+
+    /// Whether the next line continues the field before it; `None`: it is not there yet.
+    fn continues(&self) -> Option<bool> {
+        let first = self.bytes.get(self.at)?;
+        Some(is_blank(*first))
+    }
+
+    /// A field that goes on over several lines, as one line: a user agent replaces each fold by a blank (RFC 9112, section 5.2).
+    /// `None`: it does not end yet.
+    fn unfold(&mut self, first: &[u8]) -> Result<Option<Vec<u8>>> {
+        let mut field = first.to_vec();
+        loop {
+            match self.continues() {
+                None => return Ok(None),
+                Some(false) => return Ok(Some(field)),
+                Some(true) => {}
+            }
+            let Some(line) = self.next()? else {
+                return Ok(None);
+            };
+            // Of the blanks one is enough; a CR in a line is none.
+            let text = line
+                .iter()
+                .position(|&c| !is_blank(c))
+                .unwrap_or(line.len());
+            field.push(b' ');
+            field.extend_from_slice(&line[text..]);
+        }
+    }
 }
 
 /// Whether bytes can be the beginning of an answer.
@@ -396,6 +432,8 @@ impl Chunk {
             (Chunk::Trailer(n) | Chunk::TrailerName(n), _) if is_token(byte) => {
                 Chunk::TrailerName(n + 1)
             }
+            // A trailer that goes on in this line
+            (Chunk::Trailer(n), _) if n > 0 && is_blank(byte) => Chunk::TrailerValue(n + 1),
             (Chunk::TrailerName(n), b':') => Chunk::TrailerValue(n + 1),
             (Chunk::TrailerValue(n), b'\r') => Chunk::TrailerLf(n + 1),
             (Chunk::TrailerValue(n), _) if is_text(byte) => Chunk::TrailerValue(n + 1),
@@ -413,6 +451,11 @@ impl Chunk {
 /// A byte of a field's value or a reason (RFC 9110, section 5.5).
 fn is_text(byte: u8) -> bool {
     byte == b'\t' || (byte >= b' ' && byte != 0x7f)
+}
+
+/// A byte that begins a line which continues the field before it (RFC 9112, section 5.2).
+fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t')
 }
 
 /// A byte of a field's name (RFC 9110, section 5.6.2).

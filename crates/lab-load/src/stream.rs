@@ -2,7 +2,7 @@
 //! A connection's bytes, with or without TLS. Nothing here waits.
 
 use crate::arrival;
-use crate::tls::Tls;
+use crate::tls::{Tls, handshake_error};
 use nix::sys::socket::{
     AddressFamily, SockFlag, SockType, SockaddrStorage, connect, setsockopt, socket, sockopt,
 };
@@ -62,7 +62,7 @@ impl Stream {
             match tls.conn.complete_io(&mut tls.sock) {
                 Ok(_) => {}
                 Err(e) if e.kind() == ErrorKind::WouldBlock => return Ok(false),
-                Err(e) => return Err(e),
+                Err(e) => return Err(handshake_error(e)),
             }
         }
         Ok(true)

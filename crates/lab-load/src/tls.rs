@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //! TLS towards the server: whom to believe, which protocol to agree on.
 
-use crate::certificates::{self, AnyCertificate};
+use crate::certificates::{self, AnyCertificate, Authorities, CertificateFault};
 use crate::error::{JobError, quoted};
 use crate::target::Origin;
 use lab_model::Protocol;
 use rustls::client::Resumption;
-use rustls::crypto::ring;
+use rustls::client::danger::ServerCertVerifier;
+use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
-use rustls::{ClientConfig, ConfigBuilder, RootCertStore, WantsVerifier};
+use rustls::{AlertDescription, CertificateError, ClientConfig, OtherError, RootCertStore};
 use serde::{Deserialize, Serialize};
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -74,22 +76,23 @@ impl Tls {
         let builder = ClientConfig::builder_with_provider(provider.clone())
             .with_safe_default_protocol_versions()
             .map_err(|error| JobError::new(format!("TLS cannot be set up: {error}")))?;
-        let mut config = match trust {
-            Trust::System => with_roots(builder, system_roots()?),
+        let verifier: Arc<dyn ServerCertVerifier> = match trust {
+            Trust::System => Arc::new(authorities(system_roots()?, Vec::new(), provider)?),
             Trust::File(file) => {
                 let name = file.display().to_string();
                 let pem = std::fs::read(file);
                 let pem = pem.map_err(|error| JobError::new(format!("{name}: {error}")))?;
-                with_roots(builder, roots_of(&pem, &name)?)
+                Arc::new(authorities_in(&pem, &name, provider)?)
             }
             Trust::Authorities(pem) => {
-                with_roots(builder, roots_of(pem.as_bytes(), "the authorities")?)
+                Arc::new(authorities_in(pem.as_bytes(), "the authorities", provider)?)
             }
-            Trust::Anybody => builder
-                .dangerous()
-                .with_custom_certificate_verifier(Arc::new(AnyCertificate::new(provider, |_| ())))
-                .with_no_client_auth(),
+            Trust::Anybody => Arc::new(AnyCertificate::new(provider, |_| ())),
         };
+        let mut config = builder
+            .dangerous()
+            .with_custom_certificate_verifier(verifier)
+            .with_no_client_auth();
         config.alpn_protocols = vec![match protocol {
             Protocol::Http1 => b"http/1.1".to_vec(),
             Protocol::Http2 => b"h2".to_vec(),
@@ -102,11 +105,56 @@ impl Tls {
     }
 }
 
-fn with_roots(
-    builder: ConfigBuilder<ClientConfig, WantsVerifier>,
+/// The beginning of the reason for a connection that failed in the TLS handshake.
+pub const TLS_FAILURE: &str = "no TLS connection: ";
+
+/// An error of a handshake, in words; other errors stay as they are.
+pub(crate) fn handshake_error(error: io::Error) -> io::Error {
+    let inner = error.get_ref();
+    let Some(reason) = inner.and_then(|inner| inner.downcast_ref::<rustls::Error>()) else {
+        return error;
+    };
+    io::Error::new(
+        error.kind(),
+        format!("{TLS_FAILURE}{}", handshake_words(reason)),
+    )
+}
+
+fn handshake_words(error: &rustls::Error) -> String {
+    use rustls::Error as E;
+    match error {
+        E::InvalidCertificate(CertificateError::Other(OtherError(fault))) => {
+            let advice = match fault.downcast_ref() {
+                Some(CertificateFault::SelfSigned | CertificateFault::UnknownIssuer(_)) => {
+                    "pass --ca FILE with it or its authority, or --insecure"
+                }
+                Some(CertificateFault::OtherName { .. }) => {
+                    "use a name that it is for, or --insecure"
+                }
+                _ => "--insecure skips verification",
+            };
+            format!("the server's certificate cannot be verified: {fault}; {advice}")
+        }
+        E::InvalidMessage(_) => {
+            "what the server sent is not TLS; is this the port for https?".into()
+        }
+        E::PeerIncompatible(_) => {
+            format!("the server offers no version or cipher of TLS that is accepted here ({error})")
+        }
+        E::AlertReceived(AlertDescription::NoApplicationProtocol) => {
+            "the server does not speak this version of HTTP over TLS (ALPN)".into()
+        }
+        E::AlertReceived(_) => format!("the server refused the handshake ({error})"),
+        other => other.to_string(),
+    }
+}
+
+fn authorities(
     roots: RootCertStore,
-) -> ClientConfig {
-    builder.with_root_certificates(roots).with_no_client_auth()
+    certificates: Vec<CertificateDer<'static>>,
+    provider: Arc<CryptoProvider>,
+) -> Result<Authorities, JobError> {
+    Authorities::new(roots, certificates, provider).map_err(JobError::new)
 }
 
 fn system_roots() -> Result<RootCertStore, JobError> {
@@ -117,16 +165,22 @@ fn system_roots() -> Result<RootCertStore, JobError> {
     })
 }
 
-fn roots_of(pem: &[u8], name: &str) -> Result<RootCertStore, JobError> {
+fn authorities_in(
+    pem: &[u8],
+    name: &str,
+    provider: Arc<CryptoProvider>,
+) -> Result<Authorities, JobError> {
     let wrong = |fault: String| JobError::new(format!("{name}: {fault}"));
     let mut roots = RootCertStore::empty();
+    let mut certificates = Vec::new();
     for certificate in CertificateDer::pem_slice_iter(pem) {
         let certificate = certificate.map_err(|error| wrong(format!("is not PEM: {error}")))?;
-        let added = roots.add(certificate);
+        let added = roots.add(certificate.clone());
+        certificates.push(certificate);
         added.map_err(|error| wrong(format!("a certificate of it cannot be used: {error}")))?;
     }
     if roots.is_empty() {
         return Err(wrong("no certificate is in it; it must be PEM".to_owned()));
     }
-    Ok(roots)
+    authorities(roots, certificates, provider)
 }

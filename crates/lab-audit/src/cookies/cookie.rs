@@ -2,6 +2,7 @@
 //! Cookies and the requests that carry them. A value is held while its file is read, and no longer.
 
 use super::owner::within;
+use crate::date::cookie_seconds;
 use sha2::{Digest, Sha256};
 use std::io::Read;
 
@@ -213,12 +214,37 @@ pub fn pairs(field: &str) -> Vec<(&str, &str)> {
         .collect()
 }
 
-/// A `Set-Cookie` field of an answer from a host, for a path: the cookie and its value (RFC 6265, 5.2).
-/// `None`: it has neither name nor value, or is for a domain that the host is not below: browsers refuse it.
+/// The fields that a `Set-Cookie` field holds. Programs that keep fields in a map join several by `, `. A comma ends a cookie
+/// where a name and `=` follow it among the attributes, of which none but `Expires` has commas, and its date has no `=`.
+pub fn split_set_cookie(field: &str) -> Vec<&str> {
+    let is_name = |text: &str| {
+        let name = text.trim_start_matches([' ', '\t']);
+        let end = name.find(|c: char| !c.is_ascii_alphanumeric() && !"!#$%&'*+-.^_`|~".contains(c));
+        end.is_some_and(|end| end > 0 && name[end..].starts_with('='))
+    };
+    let mut fields = Vec::new();
+    let (mut begin, mut in_attributes) = (0, false);
+    for (index, c) in field.char_indices() {
+        match c {
+            ';' => in_attributes = true,
+            ',' if in_attributes && is_name(&field[index + 1..]) => {
+                fields.push(field[begin..index].trim());
+                (begin, in_attributes) = (index + 1, false);
+            }
+            _ => {}
+        }
+    }
+    fields.push(field[begin..].trim());
+    fields
+}
+
+/// A `Set-Cookie` field of an answer that came from a host at `at_s` (seconds since 1970), for a path: the cookie and its
+/// value (RFC 6265, 5.2). `None`: it has neither name nor value, or is for a domain that the host is not below: browsers refuse it.
 pub fn set_cookie(
     field: &str,
     host: &str,
     path: &str,
+    at_s: f64,
     hasher: &Hasher,
 ) -> Option<(Cookie, String)> {
     let mut parts = field.split(';').map(|part| part.trim_matches([' ', '\t']));
@@ -253,7 +279,9 @@ pub fn set_cookie(
             "samesite" => attributes.same_site = value.to_owned(),
             // Max-Age goes before Expires, wherever they stand.
             "max-age" => attributes.lifetime_s = value.parse().ok().or(attributes.lifetime_s),
-            "expires" if attributes.lifetime_s.is_none() => attributes.lifetime_s = lifetime(value),
+            "expires" if attributes.lifetime_s.is_none() => {
+                attributes.lifetime_s = cookie_seconds(value).map(|expiry_s| expiry_s - at_s);
+            }
             _ => {}
         }
     }
@@ -273,11 +301,28 @@ pub fn default_path(path: &str) -> String {
     }
 }
 
-/// Seconds until a date such as `Wed, 21 Oct 2026 07:28:00 GMT`.
-fn lifetime(date: &str) -> Option<f64> {
-    let expiry_s = crate::date::unix_seconds(&date.replace('-', " "))?;
-    let now = std::time::SystemTime::now()
-        .duration_since(std::time::UNIX_EPOCH)
-        .ok()?;
-    Some(expiry_s - now.as_secs_f64())
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn joined_fields_are_split_between_cookies_alone() {
+        let date = "Expires=Sat, 20 Mar 2027 14:28:57 GMT";
+        let (first, second) = (
+            format!("a=1; {date}; Secure"),
+            format!("b=x,y; Path=/p; {date}"),
+        );
+        let joined = format!("{first}, {second},c=3");
+        assert_eq!(split_set_cookie(&joined), [first.as_str(), &second, "c=3"]);
+        for whole in [
+            "a=1, b=2; Path=/",
+            "a=1",
+            "",
+            date,
+            "a=1; Path=/x,y; Secure",
+            "a=1; Path=/, =2",
+        ] {
+            assert_eq!(split_set_cookie(whole), [whole]);
+        }
+    }
 }

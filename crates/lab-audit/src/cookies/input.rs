@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Cookies from files: HAR, the jar of curl, what a browser's tools copy, a `Cookie` line.
 
-use super::cookie::{Attributes, Cookie, CookieRequest, Hasher, RequestKind, pairs, set_cookie};
+use super::cookie::{
+    Attributes, Cookie, CookieRequest, Hasher, RequestKind, pairs, set_cookie, split_set_cookie,
+};
 use super::field::field_bytes;
 use super::wire::Http2;
+use crate::date::now;
 use serde_json::Value as Json;
 use std::collections::HashMap;
 use url::Url;
@@ -84,10 +87,16 @@ impl Collector {
         }
     }
 
-    /// Adds the cookies that an answer sets; `fields`: its `Set-Cookie` fields.
-    pub fn add_answer(&mut self, host: &str, path: &str, fields: impl Iterator<Item = String>) {
+    /// Adds the cookies that a response sets; `fields`: its `Set-Cookie` fields; `at_s`: when it came, in seconds since 1970.
+    pub fn add_answer(
+        &mut self,
+        host: &str,
+        path: &str,
+        at_s: f64,
+        fields: impl Iterator<Item = String>,
+    ) {
         for field in fields {
-            match set_cookie(&field, host, path, &self.hasher) {
+            match set_cookie(&field, host, path, at_s, &self.hasher) {
                 Some((cookie, _)) if cookie.is_deleted => self.delete(&cookie),
                 Some((cookie, value)) => drop(self.add(cookie, value)),
                 None => self.observation.skipped += 1,
@@ -235,8 +244,18 @@ impl Collector {
             "it is JSON without log.entries, so no HAR".into(),
         ))?;
         let mut with_cookies = 0;
+        let mut clock = HarClock::new(&json);
         for entry in entries.iter().take(MOST_ENTRIES) {
-            with_cookies += usize::from(self.read_har_entry(entry).unwrap_or(false));
+            let at_s = clock.time_of(entry);
+            with_cookies += usize::from(self.read_har_entry(entry, at_s).unwrap_or(false));
+        }
+        let has_lifetime = |cookie: &Cookie| {
+            let attributes = cookie.attributes.as_ref();
+            attributes.is_some_and(|attributes| attributes.lifetime_s.is_some())
+        };
+        if clock.is_assumed && self.observation.cookies.iter().any(has_lifetime) {
+            let note = "No entry of the HAR says when it was recorded: the lifetimes of its cookies are counted from now.";
+            self.observation.notes.push(note.into());
         }
         if with_cookies == 0 && !entries.is_empty() {
             self.observation.notes.push(
@@ -248,8 +267,9 @@ impl Collector {
         Ok(())
     }
 
-    /// Whether the request carried cookies; `None`: the entry cannot be read.
-    fn read_har_entry(&mut self, entry: &Json) -> Option<bool> {
+    /// Reads an entry that was recorded at `at_s` (seconds since 1970). Returns whether the request carried cookies; `None`:
+    /// the entry cannot be read.
+    fn read_har_entry(&mut self, entry: &Json, at_s: f64) -> Option<bool> {
         let (request, response) = (&entry["request"], &entry["response"]);
         let url = request["url"].as_str().and_then(|url| Url::parse(url).ok());
         let Some((url, host)) = url.as_ref().and_then(|url| Some((url, url.host_str()?))) else {
@@ -285,14 +305,17 @@ impl Collector {
         let has_cookies = !cookies.is_empty();
         self.add_request(host, path, kind, cookies, other_bytes(request, url));
         let set_cookies = fields(response, "set-cookie");
-        self.add_answer(host, path, set_cookies.into_iter());
+        let set_cookies: Vec<&str> = set_cookies
+            .iter()
+            .flat_map(|field| split_set_cookie(field))
+            .collect();
+        self.add_answer(host, path, at_s, set_cookies.into_iter().map(str::to_owned));
         Some(has_cookies)
     }
 
     /// The jar of curl and of Netscape: domain, subdomains, path, secure, expiry, name, value.
     fn read_jar(&mut self, text: &str) {
-        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-        let now = now.map_or(0.0, |now| now.as_secs_f64());
+        let now = now();
         for line in text.lines() {
             let (line, http_only) = match line.strip_prefix("#HttpOnly_") {
                 Some(rest) => (rest, true),
@@ -406,7 +429,7 @@ impl Collector {
         let mut has_cookies = false;
         for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
             if let Some(set) = field(line, "set-cookie:") {
-                self.add_answer("", "/", std::iter::once(set));
+                self.add_answer("", "/", now(), std::iter::once(set));
                 has_cookies = true;
                 continue;
             }
@@ -428,6 +451,35 @@ impl Collector {
             Err(InputError(format!("its format is not known; {FORMS}")))
         }
     }
+}
+
+/// The times of a HAR's entries. One that has none is of the time of the entry before it.
+struct HarClock {
+    last_s: f64,
+    is_assumed: bool,
+}
+
+impl HarClock {
+    fn new(har: &Json) -> HarClock {
+        let log = &har["log"];
+        let list = |name: &str| log[name].as_array().into_iter().flatten();
+        let first = list("entries").chain(list("pages")).find_map(started_s);
+        HarClock {
+            last_s: first.unwrap_or_else(now),
+            is_assumed: first.is_none() && log["entries"].as_array().is_some_and(|e| !e.is_empty()),
+        }
+    }
+
+    fn time_of(&mut self, entry: &Json) -> f64 {
+        self.last_s = started_s(entry).unwrap_or(self.last_s);
+        self.last_s
+    }
+}
+
+/// When an entry or a page of a HAR began, in seconds since 1970.
+fn started_s(item: &Json) -> Option<f64> {
+    let time: jiff::Timestamp = item["startedDateTime"].as_str()?.parse().ok()?;
+    Some(time.as_second() as f64)
 }
 
 /// What identifies a cookie in a browser (RFC 6265, 5.3): name, domain and path.

@@ -58,6 +58,8 @@ pub struct PageResponse {
     pub body: Vec<u8>,
     /// It came from a browser, which undid its encoding.
     pub is_decoded: bool,
+    /// A field of it goes on over several lines.
+    pub is_folded: bool,
     /// It is longer than what is read, or did not end in time.
     pub is_truncated: bool,
     /// What was seen of TLS.
@@ -330,7 +332,9 @@ fn finished(head: Vec<u8>, mut answer: PageResponse) -> Result<PageResponse, Rea
     loop {
         let mut fields = vec![httparse::EMPTY_HEADER; most_fields];
         let mut parsed = httparse::Response::new(&mut fields);
-        let used = match parsed.parse(&head[begin..]) {
+        let mut parser = httparse::ParserConfig::default();
+        parser.allow_obsolete_multiline_headers_in_responses(true);
+        let used = match parser.parse_response(&mut parsed, &head[begin..]) {
             Ok(httparse::Status::Complete(used)) => used,
             Ok(httparse::Status::Partial) => {
                 return Err(ReadFailure::None(
@@ -346,9 +350,13 @@ fn finished(head: Vec<u8>, mut answer: PageResponse) -> Result<PageResponse, Rea
         }
         answer.version = parsed.version.map_or(String::new(), |n| format!("1.{n}"));
         answer.head_bytes = used;
+        let is_folded = |field: &httparse::Header| field.value.contains(&b'\n');
+        answer.is_folded = parsed.headers.iter().any(is_folded);
+        // A user agent replaces each fold by a blank (RFC 9112, section 5.2).
         let field = |field: &httparse::Header| {
-            let value = String::from_utf8_lossy(field.value).into_owned();
-            (field.name.to_ascii_lowercase(), value)
+            let value = String::from_utf8_lossy(field.value);
+            let lines: Vec<&str> = value.lines().map(str::trim).collect();
+            (field.name.to_ascii_lowercase(), lines.join(" "))
         };
         answer.fields = parsed.headers.iter().map(field).collect();
         return Ok(answer);

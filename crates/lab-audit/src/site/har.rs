@@ -4,6 +4,7 @@
 use super::client::{MOST_BODY, PageResponse};
 use super::server::{Redirects, recorded};
 use super::{Resource, Site, redacted};
+use crate::cookies::cookie::split_set_cookie;
 use crate::cookies::input::Collector;
 use crate::value::{Thing, Value, counted};
 use base64::Engine as _;
@@ -77,12 +78,6 @@ fn answered_entry(entry: &Json) -> Option<AnsweredEntry<'_>> {
     let response = &entry["response"];
     let status = response["status"].as_u64().filter(|status| *status > 0);
     let headers = response["headers"].as_array().into_iter().flatten();
-    let field = |header: &Json| {
-        Some((
-            header["name"].as_str()?.to_ascii_lowercase(),
-            header["value"].as_str()?.to_owned(),
-        ))
-    };
     let content = &response["content"];
     let text = content["text"].as_str().unwrap_or_default();
     let mut body = match content["encoding"].as_str() {
@@ -94,7 +89,7 @@ fn answered_entry(entry: &Json) -> Option<AnsweredEntry<'_>> {
     let answer = PageResponse {
         version: version.to_ascii_lowercase().replace("http/", ""),
         status: u16::try_from(status?).ok()?,
-        fields: headers.filter_map(field).collect(),
+        fields: headers.filter_map(fields).flatten().collect(),
         // -1: not known.
         head_bytes: response["headersSize"].as_u64().unwrap_or(0) as usize,
         body,
@@ -102,6 +97,18 @@ fn answered_entry(entry: &Json) -> Option<AnsweredEntry<'_>> {
         ..PageResponse::default()
     };
     Some((url, answer, entry))
+}
+
+/// A recorded header as the fields that were sent: an exporter may have joined those that set cookies.
+fn fields(header: &Json) -> Option<Vec<(String, String)>> {
+    let name = header["name"].as_str()?.to_ascii_lowercase();
+    let value = header["value"].as_str()?;
+    let values: Vec<&str> = match name.as_str() {
+        "set-cookie" => value.lines().flat_map(split_set_cookie).collect(),
+        _ => vec![value],
+    };
+    let field = |value: &str| (name.clone(), value.to_owned());
+    Some(values.into_iter().map(field).collect())
 }
 
 fn resource((url, answer, entry): &AnsweredEntry) -> Resource {

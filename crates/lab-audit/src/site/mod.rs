@@ -322,7 +322,12 @@ fn add_cookies(site: &Site, collector: &mut Collector) {
     for (url, set_cookies) in redirects.chain(answers) {
         let host = url.host_str().unwrap_or_default();
         collector.set_site(host);
-        collector.add_answer(host, url.path(), set_cookies.iter().cloned());
+        collector.add_answer(
+            host,
+            url.path(),
+            crate::date::now(),
+            set_cookies.iter().cloned(),
+        );
     }
     for resource in &site.resources {
         let host = resource.url.host_str().unwrap_or_default();

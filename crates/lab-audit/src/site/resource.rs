@@ -19,6 +19,10 @@ pub const RESOURCE: Class = Class {
         ("status", "status code"),
         ("ok", "whether it was there"),
         ("readable", "whether its answer can be read as HTTP/1.1"),
+        (
+            "folded",
+            "whether a header field goes on over several lines",
+        ),
         ("unreadable", "why it cannot"),
         ("leads_to", "where a redirect leads"),
         (
@@ -72,6 +76,8 @@ pub struct Resource {
     pub leads_to: Option<Url>,
     /// Why the answer cannot be read.
     pub malformed: Option<String>,
+    /// A header field goes on over several lines.
+    pub is_folded: bool,
     /// Status of a conditional request, or why there is none.
     pub revalidated: Result<u16, String>,
     pub set_cookies: Vec<String>,
@@ -122,6 +128,7 @@ impl Resource {
             vary,
             leads_to: answer.redirect_target(url),
             malformed: answer.malformed.clone(),
+            is_folded: answer.is_folded,
             lifetime_s: lifetime(answer),
         }
     }
@@ -135,6 +142,7 @@ impl Resource {
     pub fn thing(&self) -> Thing {
         let mut thing = Thing::new("resource", self.name());
         thing.set("readable", Value::Flag(self.malformed.is_none()));
+        thing.set("folded", Value::Flag(self.is_folded));
         if let Some(reason) = &self.malformed {
             thing.set("unreadable", Value::word(reason));
             return thing;

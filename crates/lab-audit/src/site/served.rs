@@ -3,6 +3,7 @@
 
 use super::client::PageResponse;
 use crate::cookies::cookie::{Hasher, set_cookie};
+use crate::date::now;
 
 /// Fields that say what an application is made with.
 pub const MADE_WITH: [&str; 4] = [
@@ -82,7 +83,7 @@ fn sets_session(answer: &PageResponse) -> bool {
     };
     let mut fields = answer.all("set-cookie");
     fields.any(|field| {
-        let set = set_cookie(field, "", "/", &hasher);
+        let set = set_cookie(field, "", "/", now(), &hasher);
         set.is_some_and(|(cookie, _)| cookie.is_login())
     })
 }

@@ -6,7 +6,7 @@ use super::page::{Safety, safety};
 use super::served::{MADE_WITH, served_by};
 use super::tls::{TlsClient, TlsObservation};
 use super::{address, old_tls, resource};
-use crate::date::day;
+use crate::date::{day, now};
 use crate::timed::Timed;
 use crate::value::{Class, Thing, Value};
 use lab_load::IpFamily;
@@ -14,7 +14,7 @@ use rustls::version::{TLS12, TLS13};
 use serde::Deserialize;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 use url::Url;
 
 pub const SERVER: Class = Class {
@@ -588,11 +588,8 @@ fn set_certificate(tls: &TlsObservation, thing: &mut Thing) {
         thing.set("certificate_from", Value::Word(day(from)));
         thing.set("certificate_until", Value::Word(day(until)));
     }
-    let now = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0.0, |now| now.as_secs_f64());
     let left = match tls.valid {
-        Some((_, until)) => Value::ns((until - now) * 1e9),
+        Some((_, until)) => Value::ns((until - now()) * 1e9),
         None => Value::Unknown("The certificate cannot be read.".into()),
     };
     thing.set("certificate_left", left);

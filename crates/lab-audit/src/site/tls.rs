@@ -7,10 +7,7 @@ use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::ServerCertVerifier;
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::{CertificateDer, ServerName};
-use rustls::{
-    CertificateError, ClientConfig, ClientConnection, StreamOwned, SupportedProtocolVersion,
-    version,
-};
+use rustls::{ClientConfig, ClientConnection, StreamOwned, SupportedProtocolVersion, version};
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::sync::{Arc, Mutex};
@@ -58,9 +55,7 @@ impl TlsClient {
             (judge(&provider)?, last_verdict.clone(), provider.clone());
         let keep_verdict = move |presented: &PresentedCertificate| {
             let wrong = match &authorities {
-                Ok(authorities) => presented
-                    .wrong(&**authorities)
-                    .map(|e| certificate_error(&e)),
+                Ok(authorities) => presented.wrong(&**authorities),
                 Err(reason) => Some(reason.clone()),
             };
             if let Ok(mut last_verdict) = verdict.lock() {
@@ -212,30 +207,6 @@ fn judge(provider: &Arc<CryptoProvider>) -> Result<Judge, String> {
     built
         .map(Ok)
         .map_err(|e| format!("TLS cannot be set up: {e}"))
-}
-
-/// What is wrong with a certificate, for people.
-fn certificate_error(error: &rustls::Error) -> String {
-    use CertificateError as E;
-    let rustls::Error::InvalidCertificate(reason) = error else {
-        return error.to_string();
-    };
-    let words = match reason {
-        E::Expired | E::ExpiredContext { .. } => "its time is over",
-        E::NotValidYet | E::NotValidYetContext { .. } => "its time has not come yet",
-        E::NotValidForName | E::NotValidForNameContext { .. } => "it is for other names",
-        E::UnknownIssuer => "no authority that this system knows has signed it",
-        E::BadSignature => "its signature is wrong",
-        E::BadEncoding => "it cannot be read as a certificate",
-        E::Revoked => "it was revoked",
-        E::InvalidPurpose | E::InvalidPurposeContext { .. } => "it is not one for servers",
-        // webpki has no other word for it.
-        E::Other(other) if other.to_string().contains("CaUsedAsEndEntity") => {
-            "it is one of an authority (CA:TRUE), as self-signed ones often are, and not of a server"
-        }
-        other => return format!("it is refused ({other})"),
-    };
-    words.into()
 }
 
 /// From when until when a certificate holds.

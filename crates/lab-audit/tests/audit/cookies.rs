@@ -6,7 +6,7 @@ use lab_audit::cookies::input::{Collector, CookieObservation};
 use lab_audit::cookies::{audit, rules};
 use lab_model::audit::{Audit, AuditFinding, EvidenceValue, State};
 use proptest::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 fn observe(text: &str) -> CookieObservation {
@@ -52,6 +52,70 @@ fn cell(audit: &Audit, table: usize, row: &str, column: usize) -> f64 {
     match &row[column] {
         EvidenceValue::Number(number, _) => *number,
         other => panic!("{other:?}"),
+    }
+}
+
+/// A HAR with one response, recorded at a time, that sets a cookie for a month.
+fn har_of_year(year: u16, entry_has_time: bool) -> String {
+    let set = format!("pref=1; Expires=Sat, 05-Dec-{year} 13:44:24 GMT; Path=/; Secure");
+    let mut har: Value = serde_json::from_str(&har(&[
+        ("https://a.example/", "document", "", &[&set]),
+        ("https://a.example/a.png", "image", "pref=1", &[]),
+    ]))
+    .expect("JSON");
+    har["log"]["pages"] = json!([{"startedDateTime": format!("{year}-11-05T13:44:24.000Z")}]);
+    if entry_has_time {
+        har["log"]["entries"][0]["startedDateTime"] =
+            json!(format!("{year}-11-05T14:44:24.000+01:00"));
+    }
+    har.to_string()
+}
+
+#[test]
+fn lifetimes_in_a_har_count_from_its_own_time() {
+    for (year, entry_has_time) in [(2017, true), (2017, false), (2030, true)] {
+        let seen = observe(&har_of_year(year, entry_has_time));
+        assert_eq!(seen.cookies.len(), 1);
+        assert!(!seen.cookies[0].is_deleted);
+        let attributes = seen.cookies[0].attributes.as_ref().expect("attributes");
+        assert_eq!(attributes.lifetime_s, Some(30.0 * 86_400.0), "{year}");
+        assert_eq!(seen.notes, Vec::<String>::new());
+    }
+    let set = "a=1; Expires=Sat, 05 Dec 2099 13:44:24 GMT";
+    let without_times = observe(&har(&[("https://a.example/", "document", "a=1", &[set])]));
+    assert!(
+        without_times.notes[0].contains("counted from now"),
+        "{:?}",
+        without_times.notes
+    );
+}
+
+#[test]
+fn cookies_that_an_exporter_joined_are_split() {
+    let fields = [
+        "foo=bar; Path=/; Expires=Sat, 20 Mar 2027 14:28:57 GMT; HttpOnly; Secure; SameSite=Lax",
+        "baz=x,y; Path=/app; Expires=Sat, 20 Mar 2027 14:28:57 GMT; Secure; SameSite=Lax",
+        "last=1",
+    ];
+    let of = |fields: &[&str]| observe(&har(&[("https://a.example/", "document", "", fields)]));
+    let apart = of(&fields);
+    assert_eq!(apart.cookies.len(), 3);
+    for separator in [", ", ",", "\n"] {
+        let joined = of(&[&fields.join(separator)]);
+        let shown = |seen: &CookieObservation| -> Vec<_> {
+            let cookies = seen.cookies.iter();
+            cookies
+                .map(|c| {
+                    (
+                        c.name.clone(),
+                        c.path.clone(),
+                        c.value_bytes,
+                        c.attributes.as_ref().map(|a| a.http_only),
+                    )
+                })
+                .collect()
+        };
+        assert_eq!(shown(&joined), shown(&apart), "{separator:?}");
     }
 }
 
@@ -418,9 +482,9 @@ fn cookies_that_a_browser_does_not_have_are_not_sent() {
     let mut collector = Collector::new().expect("random numbers");
     let set = |lines: &[&str]| lines.iter().map(|l| l.to_string()).collect::<Vec<_>>();
     let added = set(&["a=1; Path=/", "b=2; Path=/", "c=3; Domain=other.example"]);
-    collector.add_answer("www.a.example", "/", added.into_iter());
+    collector.add_answer("www.a.example", "/", 0.0, added.into_iter());
     let deleted = set(&["a=; Path=/; Max-Age=0", "never=; Max-Age=0"]);
-    collector.add_answer("www.a.example", "/", deleted.into_iter());
+    collector.add_answer("www.a.example", "/", 0.0, deleted.into_iter());
     collector.add_expected_request("www.a.example", "/", RequestKind::Page, None);
     let observation = collector.done();
     let sent = observation.requests[0].cookies.iter();
@@ -436,7 +500,7 @@ fn cookies_that_a_browser_does_not_have_are_not_sent() {
 fn a_request_beyond_the_most_cookies_counts_none_in_place_of_its_own() {
     let mut collector = Collector::new().expect("random numbers");
     let cookies = (0..100_000).map(|number| format!("c{number}=1; Path=/"));
-    collector.add_answer("a.example", "/", cookies);
+    collector.add_answer("a.example", "/", 0.0, cookies);
     collector.text("Cookie: other=1").expect("a request");
     let observation = collector.done();
     assert_eq!(observation.cookies.len(), 100_000);

@@ -248,6 +248,11 @@ fn a_good_site_is_good_and_each_rule_finds_what_is_not() {
             css(&format!("{CSS}X-Evil: \x1b[31m\r\n"), "a{}"),
         ),
         (
+            "resource-readable",
+            State::Advice,
+            css(&format!("{CSS}X-Long: a;\r\n  b\r\n"), "a{}"),
+        ),
+        (
             "server-elsewhere",
             State::Advice,
             ("/", redirect("http://127.0.0.2:1/")),

@@ -3,6 +3,7 @@
 
 use crate::job::LoadJob;
 use crate::requests::RenderedRequest;
+use crate::tls::handshake_error;
 use crate::worker::ErrorText;
 use bytes::Bytes;
 use h2::client::{Builder, SendRequest};
@@ -118,7 +119,7 @@ impl OpenConnection {
             Some(tls) => {
                 let connector = TlsConnector::from(tls.config.clone());
                 let stream = connector.connect(tls.name.clone(), tcp).await;
-                let stream = stream.map_err(unconnected)?;
+                let stream = stream.map_err(|error| unconnected(handshake_error(error)))?;
                 if stream.get_ref().1.alpn_protocol() != Some(b"h2") {
                     let reason = "the server does not agree on HTTP/2 (ALPN)";
                     return Err(unconnected(io::Error::other(reason)));

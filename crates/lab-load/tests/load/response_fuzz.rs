@@ -7,7 +7,7 @@ use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 
 /// What a server said on one connection; as real ones say it.
-const RECORDED: [&str; 11] = [
+const RECORDED: [&str; 12] = [
     "HTTP/1.1 200 OK\r\nServer: nginx/1.22.1\r\nDate: Fri, 21 Nov 2025 19:15:21 GMT\r\nContent-Type: text/html\r\n\
      Content-Length: 13\r\nConnection: keep-alive\r\nETag: \"6737f2f1-d\"\r\nAccept-Ranges: bytes\r\n\r\nHello, world!",
     "HTTP/1.1 200 OK\r\nDate: Fri, 21 Nov 2025 19:15:21 GMT\r\nServer: Apache/2.4.62 (Debian)\r\n\
@@ -26,6 +26,7 @@ const RECORDED: [&str; 11] = [
     "HTTP/1.1 200 OK\nContent-Length: 4\n\nabcd",
     "HTTP/1.1 200 \r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
     "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 5\r\nContent-Length: 5\r\nRetry-After: 1\r\n\r\nlater",
+    "HTTP/1.1 200 OK\r\nX-Device: a=none;b=;\r\n    width=;mobile=false\r\nContent-Length:\r\n\t4\r\n\r\nfold",
 ];
 
 /// What makes trouble where it does not belong.
@@ -133,7 +134,7 @@ fn reference_answer(stream: &[u8], to_head: bool) -> Option<Complete> {
     let mut fields = [httparse::EMPTY_HEADER; 256];
     let mut head = httparse::Response::new(&mut fields);
     // It skips empty lines at the beginning, which no answer has.
-    let length = match head.parse(stream) {
+    let length = match folding_parser().parse_response(&mut head, stream) {
         Ok(httparse::Status::Complete(length)) if stream.starts_with(b"HTTP") => length,
         _ => return None,
     };
@@ -146,7 +147,7 @@ fn reference_answer(stream: &[u8], to_head: bool) -> Option<Complete> {
             .headers
             .iter()
             .filter(|f| f.name.eq_ignore_ascii_case(name));
-        let all: Vec<_> = of_name.map(|f| String::from_utf8_lossy(f.value)).collect();
+        let all: Vec<_> = of_name.map(|f| unfolded(f.value)).collect();
         (!all.is_empty()).then(|| all.join(",").trim().to_ascii_lowercase())
     };
     let (body, used) = match (values("transfer-encoding"), values("content-length")) {
@@ -166,6 +167,19 @@ fn reference_answer(stream: &[u8], to_head: bool) -> Option<Complete> {
     Some((status, body, length + used))
 }
 
+/// With fields that go on over several lines (RFC 9112, section 5.2).
+fn folding_parser() -> httparse::ParserConfig {
+    let mut parser = httparse::ParserConfig::default();
+    parser.allow_obsolete_multiline_headers_in_responses(true);
+    parser
+}
+
+fn unfolded(value: &[u8]) -> String {
+    let value = String::from_utf8_lossy(value);
+    let lines: Vec<&str> = value.lines().map(str::trim).collect();
+    lines.join(" ")
+}
+
 /// A body of chunks, and how long it is with all that belongs to it.
 fn reference_chunks(stream: &[u8]) -> Option<(Vec<u8>, usize)> {
     let (mut body, mut at) = (Vec::new(), 0);
@@ -176,9 +190,13 @@ fn reference_chunks(stream: &[u8]) -> Option<(Vec<u8>, usize)> {
         };
         at += line;
         if size == 0 {
+            // Trailers are fields as those of a head.
+            let begin = b"HTTP/1.1 200 OK\r\n";
+            let trailers = [begin, &stream[at..]].concat();
             let mut fields = [httparse::EMPTY_HEADER; 256];
-            return match httparse::parse_headers(&stream[at..], &mut fields) {
-                Ok(httparse::Status::Complete((used, _))) => Some((body, at + used)),
+            let mut head = httparse::Response::new(&mut fields);
+            return match folding_parser().parse_response(&mut head, &trailers) {
+                Ok(httparse::Status::Complete(used)) => Some((body, at + used - begin.len())),
                 _ => None,
             };
         }

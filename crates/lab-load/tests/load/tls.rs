@@ -2,11 +2,12 @@
 //! Load over HTTP/1.1 and TLS: over connections that are kept and over new ones, and on servers that are
 //! not who they should be.
 
-use crate::authority::Authority;
+use crate::authority::{Authority, self_signed};
 use crate::loading;
 use crate::servers::Server;
-use lab_load::{LoadJob, LoadUrl, SliceRecord, Tls, Trust};
+use lab_load::{LoadJob, LoadUrl, SliceRecord, TLS_FAILURE, Tls, Trust};
 use lab_model::{Arrivals, ErrorKind, Protocol};
+use rcgen::{BasicConstraints, CertificateParams, IsCa, date_time_ymd};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use std::io::{Read, Write};
 use std::sync::Arc;
@@ -81,9 +82,91 @@ fn a_server_that_is_not_who_it_should_be_is_not_asked() {
         record.words[kind].clone().unwrap()
     };
     let words = refused(Trust::File(authority.file()));
-    assert!(words.contains("not valid for name"), "{words}");
+    assert!(
+        words.contains("it is for localhost, not for 127.0.0.1; use a name"),
+        "{words}"
+    );
     let words = refused(Trust::File(Authority::new().file()));
-    assert!(words.contains("certificate"), "{words}");
+    assert!(
+        words.contains("no trusted authority has signed it"),
+        "{words}"
+    );
+    assert!(words.contains("--ca FILE"), "{words}");
     let record = load(&server, "127.0.0.1", Trust::Anybody, true, Arrivals::Closed);
     assert!(record.served > 0);
+}
+
+/// The reason why a server with this certificate, which signs itself, is not asked; `None`: it is.
+fn refusal(params: CertificateParams, is_trusted: bool) -> Option<String> {
+    let (config, folder) = self_signed(params);
+    let server = server(config);
+    let other = Authority::new();
+    let file = match is_trusted {
+        true => folder.path().join("cert.pem"),
+        false => other.file(),
+    };
+    let record = load(
+        &server,
+        "127.0.0.1",
+        Trust::File(file),
+        true,
+        Arrivals::Closed,
+    );
+    let words = record.words[ErrorKind::Connect as usize].clone();
+    assert_eq!(record.served > 0, words.is_none(), "{words:?}");
+    words
+}
+
+/// As `openssl req -x509` makes them, with CA:TRUE, and others; curl takes them by `--cacert`.
+#[test]
+fn a_certificate_that_signs_itself_is_its_own_authority() {
+    let params = |names: &[&str]| {
+        let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+        CertificateParams::new(names).unwrap()
+    };
+    let authority = |mut params: CertificateParams| {
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params
+    };
+    for params in [
+        params(&["127.0.0.1"]),
+        authority(params(&["localhost", "127.0.0.1"])),
+    ] {
+        assert_eq!(refusal(params.clone(), true), None);
+        let words = refusal(params, false).unwrap();
+        assert!(
+            words.starts_with(TLS_FAILURE) && words.contains("self-signed"),
+            "{words}"
+        );
+        assert!(words.contains("--ca FILE"), "{words}");
+    }
+    let mut old = authority(params(&["127.0.0.1"]));
+    (old.not_before, old.not_after) = (date_time_ymd(2019, 1, 1), date_time_ymd(2020, 2, 3));
+    let words = refusal(old, true).unwrap();
+    assert!(words.contains("it expired on 2020-02-03"), "{words}");
+    let mut future = authority(params(&["127.0.0.1"]));
+    (future.not_before, future.not_after) = (date_time_ymd(2090, 1, 1), date_time_ymd(2091, 1, 1));
+    let words = refusal(future, true).unwrap();
+    assert!(
+        words.contains("it is not valid before 2090-01-01"),
+        "{words}"
+    );
+    let words = refusal(authority(params(&["shop.test"])), true).unwrap();
+    assert!(
+        words.contains("it is for shop.test, not for 127.0.0.1"),
+        "{words}"
+    );
+    let words = refusal(authority(params(&[])), true).unwrap();
+    assert!(words.contains("it names no host"), "{words}");
+}
+
+#[test]
+fn a_server_without_tls_is_named_as_such() {
+    let plain = Server::raw(|stream| {
+        let _ = stream.read(&mut [0; 1000]);
+        let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n");
+    });
+    let record = load(&plain, "127.0.0.1", Trust::Anybody, true, Arrivals::Closed);
+    let words = record.words[ErrorKind::Connect as usize].clone().unwrap();
+    assert!(words.contains("is not TLS"), "{words}");
 }

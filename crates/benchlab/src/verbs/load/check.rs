@@ -56,6 +56,10 @@ fn judge_answer(errors: &[(ErrorKind, Option<String>)]) -> Result<Option<String>
         ErrorKind::Timeout | ErrorKind::Unfinished => {
             return Err("timeout: no answer in time; --timeout gives it more".into());
         }
+        // It says itself what to do.
+        ErrorKind::Connect if words.contains(lab_load::TLS_FAILURE) => {
+            return Err(words.trim_start_matches([':', ' ']).to_owned());
+        }
         ErrorKind::Connect => "is it running, and is this its address?",
         ErrorKind::Reset => "does it speak this protocol on this port?",
         ErrorKind::Malformed => {

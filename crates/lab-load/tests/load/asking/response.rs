@@ -72,6 +72,22 @@ fn what_is_cut_off_is_no_answer() {
 }
 
 #[test]
+fn a_field_goes_on_over_several_lines() {
+    let folded =
+        "HTTP/1.1 200 OK\r\nX-Long: a;\r\n  b;\r\n\tc\r\nContent-Length:\r\n  \r\n 3\r\n\r\nabc";
+    assert_bodies(&[folded, folded].concat(), &["abc", "abc"]);
+    let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip,\n\tchunked\r\n\r\n\
+                   3\r\nabc\r\n0\r\nX-Sum: 1,\r\n  2\r\n\r\n";
+    assert_bodies(&[chunked, folded].concat(), &["abc", "abc"]);
+    let closes = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: x,\r\n close\r\n\r\n";
+    assert!(!read(closes.as_bytes(), 5).unwrap()[0].0.keep_alive);
+    // A fold is a blank: it joins no number, and no control character gets in by one.
+    assert_malformed("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n 2\r\n\r\n");
+    assert_malformed("HTTP/1.1 200 OK\r\nX: 1\r\n \0\r\n\r\n");
+    assert_malformed("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n X: 1\r\n\r\n");
+}
+
+#[test]
 fn connections_stay_or_close_as_the_head_says() {
     let stays = |version: &str, connection: &str| {
         let stream = format!("HTTP/{version} 200 OK\r\n{connection}Content-Length: 0\r\n\r\n");

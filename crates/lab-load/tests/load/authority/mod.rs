@@ -34,14 +34,29 @@ impl Authority {
         let key = KeyPair::generate().unwrap();
         let params = CertificateParams::new([name.to_owned()]).unwrap();
         let certificate = params.signed_by(&key, &self.issuer).unwrap();
-        let key = PrivateKeyDer::try_from(key.serialize_der()).unwrap();
-        let chain = vec![CertificateDer::from(certificate)];
-        let ring = Arc::new(rustls::crypto::ring::default_provider());
-        let builder =
-            ServerConfig::builder_with_provider(ring).with_safe_default_protocol_versions();
-        let builder = builder.unwrap().with_no_client_auth();
-        let mut config = builder.with_single_cert(chain, key).unwrap();
-        config.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
-        Arc::new(config)
+        serve(certificate.into(), &key, protocols)
     }
+}
+
+/// A server whose certificate signs itself, and the folder with it as `cert.pem`.
+pub fn self_signed(params: CertificateParams) -> (Arc<ServerConfig>, tempfile::TempDir) {
+    let key = KeyPair::generate().unwrap();
+    let certificate = params.self_signed(&key).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("cert.pem"), certificate.pem()).unwrap();
+    (serve(certificate.into(), &key, &[]), folder)
+}
+
+fn serve(
+    certificate: CertificateDer<'static>,
+    key: &KeyPair,
+    protocols: &[&[u8]],
+) -> Arc<ServerConfig> {
+    let key = PrivateKeyDer::try_from(key.serialize_der()).unwrap();
+    let ring = Arc::new(rustls::crypto::ring::default_provider());
+    let builder = ServerConfig::builder_with_provider(ring).with_safe_default_protocol_versions();
+    let builder = builder.unwrap().with_no_client_auth();
+    let mut config = builder.with_single_cert(vec![certificate], key).unwrap();
+    config.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
+    Arc::new(config)
 }
