@@ -2,7 +2,7 @@
 //! The words of the command line.
 
 pub use crate::options::{AgentLoss, AgentPlacement, Color, DisplayArgs};
-use crate::options::{formats, rate, time};
+use crate::options::{ExpectedStatuses, expected_statuses, formats, rate, time};
 use crate::verbs::audit::args::AuditArgs;
 use crate::verbs::serve::args::ServeArgs;
 pub use crate::verbs::watch::args::WatchArgs;
@@ -308,9 +308,11 @@ pub struct CompareArgs {
     /// A command whose standard output is not the baseline's has failed
     #[arg(long)]
     pub same_output: bool,
-    /// Measure commands that end with another exit status than 0 too
-    #[arg(long, short)]
-    pub ignore_failure: bool,
+    /// Measure commands that end with another exit status than 0 too. Commands are then compared only if all their runs
+    /// ended with the same status, or with one of the statuses that are named
+    #[arg(long, short, value_name = "STATUS,…", num_args = 0..=1, require_equals = true, default_missing_value = "any",
+          value_parser = expected_statuses)]
+    pub ignore_failure: Option<ExpectedStatuses>,
     /// A process that takes longer has failed, and is killed
     #[arg(long, default_value = "10m", value_name = "TIME", value_parser = time)]
     pub time_limit: Duration,

@@ -20,7 +20,20 @@ use cli::{Cli, Verb};
 use exit::Exit;
 use std::process::ExitCode;
 
+/// Variables of the environment that benchlab and its libraries read.
+const VARIABLES: [&str; 8] = [
+    "BENCHLAB_PROJECT",
+    "BENCHLAB_SSH",
+    "BENCHLAB_KUBECTL",
+    "HOME",
+    "NO_COLOR",
+    "SLURM_JOB_ID",
+    "TMPDIR",
+    "XDG_DATA_HOME",
+];
+
 fn main() -> ExitCode {
+    unset_empty_variables();
     let cli = Cli::parse();
     for message in lab_bench::host_settings::restore_abandoned() {
         eprintln!("benchlab: {message}");
@@ -54,6 +67,16 @@ fn main() -> ExitCode {
                 eprintln!("benchlab: {message}");
             }
             ExitCode::from(code)
+        }
+    }
+}
+
+/// Unsets variables that are set and empty, as a line `VARIABLE=` in a script or a CI file leaves them: they count as not set.
+fn unset_empty_variables() {
+    for name in VARIABLES {
+        if std::env::var_os(name).is_some_and(|value| value.is_empty()) {
+            // SAFETY: no other thread runs yet that could read the environment meanwhile.
+            unsafe { std::env::remove_var(name) };
         }
     }
 }

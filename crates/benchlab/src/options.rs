@@ -87,6 +87,25 @@ pub fn rate(text: &str) -> Result<f64, String> {
     rate.ok_or("requests per second are wanted, from 0.001 to 10000000".into())
 }
 
+/// The exit statuses besides 0 that a command may end with; none named: any.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ExpectedStatuses(pub Vec<i32>);
+
+/// `1`, `1,2`, `137`, or `any`.
+pub fn expected_statuses(text: &str) -> Result<ExpectedStatuses, String> {
+    if text == "any" {
+        return Ok(ExpectedStatuses::default());
+    }
+    let statuses = text.split(',').map(|status| {
+        let number = status.trim().parse().ok();
+        number.filter(|number| (1..=255).contains(number))
+    });
+    let statuses: Option<Vec<i32>> = statuses.collect();
+    statuses.map(ExpectedStatuses).ok_or(
+        "expected exit statuses from 1 to 255, such as 1 or 1,2 (128 + N for a command that signal N ended)".into(),
+    )
+}
+
 /// `1.5s`, `500ms`, `2m`, `1h`.
 pub fn time(text: &str) -> Result<Duration, String> {
     let split = text

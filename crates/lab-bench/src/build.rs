@@ -359,6 +359,7 @@ pub fn present(toolchain: &Toolchain) -> bool {
         };
         let mut call = Command::new(program);
         call.args(args)
+            .current_dir(&toolchain.folder)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null());

@@ -120,11 +120,18 @@ impl<'a> CommandWorkload<'a> {
             let message = format!("it did not end within {seconds} s (--time-limit)");
             return Err(self.failed("timeout", message));
         }
-        if ended.code() != 0 && !self.options.ignore_failure {
-            let message = format!(
-                "it ended with {}; --ignore-failure measures it nevertheless",
-                ended.status
-            );
+        if !self.options.accepts(ended.code()) {
+            let message = match self.options.expected_statuses.as_slice() {
+                [] => format!(
+                    "it ended with {}; --ignore-failure={} measures it nevertheless",
+                    ended.status,
+                    ended.code()
+                ),
+                _ => format!(
+                    "it ended with {}, which --ignore-failure does not name",
+                    ended.status
+                ),
+            };
             return Err(self.failed("exit", message));
         }
         let of_baseline = self.plan.baseline == cell.subject;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What an answer must be besides well-formed: its status, its body, values in its JSON.
 
+use crate::content_coding::ContentCoding;
 use crate::error::{JobError, quoted};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -9,6 +10,9 @@ use std::sync::Arc;
 
 /// The longest body that is looked into, bytes.
 const MOST_BODY_BYTES: usize = 16 << 20;
+
+/// A coding makes no body longer by more than so many bytes, and an eighth of it.
+const MAX_CODING_OVERHEAD: usize = 1024;
 
 /// What an answer must be to count as served. Cheap to clone. By default: a status of 2xx or 3xx, whatever
 /// the body.
@@ -42,32 +46,59 @@ impl Expect {
         self.shared.statuses.has(status)
     }
 
-    /// How many bytes of a body [`Expect::body`] needs: one more than the longest right body, so that a longer one is
-    /// noticed; 0 where bodies are not checked.
+    /// How many bytes of a body [`Expect::body`] needs: more than the longest right body has in any coding, so that a longer
+    /// one is noticed; 0 where bodies are not checked.
     pub fn body_capacity(&self) -> usize {
         match &self.shared.body {
-            Some(exact) => exact.len() + 1,
+            Some(exact) => exact.len() + exact.len() / 8 + MAX_CODING_OVERHEAD,
             None if self.shared.json.is_empty() => 0,
             None => MOST_BODY_BYTES + 1,
         }
     }
 
-    /// Whether a body is as expected. `body`: the whole body, or at least its first [`Expect::body_capacity`] bytes.
-    pub fn body(&self, body: &[u8]) -> bool {
+    /// Checks a body, which may be in a content coding. `body`: the whole body, or at least its first
+    /// [`Expect::body_capacity`] bytes. Error: it is not as expected, in words.
+    pub fn body(&self, coding: ContentCoding, body: &[u8]) -> Result<(), String> {
+        let room = self.body_capacity();
+        if room == 0 {
+            return Ok(());
+        }
+        let length = body.len();
+        let unexpected = || Err(format!("a body of {length} bytes that is not as expected"));
+        if length >= room {
+            return unexpected();
+        }
+        if coding == ContentCoding::Identity {
+            return if self.plain_body(body) {
+                Ok(())
+            } else {
+                unexpected()
+            };
+        }
+        match coding.decode(body, MOST_BODY_BYTES as u64) {
+            None => Err(format!(
+                "a body of {length} bytes in a Content-Encoding that cannot be decoded here"
+            )),
+            Some(decoded) if !decoded.is_complete => Err(format!(
+                "a body of {length} bytes that is not in the Content-Encoding that its head says"
+            )),
+            Some(decoded) if self.plain_body(&decoded.bytes) => Ok(()),
+            Some(decoded) => Err(format!(
+                "a body of {length} bytes, {} decoded, that is not as expected",
+                decoded.bytes.len()
+            )),
+        }
+    }
+
+    fn plain_body(&self, body: &[u8]) -> bool {
         let Conditions {
             body: exact, json, ..
         } = &*self.shared;
-        let room = self.body_capacity();
-        if room == 0 {
-            return true;
-        }
-        if body.len() >= room || exact.as_ref().is_some_and(|exact| exact != body) {
+        if exact.as_ref().is_some_and(|exact| exact != body) {
             return false;
         }
-        if json.is_empty() {
-            return true;
-        }
-        serde_json::from_slice(body).is_ok_and(|found| json.iter().all(|j| j.holds(&found)))
+        json.is_empty()
+            || serde_json::from_slice(body).is_ok_and(|found| json.iter().all(|j| j.holds(&found)))
     }
 
     /// What is expected, for people: `status 200`, `body "OK"`, `JSON user.id = 7`.

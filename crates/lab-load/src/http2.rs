@@ -8,9 +8,10 @@ use crate::clock::{now_ns, wake_exactly};
 use crate::job::LoadJob;
 use crate::job::LoadPeriod;
 use crate::queue::Wait;
+use crate::record::CompleteResponse;
 use crate::tracker::{LOOK_NS, MOST_OPENING, PendingRequest, RequestTracker, retry_after_ns};
 use lab_model::ErrorKind;
-use link::{ConnectionSlot, Http2Response, HttpFault, Meter};
+use link::{ConnectionSlot, HttpFault, Meter};
 use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 use std::cell::{Cell, RefCell};
@@ -191,13 +192,11 @@ impl ThreadLoad {
         self.tracker.borrow_mut().take(now_ns())
     }
 
-    fn count(&self, request: PendingRequest, answer: Result<Http2Response, HttpFault>) {
+    fn count(&self, request: PendingRequest, answer: Result<CompleteResponse, HttpFault>) {
         let mut tracker = self.tracker.borrow_mut();
         match answer {
             Err(fault) => tracker.failed(fault.kind, || fault.words),
-            Ok(Http2Response { status, body }) => {
-                tracker.answered(request, status, &body, now_ns())
-            }
+            Ok(response) => tracker.answered(request, &response, now_ns()),
         }
     }
 

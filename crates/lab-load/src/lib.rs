@@ -8,6 +8,7 @@ mod arrival;
 pub mod certificates;
 mod clock;
 mod connection;
+pub mod content_coding;
 mod engine;
 mod error;
 mod expect;

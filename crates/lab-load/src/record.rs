@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What happened in a slice of load.
 
+use crate::content_coding::ContentCoding;
 use crate::expect::Expect;
 use hdrhistogram::Histogram;
-use lab_model::{Counts, ErrorKind, PointId, Slice, SubjectId};
+use lab_model::{Counts, ErrorKind, PointId, Slice, SubjectId, add_statuses};
 
 /// Counts of times. No bucket of a slice reaches 2^32 requests.
 pub type Times = Histogram<u32>;
+
+/// A complete response.
+pub(crate) struct CompleteResponse {
+    pub status: u16,
+    pub coding: ContentCoding,
+    /// Its body, or as much of it as is checked.
+    pub body: Vec<u8>,
+}
 
 /// What happened in a slice of load, in one thread or in all. Of constant size.
 #[derive(Clone, Debug)]
@@ -21,6 +30,8 @@ pub struct SliceRecord {
     pub served: u64,
     /// Requests that were not answered as they should be, in the order of [`ErrorKind::ALL`].
     pub errors: [u64; ErrorKind::ALL.len()],
+    /// How many responses had which status code, in ascending order.
+    pub statuses: Vec<(u16, u64)>,
     /// Connections opened.
     pub connects: u64,
     /// Bytes received.
@@ -54,6 +65,7 @@ impl SliceRecord {
             offered: 0,
             served: 0,
             errors: Default::default(),
+            statuses: Vec::new(),
             connects: 0,
             received_bytes: 0,
             read_times: 0,
@@ -72,14 +84,23 @@ impl SliceRecord {
         self.words[kind as usize].get_or_insert_with(words);
     }
 
-    /// Counts an answer: served, if it is as expected. `times` are the response and the service time, ns.
-    pub(crate) fn judge(&mut self, expect: &Expect, status: u16, body: &[u8], times: (u64, u64)) {
-        if !expect.status(status) {
+    /// Counts a response: served, if it is as expected. `times` are the response and the service time, ns.
+    pub(crate) fn judge(
+        &mut self,
+        expect: &Expect,
+        response: &CompleteResponse,
+        times: (u64, u64),
+    ) {
+        let CompleteResponse {
+            status,
+            coding,
+            body,
+        } = response;
+        add_statuses(&mut self.statuses, &[(*status, 1)]);
+        if !expect.status(*status) {
             self.error(ErrorKind::Status, || format!("status {status}"));
-        } else if !expect.body(body) {
-            let length = body.len();
-            let words = || format!("a body of {length} bytes that is not as expected");
-            self.error(ErrorKind::Body, words);
+        } else if let Err(reason) = expect.body(*coding, body) {
+            self.error(ErrorKind::Body, || reason);
         } else {
             self.served += 1;
             self.response.saturating_record(times.0);
@@ -96,6 +117,7 @@ impl SliceRecord {
         for (own, others) in self.errors.iter_mut().zip(&other.errors) {
             *own += others;
         }
+        add_statuses(&mut self.statuses, &other.statuses);
         self.connects += other.connects;
         self.received_bytes += other.received_bytes;
         self.read_times += other.read_times;
@@ -124,6 +146,7 @@ impl SliceRecord {
         used.for_each(Histogram::reset);
         self.words.iter_mut().for_each(|words| *words = None);
         (self.offered, self.served, self.errors) = (0, 0, Default::default());
+        self.statuses.clear();
         (self.wall_ns, self.drain_ns) = (0, 0);
         (self.connects, self.received_bytes, self.read_times) = (0, 0, 0);
         (self.cpu_ns, self.busiest_cpu_ns) = (0, 0);
@@ -141,6 +164,7 @@ impl SliceRecord {
             offered: self.offered,
             served: self.served,
             errors: errors.filter(|(_, count)| *count > 0).collect(),
+            statuses: self.statuses.clone(),
             connects: self.connects,
             received_bytes: self.received_bytes,
             read_times: self.read_times,

@@ -255,6 +255,7 @@ impl RequestFileReader<'_> {
                 script.wrong("scripts are not run; `--expect-json` and the like check answers")
             );
         }
+        body.iter().try_for_each(no_variables)?;
         let text: String = body.iter().map(|line| line.with_end).collect();
         request.body = Bytes::from(text.trim_end_matches(['\r', '\n']).to_owned());
         Ok(next)

@@ -2,6 +2,7 @@
 //! Answers in HTTP/1.1 (RFC 9112), read as they come in, in pieces of any size. Nothing of a body is
 //! copied, and of a head only what was cut in two.
 
+use crate::content_coding::ContentCoding;
 use memchr::memchr;
 
 /// The most bytes of a head, or of the trailers behind a body.
@@ -26,6 +27,8 @@ pub struct ResponseEnd {
     pub status: u16,
     /// The connection may be used again.
     pub keep_alive: bool,
+    /// The coding of its body.
+    pub coding: ContentCoding,
 }
 
 /// An answer that is not HTTP/1.1: why.
@@ -82,6 +85,7 @@ struct ResponseHead {
     chunked: Option<bool>,
     close: bool,
     stays: bool,
+    coding: ContentCoding,
 }
 
 impl ResponseReader {
@@ -166,6 +170,7 @@ impl ResponseReader {
             version_1_0,
             close,
             stays,
+            coding,
             ..
         } = self.head;
         let until_close = self.stage == HeadStage::UntilClose;
@@ -173,6 +178,7 @@ impl ResponseReader {
         ResponseEnd {
             status,
             keep_alive: !until_close && !close && (!version_1_0 || stays),
+            coding,
         }
     }
 
@@ -277,7 +283,8 @@ impl ResponseHead {
         match name.len() {
             10 if name.eq_ignore_ascii_case(b"connection") => self.connection(value),
             14 if name.eq_ignore_ascii_case(b"content-length") => self.content_length(value)?,
-            17 if name.eq_ignore_ascii_case(b"transfer-encoding") => self.coding(value),
+            16 if name.eq_ignore_ascii_case(b"content-encoding") => self.content_coding(value),
+            17 if name.eq_ignore_ascii_case(b"transfer-encoding") => self.transfer_coding(value),
             _ => {}
         }
         Ok(())
@@ -305,7 +312,15 @@ impl ResponseHead {
         Ok(())
     }
 
-    fn coding(&mut self, value: &[u8]) {
+    /// Several are one after the other.
+    fn content_coding(&mut self, value: &[u8]) {
+        self.coding = match self.coding {
+            ContentCoding::Identity => ContentCoding::parse(value),
+            _ => ContentCoding::Unknown,
+        };
+    }
+
+    fn transfer_coding(&mut self, value: &[u8]) {
         let last = value.rsplit(|&c| c == b',').next().unwrap_or_default();
         self.chunked = Some(last.trim_ascii().eq_ignore_ascii_case(b"chunked"));
     }

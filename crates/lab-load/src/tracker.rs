@@ -5,7 +5,7 @@
 use crate::clock::{now_ns, thread_cpu_ns};
 use crate::job::{LoadJob, LoadPeriod};
 use crate::queue::{Queue, Wait};
-use crate::record::SliceRecord;
+use crate::record::{CompleteResponse, SliceRecord};
 use lab_model::{Arrivals, ErrorKind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -203,12 +203,11 @@ impl RequestTracker {
     }
 
     /// Counts an answer, right or wrong.
-    pub fn answered(&mut self, request: PendingRequest, status: u16, body: &[u8], at_ns: u64) {
+    pub fn answered(&mut self, request: PendingRequest, response: &CompleteResponse, at_ns: u64) {
         self.pending -= 1;
         self.answered_ns = self.answered_ns.max(at_ns);
         let times = [request.due_ns, request.sent_ns].map(|from| at_ns.saturating_sub(from));
-        self.record
-            .judge(&self.job.expect, status, body, times.into());
+        self.record.judge(&self.job.expect, response, times.into());
     }
 
     /// Counts a pending request that will not be answered.

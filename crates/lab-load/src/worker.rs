@@ -8,6 +8,7 @@ use crate::job::LoadJob;
 use crate::job::LoadPeriod;
 use crate::poll::Poll;
 use crate::queue::Wait;
+use crate::record::CompleteResponse;
 use crate::response::ResponseEnd;
 use crate::stream::Stream;
 use crate::tracker::{LOOK_NS, MOST_OPENING, PendingRequest, RequestTracker, retry_after_ns};
@@ -349,7 +350,12 @@ impl Worker {
             return true;
         };
         let now = self.came_ns(arrival, request.sent_ns);
-        self.tracker.answered(request, answer.status, &body, now);
+        let response = CompleteResponse {
+            status: answer.status,
+            coding: answer.coding,
+            body,
+        };
+        self.tracker.answered(request, &response, now);
         let stays = answer.keep_alive && self.job.keep_alive;
         if !stays {
             self.connections[i].close();

@@ -46,7 +46,7 @@ pub use sample::{
 };
 pub use serving::{Content, Example, ServedFile, Serving};
 pub use shape::{LINK, Shape, Shaper};
-pub use slice::{AgentSlice, ErrorKind, Slice};
+pub use slice::{AgentSlice, ErrorKind, Slice, add_statuses};
 pub use slice_times::{PackedTimes, SliceTimes, TimesColumn, TimesInFile};
 pub use watched::{
     LineCounts, PageKind, Watched, WatchedCell, WatchedHour, WatchedPage, WatchedSource,

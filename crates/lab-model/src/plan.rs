@@ -69,8 +69,20 @@ pub struct Commands {
     pub same_output: bool,
     /// A run that ends with another status than 0 counts like any other.
     pub ignore_failure: bool,
+    /// The only statuses besides 0 that a run may end with; empty: with `ignore_failure`, any.
+    #[serde(default)]
+    pub expected_statuses: Vec<i32>,
     /// Where the commands run; `None`: the pilot finds out.
     pub cores: Option<Cores>,
+}
+
+impl Commands {
+    /// Whether a run that ended with this exit status counts.
+    pub fn accepts(&self, status: i32) -> bool {
+        let is_named =
+            || self.expected_statuses.is_empty() || self.expected_statuses.contains(&status);
+        status == 0 || self.ignore_failure && is_named()
+    }
 }
 
 /// Where work is done.

@@ -70,6 +70,9 @@ pub struct Slice {
     pub served: u64,
     /// Requests that were not, by kind; only kinds that happened.
     pub errors: Vec<(ErrorKind, u64)>,
+    /// How many responses had which status code, in ascending order; empty: not known, or none was HTTP.
+    #[serde(default)]
+    pub statuses: Vec<(u16, u64)>,
     /// Connections opened.
     pub connects: u64,
     /// Bytes received.
@@ -142,6 +145,7 @@ impl Slice {
             }
         }
         self.errors.sort_by_key(|(kind, _)| *kind);
+        add_statuses(&mut self.statuses, &other.statuses);
         self.connects += other.connects;
         self.received_bytes += other.received_bytes;
         self.read_times += other.read_times;
@@ -170,6 +174,16 @@ impl Slice {
         left.iter().for_each(|part| slice.add(&part.slice));
         slice.agents = left;
         (slice.wall_ns > 0).then_some(slice)
+    }
+}
+
+/// Adds to counts of responses by status code, which are in ascending order.
+pub fn add_statuses(counts: &mut Vec<(u16, u64)>, others: &[(u16, u64)]) {
+    for &(status, count) in others {
+        match counts.binary_search_by_key(&status, |(known, _)| *known) {
+            Ok(index) => counts[index].1 += count,
+            Err(index) => counts.insert(index, (status, count)),
+        }
     }
 }
 

@@ -15,8 +15,8 @@ pub fn program(line: &str, parameters: &[&str]) -> Result<(Vec<String>, bool), S
 }
 
 /// Whether a line holds something that a shell would not take literally (POSIX.1-2017, Shell Command
-/// Language, 2.2 and 2.6): an operator, an expansion, a pattern, a comment, a reserved word or an
-/// assignment. The names of parameters in braces are the lab's.
+/// Language, 2.2 and 2.6): an operator, an expansion, a pattern, a comment, a reserved word, a builtin
+/// or an assignment. The names of parameters in braces are the lab's.
 fn needs_shell(line: &str, parameters: &[&str]) -> bool {
     let line = parameters.iter().fold(line.to_owned(), |line, name| {
         line.replace(&format!("{{{name}}}"), "x")
@@ -41,12 +41,22 @@ fn needs_shell(line: &str, parameters: &[&str]) -> bool {
         }
     }
     let mut words = line.split_whitespace();
-    let assigns = words.next().is_some_and(|w| w.contains('='));
-    assigns
+    let first = words.next().unwrap_or_default();
+    first.contains('=')
+        || BUILTINS.contains(&first)
         || line
             .split_whitespace()
             .any(|w| ["{", "}", "!"].contains(&w))
 }
+
+/// Commands that only a shell has (POSIX.1-2017, Shell Command Language, 2.14 and 2.9.4, and utilities that change the
+/// shell itself). Those that are programs, too, such as `test` and `echo`, are run as programs.
+const BUILTINS: [&str; 40] = [
+    ".", ":", "alias", "bg", "break", "case", "cd", "command", "continue", "eval", "exec", "exit",
+    "export", "fc", "fg", "for", "getopts", "hash", "if", "jobs", "local", "read", "readonly",
+    "return", "set", "shift", "source", "times", "trap", "type", "ulimit", "umask", "unalias",
+    "unset", "until", "wait", "while", "[[", "function", "select",
+];
 
 #[cfg(test)]
 mod tests {
@@ -95,6 +105,11 @@ mod tests {
             "! a",
             "{ a; }",
             "a\nb",
+            "exit 3",
+            ". ./x",
+            "cd /tmp",
+            ":",
+            "while false; do true; done",
         ] {
             assert!(shell(line), "{line}");
         }

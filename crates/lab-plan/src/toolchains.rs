@@ -6,7 +6,7 @@ use crate::PlanError;
 use crate::place::Project;
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// All toolchains by name.
 #[derive(Clone, Debug, Deserialize)]
@@ -14,7 +14,7 @@ use std::path::Path;
 pub struct Toolchains(BTreeMap<String, Toolchain>);
 
 /// One of them.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Toolchain {
     /// The title for people.
@@ -22,9 +22,12 @@ pub struct Toolchain {
     /// Programs that must be in PATH.
     #[serde(default)]
     pub programs: Vec<String>,
-    /// Commands that must succeed.
+    /// Commands that must succeed in its folder.
     #[serde(default)]
     pub probes: Vec<Vec<String>>,
+    /// The project's folder, which paths in the probes are relative to.
+    #[serde(skip)]
+    pub folder: PathBuf,
     /// Debian packages of it; empty if Debian has none that is new enough.
     #[serde(default)]
     pub debian: Vec<String>,
@@ -57,7 +60,12 @@ impl Toolchains {
         let path = Path::new("experiments/toolchains.toml");
         let text = std::fs::read_to_string(project.folder().join(path))
             .map_err(|e| PlanError::of_request(format!("{}: {e}", path.display())))?;
-        toml::from_str(&text).map_err(|e| PlanError::toml(path, &text, &e))
+        let mut toolchains: Toolchains =
+            toml::from_str(&text).map_err(|e| PlanError::toml(path, &text, &e))?;
+        for toolchain in toolchains.0.values_mut() {
+            toolchain.folder = project.folder().to_path_buf();
+        }
+        Ok(toolchains)
     }
 
     /// A toolchain.

@@ -126,7 +126,18 @@ pub struct Refusal {
     pub point: Option<PointId>,
     /// A sentence that names the differing setting or the failure.
     pub why: String,
-    /// The baseline failed, so the refusal says nothing against the subject.
+    /// Its kind.
     #[serde(skip)]
-    pub without_baseline: bool,
+    pub kind: RefusalKind,
+}
+
+/// The reason for a pair that was not compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RefusalKind {
+    /// The subject failed, or did other work than the baseline.
+    Subject,
+    /// The baseline failed, so the refusal says nothing against the subject.
+    WithoutBaseline,
+    /// The runs of the two did not all end with one exit status.
+    ExitStatus,
 }

@@ -2,9 +2,10 @@
 //! Which subjects are not compared, where and why: they failed, or did not work under the
 //! baseline's settings. Same work or no comparison.
 
-use crate::analysis::Refusal;
+use crate::analysis::{Refusal, RefusalKind};
 use crate::settings;
 use lab_model::{Failure, Plan, PointId, Run, SubjectId};
+use std::collections::BTreeMap;
 
 /// Everything that is not compared, by subject, then point. A reason that holds at every point is
 /// given once, with no point.
@@ -12,6 +13,7 @@ pub fn refusals(run: &Run, plan: &Plan) -> Vec<Refusal> {
     let mut reasons = failures(run, plan);
     reasons.extend(without_baseline(run, plan));
     reasons.extend(different_settings(run, plan));
+    reasons.extend(different_exits(run, plan));
     reasons.sort_by_key(|reason| (reason.subject, reason.point));
     gathered(reasons, plan)
 }
@@ -72,7 +74,7 @@ fn failures(run: &Run, plan: &Plan) -> Vec<Refusal> {
         subject: f.subject,
         point: f.point,
         why: format!("failed ({}): {}", f.kind, f.message),
-        without_baseline: false,
+        kind: RefusalKind::Subject,
     };
     run.failures
         .iter()
@@ -94,7 +96,7 @@ fn without_baseline(run: &Run, plan: &Plan) -> Vec<Refusal> {
             subject,
             point: Some(point),
             why: format!("there is nothing to compare it with: the baseline {name} failed"),
-            without_baseline: true,
+            kind: RefusalKind::WithoutBaseline,
         })
         .collect()
 }
@@ -109,9 +111,68 @@ fn different_settings(run: &Run, plan: &Plan) -> Vec<Refusal> {
             subject: difference.subject,
             point: Some(difference.point),
             why: format!("not the same settings: {}", difference.sentence(plan)),
-            without_baseline: false,
+            kind: RefusalKind::Subject,
         })
         .collect()
+}
+
+/// Commands whose runs did not all end with the same exit status as the baseline's: one that failed did other work. Where
+/// the plan names statuses that are expected, no other one counts as a run, and all are compared.
+fn different_exits(run: &Run, plan: &Plan) -> Vec<Refusal> {
+    let Some(commands) = plan.commands() else {
+        return Vec::new();
+    };
+    if !commands.ignore_failure || !commands.expected_statuses.is_empty() {
+        return Vec::new();
+    }
+    let mut statuses: BTreeMap<(SubjectId, PointId), ExitStatuses> = BTreeMap::new();
+    for exit in run.blocks.iter().flat_map(|block| &block.exits) {
+        let counts = statuses.entry((exit.subject, exit.point)).or_default();
+        *counts.0.entry(exit.status).or_default() += 1;
+    }
+    let baseline = plan.baseline;
+    let name = &plan.subjects[baseline].name;
+    let others = statuses
+        .iter()
+        .filter(|((subject, _), _)| *subject != baseline && !plan.subjects[*subject].overhead);
+    let refusals = others.filter_map(|(&(subject, point), own)| {
+        let of_baseline = statuses.get(&(baseline, point))?;
+        if own.is_same_single(of_baseline) || failed(run, subject, point) {
+            return None;
+        }
+        let why = format!("{}, those of {name}: {}", own.words(), of_baseline.words());
+        Some(Refusal {
+            subject,
+            point: Some(point),
+            why: format!("its runs ended with other exit statuses: {why}"),
+            kind: RefusalKind::ExitStatus,
+        })
+    });
+    refusals.collect()
+}
+
+/// How many runs of a command ended with which exit status.
+#[derive(Default)]
+struct ExitStatuses(BTreeMap<i32, usize>);
+
+impl ExitStatuses {
+    /// Whether all runs of both ended with one status.
+    fn is_same_single(&self, other: &ExitStatuses) -> bool {
+        self.0.len() == 1 && self.0.keys().eq(other.0.keys())
+    }
+
+    /// `2 of 20 with 1, 18 with 0`
+    fn words(&self) -> String {
+        let all: usize = self.0.values().sum();
+        let mut counts: Vec<(&i32, &usize)> = self.0.iter().collect();
+        // Failures come first.
+        counts.sort_by_key(|(status, _)| **status == 0);
+        let parts = counts.iter().map(|(status, count)| match **count == all {
+            true => format!("all {all} with {status}"),
+            false => format!("{count} of {all} with {status}"),
+        });
+        parts.collect::<Vec<String>>().join(", ")
+    }
 }
 
 /// The same with every reason once, and reasons that hold at all points without a point.

@@ -343,6 +343,14 @@ fn or_zero(db: &Connection, table: &str, name: &'static str) -> rusqlite::Result
     })
 }
 
+fn or_null(db: &Connection, table: &str, name: &'static str) -> rusqlite::Result<&'static str> {
+    Ok(if has_column(db, table, name)? {
+        name
+    } else {
+        "NULL"
+    })
+}
+
 /// The agents; none in files that are older than the table.
 fn agents(db: &Connection) -> rusqlite::Result<Vec<Agent>> {
     if !has_table(db, "agent")? {
@@ -568,10 +576,11 @@ fn slices(
     blocks: &mut [Block],
 ) -> rusqlite::Result<()> {
     let read_times = or_zero(db, "slice", "read_times")?;
+    let statuses = or_null(db, "slice", "statuses")?;
     let sql = format!(
         "SELECT block, point, subject, pass, wall_ns, offered, served, connects, received_bytes, cpu_ns,
                 busiest_cpu_ns, server_cpu_ns, server_bytes, server_threads, response, service, lag,
-                drain_ns, foreign_ns, redone, id, rowid, {read_times}
+                drain_ns, foreign_ns, redone, id, rowid, {read_times}, {statuses}
          FROM slice"
     );
     let columns = TimesColumns::of(file, "slice");
@@ -618,9 +627,10 @@ fn agent_slices(db: &Connection, file: &Arc<OpenFile>) -> rusqlite::Result<Vec<(
         return Ok(Vec::new());
     }
     let read_times = or_zero(db, "agent_slice", "read_times")?;
+    let statuses = or_null(db, "agent_slice", "statuses")?;
     let sql = format!(
         "SELECT slice, agent, late_ns, not_sent, wall_ns, offered, served, errors, connects, received_bytes,
-                cpu_ns, busiest_cpu_ns, drain_ns, response, service, lag, rowid, {read_times}
+                cpu_ns, busiest_cpu_ns, drain_ns, response, service, lag, rowid, {read_times}, {statuses}
          FROM agent_slice ORDER BY rowid"
     );
     let columns = TimesColumns::of(file, "agent_slice");
@@ -631,6 +641,7 @@ fn agent_slices(db: &Connection, file: &Arc<OpenFile>) -> rusqlite::Result<Vec<(
             offered: r.get(5)?,
             served: r.get(6)?,
             errors: json(&r.get::<_, String>(7)?)?,
+            statuses: statuses_of(r, 18)?,
             connects: r.get(8)?,
             received_bytes: r.get(9)?,
             read_times: r.get::<_, Option<u64>>(17)?.unwrap_or(0),
@@ -652,6 +663,12 @@ fn agent_slices(db: &Connection, file: &Arc<OpenFile>) -> rusqlite::Result<Vec<(
     })
 }
 
+/// Responses by status code; none in files that are older than the column.
+fn statuses_of(r: &Row, column: usize) -> rusqlite::Result<Vec<(u16, u64)>> {
+    let text: Option<String> = r.get(column)?;
+    text.map_or(Ok(Vec::new()), |text| json(&text))
+}
+
 fn slice(r: &Row, [response, service, lag]: [SliceTimes; 3]) -> rusqlite::Result<Slice> {
     Ok(Slice {
         point: r.get(1)?,
@@ -661,6 +678,7 @@ fn slice(r: &Row, [response, service, lag]: [SliceTimes; 3]) -> rusqlite::Result
         offered: r.get(5)?,
         served: r.get(6)?,
         errors: Vec::new(),
+        statuses: statuses_of(r, 23)?,
         connects: r.get(7)?,
         received_bytes: r.get(8)?,
         read_times: r.get::<_, Option<u64>>(22)?.unwrap_or(0),

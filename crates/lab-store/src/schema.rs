@@ -43,14 +43,14 @@ CREATE TABLE slice (id INTEGER PRIMARY KEY, block INTEGER, point INTEGER, subjec
                     wall_ns INTEGER, offered INTEGER, served INTEGER, connects INTEGER,
                     received_bytes INTEGER, cpu_ns INTEGER, busiest_cpu_ns INTEGER, server_cpu_ns INTEGER,
                     server_bytes INTEGER, server_threads INTEGER, response BLOB, service BLOB, lag BLOB,
-                    drain_ns INTEGER, foreign_ns INTEGER, redone INTEGER, read_times INTEGER);
+                    drain_ns INTEGER, foreign_ns INTEGER, redone INTEGER, read_times INTEGER, statuses TEXT);
 CREATE TABLE slice_error (slice INTEGER, kind TEXT, count INTEGER);
 CREATE TABLE agent (id INTEGER PRIMARY KEY, name TEXT, launcher TEXT, machine TEXT, version TEXT, host TEXT,
                     clock_ahead_ns INTEGER, clock_error_ns INTEGER, round_trip_ns INTEGER, lost TEXT);
 CREATE TABLE agent_slice (slice INTEGER, agent INTEGER, late_ns INTEGER, not_sent INTEGER, wall_ns INTEGER,
                           offered INTEGER, served INTEGER, errors TEXT, connects INTEGER, received_bytes INTEGER,
                           cpu_ns INTEGER, busiest_cpu_ns INTEGER, drain_ns INTEGER, response BLOB, service BLOB,
-                          lag BLOB, read_times INTEGER);
+                          lag BLOB, read_times INTEGER, statuses TEXT);
 CREATE TABLE metric (id TEXT PRIMARY KEY, title TEXT, unit TEXT, better TEXT) WITHOUT ROWID;
 CREATE TABLE reading (block INTEGER, subject INTEGER, point INTEGER, pass INTEGER, metric TEXT, value REAL,
                       redone INTEGER);
@@ -69,9 +69,11 @@ CREATE VIEW result AS
 ";
 
 /// Columns that files of earlier labs lack: the table, and the column with its type.
-const LATER: [(&str, &str, &str); 2] = [
+const LATER: [(&str, &str, &str); 4] = [
     ("slice", "read_times", "INTEGER"),
+    ("slice", "statuses", "TEXT"),
     ("agent_slice", "read_times", "INTEGER"),
+    ("agent_slice", "statuses", "TEXT"),
 ];
 
 /// Whether a file's table has a column.

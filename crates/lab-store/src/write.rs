@@ -515,7 +515,7 @@ impl BlockWriter<'_> {
         let [response, service, lag] = [blob(&s.response)?, blob(&s.service)?, blob(&s.lag)?];
         self.run.in_transaction(|| {
             self.run.execute(
-                "INSERT INTO slice VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO slice VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 params![
                 self.id,
                 s.point,
@@ -537,7 +537,8 @@ impl BlockWriter<'_> {
                 s.drain_ns,
                 s.foreign_ns,
                 redone,
-                s.read_times
+                s.read_times,
+                as_json(&s.statuses)
             ])?;
             let slice = self.run.db.last_insert_rowid();
             s.errors.iter().try_for_each(|(kind, count)| {
@@ -555,7 +556,7 @@ impl BlockWriter<'_> {
         let blob = |times| histogram::blob(times).map_err(beyond);
         let s = &part.slice;
         self.run.execute(
-            "INSERT INTO agent_slice VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO agent_slice VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             params![
                 slice,
                 part.agent,
@@ -573,7 +574,8 @@ impl BlockWriter<'_> {
                 blob(&s.response)?,
                 blob(&s.service)?,
                 blob(&s.lag)?,
-                s.read_times
+                s.read_times,
+                as_json(&s.statuses)
             ],
         )?;
         Ok(self.run.db.last_insert_rowid())

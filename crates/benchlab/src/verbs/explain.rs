@@ -246,11 +246,8 @@ fn ensure_tools(install_missing: bool) -> Result<(), Exit> {
     let missing = ["strace", "valgrind"].map(|name| Toolchain {
         title: name.into(),
         programs: vec![name.into()],
-        probes: Vec::new(),
         debian: vec![name.into()],
-        advice: None,
-        service: false,
-        units: Vec::new(),
+        ..Toolchain::default()
     });
     let missing: Vec<&Toolchain> = missing
         .iter()

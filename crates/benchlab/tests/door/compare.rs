@@ -294,6 +294,51 @@ fn outputs_are_compared_byte_by_byte() {
     );
 }
 
+/// A command that fails did other work, however fast it was.
+#[test]
+fn commands_that_end_with_different_statuses_are_not_compared() {
+    let one_line = |outcome: &Outcome| {
+        let words: Vec<&str> = outcome.stdout.split_whitespace().collect();
+        words.join(" ")
+    };
+    let place = Place::new();
+    place.script(
+        "flaky",
+        "read n <count; echo $((n + 1)) >count; exit $((n % 3 == 0))",
+    );
+    fs::write(place.0.join("count"), "1\n").unwrap();
+    let outcome = place.short(&["true", "exit 2", "./flaky", "--ignore-failure", "--gate"]);
+    let screen = one_line(outcome.expect(4));
+    for text in [
+        "B is not compared: its runs ended with other exit statuses: all 8 with 2, those of A: all 8 with 0.",
+        "C is not compared: its runs ended with other exit statuses:",
+        "of 8 with 1,",
+    ] {
+        assert!(screen.contains(text), "{screen}");
+    }
+    assert!(!screen.contains("faster"), "{screen}");
+    assert!(place.0.load().failures.is_empty());
+
+    // Both always end alike, or as the user expects.
+    for args in [
+        &["exit 2", "sh -c 'exit 2'", "-i"][..],
+        &["true", "exit 2", "--ignore-failure=2"],
+    ] {
+        let place = Place::new();
+        let outcome = place.short(args);
+        let screen = one_line(outcome.expect(0));
+        assert!(!screen.contains("not compared"), "{screen}");
+    }
+    let place = Place::new();
+    place
+        .short(&["true", "exit 2", "--ignore-failure=1,3"])
+        .says(&["it ended with exit status: 2, which --ignore-failure does not name"]);
+    place
+        .short(&["true", "false", "--ignore-failure=0"])
+        .expect(2)
+        .says(&["expected exit statuses from 1 to 255"]);
+}
+
 #[test]
 fn a_command_that_fails_is_a_result_and_stops_nobody() {
     let place = Place::new();
@@ -307,7 +352,7 @@ fn a_command_that_fails_is_a_result_and_stops_nobody() {
         "good",
     ]);
     outcome.expect(0).says(&[
-        "B failed at run: exit: it ended with exit status: 7; --ignore-failure measures it nevertheless",
+        "B failed at run: exit: it ended with exit status: 7; --ignore-failure=7 measures it nevertheless",
         "D failed at run: start: `nowhere-to-be-found` cannot be started: No such file or directory",
     ]);
     let run = place.0.load();

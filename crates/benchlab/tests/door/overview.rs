@@ -76,6 +76,44 @@ fn the_doctor_says_what_brings_each_thing_and_the_one_command_for_all() {
     ]);
 }
 
+/// Paths in probes are relative to the project, wherever benchlab is called; an empty variable is as good as none.
+#[test]
+fn what_is_installed_does_not_depend_on_the_current_folder() {
+    let project = Project::noop(&[]);
+    let file = project.join("experiments/toolchains.toml");
+    let more = "\n[here]\ntitle = \"Here in the project\"\nprobes = [[\"test\", \"-f\", \"experiments/toolchains.toml\"]]\n";
+    fs::write(&file, fs::read_to_string(&file).unwrap() + more).unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    for words in [&["doctor"][..], &["list", "t", "--full"]] {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_benchlab"));
+        let command = command.args(words).arg("--project").arg(project.path());
+        let elsewhere = outcome(command.current_dir(&elsewhere).output().unwrap());
+        assert!(
+            !elsewhere.expect(0).stdout.contains("missing  Here"),
+            "{}",
+            elsewhere.stdout
+        );
+    }
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_benchlab"));
+    for name in [
+        "BENCHLAB_PROJECT",
+        "XDG_DATA_HOME",
+        "TMPDIR",
+        "HOME",
+        "BENCHLAB_SSH",
+    ] {
+        command.env(name, "");
+    }
+    let listed = outcome(
+        command
+            .arg("list")
+            .current_dir(project.path())
+            .output()
+            .unwrap(),
+    );
+    listed.expect(0);
+}
+
 /// A single subject with a sweep has an answer: where it is fastest. Without a sweep nothing was compared.
 #[test]
 fn a_sweep_answers_of_one_subject_alone() {

@@ -7,7 +7,8 @@ use super::served::served_by;
 use crate::date::unix_seconds;
 use crate::value::{Class, Thing, Value};
 use flate2::Compression;
-use flate2::read::{GzDecoder, GzEncoder};
+use flate2::read::GzEncoder;
+use lab_load::content_coding::ContentCoding;
 use std::io::Read;
 use url::Url;
 
@@ -244,31 +245,15 @@ pub fn text(answer: &PageResponse) -> Result<String, String> {
         .field("content-encoding")
         .filter(|_| !answer.is_decoded);
     let encoding = encoded.unwrap_or_default().trim().to_ascii_lowercase();
-    let decoder: Box<dyn Read + '_> = match encoding.as_str() {
-        "" | "identity" => Box::new(body),
-        "gzip" | "x-gzip" => Box::new(GzDecoder::new(body)),
-        "br" => Box::new(brotli_decompressor::Decompressor::new(body, 4096)),
-        "zstd" => Box::new(zstd_decoder(body).map_err(|e| e.to_string())?),
-        other => {
-            return Err(format!(
-                "it is in the encoding `{other}`, which is not known"
-            ));
-        }
-    };
-    let mut plain = Vec::new();
-    let read = decoder.take(MOST_BODY as u64).read_to_end(&mut plain);
+    let coding = ContentCoding::parse(encoding.as_bytes());
+    let decoded = coding
+        .decode(body, MOST_BODY as u64)
+        .ok_or_else(|| format!("it is in the encoding `{encoding}`, which is not known"))?;
     // A body that was cut is decoded as far as it goes.
-    if read.is_err() && plain.is_empty() && !body.is_empty() {
+    if !decoded.is_complete && decoded.bytes.is_empty() && !body.is_empty() {
         return Err(format!("it cannot be decoded as `{encoding}`"));
     }
-    Ok(String::from_utf8_lossy(&plain).into_owned())
-}
-
-/// With a window of 8 MiB at most (RFC 9659): larger ones would take memory that the server chooses.
-fn zstd_decoder(body: &[u8]) -> std::io::Result<zstd::Decoder<'_, &[u8]>> {
-    let mut decoder = zstd::Decoder::with_buffer(body)?;
-    decoder.window_log_max(23)?;
-    Ok(decoder)
+    Ok(String::from_utf8_lossy(&decoded.bytes).into_owned())
 }
 
 fn is_compressible(media: &str) -> bool {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A connection that speaks HTTP/2 (RFC 9113), and what a request over it comes to.
 
+use crate::content_coding::ContentCoding;
 use crate::job::LoadJob;
+use crate::record::CompleteResponse;
 use crate::requests::RenderedRequest;
 use crate::tls::handshake_error;
 use crate::worker::ErrorText;
@@ -28,13 +30,6 @@ const MOST_TRIES: usize = 3;
 pub struct HttpFault {
     pub kind: ErrorKind,
     pub words: String,
-}
-
-/// What a request was answered.
-pub struct Http2Response {
-    pub status: u16,
-    /// The body as far as it was to be collected, or a little more.
-    pub body: Vec<u8>,
 }
 
 /// Counters over all connections of a thread.
@@ -70,7 +65,7 @@ impl ConnectionSlot {
         job: &LoadJob,
         meter: &Rc<Meter>,
         request: &RenderedRequest,
-    ) -> Result<Http2Response, HttpFault> {
+    ) -> Result<CompleteResponse, HttpFault> {
         let mut refused = HttpFault {
             kind: ErrorKind::Reset,
             words: String::new(),
@@ -159,7 +154,7 @@ impl OpenConnection {
         &self,
         job: &LoadJob,
         request: &RenderedRequest,
-    ) -> Result<Http2Response, h2::Error> {
+    ) -> Result<CompleteResponse, h2::Error> {
         let mut requests = self.requests.clone().ready().await?;
         let without_body = request.body.is_empty();
         let (answer, mut stream) = requests.send_request(request.parts.clone(), without_body)?;
@@ -174,8 +169,15 @@ impl OpenConnection {
             let room = job.expect.body_capacity() - body.len();
             body.extend_from_slice(&bytes[..bytes.len().min(room)]);
         }
-        Ok(Http2Response {
+        let mut codings = head.headers.get_all(http::header::CONTENT_ENCODING).iter();
+        let coding = match (codings.next(), codings.next()) {
+            (None, _) => ContentCoding::Identity,
+            (Some(only), None) => ContentCoding::parse(only.as_bytes()),
+            _ => ContentCoding::Unknown,
+        };
+        Ok(CompleteResponse {
             status: head.status.as_u16(),
+            coding,
             body,
         })
     }

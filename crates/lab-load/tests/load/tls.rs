@@ -2,12 +2,12 @@
 //! Load over HTTP/1.1 and TLS: over connections that are kept and over new ones, and on servers that are
 //! not who they should be.
 
-use crate::authority::{Authority, self_signed};
+use crate::authority::{Authority, serve};
 use crate::loading;
 use crate::servers::Server;
 use lab_load::{LoadJob, LoadUrl, SliceRecord, TLS_FAILURE, Tls, Trust};
 use lab_model::{Arrivals, ErrorKind, Protocol};
-use rcgen::{BasicConstraints, CertificateParams, IsCa, date_time_ymd};
+use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair, date_time_ymd};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use std::io::{Read, Write};
 use std::sync::Arc;
@@ -94,6 +94,15 @@ fn a_server_that_is_not_who_it_should_be_is_not_asked() {
     assert!(words.contains("--ca FILE"), "{words}");
     let record = load(&server, "127.0.0.1", Trust::Anybody, true, Arrivals::Closed);
     assert!(record.served > 0);
+}
+
+/// A server whose certificate signs itself, and the folder with it as `cert.pem`.
+fn self_signed(params: CertificateParams) -> (Arc<ServerConfig>, tempfile::TempDir) {
+    let key = KeyPair::generate().unwrap();
+    let certificate = params.self_signed(&key).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("cert.pem"), certificate.pem()).unwrap();
+    (serve(certificate.into(), &key, &[]), folder)
 }
 
 /// The reason why a server with this certificate, which signs itself, is not asked; `None`: it is.

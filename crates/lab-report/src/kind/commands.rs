@@ -256,7 +256,7 @@ fn method(scope: &Scope, commands: &Commands) -> Vec<String> {
     let input = commands.input.as_deref().unwrap_or("/dev/null");
     let output = match (commands.same_output, commands.ignore_failure) {
         (true, _) => " The output of every run was that of the baseline.",
-        (false, true) => " Runs that ended with another status than 0 count like any other.",
+        (false, true) => " Runs that ended with another exit status than 0 were measured, too.",
         (false, false) => "",
     };
     vec![

@@ -9,7 +9,7 @@ use super::standings::Standings;
 use super::{cell, table, trouble};
 use crate::document::{Answer, Chart, Finding, Tone};
 use lab_model::{Failure, Metric, PointId, SubjectId, Work};
-use lab_stats::analysis::Verdict;
+use lab_stats::analysis::{RefusalKind, Verdict};
 use lab_stats::deciding::{Deciding, deciding};
 use lab_stats::forecast;
 use lab_stats::refusals::is_alone;
@@ -303,15 +303,16 @@ fn missing(measured: &Measured) -> Option<String> {
         failures.iter().map(|f| f.subject).collect()
     };
     let (lacking, failed) = (subjects(lacking), subjects(failed));
-    let refused = |without_baseline: bool| -> BTreeSet<SubjectId> {
+    let refused = |kind: RefusalKind| -> BTreeSet<SubjectId> {
         let refused = measured.refusals();
-        let refused = refused.filter(|r| r.without_baseline == without_baseline);
+        let refused = refused.filter(|r| r.kind == kind);
         let refused = refused.map(|r| r.subject);
         refused
             .filter(|s| !failed.contains(s) && !lacking.contains(s))
             .collect()
     };
-    let (alone, other_work) = (refused(true), refused(false));
+    let alone = refused(RefusalKind::WithoutBaseline);
+    let other_work = refused(RefusalKind::Subject);
     let several_points = measured.plan.points.len() > 1;
     let sentence = |all: BTreeSet<SubjectId>, [one, many]: [String; 2]| {
         let names: Vec<String> = all.iter().map(|&s| measured.label(s)).collect();
@@ -344,8 +345,21 @@ fn missing(measured: &Measured) -> Option<String> {
         other_work,
         [("is", "its"), ("are", "their")].map(not_the_same),
     );
+    let exits = measured
+        .refusals()
+        .filter(|r| r.kind == RefusalKind::ExitStatus);
+    let exits = exits.map(|r| {
+        let at = r
+            .point
+            .map_or(String::new(), |point| measured.at(Some(point)));
+        format!(
+            "{} is not compared{at}: {}.",
+            measured.label(r.subject),
+            r.why
+        )
+    });
     let sentences = [lacking, failed, alone, other_work];
-    say::paragraph(sentences.into_iter().flatten())
+    say::paragraph(sentences.into_iter().flatten().chain(exits))
 }
 
 /// Each point with its name, for [`exceptions`].

@@ -6,8 +6,10 @@ use super::say::{self, count};
 use super::scope::Scope;
 use super::{DocumentParts, agents, charts, findings, load_sent, scaling, shift, slices, table};
 use crate::document::{Cell, Chart, Finding, Quantity, Section, Table, Tone};
+use crate::format::quantity;
 use lab_model::{
     Arrivals, Cores, ErrorKind, Load, Metric, RESPONSE_TIMES, SERVICE_TIMES, SubjectId, Unit,
+    add_statuses,
 };
 use lab_stats::results::Over;
 
@@ -64,6 +66,8 @@ pub fn parts(scope: &Scope, load: &Load) -> DocumentParts {
     if findings.is_empty() {
         let subjects = scope.compared().into_iter();
         findings.extend(subjects.filter_map(|s| level(scope, load, s)));
+    } else {
+        findings.extend(other_statuses(scope));
     }
     let places = scope.places(&scope.subjects(), &scope.points());
     DocumentParts {
@@ -142,9 +146,47 @@ fn level(scope: &Scope, load: &Load, subject: SubjectId) -> Option<Finding> {
         0 => "No request".into(),
         n => count(n, "request"),
     };
-    let text =
-        format!("{name} serves {rate}{offered} over {connections}.{answered} {failed} failed.");
+    let statuses = statuses_of(scope, subject).map_or(String::new(), |text| format!(" {text}"));
+    let text = format!(
+        "{name} serves {rate}{offered} over {connections}.{answered} {failed} failed.{statuses}"
+    );
     Some(Finding::plain(text))
+}
+
+/// The responses of a server by status code; `None`: they are not known, as in files of earlier versions.
+fn statuses_of(scope: &Scope, subject: SubjectId) -> Option<String> {
+    let mut counts = Vec::new();
+    let slices = scope.run.complete_blocks().flat_map(|block| &block.slices);
+    for slice in slices.filter(|slice| slice.subject == subject) {
+        add_statuses(&mut counts, &slice.statuses);
+    }
+    let each = counts
+        .iter()
+        .map(|(status, n)| format!("{status}: {}", quantity::integer(*n)));
+    let each: Vec<String> = each.collect();
+    let redirects: u64 = counts
+        .iter()
+        .filter(|(s, _)| (300..400).contains(s))
+        .map(|(_, n)| n)
+        .sum();
+    let hint = match redirects {
+        0 => "",
+        _ => " Redirects are not followed; `--expect-status 200` counts them as errors.",
+    };
+    (!each.is_empty()).then(|| format!("Responses by status: {}.{hint}", each.join(", ")))
+}
+
+/// The statuses of compared servers, unless each response had 200.
+fn other_statuses(scope: &Scope) -> Vec<Finding> {
+    let all = scope.run.complete_blocks().flat_map(|block| &block.slices);
+    let mut statuses = all.flat_map(|slice| &slice.statuses);
+    if statuses.all(|(status, _)| *status == 200) {
+        return Vec::new();
+    }
+    let of = |subject| Some((scope.name(subject), statuses_of(scope, subject)?));
+    let each = scope.compared().into_iter().filter_map(of);
+    each.map(|(name, text)| Finding::plain(format!("{name}: {text}")))
+        .collect()
 }
 
 fn times(scope: &Scope, load: &Load, places: &[SubjectScope]) -> Section {

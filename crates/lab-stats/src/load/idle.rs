@@ -3,7 +3,7 @@
 
 use super::peaks::{Peak, Peaks};
 use super::visits::{Visit, Visits};
-use crate::analysis::Refusal;
+use crate::analysis::{Refusal, RefusalKind};
 use crate::refusals::{self, refused};
 use lab_model::{Plan, PointId, Run, SubjectId};
 
@@ -36,7 +36,7 @@ pub fn refusals(run: &Run, plan: &Plan, visits: &Visits) -> Vec<Refusal> {
                     subject,
                     point: Some(point),
                     why: reason,
-                    without_baseline: false,
+                    kind: RefusalKind::Subject,
                 });
             }
         }

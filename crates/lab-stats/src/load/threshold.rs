@@ -31,7 +31,8 @@ pub struct Crossed {
     pub point: PointId,
     /// The threshold, the value, and whether another run might judge otherwise.
     pub text: String,
-    /// The value: ns, bytes, requests per second, a number, or a part of 1.
+    /// The value: ns, bytes, requests per second, a number, or a part of 1. Infinite (`null` in JSON): an overloaded server's
+    /// response times.
     pub value: f64,
 }
 
@@ -172,6 +173,14 @@ impl Threshold {
         let undecided = |reason: String| ThresholdOutcome::Undecided(format!("{self}: {reason}"));
         if !server.is_measured() {
             return undecided("nothing was measured".to_string());
+        }
+        if self.quantity.grows_without_limit(server)
+            && self.comparison.holds(f64::INFINITY, self.bound)
+        {
+            let text = format!(
+                "{self}: the server was overloaded, so response times grow for as long as the load lasts and exceed any limit"
+            );
+            return ThresholdOutcome::Crossed(f64::INFINITY, text);
         }
         let measured = match self.quantity.value(server) {
             Ok(measured) => measured,
@@ -338,6 +347,17 @@ impl ThresholdFigure {
             _ if self.is(&Metric::ERRORS) => "errors are a number or a part, such as `0` or `1%`",
             _ => "it is a number, such as `4`",
         }
+    }
+
+    /// Whether it is a response time of a server that could not keep up with the rate that was offered.
+    fn grows_without_limit(self, server: &ServerFigures) -> bool {
+        let ThresholdFigure::Metric(metric) = self else {
+            return false;
+        };
+        part_of_10_000(metric).is_some()
+            && server.value(metric).is_none()
+            && server.count(&Metric::SERVED) > 0
+            && server.results.is_overloaded(server.subject, server.point)
     }
 
     /// The value, with an interval if it has one. Error: why there is no value.

@@ -74,6 +74,7 @@ fn slice(subject: SubjectId, pass: u32) -> Slice {
         offered: 20,
         served: 12,
         errors: vec![(ErrorKind::Connect, 3), (ErrorKind::Unfinished, 5)],
+        statuses: vec![(200, 3), (302, 1)],
         connects: 4,
         received_bytes: 1 << 40,
         read_times: 17,

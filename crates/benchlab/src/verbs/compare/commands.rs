@@ -146,7 +146,8 @@ fn comparison(args: &CompareArgs, commands: Vec<GivenCommand>) -> Result<Compari
         how: Commands {
             input: args.input.as_deref().map(input).transpose()?,
             same_output: args.same_output,
-            ignore_failure: args.ignore_failure,
+            ignore_failure: args.ignore_failure.is_some(),
+            expected_statuses: args.ignore_failure.clone().unwrap_or_default().0,
             cores: args.cores.map(|cores| match cores {
                 CommandCores::One => Cores::One,
                 CommandCores::All => Cores::All,

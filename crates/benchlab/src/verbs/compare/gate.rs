@@ -7,21 +7,24 @@ use lab_stats::analysis::Verdict;
 use lab_stats::results::Results;
 use std::process::ExitCode;
 
-/// 3 if a subject is slower than the baseline by more than the margin; else 4 if that is not decided
-/// somewhere, or nothing was compared; else 0.
+/// 3 if a subject is slower than the baseline by more than the margin; else 4 if that is inconclusive somewhere, or
+/// something was not compared; else 0.
 pub fn gate(results: &Results) -> ExitCode {
-    exit_code(verdicts(results))
+    let verdicts = verdicts(results);
+    if !verdicts.contains(&Verdict::Slower) && !results.refusals.is_empty() {
+        ExitCode::from(exit::UNDECIDED)
+    } else {
+        exit_code(verdicts)
+    }
 }
 
 /// The same for two servers, over all metrics in which they are compared; also 4 where errors kept a metric from being
 /// compared.
 pub fn load_gate(results: &Results) -> ExitCode {
-    let verdicts = verdicts(results);
-    let slower = verdicts.contains(&Verdict::Slower);
-    if !slower && (!results.refusals.is_empty() || hides_percentiles(results)) {
+    if !verdicts(results).contains(&Verdict::Slower) && hides_percentiles(results) {
         ExitCode::from(exit::UNDECIDED)
     } else {
-        exit_code(verdicts)
+        gate(results)
     }
 }
 

@@ -89,7 +89,7 @@ fn command_options(args: &CompareArgs) -> GivenOptions {
         ("--cleanup", !args.cleanup.is_empty()),
         ("--input", args.input.is_some()),
         ("--same-output", args.same_output),
-        ("--ignore-failure", args.ignore_failure),
+        ("--ignore-failure", args.ignore_failure.is_some()),
         ("--cores", args.cores.is_some()),
         ("--precision", args.precision.is_some()),
         ("--blocks", args.blocks.is_some()),

@@ -232,11 +232,8 @@ fn ensure_valgrind(install_missing: bool) -> Result<(), Exit> {
     let toolchain = Toolchain {
         title: "Valgrind".into(),
         programs: vec!["valgrind".into()],
-        probes: Vec::new(),
         debian: vec!["valgrind".into(), "libc6-dbg".into()],
-        advice: None,
-        service: false,
-        units: Vec::new(),
+        ..Toolchain::default()
     };
     install(&[&toolchain]).map_err(Exit::failed)
 }

@@ -188,6 +188,24 @@ fn who_cannot_serve_what_is_due_is_overloaded_and_has_no_percentiles() {
     );
     let percentiles = ["p50", "p90", "p99"].map(|id| metrics.contains(id));
     assert_eq!(percentiles, [false; 3], "{metrics:?}");
+    // Response times that grow without end exceed any limit, and fall below none.
+    for (gate, code) in [("p99>50ms", 3), ("p50>10m", 3), ("p99<50ms", 4)] {
+        let args = [
+            "load",
+            &web.url("/"),
+            "--for",
+            "2s",
+            "--redo",
+            "0",
+            "--fail-if",
+            gate,
+        ];
+        place
+            .0
+            .call(&[&args[..], &rate[..]].concat())
+            .expect(code)
+            .says(&[gate, "overloaded"]);
+    }
 }
 
 /// Of answers within microseconds more than a tenth can be the time that the generator takes to look at them.

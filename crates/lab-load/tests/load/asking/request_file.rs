@@ -125,7 +125,7 @@ fn bodies_keep_their_line_ends_and_lose_the_last() {
 #[test]
 fn errors_name_and_show_the_line() {
     let folder = Folder::new();
-    let cases: [(&str, &str); 17] = [
+    let cases: [(&str, &str); 18] = [
         (
             "GET /a\n\n###\nGET\n",
             ":4: a request begins with a method and a path or URL",
@@ -140,6 +140,10 @@ fn errors_name_and_show_the_line() {
             ":2: the header `Content-Length` is not for a user to give",
         ),
         ("GET /a\nX: {{token}}\n", ":2: variables are not known"),
+        (
+            "POST /a\n\n{\n\"user_id\": \"{{user_id}}\"}\n",
+            ":4: variables are not known",
+        ),
         ("@host = example.org\nGET /a\n", ":1: "),
         (
             "POST /a\n\n@none.json\n",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! How answers are read from a connection, whatever the pieces that they come in.
 
+use lab_load::content_coding::ContentCoding;
 use lab_load::response::*;
 
 /// The answers in a stream that comes in pieces of so many bytes, each with its body.
@@ -85,6 +86,22 @@ fn a_field_goes_on_over_several_lines() {
     assert_malformed("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n 2\r\n\r\n");
     assert_malformed("HTTP/1.1 200 OK\r\nX: 1\r\n \0\r\n\r\n");
     assert_malformed("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n X: 1\r\n\r\n");
+}
+
+#[test]
+fn a_body_s_coding_is_told() {
+    let coding = |fields: &str| {
+        let stream = format!("HTTP/1.1 200 OK\r\n{fields}Content-Length: 0\r\n\r\n");
+        read(stream.as_bytes(), 9).unwrap()[0].0.coding
+    };
+    assert_eq!(coding(""), ContentCoding::Identity);
+    assert_eq!(coding("content-encoding: GZIP\r\n"), ContentCoding::Gzip);
+    assert_eq!(
+        coding("Content-Encoding: gzip, br\r\n"),
+        ContentCoding::Unknown
+    );
+    let twice = "Content-Encoding: gzip\r\nContent-Encoding: br\r\n";
+    assert_eq!(coding(twice), ContentCoding::Unknown);
 }
 
 #[test]

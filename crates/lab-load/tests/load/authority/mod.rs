@@ -38,16 +38,8 @@ impl Authority {
     }
 }
 
-/// A server whose certificate signs itself, and the folder with it as `cert.pem`.
-pub fn self_signed(params: CertificateParams) -> (Arc<ServerConfig>, tempfile::TempDir) {
-    let key = KeyPair::generate().unwrap();
-    let certificate = params.self_signed(&key).unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("cert.pem"), certificate.pem()).unwrap();
-    (serve(certificate.into(), &key, &[]), folder)
-}
-
-fn serve(
+/// A server with this certificate that offers these protocols.
+pub fn serve(
     certificate: CertificateDer<'static>,
     key: &KeyPair,
     protocols: &[&[u8]],

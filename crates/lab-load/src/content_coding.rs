@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Content codings of bodies (RFC 9110, section 8.4).
+
+use flate2::read::{GzDecoder, ZlibDecoder};
+use std::io::{self, Read};
+
+/// The coding of a body, by its `Content-Encoding`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ContentCoding {
+    /// None.
+    #[default]
+    Identity,
+    /// RFC 1952.
+    Gzip,
+    /// The zlib format (RFC 1950).
+    Deflate,
+    /// RFC 7932.
+    Brotli,
+    /// RFC 8878, with a window of 8 MiB at most (RFC 9659): larger ones would take memory that the server chooses.
+    Zstd,
+    /// Another one, or several one after the other.
+    Unknown,
+}
+
+/// The greatest window of zstd, as a power of two.
+const MAX_WINDOW_LOG: u32 = 23;
+
+/// Bytes of a buffer.
+const BUFFER_BYTES: usize = 4096;
+
+/// A body without its coding.
+#[derive(Debug)]
+pub struct DecodedBody {
+    /// The bytes, as far as they could be decoded and as the limit allows.
+    pub bytes: Vec<u8>,
+    /// The coding ended where the body did, and within the limit.
+    pub is_complete: bool,
+}
+
+impl ContentCoding {
+    /// The coding that a field's value names.
+    pub fn parse(value: &[u8]) -> ContentCoding {
+        let value = value.trim_ascii();
+        let is = |name: &str| value.eq_ignore_ascii_case(name.as_bytes());
+        match () {
+            () if value.is_empty() || is("identity") => ContentCoding::Identity,
+            () if is("gzip") || is("x-gzip") => ContentCoding::Gzip,
+            () if is("deflate") => ContentCoding::Deflate,
+            () if is("br") => ContentCoding::Brotli,
+            () if is("zstd") => ContentCoding::Zstd,
+            () => ContentCoding::Unknown,
+        }
+    }
+
+    /// Decodes at most `limit` bytes. `None`: the coding is unknown.
+    pub fn decode(self, body: &[u8], limit: u64) -> Option<DecodedBody> {
+        let decoder: io::Result<Box<dyn Read + '_>> = match self {
+            ContentCoding::Identity => Ok(Box::new(body)),
+            ContentCoding::Gzip => Ok(Box::new(GzDecoder::new(body))),
+            ContentCoding::Deflate => Ok(Box::new(ZlibDecoder::new(body))),
+            ContentCoding::Brotli => {
+                let decoder = brotli_decompressor::Decompressor::new(body, BUFFER_BYTES);
+                Ok(Box::new(decoder))
+            }
+            ContentCoding::Zstd => {
+                zstd_decoder(body).map(|decoder| Box::new(decoder) as Box<dyn Read>)
+            }
+            ContentCoding::Unknown => return None,
+        };
+        let mut bytes = Vec::new();
+        let read = decoder.and_then(|decoder| decoder.take(limit + 1).read_to_end(&mut bytes));
+        let is_complete = read.is_ok() && bytes.len() as u64 <= limit;
+        bytes.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+        Some(DecodedBody { bytes, is_complete })
+    }
+}
+
+fn zstd_decoder(body: &[u8]) -> io::Result<zstd::Decoder<'_, &[u8]>> {
+    let mut decoder = zstd::Decoder::with_buffer(body)?;
+    decoder.window_log_max(MAX_WINDOW_LOG)?;
+    Ok(decoder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flate2::Compression;
+    use flate2::read::{GzEncoder, ZlibEncoder};
+
+    fn encoded(mut encoder: impl Read) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        encoder.read_to_end(&mut bytes).expect("it is in memory");
+        bytes
+    }
+
+    #[test]
+    fn bodies_are_decoded_as_their_field_says() {
+        let plain = b"{\"ok\":true}".repeat(20);
+        let gzip = encoded(GzEncoder::new(&plain[..], Compression::default()));
+        let zlib = encoded(ZlibEncoder::new(&plain[..], Compression::default()));
+        let zstd = zstd::encode_all(&plain[..], 3).expect("it is in memory");
+        // Node.js: zlib.brotliCompressSync("hello\n")
+        let brotli = [0x8b, 0x02, 0x80, 0x68, 0x65, 0x6c, 0x6c, 0x6f, 0x0a, 0x03];
+        for (name, body, expected) in [
+            (&b""[..], &plain[..], &plain[..]),
+            (b" identity ", &plain, &plain),
+            (b"gzip", &gzip, &plain),
+            (b"X-GZip", &gzip, &plain),
+            (b"deflate", &zlib, &plain),
+            (b"zstd", &zstd, &plain),
+            (b"br", &brotli, b"hello\n"),
+        ] {
+            let coding = ContentCoding::parse(name);
+            let decoded = coding.decode(body, 1000).expect("it is known");
+            assert_eq!(decoded.bytes, expected, "{coding:?}");
+            assert!(decoded.is_complete, "{coding:?}");
+            let limited = coding.decode(body, 3).expect("it is known");
+            assert_eq!(
+                (limited.bytes.len(), limited.is_complete),
+                (3, false),
+                "{coding:?}"
+            );
+            let cut = coding
+                .decode(&body[..body.len() - 1], 1000)
+                .expect("it is known");
+            assert!(
+                coding == ContentCoding::Identity || !cut.is_complete,
+                "{coding:?}"
+            );
+        }
+        assert!(
+            ContentCoding::parse(b"gzip, br")
+                .decode(&gzip, 1000)
+                .is_none()
+        );
+        let noise = ContentCoding::Gzip.decode(b"\x1f\x8bnoise", 1000);
+        assert!(noise.is_some_and(|noise| !noise.is_complete));
+    }
+}
