@@ -5,7 +5,7 @@ use crate::content_coding::ContentCoding;
 use crate::job::LoadJob;
 use crate::record::CompleteResponse;
 use crate::requests::RenderedRequest;
-use crate::tls::handshake_error;
+use crate::tls::{TLS_FAILURE, handshake_error};
 use crate::worker::ErrorText;
 use bytes::Bytes;
 use h2::client::{Builder, SendRequest};
@@ -116,7 +116,7 @@ impl OpenConnection {
                 let stream = connector.connect(tls.name.clone(), tcp).await;
                 let stream = stream.map_err(|error| unconnected(handshake_error(error)))?;
                 if stream.get_ref().1.alpn_protocol() != Some(b"h2") {
-                    let reason = "the server does not agree on HTTP/2 (ALPN)";
+                    let reason = format!("{TLS_FAILURE}the server does not agree on HTTP/2 (ALPN)");
                     return Err(unconnected(io::Error::other(reason)));
                 }
                 OpenConnection::shake_hands(stream, meter).await?
