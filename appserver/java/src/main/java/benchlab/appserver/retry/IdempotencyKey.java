@@ -2,11 +2,15 @@
 // What makes a call have its effect once.
 package benchlab.appserver.retry;
 
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.SQLTransactionRollbackException;
+import java.util.HexFormat;
 import java.util.Objects;
 import java.util.function.Function;
 
@@ -24,18 +28,46 @@ public final class IdempotencyKey<T> {
 
     private final IdempotencyTable table;
     private final String id;
+    private final String fingerprint; // Null: the request is not named.
+    private final IdempotencyTable.Statements statements;
     private final Function<? super T, String> write;
     private final Function<String, ? extends T> read;
 
     IdempotencyKey(
             IdempotencyTable table,
             String id,
+            String fingerprint,
             Function<? super T, String> write,
             Function<String, ? extends T> read) {
         this.table = table;
         this.id = Objects.requireNonNull(id, "id");
+        this.fingerprint = fingerprint;
+        statements = table.statements(fingerprint != null);
         this.write = Objects.requireNonNull(write, "write");
         this.read = Objects.requireNonNull(read, "read");
+    }
+
+    /**
+     * The key of a call with this request, such as the content of an HTTP request. A fingerprint of
+     * it is kept with the key (SHA-256, as the Ada library has it). If the key came with another one
+     * before, that is a {@link KeyReusedException}. Without it a key that is used again returns the
+     * first result, whatever the call is.
+     */
+    public IdempotencyKey<T> request(byte[] request) {
+        return new IdempotencyKey<>(table, id, sha256(request), write, read);
+    }
+
+    /** The key of a call with a request that is a text, in UTF-8: {@link #request(byte[])}. */
+    public IdempotencyKey<T> request(String request) {
+        return request(request.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private static String sha256(byte[] bytes) {
+        try {
+            return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes));
+        } catch (NoSuchAlgorithmException e) {
+            throw new AssertionError("every Java platform has SHA-256", e);
+        }
     }
 
     /**
@@ -86,8 +118,11 @@ public final class IdempotencyKey<T> {
      */
     private boolean take(Connection connection) throws SQLException {
         try (PreparedStatement statement =
-                connection.prepareStatement(table.insert(connection.getMetaData()))) {
+                connection.prepareStatement(statements.insert(connection.getMetaData()))) {
             statement.setString(1, id);
+            if (fingerprint != null) {
+                statement.setString(2, fingerprint);
+            }
             return statement.executeUpdate() != 0;
         } catch (SQLException e) {
             if (isDuplicate(e)) {
@@ -100,13 +135,32 @@ public final class IdempotencyKey<T> {
     /** The result that is stored with a key, as text, or null. */
     record StoredResult(String result) {}
 
-    /** Null if the key is not there. */
+    /**
+     * Null if the key is not there.
+     *
+     * @throws KeyReusedException if it is another request's
+     */
     StoredResult find(Connection connection) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(table.select)) {
+        try (PreparedStatement statement = connection.prepareStatement(statements.select)) {
             statement.setString(1, id);
             try (ResultSet row = statement.executeQuery()) {
-                return row.next() ? new StoredResult(row.getString(1)) : null;
+                if (!row.next()) {
+                    return null;
+                }
+                checkRequest(row);
+                return new StoredResult(row.getString(1));
             }
+        }
+    }
+
+    /** A key without a fingerprint was put there by a call that did not name its request. */
+    private void checkRequest(ResultSet row) throws SQLException {
+        if (fingerprint == null) {
+            return;
+        }
+        String stored = row.getString(2);
+        if (stored != null && !stored.equals(fingerprint)) {
+            throw new KeyReusedException(id);
         }
     }
 
@@ -116,15 +170,18 @@ public final class IdempotencyKey<T> {
 
     /** Whether the database can {@link #keepAndCommit}. */
     boolean comesWithCommit(Connection connection) throws SQLException {
-        return table.insertAndCommit(connection.getMetaData()) != null;
+        return statements.insertAndCommit(connection.getMetaData()) != null;
     }
 
     /** Puts the key and the result there and commits, all or nothing, in one round trip. */
     void keepAndCommit(Connection connection, T result) throws SQLException {
         try (PreparedStatement statement =
-                connection.prepareStatement(table.insertAndCommit(connection.getMetaData()))) {
+                connection.prepareStatement(statements.insertAndCommit(connection.getMetaData()))) {
             statement.setString(1, id);
             statement.setString(2, result == null ? null : write.apply(result));
+            if (fingerprint != null) {
+                statement.setString(3, fingerprint);
+            }
             statement.execute();
         }
     }

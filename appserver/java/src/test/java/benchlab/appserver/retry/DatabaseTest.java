@@ -16,6 +16,7 @@ import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Random;
@@ -402,6 +403,66 @@ abstract class DatabaseTest {
     }
 
     /** A key that is as long as the column has the same beginning. */
+    private void makeTableOfRequests() throws SQLException {
+        database.execute("DROP TABLE retry_key");
+        database.execute(
+                "CREATE TABLE retry_key (id %s PRIMARY KEY, result text, request varchar(64),"
+                                .formatted(database.keyType().replaceAll(" CHECK.*", ""))
+                        + " created timestamp DEFAULT CURRENT_TIMESTAMP)");
+    }
+
+    private String order(String id, String request) throws SQLException {
+        return Retry.call(
+                policy,
+                transactions,
+                KEYS.key(id).request(request),
+                connection -> {
+                    add(connection, 1, 1);
+                    return "added";
+                });
+    }
+
+    @Test
+    void aKeyOfAnotherRequestIsRefused() throws Exception {
+        makeTableOfRequests();
+        assertEquals("added", order("order 1", "7 apples"));
+        assertEquals("added", order("order 1", "7 apples"));
+        assertThrows(KeyReusedException.class, () -> order("order 1", "8 apples"));
+        assertThrows(KeyReusedException.class, () -> order("order 1", "7 apples "));
+        assertEquals("added", order("order 2", "8 apples"));
+        database.execute("INSERT INTO retry_key (id, result) VALUES ('order 3', 'of before')");
+        assertEquals("of before", order("order 3", "9 apples"));
+        assertThrows(
+                KeyReusedException.class,
+                () ->
+                        transactions.run(
+                                connection ->
+                                        KEYS.key("order 1")
+                                                .request("8 apples")
+                                                .once(connection, open -> "unreachable")));
+        assertEquals(102, balance(1));
+    }
+
+    @Test
+    void oldKeysAreDeletedSoManyAtATime() throws Exception {
+        makeTableOfRequests();
+        database.execute(
+                "INSERT INTO retry_key (id, created) VALUES ('a', '2020-01-02 03:04:05'),"
+                        + " ('b', '2021-01-02 03:04:05'), ('c', '2022-01-02 03:04:05')");
+        order("new", "7 apples");
+        try (Connection connection = database.connect()) {
+            Duration day = Duration.ofDays(1);
+            assertEquals(2, KEYS.deleteOlder(connection, day, 2));
+            assertEquals(1, KEYS.deleteOlder(connection, day, 2));
+            assertEquals(0, KEYS.deleteOlder(connection, day, 2));
+            assertThrows(
+                    IllegalArgumentException.class,
+                    () -> KEYS.deleteOlder(connection, Duration.ZERO, 2));
+        }
+        assertEquals(1, database.number("SELECT count(*) FROM retry_key WHERE id = 'new'"));
+        assertEquals(1, database.number("SELECT count(*) FROM retry_key"));
+    }
+
     @Test
     void aKeyThatIsTooLongIsNotCutOff() throws Exception {
         String longest = "x".repeat(255);
