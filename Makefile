@@ -37,11 +37,11 @@ RUST_TESTS := build/tests/rust.json
 
 # Steps of `make test`, each a target of its own; the longest are first, and `rest`, which mostly waits for times.
 STEPS := lab lab-tests subjects rust rest http ada protocol protocol-postgresql protocol-mariadb pages java \
-    go rust-subjects clippy-subjects clippy node c python style
+    go rust-subjects clippy-subjects clippy logs node c python style
 # What steps read, as pathspecs. One that passed is not run again while nothing of it changed, unless FORCE is set; builds are
 # done in any case. What asks subjects alone does not read the lab, whose tests say that it builds and starts them.
 READ_BY_SUBJECTS := . :!crates :!Cargo.toml :!Cargo.lock
-$(foreach step,rust pages clippy style,$(eval READ_BY_$(step) := .))
+$(foreach step,rust pages logs clippy style,$(eval READ_BY_$(step) := .))
 $(foreach step,c ada java python go node rust-subjects clippy-subjects protocol protocol-postgresql protocol-mariadb http rest, \
     $(eval READ_BY_$(step) := $(READ_BY_SUBJECTS)))
 # More than there are cores: most tests wait for times to pass.
@@ -67,7 +67,7 @@ $(STEPS:%=step-%): step-%:
 
 # What has to end before a step begins: what it needs, and what writes the same files. Make comes back to a step that had to
 # wait after all others have begun: so they wait, too, for what the longest, `rust`, waits for.
-step-lab-tests step-subjects: step-lab
+step-lab-tests step-subjects step-logs: step-lab
 step-rust step-clippy: step-lab-tests
 step-ada step-java step-http: step-subjects
 step-protocol step-protocol-postgresql step-protocol-mariadb step-rest step-pages: step-subjects step-lab-tests
@@ -155,6 +155,10 @@ attack: setup lab
 
 rest:
 	$(call TWICE,tests/rest)
+
+# Logs of many formats, read by the lab and by an exact implementation
+logs:
+	$(call TWICE,tests/logs)
 
 # The lab's own pages in a browser, those of web servers, and the lab's package.
 pages:

@@ -34,6 +34,14 @@ pub fn inspect(cores_needed: usize) -> Host {
     }
 }
 
+/// The machine's facts alone, for what is no measurement.
+pub fn describe() -> Host {
+    Host {
+        facts: facts(),
+        findings: Vec::new(),
+    }
+}
+
 /// This machine for an audit: its files, and what it did while it was watched.
 pub fn watched() -> AuditedMachine {
     let gauge = Gauge::start();

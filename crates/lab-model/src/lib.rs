@@ -49,5 +49,6 @@ pub use shape::{LINK, Shape, Shaper};
 pub use slice::{AgentSlice, ErrorKind, Slice, add_statuses};
 pub use slice_times::{PackedTimes, SliceTimes, TimesColumn, TimesInFile};
 pub use watched::{
-    LineCounts, PageKind, Watched, WatchedCell, WatchedHour, WatchedPage, WatchedSource,
+    Assumption, AssumptionKind, LineCounts, PageKind, Watched, WatchedCell, WatchedHour,
+    WatchedPage, WatchedSource,
 };

@@ -29,10 +29,32 @@ pub struct Watched {
     pub merged_pages: u64,
     /// How a reader can make the next log tell more, a sentence each.
     pub advice: Vec<String>,
+    /// What nothing in the logs tells and was assumed.
+    #[serde(default)]
+    pub assumptions: Vec<Assumption>,
     /// All that was asked for, in any order.
     pub pages: Vec<WatchedPage>,
     /// All requests of people, hour by hour; ascending.
     pub hours: Vec<WatchedHour>,
+}
+
+/// Something that a log does not tell, and that its figures depend on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Assumption {
+    /// The figures that depend on it.
+    pub about: AssumptionKind,
+    /// What is assumed, and the option that tells it, in sentences.
+    pub text: String,
+}
+
+/// The figures that an assumption is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AssumptionKind {
+    /// Durations: their unit, or the field that holds them.
+    Durations,
+    /// Points in time: their zone or date.
+    Times,
 }
 
 /// A log.

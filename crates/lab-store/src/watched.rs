@@ -78,6 +78,7 @@ fn without_pages(watched: &Watched) -> Watched {
         releases: watched.releases.clone(),
         merged_pages: watched.merged_pages,
         advice: watched.advice.clone(),
+        assumptions: watched.assumptions.clone(),
         pages: Vec::new(),
         hours: Vec::new(),
     }

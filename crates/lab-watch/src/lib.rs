@@ -32,7 +32,7 @@ mod time;
 mod zone_words;
 
 pub use entry::{Entry, LineKind};
-pub use format::{Hints, LogReader};
+pub use format::{FieldMap, Hints, LogReader};
 pub use logs_read::{LogsRead, files};
 pub use named::{NOT_FOUND, OTHERS};
 pub use part::TallyPart;

@@ -2,7 +2,7 @@
 //! What is told of logs besides what is in them, and which files belong to a log.
 
 use crate::read::ServerLog;
-use lab_model::{LineCounts, WatchedSource};
+use lab_model::{Assumption, LineCounts, WatchedSource};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -17,6 +17,8 @@ pub struct LogsRead {
     pub step_ns: Option<u64>,
     /// How a reader can make the next log tell more, a sentence each.
     pub advice: Vec<String>,
+    /// What nothing in the logs tells and was assumed.
+    pub assumptions: Vec<Assumption>,
 }
 
 impl LogsRead {
@@ -27,13 +29,12 @@ impl LogsRead {
             ..log.source.clone()
         };
         let reader = log.reader();
-        let zone = reader.and_then(|r| r.zone_advice).map(String::from);
-        let advice = reader.and_then(|r| r.advice());
         self.merge(LogsRead {
             sources: vec![source],
             lines: log.lines,
             step_ns: reader.and_then(|r| r.step_ns),
-            advice: advice.into_iter().chain(zone).collect(),
+            advice: reader.map(|r| r.advice()).unwrap_or_default(),
+            assumptions: reader.map(|r| r.assumptions()).unwrap_or_default(),
         });
     }
 
@@ -45,6 +46,11 @@ impl LogsRead {
         for advice in other.advice {
             if !self.advice.contains(&advice) {
                 self.advice.push(advice);
+            }
+        }
+        for assumption in other.assumptions {
+            if !self.assumptions.contains(&assumption) {
+                self.assumptions.push(assumption);
             }
         }
     }

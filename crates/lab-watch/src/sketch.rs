@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A distribution of durations in little memory: each power of two is divided into 32 buckets of equal width.
 //!
-//! A percentile is the middle of its bucket, so that it is off by at most a 64th: 1.6 %. From 1 µs to an hour there are
-//! 1024 buckets; a sketch holds those between its least and its greatest value.
+//! A percentile is the middle of its bucket, so that it is off by at most a 64th: 1.6 %. Below 32 ns each has a bucket of
+//! its own. Up to an hour there are 1,200 buckets; a sketch holds those between its least and its greatest value.
 
 use crate::registers;
 use lab_model::Counts;
@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 
 /// Buckets of a power of two, as a power of two.
 const BITS: u32 = 5;
-/// Values below 2 to this, ns, share one bucket.
-const LEAST: u32 = 10;
+/// Values below this, ns, have buckets of their own.
+const SINGLE: u64 = 1 << BITS;
 /// The number of buckets.
-const BUCKETS: usize = (((41 - LEAST + 1) as usize) << BITS) + 1;
+const BUCKETS: usize = ((41 - BITS + 2) as usize) << BITS;
 
 /// The most that a percentile is off, as a part of its value.
 pub const ERROR: f64 = 1.0 / 64.0;
@@ -25,29 +25,32 @@ pub const LONGEST: u64 = Counts::LONGEST_NS;
 #[inline]
 pub fn bucket(ns: u64) -> u16 {
     let ns = ns.min(LONGEST);
-    if ns < 1 << LEAST {
-        return 0;
+    if ns < SINGLE {
+        return ns as u16;
     }
     let exponent = 63 - ns.leading_zeros();
     let within = (ns >> (exponent - BITS)) as u32 & ((1 << BITS) - 1);
-    (((exponent - LEAST) << BITS) + within + 1) as u16
+    (((exponent - BITS + 1) << BITS) + within) as u16
 }
 
 /// The middle of a bucket, ns.
 pub fn middle(bucket: u16) -> u64 {
-    let Some(above) = u32::from(bucket).checked_sub(1) else {
-        return 1 << (LEAST - 1);
+    let bucket = u64::from(bucket);
+    let Some(doublings) = (bucket >> BITS).checked_sub(1) else {
+        return bucket;
     };
-    let exponent = (above >> BITS) + LEAST;
-    let within = u64::from(above & ((1 << BITS) - 1));
-    let width = 1_u64 << (exponent - BITS);
-    ((1 << BITS) + within) * width + width / 2
+    let width = 1_u64 << doublings;
+    (SINGLE + (bucket & (SINGLE - 1))) * width + width / 2
 }
 
-/// The natural logarithms of the middles.
+/// The natural logarithms of the middles. That of 0, which is less than the clock of the log resolves, is that of half a
+/// µs.
 pub fn logarithms() -> Vec<f64> {
-    let buckets = 0..BUCKETS as u16;
-    buckets.map(|b| (middle(b) as f64).ln()).collect()
+    let value = |bucket| match middle(bucket) {
+        0 => 512.0,
+        ns => ns as f64,
+    };
+    (0..BUCKETS as u16).map(|b| value(b).ln()).collect()
 }
 
 /// How many values lie in each bucket.
@@ -171,19 +174,21 @@ mod tests {
 
     #[test]
     fn a_value_is_known_to_a_64th() {
-        let mut value = 1_u64 << LEAST;
+        let mut value = 1_u64;
         while value < LONGEST {
             let middle = middle(bucket(value));
             assert!(
                 middle.abs_diff(value) as f64 <= ERROR * value as f64,
                 "{value}"
             );
-            value += value / 97;
+            value += 1 + value / 97;
         }
         assert_eq!(bucket(u64::MAX), bucket(LONGEST));
         assert!((bucket(LONGEST) as usize) < BUCKETS);
-        assert_eq!(bucket(1023), 0);
-        assert_eq!(bucket(1024), 1);
+        for ns in 0..64 {
+            assert_eq!((bucket(ns), middle(bucket(ns))), (ns as u16, ns));
+        }
+        assert!((1..BUCKETS as u16).all(|b| bucket(middle(b)) == b || middle(b) > LONGEST));
     }
 
     #[test]

@@ -36,7 +36,7 @@ pub fn scaled(text: &[u8], scale: u64) -> Option<u64> {
 }
 
 /// Seconds since 1970 of a date and a time of UTC.
-fn utc([year, month, day]: [u64; 3], [hour, minute, second]: [u64; 3]) -> Option<i64> {
+pub fn utc([year, month, day]: [u64; 3], [hour, minute, second]: [u64; 3]) -> Option<i64> {
     let (month, day) = (month.try_into().ok()?, day.try_into().ok()?);
     let date = Date::new(year.try_into().ok()?, month, day).ok()?;
     let midnight = Offset::UTC.to_timestamp(date.into()).ok()?.as_second();
@@ -53,7 +53,8 @@ fn second(digits: [u8; 2]) -> Option<i64> {
     (tens <= 6 && ones <= 9 && second <= 60).then_some(i64::from(second))
 }
 
-fn month(name: &[u8]) -> Option<u64> {
+/// The number of a month by the first letters of its name.
+pub fn month(name: &[u8]) -> Option<u64> {
     const NAMES: [&[u8; 3]; 12] = [
         b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov",
         b"Dec",
@@ -154,12 +155,80 @@ pub fn iso(text: &[u8]) -> Option<(i64, Option<i32>)> {
     Some((second, offset(rest.trim_ascii())))
 }
 
+/// The length of a time as [`iso`] reads it, with its fraction and offset.
+pub fn iso_length(text: &[u8]) -> Option<usize> {
+    iso(text.get(..19)?)?;
+    let rest = &text[19..];
+    let fraction = match rest {
+        [b'.' | b',', digits @ ..] => {
+            let digits = digits.iter().take_while(|b| b.is_ascii_digit()).count();
+            1 + digits
+        }
+        _ => 0,
+    };
+    let behind = &rest[fraction..];
+    let lengths = [6, 5, 3, 1].into_iter();
+    let is_offset = |n: &usize| behind.get(..*n).is_some_and(|text| offset(text).is_some());
+    Some(19 + fraction + lengths.filter(is_offset).max().unwrap_or(0))
+}
+
+/// A duration that is written with its unit, in ns: `22ms`, `1.5 s`, Go's `1m2.5s`, .NET's `00:00:01.5`, `PT0.5S`.
+pub fn parse_written_duration(text: &str) -> Option<u64> {
+    const UNITS: [(&str, u64); 13] = [
+        ("ms", 1_000_000),
+        ("msec", 1_000_000),
+        ("us", 1_000),
+        ("usec", 1_000),
+        ("\u{b5}s", 1_000),
+        ("\u{3bc}s", 1_000),
+        ("ns", 1),
+        ("s", 1_000_000_000),
+        ("sec", 1_000_000_000),
+        ("S", 1_000_000_000),
+        ("m", 60_000_000_000),
+        ("M", 60_000_000_000),
+        ("h", 3_600_000_000_000),
+    ];
+    if let Some(ns) = clock_duration(text) {
+        return Some(ns);
+    }
+    let mut rest = text.strip_prefix("PT").unwrap_or(text).trim();
+    let mut sum = None;
+    while !rest.is_empty() {
+        let end = rest.find(|c: char| !(c.is_ascii_digit() || c == '.'))?;
+        let (digits, behind) = rest.split_at(end);
+        let behind = behind.trim_start();
+        let end = behind
+            .find(|c: char| c.is_ascii_digit() || c == '.' || c == ' ')
+            .unwrap_or(behind.len());
+        let unit = UNITS.iter().find(|(name, _)| *name == &behind[..end])?;
+        let ns = scaled(digits.as_bytes(), unit.1).filter(|_| !digits.is_empty())?;
+        sum = Some(u64::checked_add(sum.unwrap_or(0), ns)?);
+        rest = behind[end..].trim_start();
+    }
+    sum
+}
+
+/// `00:00:01.5`, in ns.
+fn clock_duration(text: &str) -> Option<u64> {
+    let mut parts = text.split(':');
+    let (hours, minutes, seconds) = (parts.next()?, parts.next()?, parts.next()?);
+    let is_clock = parts.next().is_none() && minutes.len() == 2 && seconds.len() >= 2;
+    let whole = number(hours.as_bytes())?.checked_mul(3600)? + number(minutes.as_bytes())? * 60;
+    let ns = scaled(seconds.as_bytes(), 1_000_000_000).filter(|_| is_clock)?;
+    whole.checked_mul(1_000_000_000)?.checked_add(ns)
+}
+
 /// Where logs without an offset were written.
 #[derive(Clone, Debug)]
 pub struct Zone {
     zone: TimeZone,
     /// Whether it was given by hand, and is no guess.
     pub is_given: bool,
+    /// Whether a time without an offset was taken as UTC, since no zone was given.
+    pub was_assumed: bool,
+    /// Whether a time was shown twice, when the clock was put back, so that it was taken as the first of both.
+    pub was_ambiguous: bool,
     /// The last quarter of an hour that was asked for, and its offset.
     last: (i64, i32),
 }
@@ -169,6 +238,8 @@ impl Default for Zone {
         Zone {
             zone: TimeZone::UTC,
             is_given: false,
+            was_assumed: false,
+            was_ambiguous: false,
             last: (i64::MIN, 0),
         }
     }
@@ -191,10 +262,14 @@ impl Zone {
     pub fn offset_of_local(&mut self, local_s: i64) -> i32 {
         let hour = local_s.div_euclid(900);
         if hour != self.last.0 {
+            self.was_assumed |= !self.is_given;
             let civil = jiff::Timestamp::from_second(local_s).map(|t| TimeZone::UTC.to_datetime(t));
-            let offset = civil
+            let found = civil
                 .ok()
-                .and_then(|civil| self.zone.to_ambiguous_timestamp(civil).compatible().ok())
+                .map(|civil| self.zone.to_ambiguous_timestamp(civil));
+            self.was_ambiguous |= found.as_ref().is_some_and(|t| t.is_ambiguous());
+            let offset = found
+                .and_then(|found| found.compatible().ok())
                 .map_or(0, |t| self.zone.to_offset(t).seconds());
             self.last = (hour, offset);
         }
@@ -240,6 +315,41 @@ mod tests {
         assert_eq!(scaled(b"12", 1_000), Some(12_000));
         assert_eq!(scaled(b"1.2.3", 1_000), None);
         assert_eq!(scaled(b"99999999999999999999", 1), None);
+        for (text, length) in [
+            ("2026-05-01T10:00:00.123+02:00 x", 29),
+            ("2026-05-01 10:00:00 GET", 19),
+            ("2026-05-01T10:00:00Z]", 20),
+            ("2026-05-01T10:00:00+0200", 24),
+        ] {
+            assert_eq!(iso_length(text.as_bytes()), Some(length), "{text}");
+        }
+    }
+
+    #[test]
+    fn durations_with_units_are_read() {
+        for (text, ns) in [
+            ("22ms", 22_000_000),
+            ("1.250s", 1_250_000_000),
+            ("12.345\u{b5}s", 12_345),
+            ("1m2.5s", 62_500_000_000),
+            ("250 ms", 250_000_000),
+            ("00:00:01.5000000", 1_500_000_000),
+            ("PT0.5S", 500_000_000),
+        ] {
+            assert_eq!(parse_written_duration(text), Some(ns), "{text}");
+        }
+        for bad in [
+            "",
+            "ms",
+            "5",
+            "5 parsecs",
+            "1:2",
+            "-5ms",
+            "1..5s",
+            "99999999999999999999h",
+        ] {
+            assert_eq!(parse_written_duration(bad), None, "{bad}");
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use super::{WatchOrder, WatchReport};
 use crate::agent::{Coordinator, is_stopped};
-use lab_watch::{Hints, LogsRead, ReadError, Rules, ServerLog, Tally, Zone, files, read};
+use lab_watch::{FieldMap, Hints, LogsRead, ReadError, Rules, ServerLog, Tally, Zone, files, read};
 use std::fs::File;
 use std::path::Path;
 
@@ -11,7 +11,9 @@ use std::path::Path;
 pub fn carry_out(order: WatchOrder, coordinator: &Coordinator) -> Result<(), String> {
     let rules = order.rules.as_deref().map(Rules::new).transpose()?;
     let zone = order.zone.as_deref().map(Zone::named).transpose()?;
+    let fields = order.fields.as_deref().map(FieldMap::new).transpose()?;
     let hints = Hints {
+        fields: fields.unwrap_or_default(),
         format: order.format,
         unit: order.unit,
         zone: zone.unwrap_or_default(),

@@ -15,6 +15,8 @@ pub struct WatchOrder {
     pub format: Option<String>,
     /// The unit of durations where the format does not state it, ns.
     pub unit: Option<u64>,
+    /// Which fields hold what, of lines whose fields have names.
+    pub fields: Option<String>,
     /// The time zone of times without an offset.
     pub zone: Option<String>,
     /// The text of a file of rules.

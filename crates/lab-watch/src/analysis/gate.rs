@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Gates: what `--fail-if 'p99(/search)>300ms'` says, and whether it is so.
 
-use lab_model::{PageKind, Watched, WatchedPage};
+use crate::sketch::LONGEST;
+use lab_model::{AssumptionKind, PageKind, Watched, WatchedPage};
 use std::str::FromStr;
 
 /// A figure of a page, and the bound beyond which it is bad.
@@ -171,6 +172,9 @@ impl Gate {
     }
 
     fn value(&self, watched: &Watched) -> Result<f64, String> {
+        if let Some(assumption) = self.assumption(watched) {
+            return Err(format!("it depends on what is assumed. {assumption}"));
+        }
         if self.figure == GateFigure::Rate {
             let peak = watched.peak_minute.ok_or("the log has no times")?;
             return Ok(peak.1 as f64 / 60.0);
@@ -188,7 +192,18 @@ impl Gate {
         };
         let unknown = || "no durations are known".to_string();
         let value = match self.figure {
-            GateFigure::Quantile(part) => page.times.quantile(part).ok_or_else(unknown)? as f64,
+            GateFigure::Quantile(part) => {
+                let ns = page.times.quantile(part).ok_or_else(unknown)?;
+                let is_beyond =
+                    page.max_ns > LONGEST && ns as f64 >= LONGEST as f64 * (1.0 - watched.error);
+                if is_beyond && self.bound >= ns as f64 {
+                    return Err(
+                        "it is longer than an hour, beyond which percentiles are not told apart"
+                            .into(),
+                    );
+                }
+                ns as f64
+            }
             GateFigure::Mean => page.mean_ns().ok_or_else(unknown)?,
             GateFigure::Max if page.timed > 0 => page.max_ns as f64,
             GateFigure::Max => return Err(unknown()),
@@ -201,6 +216,22 @@ impl Gate {
             GateFigure::Rate => 0.0,
         };
         Ok(value)
+    }
+
+    /// What was assumed of the logs that the figure depends on.
+    fn assumption<'w>(&self, watched: &'w Watched) -> Option<&'w str> {
+        let about = match self.figure {
+            GateFigure::Quantile(_) | GateFigure::Mean | GateFigure::Max => {
+                AssumptionKind::Durations
+            }
+            // Of one log the unit is that of both times.
+            GateFigure::Share if watched.sources.len() < 2 => return None,
+            GateFigure::Share => AssumptionKind::Durations,
+            GateFigure::Rate => AssumptionKind::Times,
+            GateFigure::Errors | GateFigure::Requests => return None,
+        };
+        let found = watched.assumptions.iter().find(|a| a.about == about);
+        found.map(|a| a.text.as_str())
     }
 }
 
@@ -265,6 +296,38 @@ mod tests {
             .expect("a gate")
             .judge(&watched);
         assert_eq!((unknown.is_crossed, unknown.value), (false, None));
+        let assumed = |about| Watched {
+            assumptions: vec![lab_model::Assumption {
+                about,
+                text: "ms".into(),
+            }],
+            peak_minute: Some((0, 600)),
+            ..watched.clone()
+        };
+        let is_judged = |gate: &str, watched: &Watched| {
+            gate.parse::<Gate>()
+                .expect(gate)
+                .judge(watched)
+                .value
+                .is_some()
+        };
+        let units = assumed(AssumptionKind::Durations);
+        let zones = assumed(AssumptionKind::Times);
+        for (gate, by_unit, by_zone) in [
+            ("p99>1s", false, true),
+            ("mean>1s", false, true),
+            ("max(/search)>1s", false, true),
+            ("share(/search)>1%", true, true),
+            ("errors>1%", true, true),
+            ("requests>1", true, true),
+            ("rate>1", true, false),
+        ] {
+            assert_eq!(
+                (is_judged(gate, &units), is_judged(gate, &zones)),
+                (by_unit, by_zone),
+                "{gate}"
+            );
+        }
         for bad in [
             "",
             "p99",

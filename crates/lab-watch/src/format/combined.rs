@@ -6,10 +6,12 @@
 //!
 //! Source: Apache HTTP Server 2.4, mod_log_config; nginx, ngx_http_log_module.
 
+use super::units::{UnitCheck, UnitEvidence, assumed_unit, doubted_unit, unit_name};
 use crate::entry::Entry;
 use crate::read::LONGEST_LINE;
 use crate::registers::{self, Baseline, RegisterWidth, leading_number};
 use crate::time::{ClfTimes, number, scaled};
+use lab_model::{Assumption, AssumptionKind};
 use memchr::{memchr, memchr2};
 
 /// Where the duration is among the fields behind the agent.
@@ -23,8 +25,8 @@ pub struct Duration {
     pub scale: u64,
     /// Finest step of it, ns.
     pub step: u64,
-    /// The unit is a guess that the values speak against.
-    pub is_doubtful: bool,
+    /// ns of the units that are possible; one: nothing is assumed.
+    pub possible: Vec<u64>,
 }
 
 /// A reader of such lines.
@@ -33,6 +35,7 @@ pub struct Combined {
     /// Where durations are; `None`: nowhere.
     pub duration: Option<Duration>,
     times: ClfTimes,
+    check: UnitCheck,
 }
 
 impl Combined {
@@ -41,12 +44,27 @@ impl Combined {
         Combined {
             duration,
             times: ClfTimes::default(),
+            check: UnitCheck::default(),
         }
     }
 
-    /// Whether the unit of durations is a guess that their values speak against.
-    pub fn is_doubtful(&self) -> bool {
-        self.duration.as_ref().is_some_and(|d| d.is_doubtful)
+    /// What was assumed of the lines so far.
+    pub fn assumptions(&self) -> Vec<Assumption> {
+        let Some(duration) = &self.duration else {
+            return Vec::new();
+        };
+        let place = duration.words();
+        let text = if self.check.is_contradicted() {
+            doubted_unit(&place, duration.scale)
+        } else if duration.possible.len() > 1 {
+            assumed_unit(&place, duration.scale, &duration.possible)
+        } else {
+            return Vec::new();
+        };
+        vec![Assumption {
+            about: AssumptionKind::Durations,
+            text,
+        }]
     }
 
     /// What a line tells of; `None`: it is malformed.
@@ -83,6 +101,9 @@ impl Combined {
             Some(duration) => duration.of(fields.rest),
             None => None,
         };
+        if let Some(ns) = duration_ns {
+            self.check.count(ns);
+        }
         Some(Entry {
             time_s: Some(time_s),
             offset_s,
@@ -152,7 +173,10 @@ impl<'a> CombinedFields<'a> {
         let &[b'[', ref behind @ ..] = &text[open..] else {
             return None;
         };
-        let (time, behind) = behind.split_first_chunk::<26>()?;
+        let (mut time, mut behind) = behind.split_first_chunk::<26>()?;
+        if !matches!(behind, [b']', b' ', b'"', ..]) {
+            (time, behind) = later_time(&text[open + 1..])?;
+        }
         let [b']', b' ', b'"', rest @ ..] = behind else {
             return None;
         };
@@ -193,6 +217,23 @@ impl<'a> CombinedFields<'a> {
     }
 }
 
+/// The time where another bracket is before it, as of an IPv6 address, and what is behind the time.
+#[cold]
+fn later_time(text: &[u8]) -> Option<(&[u8; 26], &[u8])> {
+    let mut rest = text;
+    loop {
+        let open = registers::find(Baseline, [b'[', b'\n'], rest)?;
+        let &[b'[', ref behind @ ..] = &rest[open..] else {
+            return None;
+        };
+        let (time, after) = behind.split_first_chunk::<26>()?;
+        if matches!(after, [b']', b' ', b'"', ..]) {
+            return Some((time, after));
+        }
+        rest = behind;
+    }
+}
+
 /// The index of the closing quote: the first `"` without a `\` before it, in the same line.
 #[inline(always)]
 fn closing_quote(text: &[u8], width: impl RegisterWidth) -> Option<usize> {
@@ -217,12 +258,46 @@ fn closing_quote_after_escapes(text: &[u8], first: usize) -> Option<usize> {
     None
 }
 
+/// A text up to its closing quote, which is behind an opening one, and what is behind that.
+pub fn quoted(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let end = closing_quote(text, Baseline)?;
+    Some((&text[..end], &text[end + 1..]))
+}
+
 /// Whether an odd number of `\` is before.
-fn is_escaped(before: &[u8]) -> bool {
+pub fn is_escaped(before: &[u8]) -> bool {
     before.iter().rev().take_while(|b| **b == b'\\').count() % 2 == 1
 }
 
 impl Duration {
+    /// Where it is, such as `rt=`, or `the field behind the agent`.
+    pub fn words(&self) -> String {
+        match String::from_utf8_lossy(&self.key).trim_end_matches('=') {
+            "" => match self.place {
+                0 => "the field behind the agent".into(),
+                place => format!("field {} behind the agent", place + 1),
+            },
+            key => key.into(),
+        }
+    }
+
+    /// Where it is and in which unit, and why that.
+    pub fn description(&self) -> String {
+        let reason = match self.possible.len() {
+            1 => "",
+            _ => ", assumed",
+        };
+        format!("{}, in {}{reason}", self.words(), unit_name(self.scale))
+    }
+
+    /// One whose unit was given.
+    pub fn with_unit(mut self, unit: u64) -> Duration {
+        self.step = (self.step.saturating_mul(unit) / self.scale).max(1);
+        self.scale = unit;
+        self.possible = vec![unit];
+        self
+    }
+
     /// Whether it is the first field, without a text before it.
     #[inline]
     fn is_first(&self) -> bool {
@@ -261,13 +336,22 @@ fn value_of(value: &[u8], scale: u64) -> Option<u64> {
         Some(integer) => integer.checked_mul(scale),
         None => {
             let end = value.iter().position(|b| !b.is_ascii_digit() && *b != b'.');
-            scaled(&value[..end.unwrap_or(value.len())], scale)
+            let (digits, suffix) = value.split_at(end.unwrap_or(value.len()));
+            let scale = match suffix {
+                b"ns" => 1,
+                b"us" | b"\xc2\xb5s" => 1_000,
+                b"ms" => 1_000_000,
+                b"s" => 1_000_000_000,
+                b"" => scale,
+                _ => return None,
+            };
+            scaled(digits, scale)
         }
     }
 }
 
 /// Fields with blanks between them, without quotes.
-fn fields(mut rest: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub fn fields(mut rest: &[u8]) -> impl Iterator<Item = &[u8]> {
     std::iter::from_fn(move || {
         while let [b' ' | b'\t', after @ ..] = rest {
             rest = after;
@@ -306,8 +390,8 @@ const KEYS: [&str; 12] = [
     "upstream_response_time=",
 ];
 
-/// Where the durations are in lines of this format, and how they were found, in words.
-pub fn find_duration(lines: &[&[u8]]) -> Option<(Option<Duration>, &'static str)> {
+/// Where the durations are in lines of this format; `None`: the lines are of another one.
+pub fn find_duration(lines: &[&[u8]]) -> Option<Option<Duration>> {
     let parsed: Vec<CombinedFields> = lines
         .iter()
         .filter_map(|line| CombinedFields::of(line, Baseline))
@@ -319,7 +403,7 @@ pub fn find_duration(lines: &[&[u8]]) -> Option<(Option<Duration>, &'static str)
         .iter()
         .find_map(|key| duration_at(&parsed, key.as_bytes(), 0));
     if by_key.is_some() {
-        return Some((by_key, "a duration by name"));
+        return Some(by_key);
     }
     let most_fields = parsed
         .iter()
@@ -329,64 +413,122 @@ pub fn find_duration(lines: &[&[u8]]) -> Option<(Option<Duration>, &'static str)
     let numbers: Vec<Duration> = (0..most_fields.min(16))
         .filter_map(|place| duration_at(&parsed, b"", place))
         .collect();
-    let seconds = numbers.iter().find(|d| d.scale == 1_000_000_000);
-    Some(match (seconds, numbers.as_slice()) {
-        (Some(seconds), _) => (Some(seconds.clone()), "$request_time, in s"),
-        (None, [only]) => (Some(only.clone()), "%D, taken as µs"),
+    // A unit that is written says more than a fraction, and that more than a whole number, which can be a counter.
+    let by_unit = numbers.iter().find(|d| is_written(&parsed, d.place));
+    let by_fraction = numbers.iter().find(|d| d.scale > d.step);
+    Some(match (by_unit.or(by_fraction), numbers.as_slice()) {
+        (Some(duration), _) => Some(duration.clone()),
+        (None, [only]) => Some(only.clone()),
         // Two whole numbers may be bytes in and out (`combinedio`).
-        _ => (None, ""),
+        _ => None,
     })
+}
+
+/// Whether most values at a place have their units.
+fn is_written(lines: &[CombinedFields], place: usize) -> bool {
+    let has_unit = |line: &&CombinedFields| {
+        let value = fields(line.rest).nth(place);
+        value.is_some_and(|value| value.last().is_some_and(u8::is_ascii_alphabetic))
+    };
+    lines.iter().filter(has_unit).count() * 10 >= lines.len() * 9
 }
 
 /// The duration at a place, if nine of ten lines have one there.
 fn duration_at(lines: &[CombinedFields], key: &[u8], place: usize) -> Option<Duration> {
-    let mut units: Vec<(u64, u64)> = Vec::new();
-    let mut zeros = 0;
+    let mut evidence = UnitEvidence::default();
+    let mut times = ClfTimes::default();
+    let mut values: Vec<WrittenDuration> = Vec::new();
     for line in lines {
         let mut matching = fields(line.rest).filter_map(|f| f.strip_prefix(key));
-        let value = matching.nth(place);
-        zeros += usize::from(value == Some(b"0"));
-        units.extend(value.and_then(unit));
+        let Some(value) = matching.nth(place).and_then(written) else {
+            continue;
+        };
+        let time = times.read(line.time).map(|(time, _)| time as f64);
+        evidence.add(value.number, time);
+        values.push(value);
     }
-    if units.len() * 10 < lines.len() * 9 {
+    if values.len() * 10 < lines.len() * 9 {
         return None;
     }
-    let (scale, step) = *units.iter().min_by_key(|(_, step)| *step)?;
-    // A bare 0 of a field in seconds has no point.
-    let scale = units
-        .iter()
-        .map(|u| u.0)
-        .max()
-        .filter(|s| *s == 1_000_000_000)
-        .unwrap_or(scale);
+    let finest = values.iter().max_by_key(|value| value.decimals)?;
+    let smallest_written = values.iter().filter_map(|value| value.unit).min();
+    let (scale, possible) = match smallest_written {
+        Some(unit) => (unit, vec![unit]),
+        None => bare_unit(&evidence, &values, finest.decimals),
+    };
     Some(Duration {
         key: key.into(),
         place,
         scale,
-        step,
-        // No request takes less than 1 µs.
-        is_doubtful: scale == 1_000 && zeros * 10 >= lines.len(),
+        step: (scale / 10_u64.pow(finest.decimals.min(9))).max(1),
+        possible,
     })
 }
 
-/// The unit and the finest step of a duration in ns, by how it is written.
-fn unit(value: &[u8]) -> Option<(u64, u64)> {
+/// The unit of durations without one, and those that are possible: Apache writes µs (`%D`), ms (`%{ms}T`) or s (`%T`),
+/// Tomcat ms or µs, nginx and gunicorn s with a fraction, Node's morgan ms with a fraction.
+fn bare_unit(
+    evidence: &UnitEvidence,
+    values: &[WrittenDuration],
+    decimals: u32,
+) -> (u64, Vec<u64>) {
+    let share = |count: usize| count as f64 / values.len() as f64;
+    if decimals > 0 {
+        // No request takes less than 20 µs in a program that writes ms.
+        let short = values.iter().filter(|v| v.number < MIN_DECIMAL_MS).count();
+        if share(short) >= MIN_SHORT_SHARE {
+            return (1_000_000_000, vec![1_000_000_000]);
+        }
+        let possible = evidence.possible(&[1_000_000, 1_000_000_000]);
+        let likely = evidence.likely(&possible);
+        return (
+            *likely.last().unwrap_or(&possible[possible.len() - 1]),
+            possible,
+        );
+    }
+    // Nor is it less than 1 µs.
+    let zeros = values.iter().filter(|v| v.number == 0.0).count();
+    let units: &[u64] = if share(zeros) >= 0.1 {
+        &[1_000_000, 1_000_000_000]
+    } else {
+        &[1_000, 1_000_000, 1_000_000_000]
+    };
+    let possible = evidence.possible(units);
+    let likely = evidence.likely(&possible);
+    (*likely.first().unwrap_or(&possible[0]), possible)
+}
+
+/// Shorter durations with a fraction, in the unit of their number, are not of ms.
+const MIN_DECIMAL_MS: f64 = 0.02;
+/// The part of the durations that says so.
+const MIN_SHORT_SHARE: f64 = 0.02;
+
+/// A duration as a line has it.
+struct WrittenDuration {
+    number: f64,
+    decimals: u32,
+    /// ns of the unit behind it.
+    unit: Option<u64>,
+}
+
+fn written(value: &[u8]) -> Option<WrittenDuration> {
     let end = value.iter().position(|b| !b.is_ascii_digit() && *b != b'.');
     let (digits, suffix) = value.split_at(end.unwrap_or(value.len()));
     scaled(digits, 1)?;
-    let fraction = memchr(b'.', digits).map(|dot| (digits.len() - dot - 1) as u32);
-    let scale = match (suffix, fraction) {
-        (b"ns", _) => 1,
-        (b"us" | b"\xc2\xb5s", _) => 1_000,
-        (b"ms", _) => 1_000_000,
-        (b"s", _) | (b"", Some(_)) => 1_000_000_000,
-        (b"", None) => 1_000,
+    let unit = match suffix {
+        b"ns" => Some(1),
+        b"us" | b"\xc2\xb5s" => Some(1_000),
+        b"ms" => Some(1_000_000),
+        b"s" => Some(1_000_000_000),
+        b"" => None,
         _ => return None,
     };
-    Some((
-        scale,
-        (scale / 10_u64.pow(fraction.unwrap_or(0).min(9))).max(1),
-    ))
+    let dot = memchr(b'.', digits);
+    Some(WrittenDuration {
+        number: std::str::from_utf8(digits).ok()?.parse().ok()?,
+        decimals: dot.map_or(0, |dot| (digits.len() - dot - 1) as u32),
+        unit,
+    })
 }
 
 #[cfg(test)]
@@ -396,7 +538,7 @@ mod tests {
     const LINE: &str = r#"h:80 127.0.0.1 - frank [10/Oct/2000:13:55:36 -0700] "GET /a?b=c HTTP/1.0" 200 2326 "http://x/\"y" "A \"B\" C" 1234"#;
 
     fn parsed(line: &str) -> Option<Entry<'_>> {
-        let (duration, _) = find_duration(&[line.as_bytes()])?;
+        let duration = find_duration(&[line.as_bytes()])?;
         Combined::new(duration).parse(line.as_bytes())
     }
 
@@ -444,9 +586,45 @@ mod tests {
         assert_eq!(with(" rt=0.005 uct=\"0.000\""), Some(5_000_000));
         assert_eq!(with(" \"0.007\""), Some(7_000_000));
         assert_eq!(with(" 17ms"), Some(17_000_000));
+        // Traefik: a counter, two names, and the duration with its unit.
+        assert_eq!(
+            with(" 162 \"r\" \"http://172.17.0.3:80\" 22ms"),
+            Some(22_000_000)
+        );
+        assert_eq!(with(" 1.5s"), Some(1_500_000_000));
         assert_eq!(with(" 512 1024"), None);
         assert_eq!(with(""), None);
         assert_eq!(with(" -"), None);
+    }
+
+    #[test]
+    fn units_that_nothing_tells_are_said() {
+        let possible = |tails: &[&str]| {
+            let lines: Vec<String> = (0..20)
+                .map(|i| LINE.replace(" 1234", tails[i % tails.len()]))
+                .collect();
+            let lines: Vec<&[u8]> = lines.iter().map(String::as_bytes).collect();
+            let duration = find_duration(&lines).flatten().expect("a duration");
+            (unit_name(duration.scale), duration.possible.len())
+        };
+        assert_eq!(possible(&[" 1234"]), ("µs", 2));
+        // ms or s would be longer than any request.
+        assert_eq!(possible(&[" 250000"]), ("µs", 1));
+        assert_eq!(possible(&[" 0", " 1"]), ("ms", 2));
+        assert_eq!(possible(&[" 0.000", " 1.250"]), ("s", 1));
+        // nginx's s or morgan's ms.
+        assert_eq!(possible(&[" 1.250"]), ("s", 2));
+        assert_eq!(possible(&[" 45.250"]), ("ms", 1));
+        assert_eq!(possible(&[" rt=12"]), ("µs", 3));
+        assert_eq!(possible(&[" rt=12ms"]), ("ms", 1));
+    }
+
+    #[test]
+    fn brackets_before_the_time_are_of_addresses() {
+        let line = LINE.replace("h:80", "[2001:db8::1]:80");
+        assert_eq!(parsed(&line), parsed(LINE));
+        let line = LINE.replace("frank", "[10/Oct/2000:13:55:36 -0700]");
+        assert_eq!(parsed(&line), parsed(LINE));
     }
 
     #[test]

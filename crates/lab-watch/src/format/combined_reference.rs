@@ -11,10 +11,13 @@ use proptest::prelude::*;
 
 /// What a line tells of; `None`: it is malformed.
 fn parse<'a>(line: &'a [u8], duration: Option<&Duration>) -> Option<Entry<'a>> {
-    let open = line.iter().position(|b| *b == b'[')?;
-    let time = line.get(open + 1..open + 27)?;
+    // The first bracket that holds as much as a time, before a request.
+    let is_open =
+        |at: &usize| line[*at] == b'[' && line.get(at + 27..at + 30) == Some(&b"] \""[..]);
+    let open = (0..line.len()).find(is_open)?;
+    let time = &line[open + 1..open + 27];
     let offset_s = offset(&time[21..])?;
-    let rest = line[open + 27..].strip_prefix(b"] \"")?;
+    let rest = &line[open + 30..];
     let (request, rest) = quotation(rest)?;
     let (method, target) = request_line(request);
     let words: Vec<&[u8]> = rest.splitn(4, |b| *b == b' ').collect();
@@ -116,7 +119,13 @@ fn line() -> impl Strategy<Value = Vec<u8>> {
             "[10/Oct/2000:13:55:36 -0700]"
         ]),
     ];
-    let begin = one_of(&["::1 - - ", "h:80 10.0.0.1 - frank ", "", "[::1] - - "]);
+    let begin = one_of(&[
+        "::1 - - ",
+        "h:80 10.0.0.1 - frank ",
+        "",
+        "[::1] - - ",
+        "[::1]:80 [::2] ",
+    ]);
     let request = one_of(&[
         "GET /a?b HTTP/1.1\"",
         "POST / HTTP/2\"",
@@ -153,7 +162,7 @@ proptest! {
 
     #[test]
     fn lines_are_read_as_their_fields_are(lines in prop::collection::vec(line(), 1..6)) {
-        let duration = Duration { key: Vec::new(), place: 0, scale: 1_000, step: 1_000, is_doubtful: false };
+        let duration = Duration { key: Vec::new(), place: 0, scale: 1_000, step: 1_000, possible: vec![1_000] };
         let mut combined = Combined::new(Some(duration.clone()));
         for line in lines {
             let text = String::from_utf8_lossy(&line).into_owned();
@@ -167,7 +176,7 @@ proptest! {
 
     #[test]
     fn lines_are_read_ahead_as_alone(lines in prop::collection::vec(line(), 1..6), end in "\r?\n") {
-        let duration = Duration { key: Vec::new(), place: 0, scale: 1_000, step: 1_000, is_doubtful: false };
+        let duration = Duration { key: Vec::new(), place: 0, scale: 1_000, step: 1_000, possible: vec![1_000] };
         let mut combined = Combined::new(Some(duration));
         let text = lines.iter().flat_map(|line| [line, end.as_bytes()].concat()).collect::<Vec<u8>>();
         let mut rest = &text[..];

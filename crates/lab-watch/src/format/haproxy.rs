@@ -8,7 +8,7 @@
 use super::combined::method_and_target;
 use crate::entry::Entry;
 use crate::time::{Zone, clf, number};
-use memchr::{memchr, memrchr};
+use memchr::memchr;
 
 /// A reader of such lines. Times are those of the server's clock, without an offset.
 #[derive(Clone, Debug, Default)]
@@ -26,8 +26,10 @@ impl HaProxy {
         let rest = &client[open + 1..];
         let local = clf(rest)?;
         let close = memchr(b']', rest)?;
-        let end = memrchr(b'"', rest)?;
-        let begin = memrchr(b'"', &rest[..end])?;
+        // Quotation marks within are written as #22. Of a line that was cut off the closing one is missing.
+        let begin = close + memchr(b'"', &rest[close..])?;
+        let request = &rest[begin + 1..];
+        let request = &request[..memchr(b'"', request).unwrap_or(request.len())];
         let mut words = rest
             .get(close + 1..begin)?
             .split(|b| *b == b' ')
@@ -41,7 +43,7 @@ impl HaProxy {
         let status = words.next()?;
         let bytes = words.next()?;
         let bytes = bytes.strip_prefix(b"+").unwrap_or(bytes);
-        let (method, target) = method_and_target(&rest[begin + 1..end]);
+        let (method, target) = method_and_target(request);
         let offset_s = self.zone.offset_of_local(local);
         Some(Entry {
             time_s: Some(local - i64::from(offset_s)),
@@ -69,6 +71,14 @@ mod tests {
         assert_eq!(
             (entry.status, entry.bytes, entry.target),
             (200, 2750, &b"/index.html"[..])
+        );
+        let cut = &line[..line.len() - 11];
+        let entry = HaProxy::default()
+            .parse(cut)
+            .expect("a line that was cut off");
+        assert_eq!(
+            (entry.target, entry.duration_ns),
+            (&b"/index.htm"[..], Some(109_000_000))
         );
         assert_eq!(
             HaProxy::default().parse(b"x [06/Feb/2009:12:14:14.655] \"\""),

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Formats of logs: which one it is, and readers of their lines.
 
+mod access;
 mod combined;
 #[cfg(test)]
 mod combined_reference;
+mod elb;
+mod envoy;
+mod field_names;
 mod haproxy;
 mod json;
 mod line_prefix;
@@ -11,6 +15,9 @@ mod pattern;
 mod postgresql;
 mod sessions;
 mod slow_log;
+mod structured;
+mod time_format;
+mod units;
 mod w3c;
 
 use crate::entry::{Entry, LineKind};
@@ -18,9 +25,14 @@ use crate::read::LONGEST_LINE;
 use crate::registers::RegisterWidth;
 use crate::time::Zone;
 use crate::zone_words::NO_ZONE;
+use access::{combined, configured_reader, elb, envoy, haproxy, json, unknown, w3c};
 use combined::Combined;
+use elb::LoadBalancer;
+use envoy::Envoy;
+pub use field_names::FieldMap;
 use haproxy::HaProxy;
 use json::Json;
+use lab_model::{Assumption, AssumptionKind};
 use line_prefix::{HeadTime, LinePrefix};
 use pattern::Pattern;
 use postgresql::{PostgresqlLog, is_csv_head, is_json_message};
@@ -28,7 +40,7 @@ use slow_log::SlowLog;
 use w3c::W3c;
 
 /// Lines from which the format is found.
-const SAMPLE_LINES: usize = 200;
+const SAMPLE_LINES: usize = 1_000;
 /// Bytes of a line in a log of statements.
 const LONGEST_STATEMENT_LINE: usize = 16 << 20;
 
@@ -39,6 +51,8 @@ pub struct Hints {
     pub format: Option<String>,
     /// ns of the unit of durations, where the format does not tell it.
     pub unit: Option<u64>,
+    /// Which fields hold what, of lines whose fields have names.
+    pub fields: FieldMap,
     /// Where the server is, for times without an offset.
     pub zone: Zone,
 }
@@ -51,7 +65,7 @@ pub struct LogReader {
     pub words: String,
     /// How fine durations are, ns; `None`: there are none.
     pub step_ns: Option<u64>,
-    /// What to say of the zone: times have no offset, and the zone was not given.
+    /// What to say of the zone: times are UTC, and the server's own was not given.
     pub zone_advice: Option<&'static str>,
 }
 
@@ -60,6 +74,8 @@ enum FormatKind {
     Combined(Combined),
     Pattern(Box<Pattern>),
     HaProxy(HaProxy),
+    Envoy(Envoy),
+    LoadBalancer(LoadBalancer),
     Json(Box<Json>),
     W3c(W3c),
     Postgresql(Box<PostgresqlLog>),
@@ -100,19 +116,15 @@ pub fn find(begin: &[u8], hints: &Hints) -> Result<LogFormat, String> {
         postgresql_records,
         json,
         haproxy,
+        envoy,
+        elb,
         combined,
         postgresql,
     ];
     let reader = formats.iter().find_map(|format| format(&lines, hints));
-    reader.map(|reader| LogFormat::Lines(Box::new(reader))).ok_or_else(|| {
-        let first = lines.first().copied().unwrap_or_default();
-        let first = crate::route::cut(crate::route::printable(&first[..first.len().min(120)]));
-        let problem = if lines.is_empty() { "it is empty".into() } else { format!("its first line is\n  {first}") };
-        format!(
-            "no known format: {problem}\nGive the one of the server's configuration, such as\n  \
-             --log-format '%h %l %u %t \"%r\" %>s %b %D'\n  --log-format '$remote_addr [$time_local] \"$request\" $status $request_time'"
-        )
-    })
+    reader
+        .map(|reader| LogFormat::Lines(Box::new(reader)))
+        .ok_or_else(|| unknown(&lines, hints))
 }
 
 /// The first lines that are not empty.
@@ -151,122 +163,6 @@ fn document_kind(lines: &[&[u8]]) -> Option<WholeLog> {
     (is_object && has_keys).then_some(WholeLog::Monitor)
 }
 
-/// A reader of the format that was given by hand.
-fn configured_reader(format: &str, begin: &[u8], hints: &Hints) -> Result<LogReader, String> {
-    match format {
-        "combined" | "common" => {
-            let lines: Vec<&[u8]> = begin.split(|b| *b == b'\n').take(SAMPLE_LINES).collect();
-            Ok(combined(&lines, hints).unwrap_or_else(|| combined_reader(None, "", hints)))
-        }
-        _ if format.contains('%') && postgresql_heads(&sample_lines(begin)).is_some() => {
-            let log = PostgresqlLog::text(LinePrefix::new(format)?, hints.zone.clone());
-            Ok(postgresql_reader(
-                "PostgreSQL's log with the log_line_prefix that was given",
-                log,
-            ))
-        }
-        _ => {
-            let pattern = Pattern::new(format, hints.zone.clone())?;
-            Ok(LogReader {
-                step_ns: pattern.step(),
-                words: "the format that was given".into(),
-                zone_advice: None,
-                kind: FormatKind::Pattern(Box::new(pattern)),
-            })
-        }
-    }
-}
-
-fn combined(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
-    let (duration, description) = combined::find_duration(lines)?;
-    Some(combined_reader(duration, description, hints))
-}
-
-fn combined_reader(
-    mut duration: Option<combined::Duration>,
-    description: &str,
-    hints: &Hints,
-) -> LogReader {
-    let mut words = match &duration {
-        Some(d) if !d.key.is_empty() => format!(
-            "common or combined log format, with {}",
-            String::from_utf8_lossy(&d.key).trim_end_matches('=')
-        ),
-        Some(_) => format!("common or combined log format, with {description}"),
-        None => "common or combined log format".to_string(),
-    };
-    if let (Some(d), Some(unit)) = (&mut duration, hints.unit) {
-        d.step = d.step.saturating_mul(unit) / d.scale;
-        d.scale = unit;
-        d.is_doubtful = false;
-        words = "common or combined log format, with a duration in the unit that was given".into();
-    }
-    LogReader {
-        step_ns: duration.as_ref().map(|d| d.step.max(1)),
-        words,
-        zone_advice: None,
-        kind: FormatKind::Combined(Combined::new(duration)),
-    }
-}
-
-const IN_UTC: &str =
-    "The log's times are UTC: for hours of the server's own time name its zone with --zone.";
-
-fn advice_unless_given(zone: &Zone, advice: &'static str) -> Option<&'static str> {
-    (!zone.is_given).then_some(advice)
-}
-
-/// Whether more than half of the lines match.
-fn most_match(lines: &[&[u8]], mut matches: impl FnMut(&[u8]) -> bool) -> bool {
-    let count = lines.iter().filter(|line| matches(line)).count();
-    count > 0 && count * 2 > lines.len()
-}
-
-fn haproxy(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
-    let mut haproxy = HaProxy {
-        zone: hints.zone.clone(),
-    };
-    most_match(lines, |line| haproxy.parse(line).is_some()).then(|| LogReader {
-        words: "HAProxy's HTTP log, with its total time in ms".into(),
-        step_ns: Some(1_000_000),
-        zone_advice: advice_unless_given(&hints.zone, NO_ZONE),
-        kind: FormatKind::HaProxy(haproxy),
-    })
-}
-
-fn json(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
-    let mut json = Json::new(hints.zone.clone(), hints.unit);
-    let (mut words, mut step_ns) = (None, None);
-    let is_json = most_match(lines, |line| {
-        let is_entry = line.first() == Some(&b'{') && json.parse(line).is_some();
-        if is_entry && words.is_none() {
-            (words, step_ns) = (json.duration(), json.step());
-        }
-        is_entry
-    });
-    is_json.then(|| LogReader {
-        words: match words {
-            Some(duration) => format!("JSON lines, with {duration}"),
-            None => "JSON lines".into(),
-        },
-        step_ns,
-        zone_advice: None,
-        kind: FormatKind::Json(Box::new(json)),
-    })
-}
-
-fn w3c(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
-    let fields = lines.iter().find(|line| line.starts_with(b"#Fields:"))?;
-    let mut w3c = W3c::new(hints.zone.clone());
-    w3c.line(fields, &mut |_| {});
-    Some(LogReader {
-        words: "extended log format (W3C), times in UTC".into(),
-        step_ns: w3c.has_durations().then_some(1_000_000),
-        zone_advice: advice_unless_given(&hints.zone, IN_UTC),
-        kind: FormatKind::W3c(w3c),
-    })
-}
-
 fn slow_log(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
     lines
         .iter()
@@ -301,6 +197,24 @@ fn postgresql(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
     let has_time = postgresql_heads(lines)?;
     let log = PostgresqlLog::text(LinePrefix::Found(has_time), hints.zone.clone());
     Some(postgresql_reader("PostgreSQL's log", log))
+}
+
+/// A reader of PostgreSQL's log with a `log_line_prefix`; `None`: lines are of another log. Error: what of the prefix is
+/// not known.
+fn prefixed_postgresql(
+    format: &str,
+    begin: &[u8],
+    hints: &Hints,
+) -> Option<Result<LogReader, String>> {
+    let is_prefix = format.contains('%') && postgresql_heads(&sample_lines(begin)).is_some();
+    let reader = |prefix| {
+        let log = PostgresqlLog::text(prefix, hints.zone.clone());
+        postgresql_reader(
+            "PostgreSQL's log with the log_line_prefix that was given",
+            log,
+        )
+    };
+    is_prefix.then(|| LinePrefix::new(format).map(reader))
 }
 
 /// Whether lines are of PostgreSQL's log, and then whether they have times.
@@ -341,7 +255,9 @@ impl LogReader {
             FormatKind::Combined(combined) => return give_entry(combined.parse(line), line, sink),
             FormatKind::Pattern(pattern) => pattern.parse(line),
             FormatKind::HaProxy(haproxy) => haproxy.parse(line),
-            FormatKind::Json(json) => json.parse(line),
+            FormatKind::Envoy(envoy) => envoy.parse(line),
+            FormatKind::LoadBalancer(balancer) => balancer.parse(line),
+            FormatKind::Json(json) => return json.line(line, sink),
             FormatKind::W3c(w3c) => return w3c.line(line, sink),
             FormatKind::Postgresql(log) => return log.line(line, sink),
             FormatKind::SlowLog(log) => return log.line(line, sink),
@@ -374,15 +290,6 @@ impl LogReader {
         }
     }
 
-    /// Whether the zone of times is a guess.
-    pub fn is_zone_guessed(&self) -> bool {
-        match &self.kind {
-            FormatKind::Postgresql(log) => log.is_zone_guessed(),
-            FormatKind::SlowLog(log) => log.is_zone_guessed(),
-            _ => self.zone_advice == Some(NO_ZONE),
-        }
-    }
-
     /// Bytes of a line; a longer one is counted and skipped. Statements can be long.
     pub(crate) fn longest_line(&self) -> usize {
         match &self.kind {
@@ -398,35 +305,82 @@ impl LogReader {
         }
     }
 
-    /// What to change, where the log has no durations or their unit is in doubt.
-    pub fn advice(&self) -> Option<String> {
-        let sentences = |all: Vec<String>| (!all.is_empty()).then(|| all.join(" "));
-        let advice = match &self.kind {
-            FormatKind::Postgresql(log) => return sentences(log.advice()),
-            FormatKind::SlowLog(log) => return sentences(log.advice()),
-            FormatKind::Combined(combined) if combined.is_doubtful() => {
-                return Some(DOUBTFUL.into());
-            }
+    /// How the next log can tell more, or what of this one is not understood: a sentence each.
+    pub fn advice(&self) -> Vec<String> {
+        let mut advice = match &self.kind {
+            FormatKind::Pattern(pattern) => pattern.advice(),
+            FormatKind::Json(json) => json.fields.advice(),
+            FormatKind::W3c(w3c) => w3c.advice(),
+            FormatKind::Postgresql(log) => log.advice(),
+            FormatKind::SlowLog(log) => log.advice(),
+            _ => Vec::new(),
+        };
+        let missing = match &self.kind {
             FormatKind::Combined(_) => {
-                "The log has no durations. Apache and Tomcat: add %D to the LogFormat or pattern. nginx: add $request_time to \
-                 log_format."
+                "The log has no durations that are found. Apache and Tomcat: add %D to the LogFormat or pattern. nginx: add \
+                 $request_time to log_format. If they are there, --log-format names their place."
             }
             FormatKind::Pattern(_) => {
                 "The format has no durations: add %D, or $request_time in nginx."
             }
-            FormatKind::Json(_) => {
-                "The log has no durations: add a field request_time or duration_ms."
-            }
-            FormatKind::W3c(_) => "The log has no durations: choose the field time-taken.",
-            _ => return None,
+            _ => "",
         };
-        self.step_ns.is_none().then(|| advice.to_string())
+        if self.step_ns.is_none() && !missing.is_empty() {
+            advice.push(missing.into());
+        }
+        advice.extend(self.zone_advice.map(String::from));
+        advice
+    }
+
+    /// What the lines so far do not tell and was assumed.
+    pub fn assumptions(&self) -> Vec<Assumption> {
+        let mut assumptions = match &self.kind {
+            FormatKind::Combined(combined) => combined.assumptions(),
+            FormatKind::Json(json) => json.fields.assumptions(),
+            FormatKind::W3c(w3c) => w3c.assumptions(),
+            FormatKind::Postgresql(log) if log.is_zone_guessed() => vec![guessed_zone()],
+            FormatKind::SlowLog(log) if log.is_zone_guessed() => vec![guessed_zone()],
+            _ => Vec::new(),
+        };
+        assumptions.extend(self.zone().and_then(zone_assumption));
+        assumptions
+    }
+
+    /// The zone for times without an offset.
+    fn zone(&self) -> Option<&Zone> {
+        Some(match &self.kind {
+            FormatKind::Combined(_) => return None,
+            FormatKind::Pattern(pattern) => &pattern.zone,
+            FormatKind::HaProxy(haproxy) => &haproxy.zone,
+            FormatKind::Envoy(envoy) => &envoy.zone,
+            FormatKind::LoadBalancer(balancer) => &balancer.zone,
+            FormatKind::Json(json) => &json.fields.zone,
+            FormatKind::W3c(w3c) => &w3c.zone,
+            FormatKind::Postgresql(_) | FormatKind::SlowLog(_) => return None,
+        })
     }
 }
 
-/// What to do where durations were taken as µs and many are 0.
-const DOUBTFUL: &str = "Many durations are 0, so they are hardly in µs: name their unit with --duration-unit, s for %T of \
-                        Apache, ms for %D of Tomcat before version 10.1.";
+fn guessed_zone() -> Assumption {
+    Assumption {
+        about: AssumptionKind::Times,
+        text: NO_ZONE.into(),
+    }
+}
+
+fn zone_assumption(zone: &Zone) -> Option<Assumption> {
+    let text = if zone.was_assumed {
+        NO_ZONE
+    } else if zone.was_ambiguous {
+        "Times of an hour that the clock showed twice are assumed to be of the first of both."
+    } else {
+        return None;
+    };
+    Some(Assumption {
+        about: AssumptionKind::Times,
+        text: text.into(),
+    })
+}
 
 /// Gives the entry of a line to `sink`, and says what the line was.
 #[inline]
@@ -454,8 +408,11 @@ mod tests {
         };
         let line = r#"::1 - - [10/Oct/2000:13:55:36 -0700] "GET / HTTP/1.1" 200 5"#;
         assert_eq!(description(line), "common or combined log format");
-        assert!(description(&format!("{line} \"-\" \"x\" 0.020")).ends_with("$request_time, in s"));
+        let timed = format!("{line} \"-\" \"x\" 0.002\n").repeat(20);
+        assert!(description(&timed).ends_with("behind the agent, in s"));
         assert!(description("{\"uri\":\"/\",\"duration_ms\":5}").ends_with("duration_ms, in ms"));
+        let istio = "{\"path\":\"/\",\"duration\":5,\"response_flags\":\"-\"}";
+        assert!(description(istio).ends_with("duration, in ms as Envoy writes it"));
         assert_eq!(
             description("query,calls,total_exec_time\nSELECT 1,2,3"),
             "Statements"
@@ -468,25 +425,58 @@ mod tests {
         );
         assert!(description("hello\x1b[31m").contains("its first line is\n  hello\u{fffd}"));
         assert!(description("").contains("it is empty"));
+        let json =
+            description("{\"when\":\"2026-05-01T10:00:00Z\",\"page\":\"/a\",\"status\":200}");
+        assert!(
+            json.contains("--fields path=page") && !json.contains("LogFormat"),
+            "{json}"
+        );
     }
 
     #[test]
     fn whole_seconds_are_not_taken_as_microseconds_silently() {
         let line = r#"::1 - - [10/Oct/2000:13:55:36 -0700] "GET / HTTP/1.1" 200 5 "-" "x""#;
-        let advice = |durations: [&str; 4], unit| {
+        let assumed = |durations: [&str; 4], unit| {
             let hints = Hints {
                 unit,
                 ..Hints::default()
             };
             let log = durations.map(|duration| format!("{line} {duration}\n"));
-            match find(log.concat().as_bytes(), &hints) {
-                Ok(LogFormat::Lines(reader)) => reader.advice(),
-                _ => None,
+            match find(log.concat().repeat(5).as_bytes(), &hints) {
+                Ok(LogFormat::Lines(reader)) => reader.assumptions(),
+                _ => Vec::new(),
             }
         };
         let seconds = ["0", "0", "1", "0"];
-        assert!(advice(seconds, None).is_some_and(|text| text.contains("--duration-unit")));
-        assert_eq!(advice(seconds, Some(1_000_000_000)), None);
-        assert_eq!(advice(["350", "90", "1200", "77"], None), None);
+        assert!(assumed(seconds, None)[0].text.contains("--duration-unit"));
+        assert_eq!(assumed(seconds, Some(1_000_000_000)), []);
+        assert!(
+            assumed(["350", "90", "1200", "77"], None)[0]
+                .text
+                .contains("ms fit")
+        );
+        assert_eq!(assumed(["350000", "90000", "1200000", "77000"], None), []);
+    }
+
+    #[test]
+    fn times_without_a_zone_are_assumed_unless_it_is_given() {
+        let log = "{\"path\":\"/\",\"duration_ms\":5,\"time\":\"2026-05-01 10:00:00\"}";
+        let assumed = |log: &str, zone: Zone| {
+            let hints = Hints {
+                zone,
+                ..Hints::default()
+            };
+            let Ok(LogFormat::Lines(mut reader)) = find(log.as_bytes(), &hints) else {
+                return Vec::new();
+            };
+            reader.line(log.as_bytes(), &mut |_| {});
+            reader.assumptions().into_iter().map(|a| a.about).collect()
+        };
+        assert_eq!(assumed(log, Zone::default()), [AssumptionKind::Times]);
+        let berlin = || Zone::named("Europe/Berlin").expect("a zone");
+        assert_eq!(assumed(log, berlin()), []);
+        assert_eq!(assumed(&log.replace("00\"", "00Z\""), Zone::default()), []);
+        let twice = log.replace("05-01 10", "10-25 02");
+        assert_eq!(assumed(&twice, berlin()), [AssumptionKind::Times]);
     }
 }

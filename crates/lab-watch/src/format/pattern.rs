@@ -1,31 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Formats as the server's configuration has them: Apache's and Tomcat's `%h … %D`, nginx's `$remote_addr …`.
 //!
-//! Source: Apache HTTP Server 2.4, mod_log_config; Tomcat 10, AccessLogValve; nginx, ngx_http_log_module.
+//! A field reaches to the text behind it. Where that text can be in the field, too, later places are tried until all
+//! fields have values of their kinds.
+//!
+//! Source: Apache HTTP Server 2.4, mod_log_config, mod_logio; Tomcat 10, AccessLogValve; nginx, ngx_http_log_module and
+//! the alphabetical index of variables.
 
-use super::combined::method_and_target;
+use super::combined::{is_escaped, method_and_target};
+use super::time_format::{TimeFormat, TimeParts};
 use crate::entry::Entry;
-use crate::time::{Zone, clf, iso, number, offset, scaled};
+use crate::time::{Zone, clf, iso, iso_length, number, offset, scaled};
 use memchr::memmem::Finder;
 
+/// Places that are tried in a line.
+const MAX_TRIES: usize = 4_000;
+
 /// What a field is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum PatternField {
-    Skip,
-    /// `10/Oct/2000:13:55:36 -0700`
+    /// Any text, even blanks where it is not in quotation marks.
+    Text,
+    /// A text without blanks.
+    Word,
+    /// A number that says nothing of the request.
+    Number,
+    /// `10/Oct/2000:13:55:36 -0700`, in brackets of its own or not.
     Clf,
     Iso,
     /// Seconds since 1970, with or without a fraction; times 1, 10^3 or 10^6.
     Epoch(u64),
+    /// Three or six digits behind the second.
+    Fraction,
+    Formatted(TimeFormat),
     /// Method, target and protocol.
     Request,
     Method,
     Target,
+    /// Empty, or `?` and what is behind it.
+    Query,
     Status,
-    Bytes,
+    /// How many bytes were sent, the body's before others.
+    Bytes(u8),
     Agent,
-    /// With the number of ns of its unit.
-    Duration(u64),
+    Duration {
+        /// ns of its unit.
+        scale: u64,
+        /// How fine it is, ns.
+        step: u64,
+    },
+    /// Durations of each server that was asked.
+    UpstreamTime,
 }
 
 /// A field and the text behind it, up to which it reaches.
@@ -33,29 +58,58 @@ enum PatternField {
 struct PatternPiece {
     field: PatternField,
     terminator: Finder<'static>,
+    /// In quotation marks: those within are written as `\"`.
+    is_quoted: bool,
 }
 
 /// A compiled format.
 #[derive(Clone, Debug)]
 pub struct Pattern {
+    /// For times without an offset.
+    pub zone: Zone,
     before: Vec<u8>,
     pieces: Vec<PatternPiece>,
-    zone: Zone,
+    /// Where the values of the last line are.
+    spans: Vec<(usize, usize)>,
+    has_date: bool,
+    /// Whether a time can be spread over several fields.
+    has_parts: bool,
 }
 
 impl Pattern {
-    /// Compiles a format. Error, in words: what of it is not known, or that it lacks a time or a request.
-    pub fn new(format: &str, zone: Zone) -> Result<Pattern, String> {
-        let mut parts = Vec::new();
+    /// Compiles a format. `unit`: ns of the unit of `%D`, where it is not Apache's. Error, in words: what of it is not
+    /// known, or that it lacks a request.
+    pub fn new(format: &str, zone: Zone, unit: Option<u64>) -> Result<Pattern, String> {
+        let format = &configured(format);
+        let is_nginx = format.match_indices('$').any(|(at, _)| {
+            format[at + 1..].starts_with(|c: char| c == '{' || c.is_ascii_lowercase())
+        });
+        let mut parts: Vec<(String, PatternField)> = Vec::new();
         let mut literal = String::new();
-        let mut rest = format;
+        let mut rest = format.as_str();
         while let Some(first) = rest.chars().next() {
+            if !is_nginx && rest.starts_with("%%") {
+                literal.push('%');
+                rest = &rest[2..];
+                continue;
+            }
             let field = match first {
-                '%' => Some(apache(rest)?),
-                '$' => Some(nginx(rest)?),
+                '%' if !is_nginx => Some(apache(rest, unit)?),
+                '$' if is_nginx => Some(nginx(rest)?),
                 _ => None,
             };
             match field {
+                // A path and its query are one text.
+                Some((field, length))
+                    if literal.is_empty()
+                        && (field == PatternField::Query
+                            || ["$args", "$query_string"].contains(&&rest[..length]))
+                        && parts
+                            .last()
+                            .is_some_and(|(_, f)| *f == PatternField::Target) =>
+                {
+                    rest = &rest[length..];
+                }
                 Some((field, length)) => {
                     parts.push((std::mem::take(&mut literal), field));
                     rest = &rest[length..];
@@ -66,61 +120,117 @@ impl Pattern {
                 }
             }
         }
+        Pattern::of_parts(format, parts, literal, zone)
+    }
+
+    fn of_parts(
+        format: &str,
+        parts: Vec<(String, PatternField)>,
+        end: String,
+        zone: Zone,
+    ) -> Result<Pattern, String> {
+        check(format, &parts)?;
         let before = parts
             .first()
             .map_or_else(String::new, |(text, _)| text.clone());
-        let terminators = parts.iter().skip(1).map(|(text, _)| text.clone());
-        let terminators: Vec<String> = terminators.chain([literal]).collect();
-        let fields: Vec<PatternField> = parts.iter().map(|(_, field)| *field).collect();
-        check(format, &fields, &terminators)?;
-        let piece = |(field, terminator): (&PatternField, &String)| PatternPiece {
-            field: *field,
-            terminator: Finder::new(terminator.as_bytes()).into_owned(),
+        let mut pieces = Vec::new();
+        for (index, (before, field)) in parts.iter().enumerate() {
+            let terminator = parts.get(index + 1).map_or(&end, |(text, _)| text);
+            pieces.push(PatternPiece {
+                field: field.clone(),
+                terminator: Finder::new(terminator.as_bytes()).into_owned(),
+                is_quoted: before.ends_with('"') && terminator.starts_with('"'),
+            });
+        }
+        let has = |is: fn(&PatternField) -> bool| pieces.iter().any(|p| is(&p.field));
+        let is_date = |field: &PatternField| match field {
+            PatternField::Formatted(format) => format.has_date(),
+            field => matches!(
+                field,
+                PatternField::Clf | PatternField::Iso | PatternField::Epoch(_)
+            ),
         };
+        let has_date = pieces.iter().any(|p| is_date(&p.field));
         Ok(Pattern {
             before: before.into_bytes(),
-            pieces: fields.iter().zip(&terminators).map(piece).collect(),
+            has_parts: has(|f| matches!(f, PatternField::Formatted(_))),
+            has_date,
+            spans: vec![(0, 0); pieces.len()],
+            pieces,
             zone,
         })
     }
 
     /// The finest step of its durations, ns; `None`: it has none.
     pub fn step(&self) -> Option<u64> {
-        let durations = self.pieces.iter().filter_map(|p| match p.field {
-            PatternField::Duration(scale) => Some(scale),
+        let steps = self.pieces.iter().filter_map(|p| match p.field {
+            PatternField::Duration { step, .. } => Some(step),
+            PatternField::UpstreamTime => Some(1_000_000),
             _ => None,
         });
-        // nginx writes s with three decimals, Apache's %T whole ones.
-        durations
-            .min()
-            .map(|scale| if scale == NGINX_S { 1_000_000 } else { scale })
+        steps.min()
+    }
+
+    /// What it cannot tell, a sentence each.
+    pub fn advice(&self) -> Vec<String> {
+        let mut advice = Vec::new();
+        if !self.has_date {
+            advice.push(
+                "The format has no time with a date, so nothing is known of hours: %t, or $time_local in nginx, tells it.".into(),
+            );
+        }
+        let has = |field: PatternField| self.pieces.iter().any(|p| p.field == field);
+        let has_duration = self
+            .pieces
+            .iter()
+            .any(|p| matches!(p.field, PatternField::Duration { .. }));
+        if has(PatternField::UpstreamTime) && !has_duration {
+            advice.push("Durations are $upstream_response_time, without the time that nginx itself takes: $request_time has both.".into());
+        }
+        advice
     }
 
     /// What a line tells of; `None`: it is malformed.
     pub fn parse<'a>(&mut self, line: &'a [u8]) -> Option<Entry<'a>> {
-        let mut rest = line.strip_prefix(&self.before[..])?;
-        let mut entry = Entry::default();
-        let mut finest = u64::MAX;
-        for PatternPiece { field, terminator } in &self.pieces {
-            let end = match terminator.needle() {
-                [] => rest.len(),
-                text => terminator
-                    .find(rest)
-                    .or_else(|| (rest.is_empty() && text != b"\"").then_some(0))?,
+        let begin = line
+            .starts_with(&self.before)
+            .then_some(self.before.len())?;
+        let mut spans = std::mem::take(&mut self.spans);
+        // First as servers write it; then with blanks where a client can bring them in, and without escapes.
+        let ways = [(true, false), (true, true), (false, true)];
+        let is_match = ways.into_iter().any(|(has_escapes, has_blanks)| {
+            let mut search = Search {
+                pieces: &self.pieces,
+                line,
+                has_escapes,
+                has_blanks,
+                tries: MAX_TRIES,
+                spans: &mut spans,
             };
-            let (value, after) = (
-                &rest[..end],
-                rest.get(end + terminator.needle().len()..)
-                    .unwrap_or_default(),
-            );
-            rest = after;
-            match *field {
-                PatternField::Skip => {}
+            search.find(0, begin)
+        });
+        self.spans = spans;
+        is_match.then(|| self.entry(line)).flatten()
+    }
+
+    /// The entry of the values that were found.
+    fn entry<'a>(&mut self, line: &'a [u8]) -> Option<Entry<'a>> {
+        let mut entry = Entry::default();
+        let mut time = TimeParts::default();
+        let (mut finest, mut bytes_rank) = (u64::MAX, u8::MAX);
+        let mut upstream_ns = None;
+        let mut request: Option<&[u8]> = None;
+        for (piece, span) in self.pieces.iter().zip(&self.spans) {
+            let value = &line[span.0..span.1];
+            match &piece.field {
+                PatternField::Text
+                | PatternField::Word
+                | PatternField::Number
+                | PatternField::Fraction
+                | PatternField::Query => {}
                 PatternField::Clf => {
-                    // Apache's `%t` has brackets of its own.
                     let value = value.strip_prefix(b"[").unwrap_or(value);
-                    let value = value.strip_suffix(b"]").unwrap_or(value);
-                    let offset = offset(value.get(21..)?)?;
+                    let offset = offset(value.get(21..26)?)?;
                     (entry.time_s, entry.offset_s) =
                         (Some(clf(value)? - i64::from(offset)), offset);
                 }
@@ -133,55 +243,300 @@ impl Pattern {
                     let time = (scaled(value, 1_000_000)? / scale / 1_000_000) as i64;
                     (entry.time_s, entry.offset_s) = (Some(time), self.zone.offset_at(time));
                 }
-                PatternField::Request => (entry.method, entry.target) = method_and_target(value),
+                PatternField::Formatted(format) => {
+                    format.read(value, &mut time)?;
+                }
+                PatternField::Request => request = Some(value),
                 PatternField::Method => entry.method = value,
                 PatternField::Target => entry.target = value,
-                PatternField::Status => {
+                PatternField::Status if entry.status == 0 => {
                     entry.status = number(value).filter(|s| *s < 1000).unwrap_or(0) as u16
                 }
-                PatternField::Bytes => entry.bytes = number(value).unwrap_or(0),
+                PatternField::Status => {}
+                PatternField::Bytes(rank) if *rank < bytes_rank => {
+                    bytes_rank = *rank;
+                    entry.bytes = number(value).unwrap_or(0);
+                }
+                PatternField::Bytes(_) => {}
                 PatternField::Agent => entry.agent = value,
                 // Of two durations the finer one counts.
-                PatternField::Duration(scale) if scale < finest => {
-                    finest = scale;
-                    let ns = if scale == NGINX_S {
-                        1_000_000_000
-                    } else {
-                        scale
-                    };
-                    entry.duration_ns = scaled(value, ns);
+                PatternField::Duration { scale, step } if *step < finest => {
+                    if let Some(ns) = scaled(value, *scale) {
+                        finest = *step;
+                        entry.duration_ns = Some(ns);
+                    }
                 }
-                PatternField::Duration(_) => {}
+                PatternField::Duration { .. } => {}
+                PatternField::UpstreamTime => upstream_ns = upstream(value),
             }
+        }
+        if let Some(request) = request {
+            let (method, target) = method_and_target(request);
+            (entry.method, entry.target) = (method, target);
+        }
+        if entry.time_s.is_none() && self.has_date && self.has_parts {
+            let (time_s, offset_s) = time.time(&mut self.zone)?;
+            (entry.time_s, entry.offset_s) = (Some(time_s), offset_s);
+        }
+        if finest == u64::MAX
+            && !self
+                .pieces
+                .iter()
+                .any(|p| matches!(p.field, PatternField::Duration { .. }))
+        {
+            entry.duration_ns = upstream_ns;
         }
         Some(entry)
     }
 }
 
-/// Seconds with three decimals: told apart from whole ones by a number that is no scale.
-const NGINX_S: u64 = 999_999_999;
+/// Where the values of a line are, tried one after the other.
+struct Search<'s> {
+    pieces: &'s [PatternPiece],
+    line: &'s [u8],
+    /// Whether quotation marks within a text are written as `\"`.
+    has_escapes: bool,
+    /// Whether texts without quotation marks can have blanks.
+    has_blanks: bool,
+    /// Places that are tried still.
+    tries: usize,
+    spans: &'s mut [(usize, usize)],
+}
 
-/// Error: without a time or a request there is nothing to see, and fields without text between them cannot be told
-/// apart.
-fn check(format: &str, fields: &[PatternField], terminators: &[String]) -> Result<(), String> {
-    let has = |alternatives: &[PatternField]| fields.iter().any(|f| alternatives.contains(f));
-    if !has(&[PatternField::Request, PatternField::Target]) {
+impl Search<'_> {
+    /// Finds the values from one piece on; false: the rest of the line has none such.
+    fn find(&mut self, index: usize, begin: usize) -> bool {
+        let (pieces, line) = (self.pieces, self.line);
+        let Some(piece) = pieces.get(index) else {
+            // Fields that the format does not name may follow.
+            return matches!(line.get(begin), None | Some(b' ' | b'\t'));
+        };
+        let rest = &line[begin..];
+        if piece.field.has_length() {
+            return self.find_of_length(index, begin, piece);
+        }
+        if piece.terminator.needle().is_empty() {
+            let is_last = index + 1 == pieces.len();
+            let end = match pieces.get(index + 1).map(|next| &next.field) {
+                _ if is_last => Some(rest.len()),
+                // A host before a path.
+                Some(PatternField::Target) => memchr::memchr(b'/', rest),
+                _ => None,
+            };
+            return match end {
+                Some(end) => self.go_on(index, begin, end),
+                None => (0..=rest.len()).any(|end| self.go_on(index, begin, end)),
+            };
+        }
+        let is_free = piece.field == PatternField::Text || piece.field == PatternField::Request;
+        let mut from = 0;
+        while let Some(at) = piece.terminator.find(&rest[from..]) {
+            let end = from + at;
+            let is_within = piece.is_quoted && self.has_escapes && is_escaped(&rest[..end]);
+            if !is_within && self.go_on(index, begin, end) {
+                return true;
+            }
+            let ends_word =
+                !(piece.is_quoted || self.has_blanks && is_free) && rest[..=end].contains(&b' ');
+            if self.tries == 0 || ends_word {
+                return false;
+            }
+            from = end + 1;
+        }
+        false
+    }
+
+    /// Finds the values from a piece on whose field's form tells its length.
+    fn find_of_length(&mut self, index: usize, begin: usize, piece: &PatternPiece) -> bool {
+        let rest = &self.line[begin..];
+        let Some(end) = piece.field.length(rest) else {
+            return false;
+        };
+        let is_end = |end: usize| rest[end..].starts_with(piece.terminator.needle());
+        if is_end(end) && self.go_on(index, begin, end) {
+            return true;
+        }
+        // The fraction of a second in a field of its own.
+        let whole = rest.iter().take_while(|b| b.is_ascii_digit()).count();
+        if matches!(piece.field, PatternField::Epoch(_)) && whole < end && is_end(whole) {
+            return self.go_on(index, begin, whole);
+        }
+        // A value that is not known.
+        let end = usize::from(rest.first() == Some(&b'-'));
+        piece.field.can_be_empty() && is_end(end) && self.go_on(index, begin, end)
+    }
+
+    /// Takes a value up to there, and finds those behind it.
+    fn go_on(&mut self, index: usize, begin: usize, length: usize) -> bool {
+        self.tries = self.tries.saturating_sub(1);
+        self.spans[index] = (begin, begin + length);
+        let next = begin + length + self.pieces[index].terminator.needle().len();
+        self.tries > 0 && next <= self.line.len() && self.find(index + 1, next)
+    }
+}
+
+impl PatternField {
+    /// Whether its values have a form of their own, which tells their length.
+    fn has_length(&self) -> bool {
+        !matches!(
+            self,
+            PatternField::Text
+                | PatternField::Word
+                | PatternField::Request
+                | PatternField::Method
+                | PatternField::Target
+                | PatternField::Agent
+        )
+    }
+
+    /// Whether a server can write nothing, or `-`.
+    fn can_be_empty(&self) -> bool {
+        !matches!(
+            self,
+            PatternField::Clf
+                | PatternField::Iso
+                | PatternField::Epoch(_)
+                | PatternField::Formatted(_)
+        )
+    }
+
+    /// The length of its value at the beginning of a text; `None`: there is none, or its form is any.
+    fn length(&self, text: &[u8]) -> Option<usize> {
+        let digits = |text: &[u8]| text.iter().take_while(|b| b.is_ascii_digit()).count();
+        let decimal = |text: &[u8]| {
+            let whole = digits(text);
+            match text.get(whole) {
+                Some(b'.') => whole + 1 + digits(&text[whole + 1..]),
+                _ => whole,
+            }
+        };
+        match self {
+            PatternField::Text
+            | PatternField::Word
+            | PatternField::Request
+            | PatternField::Method
+            | PatternField::Target
+            | PatternField::Agent => None,
+            PatternField::Clf => {
+                let inner = text.strip_prefix(b"[").unwrap_or(text);
+                clf(inner)?;
+                offset(inner.get(21..26)?)?;
+                let has_brackets = inner.len() < text.len();
+                (!has_brackets || inner.get(26) == Some(&b']'))
+                    .then_some(26 + 2 * usize::from(has_brackets))
+            }
+            PatternField::Iso => iso_length(text),
+            PatternField::Epoch(_) => Some(decimal(text)).filter(|n| *n > 0),
+            PatternField::Formatted(format) => format.read(text, &mut TimeParts::default()),
+            PatternField::Fraction | PatternField::Bytes(_) | PatternField::Status => {
+                Some(digits(text))
+            }
+            // Amazon's load balancers write -1 for none.
+            PatternField::Duration { .. } | PatternField::Number => {
+                let sign = usize::from(text.first() == Some(&b'-'));
+                Some(sign + decimal(&text[sign..]))
+            }
+            PatternField::Query if text.first() == Some(&b'?') => {
+                let is_end = |b: &u8| matches!(b, b' ' | b'"' | b'\t');
+                Some(text.iter().position(is_end).unwrap_or(text.len()))
+            }
+            PatternField::Query => Some(0),
+            PatternField::UpstreamTime => {
+                let is_part =
+                    |b: &u8| b.is_ascii_digit() || matches!(b, b'.' | b',' | b' ' | b':' | b'-');
+                let length = text.iter().take_while(|b| is_part(b)).count();
+                Some(text[..length].trim_ascii_end().len()).map(|n| upstream_length(&text[..n]))
+            }
+        }
+    }
+}
+
+/// Bytes of times with `, ` or ` : ` between them: a blank alone ends them.
+fn upstream_length(text: &[u8]) -> usize {
+    let mut at = 0;
+    loop {
+        let word = text[at..]
+            .iter()
+            .take_while(|b| b.is_ascii_digit() || matches!(b, b'.' | b'-'))
+            .count();
+        let separators = [&b", "[..], b" : "];
+        match separators.iter().find(|s| text[at + word..].starts_with(s)) {
+            Some(separator) if word > 0 => at += word + separator.len(),
+            _ => return at + word,
+        }
+    }
+}
+
+/// The sum of such times, in s; `None`: there is none.
+fn upstream(value: &[u8]) -> Option<u64> {
+    let is_separator = |b: &u8| matches!(b, b',' | b':' | b' ');
+    let times = value
+        .split(is_separator)
+        .filter_map(|word| scaled(word, 1_000_000_000));
+    times.fold(None, |sum: Option<u64>, ns| {
+        Some(sum.unwrap_or(0).saturating_add(ns))
+    })
+}
+
+/// A format as it is given: of a line of the configuration, what is within its quotation marks.
+fn configured(format: &str) -> String {
+    let text = format.trim();
+    if let Some(rest) = text.strip_prefix("log_format") {
+        // The texts of nginx's directive are put together.
+        let mut parts = String::new();
+        let mut rest = rest;
+        while let Some(begin) = rest.find(['\'', '"']) {
+            let quote = &rest[begin..begin + 1];
+            let inner = &rest[begin + 1..];
+            let end = inner.find(quote).unwrap_or(inner.len());
+            parts.push_str(&inner[..end]);
+            rest = inner.get(end + 1..).unwrap_or("");
+        }
+        return parts;
+    }
+    let text = match text.strip_prefix("LogFormat").map(str::trim_start) {
+        Some(rest) => {
+            let rest = rest.strip_prefix('"').unwrap_or(rest);
+            rest.rfind('"').map_or(rest, |end| &rest[..end])
+        }
+        None => format,
+    };
+    text.replace("\\\"", "\"").replace("\\t", "\t")
+}
+
+/// Error: without a request there is nothing to see, and fields without text between them cannot be told apart.
+fn check(format: &str, parts: &[(String, PatternField)]) -> Result<(), String> {
+    let is_request =
+        |field: &PatternField| matches!(field, PatternField::Request | PatternField::Target);
+    if !parts.iter().any(|(_, field)| is_request(field)) {
         return Err(format!(
             "the format {format:?} has no request: add \"%r\" or $request"
         ));
     }
-    let has_touching_fields = terminators.iter().rev().skip(1).any(String::is_empty);
-    if has_touching_fields {
+    let is_told_apart = |pair: &[(String, PatternField)]| {
+        let [(_, first), (text, second)] = pair else {
+            return true;
+        };
+        !text.is_empty()
+            || first.has_length()
+            || second.has_length()
+            || *second == PatternField::Target
+    };
+    if parts.windows(2).all(is_told_apart) {
+        Ok(())
+    } else {
         Err(format!(
             "the format {format:?} has fields without a character between them"
         ))
-    } else {
-        Ok(())
     }
 }
 
+const fn duration(scale: u64, step: u64) -> PatternField {
+    PatternField::Duration { scale, step }
+}
+
 /// A `%` and what belongs to it.
-fn apache(text: &str) -> Result<(PatternField, usize), String> {
+fn apache(text: &str, unit: Option<u64>) -> Result<(PatternField, usize), String> {
     let bytes = text.as_bytes();
     let mut at = 1;
     // `%>s`, `%!200,304s`
@@ -197,35 +552,54 @@ fn apache(text: &str) -> Result<(PatternField, usize), String> {
         at += end + 1;
     }
     let letter = bytes.get(at).copied().unwrap_or(b' ');
+    // `%{X}^ti`, `%{X}^to` and `%^FB`.
     if letter == b'^' {
-        return Ok((PatternField::Skip, (at + 4).min(text.len())));
+        let field = match bytes.get(at + 1..at + 3) {
+            Some(b"FB") => PatternField::Number,
+            Some(_) => PatternField::Text,
+            None => return Err(format!("{text:?} is no field of a LogFormat")),
+        };
+        return Ok((field, at + 3));
     }
-    let lower = name.to_ascii_lowercase();
-    let field = match (letter, lower.as_str()) {
-        (b't', "") => PatternField::Clf,
-        (b't', "sec") => PatternField::Epoch(1),
-        (b't', "msec") => PatternField::Epoch(1_000),
-        (b't', "usec") => PatternField::Epoch(1_000_000),
-        (b't', _) if name.starts_with("%Y-%m-%d") || name.starts_with("yyyy-MM-dd") => {
-            PatternField::Iso
-        }
-        (b't', _) if name.starts_with("%d/%b/%Y:%H:%M:%S %z") => PatternField::Clf,
+    let field = match (letter, name.to_ascii_lowercase().as_str()) {
+        (b't', _) => apache_time(name)?,
         (b'r', _) => PatternField::Request,
         (b'm', _) => PatternField::Method,
         (b'U', _) => PatternField::Target,
+        (b'q', _) => PatternField::Query,
         (b's', _) => PatternField::Status,
-        (b'b' | b'B' | b'O', _) => PatternField::Bytes,
+        (b'b' | b'B', _) => PatternField::Bytes(0),
+        (b'O', _) => PatternField::Bytes(1),
         (b'i', "user-agent") => PatternField::Agent,
-        (b'D', _) => PatternField::Duration(1_000),
-        (b'T', "ms") => PatternField::Duration(1_000_000),
-        (b'T', "us") => PatternField::Duration(1_000),
-        (b'T', "ns") => PatternField::Duration(1),
-        (b'T', _) => PatternField::Duration(1_000_000_000),
-        (b'F', _) => PatternField::Skip,
-        (b'a'..=b'z' | b'A'..=b'Z' | b'%', _) => PatternField::Skip,
+        (b'D', _) => duration(unit.unwrap_or(1_000), unit.unwrap_or(1_000)),
+        (b'T', "ms") => duration(1_000_000, 1_000_000),
+        (b'T', "us") => duration(1_000, 1_000),
+        (b'T', "ns") => duration(1, 1),
+        (b'T', _) => duration(1_000_000_000, 1_000_000_000),
+        (b'k' | b'I' | b'P' | b'p', _) => PatternField::Number,
+        (b'i' | b'o' | b'e' | b'n' | b'C' | b'x' | b'u' | b'c' | b'f', _) => PatternField::Text,
+        (b'a'..=b'z' | b'A'..=b'Z', _) => PatternField::Word,
         _ => return Err(format!("{text:?} is no field of a LogFormat")),
     };
+    // The index of a letter that is no ASCII has been refused.
     Ok((field, at + 1))
+}
+
+/// The time of `%{…}t`.
+fn apache_time(format: &str) -> Result<PatternField, String> {
+    let format = ["begin:", "end:"]
+        .iter()
+        .find_map(|p| format.strip_prefix(p))
+        .unwrap_or(format);
+    Ok(match format {
+        "" | "begin" | "end" => PatternField::Clf,
+        "sec" => PatternField::Epoch(1),
+        "msec" => PatternField::Epoch(1_000),
+        "usec" => PatternField::Epoch(1_000_000),
+        "msec_frac" | "usec_frac" => PatternField::Fraction,
+        format if format.contains('%') => PatternField::Formatted(TimeFormat::strftime(format)?),
+        format => PatternField::Formatted(TimeFormat::java(format)?),
+    })
 }
 
 /// A `$` and the name behind it.
@@ -237,6 +611,9 @@ fn nginx(text: &str) -> Result<(PatternField, usize), String> {
     if name.is_empty() {
         return Err(format!("a name is missing behind $ in {text:?}"));
     }
+    if braced && text.as_bytes().get(start + name.len()) != Some(&b'}') {
+        return Err(format!("a }} is missing behind {text:?}"));
+    }
     let field = match name.as_str() {
         "time_local" => PatternField::Clf,
         "time_iso8601" => PatternField::Iso,
@@ -244,11 +621,32 @@ fn nginx(text: &str) -> Result<(PatternField, usize), String> {
         "request" => PatternField::Request,
         "request_method" => PatternField::Method,
         "request_uri" | "uri" | "document_uri" => PatternField::Target,
+        "is_args" => PatternField::Query,
+        "remote_addr" | "binary_remote_addr" | "realip_remote_addr" | "server_name"
+        | "server_addr" | "host" | "hostname" | "scheme" | "https" | "server_protocol"
+        | "request_id" | "pipe" | "request_completion" | "ssl_protocol" | "ssl_cipher"
+        | "ssl_session_id" | "ssl_session_reused" => PatternField::Word,
         "status" => PatternField::Status,
-        "body_bytes_sent" | "bytes_sent" => PatternField::Bytes,
+        "body_bytes_sent" => PatternField::Bytes(0),
+        "bytes_sent" => PatternField::Bytes(1),
         "http_user_agent" => PatternField::Agent,
-        "request_time" => PatternField::Duration(NGINX_S),
-        _ => PatternField::Skip,
+        "request_time" => duration(1_000_000_000, 1_000_000),
+        "upstream_response_time" => PatternField::UpstreamTime,
+        "connection"
+        | "connection_requests"
+        | "connection_time"
+        | "request_length"
+        | "pid"
+        | "server_port"
+        | "remote_port"
+        | "content_length"
+        | "tcpinfo_rtt"
+        | "tcpinfo_rttvar"
+        | "tcpinfo_snd_cwnd"
+        | "tcpinfo_rcv_space"
+        | "gzip_ratio"
+        | "proxy_port" => PatternField::Number,
+        _ => PatternField::Text,
     };
     Ok((field, start + name.len() + usize::from(braced)))
 }
@@ -258,7 +656,17 @@ mod tests {
     use super::*;
 
     fn pattern(format: &str) -> Pattern {
-        Pattern::new(format, Zone::default()).expect("a format")
+        Pattern::new(format, Zone::default(), None).expect("a format")
+    }
+
+    type Found = (Option<i64>, Option<u64>, String, u16);
+
+    fn read(format: &str, line: &str) -> Option<Found> {
+        let mut pattern = pattern(format);
+        let entry = pattern.parse(line.as_bytes())?;
+        let request = [entry.method, b" ", entry.target].concat();
+        let request = String::from_utf8_lossy(&request).into_owned();
+        Some((entry.time_s, entry.duration_ns, request, entry.status))
     }
 
     #[test]
@@ -286,9 +694,125 @@ mod tests {
     }
 
     #[test]
-    fn formats_that_cannot_be_read_say_why() {
-        for format in ["%h %t", "%r%s", "$request$status", "%r %{open", "%r $"] {
-            assert!(Pattern::new(format, Zone::default()).is_err(), "{format}");
+    fn values_may_hold_what_ends_them() {
+        const T: Option<i64> = Some(1_760_126_436);
+        let found =
+            |ns: u64, request: &str, status| Some((T, Some(ns), request.to_string(), status));
+        for (format, line, expected) in [
+            // A blank in %t, and before its end.
+            (
+                r#"%h %t %D "%r" %>s"#,
+                r#"::1 [10/Oct/2025:13:00:36 -0700] 250000 "GET /a HTTP/1.1" 200"#,
+                found(250_000_000, "GET /a", 200),
+            ),
+            (
+                r#"%h %t %T/%D "%r" %s"#,
+                r#"::1 [10/Oct/2025:13:00:36 -0700] 0/799940 "GET /a HTTP/1.1" 200"#,
+                found(799_940_000, "GET /a", 200),
+            ),
+            // Quotation marks in a quoted text.
+            (
+                r#""%r" %>s "%{User-Agent}i" %D %t"#,
+                r#""GET /?q=\"x\" HTTP/1.1" 200 "a \"b\" \\" 7 [10/Oct/2025:13:00:36 -0700]"#,
+                found(7_000, r#"GET /?q=\"x\""#, 200),
+            ),
+            (
+                r#""%r" %>s "%{Referer}i" %D %t"#,
+                r#""GET / HTTP/1.1" 200 "C:\" 7 [10/Oct/2025:13:00:36 -0700]"#,
+                found(7_000, "GET /", 200),
+            ),
+            // A time in parts.
+            (
+                r#"[%{%d/%b/%Y:%T}t.%{msec_frac}t %{%z}t] "%r" %>s %D"#,
+                r#"[10/Oct/2025:13:00:36.123 -0700] "GET /a HTTP/1.1" 200 9"#,
+                found(9_000, "GET /a", 200),
+            ),
+            (
+                r#"%{sec}t.%{usec_frac}t "%r" %>s %D"#,
+                r#"1760126436.000123 "GET /a HTTP/1.1" 200 9"#,
+                found(9_000, "GET /a", 200),
+            ),
+            // Path and query, method and protocol.
+            (
+                r#"%t "%m %U%q %H" %>s %{ms}T"#,
+                r#"[10/Oct/2025:13:00:36 -0700] "GET /a?b=c HTTP/1.1" 304 9"#,
+                found(9_000_000, "GET /a?b=c", 304),
+            ),
+            (
+                r#"%t "%m %U%q %H" %>s %{ms}T"#,
+                r#"[10/Oct/2025:13:00:36 -0700] "GET /a HTTP/1.1" 304 9"#,
+                found(9_000_000, "GET /a", 304),
+            ),
+            // A duration that is not known.
+            (
+                r#"%h %t %D "%r" %>s"#,
+                r#"::1 [10/Oct/2025:13:00:36 -0700] - "GET /a HTTP/1.1" 200"#,
+                Some((T, None, "GET /a".to_string(), 200)),
+            ),
+            (
+                "$x $time_iso8601 $y $z $request_time $t $status \"$request\"",
+                r#"h2 2025-10-10T20:00:36Z a b -1 -1 460 "GET /a HTTP/2.0""#,
+                Some((T, None, "GET /a".to_string(), 460)),
+            ),
+            // nginx: several upstreams, addresses with blanks, a host before the path.
+            (
+                "$remote_addr [$time_local] $upstream_response_time $request_time \"$request\" $status",
+                r#"::1 [10/Oct/2025:20:00:36 +0000] 0.001, 0.002 : - 0.004 "GET /a HTTP/2.0" 200"#,
+                found(4_000_000, "GET /a", 200),
+            ),
+            (
+                "$http_x_forwarded_for $remote_addr [$time_local] $request_time \"$request\" $status",
+                r#"1.1.1.1, 2.2.2.2 3.3.3.3 [10/Oct/2025:20:00:36 +0000] 0.004 "GET /a HTTP/2.0" 200"#,
+                found(4_000_000, "GET /a", 200),
+            ),
+            (
+                "$time_iso8601 $scheme://$host$request_uri $request_method $status $request_time",
+                "2025-10-10T22:00:36+02:00 https://a.example/a?b GET 200 0.004",
+                found(4_000_000, "GET /a?b", 200),
+            ),
+            (
+                "$msec $request_method $uri$is_args$args $status $request_time",
+                "1760126436.123 GET /a?b 200 0.004",
+                found(4_000_000, "GET /a?b", 200),
+            ),
+        ] {
+            assert_eq!(read(format, line), expected, "{line}");
         }
+    }
+
+    #[test]
+    fn lines_of_a_configuration_are_formats() {
+        let line = r#"::1 - - [10/Oct/2025:13:00:36 -0700] "GET /a HTTP/1.1" 200 5 250"#;
+        let apache = r#"LogFormat "%h %l %u %t \"%r\" %>s %b %D" timed"#;
+        assert_eq!(read(apache, line).and_then(|f| f.1), Some(250_000));
+        let nginx = "log_format timed '$remote_addr - $remote_user [$time_local] '\n '\"$request\" $status $body_bytes_sent $request_time';";
+        let line = line.replace(" 250", " 0.250");
+        assert_eq!(read(nginx, &line).and_then(|f| f.1), Some(250_000_000));
+    }
+
+    #[test]
+    fn formats_that_cannot_be_read_say_why() {
+        for format in [
+            "%h %t",
+            "%r%h",
+            "$request$host",
+            "%r %{open",
+            "$request $",
+            "$request ${x",
+            "%r %{%Q}t",
+            "%r %é",
+            "%r %^",
+        ] {
+            assert!(
+                Pattern::new(format, Zone::default(), None).is_err(),
+                "{format}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_line_that_fits_nowhere_ends() {
+        let mut pattern = pattern("$a $b $c $d $e $f $g \"$request\" $status");
+        assert_eq!(pattern.parse(&b"x ".repeat(30_000)), None);
     }
 }

@@ -2,52 +2,102 @@
 //! The extended log format of the W3C, as IIS and CloudFront write it: a line `#Fields:` says what the others hold.
 //! Times are UTC.
 //!
-//! Source: W3C WD-logfile-960323; IIS 10, *W3C logging*; CloudFront, *standard logging*.
+//! Source: W3C WD-logfile-960323; IIS 10, *W3C logging*; IIS *Advanced Logging*; CloudFront, *standard logging*.
 
+use super::units::{UnitCheck, UnitEvidence, assumed_unit, doubted_unit};
 use crate::entry::{Entry, LineKind};
 use crate::time::{Zone, iso, number, scaled};
+use lab_model::{Assumption, AssumptionKind};
+
+const MS: u64 = 1_000_000;
+const S: u64 = 1_000_000_000;
+const HOUR: i64 = 3_600;
+const DAY: i64 = 86_400;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum W3cField {
     Skip,
     Date,
     Time,
+    LocalDate,
+    LocalTime,
     Method,
     Stem,
     Status,
     Bytes,
     Agent,
     Duration,
+    /// In ms, by its name.
+    DurationMs,
 }
 
 /// A reader of such lines.
 #[derive(Clone, Debug, Default)]
 pub struct W3c {
-    /// For the hours of the day.
+    /// For the hours of the day, and for times that are local.
     pub zone: Zone,
+    /// ns of the unit that was given for durations.
+    unit: Option<u64>,
     fields: Vec<W3cField>,
+    /// ns of the unit of durations, if the producer is known.
+    known_unit: Option<u64>,
+    possible: Vec<u64>,
+    check: UnitCheck,
+    has_assumed: bool,
+    /// Midnight and the last time of the day, of logs whose lines have no date.
+    day: Option<(i64, i64)>,
+    has_derived_days: bool,
+    lacks_days: bool,
 }
 
 impl W3c {
     /// One whose fields are still to come.
-    pub fn new(zone: Zone) -> W3c {
+    pub fn new(zone: Zone, unit: Option<u64>) -> W3c {
         W3c {
             zone,
-            fields: Vec::new(),
+            unit,
+            possible: vec![MS, S],
+            ..W3c::default()
         }
     }
 
     /// Whether its fields hold a duration.
     pub fn has_durations(&self) -> bool {
-        self.fields.contains(&W3cField::Duration)
+        let is_duration = |f: &W3cField| matches!(f, W3cField::Duration | W3cField::DurationMs);
+        self.fields.iter().any(is_duration)
+    }
+
+    /// Finds the unit of durations from the first lines.
+    pub fn sample(&mut self, lines: &[&[u8]]) {
+        let mut evidence = UnitEvidence::default();
+        let mut sampled = self.clone();
+        for line in lines {
+            sampled.line(line, &mut |_| {});
+            let fields = sampled.fields.iter().zip(words(line));
+            let durations = fields.filter(|(field, _)| **field == W3cField::Duration);
+            for (_, word) in durations {
+                if let Some(text) = std::str::from_utf8(word)
+                    .ok()
+                    .filter(|_| !line.starts_with(b"#"))
+                {
+                    text.parse::<f64>()
+                        .into_iter()
+                        .for_each(|d| evidence.add(d, None));
+                }
+            }
+        }
+        (self.fields, self.known_unit) = (sampled.fields, sampled.known_unit);
+        // Seconds with a fraction are the draft's; IIS writes whole ms.
+        if evidence.has_fraction() && self.known_unit.is_none() {
+            self.known_unit = Some(S);
+        }
+        self.possible = evidence.possible(&[MS, S]);
     }
 
     /// Reads a line; an entry is given to `sink`.
     pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LineKind {
         if line.first() == Some(&b'#') {
-            if let Some(names) = line.strip_prefix(b"#Fields:") {
-                self.fields = words(names).map(field).collect();
-            }
+            self.directive(line);
             return LineKind::Other;
         }
         match self.parse(line) {
@@ -55,20 +105,53 @@ impl W3c {
                 sink(&entry);
                 LineKind::Entry
             }
+            None if line.is_empty() => LineKind::Other,
             None => LineKind::Malformed,
+        }
+    }
+
+    fn directive(&mut self, line: &[u8]) {
+        if let Some(names) = line.strip_prefix(b"#Fields:") {
+            self.fields = words(names).map(field).collect();
+            let has = |prefix: &[u8]| {
+                words(names).any(|name| name.to_ascii_lowercase().starts_with(prefix))
+            };
+            if has(b"x-edge-") {
+                self.known_unit = Some(S);
+            } else if has(b"sc-win32-status")
+                || has(b"sc-substatus")
+                || has(b"s-sitename")
+                || has(b"s-computername")
+            {
+                self.known_unit = Some(MS);
+            }
+        } else if line.starts_with(b"#Software:") {
+            let has = |word: &[u8]| memchr::memmem::find(line, word).is_some();
+            if has(b"Internet Information Services") || has(b"IIS") {
+                self.known_unit = Some(MS);
+            }
+        } else if let Some(date) = line
+            .strip_prefix(b"#Date:")
+            .or(line.strip_prefix(b"#Start-Date:"))
+            && let Some((time, _)) = iso(date.trim_ascii())
+        {
+            self.day = Some((time - time.rem_euclid(DAY), time.rem_euclid(DAY)));
         }
     }
 
     fn parse<'a>(&mut self, line: &'a [u8]) -> Option<Entry<'a>> {
         let mut entry = Entry::default();
         let (mut date, mut time): (&[u8], &[u8]) = (b"", b"");
-        let mut count = 0;
-        for (field, word) in self.fields.iter().zip(words(line)) {
-            count += 1;
+        let (mut local_date, mut local_time): (&[u8], &[u8]) = (b"", b"");
+        let mut values = words(line);
+        for field in &self.fields {
+            let word = values.next()?;
             match field {
                 W3cField::Skip => {}
                 W3cField::Date => date = word,
                 W3cField::Time => time = word,
+                W3cField::LocalDate => local_date = word,
+                W3cField::LocalTime => local_time = word,
                 W3cField::Method => entry.method = word,
                 W3cField::Stem => entry.target = word,
                 W3cField::Status => {
@@ -76,47 +159,153 @@ impl W3c {
                 }
                 W3cField::Bytes => entry.bytes = number(word).unwrap_or(0),
                 W3cField::Agent => entry.agent = word,
-                // IIS writes ms, CloudFront s with a fraction.
+                W3cField::DurationMs => entry.duration_ns = scaled(word, MS),
                 W3cField::Duration => {
-                    let scale = if word.contains(&b'.') {
-                        1_000_000_000
-                    } else {
-                        1_000_000
+                    let unit = match self.unit.or(self.known_unit) {
+                        Some(unit) => unit,
+                        None => {
+                            self.has_assumed = true;
+                            self.possible[0]
+                        }
                     };
-                    entry.duration_ns = scaled(word, scale);
+                    entry.duration_ns = scaled(word, unit);
+                    entry
+                        .duration_ns
+                        .into_iter()
+                        .for_each(|ns| self.check.count(ns));
                 }
             }
         }
-        if count < self.fields.len() || entry.target.is_empty() {
+        // Of a line with more words than fields none can be told by its position.
+        if values.next().is_some() || entry.target.is_empty() {
             return None;
         }
-        if !date.is_empty() {
-            let mut text = [b' '; 19];
-            text[..10].copy_from_slice(date.get(..10)?);
-            text[11..].copy_from_slice(time.get(..8)?);
-            let utc = iso(&text)?.0;
-            entry.time_s = Some(utc);
-            entry.offset_s = self.zone.offset_at(utc);
+        match (date, time, local_date, local_time) {
+            ([_, ..], time, ..) => {
+                let utc = seconds(date, time)?;
+                (entry.time_s, entry.offset_s) = (Some(utc), self.zone.offset_at(utc));
+            }
+            (_, _, [_, ..], time) => {
+                let local = seconds(local_date, time)?;
+                let offset = self.zone.offset_of_local(local);
+                (entry.time_s, entry.offset_s) = (Some(local - i64::from(offset)), offset);
+            }
+            (_, time @ [_, ..], ..) => {
+                let clock = seconds(b"1970-01-01", time)?;
+                entry.time_s = self.time_of_day(clock);
+                entry.offset_s = entry.time_s.map_or(0, |utc| self.zone.offset_at(utc));
+            }
+            _ => self.lacks_days = true,
         }
         Some(entry)
     }
+
+    /// The time of a line without a date: of the day of the `#Date:` line, or one after it.
+    fn time_of_day(&mut self, clock: i64) -> Option<i64> {
+        let Some((midnight, last)) = &mut self.day else {
+            self.lacks_days = true;
+            return None;
+        };
+        self.has_derived_days = true;
+        let step = clock - *last;
+        // Lines are written when requests end, so that times go back a little, even over midnight.
+        if step < -HOUR {
+            *midnight += DAY;
+        } else if step > 23 * HOUR {
+            return Some(*midnight - DAY + clock);
+        }
+        *last = clock;
+        Some(*midnight + clock)
+    }
+
+    /// What was assumed of the lines so far.
+    pub fn assumptions(&self) -> Vec<Assumption> {
+        let is_doubted = self.check.is_contradicted() && self.unit.is_none();
+        let is_open = self.has_assumed && self.possible.len() > 1;
+        let unit = self.known_unit.unwrap_or(self.possible[0]);
+        let text = if is_doubted {
+            doubted_unit("time-taken", unit)
+        } else if is_open {
+            assumed_unit("time-taken", unit, &self.possible)
+        } else {
+            return Vec::new();
+        };
+        vec![Assumption {
+            about: AssumptionKind::Durations,
+            text,
+        }]
+    }
+
+    /// What it cannot tell, or tells otherwise, a sentence each.
+    pub fn advice(&self) -> Vec<String> {
+        let mut advice = Vec::new();
+        if self.has_derived_days {
+            advice.push("Lines have no date: theirs is that of the #Date line above, and one day more after each midnight.".into());
+        } else if self.lacks_days {
+            advice.push("The log has no dates, so nothing is known of hours: choose the fields date and time.".into());
+        }
+        if !self.has_durations() {
+            advice.push("The log has no durations: choose the field time-taken.".into());
+        }
+        advice
+    }
 }
 
+/// Seconds since 1970 of a date and a time, as if it were UTC.
+fn seconds(date: &[u8], time: &[u8]) -> Option<i64> {
+    let mut text = [b' '; 19];
+    text[..10].copy_from_slice(date.get(..10)?);
+    text[11..].copy_from_slice(time.get(..8)?);
+    Some(iso(&text)?.0)
+}
+
+/// Words with blanks between them, or fields with tabs. A text in quotation marks is one, `""` within it a mark.
 fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
-    line.split(|b| matches!(b, b' ' | b'\t'))
-        .filter(|word| !word.is_empty())
+    let has_tabs = line.contains(&b'\t');
+    let is_separator = move |b: &u8| *b == b'\t' || (*b == b' ' && !has_tabs);
+    let mut rest = line;
+    std::iter::from_fn(move || {
+        let begin = rest.iter().position(|b| !matches!(b, b' ' | b'\t'))?;
+        rest = &rest[begin..];
+        if let [b'"', inner @ ..] = rest
+            && let Some(end) = closing(inner)
+            && inner.get(end + 1).is_none_or(is_separator)
+        {
+            rest = inner.get(end + 1..).unwrap_or_default();
+            return Some(&inner[..end]);
+        }
+        let end = rest.iter().position(is_separator).unwrap_or(rest.len());
+        let word;
+        (word, rest) = rest.split_at(end);
+        Some(word)
+    })
+}
+
+/// The index of the quotation mark that ends a text.
+fn closing(text: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        at += memchr::memchr(b'"', &text[at..])?;
+        if text.get(at + 1) != Some(&b'"') {
+            return Some(at);
+        }
+        at += 2;
+    }
 }
 
 fn field(name: &[u8]) -> W3cField {
-    match name {
+    match name.to_ascii_lowercase().as_slice() {
         b"date" => W3cField::Date,
         b"time" => W3cField::Time,
+        b"date-local" => W3cField::LocalDate,
+        b"time-local" => W3cField::LocalTime,
         b"cs-method" => W3cField::Method,
         b"cs-uri-stem" | b"cs-uri" => W3cField::Stem,
         b"sc-status" => W3cField::Status,
         b"sc-bytes" => W3cField::Bytes,
-        b"cs(User-Agent)" => W3cField::Agent,
+        b"cs(user-agent)" => W3cField::Agent,
         b"time-taken" => W3cField::Duration,
+        b"timetakenms" => W3cField::DurationMs,
         _ => W3cField::Skip,
     }
 }
@@ -125,35 +314,91 @@ fn field(name: &[u8]) -> W3cField {
 mod tests {
     use super::*;
 
+    type Found = (Option<i64>, Option<u64>, u16, String);
+
+    /// The entries of a log, and how many of its lines are malformed.
+    fn read(log: &str) -> (Vec<Found>, usize) {
+        let lines: Vec<&[u8]> = log.lines().map(str::as_bytes).collect();
+        let mut w3c = W3c::new(Zone::default(), None);
+        w3c.sample(&lines);
+        let (mut found, mut malformed) = (Vec::new(), 0);
+        for line in lines {
+            let kind = w3c.line(line, &mut |e: &Entry| {
+                let target = String::from_utf8_lossy(e.target).into_owned();
+                found.push((e.time_s, e.duration_ns, e.status, target));
+            });
+            malformed += usize::from(kind == LineKind::Malformed);
+        }
+        (found, malformed)
+    }
+
+    const T: i64 = 1_777_629_600;
+
     #[test]
     fn fields_are_those_that_are_named() {
-        let mut w3c = W3c::default();
-        let mut entries = Vec::new();
-        let mut sink =
-            |e: &Entry| entries.push((e.time_s, e.duration_ns, e.status, e.target.to_vec()));
+        let log = "#Software: Microsoft Internet Information Services 10.0\n\
+                   #Fields: date time s-ip cs-method cs-uri-stem cs-uri-query s-port cs-username c-ip cs(User-Agent) cs(Referer) sc-status sc-substatus sc-win32-status time-taken\n\
+                   2026-05-01 10:00:00 10.0.0.1 GET /default.htm - 80 - 10.0.0.2 Mozilla/5.0+(X) - 200 0 0 78\n\
+                   2026-05-01 10:00:00 10.0.0.1 GET\n\
+                   2026-05-01 10:00:00 10.0.0.1 GET /default.htm - 80 - 10.0.0.2 Mozilla/5.0 (X) - 200 0 0 78\n";
+        let (found, malformed) = read(log);
         assert_eq!(
-            w3c.line(
-                b"#Software: Microsoft Internet Information Services 10.0",
-                &mut sink
-            ),
-            LineKind::Other
+            found,
+            [(Some(T), Some(78_000_000), 200, "/default.htm".into())]
         );
-        w3c.line(b"#Fields: date time s-ip cs-method cs-uri-stem cs-uri-query s-port cs-username c-ip cs(User-Agent) cs(Referer) sc-status sc-substatus sc-win32-status time-taken", &mut sink);
-        let line = b"2026-05-01 10:00:00 10.0.0.1 GET /default.htm - 80 - 10.0.0.2 Mozilla/5.0+(X) - 200 0 0 78";
-        assert_eq!(w3c.line(line, &mut sink), LineKind::Entry);
+        assert_eq!(malformed, 2);
+    }
+
+    #[test]
+    fn texts_in_quotation_marks_are_one_field() {
+        let log = "#Fields: date time cs-uri-stem cs(User-Agent) sc-status TimeTakenMS\n\
+                   2026-05-01 10:00:00.190 /a \"Mozilla/5.0 (X) \"\"Y\"\"\" 500 2036\n\
+                   2026-05-01 10:00:00 /b \"\" 200 1\n";
+        let found = [
+            (Some(T), Some(2_036_000_000), 500, "/a".into()),
+            (Some(T), Some(1_000_000), 200, "/b".into()),
+        ];
+        assert_eq!(read(log), (found.to_vec(), 0));
+    }
+
+    #[test]
+    fn days_are_those_of_the_date_line_and_begin_at_midnight() {
+        let log = "#Software: IIS\n#Date: 2026-05-01 10:00:00\n#Fields: time cs-uri-stem sc-status time-taken\n\
+                   10:00:01 /a 200 5\n23:59:59 /b 200 5\n00:00:01 /c 200 5\n23:59:58 /d 200 5\n14:00:00 /e 200 5\n13:59:59 /f 200 5\n";
+        let (found, _) = read(log);
+        let seconds: Vec<i64> = found
+            .iter()
+            .filter_map(|(time, ..)| Some((*time)? - T))
+            .collect();
+        assert_eq!(seconds, [1, 50_399, 50_401, 50_398, 100_800, 100_799]);
+    }
+
+    #[test]
+    fn cloudfront_writes_seconds() {
+        let log = "#Version: 1.0\n#Fields: date time x-edge-location sc-bytes cs-method cs-uri-stem sc-status time-taken\n\
+                   2026-05-01\t10:00:00\tFRA2\t5\tGET\t/a\t200\t1\n";
         assert_eq!(
-            w3c.line(b"2026-05-01 10:00:00 10.0.0.1 GET", &mut sink),
-            LineKind::Malformed
+            read(log).0,
+            [(Some(T), Some(1_000_000_000), 200, "/a".into())]
         );
-        assert!(w3c.has_durations());
-        assert_eq!(
-            entries,
-            [(
-                Some(1_777_629_600),
-                Some(78_000_000),
-                200,
-                b"/default.htm".to_vec()
-            )]
-        );
+    }
+
+    #[test]
+    fn a_unit_that_nothing_tells_is_said() {
+        let read_all = |value: &str| {
+            let log = format!(
+                "#Fields: date time cs-uri-stem time-taken\n{}",
+                format!("2026-05-01 10:00:00 /a {value}\n").repeat(20)
+            );
+            let lines: Vec<&[u8]> = log.lines().map(str::as_bytes).collect();
+            let mut w3c = W3c::new(Zone::default(), None);
+            w3c.sample(&lines);
+            lines.iter().for_each(|line| {
+                w3c.line(line, &mut |_| {});
+            });
+            w3c.assumptions().len()
+        };
+        // 20 could be s, 2,000 s are no request's, and a fraction is of s.
+        assert_eq!(["20", "2000", "0.020"].map(read_all), [1, 0, 0]);
     }
 }

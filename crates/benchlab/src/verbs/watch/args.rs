@@ -19,7 +19,7 @@ use std::time::Duration;
                   benchlab watch --on ssh:web1,web2 /var/log/nginx/access.log\n  \
                   benchlab watch --parquet requests access.log\n  \
                   benchlab compare runs/APRIL.lab runs/MAY.lab\n\nThe run is kept in runs/<time>-watch.lab, with an HTML report beside it.\n\
-                  Exit codes: 3 a --fail-if holds, 4 it cannot be judged; with --nagios 0 to 3 as Nagios has them."
+                  Exit codes: 3 a --fail-if holds, 4 it cannot be judged, as where the unit or zone of its figure is assumed; with --nagios 0 to 3 as Nagios has them."
 )]
 pub struct WatchArgs {
     /// Logs: files, plain or compressed by gzip or zstd; `-` for standard input; the URL of a monitor, or of
@@ -36,6 +36,10 @@ pub struct WatchArgs {
     /// The unit of durations, where the format does not tell it: ns, us, ms or s
     #[arg(long, value_name = "UNIT", value_parser = unit)]
     pub duration_unit: Option<u64>,
+    /// Which fields of JSON lines hold what, where names are not known: time, method, path, request, status, bytes, agent,
+    /// duration, id; time=ts,path=request.uri,duration=elapsed_ms
+    #[arg(long, value_name = "ROLE=FIELD,…")]
+    pub fields: Option<String>,
     /// Where the server is, for logs whose times have no offset, such as Europe/Berlin [default: UTC]
     #[arg(long, value_name = "ZONE")]
     pub zone: Option<String>,

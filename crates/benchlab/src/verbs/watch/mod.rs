@@ -21,7 +21,9 @@ use lab_report::kind::watch::{Capacity, document};
 use lab_report::{Document, Report};
 use lab_stats::results::results;
 use lab_watch::analysis::capacity::room;
-use lab_watch::{Hints, LogsRead, ReadError, Records, Rules, ServerLog, Tally, Zone, read};
+use lab_watch::{
+    FieldMap, Hints, LogsRead, ReadError, Records, Rules, ServerLog, Tally, Zone, read,
+};
 use releases::Releases;
 use sources::LogSource;
 use std::path::Path;
@@ -117,9 +119,12 @@ impl<'a> LogWatch<'a> {
             Some(name) => Zone::named(name).map_err(Exit::wrong)?,
             None => Zone::default(),
         };
+        let fields = args.fields.as_deref().map(FieldMap::new).transpose();
+        let fields = fields.map_err(|reason| Exit::wrong(format!("--fields: {reason}")))?;
         Ok(LogWatch {
             args,
             hints: Hints {
+                fields: fields.unwrap_or_default(),
                 format: args.log_format.clone(),
                 unit: args.duration_unit,
                 zone,
@@ -240,14 +245,15 @@ impl<'a> LogWatch<'a> {
             resolution_ns: self.logs_read.step_ns,
             releases: self.releases.of(&watched),
             advice: self.logs_read.advice.clone(),
+            assumptions: self.logs_read.assumptions.clone(),
             ..watched
         }
     }
 
-    /// A run that holds what was watched.
+    /// A run that holds what was watched. Reading a log measures nothing, so that nothing can disturb it.
     fn run(&self, watched: Watched) -> Run {
         Run {
-            host: host::inspect(1),
+            host: host::describe(),
             ..self.run_without_host(watched)
         }
     }

@@ -18,6 +18,7 @@ pub fn read(watch: &mut LogWatch, starting: &AgentStart) -> Result<(), Exit> {
         rotated: args.rotated,
         format: args.log_format.clone(),
         unit: args.duration_unit,
+        fields: args.fields.clone(),
         zone: args.zone.clone(),
         rules: rules.map_err(Exit::wrong)?,
     };

@@ -12,7 +12,7 @@ use super::findings::MOST as MOST_FINDINGS;
 use super::{method, say};
 use crate::Report;
 use crate::document::{Answer, Document, Finding, Item, Precision, Quantity, Row, Section, Tone};
-use lab_model::{Direction, Metric, PageKind, Unit, Watched, WatchedPage};
+use lab_model::{Assumption, Counts, Direction, Metric, PageKind, Unit, Watched, WatchedPage};
 use lab_watch::analysis::capacity::Headroom;
 use lab_watch::analysis::changes::{Changes, changes};
 use lab_watch::analysis::pareto::{PageRanking, ranking};
@@ -112,7 +112,9 @@ fn answer(log: &LogReport) -> Answer {
     findings.extend(changed::finding(log));
     findings.extend(week::finding(log).or_else(|| week::fullest(log)));
     findings.extend(pages::different_orders(ranking));
-    findings.truncate(MOST_FINDINGS);
+    // What the figures depend on goes before them.
+    findings.splice(0..0, assumed(log.watched));
+    findings.truncate(MOST_FINDINGS + log.watched.assumptions.len());
     let mut undecided: Vec<String> = log.watched.advice.clone();
     undecided.extend(ranking.interval.is_none().then(|| {
         "The log is too short for intervals: eight minutes with requests are needed.".to_string()
@@ -126,6 +128,12 @@ fn answer(log: &LogReport) -> Answer {
         findings,
         undecided: say::paragraph(undecided),
     }
+}
+
+/// What nothing in the logs tells and was assumed.
+fn assumed(watched: &Watched) -> impl Iterator<Item = Finding> {
+    let finding = |a: &Assumption| Finding::new("assumed", a.text.clone(), Tone::Alarm);
+    watched.assumptions.iter().map(finding)
 }
 
 fn warnings(watched: &Watched) -> Section {
@@ -170,9 +178,18 @@ fn warnings(watched: &Watched) -> Section {
                     seconds say nothing. Apache: %D in place of %T.";
         warn("whole seconds", text.into());
     }
+    if watched
+        .pages
+        .iter()
+        .any(|page| page.max_ns > Counts::LONGEST_NS)
+    {
+        let text = "Some durations are longer than an hour: in percentiles they count as an hour. Sums, means and the longest are exact.";
+        warn("longer than an hour", text.into());
+    }
     for advice in &watched.advice {
         warn("log", advice.clone());
     }
+    section.items.extend(assumed(watched).map(Item::from));
     section
 }
 

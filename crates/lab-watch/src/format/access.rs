@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Finds which format of access logs lines have.
+
+use super::combined::{self, Combined, Duration};
+use super::elb::LoadBalancer;
+use super::envoy::Envoy;
+use super::haproxy::HaProxy;
+use super::json::Json;
+use super::pattern::Pattern;
+use super::structured::Structured;
+use super::w3c::W3c;
+use super::{FormatKind, Hints, LogReader, SAMPLE_LINES, prefixed_postgresql};
+use crate::route::{cut, printable};
+use crate::time::Zone;
+
+const MS: u64 = 1_000_000;
+
+const IN_UTC: &str =
+    "The log's times are UTC: for hours of the server's own time name its zone with --zone.";
+
+/// Whether more than half of the lines match.
+fn most_match(lines: &[&[u8]], mut matches: impl FnMut(&[u8]) -> bool) -> bool {
+    let count = lines.iter().filter(|line| matches(line)).count();
+    count > 0 && count * 2 > lines.len()
+}
+
+fn advice_unless_given(zone: &Zone, advice: &'static str) -> Option<&'static str> {
+    (!zone.is_given).then_some(advice)
+}
+
+fn reader(words: impl Into<String>, step_ns: Option<u64>, kind: FormatKind) -> LogReader {
+    LogReader {
+        words: words.into(),
+        step_ns,
+        zone_advice: None,
+        kind,
+    }
+}
+
+/// A reader of the format that was given by hand.
+pub fn configured_reader(format: &str, begin: &[u8], hints: &Hints) -> Result<LogReader, String> {
+    if let "combined" | "common" = format {
+        let lines: Vec<&[u8]> = begin.split(|b| *b == b'\n').take(SAMPLE_LINES).collect();
+        return Ok(combined(&lines, hints).unwrap_or_else(|| combined_reader(None, hints)));
+    }
+    if let Some(reader) = prefixed_postgresql(format, begin, hints) {
+        return reader;
+    }
+    let pattern = Pattern::new(format, hints.zone.clone(), hints.unit)?;
+    Ok(reader(
+        "the format that was given",
+        pattern.step(),
+        FormatKind::Pattern(Box::new(pattern)),
+    ))
+}
+
+pub fn combined(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
+    let duration = combined::find_duration(lines)?;
+    Some(combined_reader(duration, hints))
+}
+
+fn combined_reader(duration: Option<Duration>, hints: &Hints) -> LogReader {
+    let name = "common or combined log format";
+    let duration = match (duration, hints.unit) {
+        (Some(duration), Some(unit)) => Some(duration.with_unit(unit)),
+        (duration, _) => duration,
+    };
+    let words = match (&duration, hints.unit) {
+        (None, _) => name.to_string(),
+        (Some(d), None) => format!("{name}, with {}", d.description()),
+        (Some(d), Some(_)) => format!("{name}, with {}, as given", d.description()),
+    };
+    let step = duration.as_ref().map(|d| d.step);
+    reader(words, step, FormatKind::Combined(Combined::new(duration)))
+}
+
+pub fn haproxy(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
+    let zone = hints.zone.clone();
+    let mut sampled = HaProxy { zone: zone.clone() };
+    let words = "HAProxy's HTTP log, with its total time in ms";
+    most_match(lines, |line| sampled.parse(line).is_some())
+        .then(|| reader(words, Some(MS), FormatKind::HaProxy(HaProxy { zone })))
+}
+
+pub fn envoy(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
+    let zone = hints.zone.clone();
+    let mut sampled = Envoy { zone: zone.clone() };
+    let words = "Envoy's or Istio's access log, with its duration in ms";
+    most_match(lines, |line| sampled.parse(line).is_some())
+        .then(|| reader(words, Some(MS), FormatKind::Envoy(Envoy { zone })))
+}
+
+pub fn elb(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
+    let zone = hints.zone.clone();
+    let mut sampled = LoadBalancer { zone: zone.clone() };
+    let words = "access log of an Amazon load balancer, with target_processing_time, in s";
+    most_match(lines, |line| sampled.parse(line).is_some()).then(|| LogReader {
+        zone_advice: advice_unless_given(&hints.zone, IN_UTC),
+        ..reader(
+            words,
+            Some(MS),
+            FormatKind::LoadBalancer(LoadBalancer { zone }),
+        )
+    })
+}
+
+/// JSON lines of which a sample was read.
+struct SampledJson {
+    json: Json,
+    /// Where durations are and their unit, and how fine they are, ns.
+    durations: Option<(String, u64)>,
+    has_request: bool,
+}
+
+/// Reads a sample of JSON lines; `None`: they are none.
+fn sampled_json(lines: &[&[u8]], hints: &Hints) -> Option<SampledJson> {
+    let fields = Structured::new(hints.zone.clone(), hints.unit, hints.fields.clone());
+    let mut json = Json::new(fields);
+    json.fields.begin_sample();
+    let is_json = most_match(lines, |line| {
+        json.is_object(line) && {
+            json.fields.finish();
+            true
+        }
+    });
+    json.fields.end_sample();
+    if !is_json {
+        return None;
+    }
+    // With the unit that the whole sample tells, and with what weak marks of producers need.
+    let mut reader = json.clone();
+    let (mut durations, mut has_request) = (None, false);
+    for line in lines {
+        if reader.is_object(line) && reader.fields.finish().is_some() {
+            has_request = true;
+            durations = durations.or_else(|| reader.fields.duration_words());
+        }
+    }
+    Some(SampledJson {
+        json,
+        durations,
+        has_request,
+    })
+}
+
+pub fn json(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
+    let sampled = sampled_json(lines, hints)?;
+    let (words, step_ns) = sampled.durations.unzip();
+    let words = match words {
+        Some(duration) => format!("JSON lines, with {duration}"),
+        None => "JSON lines".into(),
+    };
+    let kind = FormatKind::Json(Box::new(sampled.json));
+    sampled.has_request.then(|| reader(words, step_ns, kind))
+}
+
+pub fn w3c(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
+    lines.iter().find(|line| line.starts_with(b"#Fields:"))?;
+    let mut w3c = W3c::new(hints.zone.clone(), hints.unit);
+    w3c.sample(lines);
+    let step = w3c.has_durations().then_some(MS);
+    Some(LogReader {
+        zone_advice: advice_unless_given(&hints.zone, IN_UTC),
+        ..reader(
+            "extended log format (W3C), times in UTC",
+            step,
+            FormatKind::W3c(w3c),
+        )
+    })
+}
+
+/// Why no format fits, and what to do, by what the input is.
+pub fn unknown(lines: &[&[u8]], hints: &Hints) -> String {
+    let Some(first) = lines.first() else {
+        return "no known format: it is empty".into();
+    };
+    let shown = cut(printable(&first[..first.len().min(120)]));
+    let problem = format!("no known format: its first line is\n  {shown}\n");
+    if let Some(SampledJson { json, .. }) = sampled_json(lines, hints) {
+        return problem + "Its lines are JSON. " + &json.fields.no_request();
+    }
+    let advice = if first.starts_with(b"{") || first.starts_with(b"[{") {
+        "It looks like JSON, but not like one object on each line: `jq -c .` makes it so."
+    } else {
+        "Give the one of the server's configuration, such as\n  \
+         --log-format '%h %l %u %t \"%r\" %>s %b %D'\n  --log-format '$remote_addr [$time_local] \"$request\" $status $request_time'"
+    };
+    problem + advice
+}

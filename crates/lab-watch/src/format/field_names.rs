@@ -1,0 +1,651 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Names of fields in structured logs, and what they hold.
+//!
+//! Source: the documentation of each producer in [`PRODUCERS`]; OpenTelemetry, *semantic conventions for HTTP spans*
+//! 1.20 and 1.27; Elastic Common Schema 8.
+
+/// What a field holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    Time,
+    /// A date without a time of day, beside a time without a date.
+    Date,
+    Method,
+    /// The path with its query, or a URL.
+    Target,
+    /// Method, target and protocol.
+    Request,
+    Status,
+    Bytes,
+    Agent,
+    Duration,
+    /// What a page's line and its queries' lines have in common.
+    Id,
+}
+
+/// The roles that `--fields` takes, by name.
+pub const ROLES: [(&str, Role); 9] = [
+    ("time", Role::Time),
+    ("method", Role::Method),
+    ("path", Role::Target),
+    ("request", Role::Request),
+    ("status", Role::Status),
+    ("bytes", Role::Bytes),
+    ("agent", Role::Agent),
+    ("duration", Role::Duration),
+    ("id", Role::Id),
+];
+
+/// Names, the preferred first, as [`plain`] has them.
+const NAMES: [(Role, &[&str]); 10] = [
+    (
+        Role::Time,
+        &[
+            "time",
+            "timestamp",
+            "@timestamp",
+            "ts",
+            "@t",
+            "starttime",
+            "startutc",
+            "timeiso8601",
+            "timelocal",
+            "msec",
+            "datetime",
+            "requesttime",
+            "requesttimeepoch",
+            "edgestarttimestamp",
+            "startedat",
+            "asctime",
+            "t",
+            "startlocal",
+            "eventtime",
+            "logtime",
+            "date",
+            "createdat",
+            "receivetimestamp",
+        ],
+    ),
+    (Role::Date, &["date"]),
+    (
+        Role::Method,
+        &[
+            "method",
+            "requestmethod",
+            "httpmethod",
+            "httprequestmethod",
+            "verb",
+            "clientrequestmethod",
+            "csmethod",
+        ],
+    ),
+    (
+        Role::Target,
+        &[
+            "requesturi",
+            "uri",
+            "path",
+            "requestpath",
+            "requesturl",
+            "originalurl",
+            "url",
+            "target",
+            "httptarget",
+            "urlpath",
+            "requesteduri",
+            "requestedurl",
+            "csuristem",
+            "csuri",
+            "clientrequesturi",
+            "clientrequestpath",
+            "fullpath",
+            "pathinfo",
+            "rawpath",
+            "urlfull",
+            "urloriginal",
+            "httpurl",
+            "requesttarget",
+            "resourcepath",
+            "endpoint",
+            "route",
+            "httproute",
+        ],
+    ),
+    (
+        Role::Request,
+        &["request", "requestline", "httprequest", "firstline"],
+    ),
+    (
+        Role::Status,
+        &[
+            "status",
+            "statuscode",
+            "responsecode",
+            "httpstatus",
+            "httpstatuscode",
+            "httpresponsestatuscode",
+            "responsestatus",
+            "responsestatuscode",
+            "downstreamstatus",
+            "scstatus",
+            "edgeresponsestatus",
+            "code",
+        ],
+    ),
+    (
+        Role::Bytes,
+        &[
+            "bodybytessent",
+            "bytessent",
+            "bytesout",
+            "responsesize",
+            "responsebytes",
+            "downstreamcontentsize",
+            "size",
+            "bytes",
+            "scbytes",
+            "contentlength",
+            "responsecontentlength",
+            "edgeresponsebytes",
+            "httpresponsebodysize",
+            "sentbytes",
+        ],
+    ),
+    (
+        Role::Agent,
+        &[
+            "useragent",
+            "httpuseragent",
+            "requestuseragent",
+            "useragentoriginal",
+            "csuseragent",
+            "cs(useragent)",
+            "clientrequestuseragent",
+            "ua",
+            "agent",
+        ],
+    ),
+    (
+        Role::Duration,
+        &[
+            "duration",
+            "requesttime",
+            "requestduration",
+            "elapsed",
+            "elapsedtime",
+            "responsetime",
+            "latency",
+            "latencyhuman",
+            "timetaken",
+            "took",
+            "dur",
+            "responselatency",
+            "totaltime",
+            "totalduration",
+            "processingtime",
+            "runtime",
+            "executiontime",
+            "timeelapsed",
+            "responseduration",
+            "httpduration",
+            "requestlatency",
+            "eventduration",
+            "latenciesrequest",
+            "rt",
+        ],
+    ),
+    (
+        Role::Id,
+        &[
+            "requestid",
+            "reqid",
+            "xrequestid",
+            "traceid",
+            "correlationid",
+            "traceparent",
+            "rid",
+        ],
+    ),
+];
+
+/// Objects whose fields are not the request's: names within them mean something else.
+const OTHERS: [&str; 30] = [
+    "headers",
+    "respheaders",
+    "requestheaders",
+    "responseheaders",
+    "params",
+    "query",
+    "cookies",
+    "args",
+    "form",
+    "body",
+    "tls",
+    "db",
+    "sql",
+    "redis",
+    "view",
+    "upstream",
+    "origin",
+    "backend",
+    "dns",
+    "cache",
+    "error",
+    "exception",
+    "geo",
+    "labels",
+    "tags",
+    "env",
+    "resource",
+    "process",
+    "host",
+    "kubernetes",
+];
+
+/// Suffixes of names that tell a unit, the longest first, with its ns.
+const SUFFIXES: [(&str, u64); 21] = [
+    ("milliseconds", 1_000_000),
+    ("microseconds", 1_000),
+    ("nanoseconds", 1),
+    ("seconds", 1_000_000_000),
+    ("millisec", 1_000_000),
+    ("microsec", 1_000),
+    ("nanosec", 1),
+    ("millis", 1_000_000),
+    ("micros", 1_000),
+    ("nanos", 1),
+    ("msecs", 1_000_000),
+    ("usecs", 1_000),
+    ("secs", 1_000_000_000),
+    ("nano", 1),
+    ("msec", 1_000_000),
+    ("usec", 1_000),
+    ("nsec", 1),
+    ("sec", 1_000_000_000),
+    ("ms", 1_000_000),
+    ("us", 1_000),
+    ("ns", 1),
+];
+
+/// A producer of logs whose bare durations have a documented unit.
+#[derive(Clone, Copy, Debug)]
+pub struct Producer {
+    /// Its name, as a report shows it.
+    pub name: &'static str,
+    /// Names of fields, as [`plain`] has whole paths, that only it writes: one of each group.
+    marks: &'static [&'static [&'static str]],
+    /// ns of the unit.
+    pub unit: u64,
+    /// Only durations that have this are its: a fraction, or none; `None`: any.
+    pub has_fraction: Option<bool>,
+    /// Others write such fields too, so that the values have to fit.
+    pub is_weak: bool,
+}
+
+const fn producer(
+    name: &'static str,
+    unit: u64,
+    marks: &'static [&'static [&'static str]],
+) -> Producer {
+    Producer {
+        name,
+        marks,
+        unit,
+        has_fraction: None,
+        is_weak: false,
+    }
+}
+
+/// Producers, the surest first.
+pub const PRODUCERS: [Producer; 18] = [
+    producer(
+        "Envoy",
+        1_000_000,
+        &[&[
+            "responseflags",
+            "upstreamservicetime",
+            "responsecodedetails",
+        ]],
+    ),
+    producer(
+        "Traefik",
+        1,
+        &[
+            &["downstreamstatus", "originstatus", "requestpath"],
+            &[
+                "downstreamstatus",
+                "startutc",
+                "entrypointname",
+                "routername",
+                "origincontentsize",
+            ],
+        ],
+    ),
+    Producer {
+        has_fraction: Some(true),
+        ..producer(
+            "Caddy",
+            1_000_000_000,
+            &[&["request.proto", "respheaders"], &["request.uri"]],
+        )
+    },
+    producer("Rails", 1_000_000, &[&["controller"], &["action"]]),
+    producer("Rails", 1_000_000, &[&["view"], &["db"]]),
+    producer(
+        "Serilog",
+        1_000_000,
+        &[&["@mt", "@m", "messagetemplate", "renderedmessage"]],
+    ),
+    producer(
+        "pino",
+        1_000_000,
+        &[&["responsetime"], &["res.statuscode", "req.url"]],
+    ),
+    producer(
+        "bunyan",
+        1_000_000,
+        &[&["v"], &["hostname"], &["pid"], &["name"]],
+    ),
+    producer(
+        "CloudFront",
+        1_000_000_000,
+        &[&["xedgelocation", "xedgeresulttype"]],
+    ),
+    producer(
+        "Azure Application Gateway",
+        1_000_000_000,
+        &[&["properties.timetaken"]],
+    ),
+    producer("IIS", 1_000_000, &[&["csuristem"]]),
+    producer("Kong", 1_000_000, &[&["latencies.request"]]),
+    producer("Amazon API Gateway", 1_000_000, &[&["responselatency"]]),
+    producer("Elastic Common Schema", 1, &[&["event.duration"]]),
+    producer(
+        "logback-access",
+        1_000_000,
+        &[&["requestedurl", "requesteduri"], &["elapsedtime"]],
+    ),
+    Producer {
+        has_fraction: Some(true),
+        ..producer("zap", 1_000_000_000, &[&["ts"], &["level"], &["msg"]])
+    },
+    Producer {
+        has_fraction: Some(false),
+        is_weak: true,
+        ..producer(
+            "Go's slog",
+            1,
+            &[
+                &["time"],
+                &["level"],
+                &["msg"],
+                &["duration", "latency", "elapsed"],
+            ],
+        )
+    },
+    Producer {
+        is_weak: true,
+        ..producer(
+            "zerolog",
+            1_000_000,
+            &[
+                &["time"],
+                &["level"],
+                &["message"],
+                &["duration", "dur", "elapsed", "latency"],
+            ],
+        )
+    },
+];
+
+impl Producer {
+    /// Whether marks, as [`marks`] gives them, have one of each group. Producers share groups of 64 bits.
+    pub fn is_marked(index: usize, marks: &Marks) -> bool {
+        PRODUCERS[index].marks.len() == marks.0[index].count_ones() as usize
+    }
+}
+
+/// The groups of marks that were seen, a bit each, by producer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Marks([u8; PRODUCERS.len()]);
+
+impl Marks {
+    /// Those of a field.
+    fn of(path: &str) -> Marks {
+        let mut marks = Marks::default();
+        for (producer, marks) in PRODUCERS.iter().zip(&mut marks.0) {
+            for (bit, group) in producer.marks.iter().enumerate() {
+                if group.contains(&path) {
+                    *marks |= 1 << bit;
+                }
+            }
+        }
+        marks
+    }
+
+    /// Adds others.
+    pub fn add(&mut self, others: &Marks) {
+        for (mine, others) in self.0.iter_mut().zip(&others.0) {
+            *mine |= others;
+        }
+    }
+}
+
+/// What a field means by its name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FieldMeaning {
+    /// What it holds, and how good the name is: 0 is one that was told by hand, and less is better.
+    pub roles: [Option<(Role, u16)>; 2],
+    /// ns of the unit that the name of a duration tells.
+    pub unit: Option<u64>,
+    /// What it says of the producer.
+    pub marks: Marks,
+}
+
+/// A name in lower case without `_` and `-`.
+pub fn plain(name: &str) -> String {
+    let letters = name.chars().filter(|c| !matches!(c, '_' | '-'));
+    letters.flat_map(char::to_lowercase).collect()
+}
+
+/// The meaning of a field by its path, such as `request.headers.User-Agent`.
+pub fn meaning(path: &str) -> FieldMeaning {
+    let plain_path = plain(path);
+    let segments: Vec<&str> = plain_path.split('.').collect();
+    let (last, parents) = segments
+        .split_last()
+        .map_or(("", &[][..]), |(l, p)| (*l, p));
+    let is_others = parents.iter().any(|parent| OTHERS.contains(parent));
+    let depth = parents.len().min(15) as u16;
+    let (name, unit) = duration_name(last, path);
+    let whole: String = segments.concat();
+    let mut found = FieldMeaning {
+        marks: Marks::of(&plain_path),
+        ..FieldMeaning::default()
+    };
+    let mut next = 0;
+    for (role, names) in NAMES {
+        let is_outside = is_others && !matches!(role, Role::Agent | Role::Id);
+        let name = if role == Role::Duration { name } else { last };
+        let is_named =
+            |known: &&str| (*known == name && !is_outside) || (depth > 0 && *known == whole);
+        let Some(rank) = names.iter().position(is_named) else {
+            continue;
+        };
+        // A path of a request's own header, or any other word that has one.
+        if next < found.roles.len() {
+            found.roles[next] = Some((role, (rank as u16 + 1) * 16 + depth));
+            next += 1;
+        }
+        if role == Role::Duration {
+            found.unit = unit;
+        }
+    }
+    found
+}
+
+/// A duration's name without its unit, and the unit that the name tells.
+fn duration_name<'n>(last: &'n str, path: &str) -> (&'n str, Option<u64>) {
+    // `duration_s` and `elapsedTimeS`, but no plural.
+    let ending = path.len().checked_sub(2).and_then(|at| path.get(at..));
+    let is_seconds = ending.is_some_and(|end| {
+        matches!(end, "_s" | "-s" | ".s")
+            || (end.ends_with('S') && end.starts_with(|c: char| c.is_ascii_lowercase()))
+    });
+    if let Some(name) = last.strip_suffix('s').filter(|_| is_seconds) {
+        return (name, Some(1_000_000_000));
+    }
+    for (suffix, unit) in SUFFIXES {
+        if let Some(name) = last.strip_suffix(suffix)
+            && !name.is_empty()
+        {
+            return (name.strip_suffix("in").unwrap_or(name), Some(unit));
+        }
+    }
+    (last, None)
+}
+
+/// Whether a name that is not known sounds like a duration's.
+pub fn sounds_like_duration(path: &str) -> bool {
+    let last = path.rsplit('.').next().unwrap_or(path);
+    let plain = plain(last);
+    ["dur", "elaps", "latenc", "took", "taken", "time", "millis"]
+        .iter()
+        .any(|part| plain.contains(part))
+        || plain.ends_with("ms")
+}
+
+/// Which fields hold what, as `--fields time=ts,path=request.uri` tells.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FieldMap(Vec<(Role, String)>);
+
+impl FieldMap {
+    /// Reads such a text. Error: what of it is not known, in words.
+    pub fn new(text: &str) -> Result<FieldMap, String> {
+        let pair = |pair: &str| {
+            let roles = || ROLES.map(|(name, _)| name).join(", ");
+            let (name, field) = pair.split_once('=').ok_or_else(|| {
+                format!("`{pair}` names no field; an example is time=ts,path=request.uri")
+            })?;
+            let role = ROLES.iter().find(|(known, _)| *known == name.trim());
+            let (_, role) =
+                role.ok_or_else(|| format!("`{}` is not one of {}", name.trim(), roles()))?;
+            match field.trim() {
+                "" => Err(format!("`{pair}` names no field")),
+                field => Ok((*role, field.to_string())),
+            }
+        };
+        let pairs: Result<Vec<_>, String> = text.split(',').map(pair).collect();
+        Ok(FieldMap(pairs?))
+    }
+
+    /// What a field holds that is named here. `Some(None)`: it is not named, but another one has its role.
+    pub fn meaning(&self, path: &str, known: FieldMeaning) -> FieldMeaning {
+        let mut meaning = known;
+        for slot in &mut meaning.roles {
+            *slot = slot.filter(|(role, _)| !self.0.iter().any(|(told, _)| told == role));
+        }
+        if let Some((role, _)) = self
+            .0
+            .iter()
+            .find(|(_, field)| field.eq_ignore_ascii_case(path))
+        {
+            meaning.roles = [Some((*role, 0)), None];
+            if *role == Role::Duration {
+                let last = plain(path.rsplit('.').next().unwrap_or(path));
+                meaning.unit = duration_name(&last, path).1;
+            }
+        }
+        meaning
+    }
+
+    /// The name of the field that holds this.
+    pub fn field(&self, role: Role) -> Option<&str> {
+        let told = self.0.iter().find(|(told, _)| *told == role);
+        told.map(|(_, field)| field.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn duration(path: &str) -> Option<Option<u64>> {
+        let meaning = meaning(path);
+        let is_duration = meaning
+            .roles
+            .iter()
+            .flatten()
+            .any(|(role, _)| *role == Role::Duration);
+        is_duration.then_some(meaning.unit)
+    }
+
+    #[test]
+    fn units_are_told_by_names() {
+        for (path, unit) in [
+            ("duration", None),
+            ("duration_ms", Some(1_000_000)),
+            ("durationMs", Some(1_000_000)),
+            ("duration_us", Some(1_000)),
+            ("duration_ns", Some(1)),
+            ("duration_s", Some(1_000_000_000)),
+            ("durationInSeconds", Some(1_000_000_000)),
+            ("elapsedTimeS", Some(1_000_000_000)),
+            ("ElapsedMilliseconds", Some(1_000_000)),
+            ("DurationNanoseconds", Some(1)),
+            ("request_time_sec", Some(1_000_000_000)),
+            ("responseTimeMillis", Some(1_000_000)),
+            ("http.server.request.duration", None),
+            ("a.b.latency", None),
+        ] {
+            assert_eq!(duration(path), Some(unit), "{path}");
+        }
+        for path in [
+            "durations",
+            "db.duration",
+            "upstream.latency",
+            "x",
+            "ms",
+            "",
+        ] {
+            assert_eq!(duration(path), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn names_of_many_producers_are_known() {
+        let role = |path: &str| meaning(path).roles[0].map(|(role, _)| role);
+        for (path, expected) in [
+            ("http.request.method", Role::Method),
+            ("url.path", Role::Target),
+            ("http.response.status_code", Role::Status),
+            ("http.target", Role::Target),
+            ("httpRequest.requestUrl", Role::Target),
+            ("request.headers.User-Agent", Role::Agent),
+            ("user_agent.original", Role::Agent),
+            ("Properties.RequestPath", Role::Target),
+            ("cs-uri-stem", Role::Target),
+            ("req.url", Role::Target),
+            ("trace_id", Role::Id),
+        ] {
+            assert_eq!(role(path), Some(expected), "{path}");
+        }
+        assert_eq!(role("http.response.body.size"), Some(Role::Bytes));
+        assert_eq!(role("request.headers.path"), None);
+    }
+
+    #[test]
+    fn fields_that_are_told_go_before_names() {
+        let map = FieldMap::new("time=ts, path=request.uri,duration=elapsed_ms").expect("fields");
+        let role = |path: &str| map.meaning(path, meaning(path)).roles[0].map(|(role, _)| role);
+        assert_eq!(role("request.uri"), Some(Role::Target));
+        assert_eq!((role("path"), role("method")), (None, Some(Role::Method)));
+        assert_eq!(
+            map.meaning("elapsed_ms", meaning("elapsed_ms")).unit,
+            Some(1_000_000)
+        );
+        for bad in ["", "time", "x=y", "time="] {
+            assert!(FieldMap::new(bad).is_err(), "{bad}");
+        }
+    }
+}

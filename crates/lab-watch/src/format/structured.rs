@@ -1,0 +1,656 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Lines whose fields have names, such as JSON and `key=value`: which fields are the request's, and in which unit its
+//! duration is.
+
+use super::combined::method_and_target;
+use super::field_names::{
+    FieldMap, FieldMeaning, Marks, PRODUCERS, Producer, Role, meaning, sounds_like_duration,
+};
+use super::units::{UNITS, UnitCheck, UnitEvidence, assumed_unit, doubted_unit, unit_name};
+use crate::entry::Entry;
+use crate::time::{Zone, clf, iso, offset, parse_written_duration};
+use foldhash::fast::RandomState;
+use lab_model::{Assumption, AssumptionKind};
+use std::collections::{BTreeSet, HashMap};
+
+/// Names of fields whose meanings are kept.
+const MAX_KNOWN: usize = 4_096;
+/// Bytes of the path of a field that can have a meaning.
+const MAX_PATH: usize = 128;
+/// Names that are listed in a sentence.
+const MAX_LISTED: usize = 6;
+/// Rank of a field that was not seen.
+const NONE: u16 = u16::MAX;
+/// A duration with a unit, by its value or its name, goes before one without.
+const BARE: u16 = 1 << 12;
+
+/// A value of a field.
+#[derive(Clone, Copy, Debug)]
+pub enum Scalar<'v> {
+    Text(&'v str),
+    Integer(u64),
+    Float(f64),
+}
+
+/// A text that a field holds.
+#[derive(Clone, Debug)]
+struct TextSlot {
+    rank: u16,
+    text: String,
+}
+
+impl Default for TextSlot {
+    fn default() -> TextSlot {
+        TextSlot {
+            rank: NONE,
+            text: String::new(),
+        }
+    }
+}
+
+impl TextSlot {
+    fn put(&mut self, rank: u16, text: &str) {
+        if rank < self.rank {
+            self.rank = rank;
+            self.text.clear();
+            self.text.push_str(text);
+        }
+    }
+
+    fn clear(&mut self) {
+        self.rank = NONE;
+        self.text.clear();
+    }
+}
+
+/// A number that a field holds.
+#[derive(Clone, Copy, Debug)]
+struct NumberSlot {
+    rank: u16,
+    number: u64,
+}
+
+impl Default for NumberSlot {
+    fn default() -> NumberSlot {
+        NumberSlot {
+            rank: NONE,
+            number: 0,
+        }
+    }
+}
+
+impl NumberSlot {
+    fn put(&mut self, rank: u16, number: u64) {
+        if rank < self.rank {
+            *self = NumberSlot { rank, number };
+        }
+    }
+}
+
+/// A point in time as a line has it.
+#[derive(Clone, Copy, Debug)]
+struct WrittenTime {
+    /// Since 1970, as if it were UTC, ns.
+    ns: i128,
+    /// `None`: it has no offset.
+    offset_s: Option<i32>,
+}
+
+/// The duration of a line.
+#[derive(Clone, Debug)]
+struct WrittenDuration {
+    rank: u16,
+    field: String,
+    /// As it is written, in its unit.
+    value: f64,
+    /// The same, if it is a whole number.
+    integer: Option<u64>,
+    /// ns of the unit that value or name tells.
+    unit: Option<u64>,
+}
+
+/// What of a line was read so far.
+#[derive(Clone, Debug, Default)]
+struct Line {
+    time: Option<(u16, WrittenTime)>,
+    /// Times of a day without a date, and a date, each as it is written.
+    clock: TextSlot,
+    date: TextSlot,
+    first_ns: Option<i128>,
+    last_ns: Option<i128>,
+    duration: Option<WrittenDuration>,
+    method: TextSlot,
+    target: TextSlot,
+    request: TextSlot,
+    agent: TextSlot,
+    id: TextSlot,
+    status: NumberSlot,
+    bytes: NumberSlot,
+    marks: Marks,
+    has_strange_time: bool,
+}
+
+/// Reads fields by their names.
+#[derive(Clone, Debug, Default)]
+pub struct Structured {
+    /// For times without an offset.
+    pub zone: Zone,
+    /// ns of the unit that was given for durations.
+    unit: Option<u64>,
+    told: FieldMap,
+    known: HashMap<String, FieldMeaning, RandomState>,
+    line: Line,
+    evidence: UnitEvidence,
+    /// Units that the sample leaves possible for bare durations, and the one that is taken.
+    possible: Vec<u64>,
+    taken: u64,
+    has_fraction: bool,
+    check: UnitCheck,
+    /// The field of durations whose unit was taken, if there was one.
+    assumed_field: Option<String>,
+    /// A field that holds times that are not understood, and one of them.
+    strange_time: Option<(String, String)>,
+    without_request: u64,
+    without_time: u64,
+    without_duration: u64,
+    requests: u64,
+    /// Numbers that sound like durations, texts that look like times, and like paths: where none was found.
+    candidates: [BTreeSet<String>; 3],
+    is_sampling: bool,
+}
+
+impl Structured {
+    /// One with nothing read yet.
+    pub fn new(zone: Zone, unit: Option<u64>, told: FieldMap) -> Structured {
+        Structured {
+            zone,
+            unit,
+            told,
+            possible: UNITS.to_vec(),
+            taken: 1_000_000,
+            ..Structured::default()
+        }
+    }
+
+    /// Begins a line.
+    pub fn begin(&mut self) {
+        let line = &mut self.line;
+        for slot in [
+            &mut line.clock,
+            &mut line.date,
+            &mut line.method,
+            &mut line.target,
+            &mut line.request,
+            &mut line.agent,
+            &mut line.id,
+        ] {
+            slot.clear();
+        }
+        (line.time, line.first_ns, line.last_ns) = (None, None, None);
+        line.duration = None;
+        (line.status, line.bytes) = (NumberSlot::default(), NumberSlot::default());
+        line.marks = Marks::default();
+        line.has_strange_time = false;
+    }
+
+    /// Reads a field of the line.
+    pub fn field(&mut self, path: &str, value: Scalar) {
+        if path.len() > MAX_PATH {
+            return;
+        }
+        let found = match self.known.get(path) {
+            Some(found) => *found,
+            None => self.learn(path),
+        };
+        self.line.marks.add(&found.marks);
+        let mut is_read = false;
+        for (role, rank) in found.roles.into_iter().flatten() {
+            if self.put(role, rank, path, found.unit, value) {
+                is_read = true;
+                break;
+            }
+        }
+        if self.is_sampling && !is_read {
+            self.note_candidate(path, value);
+        }
+    }
+
+    #[cold]
+    fn learn(&mut self, path: &str) -> FieldMeaning {
+        if self.known.len() >= MAX_KNOWN {
+            self.known.clear();
+        }
+        let found = self.told.meaning(path, meaning(path));
+        self.known.insert(path.into(), found);
+        found
+    }
+
+    /// Puts a value where its role has it; false: it is no such value.
+    fn put(&mut self, role: Role, rank: u16, path: &str, unit: Option<u64>, value: Scalar) -> bool {
+        let line = &mut self.line;
+        match (role, value) {
+            (Role::Duration, value) => return self.put_duration(rank, path, unit, value),
+            (Role::Time, value) => return self.put_time(rank, path, value),
+            (Role::Date, Scalar::Text(text)) if text.len() == 10 => line.date.put(rank, text),
+            (Role::Method, Scalar::Text(text)) => line.method.put(rank, text),
+            (Role::Target, Scalar::Text(text)) if !text.is_empty() => line.target.put(rank, text),
+            (Role::Request, Scalar::Text(text)) => line.request.put(rank, text),
+            (Role::Agent, Scalar::Text(text)) => line.agent.put(rank, text),
+            (Role::Id, Scalar::Text(text)) if text.len() > 1 => line.id.put(rank, text),
+            (Role::Status, value) => match status(value) {
+                Some(status) => line.status.put(rank, status),
+                None => return false,
+            },
+            (Role::Bytes, Scalar::Integer(n)) => line.bytes.put(rank, n),
+            (Role::Bytes, Scalar::Text(text)) => match text.parse() {
+                Ok(n) => line.bytes.put(rank, n),
+                Err(_) => return false,
+            },
+            _ => return false,
+        }
+        true
+    }
+
+    fn put_duration(&mut self, rank: u16, path: &str, unit: Option<u64>, value: Scalar) -> bool {
+        let Some((value, integer, written)) = duration_value(value) else {
+            return false;
+        };
+        let unit = written.or(unit);
+        // A field that was told by hand has rank 0.
+        let rank = if unit.is_some() || rank == 0 {
+            rank
+        } else {
+            rank + BARE
+        };
+        if self.line.duration.as_ref().is_none_or(|d| rank < d.rank) {
+            let mut field = self
+                .line
+                .duration
+                .take()
+                .map(|d| d.field)
+                .unwrap_or_default();
+            field.clear();
+            field.push_str(path);
+            self.line.duration = Some(WrittenDuration {
+                rank,
+                field,
+                value,
+                integer,
+                unit,
+            });
+        }
+        true
+    }
+
+    fn put_time(&mut self, rank: u16, path: &str, value: Scalar) -> bool {
+        let line = &mut self.line;
+        let Some(time) = written_time(value) else {
+            if let Scalar::Text(text) = value {
+                if is_clock(text) {
+                    line.clock.put(rank, text);
+                    return true;
+                }
+                if text.len() > 5 && text.contains(':') {
+                    line.has_strange_time = true;
+                    if self.strange_time.is_none() {
+                        self.strange_time = Some((path.into(), crate::tally::name(text)));
+                    }
+                }
+            }
+            return false;
+        };
+        if line.time.is_none_or(|(other, _)| rank < other) {
+            line.time = Some((rank, time));
+        }
+        let ns = time.ns - i128::from(time.offset_s.unwrap_or(0)) * 1_000_000_000;
+        line.first_ns = Some(line.first_ns.map_or(ns, |first| first.min(ns)));
+        line.last_ns = Some(line.last_ns.map_or(ns, |last| last.max(ns)));
+        true
+    }
+
+    fn note_candidate(&mut self, path: &str, value: Scalar) {
+        let kind = match value {
+            Scalar::Integer(_) | Scalar::Float(_) if sounds_like_duration(path) => 0,
+            Scalar::Text(text) if text.parse::<f64>().is_ok() && sounds_like_duration(path) => 0,
+            Scalar::Text(_) if written_time(value).is_some() => 1,
+            Scalar::Text(text) if text.starts_with('/') || text.contains("://") => 2,
+            _ => return,
+        };
+        let candidates = &mut self.candidates[kind];
+        if candidates.len() < MAX_LISTED {
+            candidates.insert(path.into());
+        }
+    }
+
+    /// The entry of a line whose fields were all read; `None`: it tells of no request.
+    pub fn finish(&mut self) -> Option<Entry<'_>> {
+        let line = &self.line;
+        let has_other =
+            !line.method.text.is_empty() || line.status.rank != NONE || line.duration.is_some();
+        let has_target = !line.target.text.is_empty() && has_other;
+        let has_request = line.request.text.contains([' ', '/']);
+        if !has_target && !has_request {
+            self.without_request += 1;
+            return None;
+        }
+        self.requests += 1;
+        let (time_s, offset_s) = self.time();
+        let duration_ns = self.duration(time_s);
+        self.without_duration += u64::from(duration_ns.is_none());
+        self.without_time += u64::from(time_s.is_none());
+        let line = &self.line;
+        let mut method = line.method.text.as_bytes();
+        let mut target = line.target.text.as_bytes();
+        // Where both are there, a request line is surer than a word that is no path.
+        if target.is_empty() {
+            (method, target) = method_and_target(line.request.text.as_bytes());
+        } else if method.is_empty() {
+            (method, target) = method_and_target(target);
+        }
+        Some(Entry {
+            time_s,
+            offset_s,
+            duration_ns,
+            method,
+            target,
+            is_query: false,
+            dialect: Default::default(),
+            status: line.status.number as u16,
+            bytes: line.bytes.number,
+            agent: line.agent.text.as_bytes(),
+        })
+    }
+
+    /// When the line's request was, and its clock's offset.
+    fn time(&mut self) -> (Option<i64>, i32) {
+        let line = &self.line;
+        let of_parts = || {
+            if line.clock.text.is_empty() || line.date.text.is_empty() {
+                return None;
+            }
+            // A date and a time in two fields are those of the extended log format, in UTC.
+            let text = format!("{} {}", line.date.text, line.clock.text);
+            let (seconds, _) = iso(text.as_bytes())?;
+            Some(WrittenTime {
+                ns: i128::from(seconds) * 1_000_000_000,
+                offset_s: Some(0),
+            })
+        };
+        let Some(time) = of_parts().or(line.time.map(|(_, time)| time)) else {
+            return (None, 0);
+        };
+        let seconds = time.ns.div_euclid(1_000_000_000) as i64;
+        match time.offset_s {
+            None => {
+                let offset = self.zone.offset_of_local(seconds);
+                (Some(seconds - i64::from(offset)), offset)
+            }
+            Some(0) => (Some(seconds), self.zone.offset_at(seconds)),
+            Some(offset) => (Some(seconds - i64::from(offset)), offset),
+        }
+    }
+
+    /// The line's duration, ns.
+    fn duration(&mut self, time_s: Option<i64>) -> Option<u64> {
+        let duration = self.line.duration.as_ref()?;
+        let is_fraction = duration.integer.is_none();
+        if self.is_sampling {
+            self.has_fraction |= is_fraction;
+        }
+        let unit = match duration.unit.or(self.unit) {
+            Some(unit) => unit,
+            None => match self.producer() {
+                Some(producer) => producer.unit,
+                None => self.taken_unit(time_s),
+            },
+        };
+        let duration = self.line.duration.as_ref()?;
+        match duration.integer {
+            Some(n) => n.checked_mul(unit),
+            None => {
+                let ns = duration.value * unit as f64;
+                (0.0..1e18).contains(&ns).then_some(ns.round() as u64)
+            }
+        }
+    }
+
+    /// The unit of a bare duration of no known producer.
+    fn taken_unit(&mut self, time_s: Option<i64>) -> u64 {
+        let Some(duration) = &self.line.duration else {
+            return self.taken;
+        };
+        if self.is_sampling {
+            self.evidence.add(duration.value, time_s.map(|t| t as f64));
+            if let (Some(first), Some(last)) = (self.line.first_ns, self.line.last_ns) {
+                self.evidence.add_times(duration.value, first, last);
+            }
+        } else {
+            self.check
+                .count((duration.value * self.taken as f64) as u64);
+        }
+        if self.assumed_field.is_none() {
+            self.assumed_field = Some(duration.field.clone());
+        }
+        self.taken
+    }
+
+    /// The producer of the line, by its fields.
+    fn producer(&self) -> Option<&'static Producer> {
+        let fits = |(index, producer): &(usize, &Producer)| {
+            Producer::is_marked(*index, &self.line.marks)
+                && producer
+                    .has_fraction
+                    .is_none_or(|has| has == self.has_fraction)
+                && (!producer.is_weak || self.possible.contains(&producer.unit))
+        };
+        let found = PRODUCERS.iter().enumerate().find(fits);
+        found.map(|(_, producer)| producer)
+    }
+
+    /// Begins to read a sample, from which units are found.
+    pub fn begin_sample(&mut self) {
+        self.is_sampling = true;
+    }
+
+    /// Ends the sample, and forgets its counts: its lines will be read again.
+    pub fn end_sample(&mut self) {
+        self.possible = self.evidence.possible(&UNITS);
+        let likely = self.evidence.likely(&self.possible);
+        // Where nothing tells: seconds have a fraction, and whole numbers are ms.
+        let usual = if self.has_fraction && likely.contains(&1_000_000_000) {
+            1_000_000_000
+        } else {
+            1_000_000
+        };
+        let last = likely.last().or(self.possible.last()).copied();
+        self.taken = if likely.contains(&usual) {
+            usual
+        } else {
+            last.unwrap_or(usual)
+        };
+        self.is_sampling = false;
+        self.assumed_field = None;
+        (self.requests, self.without_request) = (0, 0);
+        (self.without_duration, self.without_time) = (0, 0);
+    }
+
+    /// Where durations are and the unit that they are taken in, after a line that has one; and how fine they are, ns.
+    pub fn duration_words(&self) -> Option<(String, u64)> {
+        let duration = self.line.duration.as_ref()?;
+        let field = crate::tally::name(&duration.field);
+        let (unit, reason) = match (duration.unit.or(self.unit), self.producer()) {
+            (Some(unit), _) => (unit, String::new()),
+            (None, Some(producer)) => (producer.unit, format!(" as {} writes it", producer.name)),
+            (None, None) if self.possible.len() == 1 => {
+                (self.taken, ", the only unit that fits the values".into())
+            }
+            (None, None) => (self.taken, ", assumed".into()),
+        };
+        let step = match duration.integer {
+            Some(_) => unit,
+            None if self.has_milliseconds(duration) => unit / 1000,
+            None => 1_000.min(unit),
+        };
+        let words = format!("{field}, in {}{reason}", unit_name(unit));
+        Some((words, step.max(1)))
+    }
+
+    /// nginx writes three decimals.
+    fn has_milliseconds(&self, duration: &WrittenDuration) -> bool {
+        duration.unit == Some(1_000_000_000) || duration.field.ends_with("request_time")
+    }
+
+    /// What was assumed of the lines so far.
+    pub fn assumptions(&self) -> Vec<Assumption> {
+        let Some(field) = &self.assumed_field else {
+            return Vec::new();
+        };
+        let field = format!("the field {}", crate::tally::name(field));
+        let text = if self.check.is_contradicted() {
+            doubted_unit(&field, self.taken)
+        } else if self.possible.len() == 1 {
+            return Vec::new();
+        } else {
+            assumed_unit(&field, self.taken, &self.possible)
+        };
+        vec![Assumption {
+            about: AssumptionKind::Durations,
+            text,
+        }]
+    }
+
+    /// What is not understood, a sentence each with the option that tells it.
+    pub fn advice(&self) -> Vec<String> {
+        let mut advice = Vec::new();
+        let [durations, times, _] = &self.candidates;
+        if self.requests > 0 && self.without_duration == self.requests {
+            advice.push(missing("durations", "duration", durations));
+        }
+        if self.requests > 0 && self.without_time == self.requests {
+            advice.push(match &self.strange_time {
+                Some((field, example)) => format!(
+                    "The times of the field {} are not understood, such as `{example}`: --fields time=NAME names another field.",
+                    crate::tally::name(field)
+                ),
+                None => missing("times", "time", times),
+            });
+        }
+        if self.without_request > 0 && self.requests > 0 {
+            advice.push(format!(
+                "{} lines have fields but no request and are left out: --fields path=NAME names the field of the path.",
+                self.without_request
+            ));
+        }
+        advice
+    }
+
+    /// The reason why a log of such lines cannot be read, with the fields that may be the path.
+    pub fn no_request(&self) -> String {
+        let [_, _, paths] = &self.candidates;
+        missing("paths of requests", "path", paths)
+    }
+}
+
+/// Says that a role has no field, and which fields may be it.
+fn missing(what: &str, role: &str, candidates: &BTreeSet<String>) -> String {
+    let names: Vec<String> = candidates.iter().map(|c| crate::tally::name(c)).collect();
+    let (may_be, example) = match names.as_slice() {
+        [] => (String::new(), "NAME"),
+        [first, ..] => (format!(" ({} may be it)", names.join(", ")), first.as_str()),
+    };
+    format!(
+        "The log has no {what} under a known name{may_be}: name the field with --fields {role}={example}."
+    )
+}
+
+/// A status code.
+fn status(value: Scalar) -> Option<u64> {
+    let status = match value {
+        Scalar::Integer(n) => n,
+        Scalar::Text(text) => text.split(' ').next()?.parse().ok()?,
+        Scalar::Float(f) if f.fract() == 0.0 && f > 0.0 => f as u64,
+        Scalar::Float(_) => return None,
+    };
+    (status < 1000).then_some(status)
+}
+
+/// A duration as it is written, the same if it is a whole number, and ns of the unit that is written with it.
+fn duration_value(value: Scalar) -> Option<(f64, Option<u64>, Option<u64>)> {
+    match value {
+        Scalar::Integer(n) => Some((n as f64, Some(n), None)),
+        Scalar::Float(f) => (0.0..1e18).contains(&f).then_some((f, None, None)),
+        Scalar::Text(text) => {
+            let text = text.trim();
+            if let Ok(n) = text.parse::<u64>() {
+                return Some((n as f64, Some(n), None));
+            }
+            if text.bytes().all(|b| b.is_ascii_digit() || b == b'.') {
+                let number: f64 = text.parse().ok()?;
+                return (number < 1e18).then_some((number, None, None));
+            }
+            let ns = parse_written_duration(text)?;
+            Some((ns as f64, Some(ns), Some(1)))
+        }
+    }
+}
+
+/// A time as a field has it.
+fn written_time(value: Scalar) -> Option<WrittenTime> {
+    match value {
+        Scalar::Integer(n) => epoch(n as f64, i128::from(n)),
+        Scalar::Float(f) => epoch(f, f as i128),
+        Scalar::Text(text) => {
+            let bytes = text.as_bytes();
+            if let Some((seconds, offset_s)) = iso(bytes) {
+                let ns = i128::from(seconds) * 1_000_000_000 + fraction_ns(&bytes[19..]);
+                return Some(WrittenTime { ns, offset_s });
+            }
+            if let Some(seconds) = clf(bytes) {
+                let offset_s = bytes.get(21..26).and_then(offset);
+                return Some(WrittenTime {
+                    ns: i128::from(seconds) * 1_000_000_000,
+                    offset_s,
+                });
+            }
+            let number: f64 = text.parse().ok()?;
+            epoch(number, number as i128)
+        }
+    }
+}
+
+/// A time since 1970 in s, ms, µs or ns: all are of this century.
+fn epoch(number: f64, integer: i128) -> Option<WrittenTime> {
+    let scales = [1_000_000_000_i128, 1_000_000, 1_000, 1];
+    let scale = *scales
+        .iter()
+        .find(|scale| number * **scale as f64 / 1e9 < 4.1e9)?;
+    // Seconds of the years before 2001 are hardly times of a log.
+    let is_time = number * scale as f64 / 1e9 >= 1e9;
+    is_time.then(|| WrittenTime {
+        ns: integer * scale + ((number - integer as f64) * scale as f64) as i128,
+        offset_s: Some(0),
+    })
+}
+
+/// `.123`, in ns.
+fn fraction_ns(text: &[u8]) -> i128 {
+    let [b'.' | b',', digits @ ..] = text else {
+        return 0;
+    };
+    let digits = digits.iter().take_while(|b| b.is_ascii_digit()).take(9);
+    let (mut ns, mut place) = (0, 100_000_000);
+    for digit in digits {
+        ns += i128::from(digit - b'0') * place;
+        place /= 10;
+    }
+    ns
+}
+
+/// `21:02:31`
+fn is_clock(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    bytes.len() >= 8
+        && bytes[2] == b':'
+        && bytes[5] == b':'
+        && bytes[..8].iter().filter(|b| b.is_ascii_digit()).count() == 6
+}

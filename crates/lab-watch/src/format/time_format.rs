@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Times in the form that a server's configuration names: `strftime`, as in Apache's `%{%d/%b/%Y:%T}t`, and Java's
+//! `SimpleDateFormat`, as in Tomcat's `%{yyyy-MM-dd HH:mm:ss}t`. One time can be spread over several fields.
+//!
+//! Source: POSIX.1-2017, *strftime*; Apache HTTP Server 2.4, mod_log_config; Java SE 17, `SimpleDateFormat`.
+
+use crate::time::{Zone, offset, utc};
+
+/// A part of a time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum TimePart {
+    Literal(String),
+    Blank,
+    /// Four digits.
+    Year,
+    /// Two digits.
+    ShortYear,
+    Month,
+    /// A name, of which three letters count.
+    MonthName,
+    Day,
+    DayOfYear,
+    Hour,
+    /// From 1 to 12.
+    HalfDayHour,
+    /// AM or PM.
+    HalfDay,
+    Minute,
+    Second,
+    /// Digits behind the second.
+    Fraction,
+    /// Seconds since 1970.
+    Epoch,
+    /// `+0200`, `+02:00`, `Z`
+    Offset,
+    /// A word, such as CEST or UTC.
+    ZoneName,
+    /// A word that says nothing new.
+    Word,
+    /// A number that says nothing new.
+    Number,
+}
+
+/// A form of times.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TimeFormat(Vec<TimePart>);
+
+/// What a line tells of its time, field by field.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TimeParts {
+    pub year: Option<u64>,
+    month: Option<u64>,
+    day: Option<u64>,
+    day_of_year: Option<u64>,
+    hour: Option<u64>,
+    is_afternoon: Option<bool>,
+    minute: u64,
+    second: u64,
+    epoch_s: Option<i64>,
+    offset_s: Option<i32>,
+}
+
+impl TimeFormat {
+    /// One of the C library. Error: the conversion that is not known.
+    pub fn strftime(format: &str) -> Result<TimeFormat, String> {
+        let mut parts = Vec::new();
+        let mut letters = format.chars();
+        while let Some(letter) = letters.next() {
+            if letter != '%' {
+                push_literal(&mut parts, letter);
+                continue;
+            }
+            let mut conversion = letters.next().unwrap_or('%');
+            while matches!(conversion, 'E' | 'O' | '-' | '_' | '0' | '^' | '#') {
+                conversion = letters.next().unwrap_or('%');
+            }
+            match conversion {
+                '%' => push_literal(&mut parts, '%'),
+                'n' | 't' => parts.push(TimePart::Blank),
+                conversion => match composed(conversion) {
+                    Some(format) => parts.extend(TimeFormat::strftime(format)?.0),
+                    None => parts.push(strftime_part(conversion).ok_or_else(|| {
+                        format!("%{conversion} in the time format {format:?} is not known")
+                    })?),
+                },
+            }
+        }
+        Ok(TimeFormat(parts))
+    }
+
+    /// One of Java. Error: the letter that is not known.
+    pub fn java(format: &str) -> Result<TimeFormat, String> {
+        let mut parts = Vec::new();
+        let mut rest = format;
+        while let Some(letter) = rest.chars().next() {
+            let run = rest.chars().take_while(|c| *c == letter).count();
+            if letter == '\'' {
+                let text = &rest[1..];
+                let end = text.find('\'').unwrap_or(text.len());
+                let literal = if end == 0 { "'" } else { &text[..end] };
+                literal.chars().for_each(|c| push_literal(&mut parts, c));
+                rest = text.get(end + 1..).unwrap_or("");
+                continue;
+            }
+            if letter.is_ascii_alphabetic() {
+                parts.push(java_part(letter, run).ok_or_else(|| {
+                    format!("{letter} in the time format {format:?} is not known")
+                })?);
+            } else {
+                (0..run).for_each(|_| push_literal(&mut parts, letter));
+            }
+            rest = &rest[run * letter.len_utf8()..];
+        }
+        Ok(TimeFormat(parts))
+    }
+
+    /// Reads the beginning of a text. Returns the number of bytes that it takes; `None`: it is no such time.
+    pub fn read(&self, text: &[u8], time: &mut TimeParts) -> Option<usize> {
+        let mut rest = text;
+        for part in &self.0 {
+            rest = &rest[part.read(rest, time)?..];
+        }
+        Some(text.len() - rest.len())
+    }
+
+    /// Whether it tells a day.
+    pub fn has_date(&self) -> bool {
+        let has = |part: TimePart| self.0.contains(&part);
+        has(TimePart::Epoch) || has(TimePart::Day) || has(TimePart::DayOfYear)
+    }
+}
+
+fn push_literal(parts: &mut Vec<TimePart>, letter: char) {
+    if letter == ' ' {
+        parts.push(TimePart::Blank);
+    } else if let Some(TimePart::Literal(text)) = parts.last_mut() {
+        text.push(letter);
+    } else {
+        parts.push(TimePart::Literal(letter.into()));
+    }
+}
+
+/// What a conversion of `strftime` is short for.
+fn composed(conversion: char) -> Option<&'static str> {
+    Some(match conversion {
+        'T' | 'X' => "%H:%M:%S",
+        'R' => "%H:%M",
+        'D' | 'x' => "%m/%d/%y",
+        'F' => "%Y-%m-%d",
+        'c' => "%a %b %e %H:%M:%S %Y",
+        'r' => "%I:%M:%S %p",
+        '+' => "%a %b %e %H:%M:%S %Z %Y",
+        _ => return None,
+    })
+}
+
+fn strftime_part(conversion: char) -> Option<TimePart> {
+    Some(match conversion {
+        'Y' => TimePart::Year,
+        'y' => TimePart::ShortYear,
+        'm' => TimePart::Month,
+        'b' | 'B' | 'h' => TimePart::MonthName,
+        'd' | 'e' => TimePart::Day,
+        'j' => TimePart::DayOfYear,
+        'H' | 'k' => TimePart::Hour,
+        'I' | 'l' => TimePart::HalfDayHour,
+        'p' | 'P' => TimePart::HalfDay,
+        'M' => TimePart::Minute,
+        'S' => TimePart::Second,
+        'f' | 'N' | 'L' => TimePart::Fraction,
+        's' => TimePart::Epoch,
+        'z' => TimePart::Offset,
+        'Z' => TimePart::ZoneName,
+        'a' | 'A' => TimePart::Word,
+        'C' | 'g' | 'G' | 'u' | 'U' | 'V' | 'w' | 'W' => TimePart::Number,
+        _ => return None,
+    })
+}
+
+fn java_part(letter: char, run: usize) -> Option<TimePart> {
+    Some(match (letter, run) {
+        ('y' | 'u', 2) => TimePart::ShortYear,
+        ('y' | 'u', _) => TimePart::Year,
+        ('M' | 'L', 1 | 2) => TimePart::Month,
+        ('M' | 'L', _) => TimePart::MonthName,
+        ('d', _) => TimePart::Day,
+        ('D', _) => TimePart::DayOfYear,
+        ('H', _) => TimePart::Hour,
+        ('h', _) => TimePart::HalfDayHour,
+        ('a', _) => TimePart::HalfDay,
+        ('m', _) => TimePart::Minute,
+        ('s', _) => TimePart::Second,
+        ('S' | 'n', _) => TimePart::Fraction,
+        ('Z' | 'X' | 'x', _) => TimePart::Offset,
+        ('z' | 'V', _) => TimePart::ZoneName,
+        ('E', _) => TimePart::Word,
+        _ => return None,
+    })
+}
+
+impl TimePart {
+    /// Reads the beginning of a text: the number of bytes; `None`: it is something else.
+    fn read(&self, text: &[u8], time: &mut TimeParts) -> Option<usize> {
+        match self {
+            TimePart::Literal(literal) => text
+                .starts_with(literal.as_bytes())
+                .then_some(literal.len()),
+            TimePart::Blank => text
+                .first()
+                .filter(|b| matches!(b, b' ' | b'\t'))
+                .map(|_| 1),
+            TimePart::Year => number(text, 4).map(|(n, length)| (time.year = Some(n), length).1),
+            TimePart::ShortYear => number(text, 2).map(|(n, length)| {
+                // POSIX: 69 to 99 are of the last century.
+                time.year = Some(if n < 69 { 2000 + n } else { 1900 + n });
+                length
+            }),
+            TimePart::Month => number(text, 2).map(|(n, length)| (time.month = Some(n), length).1),
+            TimePart::MonthName => {
+                let letters = word(text)?;
+                time.month = crate::time::month(text.get(..3)?);
+                time.month.map(|_| letters)
+            }
+            TimePart::Day => number(text, 2).map(|(n, length)| (time.day = Some(n), length).1),
+            TimePart::DayOfYear => {
+                number(text, 3).map(|(n, length)| (time.day_of_year = Some(n), length).1)
+            }
+            TimePart::Hour => number(text, 2).map(|(n, length)| (time.hour = Some(n), length).1),
+            TimePart::HalfDayHour => {
+                number(text, 2)
+                    .filter(|(n, _)| (1..13).contains(n))
+                    .map(|(n, length)| {
+                        time.hour = Some(n % 12);
+                        length
+                    })
+            }
+            TimePart::HalfDay => {
+                let letters = word(text)?;
+                time.is_afternoon = Some(text[0].eq_ignore_ascii_case(&b'p'));
+                Some(letters)
+            }
+            TimePart::Minute => number(text, 2).map(|(n, length)| (time.minute = n, length).1),
+            TimePart::Second => number(text, 2).map(|(n, length)| (time.second = n, length).1),
+            TimePart::Fraction | TimePart::Number => number(text, 9).map(|(_, length)| length),
+            TimePart::Epoch => {
+                let (n, length) = number(text, 12)?;
+                time.epoch_s = i64::try_from(n).ok();
+                Some(length)
+            }
+            TimePart::Offset => {
+                let length = offset_length(text)?;
+                time.offset_s = Some(offset(&text[..length])?);
+                Some(length)
+            }
+            TimePart::ZoneName => {
+                let length = word(text).or_else(|| offset_length(text))?;
+                time.offset_s = offset(&text[..length]);
+                Some(length)
+            }
+            TimePart::Word => word(text),
+        }
+    }
+}
+
+/// A number of so many digits at most, with a blank before it where C pads with one, and its length.
+fn number(text: &[u8], most: usize) -> Option<(u64, usize)> {
+    let blanks = text
+        .iter()
+        .take_while(|b| **b == b' ')
+        .take(most - 1)
+        .count();
+    let digits = text[blanks..]
+        .iter()
+        .take(most - blanks)
+        .take_while(|b| b.is_ascii_digit())
+        .count();
+    let value = crate::time::number(&text[blanks..blanks + digits]).filter(|_| digits > 0)?;
+    Some((value, blanks + digits))
+}
+
+fn word(text: &[u8]) -> Option<usize> {
+    let letters = text.iter().take_while(|b| b.is_ascii_alphabetic()).count();
+    (letters > 0).then_some(letters)
+}
+
+/// Bytes of `Z`, `+02`, `+0200` or `+02:00`.
+fn offset_length(text: &[u8]) -> Option<usize> {
+    if text.first() == Some(&b'Z') {
+        return Some(1);
+    }
+    [6, 5, 3]
+        .into_iter()
+        .find(|n| text.get(..*n).is_some_and(|text| offset(text).is_some()))
+}
+
+impl TimeParts {
+    /// Seconds since 1970 and the clock's offset; `None`: there is no such day.
+    pub fn time(&self, zone: &mut Zone) -> Option<(i64, i32)> {
+        if let Some(epoch) = self.epoch_s {
+            return Some((epoch, zone.offset_at(epoch)));
+        }
+        let hour = self.hour?
+            + if self.is_afternoon == Some(true) {
+                12
+            } else {
+                0
+            };
+        let (month, day, days) = match self.day_of_year {
+            Some(day) if self.month.is_none() => (1, 1, day.checked_sub(1).filter(|d| *d < 366)?),
+            _ => (self.month?, self.day?, 0),
+        };
+        let local =
+            utc([self.year?, month, day], [hour, self.minute, self.second])? + days as i64 * 86_400;
+        let offset = self.offset_s.unwrap_or_else(|| zone.offset_of_local(local));
+        Some((local - i64::from(offset), offset))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(format: &TimeFormat, text: &str) -> Option<(i64, i32)> {
+        let mut time = TimeParts::default();
+        (format.read(text.as_bytes(), &mut time)? == text.len()).then_some(())?;
+        time.time(&mut Zone::default())
+    }
+
+    #[test]
+    fn times_are_read_as_c_and_java_write_them() {
+        // `date -u -d '2025-10-10 20:00:36' +%s`
+        const T: i64 = 1_760_126_436;
+        for (format, text, offset) in [
+            (
+                "%d/%b/%Y:%H:%M:%S %z",
+                "10/Oct/2025:13:00:36 -0700",
+                -25_200,
+            ),
+            ("%FT%T%z", "2025-10-10T20:00:36Z", 0),
+            ("%F %T.%f%z", "2025-10-10 22:00:36.123456+02:00", 7_200),
+            ("%s", "1760126436", 0),
+            ("%a %b %e %T %Z %Y", "Fri Oct 10 20:00:36 UTC 2025", 0),
+            ("%D %r", "10/10/25 08:00:36 PM", 0),
+            ("%Y %j %T", "2025 283 20:00:36", 0),
+        ] {
+            let format = TimeFormat::strftime(format).expect(format);
+            assert_eq!(read(&format, text), Some((T, offset)), "{text}");
+        }
+        for (format, text) in [
+            ("yyyy-MM-dd HH:mm:ss.SSS Z", "2025-10-10 13:00:36.123 -0700"),
+            ("dd/MMM/yyyy:HH:mm:ss XXX", "10/Oct/2025:20:00:36 Z"),
+            ("yyyy-MM-dd'T'HH:mm:ssX", "2025-10-10T20:00:36Z"),
+        ] {
+            let format = TimeFormat::java(format).expect(format);
+            assert_eq!(read(&format, text).map(|(time, _)| time), Some(T), "{text}");
+        }
+        assert!(TimeFormat::strftime("%Q").is_err() && TimeFormat::java("yyyy-qq").is_err());
+        let day = TimeFormat::strftime("%d/%b/%Y:%T").expect("a format");
+        for bad in [
+            "",
+            "31/Feb/2025:00:00:00",
+            "10/Foo/2025:00:00:00",
+            "10/Oct/2025",
+        ] {
+            assert_eq!(read(&day, bad), None, "{bad}");
+        }
+    }
+}

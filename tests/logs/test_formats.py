@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`benchlab watch` on generated logs of many formats: counts, sums, hours, peaks and percentiles are those that an exact
+implementation here computes from what was logged, whatever clients sent.
+
+BENCHLAB_LOGS_SEED: of the first log of each format [default: 1]. BENCHLAB_LOGS_ROUNDS: logs of each format [default: 2]."""
+
+import json
+import math
+import os
+import random
+import sqlite3
+import subprocess
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from formats import FORMATS, Format, Request, requests
+
+ROOT = Path(__file__).resolve().parents[2]
+BENCHLAB = Path(os.environ.get("BENCHLAB_PROGRAM", ROOT / "target/debug/benchlab"))
+SEED = int(os.environ.get("BENCHLAB_LOGS_SEED", "1"))
+ROUNDS = int(os.environ.get("BENCHLAB_LOGS_ROUNDS", "2"))
+WITHIN_S = 120
+LINES = 700
+
+PERCENTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
+BROKEN = [b"\0\0\0\0", b"\xff\xfe\xfd", b"nonsense", b'"', b"[", b"-", b"[10/Oct/2025:13:00:36 -0700] \"GET /a", b"{\"path\":\"/a\","]
+"""Lines of no format: each is malformed."""
+
+
+class Read:
+    """What the lab read from a log."""
+
+    def __init__(self, folder: Path, log: Path, words: tuple[str, ...]) -> None:
+        runs = folder / "runs"
+        command = [BENCHLAB, "watch", "--runs", runs, "--format", "json", *words, log]
+        done = subprocess.run(command, capture_output=True, timeout=WITHIN_S, check=False)
+        assert done.returncode == 0, done.stderr.decode(errors="replace")
+        self.rows = json.loads(done.stdout)["rows"]
+        [file] = runs.glob("*.lab")
+        with sqlite3.connect(file) as database:
+            [(text,)] = database.execute("SELECT value FROM meta WHERE key = 'watched'")
+            self.watched = json.loads(text)
+            columns = "kind, name, requests, errors, client_errors, timed, total_ns, max_ns, bytes"
+            self.pages = {(row[0], row[1]): row[2:] for row in database.execute(f"SELECT {columns} FROM watch_page")}
+            self.hours = dict(
+                (start, tuple(rest)) for start, *rest in database.execute("SELECT start_s, requests, errors, total_ns FROM watch_hour"))
+        database.close()
+
+    def figure(self, page: str, metric: str) -> float:
+        [row] = [row for row in self.rows if row["subject"] == page and row["metric"]["id"] == metric]
+        return row["value"]["value"]
+
+
+def name(request: Request) -> str:
+    return request.path if request.method == "GET" else f"{request.method} {request.path}"
+
+
+def write(form: Format, made: list[Request], file: Path, draw: random.Random) -> int:
+    """Writes the log, with lines between that are none. Returns how many these are."""
+    end = draw.choice([b"\n", b"\r\n"])
+    broken = 0
+    with file.open("wb") as log:
+        log.write(form.header(made[0]))
+        for request in made:
+            if draw.random() < 0.05:
+                log.write(draw.choice(BROKEN) + end)
+                broken += 1
+            log.write(form.encode(request) + end)
+    return broken
+
+
+def exact(durations: list[int], part: float) -> int:
+    """The value that this part of all does not exceed."""
+    return sorted(durations)[math.ceil(len(durations) * part) - 1]
+
+
+def expected_pages(made: list[Request], form: Format) -> dict[tuple[str, str], tuple]:
+    pages = {}
+    for page in {name(request) for request in made}:
+        of_page = [request for request in made if name(request) == page]
+        durations = [request.duration_ns for request in of_page if request.duration_ns is not None]
+        pages["page", page] = (
+            len(of_page), sum(r.status >= 500 for r in of_page), sum(400 <= r.status < 500 for r in of_page), len(durations),
+            sum(durations), max(durations, default=0), sum(r.sent for r in of_page) if form.has_bytes else 0)
+    return pages
+
+
+def expected_hours(made: list[Request]) -> dict[int, tuple]:
+    hours: dict[int, tuple] = {}
+    for request in made:
+        start = request.time_ns // 10**9 // 3600 * 3600
+        count, errors, total = hours.get(start, (0, 0, 0))
+        hours[start] = (count + 1, errors + (request.status >= 500), total + (request.duration_ns or 0))
+    return hours
+
+
+@pytest.mark.parametrize("round_", range(ROUNDS))
+@pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.name)
+def test_figures_are_exact(form: Format, round_: int, tmp_path: Path) -> None:
+    seed = SEED + round_
+    made = requests(seed, LINES, form)
+    log = tmp_path / "access.log"
+    broken = write(form, made, log, random.Random(seed))
+    read = Read(tmp_path, log, form.words)
+    lines = read.watched["lines"]
+    assert lines["entries"] == len(made)
+    assert lines["malformed"] == broken
+    assert lines["all"] == sum(lines[kind] for kind in ("entries", "other", "malformed", "too_long", "cut_off"))
+    assert read.pages == expected_pages(made, form)
+    assert read.hours == expected_hours(made)
+    for length, figure in ((1, "peak"), (60, "peak_minute")):
+        busiest = Counter(request.time_ns // 10**9 // length * length for request in made)
+        start, count = read.watched[figure]
+        assert (count, busiest[start]) == (max(busiest.values()), count)
+    # Nothing was guessed: each of these logs, or its words, tells its unit and zone.
+    assert read.watched["assumptions"] == []
+    error = read.watched["error"]
+    for page in {name(request) for request in made}:
+        durations = [r.duration_ns for r in made if name(r) == page and r.duration_ns is not None]
+        for metric, part in PERCENTILES.items():
+            value, truth = read.figure(page, metric), exact(durations, part)
+            assert abs(value - truth) <= error * truth + 1, (page, metric)
+
+
+@pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.name)
+def test_a_line_that_is_cut_off_changes_no_other(form: Format, tmp_path: Path) -> None:
+    """A log that its server still writes ends anywhere."""
+    # Pages that were only answered with 404 are one in a report.
+    made = [replace(request, status=200 if request.status == 404 else request.status) for request in requests(SEED, 60, form)]
+    whole = form.header(made[0]) + b"".join(form.encode(request) + b"\n" for request in made)
+    last = form.encode(made[-1])
+    draw = random.Random(SEED)
+    for number in range(3):
+        cut = draw.randrange(1, len(last))
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        log = folder / "access.log"
+        log.write_bytes(whole[:len(whole) - 1 - cut])
+        read = Read(folder, log, form.words)
+        lines = read.watched["lines"]
+        # What is left of the last line may still tell of the request.
+        assert lines["entries"] + lines["cut_off"] == len(made), cut
+        others = expected_pages(made[:-1], form)
+        for page, figures in others.items():
+            if page[1] != name(made[-1]):
+                assert read.pages[page] == figures
+
+
+def test_a_gate_on_an_assumed_unit_is_not_judged(tmp_path: Path) -> None:
+    """Whole numbers that can be µs and ms: the first screen says so, and the gate ends with 4 until the unit is given."""
+    line = '192.0.2.7 - - [10/Oct/2025:13:00:{:02} +0000] "GET /a HTTP/1.1" 200 5 "-" "x" {}\n'
+    log = tmp_path / "access.log"
+    log.write_text("".join(line.format(i, 300 + i) for i in range(60)))
+
+    def gate(*words: str) -> subprocess.CompletedProcess:
+        command = [BENCHLAB, "watch", "--no-keep", "--fail-if", "p95>200ms", *words, log]
+        return subprocess.run(command, capture_output=True, timeout=WITHIN_S, check=False, text=True)
+
+    assumed = gate()
+    assert assumed.returncode == 4 and "--duration-unit" in assumed.stderr
+    screen = " ".join(assumed.stdout.split())
+    assert "assumed to be in µs, but ms fit too" in screen
+    assert gate("--duration-unit", "us").returncode == 0
+    assert gate("--duration-unit", "ms").returncode == 3
