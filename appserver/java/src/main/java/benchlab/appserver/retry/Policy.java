@@ -19,6 +19,7 @@ import java.util.Objects;
  *         .without(Fault.LOCK_TIMEOUT)
  *         .budget(new Budget(0.1, 20))
  *         .meter(meter)
+ *         .timeout(Duration.ofSeconds(15))
  * }</pre>
  *
  * @param attempts how often the work is run at most: n attempts are n - 1 retries. A call with
@@ -30,6 +31,10 @@ import java.util.Objects;
  * @param meter what counts; null: nothing is counted
  * @param repeatable whether the work may take effect twice, such as one that only reads: a fault
  *     after which the outcome is unknown is then retried too
+ * @param timeout of the whole call, with all that it waits for: when it is over, the connections of
+ *     its {@link Transactions} are cut off ({@link java.sql.Connection#abort}), so that an attempt
+ *     fails whose server is silent. It holds for {@link Transactions} alone; SQLite has no server.
+ *     Null: no limit
  */
 public record Policy(
         int attempts,
@@ -37,7 +42,8 @@ public record Policy(
         Map<Fault, Backoff> backoffs,
         Budget budget,
         RetryMeter meter,
-        boolean repeatable) {
+        boolean repeatable,
+        Duration timeout) {
 
     private static final Duration DEFAULT_DEADLINE = Duration.ofSeconds(30);
 
@@ -60,9 +66,23 @@ public record Policy(
             throw new IllegalArgumentException("a permanent fault is not retried");
         }
         deadline.toNanos(); // Throws if it is beyond 292 years.
+        if (timeout != null && (timeout.isNegative() || timeout.isZero())) {
+            throw new IllegalArgumentException("timeout must be positive: " + timeout);
+        }
         Map<Fault, Backoff> copy = new EnumMap<>(Fault.class);
         copy.putAll(backoffs);
         backoffs = Collections.unmodifiableMap(copy);
+    }
+
+    /** A policy without a timeout. */
+    public Policy(
+            int attempts,
+            Duration deadline,
+            Map<Fault, Backoff> backoffs,
+            Budget budget,
+            RetryMeter meter,
+            boolean repeatable) {
+        this(attempts, deadline, backoffs, budget, meter, repeatable, null);
     }
 
     /** All faults that pass, each with its usual backoff; 30 s; no budget, no meter. */
@@ -71,7 +91,7 @@ public record Policy(
     }
 
     public Policy deadline(Duration time) {
-        return new Policy(attempts, time, backoffs, budget, meter, repeatable);
+        return new Policy(attempts, time, backoffs, budget, meter, repeatable, timeout);
     }
 
     /** Retries a fault, after these pauses. */
@@ -86,15 +106,19 @@ public record Policy(
     }
 
     public Policy budget(Budget shared) {
-        return new Policy(attempts, deadline, backoffs, shared, meter, repeatable);
+        return new Policy(attempts, deadline, backoffs, shared, meter, repeatable, timeout);
     }
 
     public Policy meter(RetryMeter shared) {
-        return new Policy(attempts, deadline, backoffs, budget, shared, repeatable);
+        return new Policy(attempts, deadline, backoffs, budget, shared, repeatable, timeout);
     }
 
     public Policy repeatable(boolean may) {
-        return new Policy(attempts, deadline, backoffs, budget, meter, may);
+        return new Policy(attempts, deadline, backoffs, budget, meter, may, timeout);
+    }
+
+    public Policy timeout(Duration time) {
+        return new Policy(attempts, deadline, backoffs, budget, meter, repeatable, time);
     }
 
     private Policy changed(Fault fault, Backoff pauses) {
@@ -105,6 +129,6 @@ public record Policy(
         } else {
             changed.put(fault, pauses);
         }
-        return new Policy(attempts, deadline, changed, budget, meter, repeatable);
+        return new Policy(attempts, deadline, changed, budget, meter, repeatable, timeout);
     }
 }

@@ -3,6 +3,7 @@
 package benchlab.appserver.retry;
 
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.Set;
@@ -61,6 +62,19 @@ final class RetriedCall implements AutoCloseable {
         if (call != null) {
             call.uncommitted = failure;
         }
+    }
+
+    /** Nanoseconds that are left of this thread's call; {@code Long.MAX_VALUE} without a limit. */
+    static long timeLeft() {
+        RetriedCall call = CURRENT.get();
+        return call == null ? Long.MAX_VALUE : call.left();
+    }
+
+    private long left() {
+        Duration timeout = policy.timeout();
+        return timeout == null
+                ? Long.MAX_VALUE
+                : Math.max(0, timeout.toNanos() - (timer.nanoTime() - start));
     }
 
     /** Says that a transaction begins. */
@@ -219,6 +233,7 @@ final class RetriedCall implements AutoCloseable {
         long passed = timer.nanoTime() - start;
         if (Thread.currentThread().isInterrupted()
                 || pause > policy.deadline().toNanos() - passed
+                || pause >= left()
                 || policy.budget() != null && !policy.budget().spend()) {
             return false;
         }

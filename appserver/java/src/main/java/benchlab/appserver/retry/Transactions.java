@@ -135,11 +135,19 @@ public final class Transactions {
 
     private <T, X extends Exception> T runOutermost(
             TransactionWork<T, X> work, Ending<T> ending, boolean hasKey) throws SQLException, X {
+        try (var limit = new TimeLimit(RetriedCall.timeLeft())) {
+            return runOutermost(limit, work, ending, hasKey);
+        }
+    }
+
+    private <T, X extends Exception> T runOutermost(
+            TimeLimit limit, TransactionWork<T, X> work, Ending<T> ending, boolean hasKey)
+            throws SQLException, X {
         Connection connection = null;
         boolean hadAutoCommit = false;
         T result;
         try {
-            connection = source.open();
+            connection = limit.open(source);
             hadAutoCommit = connection.getAutoCommit();
             if (hadAutoCommit) {
                 connection.setAutoCommit(false);

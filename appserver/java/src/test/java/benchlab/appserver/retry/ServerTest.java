@@ -12,6 +12,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import benchlab.appserver.Stress;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CyclicBarrier;
@@ -21,6 +22,31 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 abstract class ServerTest extends DatabaseTest {
+
+    /** The other transaction holds the row for as long as this one may take. */
+    @Test
+    void aCallThatWaitsForALockEndsInTime() throws Exception {
+        long start = System.nanoTime();
+        try (Connection holder = database.connect()) {
+            holder.setAutoCommit(false);
+            add(holder, 1, 1);
+            var error =
+                    assertThrows(
+                            SQLException.class,
+                            () ->
+                                    Retry.call(
+                                            policy.timeout(Duration.ofMillis(500)),
+                                            transactions,
+                                            connection -> {
+                                                add(connection, 1, 1);
+                                                return null;
+                                            }));
+            assertEquals(Fault.CONNECTION_LOST, Faults.of(error));
+            holder.rollback();
+        }
+        assertTrue(System.nanoTime() - start < Duration.ofSeconds(30).toNanos());
+        assertEquals(100, balance(1));
+    }
 
     @Test
     void aSessionThatEndsBeforeTheCommitIsUnknown() throws Exception {

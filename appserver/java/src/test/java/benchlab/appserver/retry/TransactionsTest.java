@@ -8,11 +8,18 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.io.IOException;
+import java.lang.reflect.Proxy;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.sql.Connection;
+import java.sql.DriverManager;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 class TransactionsTest {
 
@@ -228,6 +235,55 @@ class TransactionsTest {
         connections.failNext("close", lost());
         assertEquals("done", Retry.call(policy, transactions, connection -> "done"));
         assertEquals(0, meter.figures().retries());
+    }
+
+    /** It takes connections, and says nothing. */
+    @Test
+    @Timeout(60)
+    void aServerThatIsSilentEndsTheCallInTime() throws Exception {
+        try (var server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+            String url = "jdbc:postgresql://127.0.0.1:%d/x?user=x".formatted(server.getLocalPort());
+            var silent = new Transactions(() -> DriverManager.getConnection(url));
+            var limited = Policy.ofAttempts(3).meter(meter).timeout(Duration.ofMillis(300));
+            var error =
+                    assertThrows(
+                            SQLException.class,
+                            () -> Retry.call(limited, silent, connection -> "unreachable"));
+            assertEquals("08001", error.getSQLState());
+            assertEquals(0, meter.figures().retries());
+        }
+    }
+
+    /** Its connections wait until they are cut off. */
+    @Test
+    @Timeout(60)
+    void aCommitThatIsSilentEndsInTimeAndIsUnknown() {
+        var limited = Policy.ofAttempts(3).timeout(Duration.ofMillis(300));
+        var silent = new Transactions(TransactionsTest::silentConnection);
+        assertThrows(
+                OutcomeUnknownException.class, () -> Retry.call(limited, silent, open -> "done"));
+        assertThrows(IllegalArgumentException.class, () -> limited.timeout(Duration.ZERO));
+    }
+
+    private static Connection silentConnection() {
+        var isCutOff = new CountDownLatch(1);
+        return (Connection)
+                Proxy.newProxyInstance(
+                        Connection.class.getClassLoader(),
+                        new Class<?>[] {Connection.class},
+                        (proxy, method, arguments) -> {
+                            switch (method.getName()) {
+                                case "abort" -> isCutOff.countDown();
+                                case "commit" -> {
+                                    isCutOff.await();
+                                    throw lost();
+                                }
+                                default -> {
+                                    // As on a connection that works.
+                                }
+                            }
+                            return method.getReturnType() == boolean.class ? false : null;
+                        });
     }
 
     /** The same words: the one that is thrown may have been at a commit, the other one not. */
