@@ -352,7 +352,7 @@ package body Pool_Tests is
 
          Aborted : Getter;
       begin
-         while Pool.Usage.In_Use = 0 loop
+         while Pool.Usage.In_Use = 0 and then not Aborted'Terminated loop
             delay 0.000_1;
          end loop;
          abort Aborted;
