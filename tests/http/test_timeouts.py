@@ -3,8 +3,10 @@
 
 import os
 import signal
+import socket
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 import pytest
 
@@ -15,6 +17,8 @@ from test_bodies import DOCUMENT, ORDER
 LIMIT_S = 1
 SLACK_S = 3
 """How much later it may be noticed."""
+WITHIN_S = 30
+"""For what must come in the end, on a machine that is busy."""
 
 
 @pytest.fixture
@@ -65,6 +69,32 @@ def test_slow_clients(impatient: Server) -> None:
         assert time.monotonic() < begun + LIMIT_S + SLACK_S, "it still holds what nobody takes"
         time.sleep(0.02)
     greedy.socket.close()
+    impatient.must_serve()
+
+
+@pytest.mark.files
+@pytest.mark.parametrize("asked", [request("GET", "/files/64k.bin") * 400, request("GET", "/api") * 200_000], ids=["files", "texts"])
+def test_a_reader_that_dribbles(impatient: Server, asked: bytes) -> None:
+    """It takes bytes all the time, but less than the least rate: it loses the connection, and with it the file that it holds."""
+    open_files = impatient.open_files
+    with socket.socket() as client:
+        client.settimeout(SLACK_S)
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
+        client.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, 88)
+        client.connect(impatient.address)
+        client.setblocking(False)
+        limit = time.monotonic() + WITHIN_S
+        with pytest.raises(ConnectionError):
+            while True:
+                assert time.monotonic() < limit, "it is still there"
+                with suppress(BlockingIOError):
+                    asked = asked[client.send(asked):] if asked else asked
+                time.sleep(0.1)
+                with suppress(BlockingIOError):
+                    client.recv(10)
+    while impatient.open_files > open_files:
+        assert time.monotonic() < limit, "it still holds what nobody takes"
+        time.sleep(0.02)
     impatient.must_serve()
 
 
