@@ -23,6 +23,7 @@ package body Appserver.Retry is
    function Fault_Of (Error : SQL.Error_Record) return Fault is
      (case Error.Kind is
          when SQL.Serialization_Failure => Serialization_Failure,
+         when SQL.Stale_Statement       => Serialization_Failure,
          when SQL.Deadlock              => Deadlock,
          when SQL.Lock_Timeout          => Lock_Timeout,
          when SQL.Database_Busy         => Busy,

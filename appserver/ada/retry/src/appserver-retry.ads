@@ -34,7 +34,8 @@ package Appserver.Retry is
      (Stale_Version,
       --  Somebody else has changed the record since it was read (an optimistic lock)
       Serialization_Failure,
-      --  The database could not put the transaction in an order with others
+      --  The database could not put the transaction in an order with others, or a table of a
+      --  prepared statement has changed since
       Deadlock,
       --  Transactions waited for each other; the database has ended this one
       Lock_Timeout,

@@ -29,6 +29,7 @@ public final class Faults {
             Map.ofEntries(
                     Map.entry("40000", Fault.SERIALIZATION_FAILURE), // Rolled back, no more said.
                     Map.entry("40001", Fault.SERIALIZATION_FAILURE),
+                    Map.entry("26000", Fault.SERIALIZATION_FAILURE), // A statement was forgotten.
                     Map.entry("40003", Fault.OUTCOME_UNKNOWN), // Statement completion unknown.
                     Map.entry("40P01", Fault.DEADLOCK),
                     Map.entry("55P03", Fault.LOCK_TIMEOUT),
@@ -43,12 +44,19 @@ public final class Faults {
 
     private static final String CONNECTION_CLASS = "08";
 
+    /** PostgreSQL has this state for all that it does not support; its words are in English. */
+    private static final String UNSUPPORTED = "0A000";
+
+    private static final String STALE_PLAN = "cached plan must not change result type";
+
     private static final Map<Integer, Fault> MARIADB_CODES =
             Map.of(
                     1020, Fault.SERIALIZATION_FAILURE, // The record has changed since the snapshot.
                     1203, Fault.CONNECTION_LOST, // The user has too many connections.
                     1205, Fault.LOCK_TIMEOUT,
                     1213, Fault.DEADLOCK,
+                    1243, Fault.SERIALIZATION_FAILURE, // A prepared statement was forgotten.
+                    1615, Fault.SERIALIZATION_FAILURE, // A table of one has changed.
                     1927, Fault.CONNECTION_LOST, // Killed.
                     2006, Fault.CONNECTION_LOST, // The server has gone away.
                     2013, Fault.CONNECTION_LOST);
@@ -153,9 +161,16 @@ public final class Faults {
         }
         if (fault != null) {
             return fault;
+        } else if (state.equals(UNSUPPORTED) && isOfStalePlan(error)) {
+            return Fault.SERIALIZATION_FAILURE;
         }
         // Not the type: MariaDB's driver has the transient connection exception for 45000, too.
         return state.startsWith(CONNECTION_CLASS) ? Fault.CONNECTION_LOST : Fault.PERMANENT;
+    }
+
+    /** Whether a table of a prepared statement has changed since: PgJDBC prepares it again. */
+    private static boolean isOfStalePlan(SQLException error) {
+        return String.valueOf(error.getMessage()).contains(STALE_PLAN);
     }
 
     /** The faults of JDBC's own exceptions that have no state. */

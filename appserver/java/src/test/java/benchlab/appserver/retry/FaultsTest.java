@@ -61,6 +61,13 @@ class FaultsTest {
         return Files.readAllLines(TABLE).stream().map(Line::of);
     }
 
+    @Test
+    void aStalePlanIsRetriedAndOtherThingsThatAreNotSupportedAreNot() {
+        String words = "ERROR: cached plan must not change result type";
+        assertEquals(Fault.SERIALIZATION_FAILURE, Faults.of(new SQLException(words, "0A000")));
+        assertEquals(Fault.PERMANENT, Faults.of(new SQLException("COPY", "0A000")));
+    }
+
     @ParameterizedTest
     @MethodSource("lines")
     void errorsHaveAClass(Line line) {
