@@ -89,7 +89,7 @@ package Appserver.Cache_Tables is
    procedure Remove (Self : in out Table; Key : Key_Type; Removed : in out Garbage);
 
    function Has_Expired (Self : Table) return Boolean;
-   --  Whether there is anything for Remove_Expired
+   --  Remove_Expired would remove something
 
    procedure Remove_Expired (Self : in out Table; Removed : in out Garbage);
    --  Nodes expire in the order in which they were put, or nearly

@@ -242,10 +242,10 @@ package body Appserver.Caches is
       Is_Available := Outcome = Loaded;
    end Await;
 
-   Longest_Timeout : constant Duration := 100.0 * 365.0 * 86_400.0;
+   Max_Timeout : constant Duration := 100.0 * 365.0 * 86_400.0;
 
    function Deadline_After (Timeout : Duration) return Time is
-     (if Timeout >= Longest_Timeout then Time_Last
+     (if Timeout >= Max_Timeout then Time_Last
       else Clock + To_Time_Span (Duration'Max (Timeout, 0.0)));
 
    function Get_Or_Load

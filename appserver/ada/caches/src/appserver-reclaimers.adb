@@ -19,7 +19,7 @@ package body Appserver.Reclaimers is
 
       procedure Begin_Round;
       procedure Take (Next : out Owner_Access);
-      --  Of this round; null at its end
+      --  The next one of this round; null at its end
 
       procedure Give_Back (Is_Done : Boolean);
 

@@ -651,13 +651,13 @@ package body Appserver.Pools is
       end case;
    end Wait_For_Slot;
 
-   Longest_Timeout : constant Duration := 100.0 * 365.0 * 86_400.0;
+   Max_Timeout : constant Duration := 100.0 * 365.0 * 86_400.0;
 
    --  The clock is read only where something takes time
 
    procedure Get (Self : in out Lease; Timeout : Duration := Forever) is
       Slot      : Slot_Count := No_Slot;
-      Time_Left : Duration := (if Timeout < Longest_Timeout then Timeout else Forever);
+      Time_Left : Duration := (if Timeout < Max_Timeout then Timeout else Forever);
    begin
       if Self.Pool.Attention = 0 then
          Pop (Self.Pool.all, Slot);

@@ -12,7 +12,7 @@ package body Appserver.SQL.Time_Limits is
 
    Duplicate_Close_On_Exec : constant := 1_030;
    Shut_Down_Both          : constant := 2;
-   --  Of fcntl(2) and shutdown(2), on Linux
+   --  Arguments of fcntl(2) and shutdown(2) on Linux
 
    function fcntl (File, Command, Argument : int) return int
      with Import, Convention => C_Variadic_2, External_Name => "fcntl";

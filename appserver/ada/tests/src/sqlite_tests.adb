@@ -3,6 +3,7 @@
 
 with Ada.Exceptions;
 with Ada.Text_IO;
+with Appserver.SQL.Pools;
 with AUnit.Assertions;
 with AUnit.Test_Caller;
 with AUnit.Test_Fixtures;
@@ -429,6 +430,43 @@ package body SQLite_Tests is
       Answers (T.DB, "PRAGMA query_only", "0");
    end Only_Queries;
 
+   --  Opening waits for a lock: the pool's time limit holds
+
+   type Text_Access is access String;
+   Pool_Path : Text_Access;
+
+   procedure Open_When_Free (DB : in out SQLite.Connection) is
+   begin
+      DB.Open (Pool_Path.all);
+      DB.Set_Busy_Timeout (30.0);
+      DB.Execute ("CREATE TABLE IF NOT EXISTS t (x)");
+      DB.Execute ("INSERT INTO t VALUES (1)");
+   end Open_When_Free;
+
+   package Pools is new Appserver.SQL.Pools
+     (SQLite.Connection, SQLite.Statement, Open_When_Free, SQLite.Prepare);
+
+   procedure Pool_Opening_Waits (T : in out Fixture) is
+      pragma Unreferenced (T);
+      Locking : SQLite.Connection;
+      Pool    : aliased Pools.Pool (1);
+      Held    : Pools.Lease (Pool'Access);
+   begin
+      Pool_Path := new String'(File_Name ("pool.db"));
+      Locking.Open (Pool_Path.all);
+      Locking.Execute ("BEGIN EXCLUSIVE");
+      begin
+         Held.Get (Timeout => 0.1);
+         Assert (False, "it was opened under a lock");
+      exception
+         when Pools.Pool_Timeout => null;
+      end;
+      Locking.Execute ("ROLLBACK");
+      Held.Get (Timeout => 20.0);
+      Assert (Pool.Usage.Open = 1 and then Natural (Pool.Usage.Timeouts) = 1, "opened in the end");
+      Held.DB.Execute ("DROP TABLE t");
+   end Pool_Opening_Waits;
+
    package Caller is new AUnit.Test_Caller (Fixture);
 
    function Suite return AUnit.Test_Suites.Access_Test_Suite is
@@ -445,6 +483,7 @@ package body SQLite_Tests is
       Result.Add_Test (Caller.Create ("a busy database", Busy'Access));
       Result.Add_Test (Caller.Create ("waiting for a lock", Waiting'Access));
       Result.Add_Test (Caller.Create ("a lock at once", Immediate_Lock'Access));
+      Result.Add_Test (Caller.Create ("a pool that opens under a lock", Pool_Opening_Waits'Access));
       Result.Add_Test (Caller.Create ("queries only", Only_Queries'Access));
       Result.Add_Test (Caller.Create ("a stale snapshot", Stale_Snapshot'Access));
       Result.Add_Test (Caller.Create ("cancelling from another task", Cancelling'Access));
