@@ -3,6 +3,7 @@
 //! logarithms that the blocks of each yielded.
 
 use crate::analysis::Interval;
+use crate::outlook::Certainty;
 use crate::rank_sum;
 use crate::ratio::{Level, Ratio, exponentiate, merged, ratio};
 
@@ -31,15 +32,19 @@ pub fn change(first: &[f64], second: &[f64], level: Level) -> Option<Ratio> {
     let width = ratios[0].width.max(ratios[1].width);
     let blocks = ratios.map(|run| f64::from(run.values * run.width));
     let equal = 2.0 / (1.0 / blocks[0] + 1.0 / blocks[1]);
+    let interval = Interval {
+        estimate: joint.estimate,
+        low: joint.low.min(apart.low),
+        high: joint.high.max(apart.high),
+        level: joint.level.min(apart.level),
+    };
+    let values = ((equal / f64::from(width)) as u32).max(1);
+    let family = level.family.max(1) as u32;
     Some(Ratio {
-        interval: Interval {
-            estimate: joint.estimate,
-            low: joint.low.min(apart.low),
-            high: joint.high.max(apart.high),
-            level: joint.level.min(apart.level),
-        },
+        interval,
+        certainty: Certainty::of_interval(&interval, values, family, level.alpha),
         p: shift.p,
-        values: ((equal / f64::from(width)) as u32).max(1),
+        values,
         width,
         dependent: ratios.iter().any(|run| run.dependent),
         unresolved: ratios.iter().any(|run| run.unresolved),

@@ -2,11 +2,12 @@
 //! How many blocks would decide what a run leaves open.
 
 use crate::analysis::Verdict;
-use crate::blocks_needed::DECIDING_CHANCE;
-use crate::normal;
+use crate::outlook::{DECIDING_CHANCE, Open, Outlook, first};
 use crate::results::Comparison;
+use crate::spending;
+use lab_model::{Plan, Run};
 
-/// What more blocks would decide.
+/// How many more blocks would decide.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Deciding {
     /// A new run of so many blocks would probably decide all open comparisons.
@@ -14,38 +15,90 @@ pub enum Deciding {
     /// A new run of so many blocks would probably decide half of the open comparisons. All would need too many, or an
     /// unknown number.
     Half(u32),
-    /// More blocks would hardly decide any.
-    Hardly,
+    /// A new run of so many blocks, the most that are proposed, may decide half of the open comparisons, and may not.
+    Perhaps(u32),
+    /// So many blocks, the most that are proposed, would not decide half of the open comparisons: improbable by what
+    /// at least [`MIN_BLOCKS_FOR_HARDLY`] blocks say.
+    Hardly(u32),
+    /// Fewer blocks than [`MIN_BLOCKS_FOR_HARDLY`] see no end; a run of so many would know better.
+    TooFew(u32),
 }
 
 /// More blocks than these are not proposed, unless this run was allowed more.
-const MOST_BLOCKS: u32 = 200;
+const MAX_PROPOSED: u32 = 200;
 
-/// Of all comparisons that are not decided; `None` if all are. `allowed`: the most blocks that this run could have.
-pub fn deciding(comparisons: &[Comparison], allowed: u32) -> Option<Deciding> {
-    let open = comparisons.iter().filter_map(|c| match c.verdict {
-        Some(Verdict::Inconclusive { blocks_needed }) => Some(blocks_needed),
-        _ => None,
-    });
-    let mut needed: Vec<u32> = open.map(|blocks| blocks.unwrap_or(u32::MAX)).collect();
-    needed.sort_unstable();
-    let [all, half] = [
-        for_all(*needed.last()?, needed.len()),
-        needed[needed.len() / 2],
-    ];
-    let most = allowed.max(MOST_BLOCKS);
-    Some(match (all <= most, half <= most) {
-        (true, _) => Deciding::All(all),
-        (_, true) => Deciding::Half(half),
-        _ => Deciding::Hardly,
+/// Of fewer blocks nobody knows that more would not decide.
+pub const MIN_BLOCKS_FOR_HARDLY: u32 = 12;
+
+/// What happens with a lower chance is called improbable.
+const IMPROBABLE: f64 = 0.1;
+
+/// How far comparisons depend on each other: 0 not at all, 1 altogether. They share a baseline.
+const DEPENDENCE: f64 = 0.25;
+
+/// What would decide the open ones of a run's comparisons; `None` if there are none.
+pub fn deciding(comparisons: &[Comparison], run: &Run, plan: &Plan) -> Option<Deciding> {
+    let is_open = |c: &&Comparison| matches!(c.verdict, Some(Verdict::Inconclusive { .. }));
+    let open: Vec<Option<&Open>> = comparisons
+        .iter()
+        .filter(is_open)
+        .map(|c| c.open.as_ref())
+        .collect();
+    let relative_alpha = spending::relative_alpha(run, plan);
+    let blocks = run.complete_blocks().count() as u32;
+    deciding_of(
+        &open,
+        &Outlook::new(&relative_alpha),
+        blocks,
+        plan.measure.max_blocks,
+    )
+}
+
+/// What would decide the open comparisons of a run of `blocks` blocks; `None` if there are none. Those of which nothing
+/// is known no blocks decide. `allowed`: the most blocks that this run could have.
+pub fn deciding_of(
+    open: &[Option<&Open>],
+    outlook: &Outlook,
+    blocks: u32,
+    allowed: u32,
+) -> Option<Deciding> {
+    if open.is_empty() {
+        return None;
+    }
+    let most = allowed.max(MAX_PROPOSED);
+    let chance = |blocks: u32, wanted: usize| {
+        let each = open
+            .iter()
+            .map(|open| open.map_or(0.0, |open| outlook.chance(open, blocks)));
+        chance_of_at_least(&each.collect::<Vec<f64>>(), wanted)
+    };
+    let half = open.len().div_ceil(2);
+    let enough = |wanted| first(2, most, |blocks| chance(blocks, wanted) >= DECIDING_CHANCE);
+    Some(match enough(open.len()) {
+        Some(all) => Deciding::All(all),
+        None => match enough(half) {
+            Some(half) => Deciding::Half(half),
+            None if blocks < MIN_BLOCKS_FOR_HARDLY => Deciding::TooFew(MIN_BLOCKS_FOR_HARDLY),
+            None if chance(most, half) < IMPROBABLE => Deciding::Hardly(most),
+            None => Deciding::Perhaps(most),
+        },
     })
 }
 
-/// The blocks that all of so many comparisons need, where each needs at most `blocks` by itself: what may fail is
-/// shared among them (Bonferroni).
-fn for_all(blocks: u32, comparisons: usize) -> u32 {
-    let reserve = |fails: f64| normal::upper_quantile(0.025) + normal::upper_quantile(fails);
-    let fails = 1.0 - DECIDING_CHANCE;
-    let more = reserve(fails / comparisons as f64) / reserve(fails);
-    (f64::from(blocks) * more.powi(2)).ceil() as u32
+/// The chance that at least so many of some events happen, which depend on each other in part: between
+/// that of independent ones and that of events which happen together.
+fn chance_of_at_least(chances: &[f64], wanted: usize) -> f64 {
+    let mut counts = vec![0.0; chances.len() + 1];
+    counts[0] = 1.0;
+    for (known, chance) in chances.iter().enumerate() {
+        for count in (0..=known).rev() {
+            counts[count + 1] += counts[count] * chance;
+            counts[count] *= 1.0 - chance;
+        }
+    }
+    let independent: f64 = counts[wanted..].iter().sum();
+    let mut descending = chances.to_vec();
+    descending.sort_unstable_by(|a, b| b.total_cmp(a));
+    let together = descending[wanted - 1];
+    (1.0 - DEPENDENCE) * independent + DEPENDENCE * together
 }

@@ -1,7 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Several comparisons at once: the blocks that Bonferroni's intervals need.
+//! Several comparisons at once: the blocks that Bonferroni's intervals need, and the flips that max-T makes of them.
 
 use crate::signed_rank;
+
+/// Up to so many blocks all flips are made: 2,048, since the opposite of a flip says the same.
+pub(crate) const MOST_ENUMERATED_BLOCKS: usize = 12;
+
+/// With more blocks so many are drawn, the blocks as they are among them.
+const DRAWN_FLIPS: usize = 2048;
+
+/// How many flips are made of so many blocks.
+pub(crate) fn flip_count(blocks: usize) -> usize {
+    if blocks <= MOST_ENUMERATED_BLOCKS {
+        1 << blocks.saturating_sub(1)
+    } else {
+        DRAWN_FLIPS
+    }
+}
 
 /// The fewest blocks with which the intervals of `family` comparisons can hold together at level
 /// `1 - alpha`. `None` if no number up to 1000 does, as with `alpha` = 0.

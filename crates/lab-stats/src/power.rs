@@ -5,8 +5,8 @@
 //! with as many comparisons as it makes. What these have in common is the pilot's, as far as its blocks can tell.
 
 use crate::analysis::Interval;
+use crate::chi_square;
 use crate::few_blocks::Prior;
-use crate::normal;
 use crate::results::compare::ComparisonSource;
 use crate::results::judge::Basis;
 use crate::results::{batches, calls};
@@ -156,7 +156,7 @@ fn scatter(values: &[f64], prior: Prior) -> Option<Interval> {
     }
     let (variance, freedom) = prior.moderated(values);
     let estimate = variance.sqrt();
-    let bound = |tail| estimate * (freedom / chi_square_quantile(freedom, tail)).sqrt();
+    let bound = |tail| estimate * (freedom / chi_square::quantile(freedom, tail)).sqrt();
     let tail = (1.0 - LEVEL) / 2.0;
     Some(Interval {
         estimate,
@@ -164,15 +164,6 @@ fn scatter(values: &[f64], prior: Prior) -> Option<Interval> {
         high: bound(tail),
         level: LEVEL,
     })
-}
-
-/// The value below which chi-square lies with chance `p`.
-///
-/// Source: Wilson & Hilferty, *The distribution of chi-square*, PNAS 17 (1931).
-fn chi_square_quantile(freedom: f64, p: f64) -> f64 {
-    let part = 2.0 / (9.0 * freedom);
-    let root = 1.0 - part + normal::upper_quantile(1.0 - p) * part.sqrt();
-    freedom * root.max(0.05).powi(3)
 }
 
 type Needs = (

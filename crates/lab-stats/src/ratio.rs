@@ -4,6 +4,7 @@
 use crate::analysis::Interval;
 use crate::dependence::{self, Merged};
 use crate::few_blocks::{self, Prior};
+use crate::outlook::Certainty;
 use crate::{family, signed_rank};
 
 /// The level that intervals are to have.
@@ -47,6 +48,8 @@ pub struct Ratio {
     pub assumed: bool,
     /// The fewest values of which an interval assumes symmetry alone.
     pub needed: u32,
+    /// How certain it is.
+    pub certainty: Certainty,
 }
 
 impl Ratio {
@@ -62,6 +65,7 @@ impl Ratio {
             sufficient: interval.level > 0.0,
             assumed: false,
             needed: 0,
+            certainty: Certainty::of_interval(&interval, blocks, 1, 1.0 - interval.level),
         }
     }
 
@@ -95,8 +99,21 @@ pub fn ratio(logs: &[f64], level: Level) -> Option<Ratio> {
         &[only] => (Interval::alone(only), 1.0),
         few => few_blocks::interval(few, level.each(), Prior::NONE, 0.0),
     };
+    let interval = exponentiate(log, level);
+    let family = level.members() as u32;
+    let certainty = match values {
+        1 => Certainty::of_interval(&interval, 1, family, level.alpha),
+        _ => Certainty {
+            error: Prior::NONE.error(&merged.values, 0.0),
+            freedom: f64::from(values) - 1.0,
+            borrowed: 0.0,
+            family,
+            alpha: level.alpha,
+        },
+    };
     Some(Ratio {
-        interval: exponentiate(log, level),
+        interval,
+        certainty,
         p,
         values,
         width: merged.width,

@@ -26,6 +26,7 @@ pub use observed::{Observation, observed, readings};
 pub use of_run::results;
 
 use crate::analysis::{Fit, Interval, Refusal, ScalingLaw, Verdict};
+use crate::outlook::Open;
 use lab_model::{ErrorKind, Metric, PointId, SubjectId, TargetId, WarmUp};
 use serde::Serialize;
 
@@ -136,6 +137,9 @@ pub struct Comparison {
     pub margin: f64,
     /// Adjacent blocks were merged because they depend, or may depend, on each other.
     pub merged: bool,
+    /// What is known of it where it is not decided and more blocks could decide it.
+    #[serde(skip)]
+    pub open: Option<Open>,
 }
 
 /// The second copy of a baseline against it.

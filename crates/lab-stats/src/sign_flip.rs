@@ -15,15 +15,10 @@
 use crate::analysis::Interval;
 use crate::bootstrap::SplitMix64;
 use crate::few_blocks::{self, Prior};
+use crate::outlook::Certainty;
 use crate::ratio::Ratio;
-use crate::{dependence, family, order, signed_rank};
+use crate::{dependence, family, normal, order, signed_rank};
 use std::collections::HashMap;
-
-/// Up to so many blocks all flips are made: 2,048, since the opposite of a flip says the same.
-pub(crate) const MOST_ENUMERATED_BLOCKS: usize = 12;
-
-/// With more blocks so many are drawn, the blocks as they are among them.
-const DRAWN_FLIPS: usize = 2048;
 
 /// A value counts for at most so many times the median distance from the centre (Rosenbaum 2007).
 const SCORE_LIMIT: f64 = 2.5;
@@ -105,17 +100,22 @@ fn of_different(
     let each = comparisons.iter().zip(&merged).map(|(comparison, merged)| {
         let merged = merged.as_ref()?;
         let exact = limits.as_ref().filter(|_| has_enough(&merged));
+        let own = if comparison.unlike {
+            Prior::NONE
+        } else {
+            prior
+        };
+        let values = &merged.values;
+        let (error, borrowed) = match (exact, values.len()) {
+            (Some(_), _) => (merged.error(), 0.0),
+            (None, 1) => (f64::INFINITY, 0.0),
+            (None, _) => (own.error(values, comparison.error), own.freedom),
+        };
         let (log, p) = match (exact, merged.values.len()) {
             (Some(limits), _) => limits.interval(index.next()?, merged, share)?,
             (None, 1) => (Interval::alone(merged.values[0]), 1.0),
             (None, _) => {
-                let prior = if comparison.unlike {
-                    Prior::NONE
-                } else {
-                    prior
-                };
-                let (log, p) =
-                    few_blocks::interval(&merged.values, alpha / all, prior, comparison.error);
+                let (log, p) = few_blocks::interval(values, alpha / all, own, comparison.error);
                 (log, (p * all).min(1.0))
             }
         };
@@ -138,6 +138,13 @@ fn of_different(
             sufficient: log.level > 0.0,
             assumed: exact.is_none(),
             needed,
+            certainty: Certainty {
+                error,
+                freedom: values.len() as f64 - 1.0 + borrowed,
+                borrowed,
+                family: all as u32,
+                alpha,
+            },
         })
     });
     each.collect()
@@ -180,6 +187,20 @@ impl MergedValues {
         })
     }
 
+    /// The standard error of the center, from the statistic's interval at a level of 95 % for normal values: what
+    /// seldom scatters far counts for little.
+    fn error(&self) -> f64 {
+        let freedom = self.values.len() as f64 - 1.0;
+        let t = normal::student_upper_quantile(freedom, 0.025);
+        let limit = statistic(t * t / (t * t + freedom), self.values.len());
+        let Some(center) = self.centre() else {
+            return f64::INFINITY;
+        };
+        let statistic_at = |value: f64| at(&self.values, value);
+        let [low, high] = [-1.0, 1.0].map(|side| edge(&statistic_at, center, side, self, limit));
+        0.5 * (high - low) / t
+    }
+
     fn centre(&self) -> Option<f64> {
         Some(signed_rank::centre(&self.values, 0.5)?.interval.estimate)
     }
@@ -194,18 +215,14 @@ pub(crate) struct Flips {
 
 impl Flips {
     pub fn new(blocks: usize, seed: u64) -> Flips {
-        let count = if blocks <= MOST_ENUMERATED_BLOCKS {
-            1 << blocks.saturating_sub(1)
-        } else {
-            DRAWN_FLIPS
-        };
+        let count = family::flip_count(blocks);
         let mut random = SplitMix64::new(seed);
         let mut signs = Vec::with_capacity(count * blocks);
         for block in 0..blocks {
             for flip in 0..count {
                 let turned = match flip {
                     0 => false,
-                    _ if blocks <= MOST_ENUMERATED_BLOCKS => flip >> block & 1 == 1,
+                    _ if blocks <= family::MOST_ENUMERATED_BLOCKS => flip >> block & 1 == 1,
                     _ => random.next() >> 63 == 1,
                 };
                 signs.push(if turned { -1 } else { 1 });

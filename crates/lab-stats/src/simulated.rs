@@ -159,7 +159,7 @@ impl Correlated {
                 &mut Normal(SplitMix64::new(seed)),
             )
         };
-        let few = (blocks <= sign_flip::MOST_ENUMERATED_BLOCKS).then(others);
+        let few = (blocks <= family::MOST_ENUMERATED_BLOCKS).then(others);
         let limit = match few {
             Some(_) => 0.0,
             None => limit(settled, blocks, alpha, || pooled(others(), &flips, &runs)),

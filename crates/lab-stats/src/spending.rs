@@ -40,6 +40,18 @@ pub fn alpha_at(plan: &Plan, blocks: u32) -> f64 {
     plan.measure.alpha * part
 }
 
+/// The alpha of a new run of this plan, by its number of blocks / that of this run.
+pub(crate) fn relative_alpha(run: &Run, plan: &Plan) -> impl Fn(u32) -> f64 {
+    let now = alpha(run, plan);
+    move |blocks| {
+        if now > 0.0 {
+            alpha_at(plan, blocks) / now
+        } else {
+            1.0
+        }
+    }
+}
+
 /// The part of alpha that a plan's looks have spent up to and with block `blocks`, 0 to 1.
 pub fn spent(plan: &Plan, blocks: u32) -> f64 {
     match plan.measure.looks.iter().max() {

@@ -2,23 +2,27 @@
 //! From a ratio's interval to what may be said about it.
 
 use crate::analysis::{Interval, Verdict};
-use crate::blocks_needed::blocks_needed;
+use crate::outlook::{Open, Outlook, logarithm};
 use crate::ratio::Ratio;
 use std::ops::Range;
 
-/// What a ratio supports within a margin.
+/// What a ratio supports within a margin; of one that is not decided, the blocks that would decide it by `outlook`.
 ///
 /// An interval whose blocks do not suffice for the level supports nothing: it is inconclusive.
-pub fn verdict(ratio: &Ratio, margin: Margin) -> Verdict {
+pub fn verdict(ratio: &Ratio, margin: Margin, outlook: &Outlook) -> Verdict {
+    decided(ratio, margin).unwrap_or_else(|| Verdict::Inconclusive {
+        blocks_needed: outlook.blocks(&open(ratio, margin)),
+    })
+}
+
+/// The verdict; `None`: it is not decided.
+pub fn decided(ratio: &Ratio, margin: Margin) -> Option<Verdict> {
     let Interval { low, high, .. } = ratio.interval;
     let wide = margin.wide;
-    let open = || Verdict::Inconclusive {
-        blocks_needed: blocks_needed(ratio, margin.difference_range(), margin.equivalence_range()),
-    };
     if !ratio.supports_verdict() {
-        return open();
+        return None;
     }
-    if high < 1.0 - wide {
+    Some(if high < 1.0 - wide {
         Verdict::Faster
     } else if low > 1.0 + wide {
         Verdict::Slower
@@ -27,7 +31,29 @@ pub fn verdict(ratio: &Ratio, margin: Margin) -> Verdict {
     } else if (high < 1.0 || low > 1.0) && !margin.is_raised() {
         Verdict::SmallButReal { faster: high < 1.0 }
     } else {
-        open()
+        return None;
+    })
+}
+
+/// What is known of a comparison that is not decided within a margin.
+pub fn open(ratio: &Ratio, margin: Margin) -> Open {
+    let least = match ratio.needed {
+        _ if ratio.sufficient && !ratio.unresolved => 1,
+        u32::MAX => u32::MAX,
+        needed if ratio.unresolved => 2 * needed * ratio.width,
+        needed => needed * ratio.width,
+    };
+    let mut certainty = ratio.certainty;
+    if !ratio.sufficient {
+        certainty.error = f64::INFINITY;
+    }
+    Open {
+        estimate: logarithm(ratio.interval.estimate),
+        certainty,
+        values: (ratio.values, ratio.width),
+        least,
+        difference: margin.difference_range(),
+        equivalence: margin.equivalence_range(),
     }
 }
 
@@ -82,12 +108,12 @@ pub enum Ahead {
     Unknown,
 }
 
-/// Who `verdict` says is ahead.
-pub fn ahead(verdict: &Verdict) -> Ahead {
-    match verdict {
-        Verdict::Faster | Verdict::SmallButReal { faster: true } => Ahead::Subject,
-        Verdict::Slower | Verdict::SmallButReal { faster: false } => Ahead::Baseline,
-        Verdict::Equivalent => Ahead::Neither,
-        Verdict::Inconclusive { .. } => Ahead::Unknown,
+/// Who is ahead, as far as a ratio shows it within a margin.
+pub fn ahead(ratio: &Ratio, margin: Margin) -> Ahead {
+    match decided(ratio, margin) {
+        Some(Verdict::Faster | Verdict::SmallButReal { faster: true }) => Ahead::Subject,
+        Some(Verdict::Slower | Verdict::SmallButReal { faster: false }) => Ahead::Baseline,
+        Some(Verdict::Equivalent) => Ahead::Neither,
+        Some(Verdict::Inconclusive { .. }) | None => Ahead::Unknown,
     }
 }

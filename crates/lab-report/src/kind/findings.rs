@@ -212,7 +212,7 @@ fn undecided(measured: &Measured) -> Option<String> {
     };
     let nothing = nothing_compared(measured);
     // Whoever is measured alone is compared with its own copy.
-    let open = deciding(comparisons, measured.plan.measure.max_blocks)
+    let open = deciding(comparisons, measured.run, measured.plan)
         .filter(|_| nothing.is_none())
         .map(|by| open_part + &would_decide(measured, by, open.len()) + ".")
         .map(|text| say::capital(&text));
@@ -258,26 +258,58 @@ fn nothing_compared(measured: &Measured) -> Option<String> {
 
 /// `a run of 5 minutes would probably decide all of them (--for 5m, about 40 blocks)`.
 fn would_decide(measured: &Measured, by: Deciding, open: usize) -> String {
+    let some = if open == 1 { "it" } else { "half of them" };
     let (blocks, decided) = match by {
         Deciding::All(blocks) if open == 1 => (blocks, "it"),
         Deciding::All(blocks) => (blocks, "all of them"),
         Deciding::Half(blocks) => (blocks, "half of them"),
-        Deciding::Hardly if open == 1 => {
-            return "more time would hardly decide it: let one operation do more, or allow a wider margin".into();
+        Deciding::TooFew(blocks) => {
+            let (least, option) = so_many(measured, blocks);
+            let unit = if measured.plan.builds() > 1 {
+                "build"
+            } else {
+                "block"
+            };
+            let now = say::count(measured.results.blocks as usize, unit);
+            return format!(
+                "{now} are too few to say what would decide {some}; {least} would show it ({option})"
+            );
         }
-        Deciding::Hardly => return "more time would hardly decide most of them".into(),
+        Deciding::Perhaps(most) => {
+            let (most, _) = so_many(measured, most);
+            return format!("even {most} may not decide {some}");
+        }
+        Deciding::Hardly(most) => {
+            let (most, _) = so_many(measured, most);
+            let advice = "let one operation do more, or allow a wider margin";
+            return format!("even {most} would hardly decide {some}: {advice}");
+        }
     };
+    let (run, option) = so_many(measured, blocks);
+    format!("{run} would probably decide {decided} ({option})")
+}
+
+/// `a run of 5 minutes`, and how to ask for it: `--for 5m, about 40 blocks`.
+fn so_many(measured: &Measured, blocks: u32) -> (String, String) {
+    let time = forecast::time_for(measured.run, blocks);
     if measured.plan.builds() > 1 {
-        return format!(
-            "about {blocks} builds would probably decide {decided} (--builds {blocks})"
+        return (
+            format!("about {blocks} builds"),
+            format!("--builds {blocks}"),
         );
     }
-    match forecast::time_for(measured.run, blocks) {
-        None => format!("about {blocks} blocks would probably decide {decided}"),
-        Some(time) => format!(
-            "a run of {time} would probably decide {decided} (--for {}, about {blocks} blocks)",
-            time.option()
+    // A run that looks at its data ends with its last look.
+    let longer = blocks > measured.plan.measure.max_blocks;
+    match time {
+        None => (
+            format!("about {blocks} blocks"),
+            format!("--blocks {blocks}"),
         ),
+        Some(time) if longer => (format!("a run of {time}"), format!("--blocks {blocks}")),
+        Some(time) => {
+            let option = format!("--for {}, about {blocks} blocks", time.option());
+            (format!("a run of {time}"), option)
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use super::side::{PointPair, Sides};
 use crate::analysis::Interval;
 use crate::change::change;
 use crate::order;
+use crate::outlook::{Outlook, SAME_ALPHA};
 use crate::ratio::{Level, ratio};
 use crate::results::judge::candidates;
 use crate::table::BatchTable;
@@ -65,7 +66,11 @@ impl Batches<'_> {
         ];
         Some(Changed {
             relative: true,
-            verdict: Some(verdict(&found, self.sides.margins(margin))),
+            verdict: Some(verdict(
+                &found,
+                self.sides.margins(margin),
+                &Outlook::new(SAME_ALPHA),
+            )),
             margin,
             ..self.sides.changed(place, Metric::WALL, values, &found)
         })

@@ -14,6 +14,7 @@ use crate::load::quantiles::{self, Grouping, PARTS, at_least_1, quantiles};
 use crate::load::visits::{Distribution, Visit, Visits, per_10_000, total};
 use crate::load::{hidden, is_generators, unless_hidden};
 use crate::order;
+use crate::outlook::{Outlook, SAME_ALPHA};
 use crate::ratio::{Level, Ratio};
 use crate::verdict::verdict;
 use lab_model::{Metric, Plan, PointId};
@@ -92,7 +93,7 @@ fn changed(
     } else {
         by_blocks(visits, metric, level, alone)?
     };
-    let verdict = verdict(&ratio, sides.margins(margin));
+    let verdict = verdict(&ratio, sides.margins(margin), &Outlook::new(SAME_ALPHA));
     let verdict = unless_hidden(verdict, || is_the_generators(sides, visits, metric));
     Some(Changed {
         program: ProgramMatch::Unknown,

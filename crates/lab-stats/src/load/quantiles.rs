@@ -9,6 +9,7 @@ use super::visits::{Distribution, Visit};
 use crate::analysis::Interval;
 use crate::change::quotient;
 use crate::dependence;
+use crate::outlook::Certainty;
 use crate::ratio::Ratio;
 use crate::{family, likelihood, normal};
 
@@ -360,6 +361,7 @@ impl Grouping {
             sufficient: interval.level > 0.0,
             assumed: false,
             needed: blocks_needed(per_10_000),
+            certainty: Certainty::of_interval(&interval, self.groups, 1, 1.0 - interval.level),
         }
     }
 }

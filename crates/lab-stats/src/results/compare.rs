@@ -6,10 +6,12 @@ use super::judge::{Basis, NoiseFloor, noise_floor};
 use super::levels::Blocks;
 use super::ranking::{Index, UnorderedRanking};
 use super::{Best, Comparison, Control, Key, Over, Overall, Ranking, Spread};
-use crate::analysis::Interval;
+use crate::analysis::{Interval, Verdict};
+use crate::outlook::Outlook;
 use crate::ratio::Ratio;
 use crate::sign_flip::{self, Logs};
-use crate::verdict::{Margin, verdict};
+use crate::spending;
+use crate::verdict::{Margin, open, verdict};
 use lab_model::{Metric, PointId, SubjectId};
 
 /// In which metrics subjects are compared at a point.
@@ -368,6 +370,8 @@ impl<'b, 'r> ComparisonFamily<'b, 'r> {
         let processes = self.basis.processes();
         let together = each * self.members.len() as f64;
         let ratios = sign_flip::together(&self.members, together, plan.seed, processes);
+        let relative_alpha = spending::relative_alpha(self.basis.run, plan);
+        let outlook = Outlook::new(&relative_alpha);
         let of = |member: usize| ratios[member];
         let pairs = self.pending.into_iter().map(|pending| {
             let (ratio, is_judged) = match pending.ratio {
@@ -376,16 +380,18 @@ impl<'b, 'r> ComparisonFamily<'b, 'r> {
                 ComparisonSource::ByItself(ratio) => (ratio, false),
             };
             let skeleton = pending.comparison;
+            let verdict_of = || verdict(&ratio, pending.margin, &outlook);
+            let verdict = is_judged.then(verdict_of).or(skeleton.verdict);
+            let is_open = matches!(verdict, Some(Verdict::Inconclusive { .. }));
             let comparison = Comparison {
+                open: is_open.then(|| open(&ratio, pending.margin)),
                 blocks: ratio.values,
                 ratio: ratio.interval,
                 merged: ratio.width > 1,
                 p: Some(ratio.p)
                     .filter(|p| is_judged && p.is_finite())
                     .or(skeleton.p),
-                verdict: is_judged
-                    .then(|| verdict(&ratio, pending.margin))
-                    .or(skeleton.verdict),
+                verdict,
                 ..skeleton
             };
             Some(Pair { comparison, ratio })
@@ -406,7 +412,7 @@ impl<'b, 'r> ComparisonFamily<'b, 'r> {
                 Some(Overall {
                     ratio: ratio.interval,
                     p: Some(ratio.p),
-                    verdict: Some(verdict(&ratio, margin)),
+                    verdict: Some(verdict(&ratio, margin, &outlook)),
                     ..overall
                 })
             });
@@ -465,6 +471,7 @@ fn skeleton(key: Key, baseline: SubjectId, margin: Margin) -> Comparison {
         verdict: None,
         margin: margin.wide,
         merged: false,
+        open: None,
     }
 }
 

@@ -2,6 +2,7 @@
 //! What comparisons rest on, and the second copy of the baseline that shows the run's own noise.
 
 use crate::analysis::{Refusal, Verdict};
+use crate::outlook::{Outlook, SAME_ALPHA};
 use crate::ratio::{Level, Ratio, ratio};
 use crate::refusals::refusals;
 use crate::verdict::{Margin, verdict};
@@ -84,7 +85,11 @@ impl NoiseFloor {
 
     /// What the control's ratio supports with a margin; the truth is that the two are equivalent.
     pub fn verdict(&self, margin: f64) -> Verdict {
-        verdict(&self.ratio, Margin::plain(margin))
+        verdict(
+            &self.ratio,
+            Margin::plain(margin),
+            &Outlook::new(SAME_ALPHA),
+        )
     }
 }
 

@@ -4,7 +4,7 @@
 use super::Ranking;
 use crate::analysis::Interval;
 use crate::ratio::Ratio;
-use crate::verdict::{Ahead, Margin, ahead, verdict};
+use crate::verdict::{Ahead, Margin, ahead};
 use lab_model::SubjectId;
 
 /// Where the ratio of a subject to the baseline is found once all is judged.
@@ -48,13 +48,14 @@ impl UnorderedRanking {
         } else {
             directly.collect()
         };
-        let apart = with_base.chain(others).filter_map(|(a, b, ratio)| {
-            match ahead(&verdict(&ratio, self.margin)) {
-                Ahead::Subject => Some((a, b)),
-                Ahead::Baseline => Some((b, a)),
-                Ahead::Neither | Ahead::Unknown => None,
-            }
-        });
+        let apart =
+            with_base
+                .chain(others)
+                .filter_map(|(a, b, ratio)| match ahead(&ratio, self.margin) {
+                    Ahead::Subject => Some((a, b)),
+                    Ahead::Baseline => Some((b, a)),
+                    Ahead::Neither | Ahead::Unknown => None,
+                });
         (order.len() > 1).then(|| Ranking {
             apart: apart.collect(),
             subjects: order.into_iter().map(|(subject, _)| subject).collect(),
