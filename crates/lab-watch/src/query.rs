@@ -16,6 +16,8 @@ const MAX_ROWS: usize = 8;
 const MAX_DEPTH: usize = 16;
 /// The name of statements that a log does not have, only their durations.
 pub const UNKNOWN: &str = "(statement not in the log)";
+/// The name of statements of comments and blanks alone.
+const EMPTY: &str = "(empty statement)";
 /// A list of literals.
 const LIST: &[u8] = "…".as_bytes();
 
@@ -45,6 +47,9 @@ fn normalized(text: &[u8], dialect: Dialect) -> Vec<u8> {
 /// A query as a name: printable, and so short that it can be shown. A name that does not show all of the query ends in
 /// a digest of it.
 fn name(query: &[u8]) -> String {
+    if query.is_empty() {
+        return EMPTY.into();
+    }
     let text = printable(query);
     if text.len() <= MAX_NAME && text.as_bytes() == query {
         return text;
@@ -409,6 +414,8 @@ mod tests {
             ),
             ("SELECT f(1)", "SELECT f(?)"),
             ("SELECT 'open", "SELECT ?"),
+            ("-- ping", EMPTY),
+            (";", EMPTY),
             ("/* x */ SELECT 0x1F", "SELECT ?"),
             (
                 "SELECT a - 1, -1, b -1, (-2) , 3 - -4",

@@ -338,12 +338,25 @@ fn found_process<'l>(before: &'l [u8], after: &'l [u8]) -> Option<&'l [u8]> {
         })
     };
     let alone = |text: &'l [u8]| {
-        text.split(|b| matches!(b, b' ' | b':' | b',' | b'|' | b';'))
-            .find(is_number)
+        let is_edge = |b: &u8| matches!(b, b' ' | b':' | b',' | b'|' | b';' | b'<' | b'>');
+        text.split(is_edge).find(is_number)
+    };
+    // `[%p-%l]`, but `[%l-1]` has the number of the line.
+    let with_line = |text: &'l [u8]| {
+        let mut parts = text.split(|b| *b == b'[').skip(1);
+        parts.find_map(|part| {
+            let inner = part.split(|b| *b == b']').next()?;
+            let dash = memchr::memchr(b'-', inner)?;
+            let (process, line) = (&inner[..dash], &inner[dash + 1..]);
+            (is_number(&process) && is_number(&line) && line != b"1").then_some(process)
+        })
     };
     let parts = [after, before];
     let by = |find: &dyn Fn(&'l [u8]) -> Option<&'l [u8]>| parts.iter().find_map(|part| find(part));
-    by(&bracketed).or_else(|| by(&named)).or_else(|| by(&alone))
+    by(&bracketed)
+        .or_else(|| by(&named))
+        .or_else(|| by(&alone))
+        .or_else(|| by(&with_line))
 }
 
 /// Fields of a prefix that was given.
@@ -530,6 +543,21 @@ mod tests {
                 "2024-01-13 11:04:00 -03 pid=7,user=u LOG:  x",
                 local("-03"),
                 Some("7"),
+            ),
+            (
+                "<2024-01-13 11:04:00 UTC 9 me>LOG:  x",
+                local("UTC"),
+                Some("9"),
+            ),
+            (
+                "2024-01-13 11:04:00 UTC [1234-5] u@d LOG:  x",
+                local("UTC"),
+                Some("1234"),
+            ),
+            (
+                "2024-01-13 11:04:00 UTC:10.0.0.5(5432):app@shop:[1234]:5:00000:2024-01-13 11:00:00 UTC:3/4:0:65a1b2c3.4d2:psql:LOG:  x",
+                local("UTC"),
+                Some("65a1b2c3.4d2"),
             ),
             (
                 "2024-01-13 11:04:00 +05:30 9 LOG:  x",

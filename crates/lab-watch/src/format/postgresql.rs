@@ -390,7 +390,8 @@ impl CsvRecord {
             self.drop_open();
         }
         if !self.is_within_quotes && !is_csv_head(line) {
-            return if line.is_empty() {
+            let is_other = line.is_empty() || line.starts_with(b"log_time,");
+            return if is_other {
                 LineKind::Other
             } else {
                 LineKind::Malformed

@@ -329,16 +329,12 @@ fn is_banner(line: &[u8]) -> bool {
     let line = line.trim_ascii_end();
     line.ends_with(b"started with:")
         && find(line, b", Version: ").is_some_and(|at| {
-            let program = line[..at].to_ascii_lowercase();
-            [
-                &b"mysqld"[..],
-                b"mariadbd",
-                b"mysqld-debug",
-                b"mysqld.exe",
-                b"mariadbd.exe",
-            ]
-            .iter()
-            .any(|name| program.ends_with(name))
+            let path = line[..at].to_ascii_lowercase();
+            let program = path
+                .rsplit(|b| matches!(b, b'/' | b'\\'))
+                .next()
+                .unwrap_or_default();
+            program.starts_with(b"mysqld") || program.starts_with(b"mariadbd")
         })
 }
 
