@@ -35,7 +35,7 @@ use json::Json;
 use lab_model::{Assumption, AssumptionKind};
 use line_prefix::{HeadTime, LinePrefix};
 use pattern::Pattern;
-use postgresql::{PostgresqlLog, is_csv_head, is_json_message};
+use postgresql::{PostgresqlLog, is_csv_head, is_json_message, wrapped_text};
 use slow_log::SlowLog;
 use w3c::W3c;
 
@@ -190,7 +190,18 @@ fn postgresql_records(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
             PostgresqlLog::json(zone()),
         ));
     }
-    None
+    let wrapped = |line: &&[u8]| {
+        (line.first() == Some(&b'{'))
+            .then(|| wrapped_text(line))
+            .flatten()
+    };
+    let texts: Vec<String> = lines.iter().take(100).filter_map(wrapped).collect();
+    let has_time = postgresql_heads(&texts.iter().map(String::as_bytes).collect::<Vec<_>>())?;
+    let log = PostgresqlLog::wrapped(LinePrefix::Found(has_time), zone());
+    Some(postgresql_reader(
+        "PostgreSQL's log in JSON that others wrote",
+        log,
+    ))
 }
 
 fn postgresql(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {

@@ -40,6 +40,8 @@ pub struct PostgresqlLog {
 enum Encoding {
     /// `log_destination = stderr` or `syslog`.
     Text(TextMessages),
+    /// Such lines in JSON, as Docker and Cloud Logging keep them.
+    Wrapped(TextMessages),
     /// `csvlog`
     Csv(CsvRecord),
     /// `jsonlog`, and the same within what CloudNativePG writes.
@@ -116,12 +118,12 @@ impl PostgresqlLog {
 
     /// A reader of lines of text.
     pub fn text(prefix: LinePrefix, zone: Zone) -> PostgresqlLog {
-        let messages = TextMessages {
-            prefix,
-            open: OpenMessage::default(),
-            parts: HashMap::new(),
-        };
-        PostgresqlLog::new(Encoding::Text(messages), zone)
+        PostgresqlLog::new(Encoding::Text(TextMessages::new(prefix)), zone)
+    }
+
+    /// A reader of lines of text in JSON.
+    pub fn wrapped(prefix: LinePrefix, zone: Zone) -> PostgresqlLog {
+        PostgresqlLog::new(Encoding::Wrapped(TextMessages::new(prefix)), zone)
     }
 
     /// A reader of CSV.
@@ -140,6 +142,20 @@ impl PostgresqlLog {
             Encoding::Text(messages) => {
                 messages.line(line, &mut self.zones, &mut self.sessions, sink)
             }
+            Encoding::Wrapped(messages) => match wrapped_text(line) {
+                Some(text) => {
+                    let lines = text.trim_end_matches(['\r', '\n']).split('\n');
+                    let kinds = lines.map(|line| {
+                        messages.line(line.as_bytes(), &mut self.zones, &mut self.sessions, sink)
+                    });
+                    // The first line says what it is.
+                    kinds
+                        .fold(None, |first, kind| first.or(Some(kind)))
+                        .unwrap_or(LineKind::Other)
+                }
+                None if line.is_empty() => LineKind::Other,
+                None => LineKind::Malformed,
+            },
             Encoding::Csv(record) => record.line(line, &mut self.zones, &mut self.sessions, sink),
             Encoding::Json => json_line(line, &mut self.zones, &mut self.sessions, sink),
         }
@@ -155,7 +171,7 @@ impl PostgresqlLog {
     /// Ends the log. Returns how many records were cut off.
     pub fn end(&mut self, sink: &mut impl FnMut(&Entry)) -> u64 {
         let cut_off = match &mut self.encoding {
-            Encoding::Text(messages) => {
+            Encoding::Text(messages) | Encoding::Wrapped(messages) => {
                 let parts = messages.parts.drain().map(|(_, open)| open);
                 let mut all: Vec<OpenMessage> = parts.collect();
                 all.push(std::mem::take(&mut messages.open));
@@ -214,7 +230,28 @@ fn kind(severity: Severity, text: &[u8]) -> LineKind {
     }
 }
 
+/// The text that a line of Docker's or of Cloud Logging wraps.
+pub fn wrapped_text(line: &[u8]) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Wrapped<'l> {
+        #[serde(borrow)]
+        log: Option<Cow<'l, str>>,
+        #[serde(borrow, rename = "textPayload")]
+        text_payload: Option<Cow<'l, str>>,
+    }
+    let wrapped: Wrapped = serde_json::from_slice(line).ok()?;
+    wrapped.log.or(wrapped.text_payload).map(Cow::into_owned)
+}
+
 impl TextMessages {
+    fn new(prefix: LinePrefix) -> TextMessages {
+        TextMessages {
+            prefix,
+            open: OpenMessage::default(),
+            parts: HashMap::new(),
+        }
+    }
+
     fn line(
         &mut self,
         line: &[u8],
@@ -912,6 +949,27 @@ mod tests {
         assert_eq!(
             read_with(PostgresqlLog::json(Zone::default()), "{\"timestamp\":").2,
             [1, 0]
+        );
+    }
+
+    #[test]
+    fn lines_in_json_are_read() {
+        let docker = |text: &str| {
+            serde_json::json!({"log": text, "stream": "stderr", "time": "2026-05-01T10:00:00Z"})
+                .to_string()
+        };
+        let lines = [
+            docker("2026-05-01 10:00:00.123 UTC [7] LOG:  duration: 5 ms  statement: SELECT a\n"),
+            docker("\tFROM t\n"),
+            serde_json::json!({"textPayload": "2026-05-01 10:00:00.123 UTC [7]: [1-1] db=d LOG:  duration: 6 ms  statement: SELECT\n\tb"})
+                .to_string(),
+        ];
+        let log = PostgresqlLog::wrapped(LinePrefix::Found(true), Zone::default());
+        let (entries, _, problems) = read_with(log, &lines.join("\n"));
+        assert_eq!(problems, [0, 0]);
+        assert_eq!(
+            short(entries),
+            expected(&[(5_000, "SELECT a\nFROM t"), (6_000, "SELECT\nb")])
         );
     }
 
