@@ -398,6 +398,23 @@ def test_times_where_a_clock_is_put_back(tmp_path: Path, zone: str) -> None:
         assert all((word in said) == (not options) for word in words), said
 
 
+@pytest.mark.parametrize("word, code", [("UTC", 0), ("EET", 0), ("+03", 0), ("IST", 4), ("XQT", 4), ("", 4)])
+def test_no_gate_passes_on_a_guessed_zone(tmp_path: Path, word: str, code: int) -> None:
+    log = tmp_path / "postgresql.log"
+    log.write_text(f"2026-05-01 10:00:00.000 {word} [1] LOG:  duration: 1.000 ms  statement: SELECT 1\n".replace("  [", " [") * 20)
+
+    def gate(condition: str, *options: str) -> subprocess.CompletedProcess:
+        return subprocess.run([BENCHLAB, "watch", "--no-keep", "--fail-if", condition, *options, log], capture_output=True,
+                              text=True, cwd=tmp_path, timeout=WITHIN_S)
+
+    by_time = gate("rate>100")
+    assert by_time.returncode == code, by_time.stderr
+    if code:
+        assert "--zone" in " ".join(by_time.stdout.split()) and word in by_time.stdout
+    assert gate("p95>1s").returncode == 0
+    assert gate("rate>100", "--zone", "Asia/Kolkata").returncode == 0
+
+
 @pytest.mark.parametrize("form", ["lines", "csv", "json"])
 def test_logs_that_are_cut(tmp_path: Path, form: str) -> None:
     """A log that is cut anywhere gives the figures of what is there, and at most one statement more or less."""

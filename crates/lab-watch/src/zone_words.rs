@@ -125,8 +125,6 @@ pub struct ZoneWords {
     zone: Zone,
     /// Each word that was read by the tables, or by none.
     noted: Vec<(String, Reading)>,
-    /// Whether a time had no zone.
-    has_none: bool,
 }
 
 impl ZoneWords {
@@ -142,10 +140,7 @@ impl ZoneWords {
     /// clock was ahead of UTC, s.
     pub fn resolve(&mut self, local_s: i64, word: Option<&[u8]>) -> (i64, i32) {
         let offset_s = match word.map(|word| (word, offset(word))) {
-            None => {
-                self.has_none = true;
-                self.zone.offset_of_local(local_s)
-            }
+            None => self.zone.offset_of_local(local_s),
             Some((_, Some(offset))) => {
                 let time_s = local_s - i64::from(offset);
                 let is_moved = offset == 0 && self.zone.is_given;
@@ -193,42 +188,51 @@ impl ZoneWords {
             .unwrap_or_else(|| self.zone.offset_of_local(local_s))
     }
 
-    /// Whether an offset was guessed.
-    pub fn is_guessed(&self) -> bool {
-        let is_guess = |(_, reading): &(String, Reading)| !matches!(reading, Reading::Clear(_));
-        !self.zone.is_given && (self.has_none || self.noted.iter().any(is_guess))
-    }
-
-    /// What was assumed, a sentence each.
+    /// What was assumed where the log leaves it open, a sentence each.
     pub fn assumptions(&self) -> Vec<String> {
-        if self.zone.is_given {
-            return Vec::new();
-        }
-        let sentence = |(word, reading): &(String, Reading)| match reading {
-            Reading::Clear(offset) => format!("{word} is read as UTC{}.", signed(*offset)),
-            Reading::Ambiguous(offset, index) => {
-                let (_, _, assumed, others) = AMBIGUOUS[*index];
-                format!(
-                    "The zone {word} is taken for that of {assumed}, UTC{}, but {others} write it, too: name it with --zone.",
-                    signed(*offset)
-                )
-            }
-            Reading::Unknown => {
-                format!(
-                    "No zone is known as {word}, and its times are taken as UTC: name it with --zone."
-                )
-            }
-        };
-        let mut sentences: Vec<String> = self.noted.iter().map(sentence).collect();
-        if self.has_none {
+        let is_open = |(_, reading): &&(String, Reading)| !matches!(reading, Reading::Clear(_));
+        let words = self.noted.iter().filter(is_open).map(sentence);
+        let mut sentences: Vec<String> = words.filter(|_| !self.zone.is_given).collect();
+        if self.zone.was_assumed {
             sentences.push(NO_ZONE.into());
+        } else if self.zone.was_ambiguous {
+            sentences.push(TWICE.into());
         }
         sentences
+    }
+
+    /// How words with one meaning were read, a sentence each.
+    pub fn readings(&self) -> Vec<String> {
+        let is_clear = |(_, reading): &&(String, Reading)| matches!(reading, Reading::Clear(_));
+        let words = self.noted.iter().filter(is_clear).map(sentence);
+        words.filter(|_| !self.zone.is_given).collect()
+    }
+}
+
+fn sentence((word, reading): &(String, Reading)) -> String {
+    match reading {
+        Reading::Clear(offset) => format!("{word} is read as UTC{}.", signed(*offset)),
+        Reading::Ambiguous(offset, index) => {
+            let (_, _, assumed, others) = AMBIGUOUS[*index];
+            format!(
+                "The zone {word} is taken for that of {assumed}, UTC{}, but {others} write it, too: name it with --zone.",
+                signed(*offset)
+            )
+        }
+        Reading::Unknown => {
+            format!(
+                "No zone is known as {word}, and its times are taken as UTC: name it with --zone."
+            )
+        }
     }
 }
 
 /// Said of times without a zone.
 pub const NO_ZONE: &str = "The log's times have no zone and are taken as UTC: name it with --zone.";
+
+/// Said of times that a clock showed twice.
+pub const TWICE: &str =
+    "Times of an hour that the clock showed twice are assumed to be of the first of both.";
 
 /// `+5:30`
 fn signed(offset_s: i32) -> String {
@@ -254,25 +258,23 @@ mod tests {
         let noon = local("2024-01-13 12:00:00");
         let mut zones = ZoneWords::default();
         assert_eq!(zones.resolve(noon, Some(b"EET")), (noon - 7200, 7200));
-        assert!(!zones.is_guessed());
-        assert_eq!(zones.assumptions(), ["EET is read as UTC+2."]);
+        assert_eq!(zones.readings(), ["EET is read as UTC+2."]);
         assert_eq!(zones.resolve(noon, Some(b"+0530")).1, 19_800);
         assert_eq!(zones.resolve(noon, Some(b"-03")).1, -10_800);
         assert_eq!(zones.resolve(noon, Some(b"UTC")).1, 0);
-        assert!(!zones.is_guessed() && zones.assumptions().len() == 1);
+        assert!(zones.assumptions().is_empty() && zones.readings().len() == 1);
         assert_eq!(zones.resolve(noon, Some(b"IST")).1, 19_800);
-        assert!(zones.is_guessed());
         assert!(
-            zones.assumptions()[1].contains("UTC+5:30, but Israel"),
+            zones.assumptions()[0].contains("UTC+5:30, but Israel"),
             "{:?}",
             zones.assumptions()
         );
         let mut unknown = ZoneWords::default();
         assert_eq!(unknown.resolve(noon, Some(b"XQT")).1, 0);
-        assert!(unknown.is_guessed() && unknown.assumptions()[0].contains("XQT"));
+        assert!(unknown.assumptions()[0].contains("XQT"));
         let mut none = ZoneWords::default();
         assert_eq!(none.resolve(noon, None).1, 0);
-        assert!(none.is_guessed());
+        assert_eq!(none.assumptions(), [NO_ZONE]);
     }
 
     #[test]
@@ -283,9 +285,12 @@ mod tests {
         let twice = local("2026-10-25 02:30:00");
         assert_eq!(zones.resolve(twice, Some(b"CEST")).1, 7200);
         assert_eq!(zones.resolve(twice, Some(b"CET")).1, 3600);
-        assert_eq!(zones.resolve(twice, Some(b"IST")).1, 7200);
+        assert_eq!(zones.resolve(twice - 86_400, Some(b"IST")).1, 7200);
         assert_eq!(zones.resolve(local("2026-01-01 00:00:00"), None).1, 3600);
-        assert!(!zones.is_guessed() && zones.assumptions().is_empty());
+        assert!(zones.assumptions().is_empty() && zones.readings().is_empty());
+        // Without a word it is not known which one.
+        zones.resolve(twice, None);
+        assert_eq!(zones.assumptions(), [TWICE]);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use super::envoy::Envoy;
 use super::haproxy::HaProxy;
 use super::json::Json;
 use super::pattern::Pattern;
+use super::slow_log::is_general_log;
 use super::structured::Structured;
 use super::w3c::W3c;
 use super::{FormatKind, Hints, LogReader, SAMPLE_LINES, prefixed_postgresql};
@@ -169,6 +170,42 @@ pub fn w3c(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
     })
 }
 
+/// What to do with a log of a database that has no durations; `None`: it is none.
+fn database_advice(lines: &[&[u8]]) -> Option<&'static str> {
+    let has = |marks: &[&[u8]]| {
+        let has_mark = |line: &&[u8]| {
+            marks
+                .iter()
+                .any(|mark| memchr::memmem::find(line, mark).is_some())
+        };
+        lines.iter().any(has_mark)
+    };
+    if is_general_log(lines) {
+        Some(
+            "It looks like the general query log of MySQL or MariaDB, which has no durations: set slow_query_log = ON and \
+             long_query_time = 0, and give the slow query log.",
+        )
+    } else if has(&[
+        b" [Note] ",
+        b"[System] [MY-",
+        b"[Warning] [MY-",
+        b"[ERROR] [MY-",
+        b" InnoDB: ",
+    ]) {
+        Some(
+            "It looks like the error log of MySQL or MariaDB, which has no statements: set slow_query_log = ON, and give the \
+             slow query log.",
+        )
+    } else if has(&[b" LOG stats: ", b" LOG C-0x", b" LOG S-0x"]) {
+        Some(
+            "It looks like the log of PgBouncer, which has no statements: give the one of PostgreSQL, with \
+             log_min_duration_statement = 0.",
+        )
+    } else {
+        None
+    }
+}
+
 /// Why no format fits, and what to do, by what the input is.
 pub fn unknown(lines: &[&[u8]], hints: &Hints) -> String {
     let Some(first) = lines.first() else {
@@ -178,6 +215,9 @@ pub fn unknown(lines: &[&[u8]], hints: &Hints) -> String {
     let problem = format!("no known format: its first line is\n  {shown}\n");
     if let Some(SampledJson { json, .. }) = sampled_json(lines, hints) {
         return problem + "Its lines are JSON. " + &json.fields.no_request();
+    }
+    if let Some(advice) = database_advice(lines) {
+        return problem + advice;
     }
     let advice = if first.starts_with(b"{") || first.starts_with(b"[{") {
         "It looks like JSON, but not like one object on each line: `jq -c .` makes it so."

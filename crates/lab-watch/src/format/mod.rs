@@ -24,7 +24,7 @@ use crate::entry::{Entry, LineKind};
 use crate::read::LONGEST_LINE;
 use crate::registers::RegisterWidth;
 use crate::time::Zone;
-use crate::zone_words::NO_ZONE;
+use crate::zone_words::{NO_ZONE, TWICE};
 use access::{combined, configured_reader, elb, envoy, haproxy, json, unknown, w3c};
 use combined::Combined;
 use elb::LoadBalancer;
@@ -164,15 +164,12 @@ fn document_kind(lines: &[&[u8]]) -> Option<WholeLog> {
 }
 
 fn slow_log(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
-    lines
-        .iter()
-        .any(|line| SlowLog::is_mark(line))
-        .then(|| LogReader {
-            words: "slow query log of MariaDB or MySQL".into(),
-            step_ns: Some(1_000),
-            zone_advice: None,
-            kind: FormatKind::SlowLog(Box::new(SlowLog::with_sample(hints.zone.clone(), lines))),
-        })
+    SlowLog::has_marks(lines).then(|| LogReader {
+        words: "slow query log of MariaDB or MySQL".into(),
+        step_ns: Some(1_000),
+        zone_advice: None,
+        kind: FormatKind::SlowLog(Box::new(SlowLog::with_sample(hints.zone.clone(), lines))),
+    })
 }
 
 /// PostgreSQL's log as CSV or JSON.
@@ -349,8 +346,8 @@ impl LogReader {
             FormatKind::Combined(combined) => combined.assumptions(),
             FormatKind::Json(json) => json.fields.assumptions(),
             FormatKind::W3c(w3c) => w3c.assumptions(),
-            FormatKind::Postgresql(log) if log.is_zone_guessed() => vec![guessed_zone()],
-            FormatKind::SlowLog(log) if log.is_zone_guessed() => vec![guessed_zone()],
+            FormatKind::Postgresql(log) => of_times(log.assumptions()),
+            FormatKind::SlowLog(log) => of_times(log.assumptions()),
             _ => Vec::new(),
         };
         assumptions.extend(self.zone().and_then(zone_assumption));
@@ -372,18 +369,17 @@ impl LogReader {
     }
 }
 
-fn guessed_zone() -> Assumption {
-    Assumption {
-        about: AssumptionKind::Times,
-        text: NO_ZONE.into(),
-    }
+fn of_times(sentences: Vec<String>) -> Vec<Assumption> {
+    let about = AssumptionKind::Times;
+    let assumption = |text| Assumption { about, text };
+    sentences.into_iter().map(assumption).collect()
 }
 
 fn zone_assumption(zone: &Zone) -> Option<Assumption> {
     let text = if zone.was_assumed {
         NO_ZONE
     } else if zone.was_ambiguous {
-        "Times of an hour that the clock showed twice are assumed to be of the first of both."
+        TWICE
     } else {
         return None;
     };
@@ -436,6 +432,23 @@ mod tests {
         );
         assert!(description("hello\x1b[31m").contains("its first line is\n  hello\u{fffd}"));
         assert!(description("").contains("it is empty"));
+        for (log, words) in [
+            ("260501 10:00:00\t     8 Query\tSELECT 1", "long_query_time"),
+            (
+                "2026-05-01T10:00:00.123456Z 0 [System] [MY-010931] [Server] ready",
+                "slow_query_log",
+            ),
+            (
+                "2026-05-01 10:00:00.123 UTC [1] LOG stats: 1 xacts/s",
+                "PgBouncer",
+            ),
+        ] {
+            let advice = description(log);
+            assert!(
+                advice.contains(words) && !advice.contains("--log-format"),
+                "{advice}"
+            );
+        }
         let json =
             description("{\"when\":\"2026-05-01T10:00:00Z\",\"page\":\"/a\",\"status\":200}");
         assert!(

@@ -190,14 +190,14 @@ impl PostgresqlLog {
         cut_off as u64
     }
 
-    /// Whether a zone was guessed.
-    pub fn is_zone_guessed(&self) -> bool {
-        self.zones.is_guessed()
+    /// What was assumed of times, a sentence each.
+    pub fn assumptions(&self) -> Vec<String> {
+        self.zones.assumptions()
     }
 
-    /// What was assumed, and what the server can write in addition; a sentence each.
+    /// How zones were read, and what the server can write in addition; a sentence each.
     pub fn advice(&self) -> Vec<String> {
-        let mut sentences = self.zones.assumptions();
+        let mut sentences = self.zones.readings();
         sentences.extend(self.sessions.advice());
         sentences
     }

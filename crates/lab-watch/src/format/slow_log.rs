@@ -8,7 +8,7 @@ use crate::entry::{Entry, LineKind};
 use crate::query::UNKNOWN;
 use crate::sql::{Dialect, ends_within_quotes};
 use crate::time::{Zone, iso, number, scaled};
-use crate::zone_words::NO_ZONE;
+use crate::zone_words::{NO_ZONE, TWICE};
 use memchr::memmem::find;
 
 /// Bytes of a statement that are kept.
@@ -90,13 +90,14 @@ impl SlowLog {
         }
     }
 
-    /// Whether a line can only be one of a slow query log.
-    pub fn is_mark(line: &[u8]) -> bool {
-        is_banner(line)
-            || matches!(
-                header(line),
-                Some(Header::Time | Header::User | Header::Duration)
-            )
+    /// Whether lines are those of a slow query log. The general log begins with the same banner.
+    pub fn has_marks(lines: &[&[u8]]) -> bool {
+        let is_header = |line: &&[u8]| {
+            let header = header(line);
+            matches!(header, Some(Header::Time | Header::User | Header::Duration))
+        };
+        lines.iter().any(is_header)
+            || (lines.iter().any(|line| is_banner(line)) && !is_general_log(lines))
     }
 
     /// Reads a line; an entry that is complete is given to `sink`.
@@ -268,19 +269,33 @@ impl SlowLog {
         self.event = SlowEvent::default();
     }
 
-    /// Whether a zone was guessed.
-    pub fn is_zone_guessed(&self) -> bool {
-        self.is_zone_guessed
+    /// What was assumed of times, a sentence each.
+    pub fn assumptions(&self) -> Vec<String> {
+        let ambiguous = self.zone.was_ambiguous.then_some(TWICE);
+        let sentence = if self.is_zone_guessed {
+            Some(NO_ZONE)
+        } else {
+            ambiguous
+        };
+        sentence.map(String::from).into_iter().collect()
     }
 
-    /// What was assumed, and what the server can write in addition; a sentence each.
+    /// What the server can write in addition, a sentence each.
     pub fn advice(&self) -> Vec<String> {
-        let zone = self.is_zone_guessed.then(|| NO_ZONE.to_string());
+        let is_empty = !self.has_durations && !self.event.is_open;
         let empty = "The log has no statement: set slow_query_log = ON and long_query_time = 0, or to the seconds from which on \
                      statements matter.";
-        let empty = (!self.has_durations && !self.event.is_open).then(|| empty.to_string());
-        zone.into_iter().chain(empty).collect()
+        is_empty.then(|| empty.to_string()).into_iter().collect()
     }
+}
+
+/// Whether lines are those of the general query log, which has no durations.
+pub fn is_general_log(lines: &[&[u8]]) -> bool {
+    let is_command = |line: &&[u8]| {
+        let end = find(line, b" Query\t").or_else(|| find(line, b" Connect\t"));
+        end.is_some_and(|end| end > 0 && line[end - 1].is_ascii_digit())
+    };
+    lines.iter().any(is_command)
 }
 
 /// The kind of a line that begins with `#`; `None`: it does not.
@@ -455,6 +470,18 @@ mod tests {
     }
 
     #[test]
+    fn the_general_log_is_none() {
+        let banner: &[u8] = b"/usr/sbin/mysqld, Version: 8.4.0 (Source). started with:";
+        let command: &[u8] = b"2026-05-01T10:00:00.123456Z\t    8 Query\tSELECT 1";
+        assert!(SlowLog::has_marks(&[banner]));
+        assert!(!SlowLog::has_marks(&[banner, command]));
+        assert!(SlowLog::has_marks(&[
+            b"# Query_time: 1  Lock_time: 0",
+            command
+        ]));
+    }
+
+    #[test]
     fn headers_of_each_server_are_read() {
         let log = "# Time: 260501  5:00:00 # User@Host: [SQL_SLAVE] @  []\n# Thread_id: 10\n\
                    # Query_time: 0.000530  Lock_time: 0.000027  Rows_sent: 0\n#   InnoDB_pages_distinct: 18\n\
@@ -485,7 +512,7 @@ mod tests {
                 (Some(T + 1), Some(100 * MS), 200, "SET timestamp=5;".into()),
             ]
         );
-        assert!(!log.is_zone_guessed() && log.advice().is_empty());
+        assert!(!!log.assumptions().is_empty() && log.advice().is_empty());
     }
 
     #[test]
@@ -528,7 +555,7 @@ mod tests {
             |time: &str| format!("# Time: {time}\n# Query_time: 1  Lock_time: 0\nSELECT 1;\n");
         let guessed = |time: &str| {
             let (entries, log) = read_with(SlowLog::default(), &event(time));
-            (entries[0].0, log.is_zone_guessed())
+            (entries[0].0, !log.assumptions().is_empty())
         };
         assert_eq!(guessed("2026-05-01T10:00:00.000000Z"), (Some(T), false));
         assert_eq!(
@@ -538,7 +565,10 @@ mod tests {
         assert_eq!(guessed("260501 10:00:00"), (Some(T), true));
         let berlin = SlowLog::new(Zone::named("Europe/Berlin").expect("a zone"));
         let (entries, log) = read_with(berlin, &event("260501 12:00:00"));
-        assert_eq!((entries[0].0, log.is_zone_guessed()), (Some(T), false));
+        assert_eq!(
+            (entries[0].0, !log.assumptions().is_empty()),
+            (Some(T), false)
+        );
     }
 
     proptest! {
