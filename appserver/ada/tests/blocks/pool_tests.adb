@@ -327,7 +327,7 @@ package body Pool_Tests is
       Held.Get;
       Held.Release;
       Probes := True;
-      Held.Get (Timeout => 1.0);
+      Held.Get (Timeout => 4.0);
       Assert (Opens.Value = 2 and then Closes.Value = 1, "opened again");
       Held.Release;
       Is_Silent := True;

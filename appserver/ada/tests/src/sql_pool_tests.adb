@@ -552,7 +552,7 @@ package body SQL_Pool_Tests is
             Held : Asking.Lease (Pool'Access);
          begin
             Start := Ada.Real_Time.Clock;
-            Held.Get (Timeout => 2.0);
+            Held.Get (Timeout => 6.0);
             Assert (Seconds_Since (Start) < Long_Time, "in time");
             Assert (Number (Held.DB, Dialect.Id.all) /= Id, "another session");
          end;
