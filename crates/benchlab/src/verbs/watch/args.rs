@@ -14,7 +14,7 @@ use std::time::Duration;
                   zcat old.gz | benchlab watch -\n  \
                   benchlab watch --release 2026-05-01=v12 --capacity runs/LOAD.lab access.log\n  \
                   benchlab watch --follow --fail-if 'p99(/search)>300ms' access.log\n  \
-                  benchlab watch http://127.0.0.1:8080/monitor\n  \
+                  benchlab watch http://127.0.0.1:9090/monitor\n  \
                   benchlab watch postgresql://USER:PASSWORD@127.0.0.1/DATABASE\n  \
                   benchlab watch --on ssh:web1,web2 /var/log/nginx/access.log\n  \
                   benchlab watch --parquet requests access.log\n  \
