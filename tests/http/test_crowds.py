@@ -229,6 +229,23 @@ def test_clients_take_turns_when_all_are_busy(program: Program) -> None:
     assert min(asker.answered for asker in askers) > 0
 
 
+@pytest.mark.parametrize("sent", [b"", HEADER + b"x" * 14_000], ids=["idle", "slow posts"])
+def test_who_has_most_makes_room_first(program: Program, sent: bytes) -> None:
+    """Clients of another address keep their connections, although they are idle, or wait with a request, for longer."""
+    begun = request("POST", "/echo", body=b"x" * 100)
+    others = [socket.create_connection(program.addresses[0], 20, source_address=("127.0.0.2", 0)) for _ in range(12)]
+    for other in others[::2]:
+        other.sendall(begun[:-50])
+    time.sleep(1)
+    with Hostile(program.addresses[0], sent):
+        must_be_quick(program.addresses[0])
+        for number, other in enumerate(others):
+            other.sendall(begun[-50:] if number % 2 == 0 else begun)
+            assert other.recv(1 << 16).startswith(b"HTTP/1.1 200 ")
+    for other in others:
+        other.close()
+
+
 def test_the_last_answer_is_whole(program: Program) -> None:
     """Although its client sends more while it reads, and reads slowly."""
     with Connection(program.addresses[0], timeout_s=20, receive_buffer=65_536) as connection:

@@ -372,24 +372,60 @@ package body Appserver.HTTP.Loops is
    --------------
 
    --  Room for others is made first by the client that has more than half of what there is, if
-   --  there is one: the one that this finds (R. S. Boyer and J S. Moore, MJRTY, 1991). Behind a
-   --  proxy all clients are that one, and nobody is worse off.
+   --  there is one. Behind a proxy all clients are that one, and nobody is worse off.
 
    type Majority is record
-      Client : IP_Addresses.Address := IP_Addresses.No_Address;
-      Lead   : Byte_Count := 0;
+      Is_There : Boolean := False;
+      Client   : IP_Addresses.Address := IP_Addresses.No_Address;
    end record;
 
-   procedure Vote (Self : in out Majority; Client : IP_Addresses.Address; Weight : Byte_Count) is
+   function Is_Of (Connection : Loops.Connection; Most : Majority) return Boolean is
+     (Most.Is_There and then Connection.Client = Most.Client);
+
+   function Is_Open (Connection : Loops.Connection) return Byte_Count is
+     (if Connection.State = Free then 0 else 1);
+
+   --  Bytes that wait for a client
+
+   function Held (Connection : Loops.Connection) return Byte_Count is
+     (if Connection.State in Free | Busy then 0
+      else Byte_Count (Blocks.Length (Connection.Input) + Blocks.Length (Connection.Header)
+                       + Blocks.Length (Connection.Output)));
+
+   --  R. S. Boyer and J S. Moore, MJRTY, 1991: the candidate of the first pass is the only one that
+   --  can have the majority of the weight, and the second pass says whether it does
+
+   generic
+      with function Weight (Connection : Loops.Connection) return Byte_Count;
+   function Majority_By (Self : Event_Loop) return Majority;
+
+   function Majority_By (Self : Event_Loop) return Majority is
+      Result   : Majority;
+      Lead     : Byte_Count := 0;
+      Own, Sum : Byte_Count := 0;
    begin
-      if Client = Self.Client then
-         Self.Lead := Self.Lead + Weight;
-      elsif Weight > Self.Lead then
-         Self := (Client, Weight - Self.Lead);
-      else
-         Self.Lead := Self.Lead - Weight;
-      end if;
-   end Vote;
+      for Connection of Self.Connections (1 .. Self.Used) loop
+         if Connection.Client = Result.Client then
+            Lead := Lead + Weight (Connection);
+         elsif Weight (Connection) > Lead then
+            Result.Client := Connection.Client;
+            Lead := Weight (Connection) - Lead;
+         else
+            Lead := Lead - Weight (Connection);
+         end if;
+      end loop;
+      for Connection of Self.Connections (1 .. Self.Used) loop
+         Sum := Sum + Weight (Connection);
+         if Connection.Client = Result.Client then
+            Own := Own + Weight (Connection);
+         end if;
+      end loop;
+      Result.Is_There := 2 * Own > Sum;
+      return Result;
+   end Majority_By;
+
+   function Majority_Of_Slots is new Majority_By (Is_Open);
+   function Majority_Of_Memory is new Majority_By (Held);
 
    --  Connections that may make room for others, in their order
 
@@ -433,21 +469,19 @@ package body Appserver.HTTP.Loops is
      (if Connection.State in Free | Busy then Nobody
       elsif Is_Idle (Connection) then
         (if Connection.Due + Idle_Grace > Self.Now then Nobody
-         elsif Connection.Client = Most.Client then Idle_Of_Majority
+         elsif Is_Of (Connection, Most) then Idle_Of_Majority
          else Idle_Of_Others)
       elsif Connection.Due > Self.Now then Nobody
-      elsif Connection.Client = Most.Client then Slow_Of_Majority
+      elsif Is_Of (Connection, Most) then Slow_Of_Majority
       else Slow_Of_Others);
 
+   --  None of others, if the majority has idle connections that will make room in a moment
+
    procedure Find_Candidates (Self : in out Event_Loop; List : in out Candidate_List) is
-      Most  : Majority;
-      Found : Eviction_Class;
+      Most     : constant Majority := Majority_Of_Slots (Self);
+      Found    : Eviction_Class;
+      Is_Fresh : Boolean := False;
    begin
-      for Connection of Self.Connections (1 .. Self.Used) loop
-         if Connection.State /= Free then
-            Vote (Most, Connection.Client, Weight => 1);
-         end if;
-      end loop;
       for Slot in 1 .. Self.Used loop
          if Self.Connections (Slot).State in Sending | Lingering then
             Note_Taken (Self, Slot);
@@ -455,8 +489,15 @@ package body Appserver.HTTP.Loops is
          Found := Class_Of (Self, Self.Connections (Slot), Most);
          if Found /= Nobody then
             Insert (List, (Slot, Found, Self.Connections (Slot).Due));
+         elsif Is_Of (Self.Connections (Slot), Most) then
+            Is_Fresh := Is_Fresh or else Is_Idle (Self.Connections (Slot));
          end if;
       end loop;
+      if Is_Fresh and then List (List'First).Class in Idle_Of_Others | Slow_Of_Others then
+         for Each of List loop
+            Each := (others => <>);
+         end loop;
+      end if;
    end Find_Candidates;
 
    --  Tells a client that it cannot be served, as far as it takes that at once. Its memory is free
@@ -517,20 +558,13 @@ package body Appserver.HTTP.Loops is
       end loop;
    end Evict_Some;
 
-   --  Bytes that wait for a client
-
-   function Held (Connection : Loops.Connection) return Byte_Count is
-     (if Connection.State in Free | Busy then 0
-      else Byte_Count (Blocks.Length (Connection.Input) + Blocks.Length (Connection.Header)
-                       + Blocks.Length (Connection.Output)));
-
    --  Makes room in the memory for what waits, by the connection that has most of it for the
    --  longest time. Bytes is what the one at Slot needs: nobody makes room if it would be that.
 
    procedure Evict_Holder
      (Self : in out Event_Loop; Slot : Slot_Index; Bytes : Natural; Is_Done : out Boolean)
    is
-      Most  : Majority;
+      Most : constant Majority := Majority_Of_Memory (Self);
 
       function Burden (Connection : Loops.Connection; Bytes : Byte_Count) return Byte_Count is
         (if Connection.Due > Self.Now or else Bytes = 0 then 0
@@ -539,12 +573,8 @@ package body Appserver.HTTP.Loops is
       Found : Slot_Count := 0;
       Worst : Byte_Count :=
         Burden (Self.Connections (Slot), Held (Self.Connections (Slot)) + Byte_Count (Bytes));
-      Of_Majority : Boolean;
+      Of_Majority : Boolean := Is_Of (Self.Connections (Slot), Most);
    begin
-      for Connection of Self.Connections (1 .. Self.Used) loop
-         Vote (Most, Connection.Client, Weight => Held (Connection));
-      end loop;
-      Of_Majority := Self.Connections (Slot).Client = Most.Client;
       for Other in 1 .. Self.Used loop
          if Self.Connections (Other).State = Sending then
             Note_Taken (Self, Other);
@@ -553,13 +583,13 @@ package body Appserver.HTTP.Loops is
             Connection : Loops.Connection renames Self.Connections (Other);
             Weight     : constant Byte_Count := Burden (Connection, Held (Connection));
             Is_Worse   : constant Boolean    :=
-              (if (Connection.Client = Most.Client) = Of_Majority then Weight > Worst
+              (if Is_Of (Connection, Most) = Of_Majority then Weight > Worst
                else not Of_Majority);
          begin
             if Other /= Slot and then Weight > 0 and then Is_Worse then
                Found       := Other;
                Worst       := Weight;
-               Of_Majority := Connection.Client = Most.Client;
+               Of_Majority := Is_Of (Connection, Most);
             end if;
          end;
       end loop;
