@@ -248,6 +248,20 @@ def own_names(request: Request) -> bytes:
                    "sent": request.sent, "who": text(request.agent)})
 
 
+def otlp(request: Request) -> bytes:
+    """A batch of one span, as the OpenTelemetry Collector's file exporter writes it."""
+    texts = {"http.request.method": request.method, "url.path": request.path, "url.query": text(request.query),
+             "user_agent.original": text(request.agent)}
+    numbers = {"http.response.status_code": request.status, "http.response.body.size": request.sent}
+    attributes = [{"key": key, "value": {"stringValue": value}} for key, value in texts.items()]
+    attributes += [{"key": key, "value": {"intValue": str(value)}} for key, value in numbers.items()]
+    span = {"traceId": "5b8efff798038103d269b633813fc60c", "spanId": "eee19b7ec3c1b174", "name": "GET", "kind": 2,
+            "startTimeUnixNano": str(request.time_ns), "endTimeUnixNano": str(request.time_ns + request.duration_ns),
+            "attributes": attributes, "status": {}}
+    resource = {"attributes": [{"key": "service.name", "value": {"stringValue": "shop"}}]}
+    return dumped({"resourceSpans": [{"resource": resource, "scopeSpans": [{"scope": {}, "spans": [span]}]}]})
+
+
 APACHE_PARTS = '%D [%{%d/%b/%Y:%T}t.%{msec_frac}t %{%z}t] %>s %B "%m %U%q" "%{User-Agent}i"'
 NGINX_UPSTREAM = '$http_x_forwarded_for $msec $upstream_response_time $request_time $status $bytes_sent "$request" "$http_user_agent"'
 
@@ -269,6 +283,7 @@ FORMATS = [
     Format("pino", pino, step_ns=MS, is_json=True, has_bytes=False),
     Format("google", google, step_ns=US, is_json=True),
     Format("opentelemetry", opentelemetry, step_ns=US, is_json=True),
+    Format("otlp", otlp, step_ns=1, is_json=True),
     Format("own names", own_names,
            ("--fields", "time=a.when,path=a.what,duration=took.lots,bytes=sent,agent=who", "--duration-unit", "us",
             "--zone", "Europe/Berlin"), step_ns=US, is_json=True, zone="Europe/Berlin"),

@@ -164,3 +164,21 @@ def test_a_gate_on_an_assumed_unit_is_not_judged(tmp_path: Path) -> None:
     assert "assumed to be in µs, but ms fit too" in screen
     assert gate("--duration-unit", "us").returncode == 0
     assert gate("--duration-unit", "ms").returncode == 3
+
+
+def test_pages_are_joined_to_their_queries(tmp_path: Path) -> None:
+    """A server's log and its database's, which share the trace: a query in a loop is a finding of the first screen."""
+    server, database = tmp_path / "access.json", tmp_path / "postgresql.log"
+    requests_of, statements = [], []
+    for number in range(40):
+        trace, path = f"{number:032x}", "/orders" if number % 2 else "/about"
+        requests_of.append(json.dumps({"time": "2025-10-10T13:00:00Z", "method": "GET", "path": path, "status": 200,
+                                       "duration_ms": 66, "traceparent": f"00-{trace}-00f067aa0ba902b7-01"}))
+        for item in range(52 if number % 2 else 1):
+            statements.append("2025-10-10 13:00:00.000 UTC [7] LOG:  duration: 1.000 ms  statement: SELECT * FROM item WHERE id = "
+                              f"{item} /*route='x',traceparent='00-{trace}-00f067aa0ba902b8-01'*/")
+    server.write_text("\n".join(requests_of) + "\n")
+    database.write_text("\n".join(statements) + "\n")
+    command = [BENCHLAB, "watch", "--no-keep", server, database]
+    done = subprocess.run(command, capture_output=True, timeout=WITHIN_S, check=True, text=True)
+    assert "/orders runs `SELECT * FROM item WHERE id = ?` 52 times per request, 79 % of its time." in " ".join(done.stdout.split())
