@@ -49,6 +49,6 @@ pub use shape::{LINK, Shape, Shaper};
 pub use slice::{AgentSlice, ErrorKind, Slice, add_statuses};
 pub use slice_times::{PackedTimes, SliceTimes, TimesColumn, TimesInFile};
 pub use watched::{
-    Assumption, AssumptionKind, LineCounts, PageKind, Watched, WatchedCell, WatchedHour,
-    WatchedPage, WatchedSource,
+    Assumption, AssumptionKind, LineCounts, PageKind, QueryWithin, Watched, WatchedCell,
+    WatchedHour, WatchedPage, WatchedSource,
 };

@@ -32,6 +32,9 @@ pub struct Watched {
     /// What nothing in the logs tells and was assumed.
     #[serde(default)]
     pub assumptions: Vec<Assumption>,
+    /// Queries of pages' requests, where logs have ids in common; those that take most first.
+    #[serde(default)]
+    pub within: Vec<QueryWithin>,
     /// All that was asked for, in any order.
     pub pages: Vec<WatchedPage>,
     /// All requests of people, hour by hour; ascending.
@@ -55,6 +58,23 @@ pub enum AssumptionKind {
     Durations,
     /// Points in time: their zone or date.
     Times,
+}
+
+/// A query that requests of a page ran.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QueryWithin {
+    /// The page's name.
+    pub page: String,
+    /// The query's name.
+    pub query: String,
+    /// Requests of the page whose statements are known.
+    pub requests: u64,
+    /// How often these ran the query.
+    pub executions: u64,
+    /// How long that took, ns; 0: it is not known.
+    pub total_ns: u64,
+    /// How long these requests took, ns; 0: it is not known.
+    pub page_ns: u64,
 }
 
 /// A log.

@@ -79,6 +79,7 @@ fn without_pages(watched: &Watched) -> Watched {
         merged_pages: watched.merged_pages,
         advice: watched.advice.clone(),
         assumptions: watched.assumptions.clone(),
+        within: watched.within.clone(),
         pages: Vec::new(),
         hours: Vec::new(),
     }

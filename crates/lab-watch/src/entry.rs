@@ -26,6 +26,8 @@ pub struct Entry<'a> {
     pub bytes: u64,
     /// The `User-Agent`.
     pub agent: &'a [u8],
+    /// What a request and its statements have in common; empty: nothing.
+    pub id: &'a [u8],
 }
 
 /// What a line is.

@@ -11,6 +11,7 @@ mod documents;
 mod entry;
 pub mod format;
 mod hour;
+mod join;
 mod learn;
 mod logs_read;
 mod named;

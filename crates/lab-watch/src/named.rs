@@ -134,7 +134,7 @@ pub fn learn_variables(pages: &[Page], rules: &Rules) -> Variables {
 }
 
 /// The name of a page, given the variable segments.
-fn name_of(page: &Page, variables: &Variables, rules: &Rules) -> String {
+pub fn name_of(page: &Page, variables: &Variables, rules: &Rules) -> String {
     if page.is_missing() {
         return NOT_FOUND.into();
     }

@@ -4,8 +4,11 @@
 use crate::agent;
 use crate::entry::Entry;
 use crate::hour::Hour;
+use crate::join::Join;
 use crate::learn::Variables;
-use crate::named::{OTHERS, learn_variables, merge_renamed, rename_page, renames, report_pages};
+use crate::named::{
+    OTHERS, learn_variables, merge_renamed, name_of, rename_page, renames, report_pages,
+};
 use crate::page::{CellWidth, Page};
 use crate::part::TallyPart;
 use crate::peak::CountPeak;
@@ -17,7 +20,9 @@ use crate::rules::Rules;
 use crate::seconds::Seconds;
 use crate::sketch::{self, bucket};
 use foldhash::fast::RandomState;
-use lab_model::{LineCounts, PageKind, Watched, WatchedHour, WatchedPage, WatchedSource};
+use lab_model::{
+    LineCounts, PageKind, QueryWithin, Watched, WatchedHour, WatchedPage, WatchedSource,
+};
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher};
 use std::io;
@@ -39,6 +44,8 @@ const MOST_HOURS: usize = 200_000;
 const CACHE: (u32, u32) = (12, 18);
 /// Entries of the cache of clients.
 const AGENTS: usize = 1 << 12;
+/// Queries within pages that a report keeps.
+const MAX_WITHIN: usize = 500;
 /// A time that is so much before the last one is a jump of the clock, s.
 const JUMP: i64 = 60;
 
@@ -121,6 +128,7 @@ pub struct Tally {
     merged: u64,
     /// Where entries are kept one by one.
     records: Option<Records>,
+    join: Join,
 }
 
 impl Tally {
@@ -155,6 +163,7 @@ impl Tally {
             has_learned: false,
             merged: 0,
             records: None,
+            join: Join::default(),
         }
     }
 
@@ -288,6 +297,9 @@ impl Tally {
         let page_index = self.page_of(entry, keys);
         if let Some(records) = &mut self.records {
             records.add(entry, page_index, &self.pages);
+        }
+        if entry.is_query || !entry.id.is_empty() {
+            self.join.add(entry, page_index);
         }
         let is_error = entry.status >= 500;
         let duration = entry.duration_ns.map(|ns| (ns, bucket(ns)));
@@ -578,6 +590,7 @@ impl Tally {
     /// Learns variable segments from the pages so far, and merges pages of one name.
     fn compact(&mut self) {
         self.has_learned = true;
+        self.join.clear();
         self.variables = learn_variables(&self.pages, &self.rules);
         if let Some(records) = &mut self.records {
             let renames_done = renames(&self.pages, &self.variables, &self.rules);
@@ -698,10 +711,53 @@ impl Tally {
             peak_minute: self.peak(60, &self.minutes),
             clock_jumps: self.clock_jumps,
             merged_pages: self.merged + merged_pages,
+            within: self.within(),
             pages,
             hours,
             ..Watched::default()
         }
+    }
+}
+
+impl Tally {
+    /// The queries within pages, of requests that were joined to their statements: those that take most.
+    fn within(&self) -> Vec<QueryWithin> {
+        if self.join.is_empty() {
+            return Vec::new();
+        }
+        let variables = learn_variables(&self.pages, &self.rules);
+        let name = |index: u32| name_of(&self.pages[index as usize], &variables, &self.rules);
+        let is_page = |index: u32| self.pages[index as usize].kind == PageKind::Page;
+        let mut requests: HashMap<String, (u64, u64)> = HashMap::new();
+        for (page, ns) in self.join.requests().filter(|(page, _)| is_page(*page)) {
+            let (count, total) = requests.entry(name(page)).or_default();
+            *count += 1;
+            *total = total.saturating_add(ns);
+        }
+        let mut pairs: HashMap<(String, u32), (u64, u64)> = HashMap::new();
+        for pair in self.join.pairs().filter(|pair| is_page(pair.page)) {
+            let (executions, total) = pairs.entry((name(pair.page), pair.query)).or_default();
+            *executions += pair.executions;
+            *total = total.saturating_add(pair.total_ns);
+        }
+        let within = |((page, query), (executions, total_ns)): ((String, u32), (u64, u64))| {
+            let (requests, page_ns) = requests.get(&page).copied().unwrap_or_default();
+            QueryWithin {
+                query: name(query),
+                page,
+                requests,
+                executions,
+                total_ns,
+                page_ns,
+            }
+        };
+        let mut all: Vec<QueryWithin> = pairs.into_iter().map(within).collect();
+        all.sort_by(|a, b| {
+            let by_cost = (b.total_ns, b.executions).cmp(&(a.total_ns, a.executions));
+            by_cost.then_with(|| (&a.page, &a.query).cmp(&(&b.page, &b.query)))
+        });
+        all.truncate(MAX_WITHIN);
+        all
     }
 }
 

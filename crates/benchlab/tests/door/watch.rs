@@ -75,7 +75,9 @@ fn the_few_pages_that_matter_are_named_in_every_form() {
     let watched = run.watched.as_ref().unwrap();
     assert_eq!((watched.lines.all, watched.lines.entries), (1800, 1800));
     assert!(
-        watched.sources[0].format.ends_with("behind the agent, in s"),
+        watched.sources[0]
+            .format
+            .ends_with("behind the agent, in s"),
         "{}",
         watched.sources[0].format
     );

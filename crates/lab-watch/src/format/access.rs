@@ -6,6 +6,7 @@ use super::elb::LoadBalancer;
 use super::envoy::Envoy;
 use super::haproxy::HaProxy;
 use super::json::Json;
+use super::otlp::{self, Otlp};
 use super::pattern::Pattern;
 use super::slow_log::is_general_log;
 use super::structured::Structured;
@@ -44,10 +45,16 @@ pub fn configured_reader(format: &str, begin: &[u8], hints: &Hints) -> Result<Lo
         let lines: Vec<&[u8]> = begin.split(|b| *b == b'\n').take(SAMPLE_LINES).collect();
         return Ok(combined(&lines, hints).unwrap_or_else(|| combined_reader(None, hints)));
     }
-    if let Some(reader) = prefixed_postgresql(format, begin, hints) {
-        return reader;
+    // What is no log_line_prefix can still be a LogFormat, among whose lines one looks like PostgreSQL's.
+    let prefixed = prefixed_postgresql(format, begin, hints);
+    if let Some(Ok(reader)) = prefixed {
+        return Ok(reader);
     }
-    let pattern = Pattern::new(format, hints.zone.clone(), hints.unit)?;
+    let pattern = Pattern::new(format, hints.zone.clone(), hints.unit);
+    let pattern = pattern.map_err(|reason| match prefixed {
+        Some(Err(of_prefix)) => of_prefix,
+        _ => reason,
+    })?;
     Ok(reader(
         "the format that was given",
         pattern.step(),
@@ -102,6 +109,16 @@ pub fn elb(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
             Some(MS),
             FormatKind::LoadBalancer(LoadBalancer { zone }),
         )
+    })
+}
+
+pub fn spans(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
+    let zone = hints.zone.clone();
+    let words = "spans of OpenTelemetry (OTLP as JSON lines)";
+    let is_first = lines.first().is_some_and(|line| otlp::is_batch(line));
+    is_first.then(|| LogReader {
+        zone_advice: advice_unless_given(&hints.zone, IN_UTC),
+        ..reader(words, Some(1), FormatKind::Otlp(Otlp { zone }))
     })
 }
 

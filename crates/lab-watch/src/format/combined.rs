@@ -25,7 +25,7 @@ pub struct Duration {
     pub scale: u64,
     /// Finest step of it, ns.
     pub step: u64,
-    /// ns of the units that are possible; one: nothing is assumed.
+    /// ns of the units that are possible; one: nothing is assumed; none: it is written, or was given.
     pub possible: Vec<u64>,
 }
 
@@ -35,15 +35,18 @@ pub struct Combined {
     /// Where durations are; `None`: nowhere.
     pub duration: Option<Duration>,
     times: ClfTimes,
+    is_unit_told: bool,
     check: UnitCheck,
 }
 
 impl Combined {
     /// Of lines with such durations.
     pub fn new(duration: Option<Duration>) -> Combined {
+        let is_unit_told = duration.as_ref().is_some_and(|d| d.possible.is_empty());
         Combined {
             duration,
             times: ClfTimes::default(),
+            is_unit_told,
             check: UnitCheck::default(),
         }
     }
@@ -101,7 +104,9 @@ impl Combined {
             Some(duration) => duration.of(fields.rest),
             None => None,
         };
-        if let Some(ns) = duration_ns {
+        if let Some(ns) = duration_ns
+            && !self.is_unit_told
+        {
             self.check.count(ns);
         }
         Some(Entry {
@@ -115,6 +120,7 @@ impl Combined {
             status: fields.status,
             bytes: fields.bytes,
             agent: fields.agent,
+            id: b"",
         })
     }
 }
@@ -284,7 +290,7 @@ impl Duration {
     /// Where it is and in which unit, and why that.
     pub fn description(&self) -> String {
         let reason = match self.possible.len() {
-            1 => "",
+            0 | 1 => "",
             _ => ", assumed",
         };
         format!("{}, in {}{reason}", self.words(), unit_name(self.scale))
@@ -294,7 +300,7 @@ impl Duration {
     pub fn with_unit(mut self, unit: u64) -> Duration {
         self.step = (self.step.saturating_mul(unit) / self.scale).max(1);
         self.scale = unit;
-        self.possible = vec![unit];
+        self.possible = Vec::new();
         self
     }
 
@@ -453,7 +459,7 @@ fn duration_at(lines: &[CombinedFields], key: &[u8], place: usize) -> Option<Dur
     let finest = values.iter().max_by_key(|value| value.decimals)?;
     let smallest_written = values.iter().filter_map(|value| value.unit).min();
     let (scale, possible) = match smallest_written {
-        Some(unit) => (unit, vec![unit]),
+        Some(unit) => (unit, Vec::new()),
         None => bare_unit(&evidence, &values, finest.decimals),
     };
     Some(Duration {
@@ -616,7 +622,7 @@ mod tests {
         assert_eq!(possible(&[" 1.250"]), ("s", 2));
         assert_eq!(possible(&[" 45.250"]), ("ms", 1));
         assert_eq!(possible(&[" rt=12"]), ("µs", 3));
-        assert_eq!(possible(&[" rt=12ms"]), ("ms", 1));
+        assert_eq!(possible(&[" rt=12ms"]), ("ms", 0));
     }
 
     #[test]

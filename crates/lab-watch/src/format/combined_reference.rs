@@ -42,6 +42,7 @@ fn parse<'a>(line: &'a [u8], duration: Option<&Duration>) -> Option<Entry<'a>> {
         status: status as u16,
         bytes: bytes_sent,
         agent,
+        id: b"",
     })
 }
 

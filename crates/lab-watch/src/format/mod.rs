@@ -11,6 +11,7 @@ mod field_names;
 mod haproxy;
 mod json;
 mod line_prefix;
+mod otlp;
 mod pattern;
 mod postgresql;
 mod sessions;
@@ -25,7 +26,7 @@ use crate::read::LONGEST_LINE;
 use crate::registers::RegisterWidth;
 use crate::time::Zone;
 use crate::zone_words::{NO_ZONE, TWICE};
-use access::{combined, configured_reader, elb, envoy, haproxy, json, unknown, w3c};
+use access::{combined, configured_reader, elb, envoy, haproxy, json, spans, unknown, w3c};
 use combined::Combined;
 use elb::LoadBalancer;
 use envoy::Envoy;
@@ -34,6 +35,7 @@ use haproxy::HaProxy;
 use json::Json;
 use lab_model::{Assumption, AssumptionKind};
 use line_prefix::{HeadTime, LinePrefix};
+use otlp::Otlp;
 use pattern::Pattern;
 use postgresql::{PostgresqlLog, is_csv_head, is_json_message, wrapped_text};
 use slow_log::SlowLog;
@@ -76,6 +78,7 @@ enum FormatKind {
     HaProxy(HaProxy),
     Envoy(Envoy),
     LoadBalancer(LoadBalancer),
+    Otlp(Otlp),
     Json(Box<Json>),
     W3c(W3c),
     Postgresql(Box<PostgresqlLog>),
@@ -111,6 +114,7 @@ pub fn find(begin: &[u8], hints: &Hints) -> Result<LogFormat, String> {
         return Ok(LogFormat::Document(document));
     }
     let formats = [
+        spans,
         w3c,
         slow_log,
         postgresql_records,
@@ -265,6 +269,7 @@ impl LogReader {
             FormatKind::HaProxy(haproxy) => haproxy.parse(line),
             FormatKind::Envoy(envoy) => envoy.parse(line),
             FormatKind::LoadBalancer(balancer) => balancer.parse(line),
+            FormatKind::Otlp(otlp) => return otlp.line(line, sink),
             FormatKind::Json(json) => return json.line(line, sink),
             FormatKind::W3c(w3c) => return w3c.line(line, sink),
             FormatKind::Postgresql(log) => return log.line(line, sink),
@@ -302,6 +307,7 @@ impl LogReader {
     pub(crate) fn longest_line(&self) -> usize {
         match &self.kind {
             FormatKind::Postgresql(_) | FormatKind::SlowLog(_) => LONGEST_STATEMENT_LINE,
+            FormatKind::Otlp(_) => otlp::MAX_LINE,
             _ => LONGEST_LINE,
         }
     }
@@ -362,6 +368,7 @@ impl LogReader {
             FormatKind::HaProxy(haproxy) => &haproxy.zone,
             FormatKind::Envoy(envoy) => &envoy.zone,
             FormatKind::LoadBalancer(balancer) => &balancer.zone,
+            FormatKind::Otlp(otlp) => &otlp.zone,
             FormatKind::Json(json) => &json.fields.zone,
             FormatKind::W3c(w3c) => &w3c.zone,
             FormatKind::Postgresql(_) | FormatKind::SlowLog(_) => return None,

@@ -43,6 +43,8 @@ enum PatternField {
     /// How many bytes were sent, the body's before others.
     Bytes(u8),
     Agent,
+    /// What a request and its statements have in common.
+    Id,
     Duration {
         /// ns of its unit.
         scale: u64,
@@ -259,6 +261,8 @@ impl Pattern {
                 }
                 PatternField::Bytes(_) => {}
                 PatternField::Agent => entry.agent = value,
+                PatternField::Id if value != b"-" => entry.id = value,
+                PatternField::Id => {}
                 // Of two durations the finer one counts.
                 PatternField::Duration { scale, step } if *step < finest => {
                     if let Some(ns) = scaled(value, *scale) {
@@ -385,6 +389,7 @@ impl PatternField {
                 | PatternField::Request
                 | PatternField::Method
                 | PatternField::Target
+                | PatternField::Id
                 | PatternField::Agent
         )
     }
@@ -416,6 +421,7 @@ impl PatternField {
             | PatternField::Request
             | PatternField::Method
             | PatternField::Target
+            | PatternField::Id
             | PatternField::Agent => None,
             PatternField::Clf => {
                 let inner = text.strip_prefix(b"[").unwrap_or(text);
@@ -571,6 +577,9 @@ fn apache(text: &str, unit: Option<u64>) -> Result<(PatternField, usize), String
         (b'b' | b'B', _) => PatternField::Bytes(0),
         (b'O', _) => PatternField::Bytes(1),
         (b'i', "user-agent") => PatternField::Agent,
+        (b'i' | b'o', "x-request-id" | "traceparent" | "x-correlation-id")
+        | (b'e', "unique_id")
+        | (b'L', _) => PatternField::Id,
         (b'D', _) => duration(unit.unwrap_or(1_000), unit.unwrap_or(1_000)),
         (b'T', "ms") => duration(1_000_000, 1_000_000),
         (b'T', "us") => duration(1_000, 1_000),
@@ -623,13 +632,19 @@ fn nginx(text: &str) -> Result<(PatternField, usize), String> {
         "request_uri" | "uri" | "document_uri" => PatternField::Target,
         "is_args" => PatternField::Query,
         "remote_addr" | "binary_remote_addr" | "realip_remote_addr" | "server_name"
-        | "server_addr" | "host" | "hostname" | "scheme" | "https" | "server_protocol"
-        | "request_id" | "pipe" | "request_completion" | "ssl_protocol" | "ssl_cipher"
-        | "ssl_session_id" | "ssl_session_reused" => PatternField::Word,
+        | "server_addr" | "host" | "hostname" | "scheme" | "https" | "server_protocol" | "pipe"
+        | "request_completion" | "ssl_protocol" | "ssl_cipher" | "ssl_session_id"
+        | "ssl_session_reused" => PatternField::Word,
         "status" => PatternField::Status,
         "body_bytes_sent" => PatternField::Bytes(0),
         "bytes_sent" => PatternField::Bytes(1),
         "http_user_agent" => PatternField::Agent,
+        "request_id"
+        | "http_x_request_id"
+        | "http_traceparent"
+        | "http_x_correlation_id"
+        | "otel_trace_id"
+        | "opentelemetry_trace_id" => PatternField::Id,
         "request_time" => duration(1_000_000_000, 1_000_000),
         "upstream_response_time" => PatternField::UpstreamTime,
         "connection"

@@ -358,6 +358,7 @@ impl Structured {
             status: line.status.number as u16,
             bytes: line.bytes.number,
             agent: line.agent.text.as_bytes(),
+            id: line.id.text.as_bytes(),
         })
     }
 

@@ -160,11 +160,10 @@ impl UnitCheck {
     /// Counts a duration in ns.
     #[inline]
     pub fn count(&mut self, ns: u64) {
-        let ns = ns as f64;
         self.all += 1;
-        self.short += u64::from(ns < MIN_P90_NS);
-        self.long += u64::from(ns > MAX_MEDIAN_NS);
-        self.very_long += u64::from(ns > MAX_P90_NS);
+        self.short += u64::from(ns < MIN_P90_NS as u64);
+        self.long += u64::from(ns > MAX_MEDIAN_NS as u64);
+        self.very_long += u64::from(ns > MAX_P90_NS as u64);
     }
 
     /// Whether the durations of the whole log are none of a server's.

@@ -161,18 +161,15 @@ impl W3c {
                 W3cField::Agent => entry.agent = word,
                 W3cField::DurationMs => entry.duration_ns = scaled(word, MS),
                 W3cField::Duration => {
-                    let unit = match self.unit.or(self.known_unit) {
-                        Some(unit) => unit,
-                        None => {
-                            self.has_assumed = true;
-                            self.possible[0]
-                        }
-                    };
-                    entry.duration_ns = scaled(word, unit);
-                    entry
-                        .duration_ns
-                        .into_iter()
-                        .for_each(|ns| self.check.count(ns));
+                    let told = self.unit.or(self.known_unit);
+                    entry.duration_ns = scaled(word, told.unwrap_or(self.possible[0]));
+                    if told.is_none() {
+                        self.has_assumed = true;
+                        entry
+                            .duration_ns
+                            .into_iter()
+                            .for_each(|ns| self.check.count(ns));
+                    }
                 }
             }
         }
@@ -220,7 +217,7 @@ impl W3c {
 
     /// What was assumed of the lines so far.
     pub fn assumptions(&self) -> Vec<Assumption> {
-        let is_doubted = self.check.is_contradicted() && self.unit.is_none();
+        let is_doubted = self.check.is_contradicted();
         let is_open = self.has_assumed && self.possible.len() > 1;
         let unit = self.known_unit.unwrap_or(self.possible[0]);
         let text = if is_doubted {

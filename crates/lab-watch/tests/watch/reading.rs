@@ -411,7 +411,7 @@ fn statements_and_monitors_are_read_as_a_whole() {
 }
 
 /// Lines of every format, to be cut and mixed.
-const SEEDS: [&str; 14] = [
+const SEEDS: [&str; 15] = [
     "::1 - - [10/Oct/2000:13:55:36 -0700] \"GET /a?b HTTP/1.0\" 200 2326 \"-\" \"x\" 1234\n",
     "x haproxy[1]: 10.0.1.2:33317 [06/Feb/2009:12:14:14.655] a b/c 10/0/30/69/109 200 2750 - - ---- 1/1/1/1/0 0/0 \"GET / HTTP/1.1\"\n",
     "{\"ts\":1646861401.5,\"request\":{\"method\":\"GET\",\"uri\":\"/\"},\"duration\":0.0009,\"status\":200}\n",
@@ -426,7 +426,25 @@ const SEEDS: [&str; 14] = [
     "#Date: 2026-05-01 10:00:00\n#Fields: time cs-uri-stem cs(User-Agent) sc-status time-taken\n10:00:01 /x \"a b\" 200 78\n",
     "[::1]:80 ::1 - - [10/Oct/2000:13:55:36 -0700] \"GET /\\\"x HTTP/1.0\" 200 5 \"-\" \"x\" 162 \"r\" 22ms\n",
     "{\"time\":\"2026-05-01 10:00:00\",\"http\":{\"request\":{\"method\":\"GET\"}},\"url.path\":\"/\",\"latency\":\"1m2s\"}\n",
+    "{\"resourceSpans\":[{\"scopeSpans\":[{\"spans\":[{\"traceId\":\"5b\",\"kind\":2,\"startTimeUnixNano\":\"1777629600000000000\",\"endTimeUnixNano\":\"1777629600250000000\",\"attributes\":[{\"key\":\"url.path\",\"value\":{\"stringValue\":\"/\"}}]}]}]}]}\n",
 ];
+
+/// Formats of configurations, for lines of any kind.
+const FORMATS: [&str; 6] = [
+    r#"%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i" %D"#,
+    r#"%v:%p [%{%d/%b/%Y:%T}t.%{msec_frac}t %{%z}t] "%m %U%q %H" %s %O %{ms}T"#,
+    r#"%{yyyy-MM-dd'T'HH:mm:ss.SSSXXX}t %a "%r" %s %B %T"#,
+    "$remote_addr - $remote_user [$time_local] \"$request\" $status $body_bytes_sent $request_time $upstream_response_time",
+    "$http_x_forwarded_for $msec $scheme://$host$request_uri $request_method $status $request_time",
+    "{\"t\":\"$time_iso8601\",\"r\":\"$request\",\"d\":$request_time,\"s\":$status}",
+];
+
+fn with_format(format: &str) -> Hints {
+    Hints {
+        format: Some(format.into()),
+        ..Hints::default()
+    }
+}
 
 fn hostile() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
@@ -459,10 +477,22 @@ proptest! {
     }
 
     #[test]
-    fn each_format_takes_hostile_lines(seed in prop::sample::select(vec![0, 1, 2, 3, 4, 5, 9, 10, 11, 12, 13]), bytes in hostile()) {
+    fn each_format_takes_hostile_lines(seed in prop::sample::select(vec![0, 1, 2, 3, 4, 5, 9, 10, 11, 12, 13, 14]), bytes in hostile()) {
         let begin = SEEDS[seed].repeat(60);
         let all = [begin.as_bytes(), &bytes].concat();
         prop_assert!(read_all(&all).is_ok());
+    }
+
+    #[test]
+    fn configured_formats_take_hostile_lines(format in prop::sample::select(FORMATS.to_vec()), bytes in hostile()) {
+        let all = [SEEDS[0].as_bytes(), &bytes].concat();
+        let read = read_with(&all, &with_format(format), Rules::default());
+        prop_assert!(read.is_ok());
+    }
+
+    #[test]
+    fn any_text_is_a_format_or_is_refused(format in "([%$]|[%$][a-zA-Z]{1,8}|%\\{[a-zA-Z%:/ -]{0,12}\\}|[ \"\\[\\]\\\\{}<>!,^?.:é'-]){0,12}", bytes in hostile()) {
+        let _ = read_with(&bytes, &with_format(&format), Rules::default());
     }
 
     #[test]

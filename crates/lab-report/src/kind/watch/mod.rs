@@ -5,6 +5,7 @@ mod between;
 mod changed;
 mod pages;
 mod week;
+mod within;
 
 pub use between::document as between;
 
@@ -66,6 +67,7 @@ pub fn document(report: &Report, watched: &Watched, capacity: Option<&Capacity>)
         warnings(watched),
         pages::section(log.pages.as_ref(), "Pages"),
         pages::section(log.queries.as_ref(), "Queries"),
+        within::section(watched),
         week::section(&log),
         changed::section(&log),
         room(&log),
@@ -108,6 +110,7 @@ fn answer(log: &LogReport) -> Answer {
             .then(|| log.queries.as_ref().map(pages::smallest_set))
             .flatten(),
     );
+    findings.extend(within::finding(log.watched));
     findings.extend(room_finding(log));
     findings.extend(changed::finding(log));
     findings.extend(week::finding(log).or_else(|| week::fullest(log)));

@@ -119,7 +119,8 @@ pub fn smallest_set(ranking: &PageRanking) -> Finding {
     ))
 }
 
-fn shortened(name: &str) -> String {
+/// A name that fits a sentence.
+pub fn shortened(name: &str) -> String {
     const LONGEST: usize = 40;
     if name.chars().count() > LONGEST {
         format!("{}…", name.chars().take(LONGEST).collect::<String>())

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Spans as the OpenTelemetry Collector's file exporter writes them, a batch on each line: spans of servers are pages,
+//! spans with the text of a query are queries within them.
+//!
+//! Source: OpenTelemetry Protocol 1.5, *JSON Protobuf encoding*; *semantic conventions* for HTTP, RPC and database spans
+//! 1.20 (`http.method`, `db.statement`) and 1.27 (`http.request.method`, `db.query.text`).
+
+use crate::entry::{Entry, LineKind};
+use crate::sql::Dialect;
+use crate::time::Zone;
+use serde::Deserialize;
+use serde_json::Value;
+
+/// Bytes of a batch.
+pub const MAX_LINE: usize = 64 << 20;
+
+/// A reader of such lines.
+#[derive(Clone, Debug, Default)]
+pub struct Otlp {
+    /// For the hours of the day.
+    pub zone: Zone,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[derive(Default)]
+struct Batch {
+    resource_spans: Vec<ResourceSpans>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct ResourceSpans {
+    resource: Resource,
+    #[serde(alias = "instrumentationLibrarySpans")]
+    scope_spans: Vec<ScopeSpans>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Resource {
+    attributes: Vec<Attribute>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct ScopeSpans {
+    spans: Vec<Span>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+struct Span {
+    trace_id: String,
+    name: String,
+    /// 2 or `SPAN_KIND_SERVER`: a server's.
+    kind: Value,
+    /// Numbers of 64 bits are texts.
+    start_time_unix_nano: Value,
+    end_time_unix_nano: Value,
+    attributes: Vec<Attribute>,
+    status: Value,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Attribute {
+    key: String,
+    value: Value,
+}
+
+/// Whether a line begins as such a batch.
+pub fn is_batch(line: &[u8]) -> bool {
+    let begin = &line[..line.len().min(64)];
+    begin.first() == Some(&b'{') && memchr::memmem::find(begin, b"\"resourceSpans\"").is_some()
+}
+
+impl Otlp {
+    /// Reads a line; the entries of its spans are given to `sink`.
+    pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LineKind {
+        if line.is_empty() {
+            return LineKind::Other;
+        }
+        // A list is a batch to serde, too.
+        let object: &[u8] = if line.starts_with(b"{") { line } else { b"" };
+        let Ok(batch) = serde_json::from_slice::<Batch>(object) else {
+            return LineKind::Malformed;
+        };
+        for resource in &batch.resource_spans {
+            let service = text(&resource.resource.attributes, &["service.name"]).unwrap_or("");
+            let spans = resource.scope_spans.iter().flat_map(|scope| &scope.spans);
+            for span in spans {
+                self.span(span, service, sink);
+            }
+        }
+        LineKind::Entry
+    }
+
+    fn span(&mut self, span: &Span, service: &str, sink: &mut impl FnMut(&Entry)) {
+        let (start, end) = (
+            nanos(&span.start_time_unix_nano),
+            nanos(&span.end_time_unix_nano),
+        );
+        let Some(start) = start.filter(|ns| *ns > 0) else {
+            return;
+        };
+        let has_failed =
+            integer(&span.status["code"]) == Some(2) || span.status["code"] == "STATUS_CODE_ERROR";
+        let time_s = (start / 1_000_000_000) as i64;
+        // A trace can pass several services: queries belong to the request of their own.
+        let id = format!("{} {service}", span.trace_id.to_ascii_lowercase());
+        let entry = Entry {
+            time_s: Some(time_s),
+            offset_s: self.zone.offset_at(time_s),
+            duration_ns: end.and_then(|end| end.checked_sub(start)),
+            status: if has_failed { 500 } else { 0 },
+            id: if span.trace_id.is_empty() {
+                b""
+            } else {
+                id.as_bytes()
+            },
+            ..Entry::default()
+        };
+        let attributes = &span.attributes;
+        if let Some(statement) = text(attributes, &["db.query.text", "db.statement"]) {
+            let system = text(attributes, &["db.system.name", "db.system"]).unwrap_or("");
+            sink(&Entry {
+                target: statement.as_bytes(),
+                is_query: true,
+                dialect: if matches!(system, "mysql" | "mariadb") {
+                    Dialect::Mysql
+                } else {
+                    Dialect::Postgresql
+                },
+                status: if has_failed { 500 } else { 200 },
+                ..entry
+            });
+        } else if integer(&span.kind) == Some(2) || span.kind == "SPAN_KIND_SERVER" {
+            let status = number(
+                attributes,
+                &["http.response.status_code", "http.status_code"],
+            );
+            let rpc = text(attributes, &["rpc.service"]).zip(text(attributes, &["rpc.method"]));
+            let rpc = rpc.map(|(service, method)| format!("/{service}/{method}"));
+            let target = text(
+                attributes,
+                &[
+                    "http.route",
+                    "url.path",
+                    "http.target",
+                    "url.full",
+                    "http.url",
+                ],
+            );
+            let named = span
+                .name
+                .split_once(' ')
+                .map_or(span.name.as_str(), |(_, path)| path);
+            sink(&Entry {
+                method: text(attributes, &["http.request.method", "http.method"])
+                    .unwrap_or("")
+                    .as_bytes(),
+                target: target.or(rpc.as_deref()).unwrap_or(named).as_bytes(),
+                status: status
+                    .filter(|s| *s < 1000)
+                    .map_or(entry.status, |s| s as u16),
+                bytes: number(
+                    attributes,
+                    &["http.response.body.size", "http.response_content_length"],
+                )
+                .unwrap_or(0),
+                agent: text(attributes, &["user_agent.original", "http.user_agent"])
+                    .unwrap_or("")
+                    .as_bytes(),
+                ..entry
+            });
+        }
+    }
+}
+
+/// The value of the first of these attributes that is there.
+fn attribute<'a>(attributes: &'a [Attribute], keys: &[&str]) -> Option<&'a Value> {
+    let of = |key: &&str| attributes.iter().find(|a| a.key == *key);
+    keys.iter().find_map(of).map(|attribute| &attribute.value)
+}
+
+fn text<'a>(attributes: &'a [Attribute], keys: &[&str]) -> Option<&'a str> {
+    attribute(attributes, keys)?["stringValue"].as_str()
+}
+
+fn number(attributes: &[Attribute], keys: &[&str]) -> Option<u64> {
+    let value = attribute(attributes, keys)?;
+    integer(&value["intValue"]).or(integer(&value["stringValue"]))
+}
+
+fn nanos(value: &Value) -> Option<u64> {
+    integer(value)
+}
+
+/// A whole number, as a number or as a text.
+fn integer(value: &Value) -> Option<u64> {
+    value.as_u64().or_else(|| value.as_str()?.parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Found = (bool, String, Option<i64>, Option<u64>, u16, String);
+
+    fn read(line: &str) -> (LineKind, Vec<Found>) {
+        let mut found = Vec::new();
+        let kind = Otlp::default().line(line.as_bytes(), &mut |e: &Entry| {
+            let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+            let name = text(&[e.method, b" ", e.target].concat());
+            found.push((
+                e.is_query,
+                name,
+                e.time_s,
+                e.duration_ns,
+                e.status,
+                text(e.id),
+            ));
+        });
+        (kind, found)
+    }
+
+    const LINE: &str = r#"{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"shop"}}]},"scopeSpans":[{"scope":{},"spans":[
+        {"traceId":"5B8EFFF798038103D269B633813FC60C","spanId":"a","name":"GET /orders","kind":2,"startTimeUnixNano":"1777629600000000000","endTimeUnixNano":"1777629600250000000","attributes":[{"key":"http.request.method","value":{"stringValue":"GET"}},{"key":"url.path","value":{"stringValue":"/orders"}},{"key":"http.response.status_code","value":{"intValue":"200"}}]},
+        {"traceId":"5b8efff798038103d269b633813fc60c","spanId":"b","parentSpanId":"a","name":"SELECT","kind":"SPAN_KIND_CLIENT","startTimeUnixNano":1777629600000000001,"endTimeUnixNano":1777629600001000001,"attributes":[{"key":"db.statement","value":{"stringValue":"SELECT 1"}}],"status":{"code":2}},
+        {"traceId":"5b8efff798038103d269b633813fc60c","spanId":"c","name":"internal","kind":1,"startTimeUnixNano":"1","endTimeUnixNano":"2"}]}]}]}"#;
+
+    #[test]
+    fn spans_of_servers_and_of_databases_are_read() {
+        let id = "5b8efff798038103d269b633813fc60c shop".to_string();
+        let t = Some(1_777_629_600);
+        let (kind, found) = read(LINE);
+        assert_eq!(kind, LineKind::Entry);
+        assert_eq!(
+            found,
+            [
+                (
+                    false,
+                    "GET /orders".into(),
+                    t,
+                    Some(250_000_000),
+                    200,
+                    id.clone()
+                ),
+                (true, " SELECT 1".into(), t, Some(1_000_000), 500, id),
+            ]
+        );
+        assert!(is_batch(LINE.as_bytes()) && !is_batch(b"{\"path\":\"/\"}"));
+    }
+
+    #[test]
+    fn what_is_no_batch_is_malformed() {
+        for bad in ["{", "[]", "{\"resourceSpans\":3}", "nonsense"] {
+            assert_eq!(read(bad).0, LineKind::Malformed, "{bad}");
+        }
+        assert_eq!(
+            read("{\"resourceSpans\":[]}"),
+            (LineKind::Entry, Vec::new())
+        );
+    }
+}
