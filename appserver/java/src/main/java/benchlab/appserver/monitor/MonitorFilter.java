@@ -26,9 +26,9 @@ import java.util.regex.Pattern;
 /**
  * To be in front of all other filters, with support of asynchronous requests, for requests alone
  * (the dispatcher {@code REQUEST}). It counts them. To those who may see the figures, {@code
- * /monitor} in the application is a page for a browser, the text format for Prometheus, and JSON for
- * all others, such as {@code benchlab watch}; {@code /monitor/page}, {@code /monitor/metrics} and
- * {@code /monitor/json} are one of them each. These requests are not counted.
+ * /monitor} in the application is a page for a browser, the text format for Prometheus, and JSON
+ * for all others, such as {@code benchlab watch}; {@code /monitor/page}, {@code /monitor/metrics}
+ * and {@code /monitor/json} are one of them each. These requests are not counted.
  *
  * <p>The figures have SQL, paths with keys, and errors. So nobody sees them unless the application
  * says who: by a token, or by a test of its own, such as {@link #onPort}. To all others the path is
@@ -138,8 +138,8 @@ public final class MonitorFilter implements Filter {
     }
 
     /**
-     * Whether a request comes by a port for the figures, and {@link #asksForItself}: for a connector
-     * of its own, which listens on the loopback address, and which no proxy leads to.
+     * Whether a request comes by a port for the figures, and {@link #asksForItself}: for a
+     * connector of its own, which listens on the loopback address, and which no proxy leads to.
      */
     public static Predicate<HttpServletRequest> onPort(int port) {
         return request -> request.getLocalPort() == port && asksForItself(request);
