@@ -5,11 +5,14 @@ pragma Ada_2022;
 
 with Ada.Calendar;
 with Ada.Finalization;
+with Ada.Real_Time;
 with Ada.Strings.Fixed;
 with Ada.Strings.Unbounded;
 with Ada.Unchecked_Conversion;
 with Ada.Unchecked_Deallocation;
+with Appserver.SQL.Detached_Calls;
 with Appserver.SQL.Text_Values;
+with Appserver.SQL.Time_Limits;
 with Interfaces.C.Strings;
 
 package body Appserver.SQL.MariaDB is
@@ -161,7 +164,8 @@ package body Appserver.SQL.MariaDB is
       end if;
    end Make_Ready;
 
-   procedure Send (DB : Connection'Class; Text : String) is
+   procedure Send (DB : in out Connection'Class; Text : String) is
+      Limit : Time_Limits.Operation (DB'Unchecked_Access) with Unreferenced;
    begin
       Make_Ready (DB);
       Send (DB.Handle, Text);
@@ -183,7 +187,7 @@ package body Appserver.SQL.MariaDB is
      (get_socket (Self.Handle) /= No_Socket);
 
    overriding function Socket (Self : Connection) return Integer is
-     (Integer (get_socket (Self.Handle)));
+     (if Self.Handle = No_Connection then -1 else Integer (get_socket (Self.Handle)));
 
    --  Null, if it is empty
 
@@ -213,6 +217,9 @@ package body Appserver.SQL.MariaDB is
       Ignored := options (DB, Option, Value'Address);
    end Set_Text;
 
+   function Seconds (Time : Duration) return Natural is
+     (Natural (Long_Float'Ceiling (Long_Float (Time))));
+
    --  No server gets to read files here: LOAD DATA LOCAL is off
 
    procedure Set_Options (DB : Connection_Handle; Target : MariaDB_Targets.Target) is
@@ -221,9 +228,9 @@ package body Appserver.SQL.MariaDB is
    begin
       Set_Text (DB, Option_Charset_Name, Character_Set);
       Ignored := options (DB, Option_Local_Infile, Local'Address);
-      Set_Number (DB, Option_Connect_Timeout, Target.Connect_Wait);
-      Set_Number (DB, Option_Read_Timeout, Target.Answer_Wait);
-      Set_Number (DB, Option_Write_Timeout, Target.Answer_Wait);
+      Set_Number (DB, Option_Connect_Timeout, Seconds (Target.Connect_Wait));
+      Set_Number (DB, Option_Read_Timeout, Seconds (Target.Answer_Wait));
+      Set_Number (DB, Option_Write_Timeout, Seconds (Target.Answer_Wait));
       if Target.Is_Encrypted then
          Set_Flag (DB, Option_TLS_Enforce, True);
          Set_Flag (DB, Option_TLS_Verify, Target.Is_Authenticated);
@@ -260,27 +267,77 @@ package body Appserver.SQL.MariaDB is
          Origin => From_MariaDB);
    end Raise_Unconnected;
 
-   function Connected (Target : MariaDB_Targets.Target) return Connection_Handle is
-      DB       : constant Connection_Handle := init (No_Connection);
-      Host     : Strings.chars_ptr := New_Word (Target.Host);
-      User     : Strings.chars_ptr := New_Word (Target.User);
-      Password : Strings.chars_ptr := New_Word (Target.Password);
-      Database : Strings.chars_ptr := New_Word (Target.Database);
-      Socket   : Strings.chars_ptr := New_Word (Target.Socket);
-      Result   : Connection_Handle;
+   --  The library resolves names without a limit, and has its own for each address
+
+   type Connect_Call is limited record
+      DB                                     : Connection_Handle;
+      Host, User, Password, Database, Socket : Strings.chars_ptr;
+      Port                                   : unsigned;
+      Is_Connected                           : Boolean := False;
+   end record;
+
+   type Connect_Call_Access is access all Connect_Call;
+   procedure Free is new Ada.Unchecked_Deallocation (Connect_Call, Connect_Call_Access);
+   function To_Call is new Ada.Unchecked_Conversion (System.Address, Connect_Call_Access);
+
+   procedure Make_Connection (Argument : System.Address) with Convention => C;
+   procedure Make_Connection (Argument : System.Address) is
+      Call : constant Connect_Call_Access := To_Call (Argument);
+   begin
+      Call.Is_Connected := real_connect
+        (Call.DB, Call.Host, Call.User, Call.Password, Call.Database, Call.Port, Call.Socket,
+         Client_Found_Rows) /= No_Connection;
+   end Make_Connection;
+
+   procedure Release (Call : in out Connect_Call_Access) is
+   begin
+      Strings.Free (Call.Host);
+      Strings.Free (Call.User);
+      Strings.Free (Call.Password);
+      Strings.Free (Call.Database);
+      Strings.Free (Call.Socket);
+      Free (Call);
+   end Release;
+
+   procedure Drop_Connection (Argument : System.Address) with Convention => C;
+   procedure Drop_Connection (Argument : System.Address) is
+      Call : Connect_Call_Access := To_Call (Argument);
+   begin
+      close (Call.DB);
+      Release (Call);
+   end Drop_Connection;
+
+   --  Wait: in seconds; 0.0 is no limit
+
+   function Connected
+     (Target : MariaDB_Targets.Target; Wait : Duration) return Connection_Handle
+   is
+      DB           : Connection_Handle := init (No_Connection);
+      Call         : Connect_Call_Access;
+      Is_Done      : Boolean := True;
+      Is_Connected : Boolean;
    begin
       if DB = No_Connection then
          raise Storage_Error with "no memory for a connection to MariaDB";
       end if;
       Set_Options (DB, Target);
-      Result := real_connect
-        (DB, Host, User, Password, Database, unsigned (Target.Port), Socket, Client_Found_Rows);
-      Strings.Free (Host);
-      Strings.Free (User);
-      Strings.Free (Password);
-      Strings.Free (Database);
-      Strings.Free (Socket);
-      if Result = No_Connection then
+      Call := new Connect_Call'
+        (DB, New_Word (Target.Host), New_Word (Target.User), New_Word (Target.Password),
+         New_Word (Target.Database), New_Word (Target.Socket), unsigned (Target.Port), False);
+      if Wait > 0.0 then
+         Detached_Calls.Call
+           (Make_Connection'Access, Drop_Connection'Access, Call.all'Address, Wait, Is_Done);
+      else
+         Make_Connection (Call.all'Address);
+      end if;
+      if not Is_Done then
+         DB := No_Connection;
+         Raise_Error
+           ("08001", 0, "no connection within " & Image (Integer_64 (Wait * 1_000), 3) & " s");
+      end if;
+      Is_Connected := Call.Is_Connected;
+      Release (Call);
+      if not Is_Connected then
          Raise_Unconnected (DB, Target);
       elsif Target.Is_Encrypted and then get_ssl_cipher (DB) = Strings.Null_Ptr then
          Raise_Error ("08001", 0, "the server does not encrypt");
@@ -294,8 +351,10 @@ package body Appserver.SQL.MariaDB is
          raise;
    end Connected;
 
-   function Seconds (Time : Wait_Time) return Natural is
-     (Natural (Long_Float'Ceiling (Long_Float (Time))));
+   --  0.0 is no limit
+
+   function Shorter (Left, Right : Duration) return Duration is
+     (if Left = 0.0 then Right elsif Right = 0.0 then Left else Duration'Min (Left, Right));
 
    procedure Open
      (Self         : in out Connection;
@@ -305,21 +364,32 @@ package body Appserver.SQL.MariaDB is
       TLS          : TLS_Mode;
       Authority    : String)
    is
+      use type Ada.Real_Time.Time;
+
+      Start    : constant Ada.Real_Time.Time := Ada.Real_Time.Clock;
+      Wait     : constant Duration := Shorter (Connect_Wait, Self.Limit);
       Complete : MariaDB_Targets.Target := Target;
+      Limit    : Time_Limits.Time_Limit;
    begin
-      Complete.Connect_Wait     := Seconds (Connect_Wait);
-      Complete.Answer_Wait      := Seconds (Answer_Wait);
+      Complete.Connect_Wait     := Wait;
+      Complete.Answer_Wait      := Answer_Wait;
       Complete.Is_Encrypted     := TLS /= Unencrypted;
       Complete.Is_Authenticated := TLS = Authenticated;
       Complete.Authority        := To_Unbounded_String (Authority);
-      Self.Handle   := Connected (Complete);
+      Self.Handle   := Connected (Complete, Wait);
       Self.Target   := Complete;
       Self.Id       := thread_id (Self.Handle);
       Self.Affected := 0;
+      if Wait > 0.0 then
+         Limit.Start (Self, Start + Ada.Real_Time.To_Time_Span (Wait));
+      end if;
       Set_Session (Self.Handle);
    exception
-      when others =>
+      when Error : SQL_Error =>
          Self.Close;
+         if Error_Of (Error).Kind = Connection_Lost then
+            Raise_Error ("08001", Code_Of (Error), Message_Of (Error), From_MariaDB);
+         end if;
          raise;
    end Open;
 
@@ -369,7 +439,8 @@ package body Appserver.SQL.MariaDB is
    --  The server forgets its prepared statements
 
    overriding procedure Reset_Session (Self : in out Connection) is
-      Next : Statement_Reference := Self.First;
+      Next  : Statement_Reference := Self.First;
+      Limit : Time_Limits.Operation (Self'Unchecked_Access) with Unreferenced;
    begin
       Make_Ready (Self);
       while Next /= null loop
@@ -384,6 +455,7 @@ package body Appserver.SQL.MariaDB is
    end Reset_Session;
 
    overriding procedure Close (Self : in out Connection) is
+      Limit : Time_Limits.Operation (Self'Unchecked_Access) with Unreferenced;
    begin
       if Self.Is_Open then
          Self.Close_Statements;
@@ -412,17 +484,24 @@ package body Appserver.SQL.MariaDB is
      ((Status_Of (Self.Handle) and (Autocommit or In_Transaction)) = Autocommit);
 
    overriding procedure Cancel (Self : Connection) is
-      DB : Connection_Handle := No_Connection;
+      use type Ada.Real_Time.Time;
+
+      Mark    : Time_Limits.Cancellation (Self'Unchecked_Access);
+      Timeout : constant Duration := Time_Limits.Cancel_Timeout (Self);
+      Stop    : constant Ada.Real_Time.Time :=
+        Ada.Real_Time.Clock + Ada.Real_Time.To_Time_Span (Timeout);
+      Killer  : Connection;
+      Limit   : Time_Limits.Time_Limit;
    begin
-      if Self.Is_Open then
-         DB := Connected (Self.Target);
-         Send (DB, "KILL QUERY" & Self.Id'Image);
-         close (DB);
+      if Self.Is_Open and then Time_Limits.Has_Target (Mark) then
+         Killer.Handle := Connected (Self.Target, Timeout);
+         Limit.Start (Killer, Stop);
+         Send (Killer.Handle, "KILL QUERY" & Self.Id'Image);
       end if;
    exception
-      when others =>
-         if DB /= No_Connection then
-            close (DB);
+      when Error : SQL_Error =>
+         if Error_Of (Error).Kind = Connection_Lost then
+            Raise_Error ("08001", Code_Of (Error), Message_Of (Error), From_MariaDB);
          end if;
          raise;
    end Cancel;
@@ -520,6 +599,7 @@ package body Appserver.SQL.MariaDB is
    procedure Prepare
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String)
    is
+      Limit  : Time_Limits.Operation (On'Unchecked_Access) with Unreferenced;
       Handle : Statement_Handle;
    begin
       Self.Close;
@@ -598,6 +678,7 @@ package body Appserver.SQL.MariaDB is
    --  The rows of a stream that the program did not read
 
    procedure Read_To_End (Self : Statement) is
+      Limit   : Time_Limits.Operation (Self.Owner) with Unreferenced;
       DB      : constant Connection_Handle := Handle_Of (Self);
       Outcome : int;
    begin
@@ -623,6 +704,7 @@ package body Appserver.SQL.MariaDB is
       Ignored : my_bool;
    begin
       Owner.Streams := False;
+      Owner.Gate.Has_Stream := False;
       while not Owner.Left.Is_Empty loop
          Ignored := stmt_close (Owner.Left.Last_Element);
          Owner.Left.Delete_Last;
@@ -631,13 +713,11 @@ package body Appserver.SQL.MariaDB is
 
    --  Errors behind the rows are left alone: the statement is closed, or has failed already
 
-   procedure Abandon_Result (Self : in out Statement) is
+   procedure Abandon_Rows (Self : in out Statement) with No_Inline;
+   procedure Abandon_Rows (Self : in out Statement) is
+      Limit   : Time_Limits.Operation (Self.Owner) with Unreferenced;
       Ignored : my_bool;
    begin
-      Self.Columns := 0;
-      if Self.Result = No_Result then
-         return;
-      end if;
       free_result (Self.Result);
       Self.Result := No_Result;
       if Self.Handle /= No_Statement then
@@ -650,6 +730,15 @@ package body Appserver.SQL.MariaDB is
             when SQL_Error => null;
          end;
          End_Stream (Connection (Self.Owner.all));
+      end if;
+   end Abandon_Rows;
+
+   procedure Abandon_Result (Self : in out Statement) with Inline;
+   procedure Abandon_Result (Self : in out Statement) is
+   begin
+      Self.Columns := 0;
+      if Self.Result /= No_Result then
+         Abandon_Rows (Self);
       end if;
    end Abandon_Result;
 
@@ -1072,8 +1161,9 @@ package body Appserver.SQL.MariaDB is
       Counts  : out Count_List;
       Current : not null access Integer_64)
    is
-      DB   : aliased constant Connection_Handle := Owner.Handle;
-      Mode : Many_Statements (DB'Access) with Unreferenced;
+      Limit : Time_Limits.Operation (Owner'Unchecked_Access) with Unreferenced;
+      DB    : aliased constant Connection_Handle := Owner.Handle;
+      Mode  : Many_Statements (DB'Access) with Unreferenced;
    begin
       Current.all := Integer_64 (Counts'First);
       if set_server_option (DB, Multi_Statements_On) /= 0 then
@@ -1412,6 +1502,7 @@ package body Appserver.SQL.MariaDB is
 
    procedure Run (Self : in out Statement) is
       Owner : Connection renames Connection (Self.Owner.all);
+      Limit : Time_Limits.Operation (Self.Owner) with Unreferenced;
    begin
       Make_Ready (Owner);
       if Self.Handle = No_Statement then
@@ -1420,11 +1511,21 @@ package body Appserver.SQL.MariaDB is
          Run_Prepared (Self);
       end if;
       Owner.Streams := Self.Streams and then Self.Result /= No_Result;
+      Owner.Gate.Has_Stream := Owner.Streams;
    exception
       when others =>
          Abandon_Result (Self);
          raise;
    end Run;
+
+   function Next_Of_Result (Self : in out Statement) return Boolean is
+     (if Self.Handle = No_Statement then Next_Row (Self) else Next_Prepared_Row (Self)) with Inline;
+
+   function Next_Of_Stream (Self : in out Statement) return Boolean is
+      Limit : Time_Limits.Operation (Self.Owner) with Unreferenced;
+   begin
+      return Next_Of_Result (Self);
+   end Next_Of_Stream;
 
    overriding function Step (Self : in out Statement) return Boolean is
    begin
@@ -1435,7 +1536,7 @@ package body Appserver.SQL.MariaDB is
          end if;
          Self.Columns := Natural (num_fields (Self.Result));
       end if;
-      if (if Self.Handle = No_Statement then Next_Row (Self) else Next_Prepared_Row (Self)) then
+      if (if Self.Streams then Next_Of_Stream (Self) else Next_Of_Result (Self)) then
          return True;
       end if;
       Drop_Result (Self);

@@ -8,6 +8,10 @@
 --  text cannot have parameters there, so they are written into it here, as literals that mean the
 --  same in every SQL mode.
 --
+--  A time is a moment in UTC. The session's time_zone is +00:00, since the server converts its type
+--  timestamp from and to it, and NOW is in it. It is set back to that, and characters to utf8mb4,
+--  before the next statement, if a program sets another one: CONVERT_TZ is for other zones.
+--
 --  Rows are stored: a Step that runs the statement has all of them sent here before it returns the
 --  first one, so other statements of the connection can run while they are read. What is too much
 --  for memory is streamed, or read by key in portions.
@@ -60,9 +64,10 @@ package Appserver.SQL.MariaDB is
           Post => Self.Is_Open;
    --  "localhost" is the Unix socket, an address is TCP. Texts are UTF-8. Rows that an UPDATE
    --  found are counted as changed, as other databases do. SQL_Error, 08001, if there is no
-   --  server within Connect_Wait, or not the TLS that is asked for; the server's own, as 28000, if
-   --  it refuses. A server that is silent for longer than Answer_Wait is lost: 08006. Authority
-   --  names the file of certificates to trust; the system's, if it is empty.
+   --  server within Connect_Wait, which holds for the resolution of its name, too, or not the TLS
+   --  that is asked for; the server's own, as 28000, if it refuses. A server that is silent for
+   --  longer than Answer_Wait is lost: 08006. Wait_Limit is the limit of whole operations.
+   --  Authority names the file of certificates to trust; the system's, if it is empty.
 
    procedure Open
      (Self         : in out Connection;

@@ -4,18 +4,24 @@
 pragma Ada_2022;
 
 with Ada.Calendar;
+with Ada.Exceptions;
 with Ada.Finalization;
 with Ada.Real_Time;
 with Ada.Strings.Fixed;
+with Ada.Strings.Unbounded;
 with Ada.Unchecked_Conversion;
 with Ada.Unchecked_Deallocation;
+with Appserver.SQL.Detached_Calls;
+with Appserver.SQL.Host_Addresses;
 with Appserver.SQL.PostgreSQL_Lines;
 with Appserver.SQL.PostgreSQL_Texts;
 with Appserver.SQL.Text_Values;
+with Appserver.SQL.Time_Limits;
 with System;
 
 package body Appserver.SQL.PostgreSQL is
 
+   use Ada.Strings.Unbounded;
    use PostgreSQL_Library;
    use PostgreSQL_Lines;
    use Text_Values;
@@ -169,7 +175,10 @@ package body Appserver.SQL.PostgreSQL is
      (status (Self.Handle) = Connection_OK);
 
    overriding function Socket (Self : Connection) return Integer is
-     (Integer (socket (Self.Handle)));
+     (if Self.Handle = No_Connection then -1 else Integer (socket (Self.Handle)));
+
+   function Host_Of (DB : Connection_Handle) return String is
+     (Value_Of (host (DB)) & " port " & Value_Of (port (DB)));
 
    --  Waits until the socket is ready for the library's next step
 
@@ -189,16 +198,12 @@ package body Appserver.SQL.PostgreSQL is
            (File, 1, (if Left < Time_Span_Zero then 0 else int (Left / Milliseconds (1))));
          exit when Ready > 0;
          if Ready = 0 then
-            Raise_Error ("08001", 0, "there was no answer in time");
+            Raise_Error ("08001", 0, "there was no answer in time from " & Host_Of (DB));
          end if;
       end loop;
    end Await;
 
-   procedure Connect (DB : Connection_Handle; Wait : Connect_Wait) is
-      use type Ada.Real_Time.Time;
-
-      Stop : constant Ada.Real_Time.Time :=
-        Ada.Real_Time.Clock + Ada.Real_Time.To_Time_Span (Wait);
+   procedure Connect (DB : Connection_Handle; Stop : Ada.Real_Time.Time) is
       Next : Polling_Status := Polling_Writing;
    begin
       while Next in Polling_Reading | Polling_Writing and then socket (DB) >= 0 loop
@@ -231,64 +236,276 @@ package body Appserver.SQL.PostgreSQL is
       end if;
    end Raise_Refusal;
 
-   function Started (Target : String) return Connection_Handle is
-      Keywords : Word_List :=
-        [Strings.New_String ("dbname"), Strings.New_String ("client_encoding"),
-         Strings.Null_Ptr];
-      Values   : Word_List :=
-        [Strings.New_String (Target), Strings.New_String ("UTF8"), Strings.Null_Ptr];
+   ------------------------
+   -- Opening: the hosts --
+   ------------------------
+
+   --  A target may name several hosts, and a host may have several addresses. The library would
+   --  resolve names without a limit, and one that is silent would use up the time of all. So each
+   --  address is connected to by itself, with its part of the time that is left.
+
+   use Host_Addresses;
+
+   type Attempt is record
+      Host, Address, Port, Kind : Unbounded_String;
+   end record;
+   --  For the options host, hostaddr, port and target_session_attrs; an empty one is not set
+
+   function Started (Target : String; Try : Attempt) return Connection_Handle is
+
+      Most_Options : constant := 6;
+
+      Keywords, Values : Word_List (1 .. Most_Options + 1) := [others => Strings.Null_Ptr];
+      Count            : Natural := 0;
+
+      procedure Add (Keyword, Value : String) is
+      begin
+         if Value /= "" then
+            Count := Count + 1;
+            Keywords (Count) := Strings.New_String (Keyword);
+            Values (Count)   := Strings.New_String (Value);
+         end if;
+      end Add;
    begin
+      Add ("dbname", Target);
+      Add ("client_encoding", "UTF8");
+      Add ("host", To_String (Try.Host));
+      Add ("hostaddr", To_String (Try.Address));
+      Add ("port", To_String (Try.Port));
+      Add ("target_session_attrs", To_String (Try.Kind));
       return DB : constant Connection_Handle :=
         connectStartParams (Keywords, Values, Expand_Name => 1)
       do
-         for Word of Keywords loop
-            Strings.Free (Word);
-         end loop;
-         for Word of Values loop
-            Strings.Free (Word);
+         for I in 1 .. Count loop
+            Strings.Free (Keywords (I));
+            Strings.Free (Values (I));
          end loop;
       end return;
    end Started;
+
+   --  The part that is Number of a list with commas
+
+   function Part (List : String; Number : Positive) return String is
+      First : Positive := List'First;
+      Comma : Natural;
+   begin
+      for Skipped in 2 .. Number loop
+         First := Ada.Strings.Fixed.Index (List, ",", From => First) + 1;
+      end loop;
+      Comma := Ada.Strings.Fixed.Index (List (First .. List'Last), ",");
+      return List (First .. (if Comma = 0 then List'Last else Comma - 1));
+   end Part;
+
+   function Parts (List : String) return Positive is (Ada.Strings.Fixed.Count (List, ",") + 1);
+
+   function Value_In (Options : Options_Access; Keyword : String) return String is
+   begin
+      if Options /= null then
+         for Option of Options.all loop
+            exit when Option.Keyword = Strings.Null_Ptr;
+            if Strings.Value (Option.Keyword) = Keyword then
+               return Value_Of (Option.Value);
+            end if;
+         end loop;
+      end if;
+      return "";
+   end Value_In;
+
+   type Host_List is record
+      Hosts, Addresses, Ports, Kind : Unbounded_String;
+   end record;
+
+   --  What Target says, and the environment where it says nothing. A service in Target says it
+   --  itself: then the library finds the hosts.
+
+   function Hosts_Of (Target : String) return Host_List is
+      Reason   : aliased Strings.chars_ptr := Strings.Null_Ptr;
+      Stated   : constant Options_Access := conninfoParse (To_C (Target), Reason'Access);
+      Defaults : constant Options_Access := conndefaults;
+
+      function Option (Keyword : String) return Unbounded_String is
+        (To_Unbounded_String
+           (if Value_In (Stated, Keyword) /= "" then Value_In (Stated, Keyword)
+            else Value_In (Defaults, Keyword)));
+
+      Result : Host_List;
+   begin
+      if Value_In (Stated, "service") = "" then
+         Result :=
+           (Option ("host"), Option ("hostaddr"), Option ("port"),
+            Option ("target_session_attrs"));
+      end if;
+      conninfoFree (Stated);
+      conninfoFree (Defaults);
+      freemem (Reason);
+      return Result;
+   end Hosts_Of;
+
+   function Is_Resolved (Host : String) return Boolean is
+     (Host = "" or else Host (Host'First) in '/' | '@');
+   --  A directory of Unix sockets
+
+   procedure Open_At
+     (Self : in out Connection; Target : String; Try : Attempt; Stop : Ada.Real_Time.Time)
+   is
+      DB      : constant Connection_Handle := Started (Target, Try);
+      Ignored : int;
+   begin
+      Ignored := setErrorVerbosity (DB, Verbosity_Verbose);
+      setNoticeReceiver (DB, Receive_Notice'Access, Self.On_Notice'Address);
+      Connect (DB, Stop);
+      if status (DB) /= Connection_OK then
+         Raise_Refusal (DB);
+      end if;
+      Ignored     := setErrorVerbosity (DB, Verbosity_Default);
+      Self.Handle := DB;
+   exception
+      when others =>
+         finish (DB);
+         raise;
+   end Open_At;
+
+   --  The library, too, goes on to the next host unless the server refuses this client
+
+   procedure Open_Any
+     (Self   : in out Connection;
+      Target : String;
+      Kind   : String;
+      Hosts  : Host_List;
+      Stop   : Ada.Real_Time.Time)
+   is
+      use Ada.Real_Time;
+
+      Host_Names  : constant String := To_String (Hosts.Hosts);
+      In_Figures  : constant String := To_String (Hosts.Addresses);
+      Port_Names  : constant String := To_String (Hosts.Ports);
+      Count       : constant Positive :=
+        Parts (if In_Figures /= "" then In_Figures else Host_Names);
+      Failure     : Ada.Exceptions.Exception_Occurrence;
+
+      function Share (Until_Then : Time; Left : Positive) return Time is
+        (Clock + (Until_Then - Clock) / Left);
+
+      procedure Open_Host (Number : Positive; Last : Time) is
+         Host  : constant String := (if Host_Names = "" then "" else Part (Host_Names, Number));
+         Port  : constant String :=
+           (if Port_Names = "" then ""
+            else Part (Port_Names, (if Parts (Port_Names) = 1 then 1 else Number)));
+         Found : Text_Vectors.Vector;
+      begin
+         if In_Figures /= "" then
+            Found.Append (Part (In_Figures, Number));
+         elsif Is_Resolved (Host) then
+            Found.Append ("");
+         else
+            Found := Addresses_Of (Host, To_Duration (Last - Clock));
+         end if;
+         for I in Found.First_Index .. Found.Last_Index loop
+            begin
+               Open_At
+                 (Self, Target,
+                  (To_Unbounded_String (Host), To_Unbounded_String (Found (I)),
+                   To_Unbounded_String (Port), To_Unbounded_String (Kind)),
+                  Share (Last, Found.Last_Index - I + 1));
+               return;
+            exception
+               when Error : SQL_Error =>
+                  if State_Of (Error) not in "08001" | "57P03" or else I = Found.Last_Index then
+                     raise;
+                  end if;
+            end;
+         end loop;
+      end Open_Host;
+   begin
+      for Number in 1 .. Count loop
+         begin
+            Open_Host (Number, Share (Stop, Count - Number + 1));
+            return;
+         exception
+            when Error : SQL_Error =>
+               if State_Of (Error) not in "08001" | "57P03" then
+                  raise;
+               end if;
+               Ada.Exceptions.Save_Occurrence (Failure, Error);
+         end;
+      end loop;
+      Ada.Exceptions.Reraise_Occurrence (Failure);
+   end Open_Any;
+
+   procedure Open_Target
+     (Self : in out Connection; Target : String; Stop : Ada.Real_Time.Time)
+   is
+      Hosts : constant Host_List := Hosts_Of (Target);
+      Ports : constant String    := To_String (Hosts.Ports);
+
+      --  Lists that do not fit each other are the library's to refuse
+
+      Is_List : constant Boolean :=
+        (Hosts.Hosts = "" or else Hosts.Addresses = ""
+         or else Parts (To_String (Hosts.Hosts)) = Parts (To_String (Hosts.Addresses)))
+        and then
+          (Parts (Ports) = 1
+           or else Parts (Ports) = Parts
+             (To_String (if Hosts.Addresses /= "" then Hosts.Addresses else Hosts.Hosts)));
+   begin
+      if not Is_List then
+         Open_At (Self, Target, (others => <>), Stop);
+      elsif Hosts.Kind /= "prefer-standby" then
+         Open_Any (Self, Target, To_String (Hosts.Kind), Hosts, Stop);
+      else
+         declare
+            use Ada.Real_Time;
+         begin
+            Open_Any (Self, Target, "standby", Hosts, Clock + (Stop - Clock) / 2);
+         exception
+            when Error : SQL_Error =>
+               if State_Of (Error) not in "08001" | "57P03" then
+                  raise;
+               end if;
+               Open_Any (Self, Target, "any", Hosts, Stop);
+         end;
+      end if;
+   end Open_Target;
 
    procedure Open
      (Self   : in out Connection;
       Target : UTF_8_String;
       Wait   : Connect_Wait := Connect_Wait'Last)
    is
-      DB      : constant Connection_Handle := Started (Target);
-      Ignored : int;
+      use type Ada.Real_Time.Time;
+
+      Stop  : constant Ada.Real_Time.Time := Ada.Real_Time.Clock
+        + Ada.Real_Time.To_Time_Span
+          (if Self.Limit > 0.0 then Duration'Min (Self.Limit, Wait) else Wait);
+      Limit : Time_Limits.Time_Limit;
    begin
-      Ignored := setErrorVerbosity (DB, Verbosity_Verbose);
-      setNoticeReceiver (DB, Receive_Notice'Access, Self.On_Notice'Address);
-      Connect (DB, Wait);
-      if status (DB) /= Connection_OK then
-         Raise_Refusal (DB);
-      end if;
-      Ignored       := setErrorVerbosity (DB, Verbosity_Default);
-      Self.Stopper  := getCancel (DB);
+      Open_Target (Self, Target, Stop);
+      Limit.Start (Self, Stop);
       Self.Latest   := 0;
       Self.Affected := 0;
       Self.Begins   := False;
-      if Value_Of (parameterStatus (DB, To_C ("TimeZone"))) /= "UTC" then
-         Run (DB, Set_UTC);
+      if Value_Of (parameterStatus (Self.Handle, To_C ("TimeZone"))) /= "UTC" then
+         Run (Self.Handle, Set_UTC);
       end if;
-      Self.Handle   := DB;
    exception
-      when others =>
-         finish (DB);
+      when Error : SQL_Error =>
+         Self.Close;
+         if Error_Of (Error).Kind = Connection_Lost then
+            Raise_Error ("08001", 0, Message_Of (Error), From_PostgreSQL);
+         end if;
          raise;
    end Open;
 
    --  The server releases prepared statements with the connection: there is no need to ask it
 
    overriding procedure Close (Self : in out Connection) is
-      DB : constant Connection_Handle := Self.Handle;
+      DB    : constant Connection_Handle := Self.Handle;
+      Limit : Time_Limits.Operation (Self'Unchecked_Access) with Unreferenced;
    begin
       if Self.Is_Open then
          Self.Handle := No_Connection;
          Self.Close_Statements;
          Self.Left.Clear;
-         freeCancel (Self.Stopper);
          finish (DB);
       end if;
    end Close;
@@ -335,13 +552,57 @@ package body Appserver.SQL.PostgreSQL is
                    when Active                    => not Self.Streams_In_Work,
                    when others                    => True));
 
-   overriding procedure Cancel (Self : Connection) is
-      Message : char_array (1 .. 256);
-      Ignored : int;
+   --  The library connects to the server and waits for it to hang up, without a limit
+
+   type Cancel_Call is limited record
+      Stopper : Cancel_Handle;
+      Message : char_array (1 .. Cancel_Message_Length);
+      Is_Sent : int := 0;
+   end record;
+
+   type Cancel_Call_Access is access all Cancel_Call;
+   procedure Free is new Ada.Unchecked_Deallocation (Cancel_Call, Cancel_Call_Access);
+   function To_Call is new Ada.Unchecked_Conversion (System.Address, Cancel_Call_Access);
+
+   procedure Send_Cancel (Argument : System.Address) with Convention => C;
+   procedure Send_Cancel (Argument : System.Address) is
+      Call : constant Cancel_Call_Access := To_Call (Argument);
    begin
-      if Self.Is_Open then
-         Ignored := cancel (Self.Stopper, Message, Message'Length);
+      Call.Is_Sent := cancel (Call.Stopper, Call.Message, Call.Message'Length);
+   end Send_Cancel;
+
+   procedure Drop_Cancel (Argument : System.Address) with Convention => C;
+   procedure Drop_Cancel (Argument : System.Address) is
+      Call : Cancel_Call_Access := To_Call (Argument);
+   begin
+      freeCancel (Call.Stopper);
+      Free (Call);
+   end Drop_Cancel;
+
+   overriding procedure Cancel (Self : Connection) is
+      Mark    : Time_Limits.Cancellation (Self'Unchecked_Access);
+      Call    : Cancel_Call_Access;
+      Is_Done : Boolean;
+   begin
+      if not (Self.Is_Open and then Time_Limits.Has_Target (Mark)) then
+         return;
       end if;
+      Call := new Cancel_Call;
+      Call.Stopper := getCancel (Self.Handle);
+      Detached_Calls.Call
+        (Send_Cancel'Access, Drop_Cancel'Access, Call.all'Address,
+         Time_Limits.Cancel_Timeout (Self), Is_Done);
+      if not Is_Done then
+         Raise_Error ("08001", 0, "the server did not take the cancellation in time");
+      elsif Call.Is_Sent = 0 then
+         declare
+            Message : constant String := First_Line (To_Ada (Call.Message));
+         begin
+            Drop_Cancel (Call.all'Address);
+            Raise_Error ("08001", 0, Message, From_PostgreSQL);
+         end;
+      end if;
+      Drop_Cancel (Call.all'Address);
    end Cancel;
 
    --  BEGIN is sent with the first statement, or before it if they cannot be sent together
@@ -361,7 +622,9 @@ package body Appserver.SQL.PostgreSQL is
    end Begin_If_Due;
 
    overriding procedure Begin_Isolated
-     (Self : in out Connection; Level : Isolation_Level; Mode : Access_Mode) is
+     (Self : in out Connection; Level : Isolation_Level; Mode : Access_Mode)
+   is
+      Limit : Time_Limits.Operation (Self'Unchecked_Access) with Unreferenced;
    begin
       Run
         (Self.Handle,
@@ -376,7 +639,9 @@ package body Appserver.SQL.PostgreSQL is
                when Read_Only  => "READ ONLY"));
    end Begin_Isolated;
 
-   procedure Set_Statement_Limit (Self : in out Connection; Limit : Connect_Wait) is
+   procedure Set_Statement_Limit (Self : in out Connection; Limit : Connect_Wait)
+   is
+      Wait : Time_Limits.Operation (Self'Unchecked_Access) with Unreferenced;
    begin
       Begin_If_Due (Self);
       Run (Self.Handle, "SET statement_timeout = " & Image (Integer_64 (Limit * 1_000)));
@@ -384,7 +649,9 @@ package body Appserver.SQL.PostgreSQL is
 
    --  A COMMIT of a transaction that failed is answered with a ROLLBACK, and is no error
 
-   overriding procedure Commit (Self : in out Connection) is
+   overriding procedure Commit (Self : in out Connection)
+   is
+      Limit : Time_Limits.Operation (Self'Unchecked_Access) with Unreferenced;
    begin
       if Self.Begins then
          Self.Begins := False;
@@ -400,7 +667,9 @@ package body Appserver.SQL.PostgreSQL is
       end case;
    end Commit;
 
-   overriding procedure Roll_Back (Self : in out Connection) is
+   overriding procedure Roll_Back (Self : in out Connection)
+   is
+      Limit : Time_Limits.Operation (Self'Unchecked_Access) with Unreferenced;
    begin
       if Self.Begins then
          Self.Begins := False;
@@ -411,7 +680,9 @@ package body Appserver.SQL.PostgreSQL is
 
    --  What DISCARD ALL does, but for its DEALLOCATE ALL: statements stay prepared
 
-   overriding procedure Reset_Session (Self : in out Connection) is
+   overriding procedure Reset_Session (Self : in out Connection)
+   is
+      Limit : Time_Limits.Operation (Self'Unchecked_Access) with Unreferenced;
    begin
       if not Self.In_Autocommit then
          Connection'Class (Self).Roll_Back;
@@ -530,6 +801,7 @@ package body Appserver.SQL.PostgreSQL is
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String)
    is
       Native : constant PostgreSQL_Texts.Native_Text := PostgreSQL_Texts.Native (Text);
+      Limit  : Time_Limits.Operation (On'Unchecked_Access) with Unreferenced;
       Number : Statement_Number;
       Result : Result_Handle;
    begin
@@ -606,6 +878,7 @@ package body Appserver.SQL.PostgreSQL is
 
    procedure Read_To_End (Self : in out Statement) is
       DB     : constant Connection_Handle := Connection (Self.Owner.all).Handle;
+      Limit  : Time_Limits.Operation (Self.Owner) with Unreferenced;
       Result : Result_Handle;
    begin
       loop
@@ -617,14 +890,17 @@ package body Appserver.SQL.PostgreSQL is
          clear (Result);
       end loop;
       Self.Awaits := False;
+      Self.Owner.Gate.Has_Stream := False;
    end Read_To_End;
 
    procedure Discard_Results (Self : in out Statement) with No_Inline;
    procedure Discard_Results (Self : in out Statement) is
       DB     : constant Connection_Handle := Connection (Self.Owner.all).Handle;
+      Limit  : Time_Limits.Operation (Self.Owner) with Unreferenced;
       Result : Result_Handle;
    begin
       Self.Awaits := False;
+      Self.Owner.Gate.Has_Stream := False;
       loop
          Result := (if DB = No_Connection then No_Result else getResult (DB));
          exit when Result = No_Result;
@@ -645,7 +921,9 @@ package body Appserver.SQL.PostgreSQL is
 
    --  A connection that is lost has released it already; one that is closing does so at once
 
-   procedure Release_From (Owner : in out Connection; Number : Statement_Number) is
+   procedure Release_From (Owner : in out Connection; Number : Statement_Number)
+   is
+      Limit : Time_Limits.Operation (Owner'Unchecked_Access) with Unreferenced;
    begin
       if Owner.Is_Open then
          Owner.Left.Append (Number);
@@ -933,6 +1211,7 @@ package body Appserver.SQL.PostgreSQL is
       if Self.Streams and then not Self.Copies then
          Owner.Streams_In_Work := not Owner.In_Autocommit;
          Self.Awaits := Is_Sent (Self) and then setSingleRowMode (Owner.Handle) /= 0;
+         Owner.Gate.Has_Stream := Self.Awaits;
          Self.Result := (if Self.Awaits then getResult (Owner.Handle) else No_Result);
       elsif Owner.Begins then
          Begin_And_Run (Self);
@@ -954,6 +1233,7 @@ package body Appserver.SQL.PostgreSQL is
 
    procedure Run (Self : in out Statement) is
       Owner       : Connection renames Connection (Self.Owner.all);
+      Limit       : Time_Limits.Operation (Self.Owner) with Unreferenced;
       Was_Between : constant Boolean := transactionStatus (Owner.Handle) = Idle;
       Begins      : constant Boolean := Owner.Begins;
    begin
@@ -978,7 +1258,9 @@ package body Appserver.SQL.PostgreSQL is
    --  The row after the last one that is here. A ROLLBACK of another statement discards the rest.
 
    procedure Await_Row (Self : in out Statement) with No_Inline;
-   procedure Await_Row (Self : in out Statement) is
+   procedure Await_Row (Self : in out Statement)
+   is
+      Limit : Time_Limits.Operation (Self.Owner) with Unreferenced;
    begin
       clear (Self.Result);
       Self.Result := getResult (Connection (Self.Owner.all).Handle);
@@ -1073,6 +1355,7 @@ package body Appserver.SQL.PostgreSQL is
    is
       Owner : Connection renames Connection (Self.Owner.all);
       DB    : aliased constant Connection_Handle := Owner.Handle;
+      Limit : Time_Limits.Operation (Self.Owner);
       Mode  : Pipeline (DB'Unchecked_Access);
       First : Positive := Counts'First;
       Last  : Natural;
@@ -1100,6 +1383,7 @@ package body Appserver.SQL.PostgreSQL is
                Raise_Failure (DB, No_Result);
             end if;
          end loop;
+         Time_Limits.Restart (Limit);
          Send_Sync (Mode);
          for I in First .. Last loop
             Current.all := Integer_64 (I);
@@ -1193,6 +1477,9 @@ package body Appserver.SQL.PostgreSQL is
       end if;
    end Put_Row;
 
+   Rows_In_Part : constant := 100;
+   --  Of a load, for which the limit of waiting begins anew
+
    overriding procedure Load_Rows
      (Self           : in out Connection;
       Table, Columns : UTF_8_String;
@@ -1201,6 +1488,7 @@ package body Appserver.SQL.PostgreSQL is
       Current        : not null access Integer_64)
    is
       DB     : aliased constant Connection_Handle := Self.Handle;
+      Limit  : Time_Limits.Operation (Self'Unchecked_Access);
       Line   : Line_Buffer;
       Row    : Statement;
       Copy   : Copying (DB'Unchecked_Access) with Unreferenced;
@@ -1219,10 +1507,14 @@ package body Appserver.SQL.PostgreSQL is
       Row.Attach (Self);
       Current.all := 1;
       while Next (Row) loop
+         if Current.all mod Rows_In_Part = 0 then
+            Time_Limits.Restart (Limit);
+         end if;
          Put_Row (DB, Row, Line);
          Current.all := Current.all + 1;
       end loop;
       Current.all := 0;
+      Time_Limits.Restart (Limit);
       if putCopyEnd (DB, Strings.Null_Ptr) /= 1 then
          Raise_Failure (DB, No_Result);
       end if;

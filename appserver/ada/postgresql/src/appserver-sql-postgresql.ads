@@ -51,7 +51,10 @@ package Appserver.SQL.PostgreSQL is
    --  as in "host=/run/postgresql dbname=shop"; what it leaves out, libpq takes from the
    --  environment: https://www.postgresql.org/docs/15/libpq-connect.html. Texts are UTF-8,
    --  whatever the database is in. SQL_Error, 08001, if there is no server within Wait, which
-   --  takes the place of connect_timeout; the server's own, as 28P01, if it refuses.
+   --  takes the place of connect_timeout and holds for names that are resolved and for all hosts
+   --  together: each host, and each of its addresses, has an equal part of the time that is left.
+   --  The server's own, as 28P01, if it refuses. A service that Target names is looked up by libpq,
+   --  with its hosts, whose names are resolved outside of the limit.
 
    type Notice_Handler is access procedure (State : SQL_State; Message : UTF_8_String);
 
@@ -152,7 +155,6 @@ private
 
    type Connection is new SQL.Connection with record
       Handle          : PostgreSQL_Library.Connection_Handle := PostgreSQL_Library.No_Connection;
-      Stopper         : PostgreSQL_Library.Cancel_Handle := PostgreSQL_Library.No_Cancel;
       Latest          : Statement_Number := 0;
       Left            : Number_Vectors.Vector;
       Affected        : Integer_64 := 0;

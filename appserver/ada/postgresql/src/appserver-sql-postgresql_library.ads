@@ -21,7 +21,6 @@ private package Appserver.SQL.PostgreSQL_Library is
 
    No_Connection : constant Connection_Handle := Connection_Handle (System.Null_Address);
    No_Result     : constant Result_Handle := Result_Handle (System.Null_Address);
-   No_Cancel     : constant Cancel_Handle := Cancel_Handle (System.Null_Address);
 
    function libVersion return int
      with Import, Convention => C, External_Name => "PQlibVersion";
@@ -34,6 +33,27 @@ private package Appserver.SQL.PostgreSQL_Library is
      (Keywords, Values : Word_List; Expand_Name : int) return Connection_Handle
      with Import, Convention => C, External_Name => "PQconnectStartParams";
    --  Both lists end with a null
+
+   type Option is record
+      Keyword, Variable, Compiled, Value, Label, Display : Strings.chars_ptr;
+      Size                                               : int;
+   end record with Convention => C;
+
+   type Option_Array is array (size_t range 0 .. 255) of Option with Convention => C;
+   type Options_Access is access all Option_Array with Convention => C;
+   --  The last one has a null Keyword
+
+   function conninfoParse
+     (Target : char_array; Error : access Strings.chars_ptr) return Options_Access
+     with Import, Convention => C, External_Name => "PQconninfoParse";
+   --  What Target says; null if it is no list of options, with the reason, for freemem
+
+   function conndefaults return Options_Access
+     with Import, Convention => C, External_Name => "PQconndefaults";
+   --  What the environment and the service say
+
+   procedure conninfoFree (Options : Options_Access)
+     with Import, Convention => C, External_Name => "PQconninfoFree";
 
    type Polling_Status is
      (Polling_Failed, Polling_Reading, Polling_Writing, Polling_OK, Polling_Active)
@@ -60,6 +80,11 @@ private package Appserver.SQL.PostgreSQL_Library is
    function transactionStatus (DB : Connection_Handle) return Transaction_Status
      with Import, Convention => C, External_Name => "PQtransactionStatus";
 
+   function host (DB : Connection_Handle) return Strings.chars_ptr
+     with Import, Convention => C, External_Name => "PQhost";
+   function port (DB : Connection_Handle) return Strings.chars_ptr
+     with Import, Convention => C, External_Name => "PQport";
+
    function parameterStatus
      (DB : Connection_Handle; Name : char_array) return Strings.chars_ptr
      with Import, Convention => C, External_Name => "PQparameterStatus";
@@ -83,6 +108,8 @@ private package Appserver.SQL.PostgreSQL_Library is
 
    function getCancel (DB : Connection_Handle) return Cancel_Handle
      with Import, Convention => C, External_Name => "PQgetCancel";
+
+   Cancel_Message_Length : constant := 256;
 
    function cancel
      (Handle : Cancel_Handle; Error : out char_array; Error_Size : int) return int
@@ -253,6 +280,8 @@ private package Appserver.SQL.PostgreSQL_Library is
    --  Memory of the library's, for freemem; null if there is none
 
    procedure freemem (Memory : System.Address)
+     with Import, Convention => C, External_Name => "PQfreemem";
+   procedure freemem (Text : Strings.chars_ptr)
      with Import, Convention => C, External_Name => "PQfreemem";
 
    function cmdStatus (Result : Result_Handle) return System.Address

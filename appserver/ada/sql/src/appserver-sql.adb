@@ -5,6 +5,7 @@ pragma Ada_2022;
 
 with Ada.Strings.Fixed;
 with Appserver.SQL.Text_Values;
+with Appserver.SQL.Time_Limits;
 
 package body Appserver.SQL is
 
@@ -100,20 +101,23 @@ package body Appserver.SQL is
       Origin     : Error_Origin := From_Appserver;
       Detail     : UTF_8_String := "";
       Constraint : UTF_8_String := "";
-      Element    : Integer_64 := 0) is
+      Element    : Integer_64 := 0)
+   is
+      Words : constant UTF_8_String :=
+        (if State = "08006" then Time_Limits.Overdue & Message else Message);
    begin
       Latest.Is_Set := True;
       Latest.Element := Element;
       Latest.Origin := Origin;
       Latest.State  := State;
       Latest.Code   := (if Origin = From_Appserver then 0 else Code);
-      Keep (Message, Latest.Message, Latest.Message_Length);
+      Keep (Words, Latest.Message, Latest.Message_Length);
       Keep (Detail, Latest.Detail, Latest.Detail_Length);
       Keep (Constraint, Latest.Constraint, Latest.Constraint_Length);
       if Latest_Record.Kind in Connection_Lost | Outcome_Unknown then
          Latest.Lost_Connections := Latest.Lost_Connections + 1;
       end if;
-      raise SQL_Error with Header (Origin, State, Latest.Code) & Message;
+      raise SQL_Error with Header (Origin, State, Latest.Code) & Words;
    end Raise_Error;
 
    function Lost_Connections return Integer_64 is (Latest.Lost_Connections);
@@ -480,6 +484,11 @@ package body Appserver.SQL is
 
    function Can_Use (Self : Connection'Class) return Boolean is
      (Self.Is_Open or else raise Misuse_Error with Closed_Connection);
+
+   procedure Set_Wait_Limit (Self : in out Connection'Class; Limit : Wait_Duration) is
+   begin
+      Self.Limit := Limit;
+   end Set_Wait_Limit;
 
    procedure Close_Statements (Self : in out Connection'Class) is
    begin

@@ -404,8 +404,22 @@ package Appserver.SQL is
    --  can only be rolled back after any error, unless a Savepoint is around the statement.
 
    procedure Cancel (Self : Connection) is abstract;
-   --  Stops the statement that is running, if one is: it raises SQL_Error, 57014. Any task may
-   --  call this while the connection is open.
+   --  Stops the statement that is running, if one is: it raises SQL_Error, 57014. A statement that
+   --  begins later is not stopped: it waits for the end of this call. Any task may call this while
+   --  the connection is open. SQL_Error, 08001, if the server does not take it within the
+   --  connection's Wait_Limit, or without one within 10 s.
+
+   subtype Wait_Duration is Duration range 0.0 .. 1_000_000.0;
+   --  In seconds; 0.0 is no limit
+
+   procedure Set_Wait_Limit (Self : in out Connection'Class; Limit : Wait_Duration);
+   function Wait_Limit (Self : Connection'Class) return Wait_Duration;
+   --  How long each operation of the connection and of its statements may wait for the server, with
+   --  all that it does: resolving names, connecting, all round trips of a statement. One that
+   --  takes longer raises SQL_Error, 08006, and the connection is lost; in Open it is 08001. A
+   --  batch and a load have this time for each part that they send, and a stream for each row. It
+   --  may be set before Open, and is for servers: SQLite has Set_Statement_Limit and
+   --  Set_Busy_Timeout.
 
    procedure Reset_Session (Self : in out Connection) is abstract
      with Pre'Class => Can_Use (Self);
@@ -494,11 +508,25 @@ private
    type Statement_Reference is access all Statement'Class;
    type Savepoint_Reference is access all Savepoint;
 
+   --  Between the task that uses a connection and those that cancel. Is_Under_Way: an operation
+   --  waits for the server. Has_Stream: rows are on their way between operations. Cancels: how many
+   --  tasks are in Cancel; no operation begins meanwhile.
+
+   type Cancel_Count is mod 2 ** 32 with Atomic;
+
+   type Cancel_Gate is limited record
+      Is_Under_Way : Boolean := False with Atomic;
+      Has_Stream   : Boolean := False with Atomic;
+      Cancels      : aliased Cancel_Count := 0;
+   end record;
+
    --  A connection's open statements are linked through the statements themselves
 
    type Connection is abstract limited new Ada.Finalization.Limited_Controlled with record
-      First     : Statement_Reference;
-      Innermost : Savepoint_Reference;
+      First      : Statement_Reference;
+      Innermost  : Savepoint_Reference;
+      Limit      : Wait_Duration := 0.0;
+      Gate       : Cancel_Gate;
    end record;
 
    overriding procedure Finalize (Self : in out Connection);
@@ -629,6 +657,8 @@ private
      (Self : Statement'Class; Parameter : Parameter_Number) return Boolean with No_Inline;
    function Refuse_Read
      (Self : Statement'Class; Column : Column_Number) return Boolean with No_Inline;
+
+   function Wait_Limit (Self : Connection'Class) return Wait_Duration is (Self.Limit);
 
    function Is_Open (Self : Statement'Class) return Boolean is (Self.Owner /= null);
 

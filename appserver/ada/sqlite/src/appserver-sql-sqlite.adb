@@ -264,12 +264,26 @@ package body Appserver.SQL.SQLite is
       Raise_Latest (Handle_Of (Self.Owner), Failed => Self.Handle);
    end Fail;
 
+   --  A step of a statement, or of a command
+
+   function Limited_Step (Owner : in out Connection; Handle : Statement_Handle) return Result_Code
+     with Inline;
+   function Limited_Step (Owner : in out Connection; Handle : Statement_Handle) return Result_Code
+   is
+      use Ada.Real_Time;
+   begin
+      if Owner.Step_Limit > 0.0 then
+         Owner.Deadline := Clock + To_Time_Span (Owner.Step_Limit);
+      end if;
+      return step (Handle);
+   end Limited_Step;
+
    --  SQLite may prepare a statement anew, with other columns, but only before its first row. The
    --  step after the last one runs the statement again: https://sqlite.org/c3ref/step.html
 
    overriding function Step (Self : in out Statement) return Boolean is
    begin
-      case step (Self.Handle) is
+      case Limited_Step (Connection (Self.Owner.all), Self.Handle) is
          when Row =>
             if Self.Columns = 0 then
                Self.Columns := Natural (data_count (Self.Handle));
@@ -443,9 +457,10 @@ package body Appserver.SQL.SQLite is
                raise;
          end;
       end if;
-      Self.Handle := DB;
-      Self.Name   := To_Unbounded_String (Name);
-      Self.Mode   := Mode;
+      Self.Handle     := DB;
+      Self.Step_Limit := 0.0;
+      Self.Name       := To_Unbounded_String (Name);
+      Self.Mode       := Mode;
    end Open;
 
    --  SQLite has no command for it
@@ -468,6 +483,26 @@ package body Appserver.SQL.SQLite is
          Raise_Latest (Self.Handle);
       end if;
    end Set_Busy_Timeout;
+
+   Instructions_Between : constant := 10_000;
+   --  Looks at the clock: some 0.1 ms
+
+   function Is_Overdue (Deadline : System.Address) return int with Convention => C;
+   function Is_Overdue (Deadline : System.Address) return int is
+      use type Ada.Real_Time.Time;
+
+      Stop : Ada.Real_Time.Time with Import, Address => Deadline;
+   begin
+      return Boolean'Pos (Ada.Real_Time.Clock >= Stop);
+   end Is_Overdue;
+
+   procedure Set_Statement_Limit (Self : in out Connection; Limit : Wait_Duration) is
+   begin
+      Self.Step_Limit := Limit;
+      progress_handler
+        (Self.Handle, (if Limit > 0.0 then Instructions_Between else 0),
+         (if Limit > 0.0 then Is_Overdue'Access else null), Self.Deadline'Address);
+   end Set_Statement_Limit;
 
    overriding procedure Execute (Self : in out Connection; Text : UTF_8_String) is
       Command : Statement;
@@ -520,7 +555,7 @@ package body Appserver.SQL.SQLite is
       if Handle = No_Statement then
          Handle := Prepared (Self.Handle, Text);
       end if;
-      if step (Handle) /= Done then
+      if Limited_Step (Self, Handle) /= Done then
          Raise_Latest (Self.Handle, Failed => Handle);
       end if;
       Ignored := reset (Handle);

@@ -8,6 +8,7 @@
 
 pragma Ada_2022;
 
+private with Ada.Real_Time;
 private with Ada.Strings.Unbounded;
 private with Appserver.SQL.SQLite_Library;
 
@@ -111,6 +112,12 @@ package Appserver.SQL.SQLite is
    --  Sets how long a statement waits for other connections' locks, to the millisecond, before it
    --  raises SQL_Error, 55P03. Statements do not wait unless it is set.
 
+   procedure Set_Statement_Limit (Self : in out Connection; Limit : Wait_Duration)
+     with Pre => Can_Use (Self);
+   --  In seconds: a Step, or another call that runs statements, that works for longer raises
+   --  SQL_Error, 57014. The wait for locks is Set_Busy_Timeout's. There is none with 0.0, and as
+   --  long as none is set.
+
    procedure Prepare
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String)
      with Pre  => Can_Use (On),
@@ -127,7 +134,7 @@ private
    use Ada.Strings.Unbounded;
 
    --  BEGIN, COMMIT and ROLLBACK stay prepared from their first use on. Is_Query_Only: for the
-   --  transaction that is open.
+   --  transaction that is open. Deadline: of the step that is under way.
 
    type Transaction_Command is (Begin_Work, Begin_Immediate_Work, Commit_Work, Roll_Back_Work);
 
@@ -139,6 +146,8 @@ private
       Is_Query_Only : Boolean := False;
       Name          : Unbounded_String;
       Mode          : Open_Mode := Create;
+      Deadline      : aliased Ada.Real_Time.Time := Ada.Real_Time.Time_Last;
+      Step_Limit    : Wait_Duration := 0.0;
    end record;
 
    overriding procedure Begin_Transaction (Self : in out Connection);

@@ -79,6 +79,17 @@ private package Appserver.SQL.SQLite_Library is
    function last_insert_rowid (DB : Database_Handle) return Integer_64
      with Import, Convention => C, External_Name => "sqlite3_last_insert_rowid";
 
+   type Progress_Callback is access function (Argument : System.Address) return int
+     with Convention => C;
+
+   procedure progress_handler
+     (DB           : Database_Handle;
+      Instructions : int;
+      Callback     : Progress_Callback;
+      Argument     : System.Address)
+     with Import, Convention => C, External_Name => "sqlite3_progress_handler";
+   --  Called after so many instructions of SQLite's machine; not 0 interrupts the statement
+
    procedure interrupt (DB : Database_Handle)
      with Import, Convention => C, External_Name => "sqlite3_interrupt";
 

@@ -14,6 +14,7 @@ with Stream_Tests;
 with Transaction_Tests;
 with Type_Tests;
 with Value_Tests;
+with Wait_Limit_Tests;
 
 package body Database_Tests is
 
@@ -31,6 +32,7 @@ package body Database_Tests is
    package Types is new Type_Tests (Database);
    package Values is new Value_Tests (Database);
    package Servers is new Server_Tests (Database);
+   package Wait_Limits is new Wait_Limit_Tests (Database);
 
    function Suite return AUnit.Test_Suites.Access_Test_Suite is
       Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
@@ -54,6 +56,7 @@ package body Database_Tests is
       Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
    begin
       Result.Add_Test (Servers.Suite);
+      Result.Add_Test (Wait_Limits.Suite);
       Result.Add_Test (Transactions.Server_Suite);
       Result.Add_Test (Streams.Server_Suite);
       Result.Add_Test (Batches.Server_Suite);

@@ -1,12 +1,16 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 
+with Ada.Calendar;
+with Ada.Environment_Variables;
+with Ada.Strings.Fixed;
 with Appserver.SQL.Batches;
 with Appserver.SQL.PostgreSQL;
 with AUnit.Assertions;
 with AUnit.Test_Caller;
 with AUnit.Test_Fixtures;
 with Checks;
+with GNAT.Sockets;
 with Received_Notices;
 with Tested_Databases;
 
@@ -15,6 +19,7 @@ package body PostgreSQL_Tests is
    use Appserver.SQL;
    use AUnit.Assertions;
    use Checks;
+   use type Ada.Calendar.Time;
    use type SQL.Blob;
    use type SQL.Integer_64;
 
@@ -463,6 +468,62 @@ package body PostgreSQL_Tests is
       Assert (Received_Notices.Count = 1, "nobody asks for them any more");
    end Notices;
 
+   --  A host that is silent does not use up the time of the next one
+
+   procedure Several_Hosts (T : in out Fixture) is
+      use Ada.Strings.Fixed;
+      use GNAT.Sockets;
+
+      Target   : constant String :=
+        Ada.Environment_Variables.Value (Tested_Databases.PostgreSQL_Variable);
+      Place    : constant Positive := Index (Target, "@") + 1;
+      Path     : constant Positive := Index (Target, "/", From => Place);
+      Server   : constant String   := Target (Place .. Path - 1);
+      Listener : Socket_Type;
+      DB       : PostgreSQL.Connection;
+
+      function Silent return String is
+        ("127.0.0.1:" & Trim (Get_Socket_Name (Listener).Port'Image, Ada.Strings.Left));
+
+      function At_Hosts (Hosts : String) return String is
+        (Target (Target'First .. Place - 1) & Hosts & Target (Path .. Target'Last));
+
+      procedure Open_Silent is
+      begin
+         DB.Open (At_Hosts (Silent & "," & Silent), Wait => 1.0);
+      end Open_Silent;
+
+      procedure Be_A_Stranger is
+      begin
+         DB.Open
+           ("postgresql://stranger:wrong@" & Server & "," & Silent & Target (Path .. Target'Last),
+            Wait => 10.0);
+      end Be_A_Stranger;
+
+      procedure Open_At (Hosts : String) is
+      begin
+         DB.Open (At_Hosts (Hosts), Wait => 6.0);
+         Answers (DB, "SELECT 1", "1");
+         DB.Close;
+      end Open_At;
+
+      Start : Ada.Calendar.Time;
+   begin
+      T.DB.Close;
+      Create_Socket (Listener);
+      Bind_Socket (Listener, (Family_Inet, Loopback_Inet_Addr, Any_Port));
+      Listen_Socket (Listener);
+      Open_At (Silent & "," & Server);
+      Open_At (Server & "," & Silent);
+      Open_At ("127.0.0.1:1," & Silent & "," & Server);
+      Open_At ("nowhere.invalid:1," & Server);
+      Start := Ada.Calendar.Clock;
+      Is_Refused (Open_Silent'Access, "08001", "in time");
+      Is_Refused (Be_A_Stranger'Access, "28P01");
+      Assert (Ada.Calendar.Clock - Start < 20.0, "in time");
+      Close_Socket (Listener);
+   end Several_Hosts;
+
    procedure Parts_Of_An_Error (T : in out Fixture) is
    begin
       T.DB.Execute ("CREATE TABLE t (x integer CONSTRAINT single UNIQUE)");
@@ -500,6 +561,7 @@ package body PostgreSQL_Tests is
       Result.Add_Test (Caller.Create ("PostgreSQL: an error in a stream", Late_Error'Access));
       Result.Add_Test (Caller.Create ("PostgreSQL: a limit of time", Time_Limit'Access));
       Result.Add_Test (Caller.Create ("PostgreSQL: notices", Notices'Access));
+      Result.Add_Test (Caller.Create ("PostgreSQL: several hosts", Several_Hosts'Access));
       Result.Add_Test (Caller.Create ("PostgreSQL: parts of an error", Parts_Of_An_Error'Access));
       Result.Add_Test (Caller.Create ("PostgreSQL: its own types", Types'Access));
       return Result;

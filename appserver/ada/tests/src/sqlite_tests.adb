@@ -467,6 +467,25 @@ package body SQLite_Tests is
       Held.DB.Execute ("DROP TABLE t");
    end Pool_Opening_Waits;
 
+   procedure Time_Limit (T : in out Fixture) is
+
+      procedure Run_Forever is
+      begin
+         T.DB.Execute
+           ("WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
+            & " SELECT count(*) FROM n");
+      end Run_Forever;
+   begin
+      T.DB.Set_Statement_Limit (0.25);
+      Is_Refused (Run_Forever'Access, "57014");
+      Answers (T.DB, "SELECT 1", "1");
+      T.DB.Set_Statement_Limit (0.0);
+      Answers
+        (T.DB,
+         "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300000)"
+         & " SELECT count(*) FROM n", "300000");
+   end Time_Limit;
+
    package Caller is new AUnit.Test_Caller (Fixture);
 
    function Suite return AUnit.Test_Suites.Access_Test_Suite is
@@ -488,6 +507,7 @@ package body SQLite_Tests is
       Result.Add_Test (Caller.Create ("a stale snapshot", Stale_Snapshot'Access));
       Result.Add_Test (Caller.Create ("cancelling from another task", Cancelling'Access));
       Result.Add_Test (Caller.Create ("running again after an error", Trying_Again'Access));
+      Result.Add_Test (Caller.Create ("a limit of time", Time_Limit'Access));
       Result.Add_Test (Caller.Create ("columns that came later", New_Columns'Access));
       Result.Add_Test
         (Caller.Create ("rolled back by the database", Rolled_Back_By_Database'Access));

@@ -3,7 +3,9 @@
 
 pragma Ada_2022;
 
+with Appserver.SQL.Text_Values;
 with Interfaces.C;
+with System.Atomic_Operations.Modular_Arithmetic;
 
 package body Appserver.SQL.Time_Limits is
 
@@ -68,6 +70,7 @@ package body Appserver.SQL.Time_Limits is
          Look_At := Now + Pause;
          while Limit /= null loop
             if Limit.Deadline <= Now then
+               Limit.Is_Over := True;
                Ignored := shutdown (int (Limit.Socket), Shut_Down_Both);
             else
                Look_At := (if Limit.Deadline < Look_At then Limit.Deadline else Look_At);
@@ -127,6 +130,9 @@ package body Appserver.SQL.Time_Limits is
       if Is_Early then
          Watcher.Look;
       end if;
+   exception
+      when Tasking_Error =>
+         null;  --  the program ends, and what is closed now has no limit
    end Start;
 
    overriding procedure Finalize (Self : in out Time_Limit) is
@@ -138,5 +144,78 @@ package body Appserver.SQL.Time_Limits is
          Self.Socket := -1;
       end if;
    end Finalize;
+
+   ----------------
+   -- Operations --
+   ----------------
+
+   type Operation_Access is access all Operation;
+
+   Current : Operation_Access := null with Thread_Local_Storage;
+   --  The one that is under way in this task
+
+   procedure Begin_Limit (Self : in out Operation) is
+   begin
+      Self.Limit.Start (Self.On.all, Clock + To_Time_Span (Self.On.Limit));
+   end Begin_Limit;
+
+   --  Sequentially consistent: an operation that begins and sees no Cancel, and a Cancel that
+   --  begins and sees no operation, cannot miss each other
+
+   overriding procedure Initialize (Self : in out Operation) is
+      Gate : Cancel_Gate renames Self.On.Gate;
+   begin
+      if Gate.Is_Under_Way then
+         return;
+      end if;
+      Self.Is_Outer     := True;
+      Gate.Is_Under_Way := True;
+      while Gate.Cancels > 0 loop
+         delay 0.001;
+      end loop;
+      if Self.On.Limit > 0.0 then
+         Begin_Limit (Self);
+         Current := Self'Unchecked_Access;
+      end if;
+   exception
+      when others =>
+         Finalize (Self);
+         raise;
+   end Initialize;
+
+   overriding procedure Finalize (Self : in out Operation) is
+   begin
+      if Self.Is_Outer then
+         Self.Is_Outer             := False;
+         Self.On.Gate.Is_Under_Way := False;
+         Current                   := null;
+      end if;
+   end Finalize;
+
+   package Arithmetic is new System.Atomic_Operations.Modular_Arithmetic (Cancel_Count);
+
+   overriding procedure Initialize (Self : in out Cancellation) is
+   begin
+      Self.Gate := Self.On.Gate'Unrestricted_Access;
+      Arithmetic.Atomic_Add (Self.Gate.Cancels, 1);
+   end Initialize;
+
+   overriding procedure Finalize (Self : in out Cancellation) is
+   begin
+      Arithmetic.Atomic_Subtract (Self.Gate.Cancels, 1);
+   end Finalize;
+
+   procedure Restart (Self : in out Operation) is
+   begin
+      if Self.Is_Outer and then Self.On.Limit > 0.0 then
+         Finalize (Self.Limit);
+         Begin_Limit (Self);
+      end if;
+   end Restart;
+
+   function Overdue return String is
+     (if Current = null or else not Current.Limit.Is_Over then ""
+      else "no answer within " & Text_Values.Image (Integer_64 (Current.On.Limit * 1_000), 3)
+        & " s: ");
 
 end Appserver.SQL.Time_Limits;

@@ -1,0 +1,20 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+--
+--  Addresses of hosts, found within a time limit.
+
+pragma Ada_2022;
+
+with Ada.Containers.Indefinite_Vectors;
+
+private package Appserver.SQL.Host_Addresses is
+
+   package Text_Vectors is new Ada.Containers.Indefinite_Vectors (Positive, String);
+
+   function Addresses_Of (Host : String; Timeout : Duration) return Text_Vectors.Vector;
+   --  In figures, in the order of getaddrinfo(3), of which at most Max_Addresses are given.
+   --  SQL_Error, 08001, if the host is unknown, or is not found within Timeout seconds.
+
+   Max_Addresses : constant := 16;
+
+end Appserver.SQL.Host_Addresses;

@@ -1,0 +1,87 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+--
+--  Time limits for what waits for a server: a connection whose server is silent is cut off, so that
+--  the call that waits fails. So it covers whatever the database's library does.
+--
+--     declare
+--        Limit : Time_Limit;
+--     begin
+--        Limit.Start (DB, Deadline => Clock + Seconds (5));
+--        DB.Execute ("SELECT 1");
+--     end;
+
+pragma Ada_2022;
+
+with Ada.Real_Time;
+
+private package Appserver.SQL.Time_Limits is
+
+   type Time_Limit is tagged limited private;
+
+   procedure Start
+     (Self     : in out Time_Limit;
+      On       : SQL.Connection'Class;
+      Deadline : Ada.Real_Time.Time);
+   --  Until Self leaves scope. At Deadline the connection is lost: the call that waits for it
+   --  raises SQL_Error, 08006. Nothing happens to a database without a server. SQL_Error, 53000, if
+   --  there is no file descriptor for it.
+
+   type Operation (On : not null access Connection'Class) is limited private;
+   --  Until it leaves scope, its connection's Wait_Limit holds, from its declaration on, and Cancel
+   --  has something to stop. It begins when no Cancel is under way. Within another one of the same
+   --  connection it does nothing.
+
+   procedure Restart (Self : in out Operation);
+   --  The limit holds from now on
+
+   function Overdue return String;
+   --  Such as "no answer within 1.000 s: ", if the operation of this task was cut off; else empty
+
+   type Cancellation (On : not null access constant Connection'Class) is limited private;
+   --  Until it leaves scope, no operation of the connection begins
+
+   function Has_Target (Self : Cancellation) return Boolean;
+   --  Whether an operation is under way
+
+   function Cancel_Timeout (On : Connection'Class) return Duration is
+     (if On.Wait_Limit > 0.0 then On.Wait_Limit else 10.0);
+
+private
+
+   type Limit_Access is access all Time_Limit;
+
+   type Time_Limit is new Ada.Finalization.Limited_Controlled with record
+      Deadline : Ada.Real_Time.Time;
+      Socket   : Integer := -1;
+      --  A descriptor of its own: the library may close the other one at any time
+      Next     : Limit_Access;
+      Is_Over  : Boolean := False with Atomic;
+      --  It was cut off
+   end record;
+
+   overriding procedure Finalize (Self : in out Time_Limit);
+
+   type Operation (On : not null access Connection'Class) is
+     limited new Ada.Finalization.Limited_Controlled with record
+      Limit    : Time_Limit;
+      Is_Outer : Boolean := False;
+   end record;
+
+   overriding procedure Initialize (Self : in out Operation);
+   overriding procedure Finalize (Self : in out Operation);
+
+   type Gate_Access is access all Cancel_Gate;
+
+   type Cancellation (On : not null access constant Connection'Class) is
+     limited new Ada.Finalization.Limited_Controlled with record
+      Gate : Gate_Access;
+   end record;
+
+   overriding procedure Initialize (Self : in out Cancellation);
+   overriding procedure Finalize (Self : in out Cancellation);
+
+   function Has_Target (Self : Cancellation) return Boolean is
+     (Self.Gate.Is_Under_Way or else Self.Gate.Has_Stream);
+
+end Appserver.SQL.Time_Limits;

@@ -1,0 +1,392 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+
+with Ada.Environment_Variables;
+with Ada.Real_Time;
+with Appserver.SQL.Batches;
+with AUnit.Assertions;
+with AUnit.Test_Caller;
+with AUnit.Test_Fixtures;
+with Checks;
+with Silent_Proxies;
+with Tested_Databases;
+
+package body Wait_Limit_Tests is
+
+   use AUnit.Assertions;
+   use Checks;
+   use Database;
+   use type Ada.Real_Time.Time;
+   use type SQL.Integer_64;
+
+   type Fixture is new AUnit.Test_Fixtures.Test_Fixture with record
+      DB : aliased Connection;
+   end record;
+
+   overriding procedure Set_Up (T : in out Fixture);
+   overriding procedure Tear_Down (T : in out Fixture);
+
+   overriding procedure Set_Up (T : in out Fixture) is
+   begin
+      Open (T.DB);
+      T.DB.Execute ("CREATE TABLE t (x integer)");
+      T.DB.Execute ("INSERT INTO t VALUES (1), (2)");
+   end Set_Up;
+
+   overriding procedure Tear_Down (T : in out Fixture) is
+   begin
+      T.DB.Close;
+   end Tear_Down;
+
+   Limit     : constant Duration := 0.5;
+   Long_Time : constant Duration := 20.0;
+   --  What takes longer hangs
+
+   function Since (Start : Ada.Real_Time.Time) return Duration is
+     (Ada.Real_Time.To_Duration (Ada.Real_Time.Clock - Start));
+
+   Variable : constant String :=
+     (if Dialect.Name.all = "PostgreSQL" then Tested_Databases.PostgreSQL_Variable
+      else Tested_Databases.MariaDB_Variable);
+
+   --  Connect goes through Proxy in Act
+
+   procedure With_Proxy
+     (Act : not null access procedure (Proxy : in out Silent_Proxies.Proxy))
+   is
+      use Ada.Environment_Variables;
+
+      Direct : constant String := Value (Variable);
+      Proxy  : Silent_Proxies.Proxy;
+   begin
+      Silent_Proxies.Start (Proxy, Direct);
+      Set (Variable, Silent_Proxies.Target (Proxy));
+      Act (Proxy);
+      Silent_Proxies.Stop (Proxy);
+      Set (Variable, Direct);
+   exception
+      when others =>
+         Silent_Proxies.Stop (Proxy);
+         Set (Variable, Direct);
+         raise;
+   end With_Proxy;
+
+   type Operation is
+     (Execute, Prepare_One, Run_Prepared, Run_Text, Step_Stream, Leave_Stream, Begin_Isolated,
+      Commit, Roll_Back, Savepoint, Batch, Load, Reset_Session);
+
+   procedure Bind_One (To : in out SQL.Statement'Class; Element : Positive) is
+   begin
+      To.Bind (1, SQL.Integer_64 (Element));
+   end Bind_One;
+
+   --  Prepares what Kind needs, calls Silence, and then does what must end
+
+   procedure Run
+     (DB      : aliased in out Connection;
+      Kind    : Operation;
+      Silence : not null access procedure)
+   is
+      Query : Statement;
+
+      procedure Run_Batch is
+         Counts : SQL.Count_List (1 .. 1_000);
+      begin
+         SQL.Batches.Execute (Query, Bind_One'Access, Counts);
+      end Run_Batch;
+
+      procedure Run_Load is
+         Rows  : SQL.Integer_64;
+         Count : Natural := 0;
+
+         function Next (Row : in out SQL.Statement'Class) return Boolean is
+         begin
+            Count := Count + 1;
+            Row.Bind (1, SQL.Integer_64 (Count));
+            return Count <= 10_000;
+         end Next;
+      begin
+         SQL.Batches.Load (DB, "t", "x", Next'Access, Rows);
+      end Run_Load;
+   begin
+      case Kind is
+         when Execute =>
+            Silence.all;
+            DB.Execute ("SELECT 1");
+         when Prepare_One =>
+            Silence.all;
+            Prepare (Query, DB, "SELECT 1");
+         when Run_Prepared =>
+            Prepare (Query, DB, "SELECT 1");
+            Silence.all;
+            Assert (Query.Step, "a row");
+         when Run_Text =>
+            Use_Text (Query, DB, "SELECT 1");
+            Silence.all;
+            Assert (Query.Step, "a row");
+         when Step_Stream | Leave_Stream =>
+            --  Far more than the sockets on the way hold
+            Use_Text
+              (Query, DB,
+               "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 900)"
+               & " SELECT repeat('x', 30000) FROM n, n AS m");
+            Query.Set_Streamed;
+            Assert (Query.Step, "a row");
+            Silence.all;
+            if Kind = Step_Stream then
+               Query.Execute;
+            else
+               Query.Reset;
+            end if;
+         when Begin_Isolated =>
+            Silence.all;
+            declare
+               Work : SQL.Isolated_Transaction (DB'Access, SQL.Serializable, SQL.Read_Write);
+            begin
+               Work.Commit;
+            end;
+         when Commit | Roll_Back | Savepoint =>
+            declare
+               Work : SQL.Transaction (DB'Access);
+            begin
+               DB.Execute ("SELECT x FROM t");
+               Silence.all;
+               case Kind is
+                  when Commit    => Work.Commit;
+                  when Roll_Back => Work.Roll_Back;
+                  when others    =>
+                     declare
+                        Part : SQL.Savepoint (DB'Access);
+                     begin
+                        Part.Release;
+                     end;
+               end case;
+            end;
+         when Batch =>
+            Prepare (Query, DB, "INSERT INTO t VALUES (?)");
+            Silence.all;
+            Run_Batch;
+         when Load =>
+            Silence.all;
+            Run_Load;
+         when Reset_Session =>
+            Silence.all;
+            DB.Reset_Session;
+      end case;
+   end Run;
+
+   procedure Operations (T : in out Fixture) is
+      pragma Unreferenced (T);
+   begin
+      for Kind in Operation loop
+         declare
+            procedure Act (Proxy : in out Silent_Proxies.Proxy) is
+               DB    : aliased Connection;
+               Start : Ada.Real_Time.Time := Ada.Real_Time.Time_Last;
+
+               procedure Silence is
+               begin
+                  Silent_Proxies.Silence (Proxy, New_Ones => False);
+                  DB.Set_Wait_Limit (Limit);
+                  Start := Ada.Real_Time.Clock;
+               end Silence;
+
+               procedure Run_It is
+               begin
+                  Run (DB, Kind, Silence'Access);
+               end Run_It;
+            begin
+               Connect (DB);
+               Is_Refused (Run_It'Access, "08006", "no answer within 0.500 s");
+               Assert (Since (Start) < Long_Time, Kind'Image & " took" & Since (Start)'Image);
+               Assert (not DB.Is_Connected, Kind'Image & ": it is lost");
+               DB.Close;
+            end Act;
+         begin
+            With_Proxy (Act'Access);
+         end;
+      end loop;
+   end Operations;
+
+   --  Neither a server that takes the connection and says nothing, nor one that stops in between
+
+   procedure Opening (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      procedure Act (Proxy : in out Silent_Proxies.Proxy) is
+         DB    : aliased Connection;
+         Start : constant Ada.Real_Time.Time := Ada.Real_Time.Clock;
+
+         procedure Open_It is
+         begin
+            Connect (DB);
+         end Open_It;
+      begin
+         Silent_Proxies.Silence (Proxy, New_Ones => True);
+         DB.Set_Wait_Limit (Limit);
+         Is_Refused (Open_It'Access, "08001");
+         Assert (Since (Start) < Long_Time, "in time");
+         Assert (not DB.Is_Open, "closed");
+      end Act;
+   begin
+      With_Proxy (Act'Access);
+   end Opening;
+
+   --  Names that nobody has: the resolver may be silent, too
+
+   procedure Unknown_Host (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      Start : constant Ada.Real_Time.Time := Ada.Real_Time.Clock;
+      DB    : aliased Connection;
+
+      procedure Open_It is
+      begin
+         Connect (DB);
+      end Open_It;
+
+      use Ada.Environment_Variables;
+
+      Direct : constant String := Value (Variable);
+   begin
+      Set
+        (Variable,
+         (if Dialect.Name.all = "PostgreSQL" then "postgresql://a:b@nowhere.invalid/c"
+          else "mariadb://a:b@nowhere.invalid/c"));
+      DB.Set_Wait_Limit (5.0);
+      Is_Refused (Open_It'Access, "08001");
+      Set (Variable, Direct);
+      Assert (Since (Start) < Long_Time, "in time");
+   exception
+      when others =>
+         Set (Variable, Direct);
+         raise;
+   end Unknown_Host;
+
+   --  A server that answers in time notices nothing of the limit, and neither does one that was
+   --  not asked
+
+   procedure In_Time (T : in out Fixture) is
+      Query : Statement;
+   begin
+      T.DB.Set_Wait_Limit (Limit);
+      for Time in 1 .. 3 loop
+         Answers (T.DB, "SELECT 1", "1");
+         delay Limit;
+      end loop;
+      Prepare (Query, T.DB, "SELECT x FROM t ORDER BY x");
+      Assert (Query.Step, "a row");
+      delay 2 * Limit;
+      Assert (Query.Step and then Query.As_Integer_64 (1) = 2, "a row that is here already");
+      Assert (T.DB.Wait_Limit = Limit, "the limit");
+      Assert (T.DB.Is_Connected, "connected");
+   end In_Time;
+
+   --  The server of the statement does not take the cancellation
+
+   procedure Cancelling (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      procedure Act (Proxy : in out Silent_Proxies.Proxy) is
+         DB    : aliased Connection;
+         Start : Ada.Real_Time.Time;
+
+         task Other;
+         task body Other is
+
+            procedure Cancel is
+            begin
+               DB.Cancel;
+            end Cancel;
+         begin
+            delay 1.0;
+            Silent_Proxies.Silence (Proxy, New_Ones => True);
+            Start := Ada.Real_Time.Clock;
+            Is_Refused (Cancel'Access, "08001");
+            Assert (Since (Start) < Long_Time, "in time");
+            Silent_Proxies.Stop (Proxy);
+         exception
+            when others =>
+               Silent_Proxies.Stop (Proxy);
+               raise;
+         end Other;
+
+         procedure Wait is
+         begin
+            DB.Execute (Dialect.Slow.all);
+         end Wait;
+      begin
+         Connect (DB);
+         Is_Refused (Wait'Access, "08006");
+         DB.Close;
+      end Act;
+   begin
+      With_Proxy (Act'Access);
+   end Cancelling;
+
+   --  A Cancel that comes late stops nothing that began after its statement
+
+   procedure Late_Cancel (T : in out Fixture) is
+
+      Short : constant String :=
+        (if Dialect.Name.all = "PostgreSQL" then "SELECT pg_sleep(0.004)"
+         else "SELECT sleep(0.004), 1 FROM dual");
+
+      Stops   : Boolean := False with Atomic;
+      May_Act : Boolean := False with Atomic;
+      Calls   : Natural := 0 with Atomic;
+
+      task Other;
+      task body Other is
+      begin
+         while not Stops loop
+            if May_Act then
+               T.DB.Cancel;
+               Calls := Calls + 1;
+            end if;
+            delay 0.0;
+         end loop;
+      end Other;
+
+      Stopped : Natural := 0;
+   begin
+      for Time in 1 .. 200 loop
+         May_Act := True;
+         begin
+            T.DB.Execute (Short);
+         exception
+            when Error : SQL.SQL_Error =>
+               Assert (SQL.State_Of (Error), "57014", "the state");
+               Stopped := Stopped + 1;
+         end;
+         May_Act := False;
+         Answers (T.DB, "SELECT count(*) FROM t", "2");
+      end loop;
+      Stops := True;
+      Assert (Calls > 0, "nobody cancelled");
+   exception
+      when others =>
+         Stops := True;
+         raise;
+   end Late_Cancel;
+
+   package Caller is new AUnit.Test_Caller (Fixture);
+
+   function Suite return AUnit.Test_Suites.Access_Test_Suite is
+      Result : constant AUnit.Test_Suites.Access_Test_Suite := AUnit.Test_Suites.New_Suite;
+
+      procedure Add (Name : String; Test : Caller.Test_Method) is
+      begin
+         Result.Add_Test (Caller.Create (Dialect.Name.all & ": a silent server: " & Name, Test));
+      end Add;
+   begin
+      Add ("every operation", Operations'Access);
+      Add ("opening", Opening'Access);
+      Add ("a host that nobody knows", Unknown_Host'Access);
+      Add ("limits that are kept", In_Time'Access);
+      Add ("cancelling", Cancelling'Access);
+      Add ("a cancellation that is late", Late_Cancel'Access);
+      return Result;
+   end Suite;
+
+end Wait_Limit_Tests;
