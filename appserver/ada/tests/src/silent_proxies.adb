@@ -17,6 +17,13 @@ package body Silent_Proxies is
          Silences_New := New_Ones;
       end Silence;
 
+      --  Nothing is forwarded once the order was taken
+
+      entry Await_Silence when not Silences or else Stops is
+      begin
+         null;
+      end Await_Silence;
+
       procedure Take_Order (Is_To_Silence, New_Ones, Is_To_Stop : out Boolean) is
       begin
          Is_To_Silence := Silences;
@@ -69,7 +76,7 @@ package body Silent_Proxies is
    procedure Silence (Self : in out Proxy; New_Ones : Boolean) is
    begin
       Self.State.Silence (New_Ones);
-      delay 0.1;  --  the forwarder looks more often
+      Self.State.Await_Silence;
    end Silence;
 
    procedure Stop (Self : in out Proxy) is

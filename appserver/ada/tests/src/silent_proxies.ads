@@ -35,6 +35,7 @@ private
 
    protected type State is
       procedure Silence (New_Ones : Boolean);
+      entry Await_Silence;
       procedure Take_Order (Is_To_Silence, New_Ones, Is_To_Stop : out Boolean);
       procedure Stop;
    private
