@@ -173,7 +173,7 @@ fn found_head(line: &[u8]) -> Option<Head<'_>> {
         return None;
     }
     let begin = &line[..line.len().min(MAX_HEAD)];
-    let (at, tag, text) = memmem::find_iter(begin, b":  ").find_map(|end| {
+    let (at, tag, text) = memmem::find_iter(begin, b": ").find_map(|end| {
         let letters = line[..end]
             .iter()
             .rev()
@@ -182,7 +182,13 @@ fn found_head(line: &[u8]) -> Option<Head<'_>> {
         let at = end - letters;
         let is_word_before = at > 0 && line[at - 1].is_ascii_alphanumeric();
         let tag = tag_named(&line[at..end]).filter(|_| !is_word_before)?;
-        Some((at, tag, &line[end + 3..]))
+        let text = match &line[end + 2..] {
+            [b' ', text @ ..] => text,
+            // Some collectors make one blank of two.
+            text if text.starts_with(b"duration: ") || text.starts_with(b"statement: ") => text,
+            _ => return None,
+        };
+        Some((at, tag, text))
     })?;
     let prefix = &line[..at];
     let (time, before, after) = found_time(prefix);
@@ -459,7 +465,8 @@ pub fn syslog_line(line: &[u8]) -> Option<SyslogLine<'_>> {
     let begin = &line[..line.len().min(256)];
     let mark = memmem::find(begin, b"]: ")?;
     let open = memchr::memrchr(b'[', &line[..mark])?;
-    let process = &line[open + 1..mark];
+    // Heroku writes `app[postgres.4882]: [GREEN] [15-1] …`.
+    let process = line[open + 1..mark].rsplit(|b| *b == b'.').next()?;
     let has_name = open > 0
         && (line[open - 1].is_ascii_alphanumeric() || matches!(line[open - 1], b'_' | b'-'));
     number(process).filter(|_| has_name)?;
@@ -479,18 +486,24 @@ pub fn syslog_line(line: &[u8]) -> Option<SyslogLine<'_>> {
         }
     };
     let text = &line[mark + 3..];
-    let numbered = || {
+    let numbered = |text: &'_ [u8]| {
         let rest = text.strip_prefix(b"[")?;
         let end = memchr::memchr(b']', &rest[..rest.len().min(32)])?;
         let dash = memchr::memchr(b'-', &rest[..end])?;
         number(&rest[..dash])?;
+        let part = number(&rest[dash + 1..end])?;
         Some((
-            number(&rest[dash + 1..end])?,
-            rest.get(end + 2..).unwrap_or_default(),
+            part,
+            text.len() - rest.get(end + 2..).unwrap_or_default().len(),
         ))
     };
-    let (part, text) = match numbered() {
-        Some((part, text)) => (Some(part), text),
+    let color = memchr::memchr(b' ', text)
+        .filter(|end| text.starts_with(b"[") && text[..*end].ends_with(b"]"));
+    let behind_color = color.map_or(text, |end| &text[end + 1..]);
+    let found = numbered(text).map(|found| (found, text));
+    let found = found.or_else(|| numbered(behind_color).map(|found| (found, behind_color)));
+    let (part, text) = match found {
+        Some(((part, length), text)) => (Some(part), &text[length..]),
         None => (None, text),
     };
     Some(SyslogLine {
@@ -575,10 +588,17 @@ mod tests {
                 Some("5"),
             ),
             ("1705143840.123 [5] LOG:  x", HeadTime::Unix(T), Some("5")),
+            (
+                "2024-01-13 11:04:00 UTC [1] LOG: duration: x",
+                local("UTC"),
+                Some("1"),
+            ),
             ("LOG:  x", HeadTime::None, None),
             ("u@d LOG:  x", HeadTime::None, None),
         ] {
-            assert_eq!(found(line), (time, process, "x"), "{line}");
+            let (found_time, found_process, text) = found(line);
+            assert_eq!((found_time, found_process), (time, process), "{line}");
+            assert!(text.ends_with('x'), "{line}");
         }
         let head = |line: &str| {
             LinePrefix::Found(true)
@@ -659,6 +679,12 @@ mod tests {
         assert_eq!(
             (line.part, line.time),
             (None, HeadTime::Local(T, Some(b"+00:00")))
+        );
+        let line = syslog_line(b"2024-01-13T11:04:00+00:00 app[postgres.77]: [GREEN] [5-3] \tx")
+            .expect("a line");
+        assert_eq!(
+            (line.process, line.part, line.text),
+            (&b"77"[..], Some(3), &b"\tx"[..])
         );
         assert_eq!(
             syslog_line(b"2024-01-13 11:04:00 UTC [77]: [5-1] db=x LOG:  y"),

@@ -264,11 +264,17 @@ impl TextMessages {
         }
         if let Some(syslog) = syslog_line(line) {
             let text = without_escapes(syslog.text);
-            if syslog.part.is_some_and(|part| part > 1) {
+            let head = self.head(&text, zones);
+            // A later part is a line of the same message, the rest of a long line, or one such as STATEMENT.
+            let is_first = syslog.part.is_none_or(|part| part == 1);
+            let is_head =
+                |open: &OpenMessage| is_first || !matches!(open.tag, Some(LineTag::Message(_)));
+            let head = head.filter(|(open, _)| is_head(open));
+            if head.is_none() && !is_first {
                 return self.next_part(syslog.process, &text);
             }
-            if let Some((mut open, kind)) = self.head(&text, zones) {
-                open.process.get_or_insert_with(|| syslog.process.to_vec());
+            if let Some((mut open, kind)) = head {
+                open.process = Some(syslog.process.to_vec());
                 if open.time_s.is_none() {
                     (open.time_s, open.offset_s) = resolve(syslog.time, zones);
                 }
@@ -381,10 +387,15 @@ fn without_escapes(text: &[u8]) -> Cow<'_, [u8]> {
 
 /// Whether a line is the first one of a record of CSV: a time with its zone, user, database and process.
 pub fn is_csv_head(line: &[u8]) -> bool {
-    let Some((HeadTime::Local(_, Some(_)), length)) = local_time(line) else {
+    // Some that write CSV again put all fields in quotes.
+    let quote = usize::from(line.first() == Some(&b'"'));
+    let Some((HeadTime::Local(_, Some(_)), length)) = local_time(&line[quote..]) else {
         return false;
     };
-    let mut rest = &line[length..];
+    let behind = &line[quote + length..];
+    let Some(mut rest) = behind.strip_prefix(&b"\""[..quote]) else {
+        return false;
+    };
     for field in 0..4 {
         let Some(after) = rest.strip_prefix(b",") else {
             return false;
@@ -396,11 +407,15 @@ pub fn is_csv_head(line: &[u8]) -> bool {
                 let Some(end) = find(text, b"\",") else {
                     return false;
                 };
+                // With its quotes.
                 end + 2
             }
             _ => after.iter().position(|b| *b == b',').unwrap_or(after.len()),
         };
-        if field == 2 && number(&after[..end]).is_none() {
+        let digits = after[..end].trim_ascii();
+        let digits = digits.strip_prefix(b"\"").unwrap_or(digits);
+        let digits = digits.strip_suffix(b"\"").unwrap_or(digits);
+        if field == 2 && number(digits).is_none() {
             return false;
         }
         rest = &after[end..];
@@ -903,6 +918,24 @@ mod tests {
     }
 
     #[test]
+    fn csv_with_all_fields_in_quotes_is_read() {
+        let record = csv("LOG", "duration: 1 ms  statement: SELECT 'a,b'", "", 24);
+        let quoted = record.replacen(
+            "2026-05-01 10:00:00.049 UTC,",
+            "\"2026-05-01 10:00:00.049 UTC\",",
+            1,
+        );
+        for log in [quoted.clone(), quoted.replace(",23232,", ",\"23232\",")] {
+            assert!(is_csv_head(log.as_bytes()), "{log}");
+            let (entries, _, problems) = read_with(PostgresqlLog::csv(Zone::default()), &log);
+            assert_eq!(
+                (short(entries), problems),
+                (expected(&[(1_000, "SELECT 'a,b'")]), [0, 0])
+            );
+        }
+    }
+
+    #[test]
     fn csv_that_is_cut_costs_one_record() {
         let record = csv(
             "LOG",
@@ -979,6 +1012,9 @@ mod tests {
                    Jan 13 11:04:00 h postgres[8]: [3-1] 2026-05-01 10:00:00 UTC [8] LOG:  duration: 6 ms  statement: SELECT b\n\
                    Jan 13 11:04:00 h postgres[7]: [5-2]  long\n\
                    Jan 13 11:04:00 h postgres[7]: [5-3] #011FROM t\n\
+                   Jan 13 11:04:00 h postgres[6]: [9-1] 2026-05-01 10:00:00 UTC [6] ERROR:  no\n\
+                   Jan 13 11:04:00 h postgres[6]: [9-2] 2026-05-01 10:00:00 UTC [6] STATEMENT:  SELECT\n\
+                   Jan 13 11:04:00 h postgres[6]: [9-3] #011d\n\
                    2026-05-01T10:00:05+00:00 h postgres[9]: [1-1] LOG:  duration: 7 ms  statement: SELECT c\n";
         let log = PostgresqlLog::text(LinePrefix::Found(false), Zone::default()).into_read(log);
         let mut all = log;
@@ -986,6 +1022,7 @@ mod tests {
         assert_eq!(
             all,
             expected(&[
+                (-2, "SELECT\nd"),
                 (5_000, "SELECT a, long\nFROM t"),
                 (6_000, "SELECT b"),
                 (7_000, "SELECT c")

@@ -446,7 +446,8 @@ fn duration(text: &[u8]) -> Option<Duration<'_>> {
             statement: None,
         });
     }
-    let rest = rest.strip_prefix(b"  ")?;
+    let rest = rest.strip_prefix(b" ")?;
+    let rest = rest.strip_prefix(b" ").unwrap_or(rest);
     if let Some(statement) = statement_text(rest) {
         return Some(Duration {
             ns,

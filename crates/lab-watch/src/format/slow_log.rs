@@ -33,6 +33,8 @@ struct SlowEvent {
     /// Whether its line with the duration was read.
     is_open: bool,
     duration_ns: Option<u64>,
+    /// Whether its line with the duration may be cut off within the digits.
+    is_short: bool,
     /// The time in `SET timestamp`, in seconds since 1970.
     timestamp_s: Option<i64>,
     has_set: bool,
@@ -144,6 +146,7 @@ impl SlowLog {
             }
             Header::Duration => {
                 self.event.is_open = true;
+                self.event.is_short = find(line, b" Lock_time: ").is_none();
                 self.event.duration_ns =
                     value(line, b"Query_time: ").and_then(|text| scaled(text, 1_000_000_000));
                 self.note_error(line);
@@ -248,7 +251,8 @@ impl SlowLog {
 
     /// Gives the statement to `sink`, if there is one.
     pub fn end(&mut self, sink: &mut impl FnMut(&Entry)) {
-        if self.event.is_open {
+        let is_cut_off = self.event.is_short && self.event.text.is_empty() && !self.event.has_set;
+        if self.event.is_open && !is_cut_off {
             let (time_s, offset_s) = self.time();
             let text = self.event.text.trim_ascii();
             // The header alone, as where the file ends.
@@ -321,15 +325,19 @@ fn header(line: &[u8]) -> Option<Header> {
     )
 }
 
-/// A line that ends before `Lock_time` was cut off, perhaps within the duration.
+/// Old logs have the duration alone; otherwise a line without `Lock_time` is none.
 fn has_duration(rest: &[u8]) -> bool {
-    let is_first = rest.starts_with(b" Query_time: ")
-        || rest.starts_with(b" Thread_id: ")
-        || rest.starts_with(b" Schema: ");
+    let begins = [&b" Query_time: "[..], b" Thread_id: ", b" Schema: "];
+    let is_first = begins.iter().any(|begin| rest.starts_with(begin));
     is_first
         && find(rest, b"Query_time: ").is_some_and(|at| {
             let after = &rest[at + b"Query_time: ".len()..];
-            after.first().is_some_and(u8::is_ascii_digit) && find(after, b" Lock_time: ").is_some()
+            let is_number = after
+                .trim_ascii_end()
+                .iter()
+                .all(|b| b.is_ascii_digit() || *b == b'.');
+            let has_digit = after.first().is_some_and(u8::is_ascii_digit);
+            has_digit && (is_number || find(after, b" Lock_time: ").is_some())
         })
 }
 
@@ -547,6 +555,7 @@ mod tests {
             assert!(entries.iter().all(|e| e.1 == Some(250 * MS)), "{cut}");
         }
         assert_eq!(read(head)[0].3, UNKNOWN);
+        assert_eq!(read("# Query_time: 1\nfoo;\n")[0].1, Some(1_000 * MS));
     }
 
     #[test]
