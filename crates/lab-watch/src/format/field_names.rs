@@ -297,7 +297,7 @@ const fn producer(
 }
 
 /// Producers, the surest first.
-pub const PRODUCERS: [Producer; 18] = [
+pub const PRODUCERS: [Producer; 19] = [
     producer(
         "Envoy",
         1_000_000,
@@ -393,6 +393,28 @@ pub const PRODUCERS: [Producer; 18] = [
                 &["level"],
                 &["message"],
                 &["duration", "dur", "elapsed", "latency"],
+            ],
+        )
+    },
+    Producer {
+        has_fraction: Some(true),
+        ..producer(
+            "nginx",
+            1_000_000_000,
+            &[
+                &["requesttime"],
+                &[
+                    "bodybytessent",
+                    "timelocal",
+                    "timeiso8601",
+                    "httpuseragent",
+                    "upstreamresponsetime",
+                    "upstreamaddr",
+                    "remoteuser",
+                    "requesturi",
+                    "serverprotocol",
+                    "msec",
+                ],
             ],
         )
     },

@@ -284,6 +284,32 @@ mod tests {
     }
 
     #[test]
+    fn nginx_is_known_by_its_variables() {
+        let description = |line: &str| {
+            let mut json = Json::new(Structured::new(Zone::default(), None, FieldMap::default()));
+            json.fields.begin_sample();
+            json.line(line.as_bytes(), &mut |_| {});
+            json.fields.end_sample();
+            json.line(line.as_bytes(), &mut |_| {});
+            (
+                json.fields.duration_words().map(|(words, _)| words),
+                json.fields.assumptions().len(),
+            )
+        };
+        let nginx = r#"{"time_local":"01/May/2026:10:00:00 +0200","request":"GET /s HTTP/1.1","request_time":"0.250"}"#;
+        assert_eq!(
+            description(nginx),
+            (Some("request_time, in s as nginx writes it".into()), 0)
+        );
+        let other =
+            r#"{"time":"2026-05-01T10:00:00Z","path":"/s","method":"GET","request_time":0.25}"#;
+        assert_eq!(
+            description(other),
+            (Some("request_time, in s, assumed".into()), 1)
+        );
+    }
+
+    #[test]
     fn a_unit_that_is_written_goes_before_one_that_was_given() {
         let given = |line: &str| read_with(line, Some(1_000), "").and_then(|found| found.1);
         assert_eq!(
