@@ -194,6 +194,9 @@ pub struct RunArgs {
     /// Measure this many blocks, whatever they show
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub blocks: Option<u32>,
+    /// Compare servers when each process has served so many requests, such as 10000, in place of at their steady level
+    #[arg(long, value_name = "REQUESTS", value_parser = clap::value_parser!(u64).range(1..))]
+    pub age: Option<u64>,
     /// Mirrored pairs of passes in a block [default: as many as fit into its time, at most 40; quick: 8]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub pairs: Option<u32>,

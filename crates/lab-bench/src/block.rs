@@ -4,7 +4,7 @@
 use crate::context::{BlockContext, Progress, Stop};
 use crate::fault::Fault;
 use crate::workload::{Done, Opening, StepError, Turn, Workload};
-use lab_model::{Plan, PointId, SubjectId};
+use lab_model::{Plan, PointId, SubjectId, TargetId};
 use lab_plan::Schedule;
 
 /// Passes of a point in which overheads take their turns too: the first mirrored pair.
@@ -41,37 +41,61 @@ impl<'a, 'b> BlockRun<'a, 'b> {
     }
 
     /// Takes all turns of the block.
-    pub fn measure(mut self) -> Result<(), Stop> {
+    pub fn measure(&mut self) -> Result<(), Stop> {
         let mut order = self.schedule.points(&self.plan.point_targets());
         order.sort_by_key(|&point| self.workload.comes_last(point));
         let mut target = None;
         for (done, &point) in order.iter().enumerate() {
             let point_target = self.plan.points[point].target;
-            if target.replace(point_target) != Some(point_target) {
-                self.quit()?;
-                self.open_all()?;
+            let last_target = target.replace(point_target);
+            if last_target != Some(point_target) {
+                if last_target.is_some() {
+                    self.quit()?;
+                }
+                self.open_all(point_target)?;
             }
             let of = order.len();
             self.point(point, (done, of))?;
         }
-        self.quit()?;
         self.workload.end_block(&mut self.block);
         Ok(())
     }
 
     /// Opens the subjects of a target, where that is done at once.
-    fn open_all(&mut self) -> Result<(), Stop> {
+    fn open_all(&mut self, target: TargetId) -> Result<(), Stop> {
         if self.workload.opening() != Opening::Target {
             return Ok(());
         }
-        for subject in self.schedule.openings(0, &self.everyone()) {
-            let mut points = 0..self.plan.points.len();
-            if points.any(|point| self.block.participants.takes_part(subject, point)) {
+        let mut order = self.schedule.openings(0, &self.everyone());
+        for &subject in &order {
+            if self.takes_part(subject, target) {
                 let opened = self.workload.open(&mut self.block, subject);
                 self.settle(opened, subject, None)?;
             }
         }
+        order.sort_by_key(|&subject| subject != self.plan.baseline);
+        for refreshes in [false, true] {
+            for &subject in &order {
+                if self.takes_part(subject, target) {
+                    let done = if refreshes {
+                        self.workload.refresh_opened(&mut self.block, subject)
+                    } else {
+                        self.workload.warm_up_opened(&mut self.block, subject)
+                    };
+                    self.settle(done, subject, None)?;
+                }
+            }
+        }
         Ok(())
+    }
+
+    /// Whether a subject takes part at any point of a target.
+    fn takes_part(&self, subject: SubjectId, target: TargetId) -> bool {
+        let mut points = 0..self.plan.points.len();
+        points.any(|point| {
+            self.plan.points[point].target == target
+                && self.block.participants.takes_part(subject, point)
+        })
     }
 
     fn point(&mut self, point: PointId, (done, of): (usize, usize)) -> Result<(), Stop> {
@@ -188,7 +212,7 @@ impl<'a, 'b> BlockRun<'a, 'b> {
     }
 
     /// Ends all subjects.
-    fn quit(&mut self) -> Result<(), Stop> {
+    pub fn quit(&mut self) -> Result<(), Stop> {
         for subject in self.everyone() {
             match self.workload.quit(&mut self.block, subject) {
                 Ok(()) => {}

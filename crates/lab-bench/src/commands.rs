@@ -242,6 +242,7 @@ impl<'a> CommandWorkload<'a> {
             class: WarmUp::Flat,
             cold_ns: batches[0].wall_ns,
             batches,
+            ages: Vec::new(),
         })
     }
 

@@ -86,6 +86,8 @@ pub struct RunContext<'a> {
     pub run: Run,
     /// The subjects that still take part.
     pub participants: Participants,
+    /// Time that the run has taken so far.
+    pub spent_ns: u64,
     plan: &'a Plan,
 }
 
@@ -95,6 +97,7 @@ impl<'a> RunContext<'a> {
         run.blocks.iter_mut().for_each(Block::forget_slices);
         RunContext {
             participants: Participants::new(plan, &run.failures),
+            spent_ns: 0,
             writer,
             run,
             plan,

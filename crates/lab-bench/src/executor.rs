@@ -35,6 +35,11 @@ pub trait Executor {
     /// Measures missing blocks until one more is in the run and in its file, whether it counts or not.
     fn block(&mut self, run: &mut RunContext, on_progress: OnProgress) -> Result<(), Stop>;
 
+    /// Whether the processes of the last block are to serve another one.
+    fn is_amid_set(&self) -> bool {
+        false
+    }
+
     /// Cleans up after the last block, also of a run that was stopped.
     fn finish(&mut self, run: &mut RunContext) -> Result<(), Stop>;
 
@@ -103,6 +108,7 @@ impl<'a> LocalExecutor<'a> {
         let plan = self.plan;
         let cores = self.workload.cores();
         let core = cores[Schedule::new(plan.seed, number).core(cores.len())];
+        let set = self.workload.process_set(context);
         self.workload.begin_block(number, core);
         let (began_ns, host) = (self.machine.now_ns(), self.machine.watch());
         let now = self.machine.unix_seconds();
@@ -114,8 +120,12 @@ impl<'a> LocalExecutor<'a> {
             attempt,
             core: core as u32,
             started_unix_s: now,
+            process_set: set,
             ..Block::default()
         };
+        if let Some(set) = set {
+            context.writer.process_set(&writer, set)?;
+        }
         let mut failures = Vec::new();
         let measuring = BlockContext {
             run: &context.writer,
@@ -123,12 +133,12 @@ impl<'a> LocalExecutor<'a> {
             block: &mut block,
             participants: &mut context.participants,
             failures: &mut failures,
-            progress: on_progress,
+            progress: &mut *on_progress,
         };
         let measured = BlockRun::new(plan, &mut *self.workload, measuring).measure();
-        context.run.failures.append(&mut failures);
-        block.duration_ns = self.machine.now_ns() - began_ns;
         if let Err(stop) = measured {
+            context.run.failures.append(&mut failures);
+            block.duration_ns = self.machine.now_ns() - began_ns;
             block.forget_slices();
             context.run.blocks.push(block);
             return Err(stop);
@@ -142,6 +152,19 @@ impl<'a> LocalExecutor<'a> {
             block.disturbance = host.disturbance(self.workload.outside_cpu_ns(&block));
         }
         block.state = state(&block, &context.run, redo);
+        if !self.workload.keeps_processes(block.state) {
+            let ending = BlockContext {
+                run: &context.writer,
+                writer: &writer,
+                block: &mut block,
+                participants: &mut context.participants,
+                failures: &mut failures,
+                progress: &mut *on_progress,
+            };
+            BlockRun::new(plan, &mut *self.workload, ending).quit()?;
+        }
+        context.run.failures.append(&mut failures);
+        block.duration_ns = self.machine.now_ns() - began_ns;
         writer.finish(block.state, block.duration_ns, &block.disturbance)?;
         block.forget_slices();
         let (state, took) = (block.state, Duration::from_nanos(block.duration_ns));
@@ -190,6 +213,10 @@ impl Executor for LocalExecutor<'_> {
     fn block(&mut self, context: &mut RunContext, on_progress: OnProgress) -> Result<(), Stop> {
         let block_and_attempt = missing_block(&context.run, &[]);
         self.measure(context, block_and_attempt, on_progress)
+    }
+
+    fn is_amid_set(&self) -> bool {
+        self.workload.is_amid_set()
     }
 
     fn finish(&mut self, context: &mut RunContext) -> Result<(), Stop> {

@@ -57,6 +57,7 @@ pub fn pilot(
             class: WarmUp::Flat,
             cold_ns,
             batches,
+            ages: Vec::new(),
         };
         return Ok((pilot, cold));
     }
@@ -106,6 +107,7 @@ pub fn pilot(
         class: classified.class,
         cold_ns,
         batches,
+        ages: Vec::new(),
     };
     Ok((pilot, last))
 }

@@ -11,6 +11,9 @@ use lab_store::{RunWriter, StoreError};
 /// The part of the budget (as a divisor) by which a run may overrun it to reach the blocks that its level needs.
 const OVERRUN: u64 = 4;
 
+/// Of fewer sets of processes there is no interval.
+const MIN_SETS: usize = 2;
+
 /// Why a run could not be carried out. What was measured is in the run file.
 #[derive(Debug, thiserror::Error)]
 pub enum BenchError {
@@ -124,6 +127,7 @@ impl<'a> Session<'a> {
             if let Some(ending) = self.ending(spent_ns)? {
                 return Ok(ending);
             }
+            self.context.spent_ns = spent_ns;
             self.executor.block(&mut self.context, on_progress)?;
         }
     }
@@ -134,8 +138,20 @@ impl<'a> Session<'a> {
         let complete = run.complete_blocks().count() as u32;
         let by_figures = lab_stats::stop(run);
         let is_noted = run.looks.contains(&complete);
+        let sets = run.replicate_count() as u32;
         if !self.context.has_participants() {
             return Ok(Some(Ending::Failed));
+        }
+        // Whoever was warmed up serves all its blocks.
+        if self.executor.is_amid_set() && by_figures != Some(Ending::Failed) {
+            return Ok(None);
+        }
+        if plan
+            .measure
+            .max_process_sets
+            .is_some_and(|most| sets >= most)
+        {
+            return Ok(Some(Ending::Blocks));
         }
         if by_figures.is_some() {
             return Ok(by_figures);
@@ -161,6 +177,15 @@ impl<'a> Session<'a> {
         let Some(last) = self.context.run.complete_blocks().last() else {
             return false;
         };
+        if let Some(set) = last.process_set {
+            // A set's first block takes the time to warm its processes up.
+            let mut blocks = self.context.run.complete_blocks();
+            let first = blocks.find(|block| block.process_set == Some(set));
+            let next_ns = first.map_or(0, |block| block.duration_ns);
+            let few = self.context.run.replicate_count() < MIN_SETS;
+            let overrun_ns = if few { budget_ns / OVERRUN } else { 0 };
+            return spent_ns + next_ns > budget_ns + overrun_ns;
+        }
         if let Some(few) = measure.few_blocks {
             let remaining = u64::from(measure.max_blocks.saturating_sub(complete));
             let remaining_ns = remaining * last.duration_ns / u64::from(self.executor.at_once());

@@ -3,7 +3,7 @@
 
 use crate::context::{BlockContext, Progress, RunContext, Stop, TurnRecord};
 use crate::fault::Fault;
-use lab_model::{Block, Metric, Outcome, PointId, SubjectId};
+use lab_model::{Block, BlockState, Metric, Outcome, PointId, SubjectId};
 use lab_store::StoreError;
 
 /// What the session has the subjects of a run do. Within a block the order of calls is:
@@ -11,6 +11,8 @@ use lab_store::StoreError;
 /// ```text
 /// begin_block
 ///   open                          once for each target or at each point, see Opening
+///   warm_up_opened                what was opened for a target: the baseline first, then the others in a random order
+///   refresh_opened                the same once more, after all are warm
 ///   begin_point, warm_up          each point; its subjects in a random order
 ///     before_pass                 each pass; its subjects in the pass's order
 ///     begin_turn, take_turn, end_turn     take_turn once more where others disturbed it
@@ -53,6 +55,21 @@ pub trait Workload {
     /// Cleans up after the last block, also of a run that was stopped.
     fn finish(&mut self, _run: &mut RunContext) -> Result<(), Stop> {
         Ok(())
+    }
+
+    /// The set of processes that serves the next block; `None`: it has processes of its own.
+    fn process_set(&mut self, _context: &mut RunContext) -> Option<u32> {
+        None
+    }
+
+    /// Whether the processes of the last block are to serve another one.
+    fn is_amid_set(&self) -> bool {
+        false
+    }
+
+    /// Called when a block has ended so; says whether its processes stay for the next one.
+    fn keeps_processes(&mut self, _state: BlockState) -> bool {
+        false
     }
 
     /// A block of this number begins, on this core.
@@ -99,6 +116,16 @@ pub trait Workload {
 
     /// Starts what a subject needs for a block, unless it runs already.
     fn open(&mut self, _block: &mut BlockContext, _subject: SubjectId) -> Done<()> {
+        Ok(())
+    }
+
+    /// Brings a subject that was opened for a target to its steady state at all its points.
+    fn warm_up_opened(&mut self, _block: &mut BlockContext, _subject: SubjectId) -> Done<()> {
+        Ok(())
+    }
+
+    /// Loads it again once the others were warmed up, during which it was idle.
+    fn refresh_opened(&mut self, _block: &mut BlockContext, _subject: SubjectId) -> Done<()> {
         Ok(())
     }
 

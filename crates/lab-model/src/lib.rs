@@ -41,7 +41,7 @@ pub use plan::{
 pub use point_load::{PointLoad, Traffic};
 pub use run::{Ending, Figure, Imported, ImportedTime, Run, Service};
 pub use sample::{
-    Batch, Block, BlockState, Failure, Latencies, LogLine, Outcome, Pilot, ProcessExit,
+    Age, Batch, Block, BlockState, Failure, Latencies, LogLine, Outcome, Pilot, ProcessExit,
     ProcessStart, Reading, Resources, Sample, Setting, Timeline, WarmUp,
 };
 pub use serving::{Content, Example, ServedFile, Serving};

@@ -390,6 +390,13 @@ pub struct Measure {
     pub time_limit_ns: u64,
     /// The most batches that the pilot and the warm-up of a block spend on one subject and point.
     pub max_warmup: u32,
+    /// Where processes may serve several blocks, a run ends after so many sets of processes; `None`: processes serve one
+    /// block each.
+    #[serde(default)]
+    pub max_process_sets: Option<u32>,
+    /// Servers are compared when each has served so many requests, steady or not; `None`: when they are steady.
+    #[serde(default)]
+    pub age: Option<u64>,
 }
 
 /// Settings that subjects read back, and what they must agree on.

@@ -6,6 +6,7 @@ use crate::{
     SubjectId, TargetId, Watched, distinct,
 };
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// A run: its plan and all that was measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -130,6 +131,25 @@ impl Run {
         self.blocks
             .iter()
             .filter(|b| b.state == BlockState::Complete)
+    }
+
+    /// For each block that counts, the number of its replicate, from 0: blocks of one set of processes are one.
+    pub fn replicates(&self) -> Vec<usize> {
+        let (mut count, mut of_set) = (0, BTreeMap::new());
+        let mut next = || {
+            count += 1;
+            count - 1
+        };
+        let replicate = |block: &Block| match block.process_set {
+            Some(set) => *of_set.entry(set).or_insert_with(&mut next),
+            None => next(),
+        };
+        self.complete_blocks().map(replicate).collect()
+    }
+
+    /// How many replicates the blocks that count are.
+    pub fn replicate_count(&self) -> usize {
+        self.replicates().iter().max().map_or(0, |last| last + 1)
     }
 
     /// Whether something of a load was on the lab's own machine: what put it on, or the server.

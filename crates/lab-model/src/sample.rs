@@ -61,6 +61,10 @@ pub struct Block {
     pub started_unix_s: f64,
     /// How long it took.
     pub duration_ns: u64,
+    /// The set of processes that served it, where processes serve several blocks: the set is then the unit of
+    /// replication. `None`: its processes served no other block.
+    #[serde(default)]
+    pub process_set: Option<u32>,
     /// What the host did to it.
     pub disturbance: Disturbance,
     /// Fresh processes and what they took to start.
@@ -244,6 +248,24 @@ pub struct Pilot {
     pub cold_ns: u64,
     /// The pilot's batches, in the order of time.
     pub batches: Vec<Batch>,
+    /// Of a server, how old it was at the end of each batch; empty for other subjects.
+    #[serde(default)]
+    pub ages: Vec<Age>,
+}
+
+/// The age of a server, counted from the first request that it was sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Age {
+    /// Requests that it has served.
+    pub requests: u64,
+    /// CPU time that it has used since, its compilers' and collectors' included.
+    pub cpu_ns: u64,
+    /// Time since.
+    pub wall_ns: u64,
+    /// Requests that the baseline served at the same speed of the machine: right after the batch. 0: it was not loaded.
+    pub baseline_requests: u64,
+    /// The baseline's CPU time for them.
+    pub baseline_cpu_ns: u64,
 }
 
 impl Pilot {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a run's samples say, whatever was measured: figures and comparisons keyed by subject, point and metric.
 
+mod ages;
 pub(crate) mod batches;
 mod best;
 mod bias;
@@ -22,6 +23,8 @@ mod ranking;
 mod spread;
 mod warnings;
 
+pub(crate) use ages::refusals as age_refusals;
+pub use ages::{AgeState, FIRST, ServerAge, sentence as age_sentence};
 pub use observed::{Observation, observed, readings};
 pub use of_run::results;
 
@@ -69,6 +72,8 @@ pub struct Results {
     pub biases: Vec<Bias>,
     /// How batch times of fresh processes behave.
     pub warm_ups: Vec<(SubjectId, PointId, WarmUp)>,
+    /// How old servers were when they were steady, and whether their turns were at that level.
+    pub ages: Vec<ServerAge>,
     /// Requests that failed, by kind; only kinds that happened.
     pub errors: Vec<(SubjectId, PointId, ErrorKind, u64)>,
     /// Where the load generator, not the server, was the limit.
@@ -385,6 +390,8 @@ pub enum WarningKind {
     Failed,
     /// Agents were lost, or unlike the others.
     Agents,
+    /// Turns were not at the steady level.
+    NotSteady,
     /// Requests failed.
     Errors,
     /// The generator was the limit.
@@ -433,6 +440,7 @@ impl WarningKind {
         match self {
             WarningKind::Interrupted => "interrupted",
             WarningKind::Failed => "failed",
+            WarningKind::NotSteady => "not-steady",
             WarningKind::Errors => "errors",
             WarningKind::Saturated => "saturated",
             WarningKind::Late => "late",

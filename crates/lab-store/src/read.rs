@@ -9,9 +9,9 @@ use crate::schema::{self, has_column};
 use crate::values::{json, meta, rows, word};
 use lab_model::audit::{AuditFinding, AuditKind};
 use lab_model::{
-    Agent, AgentSlice, Audit, Batch, Block, ClockOffset, Disturbance, Failure, Imported, Latencies,
-    Metric, Pilot, ProcessExit, ProcessStart, Reading, Resources, Run, Sample, Service, Slice,
-    SliceTimes, Timeline,
+    Age, Agent, AgentSlice, Audit, Batch, Block, ClockOffset, Disturbance, Failure, Imported,
+    Latencies, Metric, Pilot, ProcessExit, ProcessStart, Reading, Resources, Run, Sample, Service,
+    Slice, SliceTimes, Timeline,
 };
 use nix::fcntl::{Flock, FlockArg};
 use rusqlite::config::DbConfig;
@@ -434,6 +434,7 @@ fn pilots(db: &Connection) -> rusqlite::Result<Vec<Pilot>> {
             class: word(&r.get::<_, String>(4)?)?,
             cold_ns: r.get(5)?,
             batches: Vec::new(),
+            ages: Vec::new(),
         })
     })?;
     let index: HashMap<_, _> = pilots
@@ -441,15 +442,38 @@ fn pilots(db: &Connection) -> rusqlite::Result<Vec<Pilot>> {
         .enumerate()
         .map(|(i, p)| ((p.subject, p.point), i))
         .collect();
-    let sql =
-        "SELECT subject, point, operations, wall_ns, cpu_ns, NULL FROM pilot_batch ORDER BY rowid";
-    let batches = rows(db, sql, |r| Ok(((r.get(0)?, r.get(1)?), batch(r, 2)?)))?;
-    for (cell, batch) in batches {
+    // Older files do not have them.
+    let ages = if has_column(db, "pilot_batch", "age_requests")? {
+        "age_requests, age_cpu_ns, age_wall_ns, baseline_requests, baseline_cpu_ns"
+    } else {
+        "NULL, NULL, NULL, NULL, NULL"
+    };
+    let sql = format!(
+        "SELECT subject, point, operations, wall_ns, cpu_ns, NULL, {ages} FROM pilot_batch ORDER BY rowid"
+    );
+    let batches = rows(db, &sql, |r| {
+        Ok(((r.get(0)?, r.get(1)?), batch(r, 2)?, age(r, 6)?))
+    })?;
+    for (cell, batch, age) in batches {
         if let Some(&i) = index.get(&cell) {
             pilots[i].batches.push(batch);
+            pilots[i].ages.extend(age);
         }
     }
     Ok(pilots)
+}
+
+fn age(row: &Row, first: usize) -> rusqlite::Result<Option<Age>> {
+    let Some(requests) = row.get(first)? else {
+        return Ok(None);
+    };
+    Ok(Some(Age {
+        requests,
+        cpu_ns: row.get(first + 1)?,
+        wall_ns: row.get(first + 2)?,
+        baseline_requests: row.get(first + 3)?,
+        baseline_cpu_ns: row.get(first + 4)?,
+    }))
 }
 
 fn blocks(db: &Connection, file: &Arc<OpenFile>) -> rusqlite::Result<Vec<Block>> {
@@ -459,10 +483,16 @@ fn blocks(db: &Connection, file: &Arc<OpenFile>) -> rusqlite::Result<Vec<Block>>
     } else {
         "NULL"
     };
+    // Nor this: each block had processes of its own.
+    let process_set = if has_column(db, "block", "process_set")? {
+        "process_set"
+    } else {
+        "NULL"
+    };
     let sql = format!(
         "SELECT id, number, attempt, core, state, started_unix_s, coalesce(duration_ns, 0),
                 coalesce(steal, 0), coalesce(foreign_load, 0), coalesce(memory_pressure, 0),
-                coalesce(swapped_pages, 0), coalesce(throttled, 0), {agent}
+                coalesce(swapped_pages, 0), coalesce(throttled, 0), {agent}, {process_set}
          FROM block ORDER BY id"
     );
     let found = rows(db, &sql, |r| {
@@ -490,6 +520,7 @@ fn blocks(db: &Connection, file: &Arc<OpenFile>) -> rusqlite::Result<Vec<Block>>
             redone_slices: Vec::new(),
             redone_readings: 0,
             agent: r.get(12)?,
+            process_set: r.get(13)?,
             readings: Vec::new(),
         };
         Ok((r.get::<_, i64>(0)?, block))

@@ -19,10 +19,12 @@ CREATE TABLE setting (subject INTEGER, point INTEGER, key TEXT, value TEXT);
 CREATE TABLE pilot (subject INTEGER, point INTEGER, operations INTEGER, warmup_batches INTEGER,
                     class TEXT, cold_ns INTEGER, PRIMARY KEY (subject, point)) WITHOUT ROWID;
 CREATE TABLE pilot_batch (subject INTEGER, point INTEGER, position INTEGER, operations INTEGER,
-                          wall_ns INTEGER, cpu_ns INTEGER);
+                          wall_ns INTEGER, cpu_ns INTEGER, age_requests INTEGER, age_cpu_ns INTEGER,
+                          age_wall_ns INTEGER, baseline_requests INTEGER, baseline_cpu_ns INTEGER);
 CREATE TABLE block (id INTEGER PRIMARY KEY, number INTEGER, attempt INTEGER, core INTEGER,
                     state TEXT, started_unix_s REAL, duration_ns INTEGER, steal REAL, foreign_load REAL,
-                    memory_pressure REAL, swapped_pages INTEGER, throttled INTEGER, agent INTEGER);
+                    memory_pressure REAL, swapped_pages INTEGER, throttled INTEGER, agent INTEGER,
+                    process_set INTEGER);
 CREATE TABLE process (block INTEGER, subject INTEGER, startup_ns INTEGER, startup_cpu_ns INTEGER);
 CREATE TABLE resource (block INTEGER, subject INTEGER, point INTEGER, rss_bytes INTEGER,
                        peak_rss_bytes INTEGER, threads INTEGER, user_ns INTEGER, sys_ns INTEGER,
@@ -69,11 +71,17 @@ CREATE VIEW result AS
 ";
 
 /// Columns that files of earlier labs lack: the table, and the column with its type.
-const LATER: [(&str, &str, &str); 4] = [
+const LATER: [(&str, &str, &str); 10] = [
     ("slice", "read_times", "INTEGER"),
     ("slice", "statuses", "TEXT"),
     ("agent_slice", "read_times", "INTEGER"),
     ("agent_slice", "statuses", "TEXT"),
+    ("block", "process_set", "INTEGER"),
+    ("pilot_batch", "age_requests", "INTEGER"),
+    ("pilot_batch", "age_cpu_ns", "INTEGER"),
+    ("pilot_batch", "age_wall_ns", "INTEGER"),
+    ("pilot_batch", "baseline_requests", "INTEGER"),
+    ("pilot_batch", "baseline_cpu_ns", "INTEGER"),
 ];
 
 /// Whether a file's table has a column.

@@ -264,15 +264,26 @@ impl RunWriter {
                 ],
             )?;
             for (position, b) in p.batches.iter().enumerate() {
+                let age = p.ages.get(position);
                 let row = params![
                     p.subject,
                     p.point,
                     position,
                     b.operations,
                     b.wall_ns,
-                    b.cpu_ns
+                    b.cpu_ns,
+                    age.map(|a| a.requests),
+                    age.map(|a| a.cpu_ns),
+                    age.map(|a| a.wall_ns),
+                    age.map(|a| a.baseline_requests),
+                    age.map(|a| a.baseline_cpu_ns)
                 ];
-                self.execute("INSERT INTO pilot_batch VALUES (?, ?, ?, ?, ?, ?)", row)?;
+                self.execute(
+                    "INSERT INTO pilot_batch (subject, point, position, operations, wall_ns, cpu_ns, age_requests,
+                         age_cpu_ns, age_wall_ns, baseline_requests, baseline_cpu_ns)
+                     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    row,
+                )?;
             }
             Ok(())
         })
@@ -294,6 +305,12 @@ impl RunWriter {
             run: self,
             id: self.db.last_insert_rowid(),
         })
+    }
+
+    /// Keeps which set of processes serves a block.
+    pub fn process_set(&self, block: &BlockWriter, set: u32) -> Result<()> {
+        let row = params![set, block.id];
+        self.execute("UPDATE block SET process_set = ? WHERE id = ?", row)
     }
 
     /// Keeps a block that an agent began and was lost in.

@@ -44,6 +44,15 @@ const LONGEST_USUAL: Duration = Duration::from_secs(600);
 /// The time of a quick run, some ten seconds of it for the pilot: it has all its blocks in it, or else few.
 const QUICK_BUDGET: Duration = Duration::from_secs(70);
 
+/// The time of a quick run of servers.
+const QUICK_SERVERS_BUDGET: Duration = Duration::from_secs(60);
+
+/// Sets of processes of a run of servers: as many as intervals need that assume no normal distribution.
+const PROCESS_SETS: u32 = 12;
+
+/// Blocks that a set serves at the most.
+const MAX_BLOCKS_OF_SET: u32 = lab_stats::nesting::MAX_BLOCKS;
+
 /// Measures an experiment.
 pub fn run(cli: &Cli, args: &RunArgs) -> Result<ExitCode, Exit> {
     let project = project(cli)?;
@@ -222,9 +231,8 @@ fn measure_rest(
         None => Box::new(BatchWorkload::new(plan, folder, &run, scratch, servers)?),
         Some(serving) => {
             let earlier = (&run, Peaks::of(plan, &run));
-            Box::new(ServerWorkload::new(
-                plan, serving, folder, earlier, scratch,
-            )?)
+            let workload = ServerWorkload::new(plan, serving, folder, earlier, scratch)?;
+            Box::new(workload.nested())
         }
     };
     measuring::measure(
@@ -316,28 +324,38 @@ fn block_ns(args: &RunArgs, targets: usize) -> Option<u64> {
     args.pairs.is_none().then_some(usual.as_nanos() as u64)
 }
 
-/// How servers are measured: a visit each turn, one mirrored pair of passes a block, and as many blocks as intervals
-/// need that hold for all servers together.
+/// How servers are measured: a visit each turn, and one mirrored pair of passes a block. With a budget, processes that take
+/// long to warm up serve several blocks; without one each block has its own, and there are as many as intervals need that
+/// hold for all servers together.
 fn measure_servers(args: &RunArgs, turn_ns: u64, serving: Option<&Serving>) -> Measure {
-    let blocks = args
-        .blocks
-        .unwrap_or(if args.quick { FEW_BLOCKS } else { 12 });
-    let usual = serving.and_then(|s| s.budget_s);
-    let usual = usual.filter(|_| args.blocks.is_none() && !args.quick && !args.thorough);
-    let usual = usual.map(|s| Duration::from_secs(s.into()));
+    let sets = if args.quick { FEW_BLOCKS } else { PROCESS_SETS };
+    let usual = if args.quick {
+        Some(QUICK_SERVERS_BUDGET)
+    } else {
+        let usual = serving.and_then(|s| s.budget_s);
+        usual.map(|s| Duration::from_secs(s.into()))
+    };
+    let usual = usual.filter(|_| args.blocks.is_none() && !args.thorough);
     let budget = args.budget.map_or(usual, |budget| budget.0);
     let few_blocks = args.budget.is_none().then_some(FEW_BLOCKS);
+    let nests = budget.is_some() && args.blocks.is_none() && args.on.is_empty();
     let warm_up_s = serving.and_then(|s| s.warm_up_s);
-    let warm_up_s = warm_up_s.filter(|_| !args.thorough).unwrap_or(32);
+    let warm_up_s = warm_up_s.filter(|_| !args.thorough).unwrap_or(60);
     Measure {
         pairs: args.pairs.unwrap_or(1),
         turn_ns,
-        max_blocks: blocks,
+        max_blocks: match args.blocks {
+            Some(blocks) => blocks,
+            None if nests => sets * MAX_BLOCKS_OF_SET,
+            None => sets,
+        },
+        max_process_sets: nests.then_some(sets),
         budget_ns: budget.map(|b| b.as_nanos() as u64),
         few_blocks: usual.and(few_blocks),
         looks: Vec::new(),
         // A round takes 0.2 s.
-        max_warmup: if args.quick { 10 } else { 5 * warm_up_s },
+        max_warmup: 5 * warm_up_s,
+        age: args.age,
         ..measure(args)
     }
 }

@@ -4,6 +4,7 @@
 mod files;
 mod others;
 mod pilot;
+mod process_set;
 mod proof;
 mod proof_connection;
 mod running_server;
@@ -20,11 +21,14 @@ use crate::sys;
 use crate::workload::{Done, Turn, TurnResult, Workload};
 pub(crate) use files::ServedFiles;
 use lab_load::Engine;
-use lab_model::{Metric, Pilot, Plan, PointId, Reading, Run, Serving, Setting, SubjectId};
+use lab_model::{
+    BlockState, Metric, Pilot, Plan, PointId, Reading, Run, Serving, Setting, SubjectId,
+};
 use lab_stats::load::peaks::{Peak, Peaks, calibrating_blocks};
 use lab_store::{RunWriter, StoreError};
 use others::Others;
-use pilot::Warming;
+use pilot::{Warming, Yardstick};
+use process_set::{ProcessSet, SetCosts};
 pub(crate) use proof::Proven;
 pub(crate) use running_server::{RunningServer, ServerSetup};
 pub(crate) use split::Split;
@@ -50,6 +54,10 @@ pub struct ServerWorkload<'a> {
     split: Split,
     others: Others,
     running: BTreeMap<SubjectId, RunningServer>,
+    /// Whether processes may serve several blocks: those of hosts that measure blocks for a run do not.
+    may_nest: bool,
+    set: ProcessSet,
+    costs: SetCosts,
     /// The load generators of the current point; their connections last from pass to pass.
     engines: HashMap<SubjectId, Engine>,
     _scratch: Scratch,
@@ -89,6 +97,9 @@ impl<'a> ServerWorkload<'a> {
             split: Split::of(&cores, plan.seed, 0),
             others: Others::default(),
             running: BTreeMap::new(),
+            may_nest: false,
+            set: ProcessSet::default(),
+            costs: SetCosts::default(),
             engines: HashMap::new(),
             cores,
             pilots: pilots.map(by_case).collect(),
@@ -99,8 +110,16 @@ impl<'a> ServerWorkload<'a> {
         })
     }
 
-    /// Starts a server, has it prove itself, and pilots what has no pilot yet.
-    fn prove_and_pilot(
+    /// The same servers, whose processes may serve several blocks where the plan has a budget.
+    pub fn nested(self) -> ServerWorkload<'a> {
+        ServerWorkload {
+            may_nest: true,
+            ..self
+        }
+    }
+
+    /// Starts a server and has it prove itself.
+    fn prove(
         &mut self,
         subject: SubjectId,
         run: &mut RunContext,
@@ -108,44 +127,82 @@ impl<'a> ServerWorkload<'a> {
     ) -> Result<(), Stop> {
         let split = Split::of(&self.cores, self.setup.plan.seed, 0);
         pin_lab(&split);
-        let (mut server, opened) = match self.setup.start(subject, &split.server) {
+        let (server, opened) = match self.setup.start(subject, &split.server) {
             Ok(started) => started,
             Err(fault) => return self.keep_failure(fault, subject, None, run, progress),
         };
         let is_recorded = run.run.settings.iter().any(|s| s.subject == subject);
-        let (proven, pilots) = match self.proof_and_pilots(subject, &mut server, &split, progress) {
-            Ok(found) => found,
+        let proven = self.setup.prove(&server).and_then(|proven| {
+            self.same_as_others(&proven)?;
+            Ok(proven)
+        });
+        let proven = match proven {
+            Ok(proven) => proven,
             Err(fault) => return self.keep_failure(fault, subject, Some(server), run, progress),
         };
-        for pilot in pilots {
-            let case = self.setup.plan.points[pilot.point].case;
-            self.pilots.insert((subject, case), pilot.clone());
-            run.pilot(pilot)?;
-        }
         if !is_recorded {
             settings(subject, &server, &opened, &proven, &split)
                 .into_iter()
                 .try_for_each(|setting| run.setting(setting))?;
         }
+        self.costs
+            .started(subject, server.process.startup_ns + proven.first_ns);
         self.proven.insert(subject, proven);
-        match shut_down(server, self.setup.serving, &run.writer, subject, None)? {
-            Ok(_) => Ok(()),
-            Err(fault) => self.keep_failure(fault, subject, None, run, progress),
+        self.end_pilot(subject, server, run, progress)
+    }
+
+    /// Pilots those cases of a subject that have no pilot yet, in a fresh process. `baseline`: its server, which has had
+    /// its pilots, if there is one. Returns the server, unless it had nothing to do or failed.
+    fn pilot(
+        &mut self,
+        subject: SubjectId,
+        baseline: Option<&mut RunningServer>,
+        run: &mut RunContext,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Option<RunningServer>, Stop> {
+        let plan = self.setup.plan;
+        let has_all = (0..plan.cases.len()).all(|case| {
+            pilot::point(plan, case).is_none() || self.pilots.contains_key(&(subject, case))
+        });
+        if has_all && subject != plan.baseline {
+            return Ok(None);
+        }
+        let split = Split::of(&self.cores, plan.seed, 0);
+        let mut server = match self.setup.start(subject, &split.server) {
+            Ok((server, _)) => server,
+            Err(fault) => {
+                self.keep_failure(fault, subject, None, run, progress)?;
+                return Ok(None);
+            }
+        };
+        let found = self.pilot_cases((subject, &mut server), baseline, &split, progress);
+        let found = found.and_then(|pilots| server.rest().map(|()| pilots));
+        match found {
+            Ok(pilots) => {
+                for pilot in pilots {
+                    let case = plan.points[pilot.point].case;
+                    self.pilots.insert((subject, case), pilot.clone());
+                    run.pilot(pilot)?;
+                }
+                Ok(Some(server))
+            }
+            Err(fault) => {
+                self.keep_failure(fault, subject, Some(server), run, progress)?;
+                Ok(None)
+            }
         }
     }
 
-    /// What a server proved, and the pilots of those cases that have none yet.
-    fn proof_and_pilots(
+    /// The pilots of those cases that have none yet; the others are warmed up.
+    fn pilot_cases(
         &self,
-        subject: SubjectId,
-        server: &mut RunningServer,
+        (subject, server): (SubjectId, &mut RunningServer),
+        mut baseline: Option<&mut RunningServer>,
         split: &Split,
         progress: &mut dyn FnMut(Progress),
-    ) -> SubjectResult<(Proven, Vec<Pilot>)> {
-        let proven = self.setup.prove(server)?;
+    ) -> SubjectResult<Vec<Pilot>> {
         let plan = self.setup.plan;
-        self.same_as_others(&proven)?;
-        let mut pilots = Vec::new();
+        let mut pilots: Vec<Pilot> = Vec::new();
         for case in 0..plan.cases.len() {
             let Some(point) = pilot::point(plan, case) else {
                 continue;
@@ -156,15 +213,68 @@ impl<'a> ServerWorkload<'a> {
                 done: subject * plan.cases.len() + case,
                 of: plan.subjects.len() * plan.cases.len(),
             });
-            if !self.pilots.contains_key(&(subject, case)) {
-                pilots.push(Pilot {
-                    subject,
-                    cold_ns: proven.first_ns,
-                    ..pilot::pilot(&self.setup, server, &split.server, point, &proven)?
-                });
+            let place = (&*split.server, point);
+            let mut warming = self.warming((subject, server), place, baseline.as_deref_mut())?;
+            match self.pilots.get(&(subject, case)) {
+                Some(pilot) => warming.reach(server, pilot)?,
+                None => {
+                    let longest = self.pilot_length(&pilots);
+                    pilots.push(Pilot {
+                        subject,
+                        cold_ns: self.proven[&subject].first_ns,
+                        ..pilot::pilot(server, warming, point, longest)?
+                    });
+                }
             }
         }
-        Ok((proven, pilots))
+        Ok(pilots)
+    }
+
+    /// How long the next pilot goes on at the most, after all that are done and these.
+    fn pilot_length(&self, more: &[Pilot]) -> Duration {
+        let plan = self.setup.plan;
+        let done = self.pilots.values().chain(more);
+        let spent_ns: u64 = done
+            .filter_map(|pilot| Some(pilot.ages.last()?.wall_ns))
+            .sum();
+        let all = plan.subjects.len() * plan.cases.len();
+        let left = all.saturating_sub(self.pilots.len() + more.len());
+        pilot::max_length(plan, Duration::from_nanos(spent_ns), left)
+    }
+
+    /// Begins to warm up a server at a point. `baseline`: the baseline's server, unless it is this one.
+    fn warming<'c, 'y>(
+        &self,
+        (subject, server): (SubjectId, &mut RunningServer),
+        (cores, point): (&'c [usize], PointId),
+        baseline: Option<&'y mut RunningServer>,
+    ) -> SubjectResult<Warming<'c, 'y>> {
+        let setup = &self.setup;
+        let yardstick = baseline.map(|baseline| {
+            let proven = &self.proven[&setup.plan.baseline];
+            Yardstick::new(setup, baseline, point, proven)
+        });
+        let yardstick = yardstick.transpose()?;
+        Warming::new(
+            setup,
+            server,
+            (cores, point),
+            &self.proven[&subject],
+            yardstick,
+        )
+    }
+
+    fn end_pilot(
+        &self,
+        subject: SubjectId,
+        server: RunningServer,
+        run: &mut RunContext,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<(), Stop> {
+        match shut_down(server, self.setup.serving, &run.writer, subject, None)? {
+            Ok(_) => Ok(()),
+            Err(fault) => self.keep_failure(fault, subject, None, run, progress),
+        }
     }
 
     /// Where an example states no answer, all servers must give the same one.
@@ -203,15 +313,18 @@ impl<'a> ServerWorkload<'a> {
 }
 
 impl ServerWorkload<'_> {
-    /// Warms a server up case after case, as the pilot did.
-    fn warm_up_all(
+    /// Warms a server up case after case, until it is as the pilot was, or has it serve so many requests as the run asks
+    /// for. `refresh`: it was warm, and is loaded again until it is as it was.
+    fn warm_up_cases(
         &self,
         block: &mut BlockContext,
-        subject: SubjectId,
-        server: &mut RunningServer,
+        (subject, server): (SubjectId, &mut RunningServer),
+        mut baseline: Option<&mut RunningServer>,
+        refresh: bool,
     ) -> SubjectResult<()> {
-        let proven = &self.proven[&subject];
-        for case in 0..self.setup.plan.cases.len() {
+        let plan = self.setup.plan;
+        server.process.wake()?;
+        for case in 0..plan.cases.len() {
             let Some(pilot) = self.pilots.get(&(subject, case)) else {
                 continue;
             };
@@ -220,11 +333,18 @@ impl ServerWorkload<'_> {
                 point: pilot.point,
                 subject: Some(subject),
                 done: 0,
-                of: self.setup.plan.points.len(),
+                of: plan.points.len(),
             });
-            let mut warming =
-                Warming::new(&self.setup, server, &self.split.server, pilot.point, proven)?;
-            warming.run_rounds(server, pilot.warmup_batches as usize)?;
+            let place = (&*self.split.server, pilot.point);
+            let baseline = baseline
+                .as_deref_mut()
+                .filter(|_| plan.measure.age.is_none());
+            let mut warming = self.warming((subject, server), place, baseline)?;
+            match plan.measure.age {
+                Some(age) => warming.reach_age(server, age)?,
+                None if refresh => warming.refresh(server, pilot)?,
+                None => warming.reach(server, pilot)?,
+            }
         }
         server.keep_on(&self.split.server)?;
         server.rest()
@@ -254,6 +374,23 @@ impl ServerWorkload<'_> {
             .generator(server, point, proven, rate, block.block.number)
     }
 
+    /// Does something with a server that runs, and the baseline's, unless it is the same.
+    fn with_baseline(
+        &mut self,
+        subject: SubjectId,
+        work: impl FnOnce(&Self, &mut RunningServer, Option<&mut RunningServer>) -> SubjectResult<()>,
+    ) -> Done<()> {
+        let base = self.setup.plan.baseline;
+        let Some(mut server) = self.running.remove(&subject) else {
+            return Ok(());
+        };
+        let mut baseline = self.running.remove(&base);
+        let done = work(self, &mut server, baseline.as_mut());
+        self.running.insert(subject, server);
+        self.running.extend(baseline.map(|server| (base, server)));
+        Ok(done?)
+    }
+
     fn running(&mut self, subject: SubjectId) -> &mut RunningServer {
         let server = self.running.get_mut(&subject);
         server.expect("only servers that run take turns")
@@ -274,20 +411,68 @@ impl Workload for ServerWorkload<'_> {
         run: &mut RunContext,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<(), Stop> {
-        for subject in 0..self.setup.plan.subjects.len() {
-            let points = 0..self.setup.plan.points.len();
-            let takes_part = |point| run.participants.takes_part(subject, point);
-            if !self.proven.contains_key(&subject) && points.into_iter().any(takes_part) {
-                self.prove_and_pilot(subject, run, progress)?;
+        let plan = self.setup.plan;
+        // The baseline first: it shows the speed of the machine to all others.
+        let mut order: Vec<SubjectId> = (0..plan.subjects.len()).collect();
+        order.sort_by_key(|&subject| subject != plan.baseline);
+        let mut baseline = None;
+        for subject in order {
+            let mut points = 0..plan.points.len();
+            let takes_part = points.any(|point| run.participants.takes_part(subject, point));
+            if !takes_part {
+                continue;
+            }
+            if !self.proven.contains_key(&subject) {
+                self.prove(subject, run, progress)?;
+            }
+            if self.proven.contains_key(&subject) {
+                let server = self.pilot(subject, baseline.as_mut(), run, progress)?;
+                let Some(server) = server else { continue };
+                if subject == plan.baseline {
+                    baseline = Some(server);
+                } else {
+                    self.end_pilot(subject, server, run, progress)?;
+                }
             }
         }
-        Ok(())
+        match baseline {
+            Some(server) => self.end_pilot(plan.baseline, server, run, progress),
+            None => Ok(()),
+        }
+    }
+
+    fn process_set(&mut self, context: &mut RunContext) -> Option<u32> {
+        let plan = self.setup.plan;
+        if !self.may_nest || plan.measure.max_process_sets.is_none() {
+            self.set = ProcessSet::default();
+            return None;
+        }
+        if !self.set.goes_on() {
+            for subject in self.costs.left_out(plan, context) {
+                context.participants.exclude(subject, None);
+            }
+            self.set = self.costs.next_set(plan, context);
+        }
+        Some(self.set.number)
+    }
+
+    fn is_amid_set(&self) -> bool {
+        self.set.goes_on()
+    }
+
+    fn keeps_processes(&mut self, state: BlockState) -> bool {
+        self.costs.block_ended();
+        self.set.block_ended(state);
+        self.set.goes_on()
     }
 
     fn begin_block(&mut self, number: u32, _: usize) {
-        // Servers of a block that was stopped half-way.
         self.engines.clear();
-        self.running.clear();
+        if !self.set.block_begins() {
+            // Servers of a block that was stopped half-way.
+            self.running.clear();
+        }
+        self.costs.block_begins();
         self.others = Others::default();
         self.split = Split::of(&self.cores, self.setup.plan.seed, number);
         pin_lab(&self.split);
@@ -308,6 +493,7 @@ impl Workload for ServerWorkload<'_> {
     }
 
     fn begin_point(&mut self, block: &mut BlockContext, point: PointId) {
+        self.costs.turns_begin();
         let number = block.block.number;
         let is_last = number + 1 == calibrating_blocks(self.setup.plan);
         if is_last && self.comes_last(point) {
@@ -323,17 +509,38 @@ impl Workload for ServerWorkload<'_> {
         plan.part_of_peak(point).is_none() || !matches!(peak(), None | Some(Peak::Generator))
     }
 
-    /// Starts a server and warms it up.
+    /// Starts a server, unless it goes on from the block before.
     fn open(&mut self, block: &mut BlockContext, subject: SubjectId) -> Done<()> {
+        if let Some(server) = self.running.get_mut(&subject) {
+            return Ok(server.keep_on(&self.split.server)?);
+        }
         let (mut server, _) = self.setup.start(subject, &self.split.server)?;
         block.process_start(lab_model::ProcessStart {
             subject,
             startup_ns: server.process.startup_ns,
             startup_cpu_ns: server.process.startup_cpu_ns,
         })?;
-        let warm = self.warm_up_all(block, subject, &mut server);
+        let rested = server.rest();
         self.running.insert(subject, server);
-        Ok(warm?)
+        Ok(rested?)
+    }
+
+    fn warm_up_opened(&mut self, block: &mut BlockContext, subject: SubjectId) -> Done<()> {
+        if self.set.is_warm() {
+            return Ok(());
+        }
+        self.with_baseline(subject, |workload, server, baseline| {
+            workload.warm_up_cases(block, (subject, server), baseline, false)
+        })
+    }
+
+    fn refresh_opened(&mut self, block: &mut BlockContext, subject: SubjectId) -> Done<()> {
+        if self.setup.plan.measure.age.is_some() {
+            return Ok(());
+        }
+        self.with_baseline(subject, |workload, server, baseline| {
+            workload.warm_up_cases(block, (subject, server), baseline, true)
+        })
     }
 
     fn passes(&self, _: PointId, _: &[SubjectId]) -> u32 {

@@ -1,16 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The warm-up of a server, and its pilot: how long it takes until it is steady.
+//! The warm-up of a server, and its pilot: at which level it is steady, and how many requests that takes.
+//!
+//! The speed of a shared machine changes while a server warms up. So after each stretch of load on it the baseline's
+//! server is loaded, too, and what counts is the cost of a request as a multiple of the baseline's.
 
 use super::proof::Proven;
 use super::running_server::{RunningServer, ServerSetup};
 use crate::fault::SubjectResult;
 use lab_load::Engine;
-use lab_model::{Batch, Pilot, Plan, PointId};
-use lab_stats::warmup;
-use std::time::Duration;
+use lab_model::{Age, Batch, Pilot, Plan, PointId, WarmUp};
+use lab_stats::order;
+use lab_stats::steady::{Steady, log_levels, steady_rounds};
+use std::time::{Duration, Instant};
 
-/// The part of a round that is judged: as many connections as servers are compared with.
+/// The part of a round that is judged while a server still compiles: as many connections as servers are compared with.
 const CROWDED: Duration = Duration::from_millis(50);
+
+/// The same once it compiles nothing any more.
+const LOADED: Duration = Duration::from_millis(80);
+
+/// The part of a round in which the baseline's server is loaded.
+const BASELINE: Duration = Duration::from_millis(20);
 
 /// The part of a round over one connection, kept alive, and then over a new one for each request, if the case has both.
 /// Without it a virtual machine, whose compiler competes with full load, compiles for a minute instead of ten seconds.
@@ -20,19 +30,42 @@ const ALONE: Duration = Duration::from_millis(120);
 /// HotSpot forgets to compile what is not called any more.
 const IDLE: Duration = Duration::from_millis(30);
 
-/// A server is quiet after so many rounds in a row at whose end it was idle. Then it has as many rounds on its own
-/// cores as it was busy for. (Servers in Java were busy for 23 to 31 rounds, and got cheaper until the 50th.)
+/// The length of a warm-up's round, about, by which a plan counts.
+const ROUND: Duration = Duration::from_millis(200);
+
+/// A server that compiled has finished after so many rounds in a row at whose end it was idle.
 const QUIET: usize = 8;
 
-/// Rounds after which the pilot looks whether the server is steady, where it may take so many; then at twice as
-/// many, and so on.
-const FIRST_LOOK: usize = 20;
-
-/// The most rounds for a server that is quiet: later changes are not its own.
-const ENOUGH: usize = 40;
+/// One that never compiled has nothing to finish after so many.
+const NEVER_BUSY: usize = 3;
 
 /// Connections of the crowded part, or as near to it as the plan has points.
 const CONNECTIONS: usize = 64;
+
+/// A process is at the steady level if its last rounds cost at most so much more, in logarithms.
+const TOLERANCE: f64 = 0.05;
+const LAST_ROUNDS: usize = 6;
+
+/// So much slower than in the pilot the machine may be where no baseline shows its speed.
+const MACHINE_FACTOR: f64 = 1.3;
+
+/// The most rounds that bring a warm process back to its level after it was idle.
+const MAX_REFRESHING: usize = 10;
+
+/// A process that is not at the level after so many times the requests that the pilot needed is measured all the same:
+/// its turns show it.
+const MAX_FACTOR: u64 = 2;
+const MAX_EXTRA: Duration = Duration::from_secs(2);
+
+/// A stretch of load on the way to an age: the age is exceeded by less than that.
+const STEP: Duration = Duration::from_millis(2);
+
+/// All pilots of a run with a budget take about this part of it, as a divisor.
+const PILOTS_PART: u32 = 3;
+/// One may have so many times its share of what is left.
+const SHARES: u32 = 2;
+/// The least that each has.
+const MIN_PILOT: Duration = Duration::from_secs(3);
 
 /// The point at which a case is piloted: in a closed loop, with connections kept alive if the case has them.
 pub fn point(plan: &Plan, case: usize) -> Option<PointId> {
@@ -46,31 +79,82 @@ pub fn point(plan: &Plan, case: usize) -> Option<PointId> {
     })
 }
 
+/// How long a pilot goes on at the most, whatever the budget is.
+pub fn most(plan: &Plan) -> Duration {
+    ROUND * plan.measure.max_warmup
+}
+
+/// How long the pilot of one server and case goes on at the most, where so many are left, this one included, and those
+/// before took `spent`. One that needs more than its share may have that of another, which will need less.
+pub fn max_length(plan: &Plan, spent: Duration, left: usize) -> Duration {
+    let Some(budget_ns) = plan.measure.budget_ns else {
+        return most(plan);
+    };
+    let all_left = (Duration::from_nanos(budget_ns) / PILOTS_PART).saturating_sub(spent);
+    let share = all_left * SHARES / left.max(1) as u32;
+    share.min(all_left).max(MIN_PILOT).min(most(plan))
+}
+
+/// The baseline's server, which shows how fast the machine is.
+pub struct Yardstick<'y> {
+    server: &'y mut RunningServer,
+    engine: Engine,
+}
+
+impl<'y> Yardstick<'y> {
+    /// Opens its connections at a point. `proven`: what it answers.
+    pub fn new(
+        setup: &ServerSetup,
+        server: &'y mut RunningServer,
+        point: PointId,
+        proven: &Proven,
+    ) -> SubjectResult<Yardstick<'y>> {
+        server.process.wake()?;
+        Ok(Yardstick {
+            engine: setup.generator(server, point, proven, None, 0)?,
+            server,
+        })
+    }
+
+    /// Requests and the CPU time that they cost.
+    fn read(&mut self) -> SubjectResult<(u64, u64)> {
+        self.server.process.wake()?;
+        let before = self.server.read()?;
+        let record = self.server.load(&mut self.engine, BASELINE)?;
+        let after = self.server.read()?;
+        self.server.rest()?;
+        Ok((record.served, after.cpu_ns.saturating_sub(before.cpu_ns)))
+    }
+}
+
 /// The warming up of a server for a case.
-pub struct Warming<'a> {
+pub struct Warming<'a, 'y> {
     /// The server's cores in a block.
     cores: &'a [usize],
     alone: Vec<Engine>,
     crowded: Engine,
+    yardstick: Option<Yardstick<'y>>,
     /// CPU time and requests of each round's crowded part.
-    rounds: Vec<Batch>,
-    /// The last round at whose end the server was busy, from 1; 0: none. Later activity after [`QUIET`] rounds is not
-    /// the start-up any more.
+    batches: Vec<Batch>,
+    /// How old the server was at the end of each round.
+    ages: Vec<Age>,
+    began: Instant,
+    cpu_before_ns: u64,
+    /// The last round at whose end the server was busy, from 1; 0: none.
     last_busy: usize,
-    max_rounds: usize,
+    /// It has compiled what it was busy with, and is on its own cores.
+    settled: bool,
 }
 
-impl<'a> Warming<'a> {
-    /// Opens its connections, and lets the server use all cores. `cores`: those that it has in a block;
-    /// `point`: see [`point`].
+impl<'a, 'y> Warming<'a, 'y> {
+    /// Opens its connections. `cores`: those that it has in a block; `point`: see [`point`].
     pub fn new(
         setup: &ServerSetup,
-        server: &RunningServer,
-        cores: &'a [usize],
-        point: PointId,
+        server: &mut RunningServer,
+        (cores, point): (&'a [usize], PointId),
         proven: &Proven,
-    ) -> SubjectResult<Warming<'a>> {
-        server.free()?;
+        yardstick: Option<Yardstick<'y>>,
+    ) -> SubjectResult<Warming<'a, 'y>> {
         let plan = setup.plan;
         let case = plan.points[point].case;
         let of_case = |keep_alive: bool| {
@@ -83,95 +167,179 @@ impl<'a> Warming<'a> {
             cores,
             alone: alone.collect::<SubjectResult<_>>()?,
             crowded: setup.generator(server, point, proven, None, 0)?,
-            rounds: Vec::new(),
+            yardstick,
+            batches: Vec::new(),
+            ages: Vec::new(),
+            began: Instant::now(),
+            cpu_before_ns: server.read()?.cpu_ns,
             last_busy: 0,
-            max_rounds: plan.measure.max_warmup as usize,
+            settled: false,
         })
     }
 
-    /// Runs at least so many rounds, and more until the server is quiet or the most are done.
-    pub fn run_rounds(
+    /// Runs rounds until the server is steady, or for so long. Until it has compiled what it compiles, it has all cores.
+    pub fn find_level(
         &mut self,
         server: &mut RunningServer,
-        min_rounds: usize,
-    ) -> SubjectResult<()> {
-        while self.rounds.len() < min_rounds || !(self.is_quiet() || self.is_over()) {
+        longest: Duration,
+    ) -> SubjectResult<Option<Steady>> {
+        server.free()?;
+        loop {
             self.round(server)?;
-            if self.rounds.len() == self.last_busy + QUIET {
+            let level = steady_rounds(&self.batches, &self.ages);
+            let steady = self.settled && level.is_some_and(|level| level.reached);
+            if steady || self.began.elapsed() >= longest {
                 server.keep_on(self.cores)?;
+                return Ok(level);
+            }
+        }
+    }
+
+    /// Runs rounds until the server is at the level that a pilot found and has served as many requests as that took.
+    pub fn reach(&mut self, server: &mut RunningServer, pilot: &Pilot) -> SubjectResult<()> {
+        let Some(level) = lab_stats::steady::steady(pilot) else {
+            return Ok(());
+        };
+        let (mut needed, mut longest) = (level.age.requests, level.age.wall_ns);
+        if let Some(last) = pilot.ages.last().filter(|_| !level.reached) {
+            // It is measured at the age of the pilot's end.
+            (needed, longest) = (last.requests, last.wall_ns);
+        }
+        let longest = Duration::from_nanos(longest) * MAX_FACTOR as u32 + MAX_EXTRA;
+        server.free()?;
+        loop {
+            self.round(server)?;
+            let served = self.ages.last().map_or(0, |age| age.requests);
+            let is_old = self.settled && served >= needed;
+            let is_too_old = served >= MAX_FACTOR * needed && self.began.elapsed() >= longest;
+            let takes_too_long = self.began.elapsed() >= 2 * longest;
+            if is_old && self.is_at(&level, LAST_ROUNDS) || is_too_old || takes_too_long {
+                break;
+            }
+        }
+        server.keep_on(self.cores)
+    }
+
+    /// Loads a server that was idle while others were warmed up, until it is as it was: some collect garbage or forget code
+    /// meanwhile.
+    pub fn refresh(&mut self, server: &mut RunningServer, pilot: &Pilot) -> SubjectResult<()> {
+        let level = lab_stats::steady::steady(pilot);
+        server.keep_on(self.cores)?;
+        self.settled = true;
+        for _ in 0..MAX_REFRESHING {
+            self.round(server)?;
+            let is_at = |level: Steady| self.is_at(&level, 1);
+            if level.is_none_or(is_at) {
+                break;
             }
         }
         Ok(())
     }
 
-    fn is_quiet(&self) -> bool {
-        self.last_busy == 0 || self.rounds.len() >= 2 * self.last_busy + QUIET
+    /// Has the server serve so many requests, on the cores of its turns.
+    pub fn reach_age(&mut self, server: &mut RunningServer, requests: u64) -> SubjectResult<()> {
+        server.keep_on(self.cores)?;
+        let mut served = 0;
+        while served < requests {
+            let record = server.load(&mut self.crowded, STEP)?;
+            // One that fails all requests does not get any older.
+            served += record.served.max(1);
+        }
+        Ok(())
     }
 
-    fn is_over(&self) -> bool {
-        self.rounds.len() >= self.max_rounds
+    /// Whether the last rounds cost as much as the steady level.
+    fn is_at(&self, level: &Steady, last_rounds: usize) -> bool {
+        let rounds = self.batches.len();
+        let from = rounds.saturating_sub(last_rounds);
+        let wanted = match (level.ratio, &self.yardstick) {
+            (Some(ratio), Some(_)) => ratio,
+            // The machine may be slower than it was then.
+            (None, None) => MACHINE_FACTOR * level.cost_ns,
+            // Nothing to compare with.
+            _ => return true,
+        };
+        let last = log_levels(&self.batches[from..], &self.ages[from..]);
+        order::median(&last).is_some_and(|last| last <= wanted.ln() + TOLERANCE)
     }
 
     fn round(&mut self, server: &mut RunningServer) -> SubjectResult<()> {
         let before = server.read()?;
-        let record = server.load(&mut self.crowded, CROWDED)?;
+        let length = if self.settled { LOADED } else { CROWDED };
+        let record = server.load(&mut self.crowded, length)?;
         let after = server.read()?;
-        let each = ALONE / self.alone.len() as u32;
-        for alone in &mut self.alone {
-            server.load(alone, each)?;
+        let mut requests = record.served;
+        let (baseline_requests, baseline_cpu_ns) = match &mut self.yardstick {
+            Some(yardstick) => yardstick.read()?,
+            None => (0, 0),
+        };
+        if !self.settled {
+            let each = ALONE / self.alone.len() as u32;
+            for alone in &mut self.alone {
+                requests += server.load(alone, each)?.served;
+            }
+            let is_busy = server.is_busy(IDLE)?;
+            let round = self.batches.len() + 1;
+            if is_busy {
+                self.last_busy = round;
+            }
+            let calm = if self.last_busy == 0 {
+                NEVER_BUSY
+            } else {
+                QUIET
+            };
+            if round >= self.last_busy + calm {
+                self.settled = true;
+                server.keep_on(self.cores)?;
+            }
         }
-        let is_busy = server.is_busy(IDLE)?;
-        self.rounds.push(Batch {
+        let earlier = self.ages.last().map_or(0, |age| age.requests);
+        self.batches.push(Batch {
             operations: record.served.max(1),
             wall_ns: record.wall_ns,
             cpu_ns: after.cpu_ns.saturating_sub(before.cpu_ns),
             server_cpu_ns: None,
         });
-        let round = self.rounds.len();
-        if is_busy && (self.last_busy == 0 || round <= self.last_busy + QUIET) {
-            self.last_busy = round;
-        }
+        self.ages.push(Age {
+            requests: earlier + requests,
+            cpu_ns: server.read()?.cpu_ns.saturating_sub(self.cpu_before_ns),
+            wall_ns: self.began.elapsed().as_nanos() as u64,
+            baseline_requests,
+            baseline_cpu_ns,
+        });
         Ok(())
-    }
-
-    /// CPU time of each request, ns. A server's rate depends on the machine's load, its CPU time does not.
-    fn times(&self) -> Vec<f64> {
-        let cost = |b: &Batch| b.cpu_ns.max(1) as f64 / b.operations as f64;
-        self.rounds.iter().map(cost).collect()
     }
 }
 
-/// Warms a fresh server up until it is steady, or the most rounds are spent.
+/// Warms a fresh server up until it is steady, or its time is spent.
 pub fn pilot(
-    setup: &ServerSetup,
     server: &mut RunningServer,
-    cores: &[usize],
+    mut warming: Warming,
     point: PointId,
-    proven: &Proven,
+    longest: Duration,
 ) -> SubjectResult<Pilot> {
-    let mut warming = Warming::new(setup, server, cores, point, proven)?;
-    let mut look = FIRST_LOOK.min(warming.max_rounds);
-    let (steady_from, class) = loop {
-        warming.run_rounds(server, look)?;
-        let rounds = warming.rounds.len();
-        let classified = warmup::classify(&warming.times());
-        let steady = classified.steady_from.filter(|from| *from <= rounds / 2);
-        match steady {
-            Some(from) => break (from, classified.class),
-            None if warming.is_quiet() && rounds >= ENOUGH => {
-                break (warming.last_busy, classified.class);
+    let level = warming.find_level(server, longest)?;
+    let logs = log_levels(&warming.batches, &warming.ages);
+    let class = match level {
+        Some(level) if !level.reached => WarmUp::NoSteadyState,
+        Some(level) if level.from > 0 => {
+            let [before, after] = [&logs[..level.from], &logs[level.from..]].map(order::median);
+            if before > after {
+                WarmUp::Warming
+            } else {
+                WarmUp::Slowing
             }
-            None if warming.is_over() => break (rounds, classified.class),
-            None => look *= 2,
         }
+        _ => WarmUp::Flat,
     };
     Ok(Pilot {
         subject: 0,
         point,
-        operations: warming.rounds.last().map_or(1, |last| last.operations),
-        warmup_batches: (steady_from as u32).max(1),
+        operations: warming.batches.last().map_or(1, |last| last.operations),
+        warmup_batches: level.map_or(1, |level| level.from.max(1) as u32),
         class,
         cold_ns: 0,
-        batches: warming.rounds,
+        batches: warming.batches,
+        ages: warming.ages,
     })
 }

@@ -6,8 +6,8 @@ use lab_bench::{
     RunContext, Session, Stop, Turn, TurnRecord, TurnResult, Workload,
 };
 use lab_model::{
-    Batch, Case, Disturbance, Ending, Failure, Measure, Plan, Point, PointId, Reading, Run, Sample,
-    Subject, SubjectId,
+    Batch, BlockState, Case, Disturbance, Ending, Failure, Measure, Plan, Point, PointId, Reading,
+    Run, Sample, Subject, SubjectId,
 };
 use lab_store::RunWriter;
 use std::cell::{Cell, RefCell};
@@ -126,6 +126,10 @@ pub struct Fake<'a> {
     pub metrics: Vec<lab_model::Metric>,
     /// The block that is measured.
     pub block: u32,
+    /// So many blocks are served by one set of processes; `None`: each has its own.
+    pub blocks_of_set: Option<u32>,
+    /// The set, the blocks that it has served, and whether it is in one.
+    pub set: (u32, u32, bool),
 }
 
 impl<'a> Fake<'a> {
@@ -140,6 +144,8 @@ impl<'a> Fake<'a> {
             redoes_blocks: true,
             metrics: Vec::new(),
             block: 0,
+            blocks_of_set: None,
+            set: (0, u32::MAX, false),
         }
     }
 
@@ -176,6 +182,34 @@ impl Workload for Fake<'_> {
     fn finish(&mut self, _: &mut RunContext) -> Result<(), Stop> {
         self.journal.step(BuildStep::Finish);
         Ok(())
+    }
+
+    fn process_set(&mut self, context: &mut RunContext) -> Option<u32> {
+        self.blocks_of_set?;
+        if self.set.2 || !self.is_amid_set() {
+            let known = context
+                .run
+                .blocks
+                .iter()
+                .filter_map(|b| b.process_set)
+                .max();
+            self.set = (known.map_or(0, |set| set + 1), 0, false);
+        }
+        self.set.2 = true;
+        Some(self.set.0)
+    }
+
+    fn is_amid_set(&self) -> bool {
+        self.blocks_of_set.is_some_and(|blocks| self.set.1 < blocks)
+    }
+
+    fn keeps_processes(&mut self, state: BlockState) -> bool {
+        self.set.2 = false;
+        self.set.1 = self
+            .set
+            .1
+            .saturating_add(u32::from(state == BlockState::Complete));
+        self.is_amid_set()
     }
 
     fn begin_block(&mut self, number: u32, core: usize) {

@@ -4,6 +4,7 @@
 mod fake;
 mod load;
 mod new_kind;
+mod process_sets;
 mod recovery;
 mod redoing;
 mod schedule;

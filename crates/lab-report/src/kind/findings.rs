@@ -19,6 +19,9 @@ use std::collections::BTreeSet;
 /// Findings of an answer.
 pub const MOST: usize = 3;
 
+/// Reasons why servers are not compared, each in a sentence of its own.
+const MOST_REASONS: usize = 2;
+
 /// Operations of which one at least takes longer than what 99 % of them take at most.
 const FOR_P99: f64 = 100.0;
 
@@ -323,6 +326,12 @@ fn few_blocks(measured: &Measured) -> Option<String> {
             format!("With only {builds} builds, intervals assume that builds vary normally.")
         }
         1 => "One block says nothing of how blocks scatter.".into(),
+        _ if measured.has_nested_blocks() => {
+            let sets = measured.run.replicate_count();
+            format!(
+                "With only {sets} sets of processes, intervals assume that processes vary normally."
+            )
+        }
         n => format!("With only {n} blocks, intervals assume that blocks vary normally."),
     })
 }
@@ -390,8 +399,41 @@ fn missing(measured: &Measured) -> Option<String> {
             r.why
         )
     });
-    let sentences = [lacking, failed, alone, other_work];
+    let sentences = [not_steady(measured), lacking, failed, alone, other_work];
     say::paragraph(sentences.into_iter().flatten().chain(exits))
+}
+
+/// Servers that are not compared since their turns were not at their steady level: each with its reason, while they are
+/// few.
+fn not_steady(measured: &Measured) -> Option<String> {
+    let refusals = measured.refusals();
+    let refusals = refusals.filter(|r| r.kind == RefusalKind::NotSteady);
+    let mut reasons: Vec<(SubjectId, &str)> = Vec::new();
+    for refusal in refusals {
+        if !reasons
+            .iter()
+            .any(|(subject, _)| *subject == refusal.subject)
+        {
+            reasons.push((refusal.subject, &refusal.why));
+        }
+    }
+    let (told, more) = reasons.split_at(reasons.len().min(MOST_REASONS));
+    let sentences = told
+        .iter()
+        .map(|(subject, why)| format!("{} {why}.", measured.label(*subject)));
+    let names: Vec<String> = more.iter().map(|(s, _)| measured.label(*s)).collect();
+    let more = match names.len() {
+        0 => None,
+        1 => Some(format!(
+            "{} is not compared for the same reason.",
+            list(&names)
+        )),
+        _ => Some(format!(
+            "{} are not compared for such reasons, too.",
+            list(&names)
+        )),
+    };
+    say::paragraph(sentences.chain(more))
 }
 
 /// Each point with its name, for [`exceptions`].

@@ -55,6 +55,11 @@ impl<'a> Measured<'a> {
         self.plan.targets.len() > 1
     }
 
+    /// Whether several blocks share a set of processes, which is then the unit that counts.
+    pub fn has_nested_blocks(&self) -> bool {
+        self.run.replicate_count() < self.results.blocks as usize
+    }
+
     /// Whether anything is known of a place.
     pub fn knows(&self, place: SubjectScope) -> bool {
         self.cells.contains_key(&place)

@@ -66,9 +66,14 @@ fn ratios(measured: &Measured) -> String {
     if measured.results.comparisons.is_empty() {
         return String::new();
     }
+    let replicates = if measured.has_nested_blocks() {
+        "sets of processes"
+    } else {
+        "blocks"
+    };
     format!(
-        "Ratios are Hodges-Lehmann estimates over blocks. All ratios of the run that have a verdict hold together at {}, \
-         by flips of the signs of whole blocks; ratios of means hold one by one. Ratios within 1 ± {} count as \
+        "Ratios are Hodges-Lehmann estimates over {replicates}. All ratios of the run that have a verdict hold together \
+         at {}, by flips of the signs of whole {replicates}; ratios of means hold one by one. Ratios within 1 ± {} count as \
          equivalent.",
         say::percent(measured.results.level),
         say::percent(measured.results.margin),

@@ -2,6 +2,7 @@
 //! Documents: one builder for each kind of run, of parts that they share.
 
 mod agents;
+mod ages;
 pub mod audit;
 mod batches;
 mod between;

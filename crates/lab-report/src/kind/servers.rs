@@ -6,8 +6,8 @@ use super::say::{self, count};
 use super::scope::{PointGroup, Scope};
 use super::standings::Standings;
 use super::{
-    DocumentParts, cell, charts, costs, findings, hosts, load, load_sent, percentiles, scaling,
-    shift, slices, table,
+    DocumentParts, ages, cell, charts, costs, findings, hosts, load, load_sent, percentiles,
+    scaling, shift, slices, table,
 };
 use crate::chart::file_name;
 use crate::document::{Chart, Finding, Quantity, Section, Table, Tone};
@@ -45,6 +45,7 @@ pub fn parts(scope: &Scope, servers: &Servers) -> DocumentParts {
         linear_costs(&view),
         rates(&view),
         response_times(&view),
+        ages::section(scope),
         resources(&view),
         cases(&view),
         hosts::section(scope),

@@ -80,7 +80,7 @@ pub fn is_grave(kind: WarningKind) -> bool {
     use WarningKind as W;
     matches!(
         kind,
-        W::Agents | W::Errors | W::Saturated | W::Late | W::Overloaded
+        W::NotSteady | W::Agents | W::Errors | W::Saturated | W::Late | W::Overloaded
     )
 }
 

@@ -5,12 +5,19 @@ use super::peaks::{Peak, Peaks};
 use super::visits::{Visit, Visits};
 use crate::analysis::{Refusal, RefusalKind};
 use crate::refusals::{self, refused};
+use crate::results::{ServerAge, age_refusals};
 use lab_model::{Plan, PointId, Run, SubjectId};
 
-/// What is not compared: what failed, and servers that served nothing in some block, for which there is
-/// no ratio.
-pub fn refusals(run: &Run, plan: &Plan, visits: &Visits) -> Vec<Refusal> {
+/// What is not compared: what failed, servers that were not at their steady level, and servers that served nothing in
+/// some block, for which there is no ratio.
+pub fn refusals(run: &Run, plan: &Plan, visits: &Visits, ages: &[ServerAge]) -> Vec<Refusal> {
     let mut all = refusals::refusals(run, plan);
+    for refusal in age_refusals(plan, ages) {
+        let point = refusal.point.unwrap_or_default();
+        if !refused(&all, refusal.subject, point) {
+            all.push(refusal);
+        }
+    }
     let peaks = Peaks::of(plan, run);
     for point in 0..plan.points.len() {
         let idle = |subject| {

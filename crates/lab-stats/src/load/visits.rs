@@ -4,15 +4,19 @@
 use lab_model::{ErrorKind, Metric, Plan, PointId, Run, Slice, SliceTimes, SubjectId};
 use std::collections::BTreeMap;
 
-/// The complete blocks of a load run, reduced to visits.
+/// The complete blocks of a load run, reduced to visits. Blocks of one set of processes are one replicate.
 pub struct Visits<'r> {
     subjects: usize,
     points: usize,
-    /// By block, then point, then subject.
+    /// By replicate, then point, then subject.
     visits: Vec<Option<Visit<'r>>>,
+    /// By block, in the same order.
+    by_block: Vec<Option<Visit<'r>>>,
+    /// The replicate of each block.
+    replicates: Vec<usize>,
 }
 
-/// One server at one point in one block: all its slices together.
+/// One server at one point in one replicate: all its slices together.
 #[derive(Clone, Debug, Default)]
 pub struct Visit<'r> {
     slices: Vec<&'r Slice>,
@@ -51,31 +55,108 @@ impl<'r> Visits<'r> {
     /// does not have are left out.
     pub fn new(run: &'r Run, plan: &Plan) -> Visits<'r> {
         let (subjects, points) = (plan.subjects.len(), plan.points.len());
-        let mut visits = Vec::new();
-        for block in run.complete_blocks() {
-            let mut slices: Vec<Vec<&Slice>> = vec![Vec::new(); subjects * points];
+        let cells = subjects * points;
+        let replicates = run.replicates();
+        let count = replicates.iter().max().map_or(0, |last| last + 1);
+        let mut all: Vec<Vec<&Slice>> = vec![Vec::new(); cells * count];
+        let mut by_block = Vec::new();
+        for (block, replicate) in run.complete_blocks().zip(&replicates) {
+            let mut slices: Vec<Vec<&Slice>> = vec![Vec::new(); cells];
             for slice in &block.slices {
                 if slice.point < points && slice.subject < subjects {
-                    slices[slice.point * subjects + slice.subject].push(slice);
+                    let cell = slice.point * subjects + slice.subject;
+                    slices[cell].push(slice);
+                    all[replicate * cells + cell].push(slice);
                 }
             }
-            visits.extend(slices.into_iter().map(Visit::new));
+            if count < replicates.len() {
+                by_block.extend(slices.into_iter().map(Visit::new));
+            }
         }
         Visits {
             subjects,
             points,
-            visits,
+            visits: all.into_iter().map(Visit::new).collect(),
+            by_block,
+            replicates,
         }
     }
 
-    /// The visits to `subject` at `point`, one for each block in the order of time.
+    /// The visits to `subject` at `point`, one for each replicate in the order of time.
     pub fn of(
         &self,
         subject: SubjectId,
         point: PointId,
     ) -> impl Iterator<Item = Option<&Visit<'r>>> {
-        let blocks = self.visits.chunks((self.subjects * self.points).max(1));
-        blocks.map(move |block| block[point * self.subjects + subject].as_ref())
+        self.cells(&self.visits, subject, point)
+    }
+
+    fn cells<'v>(
+        &self,
+        visits: &'v [Option<Visit<'r>>],
+        subject: SubjectId,
+        point: PointId,
+    ) -> impl Iterator<Item = Option<&'v Visit<'r>>> + use<'v, 'r> {
+        let blocks = visits.chunks((self.subjects * self.points).max(1));
+        let cell = point * self.subjects + subject;
+        blocks.map(move |block| block[cell].as_ref())
+    }
+
+    /// The logarithm of the first server's value / the second's in each block that has both, by replicate.
+    pub fn logs_by_set(
+        &self,
+        [first, second]: [SubjectId; 2],
+        point: PointId,
+        value: impl Fn(&Visit) -> Option<f64>,
+    ) -> Vec<Vec<f64>> {
+        let of = |subject| self.cells(self.blocks(), subject, point);
+        let pairs = of(first).zip(of(second));
+        let logs = pairs.map(|(a, b)| Some((a.and_then(&value)? / b.and_then(&value)?).ln()));
+        self.sets(logs)
+    }
+
+    /// A server's value in each block that has one, by replicate.
+    pub fn values_by_set(
+        &self,
+        subject: SubjectId,
+        point: PointId,
+        value: impl Fn(&Visit) -> Option<f64>,
+    ) -> Vec<Vec<f64>> {
+        let visits = self.cells(self.blocks(), subject, point);
+        self.sets(visits.map(|visit| visit.and_then(&value)))
+    }
+
+    fn blocks(&self) -> &[Option<Visit<'r>>] {
+        // Where no blocks share their processes, a replicate is a block.
+        if self.by_block.is_empty() {
+            &self.visits
+        } else {
+            &self.by_block
+        }
+    }
+
+    fn sets(&self, by_block: impl Iterator<Item = Option<f64>>) -> Vec<Vec<f64>> {
+        let count = self.replicates.iter().max().map_or(0, |last| last + 1);
+        let mut sets = vec![Vec::new(); count];
+        for (value, &replicate) in by_block.zip(&self.replicates) {
+            sets[replicate].extend(value);
+        }
+        sets
+    }
+
+    /// The same, each replicate's mean: ratios are taken within blocks, and a set of processes counts once.
+    pub fn mean_logs(
+        &self,
+        pair: [SubjectId; 2],
+        point: PointId,
+        value: impl Fn(&Visit) -> Option<f64>,
+    ) -> Vec<Option<f64>> {
+        let sets = self.logs_by_set(pair, point, value).into_iter();
+        let mean = |set: Vec<f64>| {
+            let sum: f64 = set.iter().sum();
+            (!set.is_empty()).then(|| sum / set.len() as f64)
+        };
+        sets.map(mean).collect()
     }
 
     /// The visits of two servers at `point` in the blocks that have both; `None` if no block has.

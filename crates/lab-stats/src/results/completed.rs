@@ -13,6 +13,7 @@ pub(super) fn completed(basis: Basis, pairs: Vec<Pair>, mut results: Results) ->
         controls: &results.controls,
         pairs: &pairs,
         depending: &[],
+        ages: &[],
         errors: &[],
     });
     results.comparisons = pairs.into_iter().map(|pair| pair.comparison).collect();

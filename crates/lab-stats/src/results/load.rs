@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a load says: of servers that were there, or that the lab started.
 
+use super::ages::ages;
 use super::compare::ComparisonFamily;
 use super::judge::Basis;
 use super::levels::{BlockSummary, Blocks, Levels, key};
@@ -33,10 +34,11 @@ static LAG_TIMES: [Metric; 7] = [
 /// The results of a load.
 pub(crate) fn results(run: &Run, plan: &Plan) -> Results {
     let visits = Visits::new(run, plan);
+    let ages = ages(run, plan, &visits);
     let basis = Basis {
         run,
         plan,
-        refusals: refusals(run, plan, &visits),
+        refusals: refusals(run, plan, &visits, &ages),
         alpha: spending::alpha(run, plan),
     };
     let mut results = Results::default();
@@ -82,6 +84,7 @@ pub(crate) fn results(run: &Run, plan: &Plan) -> Results {
     results.rankings = compared.rankings;
     results.cells = levels.cells;
     results.controls = compared.controls;
+    results.ages = ages;
     results.warnings = warnings::of_load(&WarningBasis {
         basis: &basis,
         cells: &results.cells,
@@ -89,6 +92,7 @@ pub(crate) fn results(run: &Run, plan: &Plan) -> Results {
         pairs: &compared.pairs,
         depending: &depending,
         errors: &results.errors,
+        ages: &results.ages,
     });
     let pairs = compared.pairs.into_iter();
     results.comparisons = pairs.map(|pair| pair.comparison).collect();

@@ -4,7 +4,7 @@
 use super::Effect;
 use super::compare::ComparisonFamily;
 use super::judge::Basis;
-use super::levels::{Blocks, log_ratios};
+use super::levels::Blocks;
 use super::load_pairs::RATES;
 use super::means::{MeanScope, effect, overall};
 use crate::load::visits::{Visit, Visits};
@@ -44,8 +44,9 @@ pub(super) fn by_block(
 pub(super) fn over_points(family: &mut ComparisonFamily, visits: &Visits) {
     let plan = family.basis.plan;
     let logs = |subject, point| -> Blocks {
-        let of = |subject| by_block(visits, (subject, point), |v| v.server_ns_per_request());
-        log_ratios(&of(subject), &of(plan.baseline))
+        visits.mean_logs([subject, plan.baseline], point, |v| {
+            v.server_ns_per_request()
+        })
     };
     let scopes = cases(plan).flat_map(|case| [true, false].map(|keep_alive| (case, keep_alive)));
     for (case, keep_alive) in scopes {

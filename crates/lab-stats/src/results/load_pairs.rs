@@ -242,11 +242,9 @@ fn log_ratios(
     metric: &Metric,
 ) -> Blocks {
     let pairs = visits.of(subject, point).zip(visits.of(baseline, point));
-    let log = |a: &Visit, b: &Visit| Some((a.value(metric)? / b.value(metric)?).ln());
-    let logs = pairs.map(|(a, b)| Some((a?, b?)).map(|(a, b)| log(a, b)));
-    let logs: Vec<Option<Option<f64>>> = logs.collect();
-    if logs.iter().flatten().any(Option::is_none) {
+    let mut both = pairs.filter_map(|(a, b)| Some((a?, b?)));
+    if both.any(|(a, b)| a.value(metric).is_none() || b.value(metric).is_none()) {
         return Blocks::new();
     }
-    logs.into_iter().map(Option::flatten).collect()
+    visits.mean_logs([subject, baseline], point, |visit| visit.value(metric))
 }

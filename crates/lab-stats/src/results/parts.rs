@@ -144,6 +144,7 @@ impl Results {
         self.pausing.extend(part.pausing);
         self.biases.extend(part.biases);
         self.warm_ups.extend(part.warm_ups);
+        self.ages.extend(part.ages);
         self.errors.extend(part.errors);
         self.saturated.extend(part.saturated);
         self.statuses.extend(part.statuses);

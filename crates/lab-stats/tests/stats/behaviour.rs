@@ -635,6 +635,7 @@ fn pilots_without_steady_state_and_unfit_hosts_are_warned_of() {
         class: WarmUp::NoSteadyState,
         cold_ns: 77,
         batches: vec![],
+        ages: Vec::new(),
     }];
     let what = "one core only".to_string();
     run.host.findings = vec![host::HostFinding {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One program: each more would be compiled and linked with the whole library again.
 
+mod ages;
 mod behaviour;
 mod best;
 mod between;
@@ -14,6 +15,7 @@ mod load;
 mod means;
 mod observed;
 mod power;
+mod process_sets;
 mod properties;
 mod reference;
 mod results;

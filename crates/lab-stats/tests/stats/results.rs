@@ -176,6 +176,7 @@ fn with_processes(run: &mut Run) {
             },
             cold_ns: scattered(1e7),
             batches: Vec::new(),
+            ages: Vec::new(),
         });
     }
 }

@@ -369,6 +369,7 @@ fn a_file_that_was_tampered_with_does_not_panic() {
         class: WarmUp::NoSteadyState,
         cold_ns: 1,
         batches: Vec::new(),
+        ages: Vec::new(),
     });
     let block = &mut run.blocks[0];
     block.slices[0].subject = 77;

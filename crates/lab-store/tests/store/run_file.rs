@@ -204,6 +204,7 @@ fn what_is_put_in_comes_out() {
         class: WarmUp::NoSteadyState,
         cold_ns: 77,
         batches: vec![sample(0).batch, sample(1).batch],
+        ages: Vec::new(),
     };
     let failure = Failure {
         subject: 0,

@@ -477,6 +477,7 @@ fn pilots(plan: &Plan, servers: &[Server]) -> Vec<Pilot> {
                 },
                 cold_ns: (server.start_ms.1 * 1e6) as u64,
                 batches: Vec::new(),
+                ages: Vec::new(),
             });
         }
     }

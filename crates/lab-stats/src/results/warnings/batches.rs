@@ -52,7 +52,7 @@ fn few_blocks(run: &Run, plan: &Plan, pairs: &[&Pair]) -> Option<Warning> {
             let needed = family::blocks_needed(plan.measure.alpha, 1)?;
             (alone(run, plan, pairs.is_empty())?, needed)
         }
-        Some(pair) => (shortfall(pair), pair.ratio.needed),
+        Some(pair) => (shortfall(run, pair), pair.ratio.needed),
     };
     let text = format!("{shortage}. {}.", more_time(run, plan, needed));
     Some(Warning::new(WarningKind::FewBlocks, text))

@@ -319,7 +319,7 @@ impl Naming<'_> {
     fn few_blocks(&self) -> Option<Warning> {
         let text = match fewest(self.evidence.pairs) {
             None => alone(self.run, self.plan, self.evidence.pairs.is_empty())?,
-            Some(pair) => shortfall(pair),
+            Some(pair) => shortfall(self.run, pair),
         };
         let text = format!("{text}. Give the run more time (--for).");
         Some(Warning::new(WarningKind::FewBlocks, text))

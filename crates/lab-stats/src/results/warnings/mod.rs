@@ -15,7 +15,7 @@ pub(super) use load::of_load;
 
 use super::compare::Pair;
 use super::judge::Basis;
-use super::{Cell, Control, Warning, WarningKind};
+use super::{Cell, Control, ServerAge, Warning, WarningKind};
 use crate::family;
 use crate::load::quantiles;
 use crate::load::visits::per_10_000;
@@ -35,6 +35,8 @@ pub(super) struct WarningBasis<'e> {
     pub depending: &'e [Depending],
     /// Requests that failed.
     pub errors: &'e [(SubjectId, PointId, ErrorKind, u64)],
+    /// How old servers were.
+    pub ages: &'e [ServerAge],
 }
 
 /// Whether the blocks of a subject's own figures depend on each other.
@@ -54,14 +56,19 @@ fn fewest<'p>(pairs: impl IntoIterator<Item = &'p Pair>) -> Option<&'p Pair> {
 }
 
 /// What its few blocks mean for a comparison, without a full stop.
-fn shortfall(pair: &Pair) -> String {
+fn shortfall(run: &Run, pair: &Pair) -> String {
     let Ratio { values, needed, .. } = pair.ratio;
+    let blocks = if run.replicate_count() < run.complete_blocks().count() {
+        "sets of processes"
+    } else {
+        "blocks"
+    };
     match values {
         0 | 1 => "One block says nothing of how blocks scatter: no comparison has an interval, and no winner is named"
             .into(),
         n => format!(
-            "There are {n} blocks: intervals of comparisons assume that blocks scatter normally, and alike for all \
-             that is compared. From {needed} blocks on they assume neither"
+            "There are {n} {blocks}: intervals of comparisons assume that {blocks} scatter normally, and alike for all \
+             that is compared. From {needed} {blocks} on they assume neither"
         ),
     }
 }

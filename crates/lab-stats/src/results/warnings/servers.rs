@@ -5,7 +5,7 @@
 use super::server::{Loaded, ServerCells, interrupted, percent_of_errors, warning, whole_percent};
 use super::{disturbances, failed, fewest, list, percent, places, shortfall, tails, unfit};
 use crate::load::peaks::calibrating_blocks;
-use crate::results::{Warning, WarningKind};
+use crate::results::{AgeState, Warning, WarningKind, age_sentence};
 use lab_model::{ErrorKind, Metric, WarmUp};
 use std::collections::BTreeMap;
 use std::ops::Deref;
@@ -16,6 +16,7 @@ pub(super) fn of_servers(loaded: &Loaded) -> Vec<Warning> {
     let found = Counting(loaded);
     let mut all: Vec<Warning> = interrupted(run).into_iter().collect();
     all.extend(failed(run, plan));
+    all.extend(found.not_steady());
     all.extend(found.errors());
     all.extend(found.saturated());
     all.extend(found.came_late());
@@ -181,7 +182,7 @@ impl Counting<'_> {
     }
 
     fn few_blocks(&self) -> Option<Warning> {
-        let shortfall = shortfall(fewest(self.evidence.pairs)?);
+        let shortfall = shortfall(self.run, fewest(self.evidence.pairs)?);
         let text = format!("{shortfall}. Give the run more time (--for).");
         Some(Warning::new(WarningKind::FewBlocks, text))
     }
@@ -250,6 +251,27 @@ impl Counting<'_> {
         };
         let found = pairs.iter().filter(|pair| pair.ratio.dependent);
         Some(Warning::about(WarningKind::Dependent, text, places(found)))
+    }
+
+    /// Servers whose turns say nothing of their steady state.
+    fn not_steady(&self) -> Option<Warning> {
+        let all = self.evidence.ages.iter();
+        let off: Vec<_> = all.filter(|age| age.state != AgeState::Steady).collect();
+        let several = self.plan.cases.len() > 1;
+        let sentences = off.iter().map(|age| {
+            let name = &self.plan.subjects[age.subject].name;
+            let case = &self.plan.cases[self.plan.points[age.point].case].name;
+            let place = if several {
+                format!(" ({case})")
+            } else {
+                String::new()
+            };
+            format!("{name}{place} {}", age_sentence(age))
+        });
+        let text = sentences.collect::<Vec<_>>().join(". ");
+        let places = off.iter().map(|age| (age.subject, Some(age.point)));
+        (!off.is_empty())
+            .then(|| Warning::about(WarningKind::NotSteady, format!("{text}."), places))
     }
 
     fn no_steady_state(&self) -> Option<Warning> {

@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Servers at their steady state, measured by another generator: do the intervals of `benchlab run rest` hold it?
+
+    benches/rest/steady.py [--subjects ada-server,node,…] [--runs quick,default,thorough] [--output FILE]
+
+Every server is warmed up by `wrk` (Debian's package) over 64 connections for 30 s, as the baseline's is. Then both are loaded in
+turns of 10 s, 60 s each; what a request costs is their CPU time from /proc, compilers and collectors included. The baseline's
+turns divide the speed of the machine out. After that benchlab measures the same servers at the same point, in a quick, a default
+and a thorough run. Each of its intervals must hold the independent ratio, or the run must have given no verdict; else the script
+ends with 1. It takes some three minutes a server, and the runs; the machine must have nothing else to do.
+"""
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import profiles
+from profiles import LAB, Failure, Served, bench
+
+BASELINE = "ada-server"
+PATH = "/api"
+CONNECTIONS = 64
+POINT = ["--cases", "json", "--set", f"connections={CONNECTIONS}", "--set", "keep_alive=yes", "--set", "load=closed"]
+RUNS = {"quick": ["--quick"], "default": [], "thorough": ["--thorough"]}
+SERVERS = ("c", "ada-embedded", "ada-server", "ada-rest", "rust", "go", "node", "python",
+           "java-jdk", "java-undertow", "java-jetty", "java-tomcat", "java-grizzly")
+
+
+def cpu_s(pid: int) -> float:
+    """CPU time of a process and its descendants, those that ended and were waited for included."""
+    children: dict[int, list[int]] = {}
+    times: dict[int, float] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            text = stat.read_text()
+        except OSError:
+            continue  # it has just ended
+        fields = text[text.rindex(")") + 2:].split()
+        number = int(stat.parent.name)
+        children.setdefault(int(fields[1]), []).append(number)
+        times[number] = sum(int(field) for field in fields[11:15]) / 100
+    total, waiting = 0.0, [pid]
+    while waiting:
+        one = waiting.pop()
+        total += times.get(one, 0.0)
+        waiting += children.get(one, [])
+    return total
+
+
+@dataclass
+class Load:
+    """What came of a load."""
+
+    requests: int
+    cpu_us: float
+    """CPU time of the server for a request."""
+
+
+def wrk(server: Served, core: int, seconds: int) -> Load:
+    """A closed loop on a server."""
+    before = cpu_s(server.pid)
+    command = ["taskset", "-c", str(core), "wrk", "-t1", "--timeout", "30s", f"-c{CONNECTIONS}", f"-d{seconds}s", server.url.rstrip("/") + PATH]
+    said = subprocess.run(command, capture_output=True, text=True, check=False, timeout=seconds + 60)
+    counted = re.search(r"(\d+) requests in", said.stdout)
+    if said.returncode or not counted or "Non-2xx" in said.stdout or "Socket errors" in said.stdout:
+        raise Failure(f"wrk on {server.name}: {said.stdout.strip()} {said.stderr.strip()}")
+    requests = int(counted.group(1))
+    return Load(requests, (cpu_s(server.pid) - before) / requests * 1e6)
+
+
+@dataclass
+class Truth:
+    """What was measured independently."""
+
+    cost_us: bench.Interval
+    ratio: bench.Interval
+    first_us: float
+    """In the first two seconds of load."""
+
+
+def truth(name: str, args: argparse.Namespace) -> Truth:
+    client, core = args.cores
+    with profiles.serving(BASELINE, core) as baseline, profiles.serving(name, core) as server:
+        first = wrk(server, client, 2)
+        wrk(server, client, args.warm_up)
+        wrk(baseline, client, 5)
+        costs, ratios = [], []
+        for _ in range(args.turns):
+            own, base = (wrk(one, client, args.turn) for one in (server, baseline))
+            costs.append(own.cpu_us)
+            ratios.append(own.cpu_us / base.cpu_us)
+    return Truth(bench.median(costs), bench.median(ratios), first.cpu_us)
+
+
+def intervals(lab: Path, run: str, names: list[str]) -> dict[str, tuple[str, tuple[float, float] | None]]:
+    """For each server the verdict of a run and its interval, where it has one."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [lab, "run", "rest", "--subjects", ",".join(names), *POINT, *RUNS[run], "--runs", folder]
+        subprocess.run([str(word) for word in command], cwd=profiles.ROOT, check=True, stdout=subprocess.DEVNULL)
+        (file,) = Path(folder).glob("*.lab")
+        report = [str(lab), "report", str(file), "--format", "json"]
+        said = subprocess.run(report, cwd=profiles.ROOT, check=True, capture_output=True, text=True)
+        rows = json.loads(said.stdout)["rows"]
+    found = {}
+    for row in rows:
+        if row["metric"]["id"] == "server_cpu" and row["params"] and row["subject"] in names:
+            ratio = row["ratio"] if row["verdict"] else None
+            bounds = (ratio["low"], ratio["high"]) if ratio and "low" in ratio else None
+            found[row["subject"]] = (row["verdict"] or "no verdict", bounds)
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--subjects", type=lambda text: text.split(","), default=list(SERVERS), help="[default: all of rest]")
+    parser.add_argument("--runs", type=lambda text: text.split(","), default=list(RUNS), help="[default: quick,default,thorough]")
+    parser.add_argument("--lab", type=Path, default=LAB, help="the program [default: the release build]")
+    profiles.add_options(parser)
+    parser.set_defaults(warm_up=30, turn=10, turns=6)
+    args = profiles.parse(parser, {"warm_up": 3, "turn": 1, "turns": 3, "runs": ["quick"]})
+    names = [name for name in args.subjects if name != BASELINE]
+    truths = {}
+    for name in names:
+        print(f"{name} under wrk", file=sys.stderr, flush=True)
+        truths[name] = truth(name, args)
+    said = {}
+    for run in args.runs:
+        print(f"benchlab, {run}", file=sys.stderr, flush=True)
+        said[run] = intervals(args.lab, run, [BASELINE, *names])
+    rows, wrong = [], []
+    for name in names:
+        known = truths[name]
+        row = [name, f"{known.first_us:.1f}", known.cost_us.text(1), known.ratio.text(2)]
+        for run in args.runs:
+            verdict, bounds = said[run].get(name, ("no verdict", None))
+            holds = bounds is None or bounds[0] <= known.ratio.high and known.ratio.low <= bounds[1]
+            row.append(verdict if bounds is None else f"{bounds[0]:.2f} to {bounds[1]:.2f}{'' if holds else ' **misses**'}")
+            wrong += [] if holds else [f"{name}, {run}"]
+        rows.append(row)
+    head = ["server", "first 2 s, µs", "steady, µs", f"of {BASELINE}'s", *args.runs]
+    made = bench.paragraph(f"""Made by `benches/rest/steady.py` on {bench.machine()}: CPU time of a request of `GET {PATH}` over
+        {CONNECTIONS} connections, the server on one core; under wrk for {args.warm_up} s, then for {args.turns} turns of
+        {args.turn} s beside {BASELINE}; then the intervals of benchlab's runs, as multiples of {BASELINE}'s.""")
+    bench.publish(args, f"{made}\n\n{bench.table(head, rows)}\n")
+    if wrong:
+        raise Failure(f"intervals that do not hold the independent ratio: {'; '.join(wrong)}")
+
+
+if __name__ == "__main__":
+    bench.run(main)

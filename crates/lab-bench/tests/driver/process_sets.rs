@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Blocks that share a set of processes.
+
+use crate::fake::{Act, BuildStep, Fake, File, TURN_NS, plan, stolen};
+use lab_bench::{Fault, Opening};
+use lab_model::{BlockState, Ending, Measure, Plan};
+
+/// Two subjects, two points, one mirrored pair.
+const BLOCK_NS: u64 = 8 * TURN_NS;
+
+fn nested(budget_blocks: u64) -> Plan {
+    let plan = plan(2, 100);
+    Plan {
+        measure: Measure {
+            max_process_sets: Some(3),
+            budget_ns: Some(budget_blocks * BLOCK_NS),
+            ..plan.measure.clone()
+        },
+        ..plan
+    }
+}
+
+fn fake() -> Fake<'static> {
+    Fake {
+        opening: Opening::Target,
+        blocks_of_set: Some(2),
+        ..Fake::steady(&[100_000; 2])
+    }
+}
+
+#[test]
+fn processes_serve_their_blocks_and_end_then() {
+    let (plan, fake) = (nested(100), fake());
+    let file = File::new(&plan);
+    let journal = fake.journal.clone();
+    assert_eq!(file.measure(&plan, fake).unwrap(), Ending::Blocks);
+    assert_eq!(file.run().replicates(), [0, 0, 1, 1, 2, 2]);
+    let quits = |subject| journal.count(|step| *step == BuildStep::Quit(subject));
+    assert_eq!([quits(0), quits(1)], [3, 3]);
+    let steps = journal.steps.borrow();
+    let position = |wanted| steps.iter().position(|step| *step == wanted).unwrap();
+    let second = steps
+        .iter()
+        .position(|s| matches!(s, BuildStep::Block(1, _)))
+        .unwrap();
+    assert!(second < position(BuildStep::Quit(0)));
+}
+
+#[test]
+fn whoever_was_warmed_up_serves_all_its_blocks() {
+    // After two blocks a third one fits; the set that it begins has a fourth.
+    let plan = nested(3);
+    let file = File::new(&plan);
+    assert_eq!(file.measure(&plan, fake()).unwrap(), Ending::Budget);
+    assert_eq!(file.run().replicates(), [0, 0, 1, 1]);
+}
+
+#[test]
+fn a_run_that_is_resumed_begins_another_set() {
+    let plan = nested(100);
+    let file = File::new(&plan);
+    let interrupted = Fake {
+        script: Box::new(|block, _| match block {
+            1 => Act::Fail(Fault::Interrupted),
+            _ => Act::Batch(100_000),
+        }),
+        ..fake()
+    };
+    assert_eq!(
+        file.measure(&plan, interrupted).unwrap(),
+        Ending::Interrupted
+    );
+    assert_eq!(file.measure(&plan, fake()).unwrap(), Ending::Blocks);
+    let run = file.run();
+    assert_eq!(run.replicates(), [0, 1, 1, 2, 2]);
+    let first = run
+        .blocks
+        .iter()
+        .filter(|block| block.process_set == Some(0));
+    let states: Vec<BlockState> = first.map(|block| block.state).collect();
+    assert_eq!(states, [BlockState::Complete, BlockState::Incomplete]);
+}
+
+#[test]
+fn a_disturbed_block_is_measured_again_with_the_same_processes() {
+    let (plan, fake) = (nested(100), fake());
+    let file = File::new(&plan);
+    let journal = fake.journal.clone();
+    journal
+        .disturbances
+        .borrow_mut()
+        .extend([Default::default(), stolen()]);
+    assert_eq!(file.measure(&plan, fake).unwrap(), Ending::Blocks);
+    let sets: Vec<_> = file
+        .run()
+        .blocks
+        .iter()
+        .map(|b| (b.process_set, b.state))
+        .collect();
+    assert_eq!(sets[1], (Some(0), BlockState::Disturbed));
+    assert_eq!(sets[2], (Some(0), BlockState::Complete));
+    assert_eq!(journal.count(|step| *step == BuildStep::Quit(0)), 3);
+}

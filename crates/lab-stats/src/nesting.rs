@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Blocks nested in processes: how many sets of processes, and how many blocks of each, give the narrowest intervals in a
+//! given time.
+//!
+//! The process is the unit of replication: a set of processes counts with the mean of its blocks' log ratios. Its
+//! variance is σp² + σb² / k, where σp² is that between processes, σb² that between blocks of one process, and k the
+//! number of blocks. (Kalibera & Jones, *Rigorous benchmarking in reasonable time*, ISMM 2013, choose the same numbers
+//! from the same variances and costs.)
+
+use crate::load::visits::Visits;
+use crate::normal;
+use lab_model::Run;
+
+/// The most blocks that a set of processes serves.
+pub const MAX_BLOCKS: u32 = 8;
+/// Fewer sets say too little of how processes differ.
+const MIN_SETS: u32 = 2;
+/// Intervals of so many sets assume that they scatter normally; of a few more, which do not, they are wider.
+const MAX_ASSUMED_SETS: u32 = 5;
+/// From so many sets on intervals need no such assumption and are not much wider.
+const MIN_EXACT_SETS: u32 = 12;
+/// An interval of 12 sets or more is about so many standard errors to each side, over a handful of comparisons.
+const EXACT_FACTOR: f64 = 3.2;
+/// The error probability of one of a handful of comparisons.
+const ALPHA: f64 = 0.01;
+
+/// Variances of the logarithm of a ratio.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Variances {
+    /// Between processes.
+    pub process: f64,
+    /// Between the blocks of a process.
+    pub block: f64,
+}
+
+/// How a run spends its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Design {
+    /// Sets of processes.
+    pub sets: u32,
+    /// Blocks that each serves.
+    pub blocks: u32,
+}
+
+/// What a set of processes and its blocks cost.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cost {
+    /// To start the processes of a set and to warm them up, s.
+    pub set_s: f64,
+    /// A block, s.
+    pub block_s: f64,
+}
+
+impl Variances {
+    /// Where nothing is known yet: processes differ as much as blocks do.
+    pub const UNKNOWN: Variances = Variances {
+        process: 1.0,
+        block: 1.0,
+    };
+
+    /// From the log ratios of comparisons, by set and block; pooled over the comparisons. `None`: no set has two blocks,
+    /// or there is only one.
+    pub fn estimate(comparisons: &[Vec<Vec<f64>>]) -> Option<Variances> {
+        let (mut within, mut within_freedom) = (0.0, 0.0);
+        let (mut between, mut between_freedom, mut blocks, mut sets) = (0.0, 0.0, 0.0, 0.0);
+        for comparison in comparisons {
+            let filled: Vec<&Vec<f64>> = comparison.iter().filter(|set| !set.is_empty()).collect();
+            let means: Vec<f64> = filled.iter().map(|set| mean(set)).collect();
+            for (set, centre) in filled.iter().zip(&means) {
+                within += set.iter().map(|x| (x - centre).powi(2)).sum::<f64>();
+                within_freedom += set.len() as f64 - 1.0;
+                blocks += 1.0 / set.len() as f64;
+                sets += 1.0;
+            }
+            let centre = mean(&means);
+            between += means.iter().map(|m| (m - centre).powi(2)).sum::<f64>();
+            between_freedom += (means.len() as f64 - 1.0).max(0.0);
+        }
+        if within_freedom < 1.0 || between_freedom < 1.0 {
+            return None;
+        }
+        let block = within / within_freedom;
+        // A set's mean scatters by the blocks that went into it, too.
+        let process = (between / between_freedom - block * blocks / sets).max(0.0);
+        Some(Variances { process, block })
+    }
+}
+
+impl Design {
+    /// The design with the narrowest intervals within some seconds, after so many sets that are done; `None`: not even the
+    /// fewest sets of one block each fit. `max_sets`: a run ends after so many.
+    pub fn choose(
+        cost: Cost,
+        variances: Variances,
+        remaining_s: f64,
+        done_sets: u32,
+        max_sets: u32,
+    ) -> Option<Design> {
+        let most = max_sets.saturating_sub(done_sets);
+        let allowed = |all: u32| {
+            all >= MIN_SETS && (all <= MAX_ASSUMED_SETS || all >= MIN_EXACT_SETS.min(max_sets))
+        };
+        let designs = (1..=most)
+            .filter(|sets| allowed(sets + done_sets))
+            .filter_map(|sets| {
+                let fitting = (remaining_s / f64::from(sets) - cost.set_s) / cost.block_s;
+                let blocks = (fitting.floor() as u32).min(MAX_BLOCKS);
+                (fitting >= 1.0).then_some(Design { sets, blocks })
+            });
+        designs.min_by(|a, b| {
+            let width = |d: &Design| half_width(variances, done_sets + d.sets, d.blocks);
+            width(a).total_cmp(&width(b))
+        })
+    }
+}
+
+/// Half the width of an interval, in logarithms.
+fn half_width(variances: Variances, sets: u32, blocks: u32) -> f64 {
+    let variance = (variances.process + variances.block / f64::from(blocks)) / f64::from(sets);
+    let factor = if sets >= MIN_EXACT_SETS {
+        EXACT_FACTOR
+    } else {
+        normal::student_upper_quantile(sets - 1, ALPHA / 2.0)
+    };
+    factor * variance.sqrt()
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+/// The sets of processes of a run whose blocks count: how many, and the blocks of the last one.
+pub fn sets_done(run: &Run) -> (u32, u32) {
+    let replicates = run.replicates();
+    let last = replicates.iter().max().copied();
+    let blocks = replicates.iter().filter(|set| Some(**set) == last).count();
+    (run.replicate_count() as u32, blocks as u32)
+}
+
+/// The variances of what a request costs the servers of a run, as a multiple of the baseline's cost; `None`: it has too
+/// few sets, or blocks in them.
+pub fn observed(run: &Run) -> Option<Variances> {
+    let plan = run.plan.as_ref()?;
+    let visits = Visits::new(run, plan);
+    let mut comparisons = Vec::new();
+    for point in (0..plan.points.len()).filter(|&point| !plan.is_open(point)) {
+        for subject in plan.compared().filter(|&s| s != plan.baseline) {
+            let pair = [subject, plan.baseline];
+            comparisons.push(visits.logs_by_set(pair, point, |v| v.server_ns_per_request()));
+        }
+    }
+    Variances::estimate(&comparisons)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CHEAP: Cost = Cost {
+        set_s: 0.1,
+        block_s: 2.0,
+    };
+    const DEAR: Cost = Cost {
+        set_s: 20.0,
+        block_s: 2.0,
+    };
+
+    #[test]
+    fn where_warming_up_is_dear_a_process_serves_several_blocks() {
+        let unknown = Variances::UNKNOWN;
+        let cheap = Design::choose(CHEAP, unknown, 30.0, 0, 12).unwrap();
+        assert_eq!((cheap.sets, cheap.blocks), (12, 1));
+        let dear = Design::choose(DEAR, unknown, 150.0, 0, 12).unwrap();
+        assert!(dear.sets <= 5 && dear.blocks >= 3, "{dear:?}");
+        assert_eq!(Design::choose(DEAR, unknown, 40.0, 0, 12), None);
+    }
+
+    #[test]
+    fn blocks_of_a_process_are_many_only_if_blocks_scatter() {
+        let steady_processes = Variances {
+            process: 0.0,
+            block: 1.0,
+        };
+        let steady_blocks = Variances {
+            process: 1.0,
+            block: 0.01,
+        };
+        let [many, few] = [steady_processes, steady_blocks]
+            .map(|v| Design::choose(DEAR, v, 110.0, 0, 12).unwrap());
+        assert!(
+            few.sets >= many.sets && few.blocks <= many.blocks,
+            "{many:?} {few:?}"
+        );
+    }
+
+    #[test]
+    fn variances_are_those_of_processes_and_blocks() {
+        let set = |level: f64| vec![level - 0.01, level + 0.01];
+        let comparison = vec![set(-0.1), set(0.1), set(0.0)];
+        let found = Variances::estimate(&[comparison]).unwrap();
+        assert!((found.block - 0.0002).abs() < 1e-9, "{found:?}");
+        assert!((found.process - (0.01 - 0.0001)).abs() < 1e-9, "{found:?}");
+        assert_eq!(Variances::estimate(&[vec![vec![0.1], vec![0.2]]]), None);
+        assert_eq!(Variances::estimate(&[]), None);
+    }
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The level at which a server is steady, as a long pilot found it, and the age at which it got there.
+//!
+//! A shared machine changes its speed while a server warms up, so the cost of a request is divided by what a request
+//! costs the baseline right afterwards. Change points ([`warmup::change_points`]) then say where the level began at
+//! which the pilot ended, and a server whose level still falls within that stretch is not steady yet.
+
+use crate::{order, warmup};
+use lab_model::{Age, Batch, Pilot};
+
+/// What an added change point costs: this × ln(rounds), in units of the noise's variance.
+const PENALTY: f64 = 6.0;
+/// The shortest stretch of one level, in rounds.
+const MIN_STRETCH: usize = 4;
+/// A server is steady after at least so many rounds of one level, and a third of all its requests at that level.
+const MIN_STEADY_ROUNDS: usize = 10;
+const STEADY_FRACTION: f64 = 1.0 / 3.0;
+/// Levels within this of each other, in logarithms, are the same level.
+const SAME_LEVEL: f64 = 0.03;
+/// The least scale of noise, in logarithms.
+const MIN_NOISE: f64 = 0.002;
+/// A fall counts if it is this many standard errors.
+const CERTAIN: f64 = 2.0;
+
+/// The level of a server at the end of its pilot.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Steady {
+    /// CPU time of a request, ns.
+    pub cost_ns: f64,
+    /// The same as a multiple of the baseline's at the same speed of the machine; `None`: it was not loaded.
+    pub ratio: Option<f64>,
+    /// Standard error of the logarithm of the level.
+    pub error: f64,
+    /// The first round at that level.
+    pub from: usize,
+    /// How old the server was when that level began.
+    pub age: Age,
+    /// It stayed at that level for long enough, and did not fall any more.
+    pub reached: bool,
+}
+
+/// The level at the end of a pilot; `None`: it was no server's, or has no rounds.
+pub fn steady(pilot: &Pilot) -> Option<Steady> {
+    steady_rounds(&pilot.batches, &pilot.ages)
+}
+
+/// The level at the end of some rounds and their ages.
+pub fn steady_rounds(batches: &[Batch], ages: &[Age]) -> Option<Steady> {
+    let rounds = batches.len().min(ages.len());
+    let (batches, ages) = (&batches[..rounds], &ages[..rounds]);
+    let last = ages.last()?;
+    let logs = log_levels(batches, ages);
+    let from = level_start(&logs);
+    let stretch = &logs[from..];
+    let noise = order::scatter_of_steps(stretch).max(MIN_NOISE);
+    let age = match from {
+        0 => Age::default(),
+        from => ages[from - 1],
+    };
+    let requests = (last.requests - age.requests) as f64;
+    let is_long =
+        stretch.len() >= MIN_STEADY_ROUNDS && requests >= STEADY_FRACTION * last.requests as f64;
+    let cost = median(stretch_costs(&batches[from..]))?;
+    Some(Steady {
+        cost_ns: cost,
+        ratio: has_baseline(ages).then(|| median(stretch.to_vec()).map_or(1.0, f64::exp)),
+        error: noise * (std::f64::consts::FRAC_PI_2 / stretch.len() as f64).sqrt(),
+        from,
+        age,
+        reached: is_long && !still_falls(stretch, noise),
+    })
+}
+
+/// The logarithm of what a request cost in each round: as a multiple of the baseline's cost, where it is known.
+pub fn log_levels(batches: &[Batch], ages: &[Age]) -> Vec<f64> {
+    let divided = has_baseline(ages);
+    let levels = batches.iter().zip(ages).map(|(batch, age)| {
+        let own = cost(batch.cpu_ns, batch.operations);
+        let baseline = cost(age.baseline_cpu_ns, age.baseline_requests);
+        if divided {
+            (own / baseline).ln()
+        } else {
+            own.ln()
+        }
+    });
+    levels.collect()
+}
+
+/// The mean CPU time of the first so many requests, ns; `None`: the pilot had fewer.
+pub fn cost_of_first(pilot: &Pilot, requests: u64) -> Option<f64> {
+    if requests <= 1 {
+        return (pilot.cold_ns > 0).then_some(pilot.cold_ns as f64);
+    }
+    let end = pilot.ages.iter().position(|age| age.requests >= requests)?;
+    let (before, after) = match end {
+        0 => (Age::default(), pilot.ages[0]),
+        end => (pilot.ages[end - 1], pilot.ages[end]),
+    };
+    let span = (after.requests - before.requests).max(1) as f64;
+    let part = (requests - before.requests) as f64 / span;
+    let cpu_ns = before.cpu_ns as f64 + part * (after.cpu_ns - before.cpu_ns) as f64;
+    Some(cpu_ns / requests as f64)
+}
+
+fn has_baseline(ages: &[Age]) -> bool {
+    ages.iter().all(|age| age.baseline_requests > 0)
+}
+
+fn cost(cpu_ns: u64, requests: u64) -> f64 {
+    cpu_ns.max(1) as f64 / requests.max(1) as f64
+}
+
+fn stretch_costs(batches: &[Batch]) -> Vec<f64> {
+    let costs = batches.iter().map(|b| cost(b.cpu_ns, b.operations));
+    costs.collect()
+}
+
+fn median(values: Vec<f64>) -> Option<f64> {
+    order::median(&values)
+}
+
+/// The first round of the last level: stretches before the last one belong to it while they are of the same level.
+fn level_start(logs: &[f64]) -> usize {
+    if logs.len() < 2 * MIN_STRETCH {
+        return 0;
+    }
+    let noise = order::scatter_of_steps(logs).max(MIN_NOISE);
+    let changes = warmup::change_points(logs, PENALTY * noise * noise, MIN_STRETCH);
+    let mut from = changes.last().copied().unwrap_or(0);
+    for &start in changes.iter().rev().skip(1).chain(&[0]) {
+        if start >= from {
+            continue;
+        }
+        let [before, after] =
+            [&logs[start..from], &logs[from..]].map(|s| order::median(s).unwrap_or(0.0));
+        if (before - after).abs() > SAME_LEVEL {
+            break;
+        }
+        from = start;
+    }
+    from
+}
+
+/// Whether the second half of a stretch is cheaper than the first by more than the same level and by more than noise.
+fn still_falls(stretch: &[f64], noise: f64) -> bool {
+    let (first, second) = stretch.split_at(stretch.len() / 2);
+    let fall = order::median(first).unwrap_or(0.0) - order::median(second).unwrap_or(0.0);
+    let error = noise * (std::f64::consts::FRAC_PI_2 * 4.0 / stretch.len() as f64).sqrt();
+    fall > SAME_LEVEL && fall > CERTAIN * error
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bootstrap::SplitMix64;
+
+    /// Rounds of a server whose request costs `cost(n)` after n requests, on a machine whose speed wanders.
+    fn rounds(count: usize, cost: impl Fn(f64) -> f64) -> (Vec<Batch>, Vec<Age>) {
+        let mut random = SplitMix64::new(7);
+        let mut uniform = move || random.next() as f64 / u64::MAX as f64;
+        let (mut batches, mut ages, mut age) = (Vec::new(), Vec::new(), Age::default());
+        for _ in 0..count {
+            let speed = 1.0 + 0.5 * uniform();
+            let noise = |u: f64| 0.97 + 0.06 * u;
+            let own_ns = cost(age.requests as f64) * speed * noise(uniform());
+            let requests = (50e6 / own_ns) as u64;
+            let baseline_ns = 6_000.0 * speed * noise(uniform());
+            age.requests += requests;
+            age.cpu_ns += 50_000_000;
+            age.wall_ns += 60_000_000;
+            age.baseline_requests = 1000;
+            age.baseline_cpu_ns = (1000.0 * baseline_ns) as u64;
+            ages.push(age);
+            batches.push(Batch {
+                operations: requests,
+                wall_ns: 50_000_000,
+                cpu_ns: 50_000_000,
+                server_cpu_ns: None,
+            });
+        }
+        (batches, ages)
+    }
+
+    #[test]
+    fn a_server_that_gets_cheaper_is_steady_where_it_stops() {
+        let (batches, ages) = rounds(120, |n| if n < 40_000.0 { 60_000.0 } else { 20_000.0 });
+        let found = steady_rounds(&batches, &ages).unwrap();
+        assert!(found.reached, "{found:?}");
+        assert!((35_000..50_000).contains(&found.age.requests), "{found:?}");
+        assert!(
+            (found.ratio.unwrap() / (20.0 / 6.0) - 1.0).abs() < 0.05,
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn one_that_still_falls_is_not_steady() {
+        let (batches, ages) = rounds(120, |n| 15_000.0 + 60_000.0 / (1.0 + n / 40_000.0));
+        let found = steady_rounds(&batches, &ages).unwrap();
+        assert!(!found.reached, "{found:?}");
+        let (batches, ages) = rounds(8, |_| 6_000.0);
+        assert!(!steady_rounds(&batches, &ages).unwrap().reached);
+    }
+
+    #[test]
+    fn one_that_never_changes_is_steady_from_the_first_request() {
+        let (batches, ages) = rounds(40, |_| 6_000.0);
+        let found = steady_rounds(&batches, &ages).unwrap();
+        assert!(found.reached && found.age.requests == 0, "{found:?}");
+    }
+
+    #[test]
+    fn the_first_requests_cost_their_mean() {
+        let (batches, ages) = rounds(100, |_| 10_000.0);
+        let pilot = Pilot {
+            subject: 0,
+            point: 0,
+            operations: 1,
+            warmup_batches: 1,
+            class: lab_model::WarmUp::Flat,
+            cold_ns: 900_000,
+            batches,
+            ages,
+        };
+        assert_eq!(cost_of_first(&pilot, 1), Some(900_000.0));
+        let last = pilot.ages.last().unwrap();
+        let all = cost_of_first(&pilot, last.requests).unwrap();
+        assert!((all - last.cpu_ns as f64 / last.requests as f64).abs() < 1.0);
+        assert_eq!(cost_of_first(&pilot, last.requests + 1), None);
+    }
+}
