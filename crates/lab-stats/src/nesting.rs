@@ -120,7 +120,7 @@ fn half_width(variances: Variances, sets: u32, blocks: u32) -> f64 {
     let factor = if sets >= MIN_EXACT_SETS {
         EXACT_FACTOR
     } else {
-        normal::student_upper_quantile(sets - 1, ALPHA / 2.0)
+        normal::student_upper_quantile(f64::from(sets - 1), ALPHA / 2.0)
     };
     factor * variance.sqrt()
 }

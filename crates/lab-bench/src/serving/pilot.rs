@@ -54,11 +54,15 @@ const MAX_REFRESHING: usize = 10;
 
 /// A process that is not at the level after so many times the requests that the pilot needed is measured all the same:
 /// its turns show it.
-const MAX_FACTOR: u64 = 2;
+const MAX_FACTOR: u32 = 2;
 const MAX_EXTRA: Duration = Duration::from_secs(2);
 
 /// A stretch of load on the way to an age: the age is exceeded by less than that.
 const STEP: Duration = Duration::from_millis(2);
+
+/// A pilot goes on until so many requests in this part of its longest time, as a divisor.
+const TOLD_REQUESTS: u64 = 100_000;
+const TOLD_PART: u32 = 4;
 
 /// All pilots of a run with a budget take about this part of it, as a divisor.
 const PILOTS_PART: u32 = 3;
@@ -188,7 +192,11 @@ impl<'a, 'y> Warming<'a, 'y> {
             self.round(server)?;
             let level = steady_rounds(&self.batches, &self.ages);
             let steady = self.settled && level.is_some_and(|level| level.reached);
-            if steady || self.began.elapsed() >= longest {
+            let elapsed = self.began.elapsed();
+            // What the first 100,000 cost is told where there is time for it.
+            let served = self.ages.last().map_or(0, |age| age.requests);
+            let is_old = served >= TOLD_REQUESTS || elapsed >= longest / TOLD_PART;
+            if steady && is_old || elapsed >= longest {
                 server.keep_on(self.cores)?;
                 return Ok(level);
             }
@@ -200,20 +208,24 @@ impl<'a, 'y> Warming<'a, 'y> {
         let Some(level) = lab_stats::steady::steady(pilot) else {
             return Ok(());
         };
-        let (mut needed, mut longest) = (level.age.requests, level.age.wall_ns);
-        if let Some(last) = pilot.ages.last().filter(|_| !level.reached) {
-            // It is measured at the age of the pilot's end.
-            (needed, longest) = (last.requests, last.wall_ns);
-        }
-        let longest = Duration::from_nanos(longest) * MAX_FACTOR as u32 + MAX_EXTRA;
         server.free()?;
+        let end = pilot.ages.last().copied().unwrap_or_default();
         loop {
             self.round(server)?;
             let served = self.ages.last().map_or(0, |age| age.requests);
-            let is_old = self.settled && served >= needed;
-            let is_too_old = served >= MAX_FACTOR * needed && self.began.elapsed() >= longest;
-            let takes_too_long = self.began.elapsed() >= 2 * longest;
-            if is_old && self.is_at(&level, LAST_ROUNDS) || is_too_old || takes_too_long {
+            let elapsed = self.began.elapsed();
+            let is_over = if level.reached {
+                let longest = Duration::from_nanos(level.age.wall_ns) * MAX_FACTOR + MAX_EXTRA;
+                let needed = level.age.requests;
+                let is_old = self.settled && served >= needed;
+                let is_too_old = served >= u64::from(MAX_FACTOR) * needed && elapsed >= longest;
+                is_old && self.is_at(&level, LAST_ROUNDS) || is_too_old || elapsed >= 2 * longest
+            } else {
+                // It is measured at the age of the pilot's end.
+                let longest = Duration::from_nanos(end.wall_ns) + MAX_EXTRA;
+                self.settled && served >= end.requests || elapsed >= longest
+            };
+            if is_over {
                 break;
             }
         }
