@@ -13,6 +13,8 @@ use memchr::memmem::find;
 
 /// Bytes of a statement that are kept.
 const MAX_STATEMENT: usize = 16 << 20;
+/// Bytes of a statement in which an open literal is looked for, at each line that looks like a header.
+const MAX_LOOKED_AT: usize = 64 << 10;
 /// Offsets of zones are multiples of it, s.
 const OFFSET_STEP: i64 = 900;
 /// By how much the time of a log line may lie behind the end of its statement, s.
@@ -130,7 +132,8 @@ impl SlowLog {
             return false;
         }
         let is_mark = matches!(header, Header::Time | Header::User | Header::Duration);
-        !is_mark || (!text.ends_with(b";") && ends_within_quotes(text, Dialect::Mysql))
+        let is_looked_at = text.len() <= MAX_LOOKED_AT && !text.ends_with(b";");
+        !is_mark || (is_looked_at && ends_within_quotes(text, Dialect::Mysql))
     }
 
     fn header(&mut self, header: Header, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LineKind {
