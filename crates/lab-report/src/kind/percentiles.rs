@@ -89,8 +89,7 @@ fn percentile_table(columns: &[PercentileColumn], title: &str) -> Table {
     ));
     let mut unknown = columns.iter().flat_map(|column| column.of.parts).flatten();
     if unknown.any(|time| time.level <= 0.0) {
-        let note =
-            "No interval: more blocks are needed for one (75 %: 13, 90 %: 36, from 95 % on: 59).";
+        let note = "No interval: more blocks are needed for one (75 %: 13, 80 and 90 %: 59, from 95 % on: 90).";
         table.notes.push(note.into());
     }
     table

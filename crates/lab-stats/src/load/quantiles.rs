@@ -31,17 +31,34 @@ pub struct Quantiles<const N: usize> {
 /// More blocks than this are taken in groups of neighbours: it bounds the work.
 const MOST_GROUPS: usize = 200;
 
-/// What happens in one block of 20 is seen in so many with 95 % certainty: ln 0.05 / ln 0.95.
-const MOST_NEEDED: u32 = 59;
+/// Blocks may stall, and none of those that were seen did: up to this share of blocks where an interval reaches for it.
+const STALLED_SHARE: f64 = 0.1;
+
+/// So many blocks show what happens in [`STALLED_SHARE`] of them with 95 % certainty: ln 0.05 / ln 0.9.
+const STALLS_SEEN: u32 = 29;
+
+/// So many blocks show what happens in one block of 20 with 95 % certainty: ln 0.05 / ln 0.95.
+const RARE_SEEN: u32 = 59;
+
+/// The least number of blocks for p99 and beyond. A tail that few blocks hold has no interval ([`MIN_CARRIERS`]), so that
+/// among those intervals that are given the ones of runs without any such block weigh more: with so many blocks they
+/// are few, too (`tests/stats/tails.rs`).
+const TAIL_SEEN: u32 = 90;
 
 /// A quantile has an interval if values above it are spread over at least this many blocks.
-const LEAST_CARRIERS: f64 = 6.0;
+const MIN_CARRIERS: f64 = 6.0;
 
 /// The least number of blocks for the interval of a quantile: so many that blocks whose requests all exceed it would
-/// show with 97.5 % certainty, and at the most [`MOST_NEEDED`].
+/// show with 97.5 % certainty; beyond the p75 [`RARE_SEEN`], and beyond the p90 [`TAIL_SEEN`].
 pub fn blocks_needed(per_10_000: u32) -> u32 {
-    let part = f64::from(per_10_000.min(9_999)) / 10_000.0;
-    ((0.025_f64.ln() / part.ln()).ceil() as u32).min(MOST_NEEDED)
+    match per_10_000 {
+        9001.. => TAIL_SEEN,
+        7501.. => RARE_SEEN,
+        _ => {
+            let part = f64::from(per_10_000) / 10_000.0;
+            (0.025_f64.ln() / part.ln()).ceil() as u32
+        }
+    }
 }
 
 /// The quantiles of a distribution over all of `blocks`, each interval at a level of `1 - alpha`, and how the
@@ -241,11 +258,18 @@ impl At<'_> {
             return Some(Interval::alone(estimate));
         }
         let t = normal::student_upper_quantile(f64::from(self.grouping.groups) - 1.0, alpha / 2.0);
-        let accepted = |row: usize| likelihood::is_mean_zero(&self.excess(row), t * t);
+        let accepted =
+            |row: usize, share: f64| likelihood::is_mean_zero(&self.excess(row, share), t * t);
         // The excess falls from value to value, so the accepted values have no gaps.
         let (row, rows) = (self.row, self.tails.values.len());
-        let low = partition(row, |row| !accepted(row));
-        let beyond = row + 1 + partition(rows - row - 1, |i| accepted(row + 1 + i));
+        let low = partition(row, |row| !accepted(row, self.share()));
+        let (share, beside) = (self.share(), self.share_beside_stalls());
+        let beyond = row
+            + 1
+            + partition(rows - row - 1, |i| {
+                let further = row + 1 + i;
+                accepted(further, share) || accepted(further, beside)
+            });
         Some(Interval {
             estimate,
             low: value(low),
@@ -258,7 +282,7 @@ impl At<'_> {
     /// Whether enough blocks were there, and enough of them hold what exceeds the quantile.
     fn has_interval(&self) -> bool {
         let chances = self.tails.blocks as u32 / self.grouping.apart;
-        chances >= blocks_needed(self.per_10_000) && self.carriers() >= LEAST_CARRIERS
+        chances >= blocks_needed(self.per_10_000) && self.carriers() >= MIN_CARRIERS
     }
 
     /// Over how many groups what reaches the quantile is spread: (Σn)² / Σn² (Kish, *Survey Sampling*, 1965).
@@ -272,9 +296,25 @@ impl At<'_> {
         above.iter().sum::<f64>().powi(2) / squares.max(f64::MIN_POSITIVE)
     }
 
-    /// For each group how many more requests exceed a value than the quantile's share of them.
-    fn excess(&self, row: usize) -> Vec<f64> {
-        let share = f64::from(10_000 - self.per_10_000) / 10_000.0;
+    /// The share of requests that exceed the quantile.
+    fn share(&self) -> f64 {
+        f64::from(10_000 - self.per_10_000) / 10_000.0
+    }
+
+    /// The share of requests that exceed the quantile in blocks without a stall, if so many others as may have escaped
+    /// the run exceed it altogether.
+    fn share_beside_stalls(&self) -> f64 {
+        let chances = self.tails.blocks as u32 / self.grouping.apart;
+        let stalled = if chances < STALLS_SEEN {
+            STALLED_SHARE
+        } else {
+            0.0
+        };
+        (self.share() - stalled) / (1.0 - stalled)
+    }
+
+    /// For each group how many more requests exceed a value than this share of them.
+    fn excess(&self, row: usize, share: f64) -> Vec<f64> {
         let above = self.tails.above(row).zip(self.tails.all());
         self.grouped(above.map(|(above, all)| above - share * all))
     }
@@ -327,7 +367,10 @@ pub fn ratio(tails: &[Tails; 2], per_10_000: u32, alpha: f64) -> Option<Ratio> {
     let [first, second] = quantiles_in_common(tails, per_10_000)?;
     let [a, b] = [&first, &second].map(|at| at.interval(alpha).map(at_least_1));
     let (a, b) = (a?, b?);
-    let common = correlation(&first.excess(first.row), &second.excess(second.row));
+    let common = correlation(
+        &first.excess(first.row, first.share()),
+        &second.excess(second.row, second.share()),
+    );
     let have_levels = a.level.min(b.level) > 0.0;
     let interval = quotient(&a, &b, if have_levels { common } else { 0.0 });
     Some(first.grouping.ratio(interval, per_10_000))

@@ -258,10 +258,12 @@ fn helpers(run: &Run, plan: &Plan) -> Vec<Bias> {
         let (cpu, wall): (Vec<f64>, Vec<f64>) = blocks.unzip();
         let alpha = plan.measure.alpha;
         let ratio = mean::ratio_of_means(&cpu, &wall, plan.seed, alpha)?;
+        // Helpers that no block has seen would only add to it.
+        let seen = mean::ratio_of_means_seen(&cpu, &wall, plan.seed, alpha)?;
         Some(Bias {
             subject,
             kind: BiasKind::Helpers,
-            stands_out: ratio.low > 1.0 + plan.measure.margin,
+            stands_out: seen.level > 0.0 && seen.low > 1.0 + plan.measure.margin,
             ratio,
         })
     };

@@ -14,10 +14,7 @@ pub(crate) fn cost(
     seed: u64,
     alpha: f64,
 ) -> Option<(u32, Interval)> {
-    let measured = visits.iter().flatten();
-    let (means, typical): (Vec<f64>, Vec<f64>) = measured
-        .map(|visit| (visit.mean_wall_ns, visit.wall_ns))
-        .unzip();
+    let [means, typical] = times(visits);
     let ratio = mean::ratio_of_means(&means, &typical, seed, alpha)?;
     let cost = Interval {
         estimate: ratio.estimate - 1.0,
@@ -26,6 +23,14 @@ pub(crate) fn cost(
         level: ratio.level,
     };
     Some((means.len() as u32, cost))
+}
+
+/// The mean and the typical times of blocks.
+fn times(visits: &[Option<&BatchFigures>]) -> [Vec<f64>; 2] {
+    let measured = visits.iter().flatten();
+    let times = measured.map(|visit| (visit.mean_wall_ns, visit.wall_ns));
+    let (means, typical) = times.unzip();
+    [means, typical]
 }
 
 /// Of the places where pauses cost more than the margin, at a level that holds for all of them together, the one
@@ -38,17 +43,18 @@ pub(crate) fn most(basis: &Basis, table: &BatchTable, cells: &[Cell]) -> Option<
         .filter(|cell| cell.key.metric == Metric::PAUSES);
     let all: Vec<&Cell> = all.filter(|cell| is_compared(&cell.key)).collect();
     let alpha = plan.measure.alpha / all.len().max(1) as f64;
-    let exceeds = |interval: &Interval| interval.low > plan.measure.margin;
-    // An interval at a higher level is wider, so most need not be computed.
-    let some = all
+    let may_exceed = all
         .iter()
-        .filter(|cell| cell.value.interval().is_some_and(exceeds));
-    let sure = some.filter(|cell| {
+        .filter(|cell| cell.value.value() > plan.measure.margin);
+    // Pauses that no block has would only add to the cost.
+    let sure = may_exceed.filter(|cell| {
         let Some(point) = cell.key.point else {
             return false;
         };
         let visits: Vec<Option<&BatchFigures>> = table.visits(cell.key.subject, point).collect();
-        cost(&visits, plan.seed, alpha).is_some_and(|(_, cost)| exceeds(&cost))
+        let [means, typical] = times(&visits);
+        let ratio = mean::ratio_of_means_seen(&means, &typical, plan.seed, alpha);
+        ratio.is_some_and(|ratio| ratio.level > 0.0 && ratio.low > 1.0 + plan.measure.margin)
     });
     let most = sure.max_by(|a, b| a.value.value().total_cmp(&b.value.value()));
     most.map(|cell| cell.key.clone())

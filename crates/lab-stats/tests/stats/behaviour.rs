@@ -354,7 +354,7 @@ fn other_settings_are_refused_with_both_values_named() {
 
 #[test]
 fn the_mean_counts_pauses_that_the_typical_time_leaves_out() {
-    let mut run = measured(&[0.9], 12);
+    let mut run = measured(&[0.9], 80);
     let pauses = |run: &Run| interval(&results(run), 1, 0, &Metric::PAUSES);
     assert!(pauses(&run).high < 0.01, "{:?}", pauses(&run));
     for block in &mut run.blocks {
@@ -373,14 +373,14 @@ fn the_mean_counts_pauses_that_the_typical_time_leaves_out() {
 /// A pause that one block in ten has: half as long again.
 #[test]
 fn a_pause_in_some_blocks_is_in_the_mean() {
-    let mut run = measured(&[1.0], 40);
+    let mut run = measured(&[1.0], 80);
     for block in run.blocks.iter_mut().step_by(10) {
         for sample in block.samples.iter_mut().filter(|s| s.subject == 1) {
             sample.batch.wall_ns = sample.batch.wall_ns * 3 / 2;
         }
     }
-    let results = results(&run);
-    let mean = results.comparison(1, 0, &Metric::MEAN_WALL).unwrap().ratio;
+    let found = results(&run);
+    let mean = found.comparison(1, 0, &Metric::MEAN_WALL).unwrap().ratio;
     assert!((1.03..1.07).contains(&mean.estimate), "{mean:?}");
     assert!(mean.low < 1.05 && 1.05 < mean.high, "{mean:?}");
     // The interval follows the skew.
@@ -388,6 +388,10 @@ fn a_pause_in_some_blocks_is_in_the_mean() {
         mean.high / mean.estimate > mean.estimate / mean.low,
         "{mean:?}"
     );
+    run.blocks.truncate(79);
+    let fewer = results(&run);
+    let mean = fewer.comparison(1, 0, &Metric::MEAN_WALL).unwrap().ratio;
+    assert_eq!(mean.level, 0.0, "a rare pause may be in none of 79 blocks");
 }
 
 #[test]

@@ -231,9 +231,11 @@ fn equal_servers_have_no_winner() {
 
 #[test]
 fn a_slower_server_is_found_in_every_respect_and_a_swap_turns_it_round() {
-    // p99.9 needs 59 blocks far apart, also where neighbours seem to depend on each other by chance.
+    // Tails need many blocks far apart, also where neighbors seem to depend on each other by chance.
+    let has_interval = |c: &&Comparison| c.ratio.level > 0.0;
     let slower = compared(1, 400, 1.5);
-    for c in &slower.comparisons {
+    assert!(slower.comparisons.iter().filter(has_interval).count() >= 4);
+    for c in slower.comparisons.iter().filter(has_interval) {
         let near = (c.ratio.estimate / 1.5 - 1.0).abs() < 0.1;
         assert!(near && c.verdict == Some(Verdict::Slower), "{c:?}");
         assert!(
@@ -246,6 +248,7 @@ fn a_slower_server_is_found_in_every_respect_and_a_swap_turns_it_round() {
         faster
             .comparisons
             .iter()
+            .filter(has_interval)
             .all(|c| c.verdict == Some(Verdict::Faster))
     );
     // Of five blocks rates and costs are known, percentiles are not.
@@ -887,9 +890,9 @@ fn a_gate_says_what_it_found_and_how_sure_it_is() {
         ]
     );
     assert_eq!(found.crossed[1].value, 2000.0);
-    // The stalls of seven blocks may come more or less often.
+    // The stalls of ten blocks may come more or less often.
     let first = run.blocks[0].clone();
-    run.blocks = (0..60)
+    run.blocks = (0..90)
         .map(|number| Block {
             number,
             ..first.clone()

@@ -9,6 +9,7 @@ use crate::simulator;
 use crate::simulator::figures::judged;
 use crate::simulator::{CALM, Random, Simulator, World, contradicts, most_by_chance};
 use lab_stats::analysis::Verdict;
+use lab_stats::order;
 use lab_stats::ratio::{Level, ratio};
 use lab_stats::results::{Results, results};
 use lab_stats::sign_flip::{Logs, together};
@@ -116,6 +117,91 @@ fn misses(results: &Results) -> bool {
     at_points
         .chain(overall)
         .any(|r| r.low > 1.0 || r.high < 1.0)
+}
+
+/// Blocks of subjects that are skewed to one side, those of every third subject three times as much, against a baseline
+/// that is not: their mean and their median are not the same. Which of the two do intervals hold?
+#[test]
+fn skewed_blocks_have_two_truths_and_intervals_hold_the_median() {
+    let mut rows = Vec::new();
+    for (points, blocks, for_the_page) in [(1, 4, 2000), (1, 12, 2000), (20, 4, 400), (20, 12, 200)]
+    {
+        let all = documents::runs(for_the_page, if points > 1 { 10 } else { 200 });
+        let scales = [0.02, 0.02, 0.06];
+        let medians = scales.map(median_of_skewed);
+        let (mut of_mean, mut of_median, mut of_both) = (0, 0, 0);
+        for seed in 0..all {
+            let mut random = Random(seed << 8 | blocks as u64);
+            let logs: Vec<Logs> = (0..points)
+                .flat_map(|_| skewed(&scales, blocks, &mut random))
+                .collect();
+            let found = together(&logs, ALPHA, seed, scales.len() + 2);
+            let misses = |truth: &dyn Fn(usize) -> [f64; 2]| {
+                let missed = found.iter().enumerate().filter(|(i, found)| {
+                    let [low, high] = truth(i % scales.len());
+                    let interval = found.unwrap().interval;
+                    interval.low.ln() > high || interval.high.ln() < low
+                });
+                u64::from(missed.count() > 0)
+            };
+            let mean = |i: usize| scales[i] * MEAN_OF_SKEWED;
+            let median = |i: usize| medians[i];
+            of_mean += misses(&|i| [mean(i); 2]);
+            of_median += misses(&|i| [median(i); 2]);
+            of_both += misses(&|i| [mean(i).min(median(i)), mean(i).max(median(i))]);
+        }
+        println!("{points} x 3, {blocks}: {of_mean} {of_median} {of_both} of {all}");
+        // Of fewer than six blocks normal ones are assumed, and skewed ones miss more often than is said.
+        let allowed = if blocks < 6 { 0.12 } else { ALPHA };
+        for missed in [of_median, of_both] {
+            assert!(missed <= most_by_chance(all, allowed), "{missed} of {all}");
+        }
+        let share = |n: u64| percent(n as f64 / all as f64);
+        rows.push(vec![
+            format!("{points} × 3"),
+            blocks.to_string(),
+            share(of_mean),
+            share(of_median),
+            share(of_both),
+        ]);
+    }
+    let columns = [
+        "points × subjects",
+        "blocks",
+        "an interval misses the mean",
+        "the median",
+        "both",
+    ];
+    let table = documents::table(&columns, &rows);
+    println!("{table}");
+    documents::update("skewed", &table);
+}
+
+/// The shape of a skewed value: lognormal, its logarithm scatters by this.
+const SKEW: f64 = 0.3;
+
+/// The mean of a skewed value of scale 1, (exp(SKEW² / 2) - 1) / SKEW; its median is 0.
+const MEAN_OF_SKEWED: f64 = 0.153_425;
+
+/// At a point, one subject for each scale.
+fn skewed(scales: &[f64], blocks: usize, random: &mut Random) -> Vec<Logs> {
+    let base: Vec<f64> = (0..blocks).map(|_| 0.02 * random.normal()).collect();
+    let of_scale = |scale: &f64| {
+        let logs = base.iter().map(|b| Some(skewed_value(*scale, random) - b));
+        Logs::from(logs.collect::<Vec<_>>())
+    };
+    scales.iter().map(of_scale).collect()
+}
+
+fn skewed_value(scale: f64, random: &mut Random) -> f64 {
+    scale * ((SKEW * random.normal()).exp() - 1.0) / SKEW
+}
+
+/// The median of a block's logarithm, from many of them.
+fn median_of_skewed(scale: f64) -> f64 {
+    let mut random = Random(5);
+    let values = (0..200_000).map(|_| skewed_value(scale, &mut random) - 0.02 * random.normal());
+    order::median(&values.collect::<Vec<f64>>()).unwrap()
 }
 
 /// One subject differs at one point, of all that is compared over the run.

@@ -4,6 +4,7 @@
 
 use crate::documents;
 use crate::simulator;
+use lab_stats::outlook::{Certainty, Open, Outlook, SAME_ALPHA};
 use lab_stats::{family, spending};
 
 #[test]
@@ -35,3 +36,62 @@ fn the_page_says_how_many_blocks_each_level_needs() {
         "run the command above and commit the page"
     );
 }
+
+/// What is known of a comparison is known for certain here, so that only the new run's blocks count.
+#[test]
+fn the_page_says_how_many_blocks_a_difference_needs() {
+    let outlook = Outlook::new(SAME_ALPHA);
+    let margin = |part: f64| (1.0 - part).ln()..(1.0 + part).ln();
+    let blocks = |scatter: f64, difference: Option<f64>, family: u32| {
+        // So many blocks that their error is nothing beside a new run's.
+        let values = 1_000_000;
+        let open = Open {
+            estimate: difference.map_or(0.0, |d| (1.0 + d).ln()),
+            certainty: Certainty {
+                error: scatter / f64::from(values).sqrt(),
+                freedom: f64::from(values),
+                borrowed: 0.0,
+                family,
+                alpha: 0.05,
+            },
+            values: (values, 1),
+            least: 2,
+            difference: 0.0..0.0,
+            equivalence: match difference {
+                None => margin(0.02),
+                Some(_) => 0.0..0.0,
+            },
+        };
+        outlook.blocks(&open).unwrap().to_string()
+    };
+    let differences = [None, Some(0.02), Some(0.05), Some(0.1), Some(0.2)];
+    let rows: Vec<Vec<String>> = [0.01, 0.02, 0.03, 0.05, 0.1]
+        .iter()
+        .map(|&scatter| {
+            let cell = |&d: &Option<f64>| {
+                format!("{} ({})", blocks(scatter, d, 1), blocks(scatter, d, 60))
+            };
+            let cells = differences.iter().map(cell);
+            std::iter::once(documents::percent(scatter))
+                .chain(cells)
+                .collect()
+        })
+        .collect();
+    let columns = [
+        "scatter of a block's ratio",
+        "equal within 2 %",
+        "2 %",
+        "5 %",
+        "10 %",
+        "20 %",
+    ];
+    let table = documents::table(&columns, &rows);
+    documents::update_page(BLOCKS_PAGE, "blocks-needed", &table);
+    assert_eq!(
+        documents::published_on(BLOCKS_PAGE, "blocks-needed"),
+        table,
+        "run the command above and commit the page"
+    );
+}
+
+const BLOCKS_PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/blocks.md");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tables in `docs/statistics.md` that tests make. `UPDATE_DOCS=1` writes them.
+//! Tables in `docs/statistics.md` and `docs/blocks.md` that tests make. `UPDATE_DOCS=1` writes them.
 
 use std::sync::Mutex;
 
@@ -8,15 +8,20 @@ const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/statistics.m
 /// Tests of one program run side by side; the page is one.
 static WRITING: Mutex<()> = Mutex::new(());
 
-/// Writes the table into the page, if `UPDATE_DOCS` is set.
+/// Writes the table into the page of statistics, if `UPDATE_DOCS` is set.
 pub fn update(name: &str, table: &str) {
+    update_page(PAGE, name, table);
+}
+
+/// Writes the table into a page, if `UPDATE_DOCS` is set.
+pub fn update_page(file: &str, name: &str, table: &str) {
     if std::env::var_os("UPDATE_DOCS").is_none() {
         return;
     }
     let _guard = WRITING.lock().unwrap();
-    let page = std::fs::read_to_string(PAGE).unwrap();
+    let page = std::fs::read_to_string(file).unwrap();
     let (before, after) = before_and_after(&page, name);
-    std::fs::write(PAGE, format!("{before}{table}{after}")).unwrap();
+    std::fs::write(file, format!("{before}{table}{after}")).unwrap();
 }
 
 /// How many runs to simulate: more where the page is written.
@@ -27,9 +32,14 @@ pub fn runs(for_the_page: u64, in_tests: u64) -> u64 {
     }
 }
 
-/// The table as the page has it.
+/// The table as the page of statistics has it.
 pub fn published(name: &str) -> String {
-    let page = std::fs::read_to_string(PAGE).unwrap();
+    published_on(PAGE, name)
+}
+
+/// The table as a page has it.
+pub fn published_on(file: &str, name: &str) -> String {
+    let page = std::fs::read_to_string(file).unwrap();
     let (before, after) = before_and_after(&page, name);
     page[before.len()..page.len() - after.len()].to_string()
 }
