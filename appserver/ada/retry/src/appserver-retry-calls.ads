@@ -5,6 +5,7 @@
 
 pragma Ada_2022;
 
+with Ada.Real_Time;
 with System.Storage_Elements;
 
 private with Ada.Finalization;
@@ -33,6 +34,8 @@ private package Appserver.Retry.Calls is
       Is_Over     : Boolean := False;
       --  No other attempt may be made
       Innermost   : Scope_Access := null;
+      Deadline    : Ada.Real_Time.Time := Ada.Real_Time.Time_Last;
+      --  When its time is over
    end record;
 
    type Call_Access is access all Call;
@@ -52,6 +55,9 @@ private package Appserver.Retry.Calls is
    procedure Note_Key_Taken (Repeatable : Boolean; May_Run : out Boolean);
    --  The key was not there: no attempt of the call took effect. May_Run is False if a transaction
    --  inside of one did, so that work that is not Repeatable must not be run again.
+
+   function Wait_Limit (Limit : SQL.Wait_Duration) return SQL.Wait_Duration;
+   --  Limit, or what is left of the current call's time if that is less
 
    --  A transaction of the current call, from its begin to its end
 

@@ -36,6 +36,9 @@ package body Appserver.Retry.Loops is
       if Self.By.Budget /= null then
          Self.By.Budget.Earn;
       end if;
+      if Self.By.Timeout /= No_Timeout then
+         Self.State.Deadline := Self.Start + To_Time_Span (Self.By.Timeout);
+      end if;
       Calls.Set_Current (Self.State'Unchecked_Access);
       Calls.Begin_Attempt (Self.State);
    end Initialize;
@@ -101,7 +104,9 @@ package body Appserver.Retry.Loops is
       Time : constant Pause := Next_Pause (Self, After);
    begin
       Goes_On := not Is_Cancelled (Stop)
-        and then Time <= Self.By.Deadline - To_Duration (Clock - Self.Start);
+        and then Time <= Self.By.Deadline - To_Duration (Clock - Self.Start)
+        and then (Self.By.Timeout = No_Timeout
+                  or else Time < Self.By.Timeout - To_Duration (Clock - Self.Start));
       if Goes_On and then Self.By.Budget /= null then
          Self.By.Budget.Spend (Goes_On);
       end if;

@@ -6,6 +6,7 @@ pragma Ada_2022;
 with Ada.Strings.Unbounded;
 with Appserver.Retry.Calls;
 with Appserver.Retry.Key_Tables;
+with Appserver.SQL.Call_Limits;
 with System.Storage_Elements;
 
 package body Appserver.Retry.Transactions is
@@ -21,11 +22,15 @@ package body Appserver.Retry.Transactions is
    --  A session without its settings is none
 
    procedure Make_Session (On : in out Connection) is
+      Own_Limit : constant SQL.Wait_Duration := On.Wait_Limit;
    begin
+      On.Set_Wait_Limit (Calls.Wait_Limit (Own_Limit));
       Open (On);
+      On.Set_Wait_Limit (Own_Limit);
    exception
       when others =>
          On.Close;
+         On.Set_Wait_Limit (Own_Limit);
          raise;
    end Make_Session;
 
@@ -49,6 +54,7 @@ package body Appserver.Retry.Transactions is
       Has_Key : Boolean;
       Work    : not null access procedure (DB : in out Connection))
    is
+      Limit         : SQL.Call_Limits.Call_Limit;
       Known         : Calls.Attempt_Scope (Id_Of (On), Has_Key);
       Is_Committing : Boolean := False;
       Found         : Fault;
@@ -56,6 +62,7 @@ package body Appserver.Retry.Transactions is
       if not On.Is_Open then
          Make_Session (On);
       end if;
+      Limit.Start (On, Calls.Current.Deadline);
       declare
          Scope : SQL.Transaction (On'Access);
       begin

@@ -110,6 +110,8 @@ package Appserver.Retry is
    type Meter is tagged limited private;
    --  Counts what calls do, for all policies that name it
 
+   No_Timeout : constant Pause := Pause'Last;
+
    type Policy
      (Budget : access Retry.Budget := null;
       Meter  : access Retry.Meter  := null) is tagged limited
@@ -124,6 +126,11 @@ package Appserver.Retry is
       Repeatable : Boolean      := False;
       --  Whether the operation may take effect twice, as one that only reads. It is then retried
       --  when its outcome is unknown, too.
+      Timeout    : Pause        := No_Timeout;
+      --  Of the whole call, with all that it waits for: opening a connection, statements, the
+      --  commit. Then the connections of its Transactions are cut off, so that a server that is
+      --  silent raises SQL_Error 08006, 08001 while connecting, or Outcome_Unknown_Error if it was
+      --  the commit. SQLite has no server, but a busy timeout.
    end record;
 
    -------------

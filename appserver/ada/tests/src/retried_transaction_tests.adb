@@ -1,6 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 
+with Ada.Environment_Variables;
+with Ada.Real_Time;
 with Appserver.Retry.Interleavers;
 with Appserver.Retry.Transactions;
 with Appserver.SQL.Injected_Errors;
@@ -8,6 +10,8 @@ with AUnit.Assertions;
 with AUnit.Test_Caller;
 with AUnit.Test_Fixtures;
 with Checks;
+with Silent_Proxies;
+with Tested_Databases;
 
 package body Retried_Transaction_Tests is
 
@@ -619,6 +623,119 @@ package body Retried_Transaction_Tests is
       Is_Figure (Counted.Usage.Faults (Retry.Lock_Timeout), 1, "locked");
    end Locked;
 
+   --  A server that is silent from some moment on. The call goes through a proxy.
+
+   type Silent_Moment is (While_Opening, In_Work, In_Commit);
+
+   procedure Is_Silent (T : in out Fixture; Moment : Silent_Moment) is
+      use Ada.Environment_Variables;
+      use Ada.Real_Time;
+
+      Variable : constant String :=
+        (if Dialect.Name.all = "PostgreSQL" then Tested_Databases.PostgreSQL_Variable
+         else Tested_Databases.MariaDB_Variable);
+      Direct   : constant String := Value (Variable);
+      Proxy    : Silent_Proxies.Proxy;
+      Counted  : aliased Retry.Meter;
+      By       : constant Retry.Policy := (null, Counted'Access, Timeout => 0.5, others => <>);
+      Start    : Time;
+
+      procedure Silence is
+      begin
+         Silent_Proxies.Silence (Proxy, New_Ones => True);
+      end Silence;
+
+      procedure Silence_Commit is
+      begin
+         if Moment = In_Commit then
+            Silence;
+         end if;
+      end Silence_Commit;
+
+      package Silenced is new Retry.Interleavers
+        (Connection, Connect, Before_First_Commit => Silence_Commit);
+
+      procedure Work (DB : in out Connection) is
+      begin
+         if Moment = In_Work then
+            Silence;
+         end if;
+         Add_One (DB);
+      end Work;
+
+      procedure Call is
+      begin
+         if Moment = While_Opening then
+            Silence;
+         end if;
+         Start := Clock;
+         Silenced.Transactions.Run (By, T.Tested_DB, Work'Access);
+         Assert (False, "no exception");
+      exception
+         when Error : SQL.SQL_Error =>
+            Assert
+              (SQL.State_Of (Error), (if Moment = While_Opening then "08001" else "08006"),
+               "the error");
+         when Retry.Outcome_Unknown_Error =>
+            Assert (Moment = In_Commit, "only of a commit is it unknown");
+      end Call;
+   begin
+      Silent_Proxies.Start (Proxy, Direct);
+      Set (Variable, Silent_Proxies.Target (Proxy));
+      begin
+         Call;
+      exception
+         when others =>
+            Silent_Proxies.Stop (Proxy);
+            Set (Variable, Direct);
+            raise;
+      end;
+      Silent_Proxies.Stop (Proxy);
+      Set (Variable, Direct);
+      Assert (Clock - Start < Seconds (30), "in time");
+      Assert (not T.Tested_DB.Is_Open and then T.Tested_DB.Wait_Limit = 0.0, "as it was");
+      Is_Figure (Counted.Usage.Retries, 0, "retries");
+   end Is_Silent;
+
+   procedure Silent_Opening (T : in out Fixture) is
+   begin
+      Is_Silent (T, While_Opening);
+   end Silent_Opening;
+
+   procedure Silent_Work (T : in out Fixture) is
+   begin
+      Is_Silent (T, In_Work);
+   end Silent_Work;
+
+   procedure Silent_Commit (T : in out Fixture) is
+   begin
+      Is_Silent (T, In_Commit);
+   end Silent_Commit;
+
+   --  Another transaction has locked the row for as long as the call may take
+
+   procedure Too_Long (T : in out Fixture) is
+      use Ada.Real_Time;
+
+      Counted : aliased Retry.Meter;
+      By      : constant Retry.Policy := (null, Counted'Access, Timeout => 0.5, others => <>);
+      Holder  : SQL.Transaction (T.DB'Access);
+      Start   : Time;
+   begin
+      T.DB.Execute ("UPDATE t SET x = 110 WHERE id = 1");
+      Start := Clock;
+      Plain.Run (By, T.Tested_DB, Add_One'Access);
+      Assert (False, "no exception");
+   exception
+      when Error : SQL.SQL_Error =>
+         Assert (SQL.State_Of (Error), "08006", "the connection was cut off");
+         Assert (Clock - Start < Seconds (30), "in time");
+         Assert (not T.Tested_DB.Is_Open, "it is closed");
+         Is_Figure (Counted.Usage.Retries, 0, "retries");
+         Holder.Roll_Back;
+         Answers (T.DB, "SELECT x FROM t WHERE id = 1", "100");
+   end Too_Long;
+
    package Caller is new AUnit.Test_Caller (Fixture);
 
    function New_Test (Text : String; Test : Caller.Test_Method) return Caller.Test_Case_Access is
@@ -654,6 +771,10 @@ package body Retried_Transaction_Tests is
       Result.Add_Test (New_Test ("a deadlock", Deadlock'Access));
       Result.Add_Test (New_Test ("a deadlock at the commit", Deadlock_At_Commit'Access));
       Result.Add_Test (New_Test ("a lock that is not free", Locked'Access));
+      Result.Add_Test (New_Test ("a lock that is not free in time", Too_Long'Access));
+      Result.Add_Test (New_Test ("a server that is silent at first", Silent_Opening'Access));
+      Result.Add_Test (New_Test ("a server that becomes silent", Silent_Work'Access));
+      Result.Add_Test (New_Test ("a server that is silent in the commit", Silent_Commit'Access));
       return Result;
    end Server_Suite;
 

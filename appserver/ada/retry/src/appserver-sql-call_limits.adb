@@ -1,0 +1,14 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+
+pragma Ada_2022;
+
+package body Appserver.SQL.Call_Limits is
+
+   procedure Start
+     (Self : in out Call_Limit; On : Connection'Class; Deadline : Ada.Real_Time.Time) is
+   begin
+      Self.Limit.Start (On, Deadline);
+   end Start;
+
+end Appserver.SQL.Call_Limits;

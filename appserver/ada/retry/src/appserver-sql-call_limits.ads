@@ -1,0 +1,28 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+--
+--  The time limit of a retried call, for the connections that it uses.
+
+pragma Ada_2022;
+
+with Ada.Real_Time;
+
+private with Appserver.SQL.Time_Limits;
+
+package Appserver.SQL.Call_Limits is
+
+   type Call_Limit is tagged limited private;
+
+   procedure Start
+     (Self : in out Call_Limit; On : Connection'Class; Deadline : Ada.Real_Time.Time)
+     with Pre => On.Is_Open;
+   --  Until Self leaves scope. At Deadline the connection is lost, so that what waits for its
+   --  server raises SQL_Error, 08006. A database without a server has no limit.
+
+private
+
+   type Call_Limit is tagged limited record
+      Limit : Time_Limits.Time_Limit;
+   end record;
+
+end Appserver.SQL.Call_Limits;
