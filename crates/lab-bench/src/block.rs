@@ -3,6 +3,8 @@
 
 use crate::context::{BlockContext, Progress, Stop};
 use crate::fault::Fault;
+use crate::machine::Machine;
+use crate::pace::BlockPace;
 use crate::workload::{Done, Opening, StepError, Turn, Workload};
 use lab_model::{Plan, PointId, SubjectId, TargetId};
 use lab_plan::Schedule;
@@ -22,14 +24,19 @@ pub struct BlockRun<'a, 'b> {
     block: BlockContext<'b>,
     /// Turns of the block so far that count.
     counted_turns: u32,
+    pace: BlockPace,
+    machine: &'a dyn Machine,
+    passes_ns: u64,
 }
 
 impl<'a, 'b> BlockRun<'a, 'b> {
-    /// A block of a plan's workload, recorded in a context.
+    /// A block of a plan's workload at a pace, recorded in a context.
     pub fn new(
         plan: &'a Plan,
         workload: &'a mut dyn Workload,
         block: BlockContext<'b>,
+        pace: BlockPace,
+        machine: &'a dyn Machine,
     ) -> BlockRun<'a, 'b> {
         BlockRun {
             plan,
@@ -37,7 +44,15 @@ impl<'a, 'b> BlockRun<'a, 'b> {
             schedule: Schedule::new(plan.seed, block.block.number),
             block,
             counted_turns: 0,
+            pace,
+            machine,
+            passes_ns: 0,
         }
+    }
+
+    /// How long its passes took so far, ns.
+    pub fn passes_ns(&self) -> u64 {
+        self.passes_ns
     }
 
     /// Takes all turns of the block.
@@ -121,7 +136,9 @@ impl<'a, 'b> BlockRun<'a, 'b> {
         subjects.retain(|&s| {
             self.block.participants.takes_part(s, point) && self.workload.has_turns(s, point)
         });
+        let began_ns = self.machine.now_ns();
         self.passes(point, &subjects)?;
+        self.passes_ns += self.machine.now_ns() - began_ns;
         for subject in subjects {
             if self.block.participants.takes_part(subject, point) {
                 let closed = self.workload.close(&mut self.block, subject, point);
@@ -141,7 +158,11 @@ impl<'a, 'b> BlockRun<'a, 'b> {
     }
 
     fn passes(&mut self, point: PointId, subjects: &[SubjectId]) -> Result<(), Stop> {
-        let of = self.workload.passes(point, subjects);
+        let planned = self.workload.passes(point, subjects);
+        let of = match planned.div_ceil(2) {
+            pairs if self.pace.pairs(pairs) < pairs => 2 * self.pace.pairs(pairs),
+            _ => planned,
+        };
         let passes = self.schedule.passes(point, subjects, of.div_ceil(2));
         for (pass, order) in (0..of).zip(passes) {
             let turns = (0..).zip(order).map(|(turn, subject)| Turn {

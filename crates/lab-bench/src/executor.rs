@@ -5,6 +5,7 @@
 use crate::block::BlockRun;
 use crate::context::{BlockContext, Progress, RunContext, Stop};
 use crate::machine::{Machine, ThisMachine};
+use crate::pace::{BlockPace, BlockTimes};
 use crate::workload::Workload;
 use lab_model::{Block, BlockState, Metric, Outcome, Plan, Run};
 use lab_plan::Schedule;
@@ -65,6 +66,7 @@ pub struct LocalExecutor<'a> {
     workload: Box<dyn Workload + 'a>,
     machine: Box<dyn Machine + 'a>,
     losses: u32,
+    pace: BlockPace,
 }
 
 impl<'a> LocalExecutor<'a> {
@@ -75,6 +77,7 @@ impl<'a> LocalExecutor<'a> {
             workload,
             machine: Box::new(ThisMachine),
             losses: 0,
+            pace: BlockPace::new(plan),
         }
     }
 
@@ -135,7 +138,10 @@ impl<'a> LocalExecutor<'a> {
             failures: &mut failures,
             progress: &mut *on_progress,
         };
-        let measured = BlockRun::new(plan, &mut *self.workload, measuring).measure();
+        let (machine, workload) = (&*self.machine, &mut *self.workload);
+        let mut running = BlockRun::new(plan, workload, measuring, self.pace, machine);
+        let measured = running.measure();
+        let passes_ns = running.passes_ns();
         if let Err(stop) = measured {
             context.run.failures.append(&mut failures);
             block.duration_ns = self.machine.now_ns() - began_ns;
@@ -161,14 +167,22 @@ impl<'a> LocalExecutor<'a> {
                 failures: &mut failures,
                 progress: &mut *on_progress,
             };
-            BlockRun::new(plan, &mut *self.workload, ending).quit()?;
+            let (machine, workload) = (&*self.machine, &mut *self.workload);
+            BlockRun::new(plan, workload, ending, self.pace, machine).quit()?;
         }
         context.run.failures.append(&mut failures);
         block.duration_ns = self.machine.now_ns() - began_ns;
         writer.finish(block.state, block.duration_ns, &block.disturbance)?;
         block.forget_slices();
         let (state, took) = (block.state, Duration::from_nanos(block.duration_ns));
+        let times = BlockTimes {
+            total_ns: block.duration_ns,
+            passes_ns,
+        };
         context.run.blocks.push(block);
+        let complete = context.run.complete_blocks().count() as u32;
+        self.pace
+            .adapt(times, complete, context.spent_ns + times.total_ns);
         on_progress(match state {
             BlockState::Complete => Progress::Complete(&context.run, took),
             _ => Progress::Disturbed(number),

@@ -30,6 +30,7 @@ mod load;
 mod machine;
 mod memory;
 mod outputs;
+mod pace;
 mod participants;
 mod pilot;
 mod places;

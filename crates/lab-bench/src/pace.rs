@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+//! How many mirrored pairs of passes a block takes, so that enough blocks fit into the time of a run.
+//!
+//! A plan counts the turns of a block alone. Starts, warm-up and the proof of the work take time, too: with three databases
+//! more than twice as long. So the first block is short and measured, and the next ones are made as long as the time that is
+//! left allows. Lengths follow from times that were spent, never from what was measured.
+
+use lab_model::Plan;
+
+/// Blocks that are to fit into the time of a run. With fewer, intervals are wide; with more, starts take the time of turns
+/// (docs/statistics.md has the simulation).
+const BLOCKS: u32 = 16;
+
+/// The fraction of the planned pairs that the first block takes.
+const FIRST: f64 = 0.25;
+
+/// The times of a block, ns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockTimes {
+    /// All of it.
+    pub total_ns: u64,
+    /// The passes, whose number can be changed.
+    pub passes_ns: u64,
+}
+
+/// The fraction of the planned pairs that blocks take.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BlockPace {
+    /// The time of the run, ns, and the blocks that are to fit into it; `None`: a block takes the pairs of its plan.
+    goal: Option<(u64, u32)>,
+    fraction: f64,
+}
+
+impl BlockPace {
+    /// The pace of the first block. Where the number of pairs or of blocks was given in place of a time, blocks are as planned.
+    pub fn new(plan: &Plan) -> BlockPace {
+        let measure = &plan.measure;
+        let goal = measure.budget_ns.filter(|_| measure.block_ns.is_some());
+        let goal = goal.map(|budget_ns| (budget_ns, BLOCKS.min(measure.max_blocks)));
+        BlockPace {
+            goal,
+            fraction: if goal.is_some() { FIRST } else { 1.0 },
+        }
+    }
+
+    /// How many of so many planned pairs a block takes; at least one.
+    pub fn pairs(&self, planned: u32) -> u32 {
+        ((f64::from(planned) * self.fraction).round() as u32).clamp(1, planned.max(1))
+    }
+
+    /// Adapts the pace to a block that took so long. `complete` blocks count so far, and the run has taken `spent_ns`.
+    pub fn adapt(&mut self, times: BlockTimes, complete: u32, spent_ns: u64) {
+        let Some((budget_ns, blocks)) = self.goal else {
+            return;
+        };
+        let left = blocks.saturating_sub(complete);
+        if left == 0 || times.passes_ns == 0 {
+            return;
+        }
+        let block_ns = budget_ns.saturating_sub(spent_ns) as f64 / f64::from(left);
+        let fixed_ns = times.total_ns.saturating_sub(times.passes_ns) as f64;
+        let planned_passes_ns = times.passes_ns as f64 / self.fraction;
+        let fraction = (block_ns - fixed_ns) / planned_passes_ns;
+        // Not zero: the next block's time tells what a smaller fraction would take.
+        self.fraction = fraction.clamp(0.01, 1.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lab_model::Measure;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    fn pace(budget_s: Option<u64>, block_s: Option<u64>, max_blocks: u32) -> BlockPace {
+        BlockPace::new(&Plan {
+            measure: Measure {
+                budget_ns: budget_s.map(|s| s * SECOND),
+                block_ns: block_s.map(|s| s * SECOND),
+                max_blocks,
+                ..Measure::default()
+            },
+            ..Plan::default()
+        })
+    }
+
+    /// Blocks of a run that fit into its time, each with its pairs, where starts and the like take `fixed` s and a pair takes
+    /// `pair` s.
+    fn run(
+        mut pace: BlockPace,
+        planned: u32,
+        budget: f64,
+        pilot: f64,
+        (fixed, pair): (f64, f64),
+    ) -> Vec<u32> {
+        let (mut spent, mut blocks) = (pilot, Vec::new());
+        loop {
+            let pairs = pace.pairs(planned);
+            let passes = pair * f64::from(pairs);
+            spent += fixed + passes;
+            if spent > budget {
+                return blocks;
+            }
+            blocks.push(pairs);
+            let times = BlockTimes {
+                total_ns: ((fixed + passes) * 1e9) as u64,
+                passes_ns: (passes * 1e9) as u64,
+            };
+            pace.adapt(times, blocks.len() as u32, (spent * 1e9) as u64);
+        }
+    }
+
+    #[test]
+    fn sixteen_blocks_fit_into_the_time() {
+        // Three databases on two cores: 14.5 s and 2.1 s a pair; 33 pairs are planned.
+        let blocks = run(pace(Some(600), Some(24), 80), 33, 600.0, 60.0, (14.5, 2.1));
+        assert!((15..=17).contains(&blocks.len()), "{blocks:?}");
+        assert!(
+            blocks[1..].iter().all(|pairs| (8..=11).contains(pairs)),
+            "{blocks:?}"
+        );
+        // SQLite alone.
+        let blocks = run(pace(Some(300), Some(8), 80), 40, 300.0, 30.0, (3.4, 0.37));
+        assert!((15..=17).contains(&blocks.len()), "{blocks:?}");
+        // Cheap blocks stay as planned, and more of them fit.
+        let blocks = run(pace(Some(600), Some(8), 80), 20, 600.0, 10.0, (1.0, 0.4));
+        assert!(
+            blocks.len() > 60 && blocks[2..].iter().all(|pairs| *pairs == 20),
+            "{blocks:?}"
+        );
+        // Starts alone take too long: one pair is the least.
+        let blocks = run(pace(Some(600), Some(24), 80), 33, 600.0, 60.0, (60.0, 2.0));
+        assert!(blocks[2..].iter().all(|pairs| *pairs == 1), "{blocks:?}");
+    }
+
+    #[test]
+    fn what_was_asked_for_stays() {
+        for pace in [pace(None, Some(8), 12), pace(Some(600), None, 12)] {
+            let mut adapted = pace;
+            let times = BlockTimes {
+                total_ns: 90 * SECOND,
+                passes_ns: 80 * SECOND,
+            };
+            adapted.adapt(times, 1, 100 * SECOND);
+            assert_eq!((pace.pairs(33), adapted.pairs(33)), (33, 33));
+        }
+    }
+
+    /// A disturbed block takes its time from the ones to come.
+    #[test]
+    fn time_that_was_lost_shortens_the_rest() {
+        let after = |spent_s: u64| {
+            let mut pace = pace(Some(600), Some(24), 80);
+            let times = BlockTimes {
+                total_ns: 31 * SECOND,
+                passes_ns: 17 * SECOND,
+            };
+            pace.adapt(times, 1, spent_s * SECOND);
+            pace.pairs(33)
+        };
+        assert!(after(90) > after(250), "{} {}", after(90), after(250));
+    }
+}
