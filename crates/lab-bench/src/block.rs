@@ -3,7 +3,7 @@
 
 use crate::context::{BlockContext, Progress, Stop};
 use crate::fault::Fault;
-use crate::machine::Machine;
+use crate::machine::{HostWatch, Machine};
 use crate::pace::BlockPace;
 use crate::workload::{Done, Opening, StepError, Turn, Workload};
 use lab_model::{Plan, PointId, SubjectId, TargetId};
@@ -16,6 +16,9 @@ const OVERHEAD_PASSES: u32 = 2;
 /// quieter by waiting.
 const REDONE_PART: f64 = 0.25;
 
+/// Points after which it is looked at whether a block is lost: the host's counters are coarse.
+const MIN_POINTS_SEEN: usize = 2;
+
 /// A block that is being measured.
 pub struct BlockRun<'a, 'b> {
     plan: &'a Plan,
@@ -27,6 +30,9 @@ pub struct BlockRun<'a, 'b> {
     pace: BlockPace,
     machine: &'a dyn Machine,
     passes_ns: u64,
+    /// Watches the host, where a block that it disturbs is measured again.
+    host: Option<&'a dyn HostWatch>,
+    is_given_up: bool,
 }
 
 impl<'a, 'b> BlockRun<'a, 'b> {
@@ -47,7 +53,31 @@ impl<'a, 'b> BlockRun<'a, 'b> {
             pace,
             machine,
             passes_ns: 0,
+            host: None,
+            is_given_up: false,
         }
+    }
+
+    /// The same block, which is given up as soon as the host has disturbed it so much that it will be measured again.
+    pub fn watching(self, host: &'a dyn HostWatch) -> BlockRun<'a, 'b> {
+        BlockRun {
+            host: Some(host),
+            ..self
+        }
+    }
+
+    /// Whether it was given up before its last point.
+    pub fn is_given_up(&self) -> bool {
+        self.is_given_up
+    }
+
+    /// Whether the rest of the block cannot make up for what disturbed it so far, however calm it is.
+    fn is_lost(&self, done: usize, of: usize) -> bool {
+        let Some(host) = self.host.filter(|_| (MIN_POINTS_SEEN..of).contains(&done)) else {
+            return false;
+        };
+        let so_far = host.disturbance(self.workload.outside_cpu_ns(self.block.block));
+        so_far.spread_over(done as f64 / of as f64).disturbed()
     }
 
     /// How long its passes took so far, ns.
@@ -71,6 +101,10 @@ impl<'a, 'b> BlockRun<'a, 'b> {
             }
             let of = order.len();
             self.point(point, (done, of))?;
+            if self.is_lost(done + 1, of) {
+                self.is_given_up = true;
+                break;
+            }
         }
         self.workload.end_block(&mut self.block);
         Ok(())

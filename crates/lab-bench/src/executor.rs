@@ -129,6 +129,7 @@ impl<'a> LocalExecutor<'a> {
         if let Some(set) = set {
             context.writer.process_set(&writer, set)?;
         }
+        let is_redone = self.may_redo(&context.run, attempt);
         let mut failures = Vec::new();
         let measuring = BlockContext {
             run: &context.writer,
@@ -140,8 +141,11 @@ impl<'a> LocalExecutor<'a> {
         };
         let (machine, workload) = (&*self.machine, &mut *self.workload);
         let mut running = BlockRun::new(plan, workload, measuring, self.pace, machine);
+        if is_redone {
+            running = running.watching(&*host);
+        }
         let measured = running.measure();
-        let passes_ns = running.passes_ns();
+        let (passes_ns, is_given_up) = (running.passes_ns(), running.is_given_up());
         if let Err(stop) = measured {
             context.run.failures.append(&mut failures);
             block.duration_ns = self.machine.now_ns() - began_ns;
@@ -149,15 +153,14 @@ impl<'a> LocalExecutor<'a> {
             context.run.blocks.push(block);
             return Err(stop);
         }
-        let redo = if self.workload.can_redo_blocks() {
-            plan.measure.redo
-        } else {
-            0
-        };
         if self.workload.is_local() {
             block.disturbance = host.disturbance(self.workload.outside_cpu_ns(&block));
         }
-        block.state = state(&block, &context.run, redo);
+        block.state = if is_given_up || is_redone && block.disturbance.disturbed() {
+            BlockState::Disturbed
+        } else {
+            BlockState::Complete
+        };
         if !self.workload.keeps_processes(block.state) {
             let ending = BlockContext {
                 run: &context.writer,
@@ -180,14 +183,25 @@ impl<'a> LocalExecutor<'a> {
             passes_ns,
         };
         context.run.blocks.push(block);
-        let complete = context.run.complete_blocks().count() as u32;
-        self.pace
-            .adapt(times, complete, context.spent_ns + times.total_ns);
+        if !is_given_up {
+            let complete = context.run.complete_blocks().count() as u32;
+            let spent_ns = context.spent_ns + times.total_ns;
+            self.pace.adapt(times, complete, spent_ns);
+        }
         on_progress(match state {
             BlockState::Complete => Progress::Complete(&context.run, took),
             _ => Progress::Disturbed(number),
         });
         Ok(())
+    }
+
+    /// Whether a block is measured again if the host disturbs it: at most so often, and not at all if the last one that
+    /// counts was disturbed too: this host is always so, which the report says.
+    fn may_redo(&self, run: &Run, attempt: u32) -> bool {
+        let last = run.complete_blocks().last();
+        let is_always_disturbed = last.is_some_and(|b| b.disturbance.disturbed());
+        let can_redo = self.workload.can_redo_blocks() && self.workload.is_local();
+        can_redo && attempt < self.plan.measure.redo && !is_always_disturbed
     }
 
     /// Restarts a lost server, so that what it was lost in is measured again. Any other reason to stop is returned.
@@ -239,18 +253,6 @@ impl Executor for LocalExecutor<'_> {
 
     fn can_resume(&self) -> bool {
         self.workload.can_resume()
-    }
-}
-
-/// Whether a measured block counts. A disturbed one is redone at most `redo` times, and not at all if the last one
-/// that counts was disturbed too: this host is always so, which the report says.
-fn state(block: &Block, run: &Run, redo: u32) -> BlockState {
-    let last = run.complete_blocks().last();
-    let is_always_disturbed = last.is_some_and(|b| b.disturbance.disturbed());
-    if block.disturbance.disturbed() && block.attempt < redo && !is_always_disturbed {
-        BlockState::Disturbed
-    } else {
-        BlockState::Complete
     }
 }
 

@@ -69,6 +69,16 @@ pub struct Disturbance {
 }
 
 impl Disturbance {
+    /// The disturbance of a longer time of which this is a fraction, if nothing more comes.
+    pub fn spread_over(&self, fraction: f64) -> Disturbance {
+        Disturbance {
+            steal: self.steal * fraction,
+            foreign: self.foreign * fraction,
+            memory_pressure: self.memory_pressure * fraction,
+            ..*self
+        }
+    }
+
     /// More than 5 % stolen, 10 % foreign, 1 % memory pressure, any swapping or throttling:
     /// such a block is redone.
     pub fn disturbed(&self) -> bool {

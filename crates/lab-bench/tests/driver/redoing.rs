@@ -28,6 +28,46 @@ fn a_disturbed_block_is_redone_in_the_same_order() {
     assert_eq!(run.blocks[0].samples.len(), run.blocks[1].samples.len());
 }
 
+/// Nobody measures to the end what will be measured again; what is left of it may still count if little was disturbed so far.
+#[test]
+fn a_block_is_given_up_once_its_rest_cannot_save_it() {
+    let mut plan = plan(2, 2);
+    let point = |n: u32| lab_model::Point {
+        params: vec![("n".into(), n.to_string())],
+        ..lab_model::Point::default()
+    };
+    plan.points = (1..=6).map(point).collect();
+    let file = File::new(&plan);
+    let fake = Fake::steady(&[1000, 1000]);
+    fake.journal.disturbances.borrow_mut().push_back(stolen());
+    file.measure(&plan, fake).unwrap();
+    let run = file.run();
+    let expected = [(0, 0, Disturbed), (0, 1, Complete), (1, 0, Complete)];
+    assert_eq!(states(&run), expected);
+    let points = |block: usize| -> std::collections::BTreeSet<usize> {
+        run.blocks[block].samples.iter().map(|s| s.point).collect()
+    };
+    // Half of the time of two points of six is more than a twentieth of all.
+    assert_eq!(
+        [points(0).len(), points(1).len(), points(2).len()],
+        [2, 6, 6]
+    );
+    // In a block that is not measured again, all points are.
+    let file = File::new(&plan);
+    let fake = Fake {
+        redoes_blocks: false,
+        ..Fake::steady(&[1000, 1000])
+    };
+    fake.journal.disturbances.borrow_mut().push_back(stolen());
+    file.measure(&plan, fake).unwrap();
+    let run = file.run();
+    assert!(
+        run.blocks
+            .iter()
+            .all(|block| block.samples.len() == run.blocks[1].samples.len())
+    );
+}
+
 #[test]
 fn a_host_that_always_disturbs_is_believed_after_three_attempts() {
     let plan = plan(2, 3);
