@@ -311,8 +311,8 @@ fn budget_ns(args: &RunArgs, targets: usize) -> Option<u64> {
     budget.map(|b| b.as_nanos() as u64)
 }
 
-/// A block's length, ns, with which ten of them fit into the usual time, or those of a quick run into its time; `None`
-/// with `--pairs`.
+/// The longest time, ns, that the turns of a block take, or those of a quick run's; `None` with `--pairs`. The executor makes
+/// blocks shorter where their starts and proofs take so long that too few would fit into the time of the run.
 fn block_ns(args: &RunArgs, targets: usize) -> Option<u64> {
     let targets = targets.max(1) as u32;
     // In a quick run the processes of another target start in time that turns had.
