@@ -107,7 +107,8 @@ impl SetCosts {
     /// The subjects for which a run with a budget has no time: their pilots found no steady level in theirs, or to warm
     /// up so many processes takes too long. The baseline and its copy stay.
     pub fn left_out(&self, plan: &Plan, context: &RunContext) -> Vec<SubjectId> {
-        let Some(remaining_s) = remaining_s(plan, context) else {
+        let remaining_s = remaining_s(plan, context).filter(|_| plan.measure.age.is_none());
+        let Some(remaining_s) = remaining_s else {
             return Vec::new();
         };
         let takes_part = |subject: &SubjectId| {
@@ -170,7 +171,11 @@ impl SetCosts {
             .iter()
             .filter_map(|b| b.process_set)
             .max();
-        let blocks = self.blocks_of_next(plan, context).unwrap_or(1);
+        let blocks = match plan.measure.age {
+            // A second block's processes are older than the run asks for.
+            Some(_) => 1,
+            None => self.blocks_of_next(plan, context).unwrap_or(1),
+        };
         ProcessSet {
             number: known.map_or(0, |set| set + 1),
             blocks,
