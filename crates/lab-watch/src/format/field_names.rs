@@ -209,7 +209,7 @@ const NAMES: [(Role, &[&str]); 10] = [
 ];
 
 /// Objects whose fields are not the request's: names within them mean something else.
-const OTHERS: [&str; 30] = [
+const OTHERS: [&str; 32] = [
     "headers",
     "respheaders",
     "requestheaders",
@@ -240,6 +240,8 @@ const OTHERS: [&str; 30] = [
     "process",
     "host",
     "kubernetes",
+    "file",
+    "source",
 ];
 
 /// Suffixes of names that tell a unit, the longest first, with its ns.
@@ -278,7 +280,7 @@ pub struct Producer {
     pub unit: u64,
     /// Only durations that have this are its: a fraction, or none; `None`: any.
     pub has_fraction: Option<bool>,
-    /// Others write such fields too, so that the values have to fit.
+    /// Others write such fields too: its unit is only preferred among those that fit the values.
     pub is_weak: bool,
 }
 
@@ -297,7 +299,7 @@ const fn producer(
 }
 
 /// Producers, the surest first.
-pub const PRODUCERS: [Producer; 19] = [
+pub const PRODUCERS: [Producer; 20] = [
     producer(
         "Envoy",
         1_000_000,
@@ -329,12 +331,19 @@ pub const PRODUCERS: [Producer; 19] = [
             &[&["request.proto", "respheaders"], &["request.uri"]],
         )
     },
-    producer("Rails", 1_000_000, &[&["controller"], &["action"]]),
+    producer(
+        "Rails",
+        1_000_000,
+        &[&["controller"], &["action"], &["format"]],
+    ),
     producer("Rails", 1_000_000, &[&["view"], &["db"]]),
     producer(
         "Serilog",
         1_000_000,
-        &[&["@mt", "@m", "messagetemplate", "renderedmessage"]],
+        &[
+            &["@mt", "@m", "messagetemplate", "renderedmessage"],
+            &["elapsed", "properties.elapsed"],
+        ],
     ),
     producer(
         "pino",
@@ -342,21 +351,24 @@ pub const PRODUCERS: [Producer; 19] = [
         &[&["responsetime"], &["res.statuscode", "req.url"]],
     ),
     producer(
-        "bunyan",
-        1_000_000,
-        &[&["v"], &["hostname"], &["pid"], &["name"]],
-    ),
-    producer(
         "CloudFront",
         1_000_000_000,
         &[&["xedgelocation", "xedgeresulttype"]],
     ),
-    producer(
-        "Azure Application Gateway",
-        1_000_000_000,
-        &[&["properties.timetaken"]],
-    ),
-    producer("IIS", 1_000_000, &[&["csuristem"]]),
+    // Its first version writes whole ms.
+    Producer {
+        has_fraction: Some(true),
+        ..producer(
+            "Azure Application Gateway",
+            1_000_000_000,
+            &[&["properties.timetaken"]],
+        )
+    },
+    // CloudFront's fields have the same names, and its durations are seconds with a fraction.
+    Producer {
+        has_fraction: Some(false),
+        ..producer("IIS", 1_000_000, &[&["csuristem"]])
+    },
     producer("Kong", 1_000_000, &[&["latencies.request"]]),
     producer("Amazon API Gateway", 1_000_000, &[&["responselatency"]]),
     producer("Elastic Common Schema", 1, &[&["event.duration"]]),
@@ -366,7 +378,20 @@ pub const PRODUCERS: [Producer; 19] = [
         &[&["requestedurl", "requesteduri"], &["elapsedtime"]],
     ),
     Producer {
+        is_weak: true,
+        ..producer(
+            "bunyan",
+            1_000_000,
+            &[&["v"], &["hostname"], &["pid"], &["name"]],
+        )
+    },
+    Producer {
+        is_weak: true,
+        ..producer("Rails", 1_000_000, &[&["controller"], &["action"]])
+    },
+    Producer {
         has_fraction: Some(true),
+        is_weak: true,
         ..producer("zap", 1_000_000_000, &[&["ts"], &["level"], &["msg"]])
     },
     Producer {

@@ -309,6 +309,112 @@ mod tests {
         );
     }
 
+    /// Description of the durations, the first duration in ns, and the assumptions, of lines like this one.
+    fn read_values(line: &str, values: &[&str]) -> (String, u64, Vec<String>) {
+        let lines: Vec<String> = (0..40)
+            .map(|i| {
+                line.replace("VALUE", values[i % values.len()])
+                    .replace("SECOND", &format!("{:02}", i))
+            })
+            .collect();
+        let mut json = Json::new(Structured::new(Zone::default(), None, FieldMap::default()));
+        json.fields.begin_sample();
+        for line in &lines {
+            json.line(line.as_bytes(), &mut |_| {});
+        }
+        json.fields.end_sample();
+        let mut first = None;
+        for line in &lines {
+            let kind = json.line(line.as_bytes(), &mut |e: &Entry| {
+                first = first.or(e.duration_ns);
+            });
+            assert_eq!(kind, LineKind::Entry, "{line}");
+        }
+        let (words, _) = json.fields.duration_words().expect("durations");
+        let assumed = json.fields.assumptions().into_iter().map(|a| a.text);
+        (words, first.expect("a duration"), assumed.collect())
+    }
+
+    #[test]
+    fn weak_marks_of_producers_are_only_a_preference() {
+        const SLOG: &str = r#"{"level":"info","msg":"done","method":"GET","path":"/a","statusCode":200,"latency":VALUE,"time":"2026-05-01T10:00:SECONDZ"}"#;
+        const ZEROLOG: &str = r#"{"level":"info","message":"done","method":"GET","path":"/a","status":200,"duration":VALUE,"time":"2026-05-01T10:00:SECONDZ"}"#;
+        const ZAP: &str = r#"{"level":"info","ts":1777629600.5,"msg":"done","method":"GET","path":"/a","status":200,"latency":VALUE}"#;
+        const ACTION: &str = r#"{"datetime":"2026-05-01T10:00:SECONDZ","controller":"A","action":"b","method":"GET","path":"/a","status":200,"duration":VALUE}"#;
+        const BUNYAN: &str = r#"{"name":"a","hostname":"h","pid":1,"v":0,"msg":"done","method":"GET","url":"/a","duration":VALUE,"time":"2026-05-01T10:00:SECONDZ"}"#;
+        for (line, values, ns, assumption) in [
+            // Whole numbers that no server has as ns are ms.
+            (SLOG, &["480", "95", "210"][..], 480_000_000, Some("ms")),
+            (SLOG, &["48000000", "95000000"], 48_000_000, None),
+            (SLOG, &["480000", "95000"], 480_000, Some("ns")),
+            (ZEROLOG, &["0.48", "0.25"], 480_000_000, Some("in s")),
+            (ZEROLOG, &["480.25", "95.5"], 480_250_000, None),
+            (ZEROLOG, &["4.25", "7.5"], 4_250_000, Some("in ms")),
+            (ZAP, &["0.0125", "0.25"], 12_500_000, Some("in s")),
+            (ACTION, &["0.48", "0.25"], 480_000_000, Some("in s")),
+            (ACTION, &["12.25", "7.5"], 12_250_000, Some("in ms")),
+            (BUNYAN, &["480", "95"], 480_000_000, Some("in ms")),
+        ] {
+            let (words, first, assumed) = read_values(line, values);
+            assert_eq!(first, ns, "{words}: {line}");
+            assert_eq!(assumed.len(), usize::from(assumption.is_some()), "{words}");
+            if let Some(unit) = assumption {
+                assert!(assumed[0].contains(unit), "{assumed:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn strong_marks_need_durations_of_their_producers_form() {
+        const RAILS: &str = r#"{"method":"GET","path":"/a","format":"html","controller":"A","action":"b","status":200,"duration":VALUE}"#;
+        const AZURE: &str = r#"{"time":"2026-05-01T10:00:SECONDZ","properties":{"httpMethod":"GET","requestUri":"/a","httpStatus":200,"timeTaken":VALUE}}"#;
+        const FRONT: &str = r#"{"cs-method":"GET","cs-uri-stem":"/a","sc-status":"200","time-taken":"VALUE","date":"2026-05-01","time":"10:00:SECOND"}"#;
+        for (line, values, ns, is_assumed) in [
+            (RAILS, &["0.75", "0.5"][..], 750_000, false),
+            (AZURE, &["0.012", "0.25"], 12_000_000, false),
+            (AZURE, &["120", "45"], 120_000_000, true),
+            (FRONT, &["0.250", "0.017"], 250_000_000, true),
+            (FRONT, &["250", "17"], 250_000_000, false),
+        ] {
+            let (words, first, assumed) = read_values(line, values);
+            assert_eq!(first, ns, "{words}: {line}");
+            assert_eq!(!assumed.is_empty(), is_assumed, "{words}: {line}");
+        }
+    }
+
+    #[test]
+    fn request_lines_are_surer_than_other_paths() {
+        for (line, request) in [
+            (
+                r#"{"request":"GET /a?b HTTP/1.1","uri":"/index.php","status":"200","request_time":"0.250"}"#,
+                "GET /a?b",
+            ),
+            (
+                r#"{"path":"/var/log/access.log","request":"POST /a HTTP/1.1","status":200}"#,
+                "POST /a",
+            ),
+            (
+                r#"{"path":"/var/log/access.log","verb":"PUT","request":"/a","status":200}"#,
+                "PUT /a",
+            ),
+            (
+                r#"{"log":{"file":{"path":"/var/log/a.log"}},"url":{"original":"/a"},"http":{"request":{"method":"GET"}}}"#,
+                "GET /a",
+            ),
+            // A word that is no request line leaves the path.
+            (r#"{"path":"/a","method":"GET","request":"a/b"}"#, "GET /a"),
+            (
+                r#"{"path":"/a","method":"GET","request":"GET it"}"#,
+                "GET /a",
+            ),
+        ] {
+            assert_eq!(read(line).2, request, "{line}");
+        }
+        let told = r#"{"request":"GET /a HTTP/1.1","uri":"/index.php","status":200}"#;
+        let found = read_with(told, None, "path=uri").map(|found| found.2);
+        assert_eq!(found.as_deref(), Some("GET /index.php"));
+    }
+
     #[test]
     fn a_unit_that_is_written_goes_before_one_that_was_given() {
         let given = |line: &str| read_with(line, Some(1_000), "").and_then(|found| found.1);

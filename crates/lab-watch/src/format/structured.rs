@@ -145,6 +145,10 @@ pub struct Structured {
     possible: Vec<u64>,
     taken: u64,
     has_fraction: bool,
+    /// Producers with weak marks whose fields the sample has, a bit each by their index.
+    weak_producers: u32,
+    /// The one of them whose unit is taken.
+    preferred: Option<&'static Producer>,
     check: UnitCheck,
     /// The field of durations whose unit was taken, if there was one.
     assumed_field: Option<String>,
@@ -341,8 +345,15 @@ impl Structured {
         let line = &self.line;
         let mut method = line.method.text.as_bytes();
         let mut target = line.target.text.as_bytes();
-        // Where both are there, a request line is surer than a word that is no path.
-        if target.is_empty() {
+        // nginx's $uri is the path after rewrites, and `path` can be a log's file: the request line is surer.
+        if let Some((line_method, line_target)) = request_line(&line.request.text) {
+            if line.target.rank != 0 {
+                target = line_target;
+            }
+            if method.is_empty() {
+                method = line_method;
+            }
+        } else if target.is_empty() {
             (method, target) = method_and_target(line.request.text.as_bytes());
         } else if method.is_empty() {
             (method, target) = method_and_target(target);
@@ -402,7 +413,10 @@ impl Structured {
             Some(unit) => unit,
             None => match self.producer() {
                 Some(producer) => producer.unit,
-                None => self.taken_unit(time_s),
+                None => {
+                    self.note_weak_producers();
+                    self.taken_unit(time_s)
+                }
             },
         };
         let duration = self.line.duration.as_ref()?;
@@ -435,14 +449,45 @@ impl Structured {
         self.taken
     }
 
-    /// The producer of the line, by its fields.
+    /// The producer of the line, by fields that only it writes.
     fn producer(&self) -> Option<&'static Producer> {
         let fits = |(index, producer): &(usize, &Producer)| {
-            Producer::is_marked(*index, &self.line.marks)
-                && producer
-                    .has_fraction
-                    .is_none_or(|has| has == self.has_fraction)
-                && (!producer.is_weak || self.possible.contains(&producer.unit))
+            !producer.is_weak
+                && Producer::is_marked(*index, &self.line.marks)
+                && self.has_its_fraction(producer)
+        };
+        let found = PRODUCERS.iter().enumerate().find(fits);
+        found.map(|(_, producer)| producer)
+    }
+
+    /// Whether durations have a fraction, or none, as the producer writes them.
+    fn has_its_fraction(&self, producer: &Producer) -> bool {
+        producer
+            .has_fraction
+            .is_none_or(|has| has == self.has_fraction)
+    }
+
+    /// Keeps in mind which producers may have written a line of the sample.
+    fn note_weak_producers(&mut self) {
+        if !self.is_sampling {
+            return;
+        }
+        for (index, producer) in PRODUCERS.iter().enumerate() {
+            if producer.is_weak && Producer::is_marked(index, &self.line.marks) {
+                self.weak_producers |= 1 << index;
+            }
+        }
+    }
+
+    /// The producer whose fields the sample has and whose unit is likely. Seconds are below 1 far more often than
+    /// any finer unit.
+    fn preferred_producer(&self, likely: &[u64]) -> Option<&'static Producer> {
+        let has_seconds = self.evidence.is_mostly_below_one() && likely.contains(&1_000_000_000);
+        let fits = |(index, producer): &(usize, &Producer)| {
+            self.weak_producers & (1 << *index) != 0
+                && self.has_its_fraction(producer)
+                && likely.contains(&producer.unit)
+                && (!has_seconds || producer.unit == 1_000_000_000)
         };
         let found = PRODUCERS.iter().enumerate().find(fits);
         found.map(|(_, producer)| producer)
@@ -457,8 +502,11 @@ impl Structured {
     pub fn end_sample(&mut self) {
         self.possible = self.evidence.possible(&UNITS);
         let likely = self.evidence.likely(&self.possible);
+        self.preferred = self.preferred_producer(&likely);
         // Where nothing tells: seconds have a fraction, and whole numbers are ms.
-        let usual = if self.has_fraction && likely.contains(&1_000_000_000) {
+        let usual = if let Some(producer) = self.preferred {
+            producer.unit
+        } else if self.has_fraction && likely.contains(&1_000_000_000) {
             1_000_000_000
         } else {
             1_000_000
@@ -485,7 +533,13 @@ impl Structured {
             (None, None) if self.possible.len() == 1 => {
                 (self.taken, ", the only unit that fits the values".into())
             }
-            (None, None) => (self.taken, ", assumed".into()),
+            (None, None) => match self.preferred {
+                Some(producer) => (
+                    self.taken,
+                    format!(", assumed as {} writes it", producer.name),
+                ),
+                None => (self.taken, ", assumed".into()),
+            },
         };
         let step = match duration.integer {
             Some(_) => unit,
@@ -562,6 +616,14 @@ fn missing(what: &str, role: &str, candidates: &BTreeSet<String>) -> String {
     format!(
         "The log has no {what} under a known name{may_be}: name the field with --fields {role}={example}."
     )
+}
+
+/// Method and target of a text that is certainly a request line, or a path alone.
+fn request_line(text: &str) -> Option<(&[u8], &[u8])> {
+    let (method, target) = method_and_target(text.as_bytes());
+    let is_target = target.starts_with(b"/")
+        || (!method.is_empty() && memchr::memmem::find(target, b"://").is_some());
+    (is_target && !target.contains(&b' ')).then_some((method, target))
 }
 
 /// A status code.

@@ -59,6 +59,15 @@ impl UnitEvidence {
         self.has_fraction
     }
 
+    /// Whether most durations are below 1 in the unit in which they are written.
+    pub fn is_mostly_below_one(&self) -> bool {
+        let below = self
+            .durations
+            .iter()
+            .filter(|(duration, _)| *duration < 1.0);
+        below.count() * 2 > self.durations.len()
+    }
+
     /// Those of some units that the log leaves possible; all of them where it excludes every one, or says too little.
     pub fn possible(&self, units: &[u64]) -> Vec<u64> {
         if self.durations.len() < MIN_DURATIONS {
