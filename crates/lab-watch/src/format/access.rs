@@ -84,10 +84,10 @@ fn combined_reader(duration: Option<Duration>, hints: &Hints) -> LogReader {
 
 pub fn haproxy(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
     let zone = hints.zone.clone();
-    let mut sampled = HaProxy { zone: zone.clone() };
+    let mut sampled = HaProxy::new(zone.clone());
     let words = "HAProxy's HTTP log, with its total time in ms";
     most_match(lines, |line| sampled.parse(line).is_some())
-        .then(|| reader(words, Some(MS), FormatKind::HaProxy(HaProxy { zone })))
+        .then(|| reader(words, Some(MS), FormatKind::HaProxy(HaProxy::new(zone))))
 }
 
 pub fn envoy(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {

@@ -15,9 +15,28 @@ use memchr::memchr;
 pub struct HaProxy {
     /// Where the server is.
     pub zone: Zone,
+    /// Lines that were written before their responses ended.
+    early: u64,
 }
 
 impl HaProxy {
+    /// One with nothing read yet.
+    pub fn new(zone: Zone) -> HaProxy {
+        HaProxy { zone, early: 0 }
+    }
+
+    /// What the lines cannot tell, a sentence each.
+    pub fn advice(&self) -> Vec<String> {
+        if self.early == 0 {
+            return Vec::new();
+        }
+        vec![format!(
+            "{} durations end before the response did (option logasap), so that requests took longer: without that option \
+             HAProxy writes the whole time.",
+            self.early
+        )]
+    }
+
     /// What a line tells of; `None`: it is malformed.
     pub fn parse<'a>(&mut self, line: &'a [u8]) -> Option<Entry<'a>> {
         // The process's number is in brackets too.
@@ -39,11 +58,13 @@ impl HaProxy {
             return None;
         }
         let total = timers.rsplit(|b| *b == b'/').next()?;
-        let total = total.strip_prefix(b"+").unwrap_or(total);
+        let early = total.strip_prefix(b"+");
+        let total = early.unwrap_or(total);
         let status = words.next()?;
         let bytes = words.next()?;
         let bytes = bytes.strip_prefix(b"+").unwrap_or(bytes);
         let (method, target) = method_and_target(request);
+        self.early += u64::from(early.is_some());
         let offset_s = self.zone.offset_of_local(local);
         Some(Entry {
             time_s: Some(local - i64::from(offset_s)),
@@ -84,5 +105,17 @@ mod tests {
             HaProxy::default().parse(b"x [06/Feb/2009:12:14:14.655] \"\""),
             None
         );
+    }
+
+    #[test]
+    fn durations_that_end_early_are_said() {
+        let line = r#"haproxy[1]: 10.0.1.2:33317 [06/Feb/2009:12:14:14.655] in static/srv1 10/0/30/69/TOTAL 200 +2750 - - ---- 1/1/1/1/0 0/0 "GET / HTTP/1.1""#;
+        let mut haproxy = HaProxy::default();
+        haproxy.parse(line.replace("TOTAL", "109").as_bytes());
+        assert_eq!(haproxy.advice(), Vec::<String>::new());
+        let early = line.replace("TOTAL", "+109");
+        let entry = haproxy.parse(early.as_bytes()).expect("an entry");
+        assert_eq!(entry.duration_ns, Some(109_000_000));
+        assert!(haproxy.advice()[0].contains("logasap"));
     }
 }

@@ -323,6 +323,7 @@ impl LogReader {
     pub fn advice(&self) -> Vec<String> {
         let mut advice = match &self.kind {
             FormatKind::Pattern(pattern) => pattern.advice(),
+            FormatKind::HaProxy(haproxy) => haproxy.advice(),
             FormatKind::Json(json) => json.fields.advice(),
             FormatKind::W3c(w3c) => w3c.advice(),
             FormatKind::Postgresql(log) => log.advice(),
@@ -350,6 +351,7 @@ impl LogReader {
     pub fn assumptions(&self) -> Vec<Assumption> {
         let mut assumptions = match &self.kind {
             FormatKind::Combined(combined) => combined.assumptions(),
+            FormatKind::Pattern(pattern) => pattern.assumptions(),
             FormatKind::Json(json) => json.fields.assumptions(),
             FormatKind::W3c(w3c) => w3c.assumptions(),
             FormatKind::Postgresql(log) => of_times(log.assumptions()),

@@ -9,8 +9,10 @@
 
 use super::combined::{is_escaped, method_and_target};
 use super::time_format::{TimeFormat, TimeParts};
+use super::units::{UnitCheck, assumed_unit, doubted_unit};
 use crate::entry::Entry;
 use crate::time::{Zone, clf, iso, iso_length, number, offset, scaled};
+use lab_model::{Assumption, AssumptionKind};
 use memchr::memmem::Finder;
 
 /// Places that are tried in a line.
@@ -50,7 +52,11 @@ enum PatternField {
         scale: u64,
         /// How fine it is, ns.
         step: u64,
+        /// Whether the unit is Apache's, but other servers write another one.
+        is_assumed: bool,
     },
+    /// Bytes that Apache received, or the name of a thread of Tomcat or Undertow.
+    BytesOrThread,
     /// Durations of each server that was asked.
     UpstreamTime,
 }
@@ -76,6 +82,12 @@ pub struct Pattern {
     has_date: bool,
     /// Whether a time can be spread over several fields.
     has_parts: bool,
+    /// Whether the format or a line has what only Tomcat and Undertow write, whose `%D` can be ms.
+    has_java_marks: bool,
+    check: UnitCheck,
+    /// Durations of an assumed unit, and those of them that are 0.
+    assumed: u64,
+    zeros: u64,
 }
 
 impl Pattern {
@@ -89,6 +101,7 @@ impl Pattern {
         let mut parts: Vec<(String, PatternField)> = Vec::new();
         let mut literal = String::new();
         let mut rest = format.as_str();
+        let mut marks = JavaMarks::default();
         while let Some(first) = rest.chars().next() {
             if !is_nginx && rest.starts_with("%%") {
                 literal.push('%');
@@ -100,6 +113,9 @@ impl Pattern {
                 '$' if is_nginx => Some(nginx(rest)?),
                 _ => None,
             };
+            if let (false, Some((_, length))) = (is_nginx, &field) {
+                marks.add(&rest[..*length]);
+            }
             match field {
                 // A path and its query are one text.
                 Some((field, length))
@@ -122,7 +138,11 @@ impl Pattern {
                 }
             }
         }
-        Pattern::of_parts(format, parts, literal, zone)
+        let pattern = Pattern::of_parts(format, parts, literal, zone)?;
+        Ok(Pattern {
+            has_java_marks: marks.are_certain(),
+            ..pattern
+        })
     }
 
     fn of_parts(
@@ -160,7 +180,31 @@ impl Pattern {
             spans: vec![(0, 0); pieces.len()],
             pieces,
             zone,
+            has_java_marks: false,
+            check: UnitCheck::default(),
+            assumed: 0,
+            zeros: 0,
         })
+    }
+
+    /// What was assumed of the lines so far.
+    pub fn assumptions(&self) -> Vec<Assumption> {
+        const MICROSECOND: u64 = 1_000;
+        // No request takes less than 1 µs.
+        let has_zeros = self.assumed >= 10 && self.zeros * 10 >= self.assumed;
+        let text = if self.assumed == 0 {
+            return Vec::new();
+        } else if has_zeros || self.check.is_contradicted() {
+            doubted_unit("%D", MICROSECOND)
+        } else if self.has_java_marks {
+            assumed_unit("%D", MICROSECOND, &[MICROSECOND, 1_000_000])
+        } else {
+            return Vec::new();
+        };
+        vec![Assumption {
+            about: AssumptionKind::Durations,
+            text,
+        }]
     }
 
     /// The finest step of its durations, ns; `None`: it has none.
@@ -230,6 +274,9 @@ impl Pattern {
                 | PatternField::Number
                 | PatternField::Fraction
                 | PatternField::Query => {}
+                PatternField::BytesOrThread => {
+                    self.has_java_marks |= value.iter().any(u8::is_ascii_alphabetic);
+                }
                 PatternField::Clf => {
                     let value = value.strip_prefix(b"[").unwrap_or(value);
                     let offset = offset(value.get(21..26)?)?;
@@ -264,10 +311,19 @@ impl Pattern {
                 PatternField::Id if value != b"-" => entry.id = value,
                 PatternField::Id => {}
                 // Of two durations the finer one counts.
-                PatternField::Duration { scale, step } if *step < finest => {
+                PatternField::Duration {
+                    scale,
+                    step,
+                    is_assumed,
+                } if *step < finest => {
                     if let Some(ns) = scaled(value, *scale) {
                         finest = *step;
                         entry.duration_ns = Some(ns);
+                        if *is_assumed {
+                            self.check.count(ns);
+                            self.assumed += 1;
+                            self.zeros += u64::from(ns == 0);
+                        }
                     }
                 }
                 PatternField::Duration { .. } => {}
@@ -332,7 +388,10 @@ impl Search<'_> {
                 None => (0..=rest.len()).any(|end| self.go_on(index, begin, end)),
             };
         }
-        let is_free = piece.field == PatternField::Text || piece.field == PatternField::Request;
+        let is_free = matches!(
+            piece.field,
+            PatternField::Text | PatternField::Request | PatternField::BytesOrThread
+        );
         let mut from = 0;
         while let Some(at) = piece.terminator.find(&rest[from..]) {
             let end = from + at;
@@ -386,6 +445,7 @@ impl PatternField {
             self,
             PatternField::Text
                 | PatternField::Word
+                | PatternField::BytesOrThread
                 | PatternField::Request
                 | PatternField::Method
                 | PatternField::Target
@@ -418,6 +478,7 @@ impl PatternField {
         match self {
             PatternField::Text
             | PatternField::Word
+            | PatternField::BytesOrThread
             | PatternField::Request
             | PatternField::Method
             | PatternField::Target
@@ -538,7 +599,45 @@ fn check(format: &str, parts: &[(String, PatternField)]) -> Result<(), String> {
 }
 
 const fn duration(scale: u64, step: u64) -> PatternField {
-    PatternField::Duration { scale, step }
+    PatternField::Duration {
+        scale,
+        step,
+        is_assumed: false,
+    }
+}
+
+/// What fields of a `LogFormat` say of the server: Tomcat's and Undertow's patterns have other ones than Apache's.
+#[derive(Clone, Copy, Debug, Default)]
+struct JavaMarks {
+    /// A field that Apache does not know.
+    has_others: bool,
+    /// `%s`, where Apache's formats mostly have `%>s`; `%S` is bytes in Apache and a session in Tomcat.
+    has_status: bool,
+    /// `%>s`
+    has_last_request: bool,
+}
+
+impl JavaMarks {
+    /// Adds a field, such as `%{yyyy-MM-dd}t`.
+    fn add(&mut self, field: &str) {
+        let (name, letter) = match field.split_once('{') {
+            Some((_, rest)) => rest.split_once('}').unwrap_or((rest, "")),
+            None => ("", field.trim_start_matches('%')),
+        };
+        let is_java_time = || matches!(format_of_time(name), Some(format) if !format.contains('%'));
+        self.has_last_request |= field.starts_with("%>");
+        match letter {
+            "t" => self.has_others |= is_java_time(),
+            "F" => self.has_others = true,
+            "r" | "s" | "c" if !name.is_empty() => self.has_others = true,
+            "s" | "S" => self.has_status = true,
+            _ => {}
+        }
+    }
+
+    fn are_certain(self) -> bool {
+        self.has_others || (self.has_status && !self.has_last_request)
+    }
 }
 
 /// A `%` and what belongs to it.
@@ -569,6 +668,8 @@ fn apache(text: &str, unit: Option<u64>) -> Result<(PatternField, usize), String
     }
     let field = match (letter, name.to_ascii_lowercase().as_str()) {
         (b't', _) => apache_time(name)?,
+        // Attributes of Tomcat's requests and sessions.
+        (b'r' | b's', name) if !name.is_empty() => PatternField::Text,
         (b'r', _) => PatternField::Request,
         (b'm', _) => PatternField::Method,
         (b'U', _) => PatternField::Target,
@@ -580,12 +681,17 @@ fn apache(text: &str, unit: Option<u64>) -> Result<(PatternField, usize), String
         (b'i' | b'o', "x-request-id" | "traceparent" | "x-correlation-id")
         | (b'e', "unique_id")
         | (b'L', _) => PatternField::Id,
-        (b'D', _) => duration(unit.unwrap_or(1_000), unit.unwrap_or(1_000)),
+        (b'D', _) => PatternField::Duration {
+            scale: unit.unwrap_or(1_000),
+            step: unit.unwrap_or(1_000),
+            is_assumed: unit.is_none(),
+        },
         (b'T', "ms") => duration(1_000_000, 1_000_000),
         (b'T', "us") => duration(1_000, 1_000),
         (b'T', "ns") => duration(1, 1),
         (b'T', _) => duration(1_000_000_000, 1_000_000_000),
-        (b'k' | b'I' | b'P' | b'p', _) => PatternField::Number,
+        (b'I', _) => PatternField::BytesOrThread,
+        (b'k' | b'p', _) => PatternField::Number,
         (b'i' | b'o' | b'e' | b'n' | b'C' | b'x' | b'u' | b'c' | b'f', _) => PatternField::Text,
         (b'a'..=b'z' | b'A'..=b'Z', _) => PatternField::Word,
         _ => return Err(format!("{text:?} is no field of a LogFormat")),
@@ -596,19 +702,42 @@ fn apache(text: &str, unit: Option<u64>) -> Result<(PatternField, usize), String
 
 /// The time of `%{…}t`.
 fn apache_time(format: &str) -> Result<PatternField, String> {
-    let format = ["begin:", "end:"]
+    let Some(format) = format_of_time(format) else {
+        return Ok(match without_moment(format) {
+            "sec" => PatternField::Epoch(1),
+            "msec" => PatternField::Epoch(1_000),
+            "usec" => PatternField::Epoch(1_000_000),
+            "msec_frac" | "usec_frac" => PatternField::Fraction,
+            _ => PatternField::Clf,
+        });
+    };
+    Ok(PatternField::Formatted(if format.contains('%') {
+        TimeFormat::strftime(format)?
+    } else {
+        TimeFormat::java(format)?
+    }))
+}
+
+/// The format of a time without `begin:` or `end:`, unless it is one of Apache's words.
+fn format_of_time(format: &str) -> Option<&str> {
+    const WORDS: [&str; 8] = [
+        "",
+        "begin",
+        "end",
+        "sec",
+        "msec",
+        "usec",
+        "msec_frac",
+        "usec_frac",
+    ];
+    Some(without_moment(format)).filter(|format| !WORDS.contains(format))
+}
+
+fn without_moment(format: &str) -> &str {
+    ["begin:", "end:"]
         .iter()
         .find_map(|p| format.strip_prefix(p))
-        .unwrap_or(format);
-    Ok(match format {
-        "" | "begin" | "end" => PatternField::Clf,
-        "sec" => PatternField::Epoch(1),
-        "msec" => PatternField::Epoch(1_000),
-        "usec" => PatternField::Epoch(1_000_000),
-        "msec_frac" | "usec_frac" => PatternField::Fraction,
-        format if format.contains('%') => PatternField::Formatted(TimeFormat::strftime(format)?),
-        format => PatternField::Formatted(TimeFormat::java(format)?),
-    })
+        .unwrap_or(format)
 }
 
 /// A `$` and the name behind it.
@@ -706,6 +835,73 @@ mod tests {
         );
         assert_eq!(nginx.step(), Some(1_000_000));
         assert_eq!(nginx.parse(b"1777629600.250|GET"), None);
+    }
+
+    #[test]
+    fn words_of_tomcat_and_threads_of_apache_are_read() {
+        const TIME: &str = "[10/Oct/2025:13:00:36 -0700]";
+        for (format, line) in [
+            (
+                "%I %t \"%r\" %>s %D",
+                "http-nio-8080-exec-1 TIME \"GET /a HTTP/1.1\" 200 9",
+            ),
+            (
+                "%t [%I] \"%r\" %s %D",
+                "TIME [default task-3] \"GET /a HTTP/1.1\" 200 9",
+            ),
+            (
+                "%{hextid}P %t \"%r\" %>s %I %D",
+                "7f3a9c TIME \"GET /a HTTP/1.1\" 200 512 9",
+            ),
+            (
+                "%{user}r %{cart}s %t \"%r\" %s %D",
+                "ann - TIME \"GET /a HTTP/1.1\" 200 9",
+            ),
+        ] {
+            let found = read(format, &line.replace("TIME", TIME)).expect(format);
+            assert_eq!(
+                (found.1, found.2.as_str(), found.3),
+                (Some(9_000), "GET /a", 200)
+            );
+        }
+    }
+
+    #[test]
+    fn units_that_other_servers_do_not_share_are_said() {
+        let assumed = |format: &str, unit, line: &str, durations: [&str; 2]| {
+            let mut pattern = Pattern::new(format, Zone::default(), unit).expect("a format");
+            for i in 0..20 {
+                let line = line.replace("DURATION", durations[i % 2]);
+                pattern.parse(line.as_bytes()).expect("an entry");
+            }
+            pattern
+                .assumptions()
+                .into_iter()
+                .map(|a| a.text)
+                .collect::<String>()
+        };
+        const LINE: &str = "[10/Oct/2025:13:00:36 -0700] \"GET /a HTTP/1.1\" 200 DURATION x";
+        let of = |format: &str, durations| assumed(format, None, LINE, durations);
+        let apache = "%t \"%r\" %>s %D %{a}i";
+        let tomcat = "%t \"%r\" %s %D %{a}i";
+        assert_eq!(of(apache, ["480", "95"]), "");
+        assert!(of(apache, ["0", "95"]).contains("hardly fits"));
+        assert!(of(apache, ["90000000", "95000000"]).contains("hardly fits"));
+        assert!(of(tomcat, ["480", "95"]).contains("in µs, but ms fit too"));
+        assert_eq!(assumed(tomcat, Some(1_000_000), LINE, ["480", "0"]), "");
+        for field in ["%{a}r", "%{a}s", "%{a}c", "%F", "%I"] {
+            let format = apache.replace("%{a}i", field);
+            assert!(of(&format, ["480", "95"]).contains("ms fit"), "{field}");
+        }
+        assert_eq!(of(&apache.replace("%{a}i", "%S"), ["480", "95"]), "");
+        let java = "[%{yyyy-MM-dd HH:mm:ss}t] \"%r\" %>s %D";
+        let line = "[2025-10-10 13:00:36] \"GET /a HTTP/1.1\" 200 DURATION";
+        assert!(assumed(java, None, line, ["480", "95"]).contains("ms fit"));
+        let c = java.replace("yyyy-MM-dd HH:mm:ss", "%F %T");
+        assert_eq!(assumed(&c, None, line, ["480", "95"]), "");
+        let bytes = "%I %t \"%r\" %>s %D";
+        let line = "512 [10/Oct/2025:13:00:36 -0700] \"GET /a HTTP/1.1\" 200 DURATION";
+        assert_eq!(assumed(bytes, None, line, ["480", "95"]), "");
     }
 
     #[test]
