@@ -18,6 +18,8 @@ use std::collections::HashMap;
 const MAX_MESSAGE: usize = 16 << 20;
 /// Messages of syslog whose next parts may come.
 const MAX_PARTS: usize = 1_000;
+/// Bytes of all of them.
+const MAX_PART_BYTES: usize = 64 << 20;
 /// Fields of a line of CSV since PostgreSQL 8.3, and those that are read. Later versions append others.
 const MIN_FIELDS: usize = 22;
 const TIME: usize = 0;
@@ -65,6 +67,8 @@ struct TextMessages {
     open: OpenMessage,
     /// Of each process whose parts syslog may mix with those of others.
     parts: HashMap<Vec<u8>, OpenMessage>,
+    /// Bytes of their texts.
+    part_bytes: usize,
 }
 
 /// A record of CSV, which can have several lines.
@@ -172,6 +176,7 @@ impl PostgresqlLog {
     pub fn end(&mut self, sink: &mut impl FnMut(&Entry)) -> u64 {
         let cut_off = match &mut self.encoding {
             Encoding::Text(messages) | Encoding::Wrapped(messages) => {
+                messages.part_bytes = 0;
                 let parts = messages.parts.drain().map(|(_, open)| open);
                 let mut all: Vec<OpenMessage> = parts.collect();
                 all.push(std::mem::take(&mut messages.open));
@@ -249,6 +254,7 @@ impl TextMessages {
             prefix,
             open: OpenMessage::default(),
             parts: HashMap::new(),
+            part_bytes: 0,
         }
     }
 
@@ -271,7 +277,7 @@ impl TextMessages {
                 |open: &OpenMessage| is_first || !matches!(open.tag, Some(LineTag::Message(_)));
             let head = head.filter(|(open, _)| is_head(open));
             if head.is_none() && !is_first {
-                return self.next_part(syslog.process, &text);
+                return self.next_part(syslog.process, &text, sessions, sink);
             }
             if let Some((mut open, kind)) = head {
                 open.process = Some(syslog.process.to_vec());
@@ -326,10 +332,17 @@ impl TextMessages {
     }
 
     /// The next part of a message: after a line break, or where syslog's lines are too short for it.
-    fn next_part(&mut self, process: &[u8], text: &[u8]) -> LineKind {
+    fn next_part(
+        &mut self,
+        process: &[u8],
+        text: &[u8],
+        sessions: &mut Sessions,
+        sink: &mut impl FnMut(&Entry),
+    ) -> LineKind {
         let Some(open) = self.parts.get_mut(process) else {
             return LineKind::Malformed;
         };
+        let before = open.text.len();
         match text.strip_prefix(b"\t") {
             Some(line) => {
                 open.push(b"\n");
@@ -337,6 +350,8 @@ impl TextMessages {
             }
             None => open.push(text),
         }
+        self.part_bytes += open.text.len() - before;
+        self.fit_parts(sessions, sink);
         LineKind::Other
     }
 
@@ -348,16 +363,25 @@ impl TextMessages {
         sessions: &mut Sessions,
         sink: &mut impl FnMut(&Entry),
     ) -> LineKind {
-        if self.parts.len() > MAX_PARTS {
-            for (_, mut open) in self.parts.drain() {
-                open.end(sessions, sink);
-            }
-        }
+        self.fit_parts(sessions, sink);
+        self.part_bytes += open.text.len();
         let last = self.parts.insert(process.to_vec(), open);
+        self.part_bytes -= last.as_ref().map_or(0, |last| last.text.len());
         if last.is_none_or(|mut last| last.end(sessions, sink)) {
             kind
         } else {
             LineKind::Malformed
+        }
+    }
+
+    /// Ends all open messages, where there are too many or too large ones.
+    fn fit_parts(&mut self, sessions: &mut Sessions, sink: &mut impl FnMut(&Entry)) {
+        if self.parts.len() <= MAX_PARTS && self.part_bytes <= MAX_PART_BYTES {
+            return;
+        }
+        self.part_bytes = 0;
+        for (_, mut open) in self.parts.drain() {
+            open.end(sessions, sink);
         }
     }
 }
@@ -1028,6 +1052,53 @@ mod tests {
                 (7_000, "SELECT c")
             ])
         );
+    }
+
+    #[test]
+    fn open_parts_of_many_processes_are_bounded() {
+        let mut log = PostgresqlLog::text(LinePrefix::Found(false), Zone::default());
+        let (mut given, mut most_bytes) = (0, 0);
+        let part = "x".repeat(1 << 20);
+        for process in 0..10 {
+            for number in 1..=9 {
+                let begin = if number == 1 {
+                    "LOG:  duration: 1 ms  statement: SELECT "
+                } else {
+                    ""
+                };
+                let line = format!(
+                    "2026-05-01T10:00:00+00:00 h postgres[{process}]: [1-{number}] {begin}{part}"
+                );
+                log.line(line.as_bytes(), &mut |_| given += 1);
+                let Encoding::Text(messages) = &log.encoding else {
+                    panic!("not of text");
+                };
+                let bytes: usize = messages.parts.values().map(|open| open.text.len()).sum();
+                assert_eq!(bytes, messages.part_bytes);
+                most_bytes = most_bytes.max(bytes);
+            }
+        }
+        log.end(&mut |_| given += 1);
+        assert_eq!(given, 10);
+        assert!(most_bytes <= MAX_PART_BYTES + MAX_MESSAGE, "{most_bytes}");
+    }
+
+    #[test]
+    fn errors_without_a_statement_are_failures() {
+        let log = [
+            line(1, "ERROR:  no"),
+            line(1, "LOG:  duration: 1 ms  statement: SELECT a"),
+            line(2, "ERROR:  canceling autovacuum task"),
+            line(2, "CONTEXT:  automatic vacuum of table \"t\""),
+            line(3, "FATAL:  password authentication failed"),
+            line(4, "ERROR:  no"),
+        ]
+        .concat();
+        let failed = expected(&[(-2, UNKNOWN), (1_000, "SELECT a"), (-2, UNKNOWN)]);
+        assert_eq!(queries(&log), failed);
+        let (_, log, _) = read_with(text_log(), &log);
+        let advice = log.advice().concat();
+        assert!(advice.contains("2 errors have no statement"), "{advice}");
     }
 
     #[test]

@@ -76,6 +76,8 @@ pub struct Sessions {
     untimed: u64,
     /// Durations without a statement.
     nameless: u64,
+    /// Errors without a statement.
+    nameless_errors: u64,
     /// Messages that look like durations in another language than English.
     translated: u64,
     /// Messages with a statement or a duration that had no process.
@@ -122,7 +124,10 @@ impl Sessions {
     ) -> bool {
         let text = message.text;
         if matches!(message.severity, Severity::Error | Severity::Fatal) {
-            session.error = Some((message.severity, message.time_s, message.offset_s));
+            // Nobody waits for the server's own maintenance.
+            if !text.starts_with(b"canceling autovacuum task") {
+                session.error = Some((message.severity, message.time_s, message.offset_s));
+            }
             return true;
         }
         if text.starts_with(b"duration: ") {
@@ -280,11 +285,15 @@ impl Sessions {
         }
     }
 
-    /// An error without a statement of its own ended the one that was begun.
+    /// An error without a statement of its own ended the one that was begun, else one that is not known.
     fn settle_error(&mut self, session: &mut Session, sink: &mut impl FnMut(&Entry)) {
-        if let Some((Severity::Error, time_s, offset_s)) = session.error.take()
-            && let Some(open) = session.open.take()
-        {
+        if let Some((Severity::Error, time_s, offset_s)) = session.error.take() {
+            self.nameless_errors += u64::from(session.open.is_none());
+            let unknown = || Statement {
+                text: UNKNOWN.as_bytes().to_vec(),
+                ..Statement::default()
+            };
+            let open = session.open.take().unwrap_or_else(unknown);
             let failed = Statement {
                 time_s,
                 offset_s,
@@ -369,6 +378,12 @@ impl Sessions {
             sentences.push(format!(
                 "{} messages look like durations in another language, and are not in the figures: set lc_messages = 'C'.",
                 self.translated
+            ));
+        }
+        if self.nameless_errors > 0 {
+            sentences.push(format!(
+                "{} errors have no statement and are counted as failures of an unknown one: set log_min_error_statement = error.",
+                self.nameless_errors
             ));
         }
         if self.without_process > 0 {
