@@ -14,6 +14,51 @@ use serde_json::Value;
 /// Bytes of a batch.
 pub const MAX_LINE: usize = 64 << 20;
 
+/// Systems whose queries are SQL, by their names in both versions of the conventions.
+const SQL_SYSTEMS: [&str; 36] = [
+    "postgresql",
+    "mysql",
+    "mariadb",
+    "mssql",
+    "microsoft.sql_server",
+    "oracle",
+    "oracle.db",
+    "db2",
+    "ibm.db2",
+    "sqlite",
+    "h2",
+    "h2database",
+    "hsqldb",
+    "derby",
+    "cockroachdb",
+    "redshift",
+    "aws.redshift",
+    "snowflake",
+    "clickhouse",
+    "trino",
+    "presto",
+    "hive",
+    "spanner",
+    "gcp.spanner",
+    "teradata",
+    "vertica",
+    "firebird",
+    "firebirdsql",
+    "sybase",
+    "hanadb",
+    "sap.hana",
+    "informix",
+    "ibm.informix",
+    "edb",
+    "greenplum",
+    "other_sql",
+];
+/// Words with which a query begins, where the system is not named.
+const SQL_WORDS: [&str; 12] = [
+    "SELECT", "INSERT", "UPDATE", "DELETE", "WITH", "BEGIN", "COMMIT", "ROLLBACK", "CALL", "MERGE",
+    "CREATE", "TRUNCATE",
+];
+
 /// A reader of such lines.
 #[derive(Clone, Debug, Default)]
 pub struct Otlp {
@@ -124,8 +169,9 @@ impl Otlp {
         let attributes = &span.attributes;
         if let Some(statement) = text(attributes, &["db.query.text", "db.statement"]) {
             let system = text(attributes, &["db.system.name", "db.system"]).unwrap_or("");
+            let name = query_name(span, statement, system);
             sink(&Entry {
-                target: statement.as_bytes(),
+                target: name.as_deref().unwrap_or(statement).as_bytes(),
                 is_query: true,
                 dialect: if matches!(system, "mysql" | "mariadb") {
                     Dialect::Mysql
@@ -176,6 +222,46 @@ impl Otlp {
             });
         }
     }
+}
+
+/// The name of a query that is not SQL, and whose text can hold any data; `None`: it is SQL.
+fn query_name(span: &Span, statement: &str, system: &str) -> Option<String> {
+    let begins_with = |word: &&str| {
+        let begin = statement.trim_start().get(..word.len());
+        begin.is_some_and(|begin| begin.eq_ignore_ascii_case(word))
+    };
+    let is_sql = if system.is_empty() {
+        SQL_WORDS.iter().any(begins_with)
+    } else {
+        SQL_SYSTEMS.contains(&system)
+    };
+    if is_sql {
+        return None;
+    }
+    let attributes = &span.attributes;
+    let operation = text(attributes, &["db.operation.name", "db.operation"]);
+    let collection = text(
+        attributes,
+        &[
+            "db.collection.name",
+            "db.mongodb.collection",
+            "db.cassandra.table",
+        ],
+    );
+    // Some name the span by the text.
+    let is_text =
+        |name: &str| name == statement || (name.contains(' ') && statement.starts_with(name));
+    let span_name = Some(span.name.as_str()).filter(|name| !name.is_empty() && !is_text(name));
+    let words = match (operation, collection) {
+        (None, None) => vec![system, span_name.unwrap_or("query")],
+        (operation, collection) => vec![
+            system,
+            operation.unwrap_or_default(),
+            collection.unwrap_or_default(),
+        ],
+    };
+    let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
+    Some(words.join(" "))
 }
 
 /// The value of the first of these attributes that is there.
@@ -251,6 +337,30 @@ mod tests {
             ]
         );
         assert!(is_batch(LINE.as_bytes()) && !is_batch(b"{\"path\":\"/\"}"));
+    }
+
+    #[test]
+    fn queries_that_are_not_sql_are_named_without_their_text() {
+        let name = |system: &str, statement: &str, others: &str| {
+            let line = LINE.replace(
+                r#"{"key":"db.statement","value":{"stringValue":"SELECT 1"}}"#,
+                &format!(
+                    r#"{{"key":"db.system","value":{{"stringValue":"{system}"}}}},{{"key":"db.statement","value":{{"stringValue":"{statement}"}}}}{others}"#
+                ),
+            );
+            let (_, found) = read(&line);
+            found[1].1.trim().to_string()
+        };
+        let operation = r#",{"key":"db.operation.name","value":{"stringValue":"find"}},{"key":"db.collection.name","value":{"stringValue":"people"}}"#;
+        let find = "{'find':'people','filter':{'mail':'ann@example.org'}}";
+        assert_eq!(name("mongodb", find, operation), "mongodb find people");
+        // The span's name is SELECT here.
+        assert_eq!(name("redis", "SET ann 1970-01-01", ""), "redis SELECT");
+        assert_eq!(name("redis", "SELECT", ""), "redis query");
+        assert_eq!(name("", find, operation), "find people");
+        for system in ["postgresql", "mariadb", "microsoft.sql_server", ""] {
+            assert_eq!(name(system, "select 7", operation), "select 7");
+        }
     }
 
     #[test]
