@@ -418,10 +418,16 @@ pub fn find_duration(lines: &[&[u8]]) -> Option<Option<Duration>> {
         .unwrap_or(0);
     let numbers: Vec<Duration> = (0..most_fields.min(16))
         .filter_map(|place| duration_at(&parsed, b"", place))
+        .filter(|d| !is_other_quoted(&parsed, d.place))
         .collect();
     // A unit that is written says more than a fraction, and that more than a whole number, which can be a counter.
     let by_unit = numbers.iter().find(|d| is_written(&parsed, d.place));
-    let by_fraction = numbers.iter().find(|d| d.scale > d.step);
+    // nginx writes its durations with three decimals, and $gzip_ratio with two.
+    let mut fractions = numbers.iter().filter(|d| d.scale > d.step);
+    let by_fraction = fractions
+        .clone()
+        .find(|d| most_values(&parsed, d.place, |_, value| decimals(value) == 3))
+        .or_else(|| fractions.next());
     Some(match (by_unit.or(by_fraction), numbers.as_slice()) {
         (Some(duration), _) => Some(duration.clone()),
         (None, [only]) => Some(only.clone()),
@@ -432,11 +438,37 @@ pub fn find_duration(lines: &[&[u8]]) -> Option<Option<Duration>> {
 
 /// Whether most values at a place have their units.
 fn is_written(lines: &[CombinedFields], place: usize) -> bool {
-    let has_unit = |line: &&CombinedFields| {
-        let value = fields(line.rest).nth(place);
-        value.is_some_and(|value| value.last().is_some_and(u8::is_ascii_alphabetic))
+    let has_unit = |_: &[u8], value: &[u8]| value.last().is_some_and(u8::is_ascii_alphabetic);
+    most_values(lines, place, has_unit)
+}
+
+/// Whether values at a place are in quotation marks and are not such as nginx's $request_time.
+fn is_other_quoted(lines: &[CombinedFields], place: usize) -> bool {
+    let is_other = |rest: &[u8], value: &[u8]| {
+        let at = value.as_ptr() as usize - rest.as_ptr() as usize;
+        let is_quoted = at > 0 && rest[at - 1] == b'"';
+        let has_unit = value.last().is_some_and(u8::is_ascii_alphabetic);
+        is_quoted && !has_unit && decimals(value) != 3
     };
-    lines.iter().filter(has_unit).count() * 10 >= lines.len() * 9
+    most_values(lines, place, is_other)
+}
+
+/// Digits behind the point of a number.
+fn decimals(value: &[u8]) -> usize {
+    memchr(b'.', value).map_or(0, |dot| value.len() - dot - 1)
+}
+
+/// Whether nine of ten lines have such a value at a place, within what is behind the fields of the format.
+fn most_values(
+    lines: &[CombinedFields],
+    place: usize,
+    is_such: impl Fn(&[u8], &[u8]) -> bool,
+) -> bool {
+    let count = lines.iter().filter(|line| {
+        let value = fields(line.rest).nth(place);
+        value.is_some_and(|value| is_such(line.rest, value))
+    });
+    count.count() * 10 >= lines.len() * 9
 }
 
 /// The duration at a place, if nine of ten lines have one there.
@@ -591,6 +623,12 @@ mod tests {
         assert_eq!(with(" 512 0.250 0.240 ."), Some(250_000_000));
         assert_eq!(with(" rt=0.005 uct=\"0.000\""), Some(5_000_000));
         assert_eq!(with(" \"0.007\""), Some(7_000_000));
+        // nginx's $gzip_ratio, alone and before durations.
+        assert_eq!(with(" \"2.35\""), None);
+        assert_eq!(with(" \"2.35\" \"0.007\""), Some(7_000_000));
+        assert_eq!(with(" \"2.35\" 1500"), Some(1_500_000));
+        assert_eq!(with(" 2.35 0.007"), Some(7_000_000));
+        assert_eq!(with(" \"17ms\""), Some(17_000_000));
         assert_eq!(with(" 17ms"), Some(17_000_000));
         // Traefik: a counter, two names, and the duration with its unit.
         assert_eq!(
