@@ -148,22 +148,37 @@ def test_a_line_that_is_cut_off_changes_no_other(form: Format, tmp_path: Path) -
                 assert read.pages[page] == figures
 
 
-def test_a_gate_on_an_assumed_unit_is_not_judged(tmp_path: Path) -> None:
-    """Whole numbers that can be µs and ms: the first screen says so, and the gate ends with 4 until the unit is given."""
-    line = '192.0.2.7 - - [10/Oct/2025:13:00:{:02} +0000] "GET /a HTTP/1.1" 200 5 "-" "x" {}\n'
+W3C_HEAD = "#Version: 1.0\n#Fields: date time cs-method cs-uri-stem sc-status time-taken\n"
+ASSUMED = {
+    "combined": ('192.0.2.7 - - [10/Oct/2025:13:00:{:02} +0000] "GET /a HTTP/1.1" 200 5 "-" "x" {}', 300, (), ("us", "ms")),
+    "slog": ('{{"time":"2025-10-10T13:00:{:02}Z","level":"INFO","msg":"done","method":"GET","path":"/a","status":200,"latency":{}}}',
+             300, (), ("us", "ms")),
+    "zerolog": ('{{"time":"2025-10-10T13:00:{:02}Z","level":"info","message":"done","method":"GET","path":"/a","status":200,'
+                '"duration":{}.25}}', 2, (), ("ms", "s")),
+    "w3c": ("2025-10-10 13:00:{:02} GET /a 200 {}", 2, (), ("ms", "s")),
+    "tomcat": ('192.0.2.7 - - [10/Oct/2025:13:00:{:02} +0000] "GET /a HTTP/1.1" 200 5 {}', 300,
+               ("--log-format", '%h %l %u %t "%r" %s %b %D'), ("us", "ms")),
+}
+
+
+@pytest.mark.parametrize("name", ASSUMED)
+def test_a_gate_on_an_assumed_unit_is_not_judged(tmp_path: Path, name: str) -> None:
+    """Durations that can be in two units: the first screen says so, and the gate ends with 4 until the unit is given."""
+    line, first, options, (fine, coarse) = ASSUMED[name]
     log = tmp_path / "access.log"
-    log.write_text("".join(line.format(i, 300 + i) for i in range(60)))
+    lines = (line.format(i, first + i % 10) + "\n" for i in range(60))
+    log.write_text((W3C_HEAD if name == "w3c" else "") + "".join(lines))
 
     def gate(*words: str) -> subprocess.CompletedProcess:
-        command = [BENCHLAB, "watch", "--no-keep", "--fail-if", "p95>200ms", *words, log]
+        command = [BENCHLAB, "watch", "--no-keep", "--fail-if", "p95>200ms", *options, *words, log]
         return subprocess.run(command, capture_output=True, timeout=WITHIN_S, check=False, text=True)
 
     assumed = gate()
     assert assumed.returncode == 4 and "--duration-unit" in assumed.stderr
     screen = " ".join(assumed.stdout.split())
-    assert "assumed to be in µs, but ms fit too" in screen
-    assert gate("--duration-unit", "us").returncode == 0
-    assert gate("--duration-unit", "ms").returncode == 3
+    assert "are assumed to be in" in screen and "fit too" in screen
+    assert gate("--duration-unit", fine).returncode == 0
+    assert gate("--duration-unit", coarse).returncode == 3
 
 
 def test_pages_are_joined_to_their_queries(tmp_path: Path) -> None:
