@@ -280,6 +280,8 @@ pub struct Producer {
     pub unit: u64,
     /// Only durations that have this are its: a fraction, or none; `None`: any.
     pub has_fraction: Option<bool>,
+    /// The field of its durations, as [`plain`] has the last word; empty: any. Programs add durations of their own.
+    field: &'static str,
     /// Others write such fields too: its unit is only preferred among those that fit the values.
     pub is_weak: bool,
 }
@@ -294,6 +296,7 @@ const fn producer(
         marks,
         unit,
         has_fraction: None,
+        field: "",
         is_weak: false,
     }
 }
@@ -337,27 +340,37 @@ pub const PRODUCERS: [Producer; 20] = [
         &[&["controller"], &["action"], &["format"]],
     ),
     producer("Rails", 1_000_000, &[&["view"], &["db"]]),
-    producer(
-        "Serilog",
-        1_000_000,
-        &[
-            &["@mt", "@m", "messagetemplate", "renderedmessage"],
-            &["elapsed", "properties.elapsed"],
-        ],
-    ),
-    producer(
-        "pino",
-        1_000_000,
-        &[&["responsetime"], &["res.statuscode", "req.url"]],
-    ),
-    producer(
-        "CloudFront",
-        1_000_000_000,
-        &[&["xedgelocation", "xedgeresulttype"]],
-    ),
+    Producer {
+        field: "elapsed",
+        ..producer(
+            "Serilog",
+            1_000_000,
+            &[
+                &["@mt", "@m", "messagetemplate", "renderedmessage"],
+                &["elapsed", "properties.elapsed"],
+            ],
+        )
+    },
+    Producer {
+        field: "responsetime",
+        ..producer(
+            "pino",
+            1_000_000,
+            &[&["responsetime"], &["res.statuscode", "req.url"]],
+        )
+    },
+    Producer {
+        field: "timetaken",
+        ..producer(
+            "CloudFront",
+            1_000_000_000,
+            &[&["xedgelocation", "xedgeresulttype"]],
+        )
+    },
     // Its first version writes whole ms.
     Producer {
         has_fraction: Some(true),
+        field: "timetaken",
         ..producer(
             "Azure Application Gateway",
             1_000_000_000,
@@ -367,16 +380,23 @@ pub const PRODUCERS: [Producer; 20] = [
     // CloudFront's fields have the same names, and its durations are seconds with a fraction.
     Producer {
         has_fraction: Some(false),
+        field: "timetaken",
         ..producer("IIS", 1_000_000, &[&["csuristem"]])
     },
     producer("Kong", 1_000_000, &[&["latencies.request"]]),
-    producer("Amazon API Gateway", 1_000_000, &[&["responselatency"]]),
+    Producer {
+        field: "responselatency",
+        ..producer("Amazon API Gateway", 1_000_000, &[&["responselatency"]])
+    },
     producer("Elastic Common Schema", 1, &[&["event.duration"]]),
-    producer(
-        "logback-access",
-        1_000_000,
-        &[&["requestedurl", "requesteduri"], &["elapsedtime"]],
-    ),
+    Producer {
+        field: "elapsedtime",
+        ..producer(
+            "logback-access",
+            1_000_000,
+            &[&["requestedurl", "requesteduri"], &["elapsedtime"]],
+        )
+    },
     Producer {
         is_weak: true,
         ..producer(
@@ -423,6 +443,7 @@ pub const PRODUCERS: [Producer; 20] = [
     },
     Producer {
         has_fraction: Some(true),
+        field: "requesttime",
         ..producer(
             "nginx",
             1_000_000_000,
@@ -449,6 +470,16 @@ impl Producer {
     /// Whether marks, as [`marks`] gives them, have one of each group. Producers share groups of 64 bits.
     pub fn is_marked(index: usize, marks: &Marks) -> bool {
         PRODUCERS[index].marks.len() == marks.0[index].count_ones() as usize
+    }
+
+    /// Whether a field, by its path, holds its durations.
+    pub fn writes(&self, path: &str) -> bool {
+        let last = path.rsplit('.').next().unwrap_or(path);
+        let letters = last.bytes().filter(|b| !matches!(b, b'_' | b'-'));
+        self.field.is_empty()
+            || letters
+                .map(|b| b.to_ascii_lowercase())
+                .eq(self.field.bytes())
     }
 }
 

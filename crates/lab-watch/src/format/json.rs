@@ -367,10 +367,13 @@ mod tests {
     #[test]
     fn strong_marks_need_durations_of_their_producers_form() {
         const RAILS: &str = r#"{"method":"GET","path":"/a","format":"html","controller":"A","action":"b","status":200,"duration":VALUE}"#;
+        const PINO: &str = r#"{"level":30,"time":1700000000000,"req":{"method":"GET","url":"/a"},"res":{"statusCode":200},"responseTime":350,"duration":VALUE}"#;
         const AZURE: &str = r#"{"time":"2026-05-01T10:00:SECONDZ","properties":{"httpMethod":"GET","requestUri":"/a","httpStatus":200,"timeTaken":VALUE}}"#;
         const FRONT: &str = r#"{"cs-method":"GET","cs-uri-stem":"/a","sc-status":"200","time-taken":"VALUE","date":"2026-05-01","time":"10:00:SECOND"}"#;
         for (line, values, ns, is_assumed) in [
             (RAILS, &["0.75", "0.5"][..], 750_000, false),
+            // Of two durations the program's own is in a unit of its own.
+            (PINO, &["0.35", "0.5"], 350_000_000, true),
             (AZURE, &["0.012", "0.25"], 12_000_000, false),
             (AZURE, &["120", "45"], 120_000_000, true),
             (FRONT, &["0.250", "0.017"], 250_000_000, true),

@@ -451,9 +451,11 @@ impl Structured {
 
     /// The producer of the line, by fields that only it writes.
     fn producer(&self) -> Option<&'static Producer> {
+        let field = self.line.duration.as_ref().map_or("", |d| &d.field);
         let fits = |(index, producer): &(usize, &Producer)| {
             !producer.is_weak
                 && Producer::is_marked(*index, &self.line.marks)
+                && producer.writes(field)
                 && self.has_its_fraction(producer)
         };
         let found = PRODUCERS.iter().enumerate().find(fits);
