@@ -31,7 +31,8 @@ pub struct BlockRun<'a, 'b> {
     machine: &'a dyn Machine,
     passes_ns: u64,
     /// Watches the host, where a block that it disturbs is measured again.
-    host: Option<&'a dyn HostWatch>,
+    host: Option<(&'a dyn HostWatch, u64)>,
+    began_ns: u64,
     is_given_up: bool,
 }
 
@@ -54,14 +55,16 @@ impl<'a, 'b> BlockRun<'a, 'b> {
             machine,
             passes_ns: 0,
             host: None,
+            began_ns: machine.now_ns(),
             is_given_up: false,
         }
     }
 
     /// The same block, which is given up as soon as the host has disturbed it so much that it will be measured again.
-    pub fn watching(self, host: &'a dyn HostWatch) -> BlockRun<'a, 'b> {
+    /// `usual_ns`: how long such a block takes.
+    pub fn watching(self, host: &'a dyn HostWatch, usual_ns: u64) -> BlockRun<'a, 'b> {
         BlockRun {
-            host: Some(host),
+            host: Some((host, usual_ns)),
             ..self
         }
     }
@@ -73,11 +76,14 @@ impl<'a, 'b> BlockRun<'a, 'b> {
 
     /// Whether the rest of the block cannot make up for what disturbed it so far, however calm it is.
     fn is_lost(&self, done: usize, of: usize) -> bool {
-        let Some(host) = self.host.filter(|_| (MIN_POINTS_SEEN..of).contains(&done)) else {
+        let Some((host, usual_ns)) = self.host.filter(|_| (MIN_POINTS_SEEN..of).contains(&done))
+        else {
             return false;
         };
         let so_far = host.disturbance(self.workload.outside_cpu_ns(self.block.block));
-        so_far.spread_over(done as f64 / of as f64).disturbed()
+        let elapsed_ns = (self.machine.now_ns() - self.began_ns) as f64;
+        let fraction = elapsed_ns / elapsed_ns.max(usual_ns as f64);
+        so_far.spread_over(fraction).disturbed()
     }
 
     /// How long its passes took so far, ns.

@@ -43,6 +43,14 @@ impl BlockPace {
         }
     }
 
+    /// The pace of a host that measures single blocks for a run, whose time it does not know: blocks are as planned.
+    pub fn planned() -> BlockPace {
+        BlockPace {
+            goal: None,
+            fraction: 1.0,
+        }
+    }
+
     /// How many of so many planned pairs a block takes; at least one.
     pub fn pairs(&self, planned: u32) -> u32 {
         ((f64::from(planned) * self.fraction).round() as u32).clamp(1, planned.max(1))
@@ -53,10 +61,11 @@ impl BlockPace {
         let Some((budget_ns, blocks)) = self.goal else {
             return;
         };
-        let left = blocks.saturating_sub(complete);
-        if left == 0 || times.passes_ns == 0 {
+        if times.passes_ns == 0 {
             return;
         }
+        // Where all of them are complete, what is left is for one more.
+        let left = blocks.saturating_sub(complete).max(1);
         let block_ns = budget_ns.saturating_sub(spent_ns) as f64 / f64::from(left);
         let fixed_ns = times.total_ns.saturating_sub(times.passes_ns) as f64;
         let planned_passes_ns = times.passes_ns as f64 / self.fraction;

@@ -179,9 +179,9 @@ impl<'a> Session<'a> {
         };
         if let Some(set) = last.process_set {
             // A set's first block takes the time to warm its processes up.
-            let mut blocks = self.context.run.complete_blocks();
-            let first = blocks.find(|block| block.process_set == Some(set));
-            let next_ns = first.map_or(0, |block| block.duration_ns);
+            let blocks = self.context.run.blocks.iter();
+            let of_set = blocks.filter(|block| block.process_set == Some(set));
+            let next_ns = of_set.map(|block| block.duration_ns).max().unwrap_or(0);
             let few = self.context.run.replicate_count() < MIN_SETS;
             let overrun_ns = if few { budget_ns / OVERRUN } else { 0 };
             return spent_ns + next_ns > budget_ns + overrun_ns;

@@ -45,7 +45,7 @@ pub fn deciding(comparisons: &[Comparison], run: &Run, plan: &Plan) -> Option<De
         .map(|c| c.open.as_ref())
         .collect();
     let relative_alpha = spending::relative_alpha(run, plan);
-    let blocks = run.complete_blocks().count() as u32;
+    let blocks = run.replicate_count() as u32;
     deciding_of(
         &open,
         &Outlook::new(&relative_alpha),

@@ -29,14 +29,15 @@ impl fmt::Display for TimeBudget {
     }
 }
 
-/// The time that a run like this one with `blocks` blocks takes: the time before the first block, and for each block
-/// the time of all blocks / the complete ones, as some are redone. A tenth is added, and the sum is rounded up. `None`
+/// The time that a run like this one with so many replicates takes, which are blocks, or sets of processes that serve several
+/// blocks: the time before the first block, and for each replicate the time of all blocks / the complete ones, as some are
+/// redone. A tenth is added, and the sum is rounded up. `None`
 /// without a complete block, or if it is more than a day.
-pub fn time_for(run: &Run, blocks: u32) -> Option<TimeBudget> {
-    let complete = run.complete_blocks().count();
+pub fn time_for(run: &Run, replicates: u32) -> Option<TimeBudget> {
+    let complete = run.replicate_count();
     let all: f64 = run.blocks.iter().map(|b| b.duration_ns as f64 / 1e9).sum();
     let pilot = run.blocks.first()?.started_unix_s - run.started_unix_s;
-    let seconds = pilot.max(0.0) + all / complete as f64 * f64::from(blocks);
+    let seconds = pilot.max(0.0) + all / complete as f64 * f64::from(replicates);
     let with_reserve = (seconds * 1.1).max(LEAST_S);
     (with_reserve <= 86_400.0).then(|| rounded_up(with_reserve))
 }

@@ -5,7 +5,7 @@ use crate::consistency;
 use crate::error::StoreError;
 use crate::in_file::{OpenFile, TimesColumns};
 use crate::record::StoredRow;
-use crate::schema::{self, has_column};
+use crate::schema::{self, has_column, has_table};
 use crate::values::{json, meta, rows, word};
 use lab_model::audit::{AuditFinding, AuditKind};
 use lab_model::{
@@ -327,11 +327,6 @@ fn read_run(file: &Arc<OpenFile>, name: String) -> rusqlite::Result<Run> {
         },
         agents: agents(db)?,
     })
-}
-
-fn has_table(db: &Connection, name: &str) -> rusqlite::Result<bool> {
-    let sql = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?";
-    db.query_row(sql, [name], |r| r.get(0))
 }
 
 /// The column's name, or 0 in files that are older than the column.

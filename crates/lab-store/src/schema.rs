@@ -84,6 +84,12 @@ const LATER: [(&str, &str, &str); 10] = [
     ("pilot_batch", "baseline_cpu_ns", "INTEGER"),
 ];
 
+/// Whether a file has a table.
+pub fn has_table(db: &Connection, name: &str) -> rusqlite::Result<bool> {
+    let sql = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?";
+    db.query_row(sql, [name], |r| r.get(0))
+}
+
 /// Whether a file's table has a column.
 pub fn has_column(db: &Connection, table: &str, name: &str) -> rusqlite::Result<bool> {
     let sql = "SELECT count(*) FROM pragma_table_info(?) WHERE name = ?";
@@ -93,8 +99,7 @@ pub fn has_column(db: &Connection, table: &str, name: &str) -> rusqlite::Result<
 /// Adds missing columns to an earlier lab's file. Missing tables stay missing.
 pub fn add_columns(db: &Connection) -> rusqlite::Result<()> {
     for (table, name, kind) in LATER {
-        let is_there = has_column(db, table, "wall_ns")?;
-        if is_there && !has_column(db, table, name)? {
+        if has_table(db, table)? && !has_column(db, table, name)? {
             db.execute(&format!("ALTER TABLE {table} ADD COLUMN {name} {kind}"), [])?;
         }
     }

@@ -38,6 +38,11 @@ pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
     if plan.load().is_some() && plan.serving().is_none() {
         return resume_load(plan, earlier.agents.len(), args);
     }
+    if plan.serving().is_some() && earlier.pilots.iter().any(|pilot| pilot.ages.is_empty()) {
+        return Err(Exit::wrong(format!(
+            "{file} was begun by a version that did not warm servers up to their steady level: start a new run"
+        )));
+    }
     set_budget(&mut plan, args, earlier.ending)?;
     interrupt::watch().map_err(Exit::failed)?;
     let open_writer = || -> Result<RunWriter, Exit> {

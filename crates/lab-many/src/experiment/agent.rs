@@ -73,7 +73,7 @@ fn measure(
     let mut host = BlockHost {
         plan,
         file: &file,
-        executor: LocalExecutor::new(plan, workload),
+        executor: LocalExecutor::new(plan, workload).for_single_blocks(),
         prepared: false,
         blocks: Vec::new(),
         coordinator,

@@ -268,12 +268,14 @@ fn would_decide(measured: &Measured, by: Deciding, open: usize) -> String {
         Deciding::Half(blocks) => (blocks, "half of them"),
         Deciding::TooFew(blocks) => {
             let (least, option) = so_many(measured, blocks);
-            let unit = if measured.plan.builds() > 1 {
-                "build"
+            let replicates = measured.run.replicate_count();
+            let now = if measured.has_nested_blocks() {
+                format!("{} of processes", say::count(replicates, "set"))
+            } else if measured.plan.builds() > 1 {
+                say::count(measured.results.blocks as usize, "build")
             } else {
-                "block"
+                say::count(replicates, "block")
             };
-            let now = say::count(measured.results.blocks as usize, unit);
             return format!(
                 "{now} are too few to say what would decide {some}; {least} would show it ({option})"
             );
@@ -300,6 +302,22 @@ fn so_many(measured: &Measured, blocks: u32) -> (String, String) {
             format!("about {blocks} builds"),
             format!("--builds {blocks}"),
         );
+    }
+    // A run whose processes serve several blocks ends with its last set.
+    if let Some(most) = measured.plan.measure.max_process_sets
+        && measured.has_nested_blocks()
+    {
+        return match time.filter(|_| blocks <= most) {
+            Some(time) => {
+                let option = format!("--for {}, about {blocks} sets of processes", time.option());
+                (format!("a run of {time}"), option)
+            }
+            // There each block has processes of its own.
+            None => (
+                format!("about {blocks} blocks"),
+                format!("--blocks {blocks}"),
+            ),
+        };
     }
     // A run that looks at its data ends with its last look.
     let longer = blocks > measured.plan.measure.max_blocks;
@@ -328,6 +346,9 @@ fn few_blocks(measured: &Measured) -> Option<String> {
         1 => "One block says nothing of how blocks scatter.".into(),
         _ if measured.has_nested_blocks() => {
             let sets = measured.run.replicate_count();
+            if sets == 1 {
+                return "One set of processes says nothing of how processes differ.".into();
+            }
             format!(
                 "With only {sets} sets of processes, intervals assume that processes vary normally."
             )

@@ -69,7 +69,7 @@ fn without_peak(
 
 /// Where a server served nothing, in words.
 fn idle(visits: &Visits, subject: SubjectId, point: PointId) -> Option<String> {
-    let blocks: Vec<&Visit> = visits.of(subject, point).flatten().collect();
+    let blocks: Vec<&Visit> = visits.of_blocks(subject, point).flatten().collect();
     let idle: Vec<&&Visit> = blocks.iter().filter(|v| v.served == 0).collect();
     let errors = idle.iter().flat_map(|v| &v.errors);
     let most = errors.max_by_key(|(_, count)| **count);

@@ -40,7 +40,9 @@ struct ClosedLoop {
 
 /// In how many blocks peaks are looked for; in the last of them they are known after the closed loops.
 pub fn calibrating_blocks(plan: &Plan) -> u32 {
-    (plan.measure.max_blocks / CALIBRATING_BLOCKS).clamp(1, CALIBRATING_BLOCKS)
+    let measure = &plan.measure;
+    let replicates = measure.max_process_sets.unwrap_or(measure.max_blocks);
+    (replicates / CALIBRATING_BLOCKS).clamp(1, CALIBRATING_BLOCKS)
 }
 
 impl Peaks {

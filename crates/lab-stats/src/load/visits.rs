@@ -91,6 +91,15 @@ impl<'r> Visits<'r> {
         self.cells(&self.visits, subject, point)
     }
 
+    /// The same, one for each block.
+    pub fn of_blocks(
+        &self,
+        subject: SubjectId,
+        point: PointId,
+    ) -> impl Iterator<Item = Option<&Visit<'r>>> {
+        self.cells(self.blocks(), subject, point)
+    }
+
     fn cells<'v>(
         &self,
         visits: &'v [Option<Visit<'r>>],

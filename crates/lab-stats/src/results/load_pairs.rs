@@ -241,7 +241,8 @@ fn log_ratios(
     point: PointId,
     metric: &Metric,
 ) -> Blocks {
-    let pairs = visits.of(subject, point).zip(visits.of(baseline, point));
+    let of = |subject| visits.of_blocks(subject, point);
+    let pairs = of(subject).zip(of(baseline));
     let mut both = pairs.filter_map(|(a, b)| Some((a?, b?)));
     if both.any(|(a, b)| a.value(metric).is_none() || b.value(metric).is_none()) {
         return Blocks::new();

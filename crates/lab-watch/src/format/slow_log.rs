@@ -523,7 +523,7 @@ mod tests {
                 (Some(T + 1), Some(100 * MS), 200, "SET timestamp=5;".into()),
             ]
         );
-        assert!(!!log.assumptions().is_empty() && log.advice().is_empty());
+        assert!(log.assumptions().is_empty() && log.advice().is_empty());
     }
 
     #[test]

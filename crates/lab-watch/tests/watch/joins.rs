@@ -84,7 +84,7 @@ fn spans_have_their_queries_within_them() {
     }
     // A batch is longer than other lines may be.
     assert!(lines.lines().all(|line| line.len() > 4_000));
-    let watched = watched(&[&lines.repeat(1)]);
+    let watched = watched(&[&lines]);
     assert_eq!(watched.lines.entries, 210);
     let expected = QueryWithin {
         page: "/orders".into(),

@@ -64,6 +64,10 @@ fn shortfall(run: &Run, pair: &Pair) -> String {
         "blocks"
     };
     match values {
+        0 | 1 if run.complete_blocks().count() > 1 => {
+            "One set of processes says nothing of how processes differ: no comparison has an interval, and no winner is named"
+                .into()
+        }
         0 | 1 => "One block says nothing of how blocks scatter: no comparison has an interval, and no winner is named"
             .into(),
         n => format!(
