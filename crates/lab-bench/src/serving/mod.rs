@@ -417,15 +417,18 @@ impl Workload for ServerWorkload<'_> {
         order.sort_by_key(|&subject| subject != plan.baseline);
         let mut baseline = None;
         for subject in order {
-            let mut points = 0..plan.points.len();
-            let takes_part = points.any(|point| run.participants.takes_part(subject, point));
-            if !takes_part {
+            let takes_part = |run: &RunContext| {
+                let mut points = 0..plan.points.len();
+                points.any(|point| run.participants.takes_part(subject, point))
+            };
+            if !takes_part(run) {
                 continue;
             }
             if !self.proven.contains_key(&subject) {
                 self.prove(subject, run, progress)?;
             }
-            if self.proven.contains_key(&subject) {
+            // One that was proven may have failed at its end.
+            if self.proven.contains_key(&subject) && takes_part(run) {
                 let server = self.pilot(subject, baseline.as_mut(), run, progress)?;
                 let Some(server) = server else { continue };
                 if subject == plan.baseline {
