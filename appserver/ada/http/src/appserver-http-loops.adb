@@ -1626,8 +1626,9 @@ package body Appserver.HTTP.Loops is
             Accept_Some (Self, Context);
          when Wake_Key =>
             Linux.Reset (Self.Wake_Event);
-            --  Another loop may have no room for a client that waits
-            if Self.Is_Listening then
+            --  Another loop may have no room for a client that waits. Nobody is evicted for it: it
+            --  may be there no more, and if it is, the listener has an event of its own.
+            if Self.Is_Listening and then Has_Free_Slot (Event_Loop (Self)) then
                Accept_Some (Self, Context);
             end if;
          when Watched_Key =>
