@@ -10,7 +10,9 @@
 --  Two keys must be the same only if they are equal, which in MariaDB needs id to be varchar(255)
 --  CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin, and a strict sql_mode, the default, which does
 --  not truncate them. Column request is for calls that name their request, created for
---  Delete_Older, which an index on it makes fast.
+--  Delete_Older, which an index on it makes fast. In PostgreSQL the type of created must be
+--  timestamptz: a timestamp there is in the zone of the session that wrote it, and a session of
+--  another zone, such as one of Java, would delete keys hours early.
 
 pragma Ada_2022;
 

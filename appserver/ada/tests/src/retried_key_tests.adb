@@ -283,7 +283,8 @@ package body Retried_Key_Tests is
       T.DB.Execute ("DROP TABLE retry_key");
       T.DB.Execute
         ("CREATE TABLE retry_key (id varchar(255) primary key, result text, request varchar(64),"
-         & " created timestamp default current_timestamp)");
+         & " created " & (if Dialect.Name.all = "PostgreSQL" then "timestamptz" else "timestamp")
+         & " default current_timestamp)");
    end Make_Table_Of_Requests;
 
    --  The same key with another request is a mistake, and has no effect
@@ -348,6 +349,37 @@ package body Retried_Key_Tests is
       Answers (T.DB, "SELECT id FROM retry_key", "new");
    end Old_Keys;
 
+   --  The zones of the sessions that write a key and delete old ones make it no older
+
+   procedure Keys_In_Zones (T : in out Fixture) is
+      Hour    : constant := 3_600.0;
+      Deleted : SQL.Integer_64;
+
+      procedure Set_Zone (DB : in out Connection; Hours : String) is
+      begin
+         if Dialect.Name.all = "PostgreSQL" then
+            DB.Execute ("SET TIME ZONE INTERVAL '" & Hours & "' HOUR TO MINUTE");
+         elsif Dialect.Name.all = "MariaDB" then
+            DB.Execute ("SET time_zone = '" & Hours & "'");
+         end if;
+      end Set_Zone;
+
+      procedure Call_And_Delete (Written_In, Deleted_In : String) is
+      begin
+         Set_Zone (T.Tested_DB, Written_In);
+         Assert (Plain.Run_Once (By, T.Tested_DB, Written_In, Added_One'Access), "added", "now");
+         Set_Zone (T.DB, Deleted_In);
+         Retry.Key_Tables.Delete_Older ("retry_key", T.DB, Hour, Deleted);
+         Assert (Deleted'Image, " 0", "keys of " & Written_In & " deleted in " & Deleted_In);
+      end Call_And_Delete;
+   begin
+      Make_Table_Of_Requests (T);
+      Connect (T.Tested_DB);
+      Call_And_Delete ("-08:00", Deleted_In => "+00:00");
+      Call_And_Delete ("+00:00", Deleted_In => "+09:00");
+      Call_And_Delete ("+09:00", Deleted_In => "-08:00");
+   end Keys_In_Zones;
+
    package Caller is new AUnit.Test_Caller (Fixture);
 
    function Suite return AUnit.Test_Suites.Access_Test_Suite is
@@ -364,6 +396,7 @@ package body Retried_Key_Tests is
       Add ("a key that is too long", Long_Key'Access);
       Add ("a key of another request", Another_Request'Access);
       Add ("keys that are old", Old_Keys'Access);
+      Add ("keys in zones", Keys_In_Zones'Access);
       Add ("two calls with a key at once", Two_At_Once'Access);
       Add ("two calls of which the first fails", First_Fails'Access);
       return Result;

@@ -25,7 +25,9 @@ import java.util.regex.Pattern;
  *
  * <p>Two keys must be the same only if they are equal, which in MariaDB needs {@code id} to be
  * {@code varchar(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin}. The column {@code request} is
- * for calls that name their request, {@code created} for {@link #deleteOlder}.
+ * for calls that name their request, {@code created} for {@link #deleteOlder}. In PostgreSQL the
+ * type of {@code created} must be {@code timestamptz}: a {@code timestamp} there is in the zone of
+ * the session that wrote it, and a session of another zone would delete keys hours early.
  *
  * <p>PostgreSQL and MariaDB take the key and the result together with the COMMIT, in one round
  * trip. Elsewhere, and while the outcome of an attempt is unknown, a transaction begins with the

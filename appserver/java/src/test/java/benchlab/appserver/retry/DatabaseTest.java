@@ -16,6 +16,7 @@ import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
@@ -406,9 +407,11 @@ abstract class DatabaseTest {
     private void makeTableOfRequests() throws SQLException {
         database.execute("DROP TABLE retry_key");
         database.execute(
-                "CREATE TABLE retry_key (id %s PRIMARY KEY, result text, request varchar(64),"
-                                .formatted(database.keyType().replaceAll(" CHECK.*", ""))
-                        + " created timestamp DEFAULT CURRENT_TIMESTAMP)");
+                ("CREATE TABLE retry_key (id %s PRIMARY KEY, result text, request varchar(64),"
+                                + " created %s DEFAULT CURRENT_TIMESTAMP)")
+                        .formatted(
+                                database.keyType().replaceAll(" CHECK.*", ""),
+                                database.momentType()));
     }
 
     private String order(String id, String request) throws SQLException {
@@ -461,6 +464,22 @@ abstract class DatabaseTest {
         }
         assertEquals(1, database.number("SELECT count(*) FROM retry_key WHERE id = 'new'"));
         assertEquals(1, database.number("SELECT count(*) FROM retry_key"));
+    }
+
+    /** A session of a zone in the east would take a time of day of another zone for an old one. */
+    @Test
+    void theZoneOfASessionMakesNoKeyOlder() throws Exception {
+        makeTableOfRequests();
+        order("new", "7 apples");
+        try (Connection connection = database.connect()) {
+            String setting = database.zoneSetting(12);
+            if (setting != null) {
+                try (Statement statement = connection.createStatement()) {
+                    statement.execute(setting);
+                }
+            }
+            assertEquals(0, KEYS.deleteOlder(connection, Duration.ofHours(1), 2));
+        }
     }
 
     @Test

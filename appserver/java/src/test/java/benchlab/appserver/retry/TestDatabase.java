@@ -36,6 +36,14 @@ abstract class TestDatabase implements AutoCloseable {
         return "varchar(255)";
     }
 
+    /** The type of a moment that is the same in every session. */
+    String momentType() {
+        return "timestamp";
+    }
+
+    /** A statement that puts the session into a zone hours east of UTC; null in SQLite. */
+    abstract String zoneSetting(int hours);
+
     @Override
     public abstract void close() throws SQLException;
 
@@ -93,6 +101,11 @@ abstract class TestDatabase implements AutoCloseable {
         @Override
         String endSession(long id) {
             throw new UnsupportedOperationException("SQLite has no sessions");
+        }
+
+        @Override
+        String zoneSetting(int hours) {
+            return null;
         }
 
         @Override
@@ -167,6 +180,16 @@ abstract class TestDatabase implements AutoCloseable {
         }
 
         @Override
+        String momentType() {
+            return "timestamptz";
+        }
+
+        @Override
+        String zoneSetting(int hours) {
+            return "SET TimeZone = 'Etc/GMT-" + hours + "'";
+        }
+
+        @Override
         String lockWaitsQuery() {
             return "SELECT count(*) FROM pg_locks WHERE NOT granted";
         }
@@ -198,6 +221,11 @@ abstract class TestDatabase implements AutoCloseable {
         @Override
         String endSession(long id) {
             return "KILL " + id;
+        }
+
+        @Override
+        String zoneSetting(int hours) {
+            return "SET time_zone = '+" + hours + ":00'";
         }
 
         @Override
