@@ -171,6 +171,12 @@ package body Appserver.SQL.MariaDB is
       Send (DB.Handle, Text);
    end Send;
 
+   procedure Make_Ready_In_Time (DB : in out Connection'Class) is
+      Limit : Time_Limits.Operation (DB'Unchecked_Access) with Unreferenced;
+   begin
+      Make_Ready (DB);
+   end Make_Ready_In_Time;
+
    function Handle_Of (Self : Statement) return Connection_Handle is
      (Connection (Self.Owner.all).Handle) with Inline;
 
@@ -367,7 +373,7 @@ package body Appserver.SQL.MariaDB is
       use type Ada.Real_Time.Time;
 
       Start    : constant Ada.Real_Time.Time := Ada.Real_Time.Clock;
-      Wait     : constant Duration := Shorter (Connect_Wait, Self.Limit);
+      Wait     : constant Duration := Shorter (Connect_Wait, Time_Limits.Limit_Of (Self));
       Complete : MariaDB_Targets.Target := Target;
       Limit    : Time_Limits.Time_Limit;
    begin
@@ -436,6 +442,26 @@ package body Appserver.SQL.MariaDB is
          "SET max_statement_time = " & Image (Integer_64 (Long_Float (Limit) * 1.0e6), Scale => 6));
    end Set_Statement_Limit;
 
+   --  A reset leaves the default database of a USE, and nothing makes it none again
+
+   procedure Restore_Database (Self : in out Connection) is
+      Name  : constant String := To_String (Self.Target.Database);
+      Query : Statement;
+   begin
+      if Name /= "" then
+         if select_db (Self.Handle, To_C (Name)) /= 0 then
+            Raise_Latest (Self.Handle);
+         end if;
+         return;
+      end if;
+      Query.Use_Text (Self, "SELECT database()");
+      if Query.Step and then not Query.Is_Null (1) then
+         Raise_Error
+           ("0A000", 0, "a USE set a default database, and the connection was opened without one:"
+            & " close it and open it anew");
+      end if;
+   end Restore_Database;
+
    --  The server forgets its prepared statements
 
    overriding procedure Reset_Session (Self : in out Connection) is
@@ -452,10 +478,11 @@ package body Appserver.SQL.MariaDB is
          Raise_Latest (Self.Handle);
       end if;
       Set_Session (Self.Handle);
+      Restore_Database (Self);
    end Reset_Session;
 
    overriding procedure Close (Self : in out Connection) is
-      Limit : Time_Limits.Operation (Self'Unchecked_Access) with Unreferenced;
+      Limit : Time_Limits.Cleanup (Self'Unchecked_Access) with Unreferenced;
    begin
       if Self.Is_Open then
          Self.Close_Statements;
@@ -542,6 +569,7 @@ package body Appserver.SQL.MariaDB is
    end Commit;
 
    overriding procedure Roll_Back (Self : in out Connection) is
+      Limit : Time_Limits.Cleanup (Self'Unchecked_Access) with Unreferenced;
    begin
       Send (Self, "ROLLBACK");
    end Roll_Back;
@@ -715,7 +743,7 @@ package body Appserver.SQL.MariaDB is
 
    procedure Abandon_Rows (Self : in out Statement) with No_Inline;
    procedure Abandon_Rows (Self : in out Statement) is
-      Limit   : Time_Limits.Operation (Self.Owner) with Unreferenced;
+      Limit   : Time_Limits.Cleanup (Self.Owner) with Unreferenced;
       Ignored : my_bool;
    begin
       free_result (Self.Result);
@@ -1102,7 +1130,7 @@ package body Appserver.SQL.MariaDB is
          end if;
       end Send_Text;
    begin
-      Make_Ready (Self);
+      Make_Ready_In_Time (Self);
       Row.Use_Text (Self, Column_Places (Columns));
       loop
          Current.all := Rows + 1;
@@ -1277,7 +1305,7 @@ package body Appserver.SQL.MariaDB is
    is
       Owner : Connection renames Connection (Self.Owner.all);
    begin
-      Make_Ready (Owner);
+      Make_Ready_In_Time (Owner);
       if Self.Handle = No_Statement then
          Check_Mode (Self);
       end if;

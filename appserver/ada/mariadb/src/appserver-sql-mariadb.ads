@@ -116,6 +116,8 @@ package Appserver.SQL.MariaDB is
    overriding procedure Cancel (Self : Connection);
    --  Over a connection of its own: SQL_Error, if that cannot be opened
    overriding procedure Reset_Session (Self : in out Connection);
+   --  SQL_Error, 0A000, after a USE if the connection was opened without a database: the server
+   --  cannot forget it
    overriding procedure Close (Self : in out Connection);
 
    overriding procedure Bind

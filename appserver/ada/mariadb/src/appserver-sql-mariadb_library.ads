@@ -95,6 +95,9 @@ private package Appserver.SQL.MariaDB_Library is
    function reset_connection (DB : Connection_Handle) return int
      with Import, Convention => C, External_Name => "mysql_reset_connection";
 
+   function select_db (DB : Connection_Handle; Name : char_array) return int
+     with Import, Convention => C, External_Name => "mysql_select_db";
+
    function thread_id (DB : Connection_Handle) return unsigned_long
      with Import, Convention => C, External_Name => "mysql_thread_id";
 

@@ -474,9 +474,9 @@ package body Appserver.SQL.PostgreSQL is
    is
       use type Ada.Real_Time.Time;
 
+      Bound : constant Duration := Time_Limits.Limit_Of (Self);
       Stop  : constant Ada.Real_Time.Time := Ada.Real_Time.Clock
-        + Ada.Real_Time.To_Time_Span
-          (if Self.Limit > 0.0 then Duration'Min (Self.Limit, Wait) else Wait);
+        + Ada.Real_Time.To_Time_Span (if Bound > 0.0 then Duration'Min (Bound, Wait) else Wait);
       Limit : Time_Limits.Time_Limit;
    begin
       Open_Target (Self, Target, Stop);
@@ -500,7 +500,7 @@ package body Appserver.SQL.PostgreSQL is
 
    overriding procedure Close (Self : in out Connection) is
       DB    : constant Connection_Handle := Self.Handle;
-      Limit : Time_Limits.Operation (Self'Unchecked_Access) with Unreferenced;
+      Limit : Time_Limits.Cleanup (Self'Unchecked_Access) with Unreferenced;
    begin
       if Self.Is_Open then
          Self.Handle := No_Connection;
@@ -669,7 +669,7 @@ package body Appserver.SQL.PostgreSQL is
 
    overriding procedure Roll_Back (Self : in out Connection)
    is
-      Limit : Time_Limits.Operation (Self'Unchecked_Access) with Unreferenced;
+      Limit : Time_Limits.Cleanup (Self'Unchecked_Access) with Unreferenced;
    begin
       if Self.Begins then
          Self.Begins := False;
@@ -896,7 +896,7 @@ package body Appserver.SQL.PostgreSQL is
    procedure Discard_Results (Self : in out Statement) with No_Inline;
    procedure Discard_Results (Self : in out Statement) is
       DB     : constant Connection_Handle := Connection (Self.Owner.all).Handle;
-      Limit  : Time_Limits.Operation (Self.Owner) with Unreferenced;
+      Limit  : Time_Limits.Cleanup (Self.Owner) with Unreferenced;
       Result : Result_Handle;
    begin
       Self.Awaits := False;
@@ -923,7 +923,7 @@ package body Appserver.SQL.PostgreSQL is
 
    procedure Release_From (Owner : in out Connection; Number : Statement_Number)
    is
-      Limit : Time_Limits.Operation (Owner'Unchecked_Access) with Unreferenced;
+      Limit : Time_Limits.Cleanup (Owner'Unchecked_Access) with Unreferenced;
    begin
       if Owner.Is_Open then
          Owner.Left.Append (Number);
@@ -1346,7 +1346,7 @@ package body Appserver.SQL.PostgreSQL is
    Most_On_Their_Way : constant := 500;
    --  Executions in a round trip
 
-   overriding procedure Run_Each
+   procedure Run_In_Pipeline
      (Self    : in out Statement;
       Bind    : not null access procedure
         (To : in out SQL.Statement'Class; Element : Positive);
@@ -1355,15 +1355,17 @@ package body Appserver.SQL.PostgreSQL is
    is
       Owner : Connection renames Connection (Self.Owner.all);
       DB    : aliased constant Connection_Handle := Owner.Handle;
-      Limit : Time_Limits.Operation (Self.Owner);
+      Limit : aliased Time_Limits.Operation (Self.Owner);
       Mode  : Pipeline (DB'Unchecked_Access);
       First : Positive := Counts'First;
       Last  : Natural;
+
+      procedure Bind_Next (Element : Positive) is
+         Pause : Time_Limits.Suspension (Limit'Access) with Unreferenced;
+      begin
+         Bind (SQL.Statement'Class (Self), Element);
+      end Bind_Next;
    begin
-      if Self.Copies then
-         SQL.Statement (Self).Run_Each (Bind, Counts, Current);
-         return;
-      end if;
       Check_Idle (DB);
       Restore_Settings (DB);
       Begin_If_Due (Owner);
@@ -1378,12 +1380,11 @@ package body Appserver.SQL.PostgreSQL is
          Mode.Sends := True;
          for I in First .. Last loop
             Current.all := Integer_64 (I);
-            Bind (SQL.Statement'Class (Self), I);
+            Bind_Next (I);
             if not Is_Sent (Self) then
                Raise_Failure (DB, No_Result);
             end if;
          end loop;
-         Time_Limits.Restart (Limit);
          Send_Sync (Mode);
          for I in First .. Last loop
             Current.all := Integer_64 (I);
@@ -1392,6 +1393,20 @@ package body Appserver.SQL.PostgreSQL is
          Read_To_Sync (Mode);
          First := Last + 1;
       end loop;
+   end Run_In_Pipeline;
+
+   overriding procedure Run_Each
+     (Self    : in out Statement;
+      Bind    : not null access procedure
+        (To : in out SQL.Statement'Class; Element : Positive);
+      Counts  : out Count_List;
+      Current : not null access Integer_64) is
+   begin
+      if Self.Copies then
+         SQL.Statement (Self).Run_Each (Bind, Counts, Current);
+      else
+         Run_In_Pipeline (Self, Bind, Counts, Current);
+      end if;
    end Run_Each;
 
    --  Ends a copy that was not finished, also by an abort
@@ -1477,9 +1492,6 @@ package body Appserver.SQL.PostgreSQL is
       end if;
    end Put_Row;
 
-   Rows_In_Part : constant := 100;
-   --  Of a load, for which the limit of waiting begins anew
-
    overriding procedure Load_Rows
      (Self           : in out Connection;
       Table, Columns : UTF_8_String;
@@ -1488,11 +1500,17 @@ package body Appserver.SQL.PostgreSQL is
       Current        : not null access Integer_64)
    is
       DB     : aliased constant Connection_Handle := Self.Handle;
-      Limit  : Time_Limits.Operation (Self'Unchecked_Access);
+      Limit  : aliased Time_Limits.Operation (Self'Unchecked_Access);
       Line   : Line_Buffer;
       Row    : Statement;
       Copy   : Copying (DB'Unchecked_Access) with Unreferenced;
       Result : Result_Handle;
+
+      function Has_Next return Boolean is
+         Pause : Time_Limits.Suspension (Limit'Access) with Unreferenced;
+      begin
+         return Next (Row);
+      end Has_Next;
    begin
       Check_Text (Table & Columns);
       Check_Idle (DB);
@@ -1506,15 +1524,11 @@ package body Appserver.SQL.PostgreSQL is
       clear (Result);
       Row.Attach (Self);
       Current.all := 1;
-      while Next (Row) loop
-         if Current.all mod Rows_In_Part = 0 then
-            Time_Limits.Restart (Limit);
-         end if;
+      while Has_Next loop
          Put_Row (DB, Row, Line);
          Current.all := Current.all + 1;
       end loop;
       Current.all := 0;
-      Time_Limits.Restart (Limit);
       if putCopyEnd (DB, Strings.Null_Ptr) /= 1 then
          Raise_Failure (DB, No_Result);
       end if;

@@ -5,7 +5,6 @@ pragma Ada_2022;
 
 package body Appserver.Retry.Calls is
 
-   use Ada.Real_Time;
    use type SQL.Integer_64;
    use type Connection_Id;
 
@@ -38,19 +37,6 @@ package body Appserver.Retry.Calls is
          Of_Task.Is_Unknown := False;
       end if;
    end Note_Key_Taken;
-
-   --  A limit of 0.0 is none
-
-   function Wait_Limit (Limit : SQL.Wait_Duration) return SQL.Wait_Duration is
-      Min_Limit : constant := 0.001;
-      Left      : Duration;
-   begin
-      if Of_Task = null or else Of_Task.Deadline = Time_Last then
-         return Limit;
-      end if;
-      Left := Duration'Max (Min_Limit, To_Duration (Of_Task.Deadline - Clock));
-      return (if Limit > 0.0 then Duration'Min (Limit, Left) else Left);
-   end Wait_Limit;
 
    ------------
    -- Scopes --

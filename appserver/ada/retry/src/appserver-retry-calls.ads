@@ -56,9 +56,6 @@ private package Appserver.Retry.Calls is
    --  The key was not there: no attempt of the call took effect. May_Run is False if a transaction
    --  inside of one did, so that work that is not Repeatable must not be run again.
 
-   function Wait_Limit (Limit : SQL.Wait_Duration) return SQL.Wait_Duration;
-   --  Limit, or what is left of the current call's time if that is less
-
    --  A transaction of the current call, from its begin to its end
 
    type Attempt_Scope (Connection : Connection_Id; Has_Key : Boolean) is

@@ -22,15 +22,14 @@ package body Appserver.Retry.Transactions is
    --  A session without its settings is none
 
    procedure Make_Session (On : in out Connection) is
-      Own_Limit : constant SQL.Wait_Duration := On.Wait_Limit;
    begin
-      On.Set_Wait_Limit (Calls.Wait_Limit (Own_Limit));
+      SQL.Call_Limits.Begin_Opening (On, Calls.Current.Deadline);
       Open (On);
-      On.Set_Wait_Limit (Own_Limit);
+      SQL.Call_Limits.End_Opening (On);
    exception
       when others =>
          On.Close;
-         On.Set_Wait_Limit (Own_Limit);
+         SQL.Call_Limits.End_Opening (On);
          raise;
    end Make_Session;
 

@@ -11,4 +11,14 @@ package body Appserver.SQL.Call_Limits is
       Self.Limit.Start (On, Deadline);
    end Start;
 
+   procedure Begin_Opening (On : in out Connection'Class; Deadline : Ada.Real_Time.Time) is
+   begin
+      On.Call_Deadline := Deadline;
+   end Begin_Opening;
+
+   procedure End_Opening (On : in out Connection'Class) is
+   begin
+      On.Call_Deadline := Ada.Real_Time.Time_Last;
+   end End_Opening;
+
 end Appserver.SQL.Call_Limits;

@@ -19,6 +19,10 @@ package Appserver.SQL.Call_Limits is
    --  Until Self leaves scope. At Deadline the connection is lost, so that what waits for its
    --  server raises SQL_Error, 08006. A database without a server has no limit.
 
+   procedure Begin_Opening (On : in out Connection'Class; Deadline : Ada.Real_Time.Time);
+   procedure End_Opening (On : in out Connection'Class);
+   --  In between, no operation of On waits beyond Deadline, whatever its Wait_Limit becomes
+
 private
 
    type Call_Limit is tagged limited record

@@ -33,6 +33,8 @@ package body Appserver.SQL.Time_Limits is
 
       procedure Remove (Limit : not null Limit_Access);
 
+      procedure Move (Limit : not null Limit_Access; Deadline : Time; Is_Early : out Boolean);
+
       procedure Cut_Off (Any_Left : out Boolean; Look_At : out Time);
       --  Those whose time is over. Look_At is when to look again, if any are left.
    private
@@ -61,6 +63,12 @@ package body Appserver.SQL.Time_Limits is
             Before.Next := Limit.Next;
          end if;
       end Remove;
+
+      procedure Move (Limit : not null Limit_Access; Deadline : Time; Is_Early : out Boolean) is
+      begin
+         Limit.Deadline := Deadline;
+         Is_Early := Deadline < Planned;
+      end Move;
 
       procedure Cut_Off (Any_Left : out Boolean; Look_At : out Time) is
          Now     : constant Time := Clock;
@@ -109,31 +117,68 @@ package body Appserver.SQL.Time_Limits is
       end loop;
    end Watcher;
 
-   procedure Start
-     (Self     : in out Time_Limit;
-      On       : SQL.Connection'Class;
-      Deadline : Time)
+   procedure Wake_Watcher is
+   begin
+      Watcher.Look;
+   exception
+      when Tasking_Error =>
+         null;  --  the program ends, and what is closed now has no limit
+   end Wake_Watcher;
+
+   procedure Try_To_Start
+     (Self       : in out Time_Limit;
+      On         : SQL.Connection'Class;
+      Deadline   : Time;
+      Has_Failed : out Boolean)
    is
       Socket   : constant Integer := On.Socket;
       Is_Early : Boolean;
    begin
+      Has_Failed := False;
       if Socket < 0 or else Deadline = Time_Last then
          return;
       end if;
       pragma Assert (Self.Socket < 0);
       Self.Deadline := Deadline;
       Self.Socket := Integer (fcntl (int (Socket), Duplicate_Close_On_Exec, 0));
-      if Self.Socket < 0 then
-         Raise_Error ("53000", 0, "no file descriptor for a time limit");
+      Has_Failed := Self.Socket < 0;
+      if not Has_Failed then
+         Limits.Add (Self'Unchecked_Access, Is_Early);
+         if Is_Early then
+            Wake_Watcher;
+         end if;
       end if;
-      Limits.Add (Self'Unchecked_Access, Is_Early);
-      if Is_Early then
-         Watcher.Look;
+   end Try_To_Start;
+
+   procedure Refuse_Start with No_Return;
+   procedure Refuse_Start is
+   begin
+      Raise_Error ("53000", 0, "no file descriptor for a time limit");
+   end Refuse_Start;
+
+   procedure Start
+     (Self     : in out Time_Limit;
+      On       : SQL.Connection'Class;
+      Deadline : Time)
+   is
+      Has_Failed : Boolean;
+   begin
+      Try_To_Start (Self, On, Deadline, Has_Failed);
+      if Has_Failed then
+         Refuse_Start;
       end if;
-   exception
-      when Tasking_Error =>
-         null;  --  the program ends, and what is closed now has no limit
    end Start;
+
+   procedure Move (Self : in out Time_Limit; Deadline : Time) is
+      Is_Early : Boolean;
+   begin
+      if Self.Socket >= 0 then
+         Limits.Move (Self'Unchecked_Access, Deadline, Is_Early);
+         if Is_Early then
+            Wake_Watcher;
+         end if;
+      end if;
+   end Move;
 
    overriding procedure Finalize (Self : in out Time_Limit) is
       Ignored : int;
@@ -154,33 +199,59 @@ package body Appserver.SQL.Time_Limits is
    Current : Operation_Access := null with Thread_Local_Storage;
    --  The one that is under way in this task
 
-   procedure Begin_Limit (Self : in out Operation) is
+   function Limit_Of (On : Connection'Class) return Duration is
+      Min_Limit : constant := 0.001;
+      Left      : Duration;
    begin
-      Self.Limit.Start (Self.On.all, Clock + To_Time_Span (Self.On.Limit));
-   end Begin_Limit;
+      if On.Call_Deadline = Time_Last then
+         return On.Limit;
+      end if;
+      Left := Duration'Max (Min_Limit, To_Duration (On.Call_Deadline - Clock));
+      return (if On.Limit > 0.0 then Duration'Min (On.Limit, Left) else Left);
+   end Limit_Of;
 
    --  Sequentially consistent: an operation that begins and sees no Cancel, and a Cancel that
    --  begins and sees no operation, cannot miss each other
 
-   overriding procedure Initialize (Self : in out Operation) is
-      Gate : Cancel_Gate renames Self.On.Gate;
+   procedure Begin_Operation (Self : in out Operation'Class; May_Fail : Boolean) is
+      Gate       : Cancel_Gate renames Self.On.Gate;
+      Has_Failed : Boolean;
    begin
       if Gate.Is_Under_Way then
          return;
       end if;
       Self.Is_Outer     := True;
       Gate.Is_Under_Way := True;
+      Self.Length       := Limit_Of (Self.On.all);
+      if Self.Length > 0.0 then
+         Try_To_Start
+           (Self.Limit, Self.On.all, Clock + To_Time_Span (Self.Length), Has_Failed);
+         if Has_Failed and then May_Fail then
+            Refuse_Start;
+         end if;
+         Current := Operation (Self)'Unchecked_Access;
+      end if;
       while Gate.Cancels > 0 loop
+         if May_Fail and then Self.Limit.Is_Over then
+            Raise_Error ("08006", 0, "a Cancel is still under way");
+         end if;
          delay 0.001;
       end loop;
-      if Self.On.Limit > 0.0 then
-         Begin_Limit (Self);
-         Current := Self'Unchecked_Access;
-      end if;
    exception
       when others =>
-         Finalize (Self);
+         Finalize (Self.Limit);
+         Finalize (Operation (Self));
          raise;
+   end Begin_Operation;
+
+   overriding procedure Initialize (Self : in out Operation) is
+   begin
+      Begin_Operation (Self, May_Fail => True);
+   end Initialize;
+
+   overriding procedure Initialize (Self : in out Cleanup) is
+   begin
+      Begin_Operation (Self, May_Fail => False);
    end Initialize;
 
    overriding procedure Finalize (Self : in out Operation) is
@@ -205,17 +276,25 @@ package body Appserver.SQL.Time_Limits is
       Arithmetic.Atomic_Subtract (Self.Gate.Cancels, 1);
    end Finalize;
 
-   procedure Restart (Self : in out Operation) is
+   overriding procedure Initialize (Self : in out Suspension) is
    begin
-      if Self.Is_Outer and then Self.On.Limit > 0.0 then
-         Finalize (Self.Limit);
-         Begin_Limit (Self);
+      Move (Self.Of_Work.Limit, Time_Last);
+   end Initialize;
+
+   overriding procedure Finalize (Self : in out Suspension) is
+      Work : Operation renames Self.Of_Work.all;
+   begin
+      if Work.Limit.Socket >= 0 then
+         Work.Length := Limit_Of (Work.On.all);
+         if Work.Length > 0.0 then
+            Move (Work.Limit, Clock + To_Time_Span (Work.Length));
+         end if;
       end if;
-   end Restart;
+   end Finalize;
 
    function Overdue return String is
      (if Current = null or else not Current.Limit.Is_Over then ""
-      else "no answer within " & Text_Values.Image (Integer_64 (Current.On.Limit * 1_000), 3)
+      else "no answer within " & Text_Values.Image (Integer_64 (Current.Length * 1_000), 3)
         & " s: ");
 
 end Appserver.SQL.Time_Limits;

@@ -32,8 +32,16 @@ private package Appserver.SQL.Time_Limits is
    --  has something to stop. It begins when no Cancel is under way. Within another one of the same
    --  connection it does nothing.
 
-   procedure Restart (Self : in out Operation);
-   --  The limit holds from now on
+   type Cleanup (On : not null access Connection'Class) is limited private;
+   --  An Operation that goes on without a limit if there is no file descriptor for one, and that
+   --  waits for a Cancel until its end: for what must not fail
+
+   type Suspension (Of_Work : not null access Operation) is limited private;
+   --  Until it leaves scope, the limit of the operation stands still; then it begins anew. For what
+   --  the program does in between.
+
+   function Limit_Of (On : Connection'Class) return Duration;
+   --  Its Wait_Limit, or what is left of a retried call's time if that is less; 0.0 is no limit
 
    function Overdue return String;
    --  Such as "no answer within 1.000 s: ", if the operation of this task was cut off; else empty
@@ -65,11 +73,23 @@ private
    type Operation (On : not null access Connection'Class) is
      limited new Ada.Finalization.Limited_Controlled with record
       Limit    : Time_Limit;
+      Length   : Duration := 0.0;
       Is_Outer : Boolean := False;
    end record;
 
    overriding procedure Initialize (Self : in out Operation);
    overriding procedure Finalize (Self : in out Operation);
+
+   type Cleanup (On : not null access Connection'Class) is
+     limited new Operation (On) with null record;
+
+   overriding procedure Initialize (Self : in out Cleanup);
+
+   type Suspension (Of_Work : not null access Operation) is
+     limited new Ada.Finalization.Limited_Controlled with null record;
+
+   overriding procedure Initialize (Self : in out Suspension);
+   overriding procedure Finalize (Self : in out Suspension);
 
    type Gate_Access is access all Cancel_Gate;
 

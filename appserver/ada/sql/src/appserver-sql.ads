@@ -19,6 +19,7 @@ with Ada.Strings.UTF_Encoding;
 with Interfaces;
 
 private with Ada.Finalization;
+private with Ada.Real_Time;
 
 package Appserver.SQL is
 
@@ -407,7 +408,8 @@ package Appserver.SQL is
    --  Stops the statement that is running, if one is: it raises SQL_Error, 57014. A statement that
    --  begins later is not stopped: it waits for the end of this call. Any task may call this while
    --  the connection is open. SQL_Error, 08001, if the server does not take it within the
-   --  connection's Wait_Limit, or without one within 10 s.
+   --  connection's Wait_Limit, or without one within 10 s; the server may still take it later, and
+   --  then stop a later statement.
 
    subtype Wait_Duration is Duration range 0.0 .. 1_000_000.0;
    --  In seconds; 0.0 is no limit
@@ -417,9 +419,9 @@ package Appserver.SQL is
    --  How long each operation of the connection and of its statements may wait for the server, with
    --  all that it does: resolving names, connecting, all round trips of a statement. One that
    --  takes longer raises SQL_Error, 08006, and the connection is lost; in Open it is 08001. A
-   --  batch and a load have this time for each part that they send, and a stream for each row. It
-   --  may be set before Open, and is for servers: SQLite has Set_Statement_Limit and
-   --  Set_Busy_Timeout.
+   --  batch and a load have this time for each part that they send, and a stream for each row; what
+   --  the program itself does in between does not count. It may be set before Open, and is for
+   --  servers: SQLite has Set_Statement_Limit and Set_Busy_Timeout.
 
    procedure Reset_Session (Self : in out Connection) is abstract
      with Pre'Class => Can_Use (Self);
@@ -527,6 +529,8 @@ private
       Innermost  : Savepoint_Reference;
       Limit      : Wait_Duration := 0.0;
       Gate       : Cancel_Gate;
+      Call_Deadline : Ada.Real_Time.Time := Ada.Real_Time.Time_Last;
+      --  That of the retried call that opens it, meanwhile
    end record;
 
    overriding procedure Finalize (Self : in out Connection);

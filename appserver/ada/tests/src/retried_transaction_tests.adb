@@ -627,6 +627,36 @@ package body Retried_Transaction_Tests is
 
    type Silent_Moment is (While_Opening, In_Work, In_Commit);
 
+   --  The program's own limit, longer than any call here takes
+
+   Long_Limit : constant := 300.0;
+
+   procedure Connect_With_Limit (DB : in out Connection) is
+   begin
+      DB.Set_Wait_Limit (Long_Limit);
+      Connect (DB);
+   end Connect_With_Limit;
+
+   procedure Set_Limit_Last (DB : in out Connection) is
+   begin
+      Connect (DB);
+      DB.Set_Wait_Limit (Long_Limit);
+   end Set_Limit_Last;
+
+   package With_Limit is new Retry.Transactions (Connection, Connect_With_Limit);
+   package With_Last_Limit is new Retry.Transactions (Connection, Set_Limit_Last);
+
+   procedure Limit_Of_Opening (T : in out Fixture) is
+      By : constant Retry.Policy := (null, null, Timeout => 60.0, others => <>);
+   begin
+      With_Limit.Run (By, T.Tested_DB, Add_One'Access);
+      Assert (T.Tested_DB.Wait_Limit = Long_Limit, "set before the connection is open");
+      T.Tested_DB.Close;
+      T.Tested_DB.Set_Wait_Limit (0.0);
+      With_Last_Limit.Run (By, T.Tested_DB, Add_One'Access);
+      Assert (T.Tested_DB.Wait_Limit = Long_Limit, "set after it is open");
+   end Limit_Of_Opening;
+
    procedure Is_Silent (T : in out Fixture; Moment : Silent_Moment) is
       use Ada.Environment_Variables;
       use Ada.Real_Time;
@@ -653,7 +683,7 @@ package body Retried_Transaction_Tests is
       end Silence_Commit;
 
       package Silenced is new Retry.Interleavers
-        (Connection, Connect, Before_First_Commit => Silence_Commit);
+        (Connection, Connect_With_Limit, Before_First_Commit => Silence_Commit);
 
       procedure Work (DB : in out Connection) is
       begin
@@ -693,7 +723,8 @@ package body Retried_Transaction_Tests is
       Silent_Proxies.Stop (Proxy);
       Set (Variable, Direct);
       Assert (Clock - Start < Seconds (30), "in time");
-      Assert (not T.Tested_DB.Is_Open and then T.Tested_DB.Wait_Limit = 0.0, "as it was");
+      Assert (not T.Tested_DB.Is_Open, "closed");
+      Assert (T.Tested_DB.Wait_Limit = Long_Limit, "the program's own limit");
       Is_Figure (Counted.Usage.Retries, 0, "retries");
    end Is_Silent;
 
@@ -772,6 +803,7 @@ package body Retried_Transaction_Tests is
       Result.Add_Test (New_Test ("a deadlock at the commit", Deadlock_At_Commit'Access));
       Result.Add_Test (New_Test ("a lock that is not free", Locked'Access));
       Result.Add_Test (New_Test ("a lock that is not free in time", Too_Long'Access));
+      Result.Add_Test (New_Test ("a limit that opening sets", Limit_Of_Opening'Access));
       Result.Add_Test (New_Test ("a server that is silent at first", Silent_Opening'Access));
       Result.Add_Test (New_Test ("a server that becomes silent", Silent_Work'Access));
       Result.Add_Test (New_Test ("a server that is silent in the commit", Silent_Commit'Access));

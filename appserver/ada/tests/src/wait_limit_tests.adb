@@ -4,10 +4,12 @@
 with Ada.Environment_Variables;
 with Ada.Real_Time;
 with Appserver.SQL.Batches;
+with Appserver.SQL.Held_Cancels;
 with AUnit.Assertions;
 with AUnit.Test_Caller;
 with AUnit.Test_Fixtures;
 with Checks;
+with Interfaces.C;
 with Silent_Proxies;
 with Tested_Databases;
 
@@ -281,6 +283,125 @@ package body Wait_Limit_Tests is
       Assert (T.DB.Is_Connected, "connected");
    end In_Time;
 
+   --  The program takes its time to make rows: that is no wait for the server
+
+   procedure Own_Time (T : in out Fixture) is
+      Patient : constant Duration := 4.0;
+      Insert  : Statement;
+      Counts  : SQL.Count_List (1 .. 2);
+      Loaded  : SQL.Integer_64;
+      Count   : Natural := 0;
+
+      procedure Bind_Slowly (To : in out SQL.Statement'Class; Element : Positive) is
+      begin
+         if Element = 2 then
+            delay Patient + 0.5;
+         end if;
+         Bind_One (To, Element);
+      end Bind_Slowly;
+
+      function Next_Slowly (Row : in out SQL.Statement'Class) return Boolean is
+      begin
+         Count := Count + 1;
+         if Count = 2 then
+            delay Patient + 0.5;
+         end if;
+         Row.Bind (1, SQL.Integer_64 (Count));
+         return Count <= 2;
+      end Next_Slowly;
+   begin
+      T.DB.Set_Wait_Limit (Patient);
+      Prepare (Insert, T.DB, "INSERT INTO t VALUES (?)");
+      SQL.Batches.Execute (Insert, Bind_Slowly'Access, Counts);
+      SQL.Batches.Load (T.DB, "t", "x", Next_Slowly'Access, Loaded);
+      Answers (T.DB, "SELECT count(*) FROM t", "6");
+   end Own_Time;
+
+   --  A statement waits for the Cancel of another task no longer than its limit
+
+   procedure Behind_Cancel (T : in out Fixture) is
+
+      procedure Execute is
+      begin
+         T.DB.Execute ("SELECT 1");
+      end Execute;
+
+      procedure Act is
+      begin
+         Is_Refused (Execute'Access, "08006", "a Cancel is still under way");
+      end Act;
+   begin
+      T.DB.Set_Wait_Limit (Limit);
+      SQL.Held_Cancels.Hold (T.DB, Act'Access);
+      T.DB.Close;
+      Assert (not T.DB.Is_Open, "closed");
+   end Behind_Cancel;
+
+   --  Without a free file descriptor no limit can begin: then statements are refused, but what ends
+   --  goes on
+
+   procedure No_Descriptors (T : in out Fixture) is
+
+      type Resource_Limit is record
+         Soft, Hard : Interfaces.C.unsigned_long;
+      end record
+        with Convention => C;
+
+      Open_Files : constant := 7;
+      --  RLIMIT_NOFILE on Linux
+
+      function Get_Limit
+        (Resource : Interfaces.C.int; Value : out Resource_Limit) return Interfaces.C.int
+        with Import, Convention => C, External_Name => "getrlimit";
+      function Set_Limit
+        (Resource : Interfaces.C.int; Value : Resource_Limit) return Interfaces.C.int
+        with Import, Convention => C, External_Name => "setrlimit";
+
+      use type Interfaces.C.int;
+
+      Usual : Resource_Limit;
+
+      procedure Execute is
+      begin
+         T.DB.Execute ("SELECT 1");
+      end Execute;
+
+      procedure Leave_Open is
+         Work  : SQL.Transaction (T.DB'Access) with Unreferenced;
+         Query : Statement;
+      begin
+         T.DB.Execute ("INSERT INTO t VALUES (3)");
+         Prepare (Query, T.DB, "SELECT x FROM t");
+         Query.Set_Streamed;
+         Assert (Query.Step, "a row");
+         Assert (Set_Limit (Open_Files, (Soft => 3, Hard => Usual.Hard)) = 0, "the limit");
+         --  The statement is closed, and the transaction rolled back
+      end Leave_Open;
+
+      procedure Restore is
+      begin
+         Assert (Set_Limit (Open_Files, Usual) = 0, "the usual limit");
+      end Restore;
+   begin
+      Assert (Get_Limit (Open_Files, Usual) = 0, "the usual limit");
+      T.DB.Set_Wait_Limit (Long_Time);
+      begin
+         Leave_Open;
+         Is_Refused (Execute'Access, "53000");
+         Restore;
+         Assert (T.DB.In_Autocommit, "no transaction");
+         Answers (T.DB, "SELECT count(*) FROM t", "2");
+         Assert (Set_Limit (Open_Files, (Soft => 3, Hard => Usual.Hard)) = 0, "the limit");
+         T.DB.Close;
+         Restore;
+      exception
+         when others =>
+            Restore;
+            raise;
+      end;
+      Assert (not T.DB.Is_Open, "closed");
+   end No_Descriptors;
+
    function Sleep (Seconds : String) return String is
      (if Dialect.Name.all = "PostgreSQL" then "SELECT pg_sleep(" & Seconds & ")"
       else "SELECT sleep(" & Seconds & "), 1 FROM dual");
@@ -395,6 +516,9 @@ package body Wait_Limit_Tests is
       Add ("opening", Opening'Access);
       Add ("a host that nobody knows", Unknown_Host'Access);
       Add ("limits that are kept", In_Time'Access);
+      Add ("the program's own time", Own_Time'Access);
+      Add ("a statement behind a cancellation", Behind_Cancel'Access);
+      Add ("no file descriptor for a limit", No_Descriptors'Access);
       Add ("cancelling", Cancelling'Access);
       Add ("a cancellation that is late", Late_Cancel'Access);
       return Result;
