@@ -224,7 +224,8 @@ package body Appserver.SQL.SQLite is
    end Bind;
 
    --  A floating-point value keeps 15 digits. A text would keep more, but columns of a decimal type
-   --  convert it, and elsewhere it compares as a text.
+   --  convert it, and elsewhere it compares as a text. A division by an integer is one of integers:
+   --  so only a whole value with more digits is bound as one.
 
    overriding procedure Bind_Scaled
      (Self      : in out Statement;
@@ -234,16 +235,18 @@ package body Appserver.SQL.SQLite is
    is
       use type Integer_64;
    begin
-      if Value mod 10 ** Scale = 0 then
+      if Scale = 0 then
+         Self.Bind (Parameter, Value);
+      elsif Text_Values.Is_Exact_Float (Value) then
+         Self.Bind
+           (Parameter, Text_Values.To_Float (Text_Values.Image (Value, Scale), Parameter));
+      elsif Value mod 10 ** Scale = 0 then
          Self.Bind (Parameter, Value / 10 ** Scale);
-      elsif not Text_Values.Is_Exact_Float (Value) then
+      else
          Raise_Error
            ("22003", 0,
             "parameter" & Parameter'Image & " has more than 15 digits, which SQLite's"
             & " floating-point values do not keep: " & Text_Values.Image (Value, Scale));
-      else
-         Self.Bind
-           (Parameter, Text_Values.To_Float (Text_Values.Image (Value, Scale), Parameter));
       end if;
    end Bind_Scaled;
 

@@ -390,6 +390,32 @@ package body Parity_Tests is
       end loop;
    end Decimals;
 
+   --  A whole decimal is no integer, whose division would drop the rest
+
+   procedure Divided_Decimals (T : in out Fixture) is
+
+      Change, Query : Statement;
+
+      procedure Divide (Text : String; Value, Expected : Money) is
+      begin
+         T.DB.Execute ("DELETE FROM t");
+         T.DB.Execute ("INSERT INTO t VALUES (7)");
+         Prepare (Change, T.DB, "UPDATE t SET m = " & Text);
+         Bind_Money (Change, 1, Value);
+         Change.Execute;
+         Prepare (Query, T.DB, "SELECT m FROM t");
+         Assert (Query.Step, "a row");
+         Assert (As_Money (Query, 1) = Expected, Text & " is " & Query.As_Text (1));
+         Query.Close;
+         Change.Close;
+      end Divide;
+   begin
+      T.DB.Execute ("CREATE TABLE t (m decimal(18, 2))");
+      Divide ("m / ?", 2.0, Expected => 3.5);
+      Divide ("m * ? / 2", 3.0, Expected => 10.5);
+      Divide ("m / ?", -4.0, Expected => -1.75);
+   end Divided_Decimals;
+
    ---------------------------
    -- Errors behind results --
    ---------------------------
@@ -528,6 +554,19 @@ package body Parity_Tests is
    Free_Locks : constant String :=
      In_Dialect ("SELECT 1", "SELECT pg_advisory_unlock_all()", "SELECT 1");
 
+   Schema     : constant String :=
+     In_Dialect ("SELECT 1", "SELECT current_schema()", "SELECT database()");
+   Use_Other  : constant String :=
+     In_Dialect ("SELECT 1", "SET search_path = pg_catalog", "USE information_schema");
+
+   function Text_Of (DB : in out Connection; Text : String) return String is
+      Query : Statement;
+   begin
+      Prepare (Query, DB, Text);
+      Assert (Query.Step, "a row of " & Text);
+      return Query.As_Text (1);
+   end Text_Of;
+
    procedure Set_77 (DB : in out Connection) is
    begin
       DB.Execute (Set_To & "77");
@@ -537,7 +576,7 @@ package body Parity_Tests is
      (Connection, Statement, Connect, Prepare_On, Resets_Sessions => True, Set_Up => Set_77);
 
    --  What one lease leaves, the next does not find: settings, temporary tables, locks, an open
-   --  transaction. Statements that the connection keeps still run.
+   --  transaction, another schema. Statements that the connection keeps still run.
 
    procedure Leases (T : in out Fixture) is
 
@@ -551,6 +590,7 @@ package body Parity_Tests is
          end Read_Left;
       begin
          Answers (DB, Setting, "77");
+         Answers (DB, Schema, Text_Of (T.Other, Schema));
          Is_Refused (Read_Left'Access, Dialect.No_Table);
          Assert (DB.In_Autocommit, "no transaction" & Time'Image);
       end Check_Session;
@@ -576,6 +616,7 @@ package body Parity_Tests is
             Held.DB.Execute (Take_Lock);
             Held.DB.Execute (In_Dialect ("BEGIN", "BEGIN", "START TRANSACTION"));
             Held.DB.Execute ("INSERT INTO left_over VALUES (2)");
+            Held.DB.Execute (Use_Other);
          end;
          Answers (T.Other, Can_Lock, "1");
          T.Other.Execute (Free_Locks);
@@ -642,6 +683,7 @@ package body Parity_Tests is
       Add ("a clock without a zone", Clock_Without_Zone'Access);
       Add ("values that are read", Read_Values'Access);
       Add ("decimals", Decimals'Access);
+      Add ("decimals that divide", Divided_Decimals'Access);
       Add ("errors behind results", Late_Errors'Access);
       Add ("notices", Notices'Access);
       Add ("state from lease to lease", Leases'Access);
