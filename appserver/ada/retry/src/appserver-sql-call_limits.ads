@@ -10,6 +10,7 @@ with Ada.Real_Time;
 private with Appserver.SQL.Time_Limits;
 
 package Appserver.SQL.Call_Limits is
+   pragma Assertion_Policy (Pre => Check);
 
    type Call_Limit is tagged limited private;
 
