@@ -9,7 +9,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -20,6 +20,9 @@ from test_bodies import ORDER
 from test_services import Program
 
 HOSTILE = 500
+CONNECTIONS = 64
+"""What crowded_server has room for."""
+
 WITHIN_S = 3
 """The promise is a second; this is on a machine that is busy."""
 
@@ -244,6 +247,15 @@ def test_who_has_most_makes_room_first(program: Program, sent: bytes) -> None:
             assert other.recv(1 << 16).startswith(b"HTTP/1.1 200 ")
     for other in others:
         other.close()
+
+
+def test_a_full_server_keeps_its_clients(program: Program) -> None:
+    """As long as nobody else waits: a client that one loop of the server gives to another costs nobody a connection."""
+    with ExitStack() as stack:
+        clients = [stack.enter_context(program.connect()) for _ in range(CONNECTIONS)]
+        for _ in range(2):
+            for client in clients:
+                assert client.send(request("GET", "/fixed")).answer().status == 200
 
 
 def test_the_last_answer_is_whole(program: Program) -> None:

@@ -311,6 +311,12 @@ package body Appserver.HTTP.Linux is
       Result := (if Received >= 0 then Done else Outcome_Of (Last_Error));
    end Receive;
 
+   function Has_Client (Listener : Descriptor) return Boolean is
+      List : aliased Poll_List := [(int (Listener), POLLIN, 0)];
+   begin
+      return C_Poll (List'Address, 1, 0) > 0;
+   end Has_Client;
+
    function Has_Input (Socket : Descriptor) return Boolean is
       Byte : Character := ' ';
    begin

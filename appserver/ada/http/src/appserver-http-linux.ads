@@ -63,6 +63,9 @@ private package Appserver.HTTP.Linux is
      with Pre => Into'Length > 0;
    --  Count is 0 when the other side has ended its sending
 
+   function Has_Client (Listener : Descriptor) return Boolean;
+   --  Whether a client waits to be accepted
+
    function Has_Input (Socket : Descriptor) return Boolean;
    --  Whether there are bytes to receive
 

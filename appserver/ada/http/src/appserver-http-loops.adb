@@ -1456,13 +1456,15 @@ package body Appserver.HTTP.Loops is
       end if;
    end Make_Room;
 
+   --  Another loop may have taken the last slot for the client of this event
+
    procedure Find_Slot (Self : in out Event_Loop'Class) is
       Is_Taken : Boolean;
    begin
       Self.Offer (Is_Taken);
       if Is_Taken then
          Pause_For_Room (Event_Loop (Self));
-      else
+      elsif Linux.Has_Client (Self.Listener) then
          Make_Room (Event_Loop (Self));
       end if;
    end Find_Slot;
