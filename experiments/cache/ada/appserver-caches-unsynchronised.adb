@@ -24,17 +24,17 @@ package body Appserver.Caches.Unsynchronised is
    end Get;
 
    overriding procedure Put (Self : in out Cache; Key : Key_Type; Element : Element_Type) is
-      Change : Caches.Change;
+      Change : Caches.Change (Put);
    begin
-      Make_Node (Self, Key, Element, Into => Change);
-      Put (Self.Owned.Table, Self.Capacity, Change);
+      Start (Change, Key, Element, Self.Time_To_Live);
+      Perform (Change, Key, Self.Owned.Table, Self.Capacity);
    end Put;
 
    overriding procedure Remove (Self : in out Cache; Key : Key_Type) is
-      Gone : Tables.Garbage;
+      Change : Caches.Change (Remove);
    begin
-      Tables.Remove (Self.Owned.Table, Key, Gone);
-      Tables.Free (Gone);
+      Start (Change, Key);
+      Perform (Change, Key, Self.Owned.Table, Self.Capacity);
    end Remove;
 
    overriding procedure Clear (Self : in out Cache) is

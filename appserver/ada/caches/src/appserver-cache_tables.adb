@@ -3,22 +3,22 @@
 
 pragma Ada_2022;
 
+with Ada.Unchecked_Conversion;
 with Ada.Unchecked_Deallocation;
 with Interfaces;
+with System.Atomic_Operations.Modular_Arithmetic;
 
 package body Appserver.Cache_Tables is
 
    use Ada.Real_Time;
+   use type Interfaces.Unsigned_64;
+
+   package Counting is new System.Atomic_Operations.Modular_Arithmetic (User_Count);
 
    procedure Free_Node is new Ada.Unchecked_Deallocation (Node, Node_Access);
-   procedure Free is new Ada.Unchecked_Deallocation (Buckets, Buckets_Access);
+   procedure Free_Buckets is new Ada.Unchecked_Deallocation (Buckets, Buckets_Access);
 
-   procedure Free (Self : in out Node_Access) is
-   begin
-      Free_Node (Self);
-   end Free;
-
-   Fewest_Buckets : constant := 16;
+   Min_Buckets : constant := 16;
 
    --  Callers' hashes may be equal in their low bits (Knuth, TAOCP 3, 6.4: multiplicative hashing)
 
@@ -29,7 +29,38 @@ package body Appserver.Cache_Tables is
         (Interfaces.Shift_Right (Interfaces.Unsigned_32 (Product), 16));
    end Mixed_Hash;
 
-   --  Assigned part by part: an allocator whose value raises an exception would leave its memory
+   -------------
+   -- Storing --
+   -------------
+
+   --  A task that sees the value sees all that was stored before it. Ada's assignment would be
+   --  sequentially consistent, which writers do not need since they have a lock, and which costs as
+   --  much as the lock.
+
+   procedure Atomic_Store
+     (Target : System.Address; Value : Interfaces.Unsigned_32; Order : Integer)
+     with Import, Convention => Intrinsic, External_Name => "__atomic_store_4";
+   procedure Atomic_Store
+     (Target : System.Address; Value : Interfaces.Unsigned_64; Order : Integer)
+     with Import, Convention => Intrinsic, External_Name => "__atomic_store_8";
+
+   Release_Order : constant := 3;
+   --  A memory order of GCC's built-in functions
+
+   function To_Word is new Ada.Unchecked_Conversion (Node_Access, Interfaces.Unsigned_64);
+
+   procedure Store (Target : System.Address; Node : Node_Access) with Inline_Always;
+
+   procedure Store (Target : System.Address; Node : Node_Access) is
+   begin
+      Atomic_Store (Target, To_Word (Node), Release_Order);
+   end Store;
+
+   ----------
+   -- Node --
+   ----------
+
+   --  Assigned component by component: an allocator whose value raises an exception would leak
 
    function New_Node
      (Key : Key_Type; Element : Element_Type; Hash : Hash_Type; Expires : Time)
@@ -41,16 +72,48 @@ package body Appserver.Cache_Tables is
       Result.Element := Element;
       Result.Hash := Hash;
       Result.Expires := Expires;
+      Atomic_Store (Result.Users'Address, Interfaces.Unsigned_32 (1), Release_Order);
       return Result;
    exception
       when others =>
-         Free (Result);
+         Free_Node (Result);
          raise;
    end New_Node;
 
-   function New_Node
-     (Key : Key_Type; Element : Element_Type; Expires : Time) return not null Node_Access is
-     (New_Node (Key, Element, Mixed_Hash (Key), Expires));
+   procedure Pin (Node : not null Node_Access) is
+   begin
+      Counting.Atomic_Add (Node.Users, 1);
+   end Pin;
+
+   procedure Release (Node : in out Node_Access) is
+      Used : Node_Access := Node;
+   begin
+      Node := null;
+      if Used /= null and then Counting.Atomic_Fetch_And_Subtract (Used.Users, 1) = 1 then
+         Free_Node (Used);
+      end if;
+   end Release;
+
+   -------------
+   -- Buckets --
+   -------------
+
+   function New_Buckets (Count : Hash_Type) return not null Buckets_Access is
+     (new Buckets (Last => Count - 1));
+
+   procedure Free (Self : in out Buckets_Access) is
+   begin
+      Free_Buckets (Self);
+   end Free;
+
+   function Number_Of_Buckets (Room_For : Natural) return Hash_Type is
+      Result : Hash_Type := Min_Buckets;
+   begin
+      while Result < Hash_Type (Room_For) and then Result < 2 ** 30 loop
+         Result := 2 * Result;
+      end loop;
+      return Result;
+   end Number_Of_Buckets;
 
    -------------
    -- Garbage --
@@ -68,27 +131,38 @@ package body Appserver.Cache_Tables is
       Self.Arrays := Buckets;
    end Add;
 
-   procedure Move (From, To : in out Garbage) is
-      Node        : Node_Access;
+   procedure Move_Arrays (From, To : in out Garbage) is
       Old_Buckets : Buckets_Access;
    begin
-      if Is_Empty (To) then
-         To.Nodes := From.Nodes;
-         To.Arrays := From.Arrays;
-         From.Nodes := null;
-         From.Arrays := null;
-      end if;
-      while From.Nodes /= null loop
-         Node := From.Nodes;
-         From.Nodes := Node.Newer;
-         Add (To, Node);
-      end loop;
       while From.Arrays /= null loop
          Old_Buckets := From.Arrays;
          From.Arrays := Old_Buckets.Next_Garbage;
          Add (To, Old_Buckets);
       end loop;
+   end Move_Arrays;
+
+   procedure Move_Some (From, To : in out Garbage; Nodes : Natural) is
+      Node : Node_Access;
+   begin
+      for Number in 1 .. Nodes loop
+         Node := From.Nodes;
+         exit when Node = null;
+         From.Nodes := Node.Newer;
+         Add (To, Node);
+      end loop;
+      Move_Arrays (From, To);
+   end Move_Some;
+
+   procedure Move (From, To : in out Garbage) is
+   begin
+      if To.Nodes = null then
+         To.Nodes := From.Nodes;
+         From.Nodes := null;
+      end if;
+      Move_Some (From, To, Nodes => Natural'Last);
    end Move;
+
+   --  Nobody pins a node that is not in the table: the count of one that is not pinned stays 1
 
    procedure Free (Self : in out Garbage) is
       Node        : Node_Access;
@@ -97,53 +171,129 @@ package body Appserver.Cache_Tables is
       while Self.Nodes /= null loop
          Node := Self.Nodes;
          Self.Nodes := Node.Newer;
-         Free_Node (Node);
+         if Node.Users = 1 then
+            Free_Node (Node);
+         else
+            Release (Node);
+         end if;
       end loop;
       while Self.Arrays /= null loop
          Old_Buckets := Self.Arrays;
          Self.Arrays := Old_Buckets.Next_Garbage;
-         Free (Old_Buckets);
+         Free_Buckets (Old_Buckets);
       end loop;
    end Free;
 
    function Is_Empty (Self : Garbage) return Boolean is
      (Self.Nodes = null and then Self.Arrays = null);
 
-   -----------
-   -- Table --
-   -----------
+   ---------------
+   -- Searching --
+   ---------------
 
-   function Find (Self : Table; Key : Key_Type) return Node_Access is
+   function Find_Hashed (Self : Table; Key : Key_Type; Hash : Hash_Type) return Node_Access
+     with Inline_Always;
+
+   function Find_Hashed (Self : Table; Key : Key_Type; Hash : Hash_Type) return Node_Access is
       pragma Suppress (Index_Check);
+      pragma Suppress (Access_Check);
       Buckets : constant Buckets_Access := Self.Buckets;
-      Hash    : Hash_Type;
       Node    : Node_Access := null;
    begin
       if Buckets /= null then
-         Hash := Mixed_Hash (Key);
          Node := Buckets.First (Hash and Buckets.Last);
          while Node /= null and then (Node.Hash /= Hash or else not (Node.Key = Key)) loop
-            Node := Node.Next;
+            Node := Node.Next (Buckets.Chains);
          end loop;
       end if;
       return Node;
+   end Find_Hashed;
+
+   function Find (Self : Table; Key : Key_Type) return Node_Access is
+     (Find_Hashed (Self, Key, Mixed_Hash (Key)));
+
+   --  A node that is linked after Seen was read has a larger number
+
+   procedure Find (Self : Table; Key : Key_Type; Found : in out Search) is
+   begin
+      Found.Seen := Change_Number (Self.Changes);
+      Found.Node := Find_Hashed (Self, Key, Found.Hash);
    end Find;
+
+   procedure Find_Next (Self : Table; Found : in out Search) is
+      Buckets : constant Buckets_Access := Self.Buckets;
+      Node    : Node_Access;
+   begin
+      Found.Node := null;
+      Found.Seen := Change_Number (Self.Changes);
+      if Buckets /= null then
+         Node := Buckets.First (Found.Hash and Buckets.Last);
+         while Node /= null loop
+            if Node.Hash = Found.Hash
+              and then Node.Number > Found.After
+              and then (Found.Node = null or else Node.Number < Found.Node.Number)
+            then
+               Found.Node := Node;
+            end if;
+            Node := Node.Next (Buckets.Chains);
+         end loop;
+      end if;
+   end Find_Next;
+
+   --  The number of a linked node is looked at first: one that was freed since the search may be at
+   --  the same address
+
+   procedure Update (Self : Table; Found : in out Search; Is_Current : out Boolean) is
+      Buckets  : constant Buckets_Access := Self.Buckets;
+      Node     : Node_Access := null;
+      Is_There : Boolean := False;
+   begin
+      Is_Current := True;
+      if Change_Number (Self.Changes) /= Found.Seen then
+         if Buckets /= null then
+            Node := Buckets.First (Found.Hash and Buckets.Last);
+         end if;
+         while Node /= null and then Is_Current loop
+            if Node.Hash = Found.Hash then
+               Is_Current := Node.Number <= Found.Seen;
+               Is_There := Is_There or else Node = Found.Node;
+            end if;
+            Node := Node.Next (Buckets.Chains);
+         end loop;
+         if not Is_There then
+            Found.Node := null;
+         end if;
+      end if;
+   end Update;
+
+   -------------
+   -- Linking --
+   -------------
+
+   --  After the node is linked or unlinked: a search that sees the number sees the change
+
+   procedure Count_Change (Self : in out Table) is
+   begin
+      Atomic_Store
+        (Self.Changes'Address, Interfaces.Unsigned_64 (Self.Changes) + 1, Release_Order);
+   end Count_Change;
 
    --  Readers that are at a node which is unlinked go on from there: it keeps its Next
 
    procedure Unlink
      (Self : in out Table; Node, Successor : Node_Access; Removed : in out Garbage)
    is
-      Bucket : constant Hash_Type := Node.Hash and Self.Buckets.Last;
-      Before : Node_Access := Self.Buckets.First (Bucket);
+      Buckets : constant not null Buckets_Access := Self.Buckets;
+      Bucket  : constant Hash_Type := Node.Hash and Buckets.Last;
+      Before  : Node_Access := Buckets.First (Bucket);
    begin
       if Before = Node then
-         Self.Buckets.First (Bucket) := Successor;
+         Store (Buckets.First (Bucket)'Address, Successor);
       else
-         while Before.Next /= Node loop
-            Before := Before.Next;
+         while Before.Next (Buckets.Chains) /= Node loop
+            Before := Before.Next (Buckets.Chains);
          end loop;
-         Before.Next := Successor;
+         Store (Before.Next (Buckets.Chains)'Address, Successor);
       end if;
       if Node.Older = null then
          Self.Oldest := Node.Newer;
@@ -170,23 +320,39 @@ package body Appserver.Cache_Tables is
       Self.Newest := Node;
    end Append;
 
-   procedure Link (Self : in out Table; Node : not null Node_Access) is
-      Bucket : constant Hash_Type := Node.Hash and Self.Buckets.Last;
+   procedure Add_To_Bucket (Node : not null Node_Access; Buckets : not null Buckets_Access) is
+      Bucket : constant Hash_Type := Node.Hash and Buckets.Last;
    begin
-      Node.Next := Self.Buckets.First (Bucket);
-      Self.Buckets.First (Bucket) := Node;
+      Store (Node.Next (Buckets.Chains)'Address, Buckets.First (Bucket));
+      Store (Buckets.First (Bucket)'Address, Node);
+   end Add_To_Bucket;
+
+   procedure Link (Self : in out Table; Node : not null Node_Access) is
+   begin
+      Node.Number := Change_Number (Self.Changes) + 1;
+      Add_To_Bucket (Node, Self.Buckets);
       Append (Self, Node);
       Self.Count := Self.Count + 1;
+      Count_Change (Self);
    end Link;
 
-   function Number_Of_Buckets (Room_For : Natural) return Hash_Type is
-      Result : Hash_Type := Fewest_Buckets;
+   procedure Replace
+     (Self : in out Table; Old, Node : not null Node_Access; Removed : in out Garbage) is
    begin
-      while Result < Hash_Type (Room_For) and then Result < 2 ** 30 loop
-         Result := 2 * Result;
-      end loop;
-      return Result;
-   end Number_Of_Buckets;
+      Node.Number := Change_Number (Self.Changes) + 1;
+      Store (Node.Next (Self.Buckets.Chains)'Address, Old.Next (Self.Buckets.Chains));
+      Unlink (Self, Old, Successor => Node, Removed => Removed);
+      Append (Self, Node);
+      Count_Change (Self);
+   end Replace;
+
+   procedure Remove
+     (Self : in out Table; Node : not null Node_Access; Removed : in out Garbage) is
+   begin
+      Unlink (Self, Node, Successor => Node.Next (Self.Buckets.Chains), Removed => Removed);
+      Self.Count := Self.Count - 1;
+      Count_Change (Self);
+   end Remove;
 
    procedure Clear (Self : in out Table; Removed : in out Garbage) is
       Old  : constant Buckets_Access := Self.Buckets;
@@ -197,6 +363,7 @@ package body Appserver.Cache_Tables is
       Self.Count := 0;
       Self.Oldest := null;
       Self.Newest := null;
+      Count_Change (Self);
       while Node /= null loop
          Next := Node.Newer;
          Add (Removed, Node);
@@ -206,6 +373,28 @@ package body Appserver.Cache_Tables is
          Add (Removed, Old);
       end if;
    end Clear;
+
+   --  Each node has a link for either array: readers go on in the old one, whose links stay as they
+   --  are (Herbert Xu's resizing, in Paul McKenney, "Is Parallel Programming Hard", 10.4)
+
+   procedure Install (Self : in out Table; Larger : in out Buckets_Access; Removed : in out Garbage)
+   is
+      Old  : constant Buckets_Access := Self.Buckets;
+      Node : Node_Access := Self.Oldest;
+   begin
+      if Old /= null then
+         Larger.Chains := Old.Chains + 1;
+      end if;
+      while Node /= null loop
+         Add_To_Bucket (Node, Larger);
+         Node := Node.Newer;
+      end loop;
+      Self.Buckets := Larger;
+      Larger := null;
+      if Old /= null then
+         Add (Removed, Old);
+      end if;
+   end Install;
 
    ------------
    -- Expiry --
@@ -219,22 +408,60 @@ package body Appserver.Cache_Tables is
    function Has_Expired (Self : Table) return Boolean is
      (Self.Oldest /= null and then Is_Expired (Self.Oldest));
 
-   procedure Remove_Oldest (Self : in out Table; Removed : in out Garbage) is
-   begin
-      Unlink (Self, Self.Oldest, Successor => Self.Oldest.Next, Removed => Removed);
-      Self.Count := Self.Count - 1;
-   end Remove_Oldest;
-
    procedure Remove_Expired (Self : in out Table; Removed : in out Garbage) is
       Now : Time;
    begin
       if Has_Expired (Self) then
          Now := Clock;
          while Self.Oldest /= null and then Self.Oldest.Expires <= Now loop
-            Remove_Oldest (Self, Removed);
+            Remove (Self, Self.Oldest, Removed);
          end loop;
       end if;
    end Remove_Expired;
+
+   -------------
+   -- Changes --
+   -------------
+
+   function Lacking_Buckets (Self : Table; Found : Search; Capacity : Positive) return Hash_Type is
+     (if Self.Buckets = null then Min_Buckets
+      elsif Found.Node = null
+        and then Hash_Type (Natural'Min (Self.Count, Capacity - 1)) > Self.Buckets.Last
+      then Number_Of_Buckets (Room_For => 2 * Self.Count)
+      else 0);
+
+   procedure Put
+     (Self     : in out Table;
+      Node     : in out Node_Access;
+      Found    : Search;
+      Capacity : Positive;
+      May_Grow : Boolean;
+      Larger   : in out Buckets_Access;
+      Removed  : in out Garbage) is
+   begin
+      if Found.Node /= null then
+         Replace (Self, Found.Node, Node, Removed);
+      else
+         if Self.Count >= Capacity then
+            Remove (Self, Self.Oldest, Removed);
+         end if;
+         if Larger /= null
+           and then (Self.Buckets = null
+                     or else (May_Grow and then Larger.Last > Self.Buckets.Last))
+         then
+            Install (Self, Larger, Removed);
+         end if;
+         Link (Self, Node);
+      end if;
+      Node := null;
+   end Put;
+
+   procedure Remove (Self : in out Table; Found : Search; Removed : in out Garbage) is
+   begin
+      if Found.Node /= null then
+         Remove (Self, Found.Node, Removed);
+      end if;
+   end Remove;
 
    -------------
    -- Copying --
@@ -246,7 +473,7 @@ package body Appserver.Cache_Tables is
       while Node /= null and then Is_Expired (Node) loop
          Node := Node.Newer;
       end loop;
-      To.Buckets := new Buckets (Last => Number_Of_Buckets (Room_For) - 1);
+      To.Buckets := New_Buckets (Number_Of_Buckets (Room_For));
       while Node /= null loop
          Link (To, New_Node (Node.Key, Node.Element, Node.Hash, Node.Expires));
          Node := Node.Newer;
@@ -261,64 +488,5 @@ package body Appserver.Cache_Tables is
          end;
          raise;
    end Copy;
-
-   --  Readers go on in the old buckets and nodes, while these are garbage: a node can be in one
-   --  bucket only
-
-   procedure Grow (Self : in out Table; Removed : in out Garbage) is
-      Old, Larger : Table;
-   begin
-      Copy (Self, Larger, Room_For => 2 * Self.Count);
-      Old.Buckets := Self.Buckets;
-      Old.Oldest := Self.Oldest;
-      Self.Count := Larger.Count;
-      Self.Buckets := Larger.Buckets;
-      Self.Oldest := Larger.Oldest;
-      Self.Newest := Larger.Newest;
-      Clear (Old, Removed);
-   end Grow;
-
-   --  For one more than Count
-
-   procedure Make_Room (Self : in out Table; Count : Natural; Removed : in out Garbage) is
-   begin
-      if Self.Buckets = null then
-         Self.Buckets := new Buckets (Last => Fewest_Buckets - 1);
-      elsif Hash_Type (Count) > Self.Buckets.Last then
-         Grow (Self, Removed);
-      end if;
-   end Make_Room;
-
-   procedure Put
-     (Self     : in out Table;
-      Node     : not null Node_Access;
-      Capacity : Positive;
-      Removed  : in out Garbage)
-   is
-      Old : constant Node_Access := Find (Self, Node.Key);
-   begin
-      if Old /= null then
-         Node.Next := Old.Next;
-         Unlink (Self, Old, Successor => Node, Removed => Removed);
-         Append (Self, Node);
-         Remove_Expired (Self, Removed);
-      else
-         Remove_Expired (Self, Removed);
-         Make_Room (Self, Natural'Min (Self.Count, Capacity - 1), Removed);
-         if Self.Count >= Capacity then
-            Remove_Oldest (Self, Removed);
-         end if;
-         Link (Self, Node);
-      end if;
-   end Put;
-
-   procedure Remove (Self : in out Table; Key : Key_Type; Removed : in out Garbage) is
-      Node : constant Node_Access := Find (Self, Key);
-   begin
-      if Node /= null then
-         Unlink (Self, Node, Successor => Node.Next, Removed => Removed);
-         Self.Count := Self.Count - 1;
-      end if;
-   end Remove;
 
 end Appserver.Cache_Tables;

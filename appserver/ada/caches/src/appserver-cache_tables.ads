@@ -1,9 +1,13 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A hash table that one task changes at a time, while any number of others read it: what they may
---  still see is not freed, but handed to the one that changes. Entries are in the order in which
---  they were put, too.
+--  A hash table that one task changes at a time while any number of others read it. Nodes that
+--  other tasks may still see are not freed but handed to the task that changes the table. Entries
+--  are also in the order in which they were put.
+--
+--  A change has two steps. A search calls Hash and "=" while other tasks may change the table. The
+--  change itself runs under the caller's lock: it calls no code of the application, does not use
+--  the heap, and checks that the result of the search still holds.
 
 pragma Ada_2022;
 
@@ -19,22 +23,58 @@ package Appserver.Cache_Tables is
 
    use Ada.Containers;
 
+   function Mixed_Hash (Key : Key_Type) return Hash_Type with Inline;
+   --  Hash (Key), spread over all bits
+
+   type Change_Number is mod 2 ** 64 with Size => 64;
+   --  Changes of a table are numbered, from 1
+
+   ----------
+   -- Node --
+   ----------
+
    type Node;
    type Node_Access is access Node;
+
+   type Side is mod 2;
+   type Next_Nodes is array (Side) of Node_Access with Atomic_Components;
+   pragma Suppress_Initialization (Next_Nodes);
+   --  It is written before it is read; atomic assignments take their time
+
+   type User_Count is mod 2 ** 32 with Size => 32, Atomic;
 
    type Node is limited record
       Key          : Key_Type;
       Element      : Element_Type;
       Hash         : Hash_Type;
+      Users        : aliased User_Count;
+      --  The table, and who has pinned it
+      Next         : Next_Nodes;
+      --  In its bucket: Next (Side) of the array of buckets. All else that readers see is written
+      --  before the node is linked.
+      Number       : Change_Number;
+      --  Of the change that linked it
       Expires      : Ada.Real_Time.Time;
-      Next         : Node_Access with Atomic;
-      --  In its bucket. All else that readers see is written before the node is linked.
       Older, Newer : Node_Access;
    end record;
 
    function New_Node
-     (Key : Key_Type; Element : Element_Type; Expires : Ada.Real_Time.Time)
-      return not null Node_Access;
+     (Key     : Key_Type;
+      Element : Element_Type;
+      Hash    : Hash_Type;
+      Expires : Ada.Real_Time.Time) return not null Node_Access;
+   --  Hash is the mixed hash of Key
+
+   procedure Pin (Node : not null Node_Access);
+   --  Keeps a node that is in the table from being freed before Release
+
+   procedure Release (Node : in out Node_Access)
+     with Post => Node = null;
+   --  Frees the node after its last use. Node may be null.
+
+   -------------
+   -- Buckets --
+   -------------
 
    type Buckets;
    type Buckets_Access is access Buckets;
@@ -42,10 +82,14 @@ package Appserver.Cache_Tables is
    type Bucket_Array is array (Hash_Type range <>) of Node_Access with Atomic_Components;
 
    type Buckets (Last : Hash_Type) is limited record
+      Chains       : Side := 0;
       Next_Garbage : Buckets_Access := null;
       First        : Bucket_Array (0 .. Last);
    end record;
    --  Their number is a power of two
+
+   function New_Buckets (Count : Hash_Type) return not null Buckets_Access;
+   procedure Free (Self : in out Buckets_Access);
 
    -------------
    -- Garbage --
@@ -58,10 +102,12 @@ package Appserver.Cache_Tables is
    end record;
 
    procedure Free (Self : in out Garbage);
-   procedure Free (Self : in out Node_Access);
-   --  One that was never put
+   --  Pinned nodes are freed by the last Release
 
    procedure Move (From, To : in out Garbage);
+
+   procedure Move_Some (From, To : in out Garbage; Nodes : Natural);
+   --  At most so many nodes, and all arrays
 
    function Is_Empty (Self : Garbage) return Boolean;
 
@@ -76,37 +122,88 @@ package Appserver.Cache_Tables is
 
    function Length (Self : Table) return Natural;
 
-   --  An exception of Hash, of "=" or of a copy leaves the table as it was
+   ------------
+   -- Search --
+   ------------
+
+   type Search is limited record
+      Hash  : Hash_Type := 0;
+      --  The mixed hash of the key, set by the caller
+      Node  : Node_Access := null;
+      --  Null if the key is not there. Not to be dereferenced: it may have been freed since.
+      After : Change_Number := 0;
+      --  Nodes up to this number have other keys
+      Seen  : Change_Number := 0;
+      --  The search saw all changes up to this one
+   end record;
+
+   procedure Find (Self : Table; Key : Key_Type; Found : in out Search);
+   --  While other tasks may change the table, which free no node that this one may see
+
+   procedure Find_Next (Self : Table; Found : in out Search);
+   --  Found.Node is the node with Found.Hash that was linked first after Found.After, or null.
+   --  Calls neither Hash nor "=". The table does not change meanwhile.
+
+   -------------
+   -- Changes --
+   -------------
+
+   --  One task at a time calls these. They call no code of the application, do not use the heap,
+   --  and raise no exceptions.
+
+   procedure Update (Self : Table; Found : in out Search; Is_Current : out Boolean);
+   --  Found.Node is null if the node has been removed since the search. Not Is_Current: a node with
+   --  this hash has been linked since, which may have the key; search again.
+
+   function Lacking_Buckets (Self : Table; Found : Search; Capacity : Positive) return Hash_Type;
+   --  How large an array of buckets Put should get; 0 if it does not need one
+
+   function Has_Buckets (Self : Table) return Boolean;
 
    procedure Put
      (Self     : in out Table;
-      Node     : not null Node_Access;
+      Node     : in out Node_Access;
+      Found    : Search;
       Capacity : Positive;
-      Removed  : in out Garbage);
-   --  In place of the one with the same key, or of the oldest if it is full. Nodes that have
-   --  expired are removed, too. After an exception Node is still the caller's.
+      May_Grow : Boolean;
+      Larger   : in out Buckets_Access;
+      Removed  : in out Garbage)
+     with Pre => Has_Buckets (Self) or else Larger /= null, Post => Node = null;
+   --  In place of Found.Node, or of the oldest one if the table is full. Takes Larger if that has
+   --  more buckets than the table, and May_Grow. Readers still use the buckets that were there: as
+   --  long as they do, the table may not grow again.
 
-   procedure Remove (Self : in out Table; Key : Key_Type; Removed : in out Garbage);
-
-   function Has_Expired (Self : Table) return Boolean;
-   --  Remove_Expired would remove something
+   procedure Remove (Self : in out Table; Found : Search; Removed : in out Garbage);
 
    procedure Remove_Expired (Self : in out Table; Removed : in out Garbage);
    --  Nodes expire in the order in which they were put, or nearly
 
    procedure Clear (Self : in out Table; Removed : in out Garbage);
 
+   -------------
+   -- Copying --
+   -------------
+
+   function Has_Expired (Self : Table) return Boolean;
+   --  Remove_Expired would remove something
+
    procedure Copy (From : Table; To : in out Table; Room_For : Natural);
    --  To an empty one, without the nodes that have expired. It stays empty after an exception.
 
 private
 
+   type Atomic_Number is new Change_Number with Atomic;
+
    type Table is limited record
       Buckets        : Buckets_Access := null with Atomic;
       Count          : Natural := 0 with Atomic;
+      Changes        : Atomic_Number := 0;
+      --  Nodes that were linked and unlinked
       Oldest, Newest : Node_Access := null;
    end record;
 
    function Length (Self : Table) return Natural is (Self.Count);
+
+   function Has_Buckets (Self : Table) return Boolean is (Self.Buckets /= null);
 
 end Appserver.Cache_Tables;

@@ -8,7 +8,6 @@ with Ada.Unchecked_Deallocation;
 package body Appserver.Caches.Copy_On_Write is
 
    use Snapshots;
-   use type Tables.Node_Access;
 
    overriding procedure Finalize (Self : in out Snapshot) is
       Removed : Tables.Garbage;
@@ -63,10 +62,10 @@ package body Appserver.Caches.Copy_On_Write is
    overriding procedure Put (Self : in out Cache; Key : Key_Type; Element : Element_Type) is
 
       procedure Put (Table : in out Tables.Table) is
-         Change : Caches.Change;
+         Change : Caches.Change (Put);
       begin
-         Make_Node (Self, Key, Element, Into => Change);
-         Put (Table, Self.Capacity, Change);
+         Start (Change, Key, Element, Self.Time_To_Live);
+         Perform (Change, Key, Table, Self.Capacity);
       end Put;
 
       function Changed (Old : Snapshots.Reference) return Element_Access is
@@ -81,18 +80,17 @@ package body Appserver.Caches.Copy_On_Write is
      (Self    : in out Cache;
       Key     : Key_Type;
       Element : Element_Type;
-      Load    : Pending_Load;
+      Load    : not null access constant Pending_Load;
       Is_Put  : out Boolean)
    is
 
       procedure Put (Table : in out Tables.Table) is
-         Change : Caches.Change;
+         Change : Caches.Change (Put);
       begin
-         Make_Node (Self, Key, Element, Into => Change);
-         Is_Put := Is_To_Be_Kept (Table, Load, Change);
-         if Is_Put then
-            Put (Table, Self.Capacity, Change);
-         end if;
+         Change.Load := Load.all'Unchecked_Access;
+         Start (Change, Key, Element, Self.Time_To_Live);
+         Perform (Change, Key, Table, Self.Capacity);
+         Is_Put := Change.Node = null;
       end Put;
 
       --  Whoever forgets the load after this replaces the snapshot: then this is called again
@@ -123,10 +121,10 @@ package body Appserver.Caches.Copy_On_Write is
             Make (Number, Key, Element);
             Forget_Load (Self, Key);
             declare
-               Change : Caches.Change;
+               Change : Caches.Change (Caches.Put);
             begin
-               Make_Node (Self, Key, Element, Into => Change);
-               Put (Table, Self.Capacity, Change);
+               Start (Change, Key, Element, Self.Time_To_Live);
+               Perform (Change, Key, Table, Self.Capacity);
             end;
          end loop;
       end Put;
@@ -143,9 +141,10 @@ package body Appserver.Caches.Copy_On_Write is
       Was_Loading : Boolean;
 
       procedure Remove (Table : in out Tables.Table) is
-         Change : Caches.Change;
+         Change : Caches.Change (Remove);
       begin
-         Tables.Remove (Table, Key, Change.Removed);
+         Start (Change, Key);
+         Perform (Change, Key, Table, Self.Capacity);
       end Remove;
 
       --  While it was loading, a snapshot without Key is replaced too: the load may be about to put

@@ -55,7 +55,7 @@ private
      (Self    : in out Cache;
       Key     : Key_Type;
       Element : Element_Type;
-      Load    : Pending_Load;
+      Load    : not null access constant Pending_Load;
       Is_Put  : out Boolean);
 
 end Appserver.Caches.Copy_On_Write;

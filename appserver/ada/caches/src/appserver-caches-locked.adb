@@ -7,117 +7,117 @@ package body Appserver.Caches.Locked is
 
    protected body Guarded_Table is
 
-      function Has (Key : Key_Type; Element : in out Element_Type) return Boolean is
-         Node : constant Tables.Node_Access := Tables.Find (Table, Key);
+      function Has_Next (Found : in out Tables.Search) return Boolean is
       begin
-         return Result : constant Boolean := Is_Valid (Node) do
-            if Result then
-               Element := Node.Element;
-            end if;
-         end return;
-      end Has;
-
-      procedure Put (Capacity : Positive; Change : in out Caches.Change) is
-      begin
-         Put (Table, Capacity, Change);
-      end Put;
-
-      procedure Put_Loaded
-        (Capacity : Positive;
-         Load     : Pending_Load;
-         Change   : in out Caches.Change;
-         Is_Put   : out Boolean) is
-      begin
-         Is_Put := Is_To_Be_Kept (Table, Load, Change);
-         if Is_Put then
-            Put (Table, Capacity, Change);
+         Tables.Find_Next (Table, Found);
+         if Found.Node /= null then
+            Tables.Pin (Found.Node);
          end if;
-      end Put_Loaded;
+         return Found.Node /= null;
+      end Has_Next;
 
-      procedure Remove (Key : Key_Type; Removed : in out Tables.Garbage) is
+      procedure Apply (Capacity : Positive; Change : in out Caches.Change'Class) is
       begin
-         Tables.Remove (Table, Key, Removed);
-      end Remove;
-
-      procedure Remove_Expired (Removed : in out Tables.Garbage) is
-      begin
-         Tables.Remove_Expired (Table, Removed);
-      end Remove_Expired;
-
-      procedure Clear (Removed : in out Tables.Garbage) is
-      begin
-         Tables.Clear (Table, Removed);
-      end Clear;
+         Apply (Change, Table, Capacity, Change.Removed);
+      end Apply;
 
       function Length return Natural is (Tables.Length (Table));
 
    end Guarded_Table;
 
    overriding procedure Finalize (Self : in out Owned_Table) is
-      Removed : Tables.Garbage;
+      Change : Caches.Change (Clear);
    begin
-      Self.Guarded.Clear (Removed);
-      Tables.Free (Removed);
+      Self.Guarded.Apply (1, Change);
    end Finalize;
+
+   -------------
+   -- Reading --
+   -------------
+
+   --  Pins the node that is found
+
+   procedure Find (Self : Cache; Key : Key_Type; Found : in out Tables.Search) with Inline;
+
+   procedure Find (Self : Cache; Key : Key_Type; Found : in out Tables.Search) is
+   begin
+      while Self.Table.Guarded.Has_Next (Found) and then not (Found.Node.Key = Key) loop
+         Found.After := Found.Node.Number;
+         Tables.Release (Found.Node);
+      end loop;
+   end Find;
 
    overriding procedure Get
      (Self     : in out Cache;
       Key      : Key_Type;
       Element  : in out Element_Type;
-      Is_Found : out Boolean) is
-   begin
-      Is_Found := Self.Table.Guarded.Has (Key, Element);
-   end Get;
-
-   --  An abort would lose what is to be freed
-
-   overriding procedure Put (Self : in out Cache; Key : Key_Type; Element : Element_Type) is
-      Change : Caches.Change;
-   begin
-      pragma Abort_Defer;
-      Forget_Load (Self, Key);
-      Make_Node (Self, Key, Element, Into => Change);
-      Self.Table.Guarded.Put (Self.Capacity, Change);
-   end Put;
-
-   overriding procedure Put_Loaded
-     (Self    : in out Cache;
-      Key     : Key_Type;
-      Element : Element_Type;
-      Load    : Pending_Load;
-      Is_Put  : out Boolean)
+      Is_Found : out Boolean)
    is
-      Change : Caches.Change;
+      Found : Tables.Search;
    begin
-      pragma Abort_Defer;
-      Make_Node (Self, Key, Element, Into => Change);
-      Self.Table.Guarded.Put_Loaded (Self.Capacity, Load, Change, Is_Put);
-   end Put_Loaded;
-
-   overriding procedure Remove (Self : in out Cache; Key : Key_Type) is
-      Change : Caches.Change;
-   begin
-      pragma Abort_Defer;
-      Forget_Load (Self, Key);
-      Self.Table.Guarded.Remove (Key, Change.Removed);
-   end Remove;
-
-   overriding procedure Clear (Self : in out Cache) is
-      Change : Caches.Change;
-   begin
-      pragma Abort_Defer;
-      Forget_Loads (Self);
-      Self.Table.Guarded.Clear (Change.Removed);
-   end Clear;
-
-   overriding procedure Remove_Expired (Self : in out Cache) is
-      Change : Caches.Change;
-   begin
-      pragma Abort_Defer;
-      Self.Table.Guarded.Remove_Expired (Change.Removed);
-   end Remove_Expired;
+      Found.Hash := Tables.Mixed_Hash (Key);
+      Find (Self, Key, Found);
+      Is_Found := Is_Valid (Found.Node);
+      if Is_Found then
+         Element := Found.Node.Element;
+      end if;
+      Tables.Release (Found.Node);
+   exception
+      when Standard'Abort_Signal =>
+         Tables.Release (Found.Node);
+         raise;
+      when others =>
+         Tables.Release (Found.Node);
+         raise;
+   end Get;
 
    overriding function Length (Self : in out Cache) return Natural is
      (Self.Table.Guarded.Length);
+
+   -------------
+   -- Writing --
+   -------------
+
+   --  A node that is not pinned any more is only looked for in the table
+
+   overriding procedure Search
+     (Self : in out Cache; Key : Key_Type; Found : in out Tables.Search)
+   is
+      Node : Tables.Node_Access;
+   begin
+      Found.After := 0;
+      Find (Self, Key, Found);
+      Node := Found.Node;
+      Tables.Release (Node);
+   exception
+      when others =>
+         Tables.Release (Found.Node);
+         raise;
+   end Search;
+
+   overriding procedure Apply (Self : in out Cache; Change : in out Caches.Change'Class) is
+   begin
+      Self.Table.Guarded.Apply (Self.Capacity, Change);
+   end Apply;
+
+   overriding procedure Put (Self : in out Cache; Key : Key_Type; Element : Element_Type) is
+   begin
+      Table_Cache (Self).Put (Key, Element);
+   end Put;
+
+   overriding procedure Remove (Self : in out Cache; Key : Key_Type) is
+   begin
+      Table_Cache (Self).Remove (Key);
+   end Remove;
+
+   overriding procedure Clear (Self : in out Cache) is
+   begin
+      Table_Cache (Self).Clear;
+   end Clear;
+
+   overriding procedure Remove_Expired (Self : in out Cache) is
+   begin
+      Table_Cache (Self).Remove_Expired;
+   end Remove_Expired;
 
 end Appserver.Caches.Locked;

@@ -2,7 +2,9 @@
 --  Copyright 2026 The benchlab authors
 --
 --  A cache behind a protected object. Readers call a protected function; GNAT lets these run at the
---  same time only with pragma Locking_Policy (Concurrent_Readers_Locking).
+--  same time only with pragma Locking_Policy (Concurrent_Readers_Locking). The lock is not held
+--  while keys are compared and elements copied: the entry is pinned instead, and freed by its last
+--  user.
 
 pragma Ada_2022;
 
@@ -29,19 +31,12 @@ private
 
    protected type Guarded_Table is
 
-      function Has (Key : Key_Type; Element : in out Element_Type) return Boolean;
+      function Has_Next (Found : in out Tables.Search) return Boolean;
+      --  Finds the next node with this hash, and pins it
 
+      procedure Apply (Capacity : Positive; Change : in out Caches.Change'Class);
       --  The caller frees what is removed, outside of the lock
 
-      procedure Put (Capacity : Positive; Change : in out Caches.Change);
-      procedure Put_Loaded
-        (Capacity : Positive;
-         Load     : Pending_Load;
-         Change   : in out Caches.Change;
-         Is_Put   : out Boolean);
-      procedure Remove (Key : Key_Type; Removed : in out Tables.Garbage);
-      procedure Remove_Expired (Removed : in out Tables.Garbage);
-      procedure Clear (Removed : in out Tables.Garbage);
       function Length return Natural;
    private
       Table : Tables.Table;
@@ -53,15 +48,13 @@ private
 
    overriding procedure Finalize (Self : in out Owned_Table);
 
-   type Cache is new Caches.Cache with record
+   type Cache is new Table_Cache with record
       Table : Owned_Table;
    end record;
 
-   overriding procedure Put_Loaded
-     (Self    : in out Cache;
-      Key     : Key_Type;
-      Element : Element_Type;
-      Load    : Pending_Load;
-      Is_Put  : out Boolean);
+   overriding procedure Search
+     (Self : in out Cache; Key : Key_Type; Found : in out Tables.Search);
+
+   overriding procedure Apply (Self : in out Cache; Change : in out Caches.Change'Class);
 
 end Appserver.Caches.Locked;

@@ -7,15 +7,18 @@ package body Appserver.Caches.Wait_Free is
 
    use type Reader_Slots.Slot_Access;
    use type Reader_Slots.Stamp;
-   use type Tables.Node_Access;
 
    Batch_Writes : constant := 64;
 
+   Freed_By_Write : constant := 2;
+   --  Nodes: one more than most writes unlink. Freed one by one as others are allocated, they stay
+   --  in the thread's own part of the heap, which needs no lock.
+
    protected body Writer is
 
-      --  Takes what no reader sees any more
+      --  Finds what no reader sees any more
 
-      procedure Reclaim (Free : in out Tables.Garbage) is
+      procedure Reclaim is
       begin
          Writes := 0;
          loop
@@ -26,61 +29,36 @@ package body Appserver.Caches.Wait_Free is
             end if;
             exit when Tables.Is_Empty (Unseen)
               or else Since > Reader_Slots.Oldest_Reader (Owner.Epoch);
-            Tables.Move (From => Unseen, To => Free);
+            Tables.Move (From => Unseen, To => Unused);
          end loop;
       end Reclaim;
 
-      procedure Note_Write (Free : in out Tables.Garbage) is
+      procedure Apply (Capacity : Positive; Change : in out Caches.Change'Class) is
       begin
-         Writes := Writes + 1;
-         if Writes = Batch_Writes then
-            Reclaim (Free);
+         Apply
+           (Change, Owner.Table, Capacity, Removed => Unlinked,
+            May_Grow => Unlinked.Arrays = null and then Unseen.Arrays = null);
+         if Change.Kind in Remove_Expired | Clear then
+            Reclaim;
+            Tables.Move (From => Unused, To => Change.Removed);
+         elsif Change.Step = Finish then
+            Writes := Writes + 1;
+            if Writes = Batch_Writes then
+               Tables.Move (From => Unused, To => Change.Removed);
+               Reclaim;
+            end if;
+            Tables.Move_Some (From => Unused, To => Change.Removed, Nodes => Freed_By_Write);
          end if;
-         Owner.Leaves := not (Tables.Is_Empty (Unlinked) and then Tables.Is_Empty (Unseen));
-      end Note_Write;
-
-      procedure Put (Capacity : Positive; Change : in out Caches.Change) is
-      begin
-         Tables.Put (Owner.Table, Change.Node, Capacity, Removed => Unlinked);
-         Change.Node := null;
-         Note_Write (Change.Removed);
-      end Put;
-
-      procedure Put_Loaded
-        (Capacity : Positive;
-         Load     : Pending_Load;
-         Change   : in out Caches.Change;
-         Is_Put   : out Boolean) is
-      begin
-         Is_Put := Is_To_Be_Kept (Owner.Table, Load, Change);
-         if Is_Put then
-            Put (Capacity, Change);
-         end if;
-      end Put_Loaded;
-
-      procedure Remove (Key : Key_Type; Free : in out Tables.Garbage) is
-      begin
-         Tables.Remove (Owner.Table, Key, Removed => Unlinked);
-         Note_Write (Free);
-      end Remove;
-
-      procedure Remove_Expired (Free : in out Tables.Garbage) is
-      begin
-         Tables.Remove_Expired (Owner.Table, Removed => Unlinked);
-         Reclaim (Free);
-         Owner.Leaves := not Tables.Is_Empty (Unseen);
-      end Remove_Expired;
-
-      procedure Clear (Free : in out Tables.Garbage) is
-      begin
-         Tables.Clear (Owner.Table, Removed => Unlinked);
-         Reclaim (Free);
-         Owner.Leaves := not Tables.Is_Empty (Unseen);
-      end Clear;
+         Owner.Leaves :=
+           not (Tables.Is_Empty (Unlinked)
+                and then Tables.Is_Empty (Unseen)
+                and then Tables.Is_Empty (Unused));
+      end Apply;
 
       procedure Reclaim (Free : in out Tables.Garbage; Is_Done : out Boolean) is
       begin
-         Reclaim (Free);
+         Reclaim;
+         Tables.Move (From => Unused, To => Free);
          Is_Done := Tables.Is_Empty (Unseen);
       end Reclaim;
 
@@ -89,12 +67,13 @@ package body Appserver.Caches.Wait_Free is
          Tables.Clear (Owner.Table, Removed => Free);
          Tables.Move (From => Unlinked, To => Free);
          Tables.Move (From => Unseen, To => Free);
+         Tables.Move (From => Unused, To => Free);
       end Take_All;
 
    end Writer;
 
    overriding procedure Reclaim (Self : in out Owned_Table; Is_Done : out Boolean) is
-      Change : Caches.Change;
+      Change : Caches.Change (Remove_Expired);
    begin
       Self.Writer.Reclaim (Change.Removed, Is_Done);
    end Reclaim;
@@ -192,64 +171,54 @@ package body Appserver.Caches.Wait_Free is
          raise;
    end Get;
 
-   procedure Free_Later (Self : in out Cache) is
+   -------------
+   -- Writing --
+   -------------
+
+   overriding procedure Search
+     (Self : in out Cache; Key : Key_Type; Found : in out Tables.Search)
+   is
+      Slot : Reader_Slots.Slot_Access := Reader_Slots.Quick_Slot;
    begin
+      if Slot /= null then
+         Reader_Slots.Enter_Quickly (Slot, Self.Owned.Epoch);
+      else
+         Slot := Reader_Slots.Enter (Self.Owned.Epoch);
+      end if;
+      Tables.Find (Self.Owned.Table, Key, Found);
+      Reader_Slots.Leave (Slot);
+   exception
+      when others =>
+         Reader_Slots.Leave (Slot);
+         raise;
+   end Search;
+
+   overriding procedure Apply (Self : in out Cache; Change : in out Caches.Change'Class) is
+   begin
+      Self.Owned.Writer.Apply (Self.Capacity, Change);
       if Self.Owned.Leaves then
          Self.Owned.Request;
       end if;
-   end Free_Later;
-
-   --  An abort would lose what is to be freed
+   end Apply;
 
    overriding procedure Put (Self : in out Cache; Key : Key_Type; Element : Element_Type) is
-      Change : Caches.Change;
    begin
-      pragma Abort_Defer;
-      Forget_Load (Self, Key);
-      Make_Node (Self, Key, Element, Into => Change);
-      Self.Owned.Writer.Put (Self.Capacity, Change);
-      Free_Later (Self);
+      Table_Cache (Self).Put (Key, Element);
    end Put;
 
-   overriding procedure Put_Loaded
-     (Self    : in out Cache;
-      Key     : Key_Type;
-      Element : Element_Type;
-      Load    : Pending_Load;
-      Is_Put  : out Boolean)
-   is
-      Change : Caches.Change;
-   begin
-      pragma Abort_Defer;
-      Make_Node (Self, Key, Element, Into => Change);
-      Self.Owned.Writer.Put_Loaded (Self.Capacity, Load, Change, Is_Put);
-      Free_Later (Self);
-   end Put_Loaded;
-
    overriding procedure Remove (Self : in out Cache; Key : Key_Type) is
-      Change : Caches.Change;
    begin
-      pragma Abort_Defer;
-      Forget_Load (Self, Key);
-      Self.Owned.Writer.Remove (Key, Change.Removed);
-      Free_Later (Self);
+      Table_Cache (Self).Remove (Key);
    end Remove;
 
    overriding procedure Clear (Self : in out Cache) is
-      Change : Caches.Change;
    begin
-      pragma Abort_Defer;
-      Forget_Loads (Self);
-      Self.Owned.Writer.Clear (Change.Removed);
-      Free_Later (Self);
+      Table_Cache (Self).Clear;
    end Clear;
 
    overriding procedure Remove_Expired (Self : in out Cache) is
-      Change : Caches.Change;
    begin
-      pragma Abort_Defer;
-      Self.Owned.Writer.Remove_Expired (Change.Removed);
-      Free_Later (Self);
+      Table_Cache (Self).Remove_Expired;
    end Remove_Expired;
 
    overriding function Length (Self : in out Cache) return Natural is

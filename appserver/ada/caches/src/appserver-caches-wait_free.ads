@@ -35,17 +35,9 @@ private
 
    protected type Writer (Owner : not null access Owned_Table) is
 
-      --  The caller frees what is in Free: nobody can see it any more
+      --  The caller frees what it gets: nobody can see it any more
 
-      procedure Put (Capacity : Positive; Change : in out Caches.Change);
-      procedure Put_Loaded
-        (Capacity : Positive;
-         Load     : Pending_Load;
-         Change   : in out Caches.Change;
-         Is_Put   : out Boolean);
-      procedure Remove (Key : Key_Type; Free : in out Tables.Garbage);
-      procedure Remove_Expired (Free : in out Tables.Garbage);
-      procedure Clear (Free : in out Tables.Garbage);
+      procedure Apply (Capacity : Positive; Change : in out Caches.Change'Class);
       procedure Reclaim (Free : in out Tables.Garbage; Is_Done : out Boolean);
       procedure Take_All (Free : in out Tables.Garbage);
       --  There are no readers any more
@@ -54,6 +46,8 @@ private
       --  Since Unseen was filled
       Unseen   : Tables.Garbage;
       --  By readers that enter in the epoch Since, or later
+      Unused   : Tables.Garbage;
+      --  No reader sees it: to be freed
       Since    : Reader_Slots.Stamp := 0;
       Writes   : Natural := 0;
       --  Since the last try to free
@@ -70,15 +64,13 @@ private
    overriding procedure Reclaim (Self : in out Owned_Table; Is_Done : out Boolean);
    overriding procedure Finalize (Self : in out Owned_Table);
 
-   type Cache is new Caches.Cache with record
+   type Cache is new Table_Cache with record
       Owned : Owned_Table;
    end record;
 
-   overriding procedure Put_Loaded
-     (Self    : in out Cache;
-      Key     : Key_Type;
-      Element : Element_Type;
-      Load    : Pending_Load;
-      Is_Put  : out Boolean);
+   overriding procedure Search
+     (Self : in out Cache; Key : Key_Type; Found : in out Tables.Search);
+
+   overriding procedure Apply (Self : in out Cache; Change : in out Caches.Change'Class);
 
 end Appserver.Caches.Wait_Free;

@@ -10,7 +10,6 @@ package body Appserver.Caches is
 
    use Ada.Real_Time;
    use Load_References;
-   use type Tables.Node_Access;
 
    ------------
    -- Result --
@@ -24,27 +23,10 @@ package body Appserver.Caches is
          Is_Set := True;
       end Set;
 
-      procedure Set_Element (To : Element_Type) is
-      begin
-         Value := To;
-      end Set_Element;
-
-      procedure Set_Failure (To : Exception_Occurrence) is
-      begin
-         Save_Occurrence (Failure, To);
-      end Set_Failure;
-
       entry Wait (Final : out Load_Outcome) when Is_Set is
       begin
          Final := Outcome;
       end Wait;
-
-      function Element return Element_Type is (Value);
-
-      procedure Raise_Failure is
-      begin
-         Reraise_Occurrence (Failure);
-      end Raise_Failure;
 
    end Result;
 
@@ -52,26 +34,43 @@ package body Appserver.Caches is
    -- Loads --
    -----------
 
-   function Is_For
-     (Load : not null Participant_Access; Key : Key_Type; Hash : Ada.Containers.Hash_Type)
-      return Boolean is
-     (Load.Hash = Hash and then Load.Key = Key);
-
    protected body Listed_Loads is
 
-      procedure Join (Caller : not null Participant_Access) is
-         Chain : constant Ada.Containers.Hash_Type := Caller.Hash mod Chain_Count;
-         Found : Participant_Access := Chains (Chain);
+      function First_After
+        (Hash : Ada.Containers.Hash_Type; After : Load_Number; Only_Wanted : Boolean)
+         return Participant_Access
+      is
+         Current : Participant_Access := Chains (Hash mod Chain_Count);
+         Result  : Participant_Access := null;
       begin
-         while Found /= null
-           and then not (Is_For (Found, Caller.Key, Caller.Hash)
-                         and then Found.Load.Value.Is_Wanted)
-         loop
-            Found := Found.Next;
+         while Current /= null loop
+            if Current.Hash = Hash
+              and then Current.Load.Value.Number > After
+              and then (Current.Load.Value.Is_Wanted or else not Only_Wanted)
+              and then (Result = null
+                        or else Current.Load.Value.Number < Result.Load.Value.Number)
+            then
+               Result := Current;
+            end if;
+            Current := Current.Next;
          end loop;
+         return Result;
+      end First_After;
+
+      procedure Join
+        (Caller : not null Participant_Access;
+         After  : Load_Number;
+         Other  : in out Load_References.Reference)
+      is
+         Chain : constant Ada.Containers.Hash_Type := Caller.Hash mod Chain_Count;
+         Found : constant Participant_Access :=
+           First_After (Caller.Hash, After, Only_Wanted => True);
+      begin
          if Found /= null then
-            Caller.Load := Found.Load;
+            Other := Found.Load;
          else
+            Last := Last + 1;
+            Caller.Load.Variable.Number := Last;
             Caller.Next := Chains (Chain);
             Chains (Chain) := Caller;
             Caller.Loads := True;
@@ -93,20 +92,19 @@ package body Appserver.Caches is
          Count := Count - 1;
       end Leave;
 
-      procedure Forget
-        (Key : Key_Type; Hash : Ada.Containers.Hash_Type; Was_Loading : out Boolean)
+      procedure Find
+        (Hash  : Ada.Containers.Hash_Type;
+         After : Load_Number;
+         Other : in out Load_References.Reference)
       is
-         Found : Participant_Access := Chains (Hash mod Chain_Count);
+         Found : constant Participant_Access := First_After (Hash, After, Only_Wanted => False);
       begin
-         Was_Loading := False;
-         while Found /= null loop
-            if Is_For (Found, Key, Hash) then
-               Found.Load.Variable.Is_Wanted := False;
-               Was_Loading := True;
-            end if;
-            Found := Found.Next;
-         end loop;
-      end Forget;
+         if Found /= null then
+            Other := Found.Load;
+         end if;
+      end Find;
+
+      function Latest return Load_Number is (Last);
 
       procedure Forget_All (Was_Loading : out Boolean) is
          Found : Participant_Access;
@@ -143,18 +141,37 @@ package body Appserver.Caches is
       Counting.Atomic_Subtract (Self.List.Callers, 1);
    end Finalize;
 
+   --  Loads that are listed later begin after the change: they are not forgotten
+
    procedure Forget_Load (Self : in out Cache'Class; Key : Key_Type; Was_Loading : out Boolean) is
+      Hash   : Ada.Containers.Hash_Type;
+      Latest : Load_Number;
+      After  : Load_Number := 0;
+      Load   : Load_References.Reference;
    begin
       Was_Loading := False;
       if Self.Loads.Callers /= 0 then
-         Self.Loads.Listed.Forget (Key, Hash (Key), Was_Loading);
+         Hash := Tables.Mixed_Hash (Key);
+         Latest := Self.Loads.Listed.Latest;
+         while After < Latest loop
+            Load.Clear;
+            Self.Loads.Listed.Find (Hash, After, Load);
+            exit when Load.Is_Null or else Load.Value.Number > Latest;
+            After := Load.Value.Number;
+            if Load.Value.Key = Key then
+               Load.Variable.Is_Wanted := False;
+               Was_Loading := True;
+            end if;
+         end loop;
       end if;
    end Forget_Load;
 
    procedure Forget_Load (Self : in out Cache'Class; Key : Key_Type) is
       Ignored : Boolean;
    begin
-      Forget_Load (Self, Key, Ignored);
+      if Self.Loads.Callers /= 0 then
+         Forget_Load (Self, Key, Ignored);
+      end if;
    end Forget_Load;
 
    procedure Forget_Loads (Self : in out Cache'Class; Was_Loading : out Boolean) is
@@ -162,17 +179,11 @@ package body Appserver.Caches is
       Self.Loads.Listed.Forget_All (Was_Loading);
    end Forget_Loads;
 
-   procedure Forget_Loads (Self : in out Cache'Class) is
-      Ignored : Boolean;
-   begin
-      Forget_Loads (Self, Ignored);
-   end Forget_Loads;
-
    procedure Put_Loaded
      (Self    : in out Cache;
       Key     : Key_Type;
       Element : Element_Type;
-      Load    : Pending_Load;
+      Load    : not null access constant Pending_Load;
       Is_Put  : out Boolean) is
    begin
       Is_Put := Load.Is_Wanted;
@@ -193,50 +204,67 @@ package body Appserver.Caches is
       Is_Found : Boolean;
       Is_Put   : Boolean;
    begin
-      Self.Get (Caller.Key, Element, Is_Found);  --  it may have been loaded since the first look
+      Self.Get (Pending.Key, Element, Is_Found);  --  it may have been loaded since the first look
       if not Is_Found then
-         Element := Load (Caller.Key);
-         Self.Put_Loaded (Caller.Key, Element, Pending, Is_Put);
+         Element := Load (Pending.Key);
+         Self.Put_Loaded (Pending.Key, Element, Pending'Access, Is_Put);
          if not Is_Put then
-            Self.Get (Caller.Key, Element, Is_Found);  --  what was put since is newer
+            Self.Get (Pending.Key, Element, Is_Found);  --  what was put since is newer
          end if;
       end if;
-      Pending.Result.Set_Element (Element);
+      Pending.Element := Element;
       Caller.Outcome := Loaded;
    exception
       when Error : others =>
-         Pending.Result.Set_Failure (Error);
+         Save_Occurrence (Pending.Failure, Error);
          Caller.Outcome := Failed;
          raise;
    end Load_For;
 
+   --  Lists Caller as loading Key, or finds the task that does
+
+   procedure Join
+     (Caller : aliased in out Participant;
+      Key    : Key_Type;
+      Other  : in out Load_References.Reference)
+   is
+      After : Load_Number := 0;
+   begin
+      loop
+         Other.Clear;
+         Caller.List.Listed.Join (Caller'Unchecked_Access, After, Other);
+         exit when Caller.Loads or else Other.Value.Key = Key;
+         After := Other.Value.Number;
+      end loop;
+   end Join;
+
    procedure Await
-     (Caller       : Participant;
+     (Load         : Load_References.Reference;
       Deadline     : Time;
       Element      : in out Element_Type;
       Is_Available : out Boolean)
    is
-      Wait     : Load_Waits.Wait (Caller.Load.Variable.Has_Ended'Access);
+      Wait     : Load_Waits.Wait (Load.Variable.Has_Ended'Access);
       Is_Cycle : Boolean;
       Outcome  : Load_Outcome;
    begin
-      Wait.Start (Caller.Load.Value.Loader, Is_Cycle);
+      Wait.Start (Load.Value.Loader, Is_Cycle);
       if Is_Cycle then
          raise Program_Error with "Load waits for itself";
       end if;
       if Deadline = Time_Last then
-         Caller.Load.Variable.Result.Wait (Outcome);
+         Load.Variable.Result.Wait (Outcome);
       else
          select
-            Caller.Load.Variable.Result.Wait (Outcome);
+            Load.Variable.Result.Wait (Outcome);
          or
             delay until Deadline;
             raise Load_Timeout;
          end select;
       end if;
       case Outcome is
-         when Loaded    => Element := Caller.Load.Value.Result.Element;
-         when Failed    => Caller.Load.Variable.Result.Raise_Failure;
+         when Loaded    => Element := Load.Value.Element;
+         when Failed    => Reraise_Occurrence (Load.Value.Failure);
          when Abandoned => null;
       end case;
       Is_Available := Outcome = Loaded;
@@ -265,55 +293,196 @@ package body Appserver.Caches is
       while not Is_Available loop
          declare
             Caller : aliased Participant (Self.Loads'Access);
+            Other  : Load_References.Reference;
          begin
-            Caller.Key := Key;
-            Caller.Hash := Hash (Key);
+            Caller.Hash := Tables.Mixed_Hash (Key);
             Caller.Load.Create (New_Load'Access);
-            Self.Loads.Listed.Join (Caller'Unchecked_Access);
+            Caller.Load.Variable.Key := Key;
+            Join (Caller, Key, Other);
             if Caller.Loads then
                Load_For (Self, Caller, Load, Element);
                Is_Available := True;
             else
-               Await (Caller, Deadline, Element, Is_Available);
+               Await (Other, Deadline, Element, Is_Available);
             end if;
          end;
       end loop;
       return Element;
    end Get_Or_Load;
 
-   -----------
-   -- Nodes --
-   -----------
-
-   overriding procedure Finalize (Self : in out Change) is
-   begin
-      Tables.Free (Self.Node);
-      Tables.Free (Self.Removed);
-   end Finalize;
-
-   procedure Make_Node
-     (Self : Cache'Class; Key : Key_Type; Element : Element_Type; Into : in out Change) is
-   begin
-      Into.Node := Tables.New_Node
-        (Key, Element,
-         Expires =>
-           (if Self.Time_To_Live = Forever then Time_Last
-            else Clock + Ada.Real_Time.Milliseconds (Integer (Self.Time_To_Live))));
-   end Make_Node;
-
-   procedure Put
-     (Into : in out Tables.Table; Capacity : Positive; Change : in out Caches.Change) is
-   begin
-      Tables.Put (Into, Change.Node, Capacity, Change.Removed);
-      Change.Node := null;
-   end Put;
-
-   function Is_To_Be_Kept
-     (Into : Tables.Table; Load : Pending_Load; Change : Caches.Change) return Boolean is
-     (Load.Is_Wanted and then not Is_Valid (Tables.Find (Into, Change.Node.Key)));
+   ------------
+   -- Change --
+   ------------
 
    function Is_Valid (Node : Tables.Node_Access) return Boolean is
      (Node /= null
       and then (Node.Expires = Time_Last or else Clock < Node.Expires));
+
+   overriding procedure Finalize (Self : in out Change) is
+   begin
+      if Self.Node /= null then
+         Tables.Release (Self.Node);
+      end if;
+      if Self.Larger /= null then
+         Tables.Free (Self.Larger);
+      end if;
+      Tables.Free (Self.Removed);
+   end Finalize;
+
+   procedure Start (Change : in out Caches.Change'Class; Key : Key_Type) is
+   begin
+      Change.Found.Hash := Tables.Mixed_Hash (Key);
+   end Start;
+
+   procedure Start
+     (Change       : in out Caches.Change'Class;
+      Key          : Key_Type;
+      Element      : Element_Type;
+      Time_To_Live : Milliseconds) is
+   begin
+      Start (Change, Key);
+      Change.Node := Tables.New_Node
+        (Key, Element, Change.Found.Hash,
+         Expires =>
+           (if Time_To_Live = Forever then Time_Last
+            else Clock + Ada.Real_Time.Milliseconds (Integer (Time_To_Live))));
+   end Start;
+
+   --  The node that was found is linked, since the search is current
+
+   function Is_Overtaken (Change : Caches.Change'Class) return Boolean is
+     (Change.Load /= null
+      and then (not Change.Load.Is_Wanted or else Is_Valid (Change.Found.Node)));
+
+   procedure Put_Node
+     (Change   : in out Caches.Change'Class;
+      Table    : in out Tables.Table;
+      Capacity : Positive;
+      Removed  : in out Tables.Garbage;
+      May_Grow : Boolean) is
+   begin
+      Change.Lacking := Tables.Lacking_Buckets (Table, Change.Found, Capacity);
+      if Change.Lacking > 0
+        and then Change.Larger = null
+        and then (May_Grow or else not Tables.Has_Buckets (Table))
+      then
+         Change.Step := Allocate;
+      else
+         Tables.Put
+           (Table, Change.Node, Change.Found, Capacity, May_Grow, Change.Larger, Removed);
+      end if;
+   end Put_Node;
+
+   procedure Apply
+     (Change   : in out Caches.Change'Class;
+      Table    : in out Tables.Table;
+      Capacity : Positive;
+      Removed  : in out Tables.Garbage;
+      May_Grow : Boolean := True)
+   is
+      Is_Current : Boolean := True;
+   begin
+      Change.Step := Finish;
+      if Change.Kind in Put | Remove_Expired then
+         Tables.Remove_Expired (Table, Removed);
+      end if;
+      if Change.Kind in Put | Remove then
+         Tables.Update (Table, Change.Found, Is_Current);
+      end if;
+      if not Is_Current then
+         Change.Step := Search;
+      elsif Change.Kind = Put and then not Is_Overtaken (Change) then
+         Put_Node (Change, Table, Capacity, Removed, May_Grow);
+      elsif Change.Kind = Remove then
+         Tables.Remove (Table, Change.Found, Removed);
+      elsif Change.Kind = Clear then
+         Tables.Clear (Table, Removed);
+      end if;
+   end Apply;
+
+   procedure Perform
+     (Change   : in out Caches.Change'Class;
+      Key      : Key_Type;
+      Table    : in out Tables.Table;
+      Capacity : Positive) is
+   begin
+      loop
+         case Change.Step is
+            when Search   => Tables.Find (Table, Key, Change.Found);
+            when Allocate => Change.Larger := Tables.New_Buckets (Change.Lacking);
+            when Finish   => exit;
+         end case;
+         Apply (Change, Table, Capacity, Change.Removed);
+      end loop;
+   end Perform;
+
+   -----------------
+   -- Table cache --
+   -----------------
+
+   procedure Perform
+     (Self : in out Table_Cache'Class; Key : Key_Type; Change : in out Caches.Change'Class) is
+   begin
+      loop
+         case Change.Step is
+            when Search   => Self.Search (Key, Change.Found);
+            when Allocate => Change.Larger := Tables.New_Buckets (Change.Lacking);
+            when Finish   => exit;
+         end case;
+         Self.Apply (Change);
+      end loop;
+   end Perform;
+
+   --  An abort would lose what is to be freed
+
+   overriding procedure Put (Self : in out Table_Cache; Key : Key_Type; Element : Element_Type) is
+      Change : Caches.Change (Put);
+   begin
+      pragma Abort_Defer;
+      Forget_Load (Self, Key);
+      Start (Change, Key, Element, Self.Time_To_Live);
+      Perform (Self, Key, Change);
+   end Put;
+
+   overriding procedure Put_Loaded
+     (Self    : in out Table_Cache;
+      Key     : Key_Type;
+      Element : Element_Type;
+      Load    : not null access constant Pending_Load;
+      Is_Put  : out Boolean)
+   is
+      Change : Caches.Change (Put);
+   begin
+      pragma Abort_Defer;
+      Change.Load := Load.all'Unchecked_Access;
+      Start (Change, Key, Element, Self.Time_To_Live);
+      Perform (Self, Key, Change);
+      Is_Put := Change.Node = null;
+   end Put_Loaded;
+
+   overriding procedure Remove (Self : in out Table_Cache; Key : Key_Type) is
+      Change : Caches.Change (Remove);
+   begin
+      pragma Abort_Defer;
+      Forget_Load (Self, Key);
+      Start (Change, Key);
+      Perform (Self, Key, Change);
+   end Remove;
+
+   overriding procedure Clear (Self : in out Table_Cache) is
+      Change  : Caches.Change (Clear);
+      Ignored : Boolean;
+   begin
+      pragma Abort_Defer;
+      Forget_Loads (Self, Ignored);
+      Table_Cache'Class (Self).Apply (Change);
+   end Clear;
+
+   overriding procedure Remove_Expired (Self : in out Table_Cache) is
+      Change : Caches.Change (Remove_Expired);
+   begin
+      pragma Abort_Defer;
+      Table_Cache'Class (Self).Apply (Change);
+   end Remove_Expired;
 
 end Appserver.Caches;

@@ -31,9 +31,10 @@ generic
    with function Hash (Key : Key_Type) return Ada.Containers.Hash_Type;
    with function "=" (Left, Right : Key_Type) return Boolean is <>;
 
-   --  Hash, "=", and the copying and finalization of keys and elements must not block, nor call the
-   --  cache. They may run in several tasks at once, and inside a protected object; finalization
-   --  also in a task of this library.
+   --  Hash, "=", and the copying and finalization of keys and elements must not call the cache.
+   --  They may run in several tasks at once, finalization also in a task of this library. None of
+   --  them runs in a protected action or while a lock is held: one that blocks, takes long or
+   --  raises an exception delays the task that called it, and no other one.
 
 package Appserver.Caches is
 
@@ -104,29 +105,37 @@ private
    use Ada.Exceptions;
    use Ada.Task_Identification;
    use type Ada.Containers.Hash_Type;
+   use type Tables.Buckets_Access;
+   use type Tables.Node_Access;
+
+   -----------
+   -- Loads --
+   -----------
 
    type Load_Outcome is (Abandoned, Loaded, Failed);
 
    protected type Result is
       procedure Set (To : Load_Outcome);
-      procedure Set_Element (To : Element_Type);
-      procedure Set_Failure (To : Exception_Occurrence);
       entry Wait (Final : out Load_Outcome);
-      function Element return Element_Type;
-      procedure Raise_Failure;
    private
       Is_Set  : Boolean := False;
       Outcome : Load_Outcome := Abandoned;
-      Value   : Element_Type;
-      Failure : Exception_Occurrence;
    end Result;
 
+   type Load_Number is mod 2 ** 64;
+
    type Pending_Load is limited record
+      Key       : Key_Type;
+      Number    : Load_Number := 0;
+      --  Of the loads of its cache, from 1; set when it is listed
       Loader    : Task_Id := Current_Task;
       Is_Wanted : Boolean := True with Atomic;
       --  False once the key was put or removed: the result may be older than that
       Has_Ended : aliased Load_Waits.Atomic_Flag := Load_Waits.False;
       Result    : Caches.Result;
+      Element   : Element_Type;
+      Failure   : Exception_Occurrence;
+      --  Written by the loading task before it sets the result, read by others after that
    end record;
 
    package Load_References is new Appserver.References (Pending_Load);
@@ -139,24 +148,37 @@ private
    type Chain_List is array (Ada.Containers.Hash_Type range 0 .. Chain_Count - 1)
      of Participant_Access;
 
-   --  The loads under way, by the hashes of their keys. Only Join and Forget call "=".
+   --  The loads under way, by the hashes of their keys. The callers compare the keys, outside of
+   --  the protected actions: they go through the loads with one hash by their numbers. Other is
+   --  null when these are called.
 
    protected type Listed_Loads is
 
-      procedure Join (Caller : not null Participant_Access);
-      --  Caller loads, unless another task does already
+      procedure Join
+        (Caller : not null Participant_Access;
+         After  : Load_Number;
+         Other  : in out Load_References.Reference);
+      --  Caller loads, unless a load with its hash that is wanted has a number after After: then
+      --  Other is the first of these
 
       procedure Leave (Caller : not null Participant_Access);
 
-      procedure Forget
-        (Key : Key_Type; Hash : Ada.Containers.Hash_Type; Was_Loading : out Boolean);
-      --  Loads of Key are not wanted any more
+      procedure Find
+        (Hash  : Ada.Containers.Hash_Type;
+         After : Load_Number;
+         Other : in out Load_References.Reference);
+      --  Other is the first load with Hash and a number after After, or null
+
+      function Latest return Load_Number;
+      --  The number of the load that was listed last
 
       procedure Forget_All (Was_Loading : out Boolean);
+      --  No load is wanted any more
 
    private
       Chains : Chain_List;
       Count  : Natural := 0;
+      Last   : Load_Number := 0;
    end Listed_Loads;
 
    type Atomic_Count is mod 2 ** 32 with Atomic;
@@ -169,7 +191,6 @@ private
 
    type Participant (List : not null access Load_List) is
      new Ada.Finalization.Limited_Controlled with record
-      Key     : Key_Type;
       Hash    : Ada.Containers.Hash_Type;
       Load    : Load_References.Reference;
       Loads   : Boolean := False;
@@ -182,6 +203,10 @@ private
    overriding procedure Initialize (Self : in out Participant);
    overriding procedure Finalize (Self : in out Participant);
 
+   -----------
+   -- Cache --
+   -----------
+
    type Cache
      (Capacity     : Positive     := Unlimited;
       Time_To_Live : Milliseconds := Forever) is abstract tagged limited
@@ -189,42 +214,101 @@ private
       Loads : aliased Load_List;
    end record;
 
-   --  Put, Remove and Clear of each kind call these before they change the table. So whoever loads
-   --  and then puts finds that its load is not wanted, or is overtaken by their change.
+   --  Put, Remove and Clear of each kind call these before they change the table. So a task that
+   --  loads and then puts finds that its load is not wanted, or is overtaken by their change.
 
    procedure Forget_Load (Self : in out Cache'Class; Key : Key_Type; Was_Loading : out Boolean);
    procedure Forget_Load (Self : in out Cache'Class; Key : Key_Type);
    procedure Forget_Loads (Self : in out Cache'Class; Was_Loading : out Boolean);
-   procedure Forget_Loads (Self : in out Cache'Class);
 
    procedure Put_Loaded
      (Self    : in out Cache;
       Key     : Key_Type;
       Element : Element_Type;
-      Load    : Pending_Load;
+      Load    : not null access constant Pending_Load;
       Is_Put  : out Boolean);
    --  Puts the element if, when the table changes, Load is wanted and Key has no element
 
-   type Change is new Ada.Finalization.Limited_Controlled with record
+   function Is_Valid (Node : Tables.Node_Access) return Boolean with Inline;
+   --  Whether Node is not null and not too old
+
+   ------------
+   -- Change --
+   ------------
+
+   type Change_Kind is (Put, Remove, Remove_Expired, Clear);
+
+   type Change_Step is (Search, Allocate, Finish);
+   --  What comes next: a search for the key, the allocation of buckets, or nothing
+
+   type Change (Kind : Change_Kind) is new Ada.Finalization.Limited_Controlled with record
+      Step    : Change_Step := Search;
+      Found   : Tables.Search;
       Node    : Tables.Node_Access := null;
-      --  Not put yet
+      --  To be put; null when it is in the table
+      Load    : access constant Pending_Load := null;
+      --  The node is put only if this load is wanted and the key has no element
+      Lacking : Ada.Containers.Hash_Type := 0;
+      Larger  : Tables.Buckets_Access := null;
+      --  So many buckets are to be allocated; then these, until they are in the table
       Removed : Tables.Garbage;
-      --  Nobody sees it any more
+      --  To be freed
    end record;
-   --  Frees both at the end of a write, also after an exception in it
+   --  Frees what it has at the end of a write, also after an exception in it
 
    overriding procedure Finalize (Self : in out Change);
 
-   procedure Make_Node
-     (Self : Cache'Class; Key : Key_Type; Element : Element_Type; Into : in out Change);
+   procedure Start (Change : in out Caches.Change'Class; Key : Key_Type);
 
-   procedure Put (Into : in out Tables.Table; Capacity : Positive; Change : in out Caches.Change);
+   procedure Start
+     (Change       : in out Caches.Change'Class;
+      Key          : Key_Type;
+      Element      : Element_Type;
+      Time_To_Live : Milliseconds);
+   --  With a node
 
-   function Is_To_Be_Kept
-     (Into : Tables.Table; Load : Pending_Load; Change : Caches.Change) return Boolean;
-   --  Asked while no other task changes the table
+   procedure Apply
+     (Change   : in out Caches.Change'Class;
+      Table    : in out Tables.Table;
+      Capacity : Positive;
+      Removed  : in out Tables.Garbage;
+      May_Grow : Boolean := True);
+   --  Changes the table, unless Change.Step says afterwards what has to come first. One task at a
+   --  time calls this. It calls no code of the application and uses no heap. Not May_Grow: readers
+   --  still use buckets that were replaced.
 
-   function Is_Valid (Node : Tables.Node_Access) return Boolean with Inline;
-   --  Whether Node is not null and not too old
+   procedure Perform
+     (Change   : in out Caches.Change'Class;
+      Key      : Key_Type;
+      Table    : in out Tables.Table;
+      Capacity : Positive);
+   --  Changes a table that no other task sees
+
+   -----------------
+   -- Table cache --
+   -----------------
+
+   type Table_Cache is abstract new Cache with null record;
+   --  A cache with one table, which its writers change in turn. They search for the key and use the
+   --  heap before, outside of the protected action that changes the table.
+
+   procedure Search
+     (Self : in out Table_Cache; Key : Key_Type; Found : in out Tables.Search) is abstract;
+   --  Other tasks may change the table in the meantime
+
+   procedure Apply (Self : in out Table_Cache; Change : in out Caches.Change'Class) is abstract;
+   --  The same to the table of the cache, in a protected action
+
+   overriding procedure Put (Self : in out Table_Cache; Key : Key_Type; Element : Element_Type);
+   overriding procedure Remove (Self : in out Table_Cache; Key : Key_Type);
+   overriding procedure Clear (Self : in out Table_Cache);
+   overriding procedure Remove_Expired (Self : in out Table_Cache);
+
+   overriding procedure Put_Loaded
+     (Self    : in out Table_Cache;
+      Key     : Key_Type;
+      Element : Element_Type;
+      Load    : not null access constant Pending_Load;
+      Is_Put  : out Boolean);
 
 end Appserver.Caches;

@@ -565,6 +565,256 @@ package body Any_Cache_Tests is
       Assert (Found (Map, 1) = 2, "put");
    end Load_Aborted;
 
+   -----------------
+   -- Comparisons --
+   -----------------
+
+   --  One task's "=" does not return: the others go on
+
+   procedure Comparison_Blocks (T : in out Fixture) is
+      pragma Unreferenced (T);
+      use Item_Caches;
+
+      Map : Cache;
+
+      function Load (Key : Integer) return Tracked.Item is (Tracked.New_Item (Key));
+
+      Is_Loading : Boolean := False with Atomic;
+
+      function Load_Long (Key : Integer) return Tracked.Item is
+      begin
+         Is_Loading := True;
+         while not Goes_On loop
+            delay 0.001;
+         end loop;
+         return Tracked.New_Item (Key);
+      end Load_Long;
+
+      procedure Put_Blocked is
+      begin
+         Put (Map, Blocked_Compare, 1);
+      end Put_Blocked;
+
+      procedure Get_Blocked is
+      begin
+         Assert (Found (Map, Blocked_Compare) = Missing, "it is not there");
+      end Get_Blocked;
+
+      procedure Remove_Blocked is
+      begin
+         Map.Remove (Blocked_Compare);
+      end Remove_Blocked;
+
+      procedure Load_Blocked is
+      begin
+         Assert
+           (Tracked.Number (Map.Get_Or_Load (Blocked_Compare, Load'Access)) = Blocked_Compare,
+            "loaded");
+      end Load_Blocked;
+
+      procedure Others_Go_On is
+      begin
+         for Key in 1 .. 100 loop
+            Put (Map, Key, Key);
+            Assert (Found (Map, Key) = Key, "found");
+            Map.Remove (Key);
+            Assert (Tracked.Number (Map.Get_Or_Load (Key, Load'Access)) = Key, "loaded");
+         end loop;
+         Put (Map, Blocked_Compare - 1, 7);
+         Assert (Found (Map, Blocked_Compare - 1) = 7, "a key with the same hash");
+         Map.Remove_Expired;
+      end Others_Go_On;
+
+      procedure Block (Operation : not null access procedure; Text : String) is
+         Is_Done : Boolean := False with Atomic;
+         Failure : Boolean := False with Atomic;
+
+         task type Blocked;
+         task type Other;
+
+         task body Blocked is
+         begin
+            Operation.all;
+         exception
+            when others => Failure := True;
+         end Blocked;
+
+         task body Other is
+         begin
+            Others_Go_On;
+            Is_Done := True;
+         exception
+            when others => Failure := True;
+         end Other;
+      begin
+         Is_Comparing := False;
+         Goes_On := False;
+         declare
+            First : Blocked with Unreferenced;
+         begin
+            while not (Is_Comparing or else Failure) loop
+               delay 0.001;
+            end loop;
+            declare
+               Second : Other with Unreferenced;
+            begin
+               for Wait in 1 .. 30_000 loop
+                  exit when Is_Done or else Failure;
+                  delay 0.001;
+               end loop;
+               Assert (Is_Done, Text & ": another task waits for it, or fails");
+               Goes_On := True;
+            exception
+               when others =>
+                  Goes_On := True;
+                  raise;
+            end;
+         end;
+         Assert (not Failure, Text & ": it fails");
+      end Block;
+
+      --  A load of the key below is under way
+
+      procedure Block_Beside_Load (Operation : not null access procedure; Text : String) is
+         task type Loader;
+
+         task body Loader is
+            Ignored : Tracked.Item;
+         begin
+            Ignored := Map.Get_Or_Load (Blocked_Compare - 2, Load_Long'Access);
+         exception
+            when others => Is_Loading := True;
+         end Loader;
+      begin
+         Map.Clear;
+         Is_Loading := False;
+         Goes_On := False;
+         declare
+            First : Loader with Unreferenced;
+         begin
+            while not Is_Loading loop
+               delay 0.001;
+            end loop;
+            Block (Operation, Text);
+         end;
+      end Block_Beside_Load;
+   begin
+      Put (Map, Blocked_Compare - 1, 7);
+      Block (Get_Blocked'Access, "a read");
+      Block (Remove_Blocked'Access, "a removal");
+      Block (Load_Blocked'Access, "a load");
+      Assert (Found (Map, Blocked_Compare) = Blocked_Compare, "loaded");
+      Map.Clear;
+      Put (Map, Blocked_Compare - 1, 7);
+      Block (Put_Blocked'Access, "a put");
+      Assert (Found (Map, Blocked_Compare) = 1, "put");
+      Block_Beside_Load (Put_Blocked'Access, "a put beside a load");
+      Block_Beside_Load (Load_Blocked'Access, "two loads");
+      Map.Clear;
+      Expect_Nothing_Left;
+   end Comparison_Blocks;
+
+   --  Keys with one hash, whose comparison takes long or fails, are put and removed by many tasks:
+   --  each key is there once in the end, with its element
+
+   procedure Comparisons_Fail (T : in out Fixture) is
+      pragma Unreferenced (T);
+      use Item_Caches;
+
+      Map   : Cache;
+      Turns : constant := 50;
+      Last  : constant := 3;
+
+      --  Each task has a key of its own with the hash of Slow_Compare, which all put, or with that
+      --  of No_Compare
+
+      procedure Use_Slow (Number : Positive) is
+         Own : constant Integer := Slow_Compare - Number;
+      begin
+         for Turn in 1 .. Turns loop
+            Put (Map, Own, Turn);
+            Assert (Found (Map, Own) = Turn, "its own element");
+            Put (Map, Slow_Compare, 1);
+            Map.Remove (Own);
+            Assert (Found (Map, Own) = Missing, "removed");
+            Assert (Found (Map, Slow_Compare) = 1, "everybody's");
+         end loop;
+         Put (Map, Own, Number);
+      end Use_Slow;
+
+      procedure Use_Failing (Number : Positive) is
+         Own      : constant Integer := No_Compare - Number;
+         Failures : Natural := 0;
+      begin
+         Put (Map, Own, Number);
+         for Turn in 1 .. Turns loop
+            begin
+               case Turn mod 3 is
+                  when 0      => Put (Map, No_Compare, 1);
+                  when 1      => Map.Remove (No_Compare);
+                  when others => Assert (Found (Map, No_Compare) = Missing, "unreachable");
+               end case;
+            exception
+               when Item_Caches.Failed => Failures := Failures + 1;
+            end;
+            Put (Map, Own, Number);
+            Assert (Found (Map, Own) = Number, "its own element");
+         end loop;
+         Assert (Failures = Turns, "each of them fails");
+      end Use_Failing;
+
+      procedure Work (Number : Positive) is
+      begin
+         if Number <= Last then
+            Use_Slow (Number);
+         else
+            Use_Failing (Number - Last);
+         end if;
+      end Work;
+   begin
+      Parallel.Run (2 * Last, Work'Access);
+      Assert (Map.Length = 2 * Last + 1, "length:" & Map.Length'Image);
+      for Number in 1 .. Last loop
+         Assert (Found (Map, Slow_Compare - Number) = Number, "a slow one");
+         Assert (Found (Map, No_Compare - Number) = Number, "one whose neighbor fails");
+      end loop;
+      Map.Clear;
+      Expect_Nothing_Left;
+   end Comparisons_Fail;
+
+   --  Nothing that is there is missed while the table gets more buckets
+
+   procedure Grows_While_Read (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      Size  : constant := 3_000;
+      Map   : Cache;
+      Count : Natural := 0 with Atomic;
+
+      procedure Work (Number : Positive) is
+         Key : Positive := 1;
+      begin
+         if Number = 1 then
+            for Next in 1 .. Size loop
+               Put (Map, Next, Next);
+               Count := Next;
+            end loop;
+         else
+            while Count < Size loop
+               if Count > 0 then
+                  Key := 1 + (7 * Key + Number) mod Count;
+                  Assert (Found (Map, Key) = Key, "it is there:" & Key'Image);
+               end if;
+            end loop;
+         end if;
+      end Work;
+   begin
+      Parallel.Run (3, Work'Access);
+      Assert ((for all Key in 1 .. Size => Found (Map, Key) = Key), "all are there");
+      Map.Clear;
+      Expect_Nothing_Left;
+   end Grows_While_Read;
+
    ------------
    -- Stress --
    ------------
@@ -690,6 +940,9 @@ package body Any_Cache_Tests is
       Add ("a load that fails", Load_Fails'Access);
       Add ("loads that wait for each other", Loads_In_A_Circle'Access);
       Add ("a load that is aborted", Load_Aborted'Access);
+      Add ("a comparison that blocks", Comparison_Blocks'Access);
+      Add ("comparisons that fail or take long", Comparisons_Fail'Access);
+      Add ("it grows while it is read", Grows_While_Read'Access);
       Add ("no entry is lost", No_Put_Is_Lost'Access);
       Add ("many tasks", Stress'Access);
       return Result;

@@ -1,7 +1,10 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  The tests of the caches alone, for runs in which the kernel refuses membarrier(2)
+--  The tests of the caches alone, for runs in which the kernel refuses membarrier(2). A protected
+--  action that blocks raises Program_Error.
+
+pragma Detect_Blocking;
 
 with Cache_Tests;
 with Run_Suite;
