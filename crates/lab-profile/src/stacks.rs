@@ -91,10 +91,12 @@ impl<'p> Graph<'p> {
     /// From the functions that cost more than what they are called for.
     fn stacks(&self, total: f64) -> Vec<Stack> {
         let mut stacks = Vec::new();
-        let least = total * LEAST_SHARE;
-        for root in 0..self.nodes.len() {
-            let node = &self.nodes[root];
-            let beyond = node.inclusive() - node.called;
+        let beyond = |node: &Node| (node.inclusive() - node.called).max(0.0);
+        // In a file whose costs do not add up, calls can cost more than all: the number of stacks is bounded there, too.
+        let whole: f64 = self.nodes.iter().map(beyond).sum();
+        let least = total.max(whole) * LEAST_SHARE;
+        for (root, node) in self.nodes.iter().enumerate() {
+            let beyond = beyond(node);
             if beyond > least {
                 let mut path = vec![root];
                 self.descend(&mut path, beyond / node.inclusive(), least, &mut stacks);
@@ -118,7 +120,12 @@ impl<'p> Graph<'p> {
                 continue;
             }
             path.push(callee);
-            self.descend(path, (cost / below.inclusive()).min(1.0), least, stacks);
+            self.descend(
+                path,
+                cost / below.inclusive().max(below.called),
+                least,
+                stacks,
+            );
             path.pop();
         }
         if self_cost >= 1.0 {

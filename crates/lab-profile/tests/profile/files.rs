@@ -193,6 +193,24 @@ fn write_misses_are_explained_by_churn_that_does_not_fit_into_the_cache() {
     );
 }
 
+#[test]
+fn stacks_are_bounded_where_costs_do_not_add_up() {
+    // In each layer both functions call both of the next one, for half of what they are called for: 2^40 paths.
+    let mut text = String::from("# callgrind format\nevents: Ir\nfl=a.c\n");
+    for layer in 0..40 {
+        for function in 0..2 {
+            text += &format!("fn=f{layer}_{function}\n1 1\n");
+            for callee in 0..2 {
+                let (next, cost) = (layer + 1, 1_u64 << (62 - layer));
+                text += &format!("cfn=f{next}_{callee}\ncalls=1 1\n1 {cost}\n");
+            }
+        }
+    }
+    let profile = read_callgrind(text.as_bytes()).expect("a profile");
+    let stacks = profile.stacks("Ir");
+    assert!(stacks.len() <= 60 * 2000, "{}", stacks.len());
+}
+
 /// A function that two others call is shared between them by what their calls cost; a recursion ends.
 #[test]
 fn calls_become_stacks() {
