@@ -181,6 +181,19 @@ impl ExperimentReader<'_> {
                     .with_nearest(named.get_ref(), names()));
             }
         }
+        if let Some(twice) = file
+            .selection
+            .keys()
+            .find(|s| names().any(|n| n == s.get_ref()))
+        {
+            return Err(self.at(
+                twice.span(),
+                format!(
+                    "a subject and a selection are both named `{}`",
+                    twice.get_ref()
+                ),
+            ));
+        }
         Ok(Experiment {
             name: name.to_owned(),
             title: file.experiment.title,
@@ -194,7 +207,12 @@ impl ExperimentReader<'_> {
             selections: file
                 .selection
                 .into_iter()
-                .map(|(k, v)| (k, v.into_iter().map(|s| s.into_inner()).collect()))
+                .map(|(k, v)| {
+                    (
+                        k.into_inner(),
+                        v.into_iter().map(|s| s.into_inner()).collect(),
+                    )
+                })
                 .collect(),
             cases,
             serving,

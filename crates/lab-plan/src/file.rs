@@ -16,7 +16,7 @@ pub struct File {
     pub proof: Proof,
     pub server: Option<Spanned<Server>>,
     #[serde(default)]
-    pub selection: BTreeMap<String, Vec<Spanned<String>>>,
+    pub selection: BTreeMap<Spanned<String>, Vec<Spanned<String>>>,
     #[serde(default)]
     pub metric: Vec<Metric>,
     #[serde(default)]

@@ -232,6 +232,13 @@ fn names_that_are_taken_or_unknown() {
         Some("did you mean `second`?"),
     );
     assert_error_at(
+        "pair = [",
+        "second = [",
+        "second",
+        "a subject and a selection are both named `second`",
+        None,
+    );
+    assert_error_at(
         "targets = [\"sqlite\"]",
         "targets = [\"sqlit\"]",
         "\"sqlit\"",
