@@ -16,12 +16,14 @@ type Opening struct {
 	reply     *reply
 }
 
-func newOpening(arguments arguments) (*Opening, error) {
-	seed, err := arguments.integer("seed", 0, math.MaxUint64)
+// NewOpening returns the opening of a command with these arguments, of which `seed` must be there. Serve calls it for each
+// command `open`; other programs, such as a benchmark, call it to open a case themselves.
+func NewOpening(arguments map[string]string) (*Opening, error) {
+	opening := &Opening{arguments: arguments, reply: newReply("opened")}
+	seed, err := opening.Integer("seed", 0, math.MaxUint64)
 	if err != nil {
 		return nil, err
 	}
-	opening := &Opening{arguments: arguments, reply: newReply("opened")}
 	fillSeeded(opening.Inputs[:], seed)
 	return opening, nil
 }

@@ -9,7 +9,7 @@ import (
 )
 
 func TestTheSequenceIsTheProtocols(t *testing.T) {
-	opening, err := newOpening(arguments{"seed": "7"})
+	opening, err := NewOpening(arguments{"seed": "7"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func TestAnOpeningNeedsASeed(t *testing.T) {
 	for _, arguments := range []arguments{
 		{}, {"seed": ""}, {"seed": "x"}, {"seed": "18446744073709551616"},
 	} {
-		if _, err := newOpening(arguments); err == nil || code(err) != "usage" {
+		if _, err := NewOpening(arguments); err == nil || code(err) != "usage" {
 			t.Error(arguments, err)
 		}
 	}

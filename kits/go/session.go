@@ -66,7 +66,7 @@ func (s *session) open(arguments arguments) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	opening, err := newOpening(arguments)
+	opening, err := NewOpening(arguments)
 	if err != nil {
 		return nil, err
 	}

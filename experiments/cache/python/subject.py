@@ -150,6 +150,11 @@ def lost(opening: Opening) -> Iterator[Perform]:
         yield perform
 
 
-serve("python", f"dict and threading, Python {platform.python_version()}",
-      {"read_only": read_only, "read_mostly": read_mostly, "write": write, "wait": wait, "lost": lost},
-      one_thread=False)
+def main() -> None:
+    serve("python", f"dict and threading, Python {platform.python_version()}",
+          {"read_only": read_only, "read_mostly": read_mostly, "write": write, "wait": wait, "lost": lost},
+          one_thread=False)
+
+
+if __name__ == "__main__":
+    main()

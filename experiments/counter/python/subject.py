@@ -68,6 +68,11 @@ def side_by_side(opening: Opening) -> Iterator[Perform]:
         yield perform
 
 
-serve("python", f"threading and itertools, Python {platform.python_version()}",
-      {"increment": increment, "plain": increment, "read_mostly": read_mostly, "side_by_side": side_by_side},
-      one_thread=False)
+def main() -> None:
+    serve("python", f"threading and itertools, Python {platform.python_version()}",
+          {"increment": increment, "plain": increment, "read_mostly": read_mostly, "side_by_side": side_by_side},
+          one_thread=False)
+
+
+if __name__ == "__main__":
+    main()

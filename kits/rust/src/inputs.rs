@@ -9,8 +9,9 @@ const COUNT: usize = 4096;
 pub struct Inputs<T = u64>(Vec<T>);
 
 impl Inputs {
-    /// SplitMix64: Steele, Lea, Flood, *Fast splittable pseudorandom number generators*, OOPSLA 2014.
-    pub(crate) fn seeded(seed: u64) -> Self {
+    /// The first values of the sequence that this seed begins, computed by SplitMix64: Steele, Lea, Flood, *Fast splittable
+    /// pseudorandom number generators*, OOPSLA 2014.
+    pub fn seeded(seed: u64) -> Self {
         let mut state = seed;
         let values = (0..COUNT).map(|_| {
             state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The cache experiment's subject in Rust: maps with the means of `std::sync`, arc-swap and dashmap.
 
-mod maps;
+pub(crate) mod maps;
 mod memory;
-mod trace;
+pub(crate) mod trace;
 
 use lab_kit::{Closed, Failure, Opening, Subject, Work, Workers};
 use maps::{SharedMap, read_map, shared_map};
@@ -20,7 +20,7 @@ const ENTRIES_MAX: u64 = 1_000_000;
 const OLD_KEYS: u64 = 1_000;
 const NEW_KEYS: u64 = 1_000;
 
-fn main() -> std::io::Result<()> {
+pub(crate) fn main() -> std::io::Result<()> {
     Subject::new("rust", "std 1, arc-swap 1, dashmap 6")
         .case("read_only", read_only)
         .case("read_mostly", read_mostly)
@@ -42,12 +42,11 @@ fn read_only(opening: Opening) -> Result<Closed, Failure> {
     let map = read_map(opening.text("scheme")?, trace::ZIPF_KEYS)?;
     let trace = trace::zipf(opening.inputs(), 100);
     let workers = Workers::start(threads(&opening)?, move |share, _| {
-        let mut work = Work::default();
-        for k in share.operations() {
-            work.check += map.get(trace.at(k).key).unwrap_or(0);
-        }
-        work.units = share.len();
-        Ok(work)
+        Ok(Work {
+            check: trace::read_all(&*map, &trace, share.operations()),
+            units: share.len(),
+            ..Work::default()
+        })
     })?;
     Ok(opening.serve(|operations| workers.perform(operations)))
 }

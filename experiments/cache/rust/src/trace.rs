@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What the operations of a batch access.
 
+use super::maps::ReadMap;
 use lab_kit::Inputs;
+use std::iter::StepBy;
+use std::ops::Range;
 
 /// Keys that [`zipf`] draws from.
 pub const ZIPF_KEYS: u64 = 10_000;
@@ -29,6 +32,13 @@ pub fn zipf(inputs: &Inputs, read_percentage: u64) -> Inputs<Access> {
         key: sums.partition_point(|&sum| sum <= input % total) as u64,
         reads: (input >> 32) % 100 < read_percentage,
     })
+}
+
+/// Reads the keys of these operations, and adds up what it finds.
+pub fn read_all(map: &dyn ReadMap, trace: &Inputs<Access>, operations: StepBy<Range<u64>>) -> u64 {
+    operations
+        .map(|k| map.get(trace.at(k).key).unwrap_or(0))
+        .sum()
 }
 
 /// Keys below `bound`, each as often as any other.

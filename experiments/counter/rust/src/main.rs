@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The counter experiment's subject in Rust: `std::sync` and `std::sync::atomic`.
 
-mod counters;
+pub(crate) mod counters;
 
 use counters::{Counter, CountingLoops, Pair};
 use lab_kit::{Closed, Failure, Opening, Subject, Work, Workers};
@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 const THREADS_MAX: usize = 1024;
 
-fn main() -> std::io::Result<()> {
+pub(crate) fn main() -> std::io::Result<()> {
     Subject::new("rust", "std 1, crossbeam-utils 0.8")
         .case("increment", increment)
         .case("plain", increment)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The pool experiment in Rust: what a holder does with a resource, and what is seen after a batch.
 
-mod pool;
+pub(crate) mod pool;
 mod sync;
 
 use lab_kit::{Closed, Failure, Laps, Opening, Share, Subject, Work, Workers};
@@ -28,7 +28,7 @@ struct Seen {
     rate: f64,
 }
 
-fn main() -> std::io::Result<()> {
+pub(crate) fn main() -> std::io::Result<()> {
     Subject::new(sync::SUBJECT, sync::LIBRARY)
         .case("uncontended", uncontended)
         .case("lease", lease)
@@ -40,9 +40,7 @@ fn main() -> std::io::Result<()> {
 fn uncontended(opening: Opening) -> Result<Closed, Failure> {
     let pool = Pool::new(UNCONTENDED_SIZE, true);
     Ok(opening.serve(|operations| {
-        for _ in 0..operations {
-            pool.lease();
-        }
+        pool.lease_and_release(operations);
         Ok(Work {
             check: operations,
             units: operations,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A pool: idle resources behind a mutex, with a condition variable for those that wait.
 
-use crate::sync::{Condvar, Mutex, lock, wait};
+use super::sync::{Condvar, Mutex, lock, wait};
 use std::collections::VecDeque;
 use std::ops::{Deref, DerefMut};
 
@@ -68,6 +68,13 @@ impl Pool {
             state.waiting += 1;
             state = wait(&self.released, state);
             state.waiting -= 1;
+        }
+    }
+
+    /// Leases a resource and gives it back, so many times.
+    pub fn lease_and_release(&self, times: u64) {
+        for _ in 0..times {
+            self.lease();
         }
     }
 

@@ -12,7 +12,11 @@ public final class Arguments {
 
     private final Map<String, String> values;
 
-    Arguments(Map<String, String> values) {
+    /**
+     * The arguments of one command. {@link Lab} makes them; other programs, such as a benchmark, do
+     * so to open a case themselves.
+     */
+    public Arguments(Map<String, String> values) {
         this.values = values;
     }
 

@@ -20,21 +20,21 @@ public final class PoolSubject implements Subject {
     private final String name;
     private final PoolKind pool;
 
-    private PoolSubject(String name, PoolKind pool) {
+    /** @param name the subject's name in the experiment */
+    public PoolSubject(String name) {
         this.name = name;
-        this.pool = pool;
+        pool =
+                switch (name) {
+                    case "java" -> PoolKind.APPSERVER;
+                    case "java-hikari" -> PoolKind.HIKARI;
+                    case "java-commons" -> PoolKind.COMMONS;
+                    default -> throw new IllegalArgumentException(name);
+                };
     }
 
     /** @param arguments the subject's name */
     public static void main(String[] arguments) throws Exception {
-        String name = arguments[0];
-        Lab.serve(
-                switch (name) {
-                    case "java" -> new PoolSubject(name, PoolKind.APPSERVER);
-                    case "java-hikari" -> new PoolSubject(name, PoolKind.HIKARI);
-                    case "java-commons" -> new PoolSubject(name, PoolKind.COMMONS);
-                    default -> throw new IllegalArgumentException(name);
-                });
+        Lab.serve(new PoolSubject(arguments[0]));
     }
 
     @Override
