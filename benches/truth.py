@@ -10,7 +10,7 @@ tail   a server whose slowest seventh takes 5 % more than another's, at 100 requ
 stall  a server that stands still for one second in ten, at 500 requests/s (`benchlab load URL`): p99
 
 The machine must have nothing else to do. The table says how many intervals hold the truth, how many there are, and the
-scatter of the runs' estimates against the one that their intervals say.
+scatter of the runs' estimates against the one that their intervals say. Further sections of the page stay as they are.
 """
 
 import argparse
@@ -190,7 +190,8 @@ def main() -> None:
         said = subprocess.run([args.lab, "doctor"], check=True, capture_output=True, text=True).stdout.splitlines()
         facts = dict(line.strip().split(maxsplit=1) for line in said if line.startswith(("  cpu ", "  cores ", "  kernel ")))
         host = f"{facts['cores']} cores of {facts['cpu']}, {facts['kernel']}"
-        args.output.write_text(PAGE.format(runs=args.runs, host=host, table=table))
+        _, heading, others = (args.output.read_text() if args.output.exists() else "").partition("\n## ")
+        args.output.write_text(PAGE.format(runs=args.runs, host=host, table=table) + heading + others)
 
 
 if __name__ == "__main__":
