@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tables on a database server, and the lab's own look at what the server did for a subject.
 //! Tables on a database server, and the lab's own check of what the server did for a subject.
 use crate::content;
 use crate::effects::{self, CallBatch, Effects, Row};
@@ -51,6 +50,8 @@ pub struct Server {
     free_schemas: RefCell<Vec<String>>,
     /// The counters at the last check, or when a subject's work began.
     before: RefCell<Counters>,
+    /// Whether no subject connected, disconnected or opened a case since these were read.
+    is_current: Cell<bool>,
     /// Whether every operation opens and closes connections, whose ends are waited for.
     closes_connections: Cell<bool>,
     /// The core that its processes are kept off.
@@ -88,6 +89,7 @@ impl Server {
             last_number: Cell::new(0),
             free_schemas: RefCell::default(),
             before: RefCell::default(),
+            is_current: Cell::new(false),
             closes_connections: Cell::new(false),
             kept_off: Cell::new(None),
             injected_visits: Cell::new(0),
@@ -137,6 +139,9 @@ impl Server {
     /// The table of a visit: the one of all readers, or a new one.
     pub fn fresh(self: &Rc<Self>, plan: &Plan, point: PointId) -> SubjectResult<VisitTable> {
         let case = plan.case(point);
+        self.is_current.set(false);
+        let shortened = self.service.borrow_mut().shorten_counters();
+        shortened.map_err(target_fault)?;
         let schema = match case.check {
             Check::Writes => self.new_schema(case.empty).map_err(target_fault)?,
             Check::Effects => {
@@ -288,6 +293,7 @@ impl Server {
             let kind = self.service.borrow().kind();
             self.service.replace(Service::start(kind, request)?);
             self.schemas.borrow_mut().clear();
+            self.is_current.set(false);
             self.fill()
         };
         restart().map_err(|e| e.to_string())
@@ -296,6 +302,7 @@ impl Server {
     /// The counts since the last call.
     fn take_counts(&self) -> SubjectResult<Counters> {
         let now = self.service.borrow_mut().counters().map_err(target_fault)?;
+        self.is_current.set(true);
         Ok(now.since(&self.before.replace(now.clone())))
     }
 }
@@ -316,6 +323,7 @@ impl Stoppable for Server {
             ServiceError::Interrupted => Fault::Interrupted,
             error => Fault::ServerLost(error.to_string()),
         })?;
+        self.is_current.set(false);
         self.keep_off(self.kept_off.get());
         Ok(())
     }
@@ -347,8 +355,12 @@ impl VisitTable {
         &self.server
     }
 
-    /// Discards the counts so far, which are no subject's work.
+    /// Discards what the server counted while subjects connected and opened their cases, which is no work. From one turn
+    /// to the next there is none: what a subject has the server do after its reply counts, too.
     pub fn begin_anew(&mut self) -> SubjectResult<()> {
+        if self.server.is_current.get() {
+            return Ok(());
+        }
         self.server.take_counts().map(drop)
     }
 
@@ -473,6 +485,7 @@ impl VisitTable {
 
 impl Drop for VisitTable {
     fn drop(&mut self) {
+        self.server.is_current.set(false);
         if self.schema != FULL {
             let schema = std::mem::take(&mut self.schema);
             self.server.free_schemas.borrow_mut().push(schema);

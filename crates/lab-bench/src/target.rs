@@ -184,7 +184,7 @@ impl VisitTarget {
         }
     }
 
-    /// Discards the server's counts so far, which are no subject's work.
+    /// Discards what a server counted so far, where that is no subject's work.
     pub fn begin_anew(&mut self) -> SubjectResult<()> {
         match self {
             VisitTarget::File(..) | VisitTarget::Folder(_) | VisitTarget::Link(_) => Ok(()),

@@ -98,7 +98,7 @@ impl OpenCase {
         Ok((check, units))
     }
 
-    /// Does a batch.
+    /// Does a batch. What it costs the server is not measured.
     pub fn run(
         &mut self,
         process: &mut SubjectProcess,
@@ -122,14 +122,20 @@ impl OpenCase {
         let turn_ns = expected_ns.map_or(planned_ns, |ns| ns.min(planned_ns));
         let turn = Duration::from_nanos(turn_ns);
         let mut recovery = Recovery::default();
+        self.begin_anew()?;
+        let server_before = self.server().and_then(Server::cpu_ns);
         let result = self.run_while(process, plan, operations, |database, process| {
             let database = database.filter(|d| d.has_outages());
             let interrupted = database.map(|d| d.interrupt(process, turn));
             recovery = interrupted.transpose()?.unwrap_or_default();
             Ok(())
         });
+        let server_after = self.server().and_then(Server::cpu_ns);
         self.recovery = recovery;
-        result
+        let mut result = result?;
+        let server_ns = server_after.zip(server_before);
+        result.server_cpu_ns = server_ns.map(|(after, before)| after.saturating_sub(before));
+        Ok(result)
     }
 
     fn run_while(
@@ -140,23 +146,17 @@ impl OpenCase {
         meanwhile: impl FnOnce(Option<&VisitTarget>, &mut SubjectProcess) -> SubjectResult<()>,
     ) -> SubjectResult<BatchResult> {
         self.begin_anew()?;
-        let server = self.database.as_ref().and_then(VisitTarget::server);
-        let before = server.and_then(|s| s.cpu_ns());
         let database = self.database.as_ref();
         let sent_before = database.and_then(VisitTarget::sent);
-        let mut result = self.while_at_work(|| {
+        let result = self.while_at_work(|| {
             let case = plan.case(self.point);
             process.run_while(case, operations, |process| meanwhile(database, process))
         })?;
         let since = |before| Some((database?.sent()? - before) as f64);
         let sent = sent_before.and_then(since);
         let link_bytes = sent.map(|bytes| bytes / operations as f64);
-        if let Some(server) = server {
+        if let Some(server) = database.and_then(VisitTarget::server) {
             server.settle();
-            let after = server.cpu_ns();
-            result.server_cpu_ns = after
-                .zip(before)
-                .map(|(after, before)| after.saturating_sub(before));
         }
         if let Some(spread) = &mut self.spread {
             spread.after_run(
@@ -232,7 +232,7 @@ impl OpenCase {
         Some(self.database.as_ref()?.server()?)
     }
 
-    /// Discards what happened on a server between two checks: it is no work of this subject.
+    /// Has the next check begin where this subject's work does.
     fn begin_anew(&mut self) -> SubjectResult<()> {
         match (&mut self.database, self.reported.operations) {
             (Some(database), 0) => database.begin_anew(),

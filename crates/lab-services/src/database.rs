@@ -77,6 +77,11 @@ pub trait Database: Daemon {
     /// What it has executed. The statements of the lab do not count.
     fn counters(&mut self, processes: Option<&Processes>) -> Result<Counters, ServiceError>;
 
+    /// Makes the next readings of the counters as short as they can be. The counts go on. Subjects must be idle.
+    fn shorten_counters(&mut self) -> Result<(), ServiceError> {
+        Ok(())
+    }
+
     /// A row for each normalized text of statements: the text, calls, errors, time and longest time in ns. Error: it
     /// does not count them, and what to do.
     fn statement_totals(&mut self) -> Result<Rows, ServiceError>;

@@ -188,6 +188,13 @@ impl Service {
         counters.map_err(|error| self.failure().unwrap_or(error))
     }
 
+    /// Makes the next readings of [`Service::counters`] as short as they can be: called when a subject begins with
+    /// statements that are not those of before. Subjects must be idle.
+    pub fn shorten_counters(&mut self) -> Result<(), ServiceError> {
+        let shortened = self.database.shorten_counters();
+        shortened.map_err(|error| self.failure().unwrap_or(error))
+    }
+
     /// Ends a private server and removes its data.
     pub fn stop(self) {}
 }

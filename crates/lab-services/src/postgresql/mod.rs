@@ -171,7 +171,10 @@ impl Postgresql {
         Ok(first_value(self.query(query)?))
     }
 
-    fn read_counters(&mut self, processes: Option<&Processes>) -> Result<Counters, ServiceError> {
+    fn with_statements<T>(
+        &mut self,
+        work: impl FnOnce(&mut Statements, &mut Client) -> Result<T, postgres::Error>,
+    ) -> Result<T, ServiceError> {
         let client = self.client.as_mut().expect("the lab is connected");
         let statements = match &mut self.statements {
             Some(statements) => statements,
@@ -179,7 +182,7 @@ impl Postgresql {
                 empty.insert(Statements::new(client, &self.subjects.user).map_err(statement_error)?)
             }
         };
-        statements.read(client, processes).map_err(statement_error)
+        work(statements, client).map_err(statement_error)
     }
 }
 
@@ -374,7 +377,15 @@ impl Database for Postgresql {
     }
 
     fn counters(&mut self, processes: Option<&Processes>) -> Result<Counters, ServiceError> {
-        self.read_counters(processes)
+        self.with_statements(|statements, client| statements.read(client, processes))
+    }
+
+    /// The statistics of the user's own server are left alone.
+    fn shorten_counters(&mut self) -> Result<(), ServiceError> {
+        match self.tally {
+            Some(_) => self.with_statements(Statements::clear),
+            None => Ok(()),
+        }
     }
 
     fn statement_totals(&mut self) -> Result<Rows, ServiceError> {

@@ -10,7 +10,8 @@ use std::collections::HashMap;
 /// Marks the lab's own queries, which a user who is not a superuser cannot keep out of the statistics.
 pub(super) const MARK: &str = "/* benchlab */";
 
-/// Above so many entries, which are read after every batch, they are cleared.
+/// More entries than this are cleared when they are read: an entry takes the server some 10 µs to return, and they are
+/// read after every batch.
 const MOST_ENTRIES: usize = 250;
 
 /// Reads the entries of one user.
@@ -92,7 +93,7 @@ impl Statements {
     ) -> Result<Counters, Error> {
         // The number of processes first: the statements of a process that has ended by then are all counted.
         let open = processes.map(|processes| processes.children().len() as u64);
-        let mut counters = self.executed(client)?;
+        let mut counters = self.executed(client, MOST_ENTRIES)?;
         let ended_processes = processes.and_then(|processes| processes.ended_processes.as_deref());
         (counters.connects, counters.open) = match (
             ended_processes.map(|ended_processes| ended_processes.accepted()),
@@ -107,7 +108,13 @@ impl Statements {
         Ok(counters)
     }
 
-    fn executed(&mut self, client: &mut Client) -> Result<Counters, Error> {
+    /// Clears the entries. Their counts stay in those that are read later.
+    pub fn clear(&mut self, client: &mut Client) -> Result<(), Error> {
+        self.executed(client, 0).map(drop)
+    }
+
+    /// The counts of all entries, which are cleared if there are more than `most`.
+    fn executed(&mut self, client: &mut Client, most: usize) -> Result<Counters, Error> {
         let entries = client.query(&self.entries, &[&self.user])?;
         self.learn(client, entries.iter().map(|entry| entry.get(0)))?;
         let mut counters = self.cleared.clone();
@@ -126,7 +133,7 @@ impl Statements {
         }
         counters.plans = self.plans.then_some(plans);
         counters.blocks = Some(blocks);
-        if let Some(clear) = self.clear.take_if(|_| entries.len() > MOST_ENTRIES) {
+        if let Some(clear) = self.clear.take_if(|_| entries.len() > most) {
             // A refused statement is not tried again.
             if client.simple_query(&clear).is_ok() {
                 self.cleared = counters.clone();
