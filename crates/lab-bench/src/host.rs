@@ -174,7 +174,7 @@ struct HostCounters {
     all: u64,
     busy: u64,
     steal: u64,
-    /// Ticks of the lab, its children, and the kernel's threads that work for them.
+    /// Ticks of the lab, its descendants, and the kernel's threads that work for them.
     lab: u64,
     memory_pressure_us: u64,
     swapped_pages: u64,
@@ -190,7 +190,7 @@ impl Gauge {
         }
     }
 
-    /// What the host did since. The lab, its children since then, and the kernel's work for them do not count as
+    /// What the host did since. The lab, its descendants since then, and the kernel's work for them do not count as
     /// foreign.
     pub fn read(&self) -> Disturbance {
         let (now, before) = (counters(), self.before);
@@ -252,7 +252,8 @@ fn counters() -> HostCounters {
     }
 }
 
-/// CPU time of the lab, of its children, and of those that its children waited for, in ticks.
+/// CPU time of the lab, of the processes that descend from it, and of those that they waited for, in ticks. Servers
+/// work in processes of their own: a connection to PostgreSQL has one.
 fn own_ticks() -> u64 {
     use nix::sys::resource::{UsageWho, getrusage};
     let ticks = procfs::ticks_per_second() as i64;
@@ -263,10 +264,8 @@ fn own_ticks() -> u64 {
             .map(|t| (t.tv_sec() * ticks + t.tv_usec() * ticks / 1_000_000) as u64)
             .sum::<u64>()
     };
-    let alive: u64 = procfs::children(Pid::this())
-        .into_iter()
-        .map(procfs::ticks)
-        .sum();
+    let descendants = procfs::with_descendants(Pid::this()).into_iter().skip(1);
+    let alive: u64 = descendants.map(procfs::ticks).sum();
     ticks_of(UsageWho::RUSAGE_SELF) + ticks_of(UsageWho::RUSAGE_CHILDREN) + alive
 }
 
@@ -321,4 +320,42 @@ fn first_line(path: &str) -> String {
 
 fn text(path: &str) -> String {
     fs::read_to_string(path).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nix::sys::signal::{Signal, kill};
+    use std::io::{BufRead, BufReader};
+    use std::process::{Command, Stdio};
+
+    /// As a server's processes are, of which each connection has one.
+    #[test]
+    fn what_a_grandchild_uses_is_the_labs_own() {
+        let before = own_ticks();
+        let mut child = Command::new("sh")
+            .args(["-c", "while :; do :; done & echo $!; wait"])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        output.read_line(&mut line).unwrap();
+        let worker = Pid::from_raw(line.trim().parse().unwrap());
+        let used = loop {
+            let used = procfs::ticks(worker);
+            if used >= 20 {
+                break used;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        };
+        let own = own_ticks() - before;
+        kill(worker, Signal::SIGKILL).unwrap();
+        child.wait().unwrap();
+        // Processes of other tests that end meanwhile lose parts of ticks.
+        assert!(
+            own >= used / 2,
+            "{own} ticks, of which {used} are the grandchild's"
+        );
+    }
 }
