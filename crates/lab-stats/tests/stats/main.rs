@@ -17,6 +17,7 @@ mod observed;
 mod power;
 mod process_sets;
 mod properties;
+mod redoing;
 mod reference;
 mod results;
 mod run_wide;

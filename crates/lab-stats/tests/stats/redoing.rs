@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What redoing disturbed blocks, or parts of them, makes of a subject that provokes the disturbances itself.
+//! `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats redoing::` writes the table of `docs/statistics.md`.
+
+use crate::documents;
+use crate::documents::percent;
+use crate::simulator::Random;
+use lab_model::Disturbance;
+use lab_stats::order::interquartile_mean;
+
+/// The baseline, a subject as fast, and one as fast that provokes disturbances.
+const SUBJECTS: usize = 3;
+const QUIET: usize = 1;
+const PROVOKER: usize = 2;
+
+const POINTS: usize = 12;
+const PAIRS: usize = 9;
+/// Attempts at a block or a part of one; the last is kept as it is.
+const ATTEMPTS: usize = 3;
+/// A turn, and what the lab does before it, ms.
+const TURN: f64 = 1.0;
+const BETWEEN: f64 = 1.0;
+
+/// What disturbs turns: while it lasts, half of the time is stolen.
+struct World {
+    name: &'static str,
+    /// Disturbances from outside: the mean time from one to the next, and how long one lasts on average, ms.
+    outside: (f64, f64),
+    /// The chance that a turn of the provoker begins one, and how long it lasts on average, ms.
+    provoked: (f64, f64),
+}
+
+/// What is measured again if it was disturbed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Rule {
+    Nothing,
+    Block,
+    /// The block, given up as soon as its rest cannot save it (`crates/lab-bench/src/block.rs`).
+    EarlyBlock,
+    Point,
+    Pair,
+}
+
+const RULES: [(Rule, &str); 5] = [
+    (Rule::Nothing, "nothing"),
+    (Rule::Block, "the block"),
+    (Rule::EarlyBlock, "the block, given up early"),
+    (Rule::Point, "the point"),
+    (Rule::Pair, "the pair of passes"),
+];
+
+/// A subject's ratios to the baseline, as means of the logarithms over blocks and points.
+#[derive(Default)]
+struct Ratios {
+    typical: f64,
+    mean: f64,
+}
+
+#[derive(Default)]
+struct Found {
+    quiet: Ratios,
+    provoker: Ratios,
+    /// The fraction of the time that what does not count took.
+    lost: f64,
+}
+
+/// A chance and a length at which parts are disturbed about as often as not.
+const OFTEN: (f64, f64) = (0.4, 2.0);
+
+#[test]
+fn redoing_parts_favours_a_subject_that_provokes_disturbances() {
+    let world = |name, outside, provoked| World {
+        name,
+        outside,
+        provoked,
+    };
+    let never = (f64::INFINITY, 0.0);
+    let seldom = (5000.0, 400.0);
+    let worlds = [
+        world("from outside alone", seldom, (0.0, 0.0)),
+        world(
+            "provoked in 2 % of its turns, for 20 ms",
+            never,
+            (0.02, 20.0),
+        ),
+        world("provoked in 10 % of its turns, for 5 ms", never, (0.1, 5.0)),
+        world(
+            "provoked in 40 % of its turns, for 1.5 ms",
+            never,
+            (0.4, 1.5),
+        ),
+        world("provoked in 40 % of its turns, for 2 ms", never, OFTEN),
+        world("in 20 %, for 3 ms, and from outside", seldom, (0.2, 3.0)),
+    ];
+    let runs = documents::runs(200, 20);
+    let mut rows = Vec::new();
+    for (number, world) in worlds.iter().enumerate() {
+        let found = RULES.map(|(rule, _)| world.measured(rule, number as u64, runs));
+        // What the subjects cost where nothing else disturbs them and nothing is redone.
+        let alone = World {
+            outside: never,
+            ..*world
+        };
+        let truth = alone.measured(Rule::Nothing, number as u64, runs);
+        for ((rule, name), found) in RULES.iter().zip(&found) {
+            let off = |found: f64, truth: f64| (found - truth).exp() - 1.0;
+            let typical = off(found.provoker.typical, truth.provoker.typical);
+            let mean = off(found.provoker.mean, truth.provoker.mean);
+            let quiet = off(found.quiet.typical, truth.quiet.typical);
+            println!(
+                "{}, {rule:?}: {typical:+.4} {mean:+.4} {quiet:+.4}, lost {:.3}",
+                world.name, found.lost
+            );
+            assert!(quiet.abs() < 0.002, "{} {rule:?}: {quiet}", world.name);
+            let off = typical.abs().max(mean.abs());
+            match rule {
+                Rule::Nothing | Rule::Block | Rule::EarlyBlock => {
+                    assert!(off < 0.007, "{} {rule:?}: {off}", world.name);
+                }
+                // Why parts are not redone.
+                Rule::Point | Rule::Pair if world.provoked == OFTEN => {
+                    assert!(typical < -0.01, "{} {rule:?}: {typical}", world.name);
+                }
+                Rule::Point | Rule::Pair => {}
+            }
+            rows.push(vec![
+                world.name.to_string(),
+                (*name).to_string(),
+                signed(typical),
+                signed(mean),
+                signed(quiet),
+                percent(found.lost),
+            ]);
+        }
+    }
+    let columns = [
+        "disturbances",
+        "what is redone",
+        "typical time of who provokes them is off by",
+        "its mean time",
+        "typical time of another",
+        "time lost",
+    ];
+    let table = documents::table(&columns, &rows);
+    println!("{table}");
+    documents::update("redoing", &table);
+}
+
+fn signed(part: f64) -> String {
+    format!("{:+.1} %", 100.0 * part)
+}
+
+impl World {
+    fn measured(&self, rule: Rule, number: u64, runs: u64) -> Found {
+        let mut host = Host::new(self, Random(number << 32 | rule as u64));
+        let (mut found, mut kept_ms) = (Found::default(), 0.0);
+        let blocks = 12 * runs;
+        let mut usual_ms = None;
+        for _ in 0..blocks {
+            let block = host.block(rule, usual_ms);
+            usual_ms = Some(block.stretch.elapsed);
+            kept_ms += block.stretch.elapsed;
+            for (ratios, subject) in [(&mut found.quiet, QUIET), (&mut found.provoker, PROVOKER)] {
+                ratios.typical += block.typical(subject) / blocks as f64;
+                ratios.mean += block.mean(subject) / blocks as f64;
+            }
+        }
+        found.lost = 1.0 - kept_ms / host.now;
+        found
+    }
+}
+
+/// Time that passed, and how much of it was stolen, ms.
+#[derive(Clone, Copy, Default)]
+struct Stretch {
+    elapsed: f64,
+    stolen: f64,
+}
+
+impl Stretch {
+    fn add(&mut self, other: Stretch) {
+        self.elapsed += other.elapsed;
+        self.stolen += other.stolen;
+    }
+
+    fn disturbance(&self) -> Disturbance {
+        Disturbance {
+            steal: self.stolen / self.elapsed,
+            ..Disturbance::default()
+        }
+    }
+}
+
+/// What a block yields: for each pair of passes of each point the times of the subjects' two turns.
+#[derive(Clone, Default)]
+struct Measured {
+    pairs: Vec<[[f64; 2]; SUBJECTS]>,
+    stretch: Stretch,
+}
+
+impl Measured {
+    fn add(&mut self, other: Measured) {
+        self.pairs.extend(other.pairs);
+        self.stretch.add(other.stretch);
+    }
+
+    fn typical(&self, subject: usize) -> f64 {
+        let points = self.pairs.chunks(PAIRS).map(|pairs| {
+            let log = |times: [f64; 2]| (times[0].ln() + times[1].ln()) / 2.0;
+            let logs: Vec<f64> = pairs.iter().map(|p| log(p[subject]) - log(p[0])).collect();
+            interquartile_mean(&logs).expect("pairs")
+        });
+        points.sum::<f64>() / POINTS as f64
+    }
+
+    fn mean(&self, subject: usize) -> f64 {
+        let sum = |subject: usize| self.pairs.iter().flat_map(|p| p[subject]).sum::<f64>();
+        (sum(subject) / sum(0)).ln()
+    }
+}
+
+struct Host<'a> {
+    world: &'a World,
+    random: Random,
+    now: f64,
+    /// When the next disturbance from outside begins, and when the present one ends.
+    next: f64,
+    disturbed_until: f64,
+}
+
+impl Host<'_> {
+    fn new(world: &World, random: Random) -> Host<'_> {
+        let mut host = Host {
+            world,
+            random,
+            now: 0.0,
+            next: 0.0,
+            disturbed_until: 0.0,
+        };
+        host.next = host.exponential(world.outside.0);
+        host
+    }
+
+    fn exponential(&mut self, mean: f64) -> f64 {
+        if mean == 0.0 {
+            return 0.0;
+        }
+        -mean * self.random.uniform().ln()
+    }
+
+    /// Does so many ms of work.
+    fn work(&mut self, mut work: f64) -> Stretch {
+        let began = self.now;
+        let mut stolen = 0.0;
+        while work > 0.0 {
+            if self.now >= self.next {
+                let length = self.exponential(self.world.outside.1);
+                self.disturbed_until = self.disturbed_until.max(self.now + length);
+                self.next = self.now + self.exponential(self.world.outside.0);
+            }
+            let is_disturbed = self.now < self.disturbed_until;
+            let speed = if is_disturbed { 0.5 } else { 1.0 };
+            let change = if is_disturbed {
+                self.disturbed_until.min(self.next)
+            } else {
+                self.next
+            };
+            let step = (work / speed).min(change - self.now).max(1e-9);
+            self.now += step;
+            work -= step * speed;
+            stolen += step * (1.0 - speed);
+        }
+        Stretch {
+            elapsed: self.now - began,
+            stolen,
+        }
+    }
+
+    fn turn(&mut self, subject: usize) -> Stretch {
+        let length = TURN * (0.01 * self.random.normal()).exp();
+        let (chance, lasts) = self.world.provoked;
+        if subject != PROVOKER || self.random.uniform() > chance {
+            return self.work(length);
+        }
+        let before = self.random.uniform() * length;
+        let mut stretch = self.work(before);
+        self.disturbed_until = self.disturbed_until.max(self.now + self.exponential(lasts));
+        stretch.add(self.work(length - before));
+        stretch
+    }
+
+    fn pair(&mut self) -> Measured {
+        let mut order: Vec<usize> = (0..SUBJECTS).collect();
+        self.random.shuffle(&mut order);
+        let mut times = [[0.0; 2]; SUBJECTS];
+        let mut all = Stretch::default();
+        for pass in 0..2 {
+            for &subject in &order {
+                all.add(self.work(BETWEEN));
+                let turn = self.turn(subject);
+                times[subject][pass] = turn.elapsed;
+                all.add(turn);
+            }
+            order.reverse();
+        }
+        Measured {
+            pairs: vec![times],
+            stretch: all,
+        }
+    }
+
+    /// Measures a part until it is not disturbed, or for the last time.
+    fn redoing(&mut self, redoes: bool, measure: impl Fn(&mut Self) -> Measured) -> Measured {
+        let attempts = if redoes { ATTEMPTS } else { 1 };
+        let mut measured = measure(self);
+        for _ in 1..attempts {
+            if !measured.stretch.disturbance().disturbed() {
+                break;
+            }
+            measured = measure(self);
+        }
+        measured
+    }
+
+    fn point(&mut self, rule: Rule) -> Measured {
+        let mut point = Measured::default();
+        for _ in 0..PAIRS {
+            point.add(self.redoing(rule == Rule::Pair, Self::pair));
+        }
+        point
+    }
+
+    /// A block that counts. `usual_ms`: how long one takes.
+    fn block(&mut self, rule: Rule, usual_ms: Option<f64>) -> Measured {
+        let redoes = [Rule::Block, Rule::EarlyBlock].contains(&rule);
+        let mut attempt = 1;
+        loop {
+            let may_redo = redoes && attempt < ATTEMPTS;
+            let gives_up = usual_ms.filter(|_| may_redo && rule == Rule::EarlyBlock);
+            let mut block = Measured::default();
+            let mut is_lost = false;
+            for done in 1..=POINTS {
+                block.add(self.redoing(rule == Rule::Point, |host| host.point(rule)));
+                let elapsed = block.stretch.elapsed;
+                is_lost = gives_up.is_some_and(|usual_ms| {
+                    let so_far = block.stretch.disturbance();
+                    let of_block = elapsed / elapsed.max(usual_ms);
+                    (2..POINTS).contains(&done) && so_far.spread_over(of_block).disturbed()
+                });
+                if is_lost {
+                    break;
+                }
+            }
+            if !may_redo || !is_lost && !block.stretch.disturbance().disturbed() {
+                return block;
+            }
+            attempt += 1;
+        }
+    }
+}
