@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Logs: lines are counted once, requests are all counted, and pieces give what the whole gives.
+
+use crate::split_line;
+use lab_model::{LineCounts, PageKind, Watched};
+use lab_watch::analysis::changes::changes;
+use lab_watch::analysis::pareto::ranking;
+use lab_watch::analysis::week::{slots, spikes};
+use lab_watch::format::{LogFormat, find};
+use lab_watch::query::{Dialect, fold};
+use lab_watch::{FieldMap, Hints, Rules, ServerLog, Tally, TallyPart, Zone, read};
+
+/// A log of requests whose format is found from its lines.
+pub fn access_log(bytes: &[u8]) {
+    let is_text = |words: &str| !words.contains("JSON") && !is_of_statements(words);
+    check_log(bytes, &Hints::default(), is_text);
+}
+
+/// Lines of JSON, OpenTelemetry's included. The first line is a text for `--fields`; empty: there is none.
+pub fn json_log(bytes: &[u8]) {
+    let (fields, log) = split_line(bytes);
+    let fields = match std::str::from_utf8(fields) {
+        Ok("") => Ok(FieldMap::default()),
+        Ok(text) => FieldMap::new(text),
+        Err(_) => return,
+    };
+    let Ok(fields) = fields else {
+        return;
+    };
+    let hints = Hints {
+        fields,
+        ..Hints::default()
+    };
+    check_log(log, &hints, |words| !is_of_statements(words));
+}
+
+/// A log whose first line is a text for `--log-format`.
+pub fn log_format(bytes: &[u8]) {
+    let (format, log) = split_line(bytes);
+    let Ok(format) = std::str::from_utf8(format) else {
+        return;
+    };
+    let hints = Hints {
+        format: Some(format.into()),
+        zone: berlin(),
+        ..Hints::default()
+    };
+    check_log(log, &hints, |_| true);
+}
+
+/// PostgreSQL's log as text, CSV or JSON.
+pub fn postgresql_log(bytes: &[u8]) {
+    let hints = Hints {
+        zone: berlin(),
+        ..Hints::default()
+    };
+    check_log(bytes, &hints, |words| words.starts_with("PostgreSQL"));
+}
+
+/// A slow query log of MariaDB or MySQL.
+pub fn slow_log(bytes: &[u8]) {
+    let hints = Hints {
+        zone: berlin(),
+        ..Hints::default()
+    };
+    check_log(bytes, &hints, |words| words.starts_with("slow query log"));
+}
+
+/// A file of any format, compressed ones and those that are read as a whole included.
+pub fn log_file(bytes: &[u8]) {
+    let mut tally = Tally::new(Rules::default());
+    let mut log = ServerLog::new("log", &Hints::default());
+    // What was read before an error is counted.
+    let _ = read::read(bytes, &mut log, &mut tally, &mut |_| true);
+    let watched = tally.into_watched(vec![log.source], log.lines);
+    analyze(&watched);
+}
+
+/// A statement; the first byte chooses the dialect. Folding a query again changes nothing.
+pub fn sql(bytes: &[u8]) {
+    let Some((first, statement)) = bytes.split_first() else {
+        return;
+    };
+    let dialect = match first {
+        b'm' => Dialect::Mysql,
+        _ => Dialect::Postgresql,
+    };
+    let query = fold(statement, dialect);
+    assert!(query.len() <= 400, "a name of {} bytes", query.len());
+    assert!(!query.chars().any(char::is_control), "{query:?}");
+    // A name that does not show the whole query is no statement.
+    if query.len() <= 200 && !query.ends_with([']', ')']) {
+        assert_eq!(fold(query.as_bytes(), dialect), query, "folded twice");
+    }
+    let is_open = !fold(&[statement, b" zzz"].concat(), dialect).ends_with("zzz");
+    if !is_open && query.len() < 190 {
+        let spaced = [b" \n", statement, b" ;\n"].concat();
+        assert_eq!(fold(&spaced, dialect), query, "blanks matter");
+    }
+}
+
+/// What an agent counted in logs, as JSON before it is compressed.
+pub fn tally_part(bytes: &[u8]) {
+    let packed = zstd::encode_all(bytes, 1).expect("memory");
+    let Ok(part) = TallyPart::unpack(&packed) else {
+        return;
+    };
+    let again = part.pack().and_then(|packed| TallyPart::unpack(&packed));
+    let again = again.expect("what was packed is unpacked");
+    let mut tally = Tally::in_parts(Rules::default());
+    tally.merge(part);
+    tally.merge(again);
+    tally.into_watched(Vec::new(), LineCounts::default());
+}
+
+fn berlin() -> Zone {
+    Zone::named("Europe/Berlin").unwrap_or_default()
+}
+
+fn is_of_statements(words: &str) -> bool {
+    words.starts_with("PostgreSQL") || words.starts_with("slow query log")
+}
+
+/// Reads a log twice over, at once and in pieces. Logs whose format is not `expected` are left to other targets.
+fn check_log(bytes: &[u8], hints: &Hints, expected: impl Fn(&str) -> bool) {
+    let words = match find(bytes, hints) {
+        Ok(LogFormat::Lines(reader)) if expected(&reader.words) => reader.words,
+        _ => return,
+    };
+    // The last byte says how long pieces are.
+    let length = bytes.last().map_or(1, |last| usize::from(*last) % 97 + 1);
+    let (whole, lines) = read_twice(bytes, hints, bytes.len().max(1));
+    let (pieces, _) = read_twice(bytes, hints, length);
+    assert_eq!(whole, pieces, "pieces of {length} bytes");
+    check_counts(&whole, &lines, &words);
+    analyze(&whole);
+}
+
+/// Reads a log so that its format is known, and then again in pieces of this length.
+fn read_twice(bytes: &[u8], hints: &Hints, length: usize) -> (Watched, LineCounts) {
+    let mut tally = Tally::new(Rules::default());
+    let mut log = ServerLog::new("log", hints);
+    let mut read = || {
+        log.push(bytes, &mut tally)?;
+        log.begin_if_whole(&mut tally)?;
+        bytes
+            .chunks(length)
+            .try_for_each(|piece| log.push(piece, &mut tally))?;
+        log.end(&mut tally)
+    };
+    // A format that was found in the whole can be missing in its complete lines.
+    let _ = read();
+    if let Some(reader) = log.reader() {
+        reader.advice();
+        reader.assumptions();
+    }
+    let lines = log.lines;
+    let mut watched = tally.watched(vec![log.source], lines);
+    watched
+        .pages
+        .sort_by(|a, b| (a.kind as u8, &a.name).cmp(&(b.kind as u8, &b.name)));
+    (watched, lines)
+}
+
+fn check_counts(watched: &Watched, lines: &LineCounts, words: &str) {
+    let requests: u64 = watched.pages.iter().map(|page| page.requests).sum();
+    assert_eq!(requests, lines.entries, "requests of pages and in all");
+    for page in &watched.pages {
+        let name = &page.name;
+        assert!(page.timed <= page.requests, "{name}: times of no request");
+        assert!(page.errors + page.client_errors <= page.requests, "{name}");
+        assert!(page.max_ns <= page.total_ns, "{name}: the longest of all");
+        assert!(!name.chars().any(char::is_control), "{name:?}");
+    }
+    // A line of spans tells of many requests.
+    if !words.contains("OpenTelemetry") {
+        let known = lines.entries + lines.other + lines.malformed + lines.too_long + lines.cut_off;
+        assert_eq!(lines.all, known, "{lines:?}");
+    }
+}
+
+fn analyze(watched: &Watched) {
+    for kind in PageKind::ALL {
+        ranking(watched, kind);
+    }
+    slots(watched);
+    spikes(watched);
+    changes(watched);
+}
