@@ -270,7 +270,8 @@ def main() -> None:
     parser.add_argument("--cases", type=lambda text: text.split(","), default=default_cases, help="[default: counter,cache,pool]")
     parser.add_argument("--core", type=int, default=1, help="of the case, and of the tool that measures it [default: 1]")
     effort = parser.add_mutually_exclusive_group()
-    effort.add_argument("--short", dest="effort", action="store_const", const=SHORT, help="shows that all of it works: no figures")
+    effort.add_argument("--short", dest="effort", action="store_const", const=SHORT,
+                        help="builds all of it and shows that it works: no figures")
     effort.add_argument("--thorough", dest="effort", action="store_const", const=THOROUGH, help="5 rounds in place of 3")
     parser.add_argument("--lab", type=Path, default=ROOT / "benchlab", help="the lab to use [default: ./benchlab]")
     parser.add_argument("--output", type=Path, help="a file that the table is appended to")
