@@ -272,7 +272,7 @@ def main() -> None:
     effort = parser.add_mutually_exclusive_group()
     effort.add_argument("--short", dest="effort", action="store_const", const=SHORT,
                         help="builds all of it and shows that it works: no figures")
-    effort.add_argument("--thorough", dest="effort", action="store_const", const=THOROUGH, help="5 rounds in place of 3")
+    effort.add_argument("--thorough", dest="effort", action="store_const", const=THOROUGH, help="4 longer rounds in place of 2")
     parser.add_argument("--lab", type=Path, default=ROOT / "benchlab", help="the lab to use [default: ./benchlab]")
     parser.add_argument("--output", type=Path, help="a file that the table is appended to")
     parser.set_defaults(effort=USUAL)
