@@ -85,8 +85,9 @@ def load(server: Served, core: int, connections: int, seconds: float, path: str 
         before = server.cpu_s
         bench.measure([LAB, "load", server.url + path, "--connections", connections, "--for", f"{seconds:g}s", "--runs", folder,
                        "--export", export], core, limit_s=seconds + 60)
-        (cell,) = json.loads(export.read_text())["load"]["cells"]
-        return Said(cell["served"], sum(count for _, count in cell["errors"]), server.cpu_s - before)
+        rows = json.loads(export.read_text())["rows"]
+        counts = {row["metric"]["id"]: int(row["value"]["value"]) for row in rows if row["metric"]["id"] in ("served", "errors")}
+        return Said(counts["served"], counts["errors"], server.cpu_s - before)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -26,6 +26,8 @@ from profiles import LAB, Failure, Served, bench
 BASELINE = "ada-server"
 PATH = "/api"
 CONNECTIONS = 64
+HEADER = ("User-Agent: benchlab/0.1.0", "Accept: */*")
+"""The header fields that benchlab sends besides Host: parsing them is part of what a request costs."""
 POINT = ["--cases", "json", "--set", f"connections={CONNECTIONS}", "--set", "keep_alive=yes", "--set", "load=closed"]
 RUNS = {"quick": ["--quick"], "default": [], "thorough": ["--thorough"]}
 SERVERS = ("c", "ada-embedded", "ada-server", "ada-rest", "rust", "go", "node", "python",
@@ -65,7 +67,8 @@ class Load:
 def wrk(server: Served, core: int, seconds: int) -> Load:
     """A closed loop on a server."""
     before = cpu_s(server.pid)
-    command = ["taskset", "-c", str(core), "wrk", "-t1", "--timeout", "30s", f"-c{CONNECTIONS}", f"-d{seconds}s", server.url.rstrip("/") + PATH]
+    fields = [word for field in HEADER for word in ("-H", field)]
+    command = ["taskset", "-c", str(core), "wrk", "-t1", "--timeout", "30s", f"-c{CONNECTIONS}", f"-d{seconds}s", *fields, server.url.rstrip("/") + PATH]
     said = subprocess.run(command, capture_output=True, text=True, check=False, timeout=seconds + 60)
     counted = re.search(r"(\d+) requests in", said.stdout)
     if said.returncode or not counted or "Non-2xx" in said.stdout or "Socket errors" in said.stdout:
