@@ -8,7 +8,7 @@ use crate::fault::{Fault, SubjectResult};
 use crate::host_settings::HostSettings;
 use crate::link::Links;
 use crate::listing::listings;
-use crate::pilot::pilot;
+use crate::pilot::{self, pilot};
 use crate::process::{BatchResult, SubjectProcess};
 use crate::round_trips::round_trips;
 use crate::scratch::Scratch;
@@ -27,6 +27,7 @@ use lab_plan::Schedule;
 use std::collections::HashMap;
 use std::path::Path;
 use std::rc::Rc;
+use std::time::{Duration, Instant};
 
 /// Operations after which subjects are compared before anything is measured.
 const TRIAL: u64 = 3;
@@ -140,14 +141,19 @@ impl<'a> BatchWorkload<'a> {
     fn pilot_points(
         &mut self,
         run: &mut RunContext,
+        began: Instant,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<(), Stop> {
         let plan = self.plan;
+        let all = pilot::time_of_all(plan);
         let points = Schedule::new(plan.seed, u32::MAX).points(&plan.point_targets());
         let pairs = points.iter().map(|&p| participants(plan, p).count());
-        let (of, mut done) = (pairs.sum(), 0);
+        let (of, mut done) = (pairs.sum::<usize>(), 0);
+        let mut kept: HashMap<SubjectId, SubjectProcess> = HashMap::new();
         for point in points {
             let mut outcomes = Vec::new();
+            let target = plan.points[point].target;
+            kept.retain(|&subject, _| plan.subjects[subject].target == target);
             for subject in participants(plan, point) {
                 progress(Progress::Pilot {
                     subject,
@@ -155,18 +161,23 @@ impl<'a> BatchWorkload<'a> {
                     done,
                     of,
                 });
+                let left = of - done;
                 done += 1;
                 if !run.participants.takes_part(subject, point)
                     || self.pilots.contains_key(&(subject, point))
                 {
                     continue;
                 }
-                match self.pilot_one(run, subject, point)? {
-                    Ok(outcome) => outcomes.push((subject, outcome)),
+                let share = all.map(|all| pilot::share(all, began.elapsed(), left));
+                match self.pilot_one(run, (subject, point), kept.remove(&subject), share)? {
+                    Ok((outcome, process)) => {
+                        outcomes.push((subject, outcome));
+                        kept.extend(process.map(|process| (subject, process)));
+                    }
                     Err(failure) => progress(Progress::Failed(failure)),
                 }
             }
-            let baseline = plan.baseline_on(plan.points[point].target);
+            let baseline = plan.baseline_on(target);
             let majority_outcome = majority(&outcomes, baseline);
             for (subject, outcome) in outcomes {
                 if let Err(fault) = compare(majority_outcome.unwrap_or(outcome), outcome, TRIAL) {
@@ -178,18 +189,28 @@ impl<'a> BatchWorkload<'a> {
         Ok(())
     }
 
-    /// Pilots one subject at one point: the outcome of its trial.
+    /// Pilots one subject at one point, in a process of its own or in the one that its last pilot left: the outcome of its
+    /// trial, and the process if the next pilot takes it over.
     fn pilot_one(
         &mut self,
         run: &mut RunContext,
-        subject: SubjectId,
-        point: PointId,
-    ) -> Result<Result<Checked, Failure>, Stop> {
-        let mut process = match self.starting.process(subject, self.cores[0]) {
-            Ok((process, _)) => process,
+        (subject, point): (SubjectId, PointId),
+        process: Option<SubjectProcess>,
+        share: Option<Duration>,
+    ) -> Result<Result<(Checked, Option<SubjectProcess>), Failure>, Stop> {
+        let is_fresh = process.is_none();
+        let process = match process {
+            Some(mut process) => process.wake().map(|()| process),
+            None => {
+                let started = self.starting.process(subject, self.cores[0]);
+                started.map(|(process, _)| process)
+            }
+        };
+        let mut process = match process {
+            Ok(process) => process,
             Err(fault) => return Ok(Err(run.fail(fault, subject, None, None)?)),
         };
-        let trial = self.try_point(&mut process, subject, point);
+        let trial = self.try_point(&mut process, (subject, point), is_fresh, share);
         let (pilot, outcome, settings) = match trial {
             Ok(trial) => trial,
             Err(fault) => {
@@ -208,32 +229,45 @@ impl<'a> BatchWorkload<'a> {
         }
         self.pilots.insert((subject, point), pilot.clone());
         run.pilot(pilot)?;
-        match process.quit() {
-            Ok(()) => Ok(Ok(outcome)),
+        let ended = if pilot::keeps_process(process.startup_ns, share) {
+            process.freeze().map(|()| Some(process))
+        } else {
+            process.quit().map(|()| None)
+        };
+        match ended {
+            Ok(kept) => Ok(Ok((outcome, kept))),
             Err(fault) => Ok(Err(run.fail(fault, subject, Some(point), None)?)),
         }
     }
 
+    /// `is_fresh`: the process has not visited another point.
     fn try_point(
         &self,
         process: &mut SubjectProcess,
-        subject: SubjectId,
-        point: PointId,
+        (subject, point): (SubjectId, PointId),
+        is_fresh: bool,
+        share: Option<Duration>,
     ) -> SubjectResult<(Pilot, Checked, Vec<Setting>)> {
         let plan = self.plan;
         let (mut visit, settings) =
             OpenCase::begin(process, plan, (subject, point), &self.targets)?;
-        let (mut pilot, _) = pilot(process, &mut visit, plan, subject, point)?;
+        // The control does what its original does, to the letter.
+        let original = plan.subjects[subject].control_of;
+        let original = original.and_then(|original| self.pilots.get(&(original, point)));
+        let longest = original.map(|_| Duration::ZERO).or(share);
+        let (mut pilot, _) = pilot(process, &mut visit, plan, (subject, point), longest)?;
         let outcome = visit.verify(process, plan, TRIAL)?;
         visit.check_work(plan)?;
         process.close()?;
-        // The control does what its original does, to the letter.
-        if let Some(original) = plan.subjects[subject]
-            .control_of
-            .and_then(|o| self.pilots.get(&(o, point)))
-        {
+        if plan.case(point).cores == Cores::All {
+            process.keep_on(self.cores[0])?;
+        }
+        if let Some(original) = original {
             pilot.operations = original.operations;
             pilot.warmup_batches = original.warmup_batches;
+            pilot.class = original.class;
+        } else if !is_fresh {
+            self.complete_from_fresh(&mut pilot);
         }
         let round_trips = round_trips(process, plan, (subject, point), &self.targets)?;
         let hello = process.hello.args().iter().map(|(k, v)| (None, k, v));
@@ -250,6 +284,20 @@ impl<'a> BatchWorkload<'a> {
             .chain(round_trips)
             .collect();
         Ok((pilot, outcome, settings))
+    }
+
+    /// A process that has visited other points shows neither the first operation of a fresh one nor all of its warm-up,
+    /// which is that of the subject's pilots in fresh processes, of the same case if there is one.
+    fn complete_from_fresh(&self, pilot: &mut Pilot) {
+        let case = |point: PointId| self.plan.points[point].case;
+        let fresh = self.pilots.values();
+        let fresh = fresh.filter(|p| p.subject == pilot.subject && p.cold_ns > 0);
+        let (same, other): (Vec<&Pilot>, Vec<&Pilot>) =
+            fresh.partition(|p| case(p.point) == case(pilot.point));
+        let known = if same.is_empty() { other } else { same };
+        let longest = known.iter().map(|p| p.warmup_batches).max();
+        pilot.warmup_batches = pilot.warmup_batches.max(longest.unwrap_or(1));
+        pilot.cold_ns = 0;
     }
 
     /// Has a trusted subject compute what every batch must yield.
@@ -367,14 +415,19 @@ impl Workload for BatchWorkload<'_> {
         run: &mut RunContext,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<(), Stop> {
+        let began = Instant::now();
         sys::share_core(self.cores[0]);
         for (target, server) in self.servers() {
             server.keep_off(Some(self.cores[0]));
             run.service(target, server.facts())?;
         }
         self.keep_listings(run, progress)?;
-        self.pilot_points(run, progress)?;
-        self.expect_outcomes(run)
+        self.pilot_points(run, began, progress)?;
+        self.expect_outcomes(run)?;
+        if let Some(note) = pilot::overrun(self.plan, began.elapsed()) {
+            progress(Progress::Note(&note));
+        }
+        Ok(())
     }
 
     fn outcomes(&self) -> Vec<Outcome> {

@@ -7,8 +7,9 @@ use crate::visit::OpenCase;
 use lab_model::{Batch, Pilot, Plan, PointId, SubjectId, WarmUp};
 use lab_services::procfs;
 use lab_stats::warmup;
+use std::time::{Duration, Instant};
 
-/// Batches after which the pilot looks whether the subject is steady; then at twice as many, and so on.
+/// Batches after which the pilot looks whether the subject is steady; then at half as many again, and so on.
 const FIRST_LOOK: usize = 30;
 
 /// The first look at a process with helper threads: its compilers act late. (A Java subject that
@@ -29,21 +30,63 @@ const MAX_OPERATIONS: u64 = 1 << 32;
 /// The fewest batches of a pilot whose operations are long; else it ends when its time is spent.
 const MIN_BATCHES: usize = 10;
 
+/// The fewest batches of a pilot that has no time.
+const MIN_BATCHES_WITHOUT_TIME: usize = 4;
+
 /// The most batches that are tried until one lasts at least half a turn.
 const MOST_FITTINGS: u32 = 8;
 
-/// Where a turn is long because its operations run at once, a pilot has this part of its usual time.
-const SHORTER: u64 = 4;
+/// All pilots of a run with a budget take this part of it at the most, as a divisor.
+const BUDGET_PART: u32 = 10;
 
-/// Runs a point in a fresh process until it is steady or the most batches are done. Returns the pilot and its last
-/// batch.
+/// What follows the pilots, such as computing what batches must yield, has this part of their time, as a divisor.
+const RESERVE_PART: u32 = 10;
+
+/// One pilot may have so many times its share of the time that is left: others need less.
+const SHARES: u32 = 2;
+
+/// The time of all pilots of a run; `None`: as long as they need.
+pub fn time_of_all(plan: &Plan) -> Option<Duration> {
+    let all = Duration::from_nanos(plan.measure.budget_ns?) / BUDGET_PART;
+    Some(all - all / RESERVE_PART)
+}
+
+/// Says that the pilots took more than their part of the budget, where they did: each has its shortest length.
+pub fn overrun(plan: &Plan, took: Duration) -> Option<String> {
+    let budget = Duration::from_nanos(plan.measure.budget_ns?);
+    (took > budget / BUDGET_PART).then(|| {
+        format!(
+            "the pilots took {:.0} s of the {:.0} s that were asked for, more than a tenth: so many subjects and points \
+             need a longer --budget, or fewer of them can be chosen",
+            took.as_secs_f64(),
+            budget.as_secs_f64(),
+        )
+    })
+}
+
+/// The longest time of one of `left` pilots, which have `all` together, of which `spent` is over.
+pub fn share(all: Duration, spent: Duration, left: usize) -> Duration {
+    let rest = all.saturating_sub(spent);
+    (rest * SHARES / left.max(1) as u32).min(rest)
+}
+
+/// Whether a process that takes so long to start is kept for the next pilots, which have `share` each: starting another one
+/// would take most of that.
+pub fn keeps_process(startup_ns: u64, share: Option<Duration>) -> bool {
+    share.is_some_and(|share| Duration::from_nanos(startup_ns) > share / (2 * SHARES))
+}
+
+/// Runs a point until the subject is steady, the most batches are done, or `longest` is over. Returns the pilot and its last
+/// batch. What the batches did is checked whenever the pilot looks at their times, not after each: on a server a check takes
+/// longer than a batch.
 pub fn pilot(
     process: &mut SubjectProcess,
     visit: &mut OpenCase,
     plan: &Plan,
-    subject: SubjectId,
-    point: PointId,
+    (subject, point): (SubjectId, PointId),
+    longest: Option<Duration>,
 ) -> SubjectResult<(Pilot, BatchResult)> {
+    let began = Instant::now();
     let cold = visit.run(process, plan, 1)?;
     visit.check_work(plan)?;
     let mut batches = vec![batch(&cold)];
@@ -72,29 +115,41 @@ pub fn pilot(
         FIRST_LOOK
     };
     let max_batches = (plan.measure.max_warmup as usize).max(FIRST_LOOK);
+    // A subject whose compilers work beside it is not known after fewer batches.
+    let min_batches = if has_helpers {
+        FIRST_LOOK_WITH_HELPERS.min(max_batches)
+    } else {
+        MIN_BATCHES
+    };
     let mut times = Vec::new();
     let turn_ns = plan.turn_ns(point);
     let brief_ns = turn_ns.min(MAX_PILOT_BATCH_NS);
-    let is_long = turn_ns > plan.measure.turn_ns;
-    let patience_ns = max_batches as u64 * plan.measure.turn_ns / if is_long { SHORTER } else { 1 };
-    let mut spent_ns = 0;
-    while batches.len() < max_batches && (batches.len() < MIN_BATCHES || spent_ns < patience_ns) {
+    let longest_ns = plan.longest_pilot_ns(point);
+    let (mut spent_ns, mut is_cut) = (0, false);
+    while batches.len() < max_batches && (batches.len() < MIN_BATCHES || spent_ns < longest_ns) {
+        let is_late = longest.is_some_and(|longest| began.elapsed() >= longest);
+        if is_late && batches.len() >= MIN_BATCHES_WITHOUT_TIME {
+            is_cut = batches.len() < min_batches;
+            break;
+        }
         let operations = operations(&last, brief_ns);
         last = visit.run(process, plan, operations)?;
-        visit.check_work(plan)?;
         batches.push(batch(&last));
         spent_ns += last.wall_ns;
         times.push(last.wall_ns as f64 / last.operations as f64);
         if batches.len() >= next_look {
-            next_look *= 2;
+            next_look += next_look / 2;
+            visit.check_work(plan)?;
             let steady = warmup::classify(&times).steady_from;
             if steady.is_some_and(|from| from <= times.len() / 2) && !is_compiling(&batches) {
                 break;
             }
         }
     }
+    visit.check_work(plan)?;
     let classified = warmup::classify(&times);
-    let steady_from = classified.steady_from.unwrap_or(times.len());
+    let steady_from = classified.steady_from.filter(|_| !is_cut);
+    let steady_from = steady_from.unwrap_or(times.len());
     let steady = lab_stats::order::median(&times[steady_from.min(times.len() * 3 / 4)..]);
     let operations = (turn_ns as f64 / steady.unwrap_or(1.0).max(1e-3)) as u64;
     let last = fitting(process, visit, plan, (turn_ns, operations), &mut batches)?;
@@ -104,7 +159,11 @@ pub fn pilot(
         point,
         operations: last.operations,
         warmup_batches: (warmup as u32).max(1),
-        class: classified.class,
+        class: if is_cut {
+            WarmUp::NoSteadyState
+        } else {
+            classified.class
+        },
         cold_ns,
         batches,
         ages: Vec::new(),
@@ -157,5 +216,52 @@ fn batch(result: &BatchResult) -> Batch {
         wall_ns: result.wall_ns,
         cpu_ns: result.cpu_ns,
         server_cpu_ns: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    /// How long all pilots take, where each needs so much, and how many of them were cut.
+    fn take(all: Duration, needs: &[Duration]) -> (Duration, usize) {
+        let (mut spent, mut cut) = (Duration::ZERO, 0);
+        for (done, &need) in needs.iter().enumerate() {
+            let longest = share(all, spent, needs.len() - done);
+            cut += usize::from(need > longest);
+            spent += need.min(longest);
+        }
+        (spent, cut)
+    }
+
+    #[test]
+    fn pilots_never_take_more_than_their_part() {
+        for seconds in [1, 7, 30, 60] {
+            let all = SECOND * seconds;
+            for need in [5, 50, 500, 5000].map(Duration::from_millis) {
+                let (spent, cut) = take(all, &[need; 264]);
+                assert!(spent <= all, "{all:?} {need:?} {spent:?}");
+                assert_eq!(cut == 0, need * 264 <= all, "{all:?} {need:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_pilot_has_the_time_of_short_ones() {
+        let needs: Vec<Duration> = (0..264)
+            .map(|i| Duration::from_millis(if i % 8 == 0 { 350 } else { 60 }))
+            .collect();
+        assert_eq!(take(SECOND * 60, &needs).1, 0);
+    }
+
+    #[test]
+    fn processes_are_kept_only_where_starting_them_takes_most_of_the_time() {
+        let ms = |ms: u64| ms * 1_000_000;
+        let share = Some(Duration::from_millis(480));
+        assert!(!keeps_process(ms(2), share) && !keeps_process(ms(100), share));
+        assert!(keeps_process(ms(150), share));
+        assert!(!keeps_process(ms(5000), None));
     }
 }

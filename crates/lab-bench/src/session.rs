@@ -120,6 +120,10 @@ impl<'a> Session<'a> {
             self.context.writer.metric(&metric)?;
         }
         self.executor.prepare(&mut self.context, on_progress)?;
+        let earlier_ns = self.context.run.pilots_ns.unwrap_or(0);
+        let pilots_ns = earlier_ns + self.executor.machine().now_ns() - began_ns;
+        self.context.writer.pilots_time(pilots_ns)?;
+        self.context.run.pilots_ns = Some(pilots_ns);
         let earlier_ns: u64 = self.context.run.blocks.iter().map(|b| b.duration_ns).sum();
         let earlier_ns = earlier_ns / u64::from(self.executor.at_once());
         loop {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a run is to do: subjects, cases and their points, and how they are measured.
 
-use crate::{LINK, Load, Metric, PointId, PointLoad, Serving, Shape, SubjectId, TargetId};
+use crate::{LINK, Load, Metric, Pilot, PointId, PointLoad, Serving, Shape, SubjectId, TargetId};
 use serde::{Deserialize, Serialize};
 
 /// The parameter that names the faults which the lab makes.
@@ -459,6 +459,23 @@ impl Plan {
         let rate = self.case(point).rate?;
         let operations = self.turn_ns(point).saturating_mul(rate) / 1_000_000_000;
         Some(operations.max(1))
+    }
+
+    /// The longest time, ns, that the batches of a pilot at a point take together, where the run's budget allows it.
+    pub fn longest_pilot_ns(&self, point: PointId) -> u64 {
+        let all_ns = u64::from(self.measure.max_warmup) * self.measure.turn_ns;
+        // Where turns are long because their operations run at once.
+        let is_long = self.turn_ns(point) > self.measure.turn_ns;
+        if is_long { all_ns / 4 } else { all_ns }
+    }
+
+    /// Whether a pilot without a steady state ended for the time of the run: else it has most batches or the longest time.
+    pub fn is_cut_short(&self, pilot: &Pilot) -> bool {
+        let spent_ns: u64 = pilot.batches.iter().map(|b| b.wall_ns).sum();
+        let has_budget = matches!(self.work, Work::Batches) && self.measure.budget_ns.is_some();
+        has_budget
+            && pilot.batches.len() < self.measure.max_warmup as usize
+            && spent_ns < self.longest_pilot_ns(pilot.point)
     }
 
     /// What answers the question of a run of batches: the time of an operation, or where operations are due at a

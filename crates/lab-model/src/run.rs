@@ -37,6 +37,8 @@ pub struct Run {
     pub log: Vec<LogLine>,
     /// What the lab itself used: CPU time in ns and peak resident memory in bytes.
     pub lab_cost: Option<(u64, u64)>,
+    /// How long its pilots took, ns: all that came between the start of the run and its blocks. `None`: it had none.
+    pub pilots_ns: Option<u64>,
     /// Figures taken over from other tools' files; they have no intervals.
     pub imports: Vec<Imported>,
     /// The servers that its subjects used.

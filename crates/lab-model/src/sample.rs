@@ -253,7 +253,8 @@ pub struct Pilot {
     pub ages: Vec<Age>,
 }
 
-/// The age of a server, counted from the first request that it was sent.
+/// The age of a server, counted from the first request that it was sent; of other subjects, whose operations are its
+/// requests, from the first operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Age {
     /// Requests that it has served.
@@ -264,7 +265,7 @@ pub struct Age {
     pub wall_ns: u64,
     /// Requests that the baseline served at the same speed of the machine: right after the batch. 0: it was not loaded.
     pub baseline_requests: u64,
-    /// The baseline's CPU time for them.
+    /// What they cost the baseline, ns: CPU time of a server, wall time of batches.
     pub baseline_cpu_ns: u64,
 }
 

@@ -313,6 +313,7 @@ fn read_run(file: &Arc<OpenFile>, name: String) -> rusqlite::Result<Run> {
         log: records(db)?,
         services: services(db)?,
         lab_cost: cpu.zip(memory),
+        pilots_ns: meta(db, "pilots_ns")?,
         imports: rows(db, "SELECT json FROM import ORDER BY id", |r| {
             json::<Imported>(&r.get::<_, String>(0)?)
         })?,

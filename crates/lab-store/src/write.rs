@@ -382,6 +382,11 @@ impl RunWriter {
         self.in_transaction(|| crate::watched::write(&self.db, watched).map_err(|e| self.error(e)))
     }
 
+    /// Keeps how long the pilots took, ns.
+    pub fn pilots_time(&self, pilots_ns: u64) -> Result<()> {
+        self.set("pilots_ns", pilots_ns)
+    }
+
     /// Ends the run and makes its file one plain file, unless somebody is reading it: then it stays
     /// in WAL mode, which is just as complete.
     pub fn finish(mut self, ending: Option<Ending>, lab_cost: Option<(u64, u64)>) -> Result<()> {

@@ -7,6 +7,7 @@
 use super::proof::Proven;
 use super::running_server::{RunningServer, ServerSetup};
 use crate::fault::SubjectResult;
+use crate::pilot::share;
 use lab_load::Engine;
 use lab_model::{Age, Batch, Pilot, Plan, PointId, WarmUp};
 use lab_stats::order;
@@ -66,8 +67,6 @@ const TOLD_PART: u32 = 4;
 
 /// All pilots of a run with a budget take about this part of it, as a divisor.
 const PILOTS_PART: u32 = 3;
-/// One may have so many times its share of what is left.
-const SHARES: u32 = 2;
 /// The least that each has.
 const MIN_PILOT: Duration = Duration::from_secs(3);
 
@@ -94,9 +93,8 @@ pub fn max_length(plan: &Plan, spent: Duration, left: usize) -> Duration {
     let Some(budget_ns) = plan.measure.budget_ns else {
         return most(plan);
     };
-    let all_left = (Duration::from_nanos(budget_ns) / PILOTS_PART).saturating_sub(spent);
-    let share = all_left * SHARES / left.max(1) as u32;
-    share.min(all_left).max(MIN_PILOT).min(most(plan))
+    let all = Duration::from_nanos(budget_ns) / PILOTS_PART;
+    share(all, spent, left).max(MIN_PILOT).min(most(plan))
 }
 
 /// The baseline's server, which shows how fast the machine is.

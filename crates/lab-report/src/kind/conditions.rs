@@ -196,7 +196,10 @@ fn warm_up(scope: &Scope) -> Table {
         let Some(pilot) = mine.find(|p| (p.subject, p.point) == (subject, point)) else {
             return NONE.into();
         };
-        let first = Quantity::exact(pilot.cold_ns as f64, unit.clone());
+        let first = match pilot.cold_ns {
+            0 => Cell::from("not measured"),
+            ns => Cell::from(Quantity::exact(ns as f64, unit.clone())),
+        };
         let (word, tone) = class(pilot.class);
         let is_cut = matches!(scope.plan.work, Work::Batches) && pilot.is_cut();
         let (cut, tone) = if is_cut {
@@ -207,11 +210,11 @@ fn warm_up(scope: &Scope) -> Table {
         } else {
             (String::new(), tone)
         };
-        Cell::from(first).noted(format!("{word}{cut}")).toned(tone)
+        first.noted(format!("{word}{cut}")).toned(tone)
     });
     table.caption = format!(
-        "The first {} of a fresh process, a single reading, and how its batches went on. A warm-up that is cut ended \
-         before the pilot's batches were steady.",
+        "The first {} of a fresh process, a single reading, and how its batches went on. It is not measured where the pilots \
+         had no time to start a process for each point. A warm-up that is cut ended before the pilot's batches were steady.",
         scope.words.operation
     );
     table

@@ -51,6 +51,7 @@ pub fn section(measured: &Measured, sentences: Vec<String>) -> Section {
     let mut section = Section::folded("How it was measured");
     sentences.into_iter().for_each(|text| section.text(text));
     section.text(ratios(measured));
+    section.text(pilots(measured.run));
     section.text(redone(measured));
     section.text(lab_cost(measured.run));
     section.text(format!(
@@ -78,6 +79,20 @@ fn ratios(measured: &Measured) -> String {
         say::percent(measured.results.level),
         say::percent(measured.results.margin),
     )
+}
+
+/// The part of the time that was not spent on blocks.
+fn pilots(run: &Run) -> String {
+    let Some(pilots_ns) = run.pilots_ns.filter(|_| !run.pilots.is_empty()) else {
+        return String::new();
+    };
+    let took = format!("The pilots took {}", say::time(pilots_ns));
+    let blocks_ns: u64 = run.blocks.iter().map(|b| b.duration_ns).sum();
+    if blocks_ns == 0 || !run.agents.is_empty() {
+        return format!("{took}.");
+    }
+    let share = pilots_ns as f64 / (pilots_ns + blocks_ns) as f64;
+    format!("{took}, {} of the time of the run.", say::percent(share))
 }
 
 fn redone(measured: &Measured) -> String {

@@ -211,9 +211,11 @@ fn times(
     let mut pilots = basis.run.pilots.iter();
     let pilot = pilots.find(|p| (p.subject, p.point) == place);
     if let Some(pilot) = pilot {
-        // The cold time is the pilot's, so it comes from 0 blocks.
-        let cold = Value::Reading(pilot.cold_ns as f64);
-        levels.push(key(subject, point, &Metric::COLD), 0, cold);
+        // The cold time is the pilot's, so it comes from 0 blocks. One whose process was not fresh has none.
+        if pilot.cold_ns > 0 {
+            let cold = Value::Reading(pilot.cold_ns as f64);
+            levels.push(key(subject, point, &Metric::COLD), 0, cold);
+        }
         results.warm_ups.push((subject, point, pilot.class));
     }
     let plan = basis.plan;

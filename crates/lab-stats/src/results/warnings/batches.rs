@@ -221,7 +221,8 @@ fn no_steady_state(run: &Run, plan: &Plan) -> Vec<Warning> {
     if plan.commands().is_some() {
         return Vec::new();
     }
-    let mut by_subject: BTreeMap<SubjectId, Vec<PointId>> = BTreeMap::new();
+    // By subject, and whether the run had no time for its pilots.
+    let mut by_subject: BTreeMap<(SubjectId, bool), Vec<PointId>> = BTreeMap::new();
     for pilot in run
         .pilots
         .iter()
@@ -229,18 +230,24 @@ fn no_steady_state(run: &Run, plan: &Plan) -> Vec<Warning> {
     {
         if pilot.subject < plan.subjects.len() && pilot.point < plan.points.len() {
             by_subject
-                .entry(pilot.subject)
+                .entry((pilot.subject, plan.is_cut_short(pilot)))
                 .or_default()
                 .push(pilot.point);
         }
     }
-    let warning = |(subject, points): (SubjectId, Vec<PointId>)| {
-        let text = format!(
-            "{} was still changing at the end of the pilot at {}: its figures hold for a process \
-             of that age.",
-            plan.subjects[subject].name,
-            list(points.iter().map(|&point| label(plan, point))),
-        );
+    let warning = |((subject, is_cut_short), points): ((SubjectId, bool), Vec<PointId>)| {
+        let name = &plan.subjects[subject].name;
+        let places = list(points.iter().map(|&point| label(plan, point)));
+        let text = if is_cut_short {
+            format!(
+                "The time of this run was too short to see whether {name} was steady at {places}: its figures hold for a \
+                 process that is hardly warmed up. Give the run more time, or fewer points."
+            )
+        } else {
+            format!(
+                "{name} was still changing at the end of the pilot at {places}: its figures hold for a process of that age."
+            )
+        };
         let places = points.iter().map(|&point| (subject, Some(point)));
         Warning::about(WarningKind::NoSteadyState, text, places)
     };
