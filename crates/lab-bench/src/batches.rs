@@ -19,6 +19,7 @@ use crate::sys;
 use crate::target::TargetMaker;
 use crate::visit::OpenCase;
 use crate::workload::{Done, Opening, Turn, TurnResult, Workload};
+use crate::yardstick::Yardstick;
 use lab_model::{
     Batch, Cores, Failure, Injection, Latencies, Metric, Outcome, Pilot, Plan, PointId, Reading,
     Run, Sample, Setting, SubjectId, TargetId, TargetKind, Timeline,
@@ -33,7 +34,7 @@ use std::time::{Duration, Instant};
 const TRIAL: u64 = 3;
 
 /// The part of a batch that follows the waking and is not recorded.
-const LEAD_IN: u64 = 10;
+pub(crate) const LEAD_IN: u64 = 10;
 
 /// The part of its warm-up that a process needs when it has visited another point of the case.
 const WARM_UP_AGAIN: u32 = 4;
@@ -154,7 +155,12 @@ impl<'a> BatchWorkload<'a> {
             let mut outcomes = Vec::new();
             let target = plan.points[point].target;
             kept.retain(|&subject, _| plan.subjects[subject].target == target);
-            for subject in participants(plan, point) {
+            let baseline = plan.baseline_on(target);
+            let mut subjects: Vec<SubjectId> = participants(plan, point).collect();
+            // The others take turns with the baseline, which has had its pilot then.
+            subjects.sort_by_key(|&subject| subject != baseline);
+            let mut yardstick = None;
+            for subject in subjects {
                 progress(Progress::Pilot {
                     subject,
                     point,
@@ -169,7 +175,14 @@ impl<'a> BatchWorkload<'a> {
                     continue;
                 }
                 let share = all.map(|all| pilot::share(all, began.elapsed(), left));
-                match self.pilot_one(run, (subject, point), kept.remove(&subject), share)? {
+                let has_turns = subject != baseline && plan.subjects[subject].control_of.is_none();
+                if has_turns && yardstick.is_none() && self.has_yardstick(run, baseline, point) {
+                    let process = kept.remove(&baseline);
+                    yardstick = self.yardstick(run, (baseline, point), process)?;
+                }
+                let beside = yardstick.as_mut().filter(|_| has_turns);
+                let process = kept.remove(&subject);
+                match self.pilot_one(run, (subject, point), process, share, beside)? {
                     Ok((outcome, process)) => {
                         outcomes.push((subject, outcome));
                         kept.extend(process.map(|process| (subject, process)));
@@ -177,7 +190,14 @@ impl<'a> BatchWorkload<'a> {
                     Err(failure) => progress(Progress::Failed(failure)),
                 }
             }
-            let baseline = plan.baseline_on(target);
+            let process = yardstick.and_then(Yardstick::close);
+            if let Some(process) = process.or_else(|| kept.remove(&baseline)) {
+                let share = all.map(|all| pilot::share(all, began.elapsed(), of - done));
+                match end_or_keep(process, share) {
+                    Ok(process) => kept.extend(process.map(|process| (baseline, process))),
+                    Err(fault) => drop(run.fail(fault, baseline, Some(point), None)?),
+                }
+            }
             let majority_outcome = majority(&outcomes, baseline);
             for (subject, outcome) in outcomes {
                 if let Err(fault) = compare(majority_outcome.unwrap_or(outcome), outcome, TRIAL) {
@@ -189,6 +209,48 @@ impl<'a> BatchWorkload<'a> {
         Ok(())
     }
 
+    /// Whether others take turns with the baseline at a point: where their times are compared, and no fault is made in them.
+    fn has_yardstick(&self, run: &RunContext, baseline: SubjectId, point: PointId) -> bool {
+        let plan = self.plan;
+        self.pilots.contains_key(&(baseline, point))
+            && run.participants.takes_part(baseline, point)
+            && plan.fixed_operations(point).is_none()
+            && plan.injection(point).is_none()
+            && !plan.case(point).uncompared
+    }
+
+    /// The baseline with a point open, warm: in the process of its pilot if that is left.
+    fn yardstick(
+        &self,
+        run: &mut RunContext,
+        (baseline, point): (SubjectId, PointId),
+        process: Option<SubjectProcess>,
+    ) -> Result<Option<Yardstick>, Stop> {
+        let pilot = &self.pilots[&(baseline, point)];
+        let part = if process.is_some() { WARM_UP_AGAIN } else { 1 };
+        let process = match process {
+            Some(process) => Ok(process),
+            None => {
+                let started = self.starting.process(baseline, self.cores[0]);
+                started.map(|(process, _)| process)
+            }
+        };
+        let batches = pilot.warmup_batches.div_ceil(part);
+        let batches = batches.min(pilot.most_warm_up());
+        let opened = process.and_then(|mut process| {
+            let visit = self.warming(pilot).visit(&mut process, batches)?;
+            Ok(Yardstick::new(process, visit, pilot.operations))
+        });
+        match opened {
+            Ok(yardstick) => Ok(Some(yardstick)),
+            Err(fault) => {
+                let fault = self.attribute(fault, point);
+                drop(run.fail(fault, baseline, Some(point), None)?);
+                Ok(None)
+            }
+        }
+    }
+
     /// Pilots one subject at one point, in a process of its own or in the one that its last pilot left: the outcome of its
     /// trial, and the process if the next pilot takes it over.
     fn pilot_one(
@@ -197,6 +259,7 @@ impl<'a> BatchWorkload<'a> {
         (subject, point): (SubjectId, PointId),
         process: Option<SubjectProcess>,
         share: Option<Duration>,
+        yardstick: Option<&mut Yardstick>,
     ) -> Result<Result<(Checked, Option<SubjectProcess>), Failure>, Stop> {
         let is_fresh = process.is_none();
         let process = match process {
@@ -210,7 +273,7 @@ impl<'a> BatchWorkload<'a> {
             Ok(process) => process,
             Err(fault) => return Ok(Err(run.fail(fault, subject, None, None)?)),
         };
-        let trial = self.try_point(&mut process, (subject, point), is_fresh, share);
+        let trial = self.try_point(&mut process, (subject, point), is_fresh, share, yardstick);
         let (pilot, outcome, settings) = match trial {
             Ok(trial) => trial,
             Err(fault) => {
@@ -229,10 +292,12 @@ impl<'a> BatchWorkload<'a> {
         }
         self.pilots.insert((subject, point), pilot.clone());
         run.pilot(pilot)?;
-        let ended = if pilot::keeps_process(process.startup_ns, share) {
+        let is_baseline = subject == self.plan.baseline_on(self.plan.points[point].target);
+        let ended = if is_baseline {
+            // The others take turns with it.
             process.freeze().map(|()| Some(process))
         } else {
-            process.quit().map(|()| None)
+            end_or_keep(process, share)
         };
         match ended {
             Ok(kept) => Ok(Ok((outcome, kept))),
@@ -247,6 +312,7 @@ impl<'a> BatchWorkload<'a> {
         (subject, point): (SubjectId, PointId),
         is_fresh: bool,
         share: Option<Duration>,
+        yardstick: Option<&mut Yardstick>,
     ) -> SubjectResult<(Pilot, Checked, Vec<Setting>)> {
         let plan = self.plan;
         let (mut visit, settings) =
@@ -256,6 +322,9 @@ impl<'a> BatchWorkload<'a> {
         let original = original.and_then(|original| self.pilots.get(&(original, point)));
         let longest = original.map(|_| Duration::ZERO).or(share);
         let (mut pilot, _) = pilot(process, &mut visit, plan, (subject, point), longest)?;
+        if let Some(yardstick) = yardstick {
+            yardstick.compare(plan, process, &mut visit, &mut pilot, longest)?;
+        }
         let outcome = visit.verify(process, plan, TRIAL)?;
         visit.check_work(plan)?;
         process.close()?;
@@ -377,6 +446,20 @@ pub fn targets(
         )?)),
     };
     plan.targets.iter().enumerate().map(target).collect()
+}
+
+/// Ends the process of a pilot, or leaves it frozen for the next one, which has `share`.
+fn end_or_keep(
+    mut process: SubjectProcess,
+    share: Option<Duration>,
+) -> SubjectResult<Option<SubjectProcess>> {
+    process.wake()?;
+    if pilot::keeps_process(process.startup_ns, share) {
+        process.freeze()?;
+        return Ok(Some(process));
+    }
+    process.quit()?;
+    Ok(None)
 }
 
 /// A folder in each place.

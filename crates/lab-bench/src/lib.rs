@@ -56,6 +56,7 @@ mod valgrind;
 mod visit;
 mod workload;
 mod worktree;
+mod yardstick;
 
 pub use batches::BatchWorkload;
 pub use build::{BuildStep, Builder, Unready, in_path};

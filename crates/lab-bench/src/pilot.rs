@@ -4,7 +4,7 @@
 use crate::fault::SubjectResult;
 use crate::process::{BatchResult, SubjectProcess, connection_lost};
 use crate::visit::OpenCase;
-use lab_model::{Batch, Pilot, Plan, PointId, SubjectId, WarmUp};
+use lab_model::{Batch, Check, Pilot, Plan, PointId, SubjectId, WarmUp};
 use lab_services::procfs;
 use lab_stats::warmup;
 use std::time::{Duration, Instant};
@@ -32,6 +32,9 @@ const MIN_BATCHES: usize = 10;
 
 /// The fewest batches of a pilot that has no time.
 const MIN_BATCHES_WITHOUT_TIME: usize = 4;
+
+/// So many batches are checked together. On a server a check takes longer than a batch.
+const CHECKED_TOGETHER: usize = 16;
 
 /// The most batches that are tried until one lasts at least half a turn.
 const MOST_FITTINGS: u32 = 8;
@@ -77,8 +80,7 @@ pub fn keeps_process(startup_ns: u64, share: Option<Duration>) -> bool {
 }
 
 /// Runs a point until the subject is steady, the most batches are done, or `longest` is over. Returns the pilot and its last
-/// batch. What the batches did is checked whenever the pilot looks at their times, not after each: on a server a check takes
-/// longer than a batch.
+/// batch.
 pub fn pilot(
     process: &mut SubjectProcess,
     visit: &mut OpenCase,
@@ -125,6 +127,7 @@ pub fn pilot(
     let turn_ns = plan.turn_ns(point);
     let brief_ns = turn_ns.min(MAX_PILOT_BATCH_NS);
     let longest_ns = plan.longest_pilot_ns(point);
+    let checks_each = plan.case(point).check == Check::Opens;
     let (mut spent_ns, mut is_cut) = (0, false);
     while batches.len() < max_batches && (batches.len() < MIN_BATCHES || spent_ns < longest_ns) {
         let is_late = longest.is_some_and(|longest| began.elapsed() >= longest);
@@ -137,9 +140,12 @@ pub fn pilot(
         batches.push(batch(&last));
         spent_ns += last.wall_ns;
         times.push(last.wall_ns as f64 / last.operations as f64);
+        // The system's queue of openings is short.
+        if checks_each || batches.len().is_multiple_of(CHECKED_TOGETHER) {
+            visit.check_work(plan)?;
+        }
         if batches.len() >= next_look {
             next_look += next_look / 2;
-            visit.check_work(plan)?;
             let steady = warmup::classify(&times).steady_from;
             if steady.is_some_and(|from| from <= times.len() / 2) && !is_compiling(&batches) {
                 break;

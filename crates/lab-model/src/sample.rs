@@ -272,7 +272,7 @@ pub struct Age {
 impl Pilot {
     /// The warm-up for a point takes no longer than about this, so that operations of a tenth of a second do not
     /// take minutes.
-    pub const MOST_WARM_UP_NS: u64 = 300_000_000;
+    pub const MOST_WARM_UP_NS: u64 = 500_000_000;
 
     /// The most batches that a warm-up of that length has.
     pub fn most_warm_up(&self) -> u32 {

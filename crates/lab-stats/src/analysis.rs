@@ -140,6 +140,6 @@ pub enum RefusalKind {
     WithoutBaseline,
     /// The runs of the two did not all end with one exit status.
     ExitStatus,
-    /// A server was not at its steady level: the sentence is a verb phrase.
+    /// It was not at its steady level: the sentence is a verb phrase.
     NotSteady,
 }

@@ -47,6 +47,7 @@ pub mod steady;
 pub mod stopping;
 pub mod sweeps;
 pub mod table;
+mod turn_levels;
 mod usage;
 pub mod usl;
 pub mod verdict;

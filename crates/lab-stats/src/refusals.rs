@@ -14,6 +14,10 @@ pub fn refusals(run: &Run, plan: &Plan) -> Vec<Refusal> {
     reasons.extend(without_baseline(run, plan));
     reasons.extend(different_settings(run, plan));
     reasons.extend(different_exits(run, plan));
+    let not_steady = crate::turn_levels::refusals(run, plan).into_iter();
+    let is_new = |r: &Refusal| !refused(&reasons, r.subject, r.point.unwrap_or(usize::MAX));
+    let not_steady: Vec<Refusal> = not_steady.filter(is_new).collect();
+    reasons.extend(not_steady);
     reasons.sort_by_key(|reason| (reason.subject, reason.point));
     gathered(reasons, plan)
 }

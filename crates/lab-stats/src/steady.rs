@@ -6,7 +6,7 @@
 //! which the pilot ended, and a server whose level still falls within that stretch is not steady yet.
 
 use crate::{order, warmup};
-use lab_model::{Age, Batch, Pilot};
+use lab_model::{Age, Batch, Pilot, WarmUp};
 
 /// What an added change point costs: this × ln(rounds), in units of the noise's variance.
 const PENALTY: f64 = 6.0;
@@ -15,6 +15,8 @@ const MIN_STRETCH: usize = 4;
 /// A server is steady after at least so many rounds of one level, and a third of all its requests at that level.
 const MIN_STEADY_ROUNDS: usize = 10;
 const STEADY_FRACTION: f64 = 1.0 / 3.0;
+/// The fewest turns beside the baseline that show the level of a subject in batches.
+pub const MIN_PAIRS: usize = 4;
 /// Levels within this of each other, in logarithms, are the same level.
 const SAME_LEVEL: f64 = 0.03;
 /// The least scale of noise, in logarithms.
@@ -44,6 +46,42 @@ pub fn steady(pilot: &Pilot) -> Option<Steady> {
     steady_rounds(&pilot.batches, &pilot.ages)
 }
 
+/// The level of a subject that works in batches: of the time of an operation in the turns that its pilot took with the
+/// baseline, which are its last ones. `None`: they are too few. It was reached if the batches before were steady.
+pub fn steady_batches(pilot: &Pilot) -> Option<Steady> {
+    let turns = pilot.ages.len();
+    let first = pilot.batches.len().checked_sub(turns)?;
+    if turns < MIN_PAIRS || !has_baseline(&pilot.ages) {
+        return None;
+    }
+    let turns = pilot.batches[first..].iter().zip(&pilot.ages);
+    let logs = turns.map(|(batch, age)| {
+        let own = cost(batch.wall_ns, batch.operations);
+        (own / cost(age.baseline_cpu_ns, age.baseline_requests)).ln()
+    });
+    let logs: Vec<f64> = logs.collect();
+    let stretch = &logs[level_start(&logs)..];
+    let costs = pilot.batches[first..].iter();
+    let costs = costs.map(|b| cost(b.wall_ns, b.operations));
+    let last = pilot.batches.last()?;
+    let from = match pilot.class {
+        WarmUp::Flat => 0,
+        _ => u64::from(pilot.warmup_batches),
+    };
+    Some(Steady {
+        cost_ns: median(costs.collect())?,
+        ratio: Some(order::median(stretch)?.exp()),
+        error: level_error(stretch, order::scatter_of_steps(&logs).max(MIN_NOISE)),
+        from: from as usize,
+        age: Age {
+            requests: from * last.operations,
+            wall_ns: from * last.wall_ns,
+            ..Age::default()
+        },
+        reached: pilot.class != WarmUp::NoSteadyState,
+    })
+}
+
 /// The level at the end of some rounds and their ages.
 pub fn steady_rounds(batches: &[Batch], ages: &[Age]) -> Option<Steady> {
     let rounds = batches.len().min(ages.len());
@@ -64,7 +102,7 @@ pub fn steady_rounds(batches: &[Batch], ages: &[Age]) -> Option<Steady> {
     Some(Steady {
         cost_ns: cost,
         ratio: has_baseline(ages).then(|| median(stretch.to_vec()).map_or(1.0, f64::exp)),
-        error: noise * (std::f64::consts::FRAC_PI_2 / stretch.len() as f64).sqrt(),
+        error: level_error(stretch, noise),
         from,
         age,
         reached: is_long && !still_falls(stretch, noise),
@@ -100,6 +138,11 @@ pub fn cost_of_first(pilot: &Pilot, requests: u64) -> Option<f64> {
     let part = (requests - before.requests) as f64 / span;
     let cpu_ns = before.cpu_ns as f64 + part * (after.cpu_ns - before.cpu_ns) as f64;
     Some(cpu_ns / requests as f64)
+}
+
+/// The standard error of the median of a stretch.
+fn level_error(stretch: &[f64], noise: f64) -> f64 {
+    noise * (std::f64::consts::FRAC_PI_2 / stretch.len().max(1) as f64).sqrt()
 }
 
 fn has_baseline(ages: &[Age]) -> bool {

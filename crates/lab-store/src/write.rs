@@ -264,7 +264,9 @@ impl RunWriter {
                 ],
             )?;
             for (position, b) in p.batches.iter().enumerate() {
-                let age = p.ages.get(position);
+                // Of batches only the last ones have ages.
+                let first = p.batches.len().saturating_sub(p.ages.len());
+                let age = position.checked_sub(first).and_then(|at| p.ages.get(at));
                 let row = params![
                     p.subject,
                     p.point,

@@ -6,8 +6,8 @@ use lab_bench::{
     RunContext, Session, Stop, Turn, TurnRecord, TurnResult, Workload,
 };
 use lab_model::{
-    Batch, BlockState, Case, Disturbance, Ending, Failure, Measure, Plan, Point, PointId, Reading,
-    Run, Sample, Subject, SubjectId,
+    Batch, BlockState, Case, Disturbance, Ending, Failure, Measure, Pilot, Plan, Point, PointId,
+    Reading, Run, Sample, Subject, SubjectId,
 };
 use lab_store::RunWriter;
 use std::cell::{Cell, RefCell};
@@ -124,6 +124,8 @@ pub struct Fake<'a> {
     pub restorable: bool,
     pub redoes_blocks: bool,
     pub metrics: Vec<lab_model::Metric>,
+    /// What its pilots found.
+    pub pilots: Vec<Pilot>,
     /// The block that is measured.
     pub block: u32,
     /// So many blocks are served by one set of processes; `None`: each has its own.
@@ -143,6 +145,7 @@ impl<'a> Fake<'a> {
             restorable: true,
             redoes_blocks: true,
             metrics: Vec::new(),
+            pilots: Vec::new(),
             block: 0,
             blocks_of_set: None,
             set: (0, u32::MAX, false),
@@ -165,8 +168,11 @@ impl Workload for Fake<'_> {
         self.metrics.clone()
     }
 
-    fn prepare(&mut self, _: &mut RunContext, _: &mut dyn FnMut(Progress)) -> Result<(), Stop> {
+    fn prepare(&mut self, run: &mut RunContext, _: &mut dyn FnMut(Progress)) -> Result<(), Stop> {
         self.journal.step(BuildStep::Prepare);
+        for pilot in self.pilots.drain(..) {
+            run.pilot(pilot)?;
+        }
         Ok(())
     }
 

@@ -2,6 +2,7 @@
 //! The driver of blocks with workloads, a clock and a host of the tests' own: no processes, no waiting.
 
 mod fake;
+mod levels;
 mod load;
 mod new_kind;
 mod process_sets;

@@ -212,9 +212,14 @@ fn warm_up(scope: &Scope) -> Table {
         };
         first.noted(format!("{word}{cut}")).toned(tone)
     });
+    let not_measured = if pilots.iter().any(|pilot| pilot.cold_ns == 0) {
+        " It is not measured where the pilots had no time to start a process for each point."
+    } else {
+        ""
+    };
     table.caption = format!(
-        "The first {} of a fresh process, a single reading, and how its batches went on. It is not measured where the pilots \
-         had no time to start a process for each point. A warm-up that is cut ended before the pilot's batches were steady.",
+        "The first {} of a fresh process, a single reading, and how its batches went on. A warm-up that is cut ended \
+         before the pilot's batches were steady.{not_measured}",
         scope.words.operation
     );
     table

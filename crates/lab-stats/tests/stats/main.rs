@@ -28,5 +28,6 @@ mod simulator;
 mod tables;
 mod tails;
 mod targets;
+mod turn_levels;
 mod two_loads;
 mod two_runs;

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+//! How often the turns of batches are said to be off the steady level of their pilots, where they are not, and how often
+//! where they are. `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats turn_levels::` writes the table of
+//! `docs/statistics.md`.
+
+use crate::documents::{self, percent};
+use crate::simulator::{Random, block, empty_run, most_by_chance, sample, subject};
+use lab_model::*;
+use lab_stats::analysis::RefusalKind;
+use lab_stats::refusals::refusals;
+
+/// Scatter of a turn of 1 ms, as its neighbour sees it.
+const TURN: f64 = 0.05;
+/// Turns of a pilot.
+const PILOT_TURNS: usize = 8;
+/// A block has one mirrored pair of passes, which scatters as little as four of single turns.
+const PAIRS: u32 = 1;
+const TURN_OF_BLOCK: f64 = TURN / 2.0;
+
+#[derive(Clone, Copy)]
+struct World {
+    name: &'static str,
+    /// Luck of a process at a point: standard deviation of its logarithm.
+    luck: f64,
+    tails: Tails,
+    /// How much slower the machine is in the blocks than in the pilot, as a logarithm; blocks differ by as much.
+    drift: f64,
+}
+
+#[derive(Clone, Copy)]
+enum Tails {
+    Normal,
+    /// Student's t with 2 degrees of freedom.
+    Heavy,
+    /// One process of 20 has 8 standard deviations more.
+    Outlying,
+    /// One subject of three has five times the scatter: a collector.
+    Collector,
+}
+
+impl World {
+    fn luck(&self, subject: usize, random: &mut Random) -> f64 {
+        let normal = self.luck * random.normal();
+        match self.tails {
+            Tails::Normal => normal,
+            Tails::Heavy => normal / (-random.uniform().ln()).sqrt().max(1e-9),
+            Tails::Outlying if random.uniform() < 0.05 => normal + 8.0 * self.luck,
+            Tails::Outlying => normal,
+            Tails::Collector if subject % 3 == 2 => 5.0 * normal,
+            Tails::Collector => normal,
+        }
+    }
+
+    /// A run whose first subject's turns take `factor` times its steady time.
+    fn run(&self, (subjects, points, blocks): (usize, usize, u32), factor: f64, seed: u64) -> Run {
+        let mut random = Random(seed);
+        let all: Vec<Subject> = (0..=subjects)
+            .map(|i| subject(&format!("s{i}"), None))
+            .collect();
+        let point = |x: usize| Point {
+            params: vec![("n".into(), x.to_string())],
+            x: Some(x as f64),
+            ..Point::default()
+        };
+        let mut run = empty_run(all, (0..points).map(point).collect(), seed, PAIRS);
+        for point in 0..points {
+            for subject in 1..=subjects {
+                run.pilots.push(self.pilot((subject, point), &mut random));
+            }
+        }
+        for number in 0..blocks {
+            let speed = self.drift * (1.0 + 0.5 * random.normal());
+            let mut samples = Vec::new();
+            for point in 0..points {
+                for subject in 0..=subjects {
+                    let slow = if subject == 1 { factor.ln() } else { 0.0 };
+                    let level = speed + slow + self.luck(subject, &mut random);
+                    for pass in 0..2 * PAIRS {
+                        let log = level + TURN_OF_BLOCK * random.normal();
+                        let ns = 1e6 * log.exp();
+                        samples.push(sample(point, subject, pass, subject as u32, 100, ns as u64));
+                    }
+                }
+            }
+            run.blocks.push(block(number, samples));
+        }
+        run
+    }
+
+    fn pilot(&self, (subject, point): (SubjectId, PointId), random: &mut Random) -> Pilot {
+        let luck = [self.luck(subject, random), self.luck(0, random)];
+        let mut turn = |luck: f64| (1e6 * (luck + TURN * random.normal()).exp()) as u64;
+        let (mut batches, mut ages) = (Vec::new(), Vec::new());
+        for _ in 0..PILOT_TURNS {
+            let [own, baseline] = luck.map(&mut turn);
+            batches.push(Batch {
+                operations: 100,
+                wall_ns: own,
+                cpu_ns: own,
+                server_cpu_ns: None,
+            });
+            ages.push(Age {
+                baseline_requests: 100,
+                baseline_cpu_ns: baseline,
+                ..Age::default()
+            });
+        }
+        Pilot {
+            subject,
+            point,
+            operations: 100,
+            warmup_batches: 40,
+            class: WarmUp::Warming,
+            cold_ns: 1,
+            batches,
+            ages,
+        }
+    }
+}
+
+/// The subjects and points that are said to be off.
+fn off(run: &Run) -> Vec<(SubjectId, Option<PointId>)> {
+    let plan = run.plan.as_ref().unwrap();
+    let refusals = refusals(run, plan);
+    let off = refusals.iter().filter(|r| r.kind == RefusalKind::NotSteady);
+    off.map(|r| (r.subject, r.point)).collect()
+}
+
+#[test]
+fn turns_at_the_level_of_their_pilots_raise_no_alarm() {
+    let world = |name, luck, tails| World {
+        name,
+        luck,
+        tails,
+        drift: 0.3_f64.ln_1p(),
+    };
+    let worlds = [
+        world("compiled: processes scatter by 1 %", 0.01, Tails::Normal),
+        world(
+            "compiled, 1 process of 20 by 8 standard deviations more",
+            0.01,
+            Tails::Outlying,
+        ),
+        world("compiled, heavy tails (t, 2 degrees)", 0.005, Tails::Heavy),
+        world("by 3 %", 0.03, Tails::Normal),
+        world("by 1 %, every third subject by 5 %", 0.01, Tails::Collector),
+        world("by 5 %", 0.05, Tails::Normal),
+    ];
+    let mut rows = Vec::new();
+    for (i, world) in worlds.iter().enumerate() {
+        for (subjects, points, blocks) in [(1, 1, 12), (7, 11, 5), (7, 11, 16)] {
+            let runs = documents::runs(400, 20);
+            let seeds =
+                || (0..runs).map(|seed| ((i as u64) << 40) | (u64::from(blocks) << 32) | seed);
+            let size = (subjects, points, blocks);
+            let false_alarms = seeds().filter(|&seed| !off(&world.run(size, 1.0, seed)).is_empty());
+            let false_alarms = false_alarms.count() as u64;
+            let finds = |factor: f64| {
+                let is_found = |seed: &u64| {
+                    off(&world.run(size, factor, *seed))
+                        .iter()
+                        .any(|(s, _)| *s == 1)
+                };
+                let few = documents::runs(50, 10);
+                let found = seeds().take(few as usize).filter(is_found).count();
+                percent(found as f64 / few as f64)
+            };
+            println!("{} {size:?}: {false_alarms} of {runs}", world.name);
+            assert!(
+                false_alarms <= most_by_chance(runs, 0.05),
+                "{} {size:?}",
+                world.name
+            );
+            rows.push(vec![
+                world.name.to_string(),
+                (subjects * points).to_string(),
+                blocks.to_string(),
+                percent(false_alarms as f64 / runs as f64),
+                finds(1.25),
+                finds(1.5),
+                finds(2.0),
+            ]);
+        }
+    }
+    let columns = [
+        "processes",
+        "comparisons",
+        "blocks",
+        "runs with a false alarm",
+        "25 % more in turns: found",
+        "50 % more",
+        "twice the time",
+    ];
+    let table = documents::table(&columns, &rows);
+    println!("{table}");
+    documents::update("levels", &table);
+}
