@@ -4,7 +4,10 @@
 pragma Ada_2022;
 
 with Ada.Containers.Vectors;
+with Ada.Environment_Variables;
 with Ada.Finalization;
+with Ada.Strings.Fixed;
+with Ada.Unchecked_Deallocation;
 with Appserver.Processes.Linux_Values;
 with GNAT.OS_Lib;
 with Interfaces.C.Strings;
@@ -116,8 +119,6 @@ package body Appserver.Processes.Linux is
 
    procedure C_Empty_Set (Set : out Signal_Set)
      with Import, Convention => C, External_Name => "sigemptyset";
-   procedure C_Fill_Set (Set : out Signal_Set)
-     with Import, Convention => C, External_Name => "sigfillset";
    procedure C_Add (Set : in out Signal_Set; Signal : int)
      with Import, Convention => C, External_Name => "sigaddset";
    function C_Is_Member (Set : in out Signal_Set; Signal : int) return int
@@ -207,7 +208,7 @@ package body Appserver.Processes.Linux is
    end Kill_Rest;
 
    --------------
-   -- Spawning --
+   -- Starting --
    --------------
 
    --  A list of C's strings with null at its end, freed with its scope
@@ -235,102 +236,150 @@ package body Appserver.Processes.Linux is
       Self.Pointers (Index) := New_String (Text);
    end Put;
 
-   --  Room for what glibc keeps in them: 80 and 336 bytes
+   --  As struct request in appserver_processes_starters.c
 
-   type Opaque is array (1 .. 64) of Unsigned_64 with Convention => C;
+   type C_Streams is array (0 .. 2) of int with Convention => C;
 
-   subtype Result_Code is int;
+   type Request is record
+      Paths, Arguments, Environment : System.Address := System.Null_Address;
+      Directory    : chars_ptr := Null_Ptr;
+      Streams      : C_Streams := [others => -1];
+      Code         : int := 0;
+      Id           : int := 0;
+      Is_Abandoned : int := 0;
+      Has_Ended    : int := 0;
+      Next         : System.Address := System.Null_Address;
+   end record with Convention => C;
 
-   function C_Init_Actions (Actions : out Opaque) return Result_Code
-     with Import, Convention => C, External_Name => "posix_spawn_file_actions_init";
-   function C_Destroy_Actions (Actions : in out Opaque) return Result_Code
-     with Import, Convention => C, External_Name => "posix_spawn_file_actions_destroy";
-   function C_Add_Dup2 (Actions : in out Opaque; File, Onto : int) return Result_Code
-     with Import, Convention => C, External_Name => "posix_spawn_file_actions_adddup2";
-   function C_Add_Chdir (Actions : in out Opaque; Path : char_array) return Result_Code
-     with Import, Convention => C, External_Name => "posix_spawn_file_actions_addchdir_np";
-   function C_Add_Close_From (Actions : in out Opaque; First : int) return Result_Code
-     with Import, Convention => C, External_Name => "posix_spawn_file_actions_addclosefrom_np";
-   function C_Init_Attributes (Attributes : out Opaque) return Result_Code
-     with Import, Convention => C, External_Name => "posix_spawnattr_init";
-   function C_Destroy_Attributes (Attributes : in out Opaque) return Result_Code
-     with Import, Convention => C, External_Name => "posix_spawnattr_destroy";
-   function C_Set_Flags (Attributes : in out Opaque; Flags : short) return Result_Code
-     with Import, Convention => C, External_Name => "posix_spawnattr_setflags";
-   function C_Set_Group (Attributes : in out Opaque; Group : int) return Result_Code
-     with Import, Convention => C, External_Name => "posix_spawnattr_setpgroup";
-   function C_Set_Mask (Attributes : in out Opaque; Set : in out Signal_Set) return Result_Code
-     with Import, Convention => C, External_Name => "posix_spawnattr_setsigmask";
-   function C_Set_Default (Attributes : in out Opaque; Set : in out Signal_Set) return Result_Code
-     with Import, Convention => C, External_Name => "posix_spawnattr_setsigdefault";
-   function C_Spawn
-     (Id          : out int;
-      Program     : char_array;
-      Actions     : in out Opaque;
-      Attributes  : in out Opaque;
-      Arguments   : System.Address;
-      Environment : System.Address) return Result_Code
-     with Import, Convention => C, External_Name => "posix_spawnp";
+   Start_Ended  : constant := 0;
+   Start_Killed : constant := 1;
+
+   Kill_Wait : constant := 1_000;
+   --  Milliseconds in which a child that was killed ends, if it can
+
+   function C_Start (Self : in out Request; Milliseconds, Kill_Milliseconds : long) return int
+     with Import, Convention => C, External_Name => "appserver_processes_start";
+   function C_Has_Ended (Self : in out Request) return int
+     with Import, Convention => C, External_Name => "appserver_processes_has_ended";
 
    C_Environment : System.Address
      with Import, Convention => C, External_Name => "environ";
 
-   procedure Check (Code : Result_Code; Action : String) is
-   begin
-      if Code /= 0 then
-         raise Start_Error with Action & ": " & Message (Code);
-      end if;
-   end Check;
+   --  A request with the strings that it refers to. It outlives a start that hangs.
 
-   type Spawn_Plan is new Ada.Finalization.Limited_Controlled with record
-      Actions, Attributes : Opaque := [others => 0];
+   type Start_Plan;
+   type Plan_Access is access Start_Plan;
+
+   type Start_Plan (Path_Count, Word_Count, Variable_Count : Positive) is limited record
+      Request   : Linux.Request;
+      Paths     : C_List (Path_Count);
+      Words     : C_List (Word_Count);
+      Variables : C_List (Variable_Count);
+      Directory : C_List (1);
+      Next      : Plan_Access := null;
    end record;
 
-   overriding procedure Initialize (Self : in out Spawn_Plan);
-   overriding procedure Finalize (Self : in out Spawn_Plan);
+   procedure Free is new Ada.Unchecked_Deallocation (Start_Plan, Plan_Access);
 
-   overriding procedure Initialize (Self : in out Spawn_Plan) is
-   begin
-      Check (C_Init_Actions (Self.Actions), "posix_spawn_file_actions_init");
-      Check (C_Init_Attributes (Self.Attributes), "posix_spawnattr_init");
-   end Initialize;
+   protected Hanging_Starts is
+      procedure Add (Plan : not null Plan_Access);
+      procedure Take_Ended (Plan : out Plan_Access);
+      --  Null if there is none
+   private
+      First : Plan_Access := null;
+   end Hanging_Starts;
 
-   overriding procedure Finalize (Self : in out Spawn_Plan) is
-      Ignored : Result_Code;
-   begin
-      Ignored := C_Destroy_Actions (Self.Actions);
-      Ignored := C_Destroy_Attributes (Self.Attributes);
-   end Finalize;
+   protected body Hanging_Starts is
 
-   --  A new group, no signal blocked, all with their default action
+      procedure Add (Plan : not null Plan_Access) is
+      begin
+         Plan.Next := First;
+         First := Plan;
+      end Add;
 
-   procedure Set_Attributes (Plan : in out Spawn_Plan) is
-      None_Blocked, All_Signals : Signal_Set;
-   begin
-      C_Empty_Set (None_Blocked);
-      C_Fill_Set (All_Signals);
-      Check
-        (C_Set_Flags
-           (Plan.Attributes,
-            POSIX_SPAWN_SETPGROUP + POSIX_SPAWN_SETSIGDEF + POSIX_SPAWN_SETSIGMASK),
-         "posix_spawnattr_setflags");
-      Check (C_Set_Group (Plan.Attributes, 0), "posix_spawnattr_setpgroup");
-      Check (C_Set_Mask (Plan.Attributes, None_Blocked), "posix_spawnattr_setsigmask");
-      Check (C_Set_Default (Plan.Attributes, All_Signals), "posix_spawnattr_setsigdefault");
-   end Set_Attributes;
-
-   procedure Set_Files (Plan : in out Spawn_Plan; Directory : String; Streams : Stream_List) is
-   begin
-      if Directory /= "" then
-         Check (C_Add_Chdir (Plan.Actions, To_C (Directory)), Directory);
-      end if;
-      for Stream in Streams'Range loop
-         if Streams (Stream) /= None then
-            Check (C_Add_Dup2 (Plan.Actions, int (Streams (Stream)), int (Stream)), "dup2");
+      procedure Take_Ended (Plan : out Plan_Access) is
+         Before : Plan_Access := null;
+      begin
+         Plan := First;
+         while Plan /= null and then C_Has_Ended (Plan.Request) = 0 loop
+            Before := Plan;
+            Plan := Plan.Next;
+         end loop;
+         if Plan = null then
+            return;
+         elsif Before = null then
+            First := Plan.Next;
+         else
+            Before.Next := Plan.Next;
          end if;
+      end Take_Ended;
+
+   end Hanging_Starts;
+
+   procedure Put_All (Self : in out C_List; First : Positive; Texts : String_List) is
+   begin
+      for Index in 1 .. Natural (Texts.Length) loop
+         Put (Self, First + Index - 1, Texts (Index));
       end loop;
-      Check (C_Add_Close_From (Plan.Actions, 3), "closefrom");
-   end Set_Files;
+   end Put_All;
+
+   --  As execvp(3): an empty directory is the working directory
+
+   function Paths_Of (Program : String) return String_List is
+      Path  : constant String := Ada.Environment_Variables.Value ("PATH", "/bin:/usr/bin");
+      First : Positive := Path'First;
+      Colon : Natural;
+   begin
+      if Program = "" or else Ada.Strings.Fixed.Index (Program, "/") > 0 then
+         return [Program];
+      end if;
+      return Result : String_List do
+         while First <= Path'Last + 1 loop
+            Colon := Ada.Strings.Fixed.Index (Path (First .. Path'Last), ":");
+            if Colon = 0 then
+               Colon := Path'Last + 1;
+            end if;
+            Result.Append
+              (if Colon = First then Program else Path (First .. Colon - 1) & "/" & Program);
+            First := Colon + 1;
+         end loop;
+      end return;
+   end Paths_Of;
+
+   function New_Plan
+     (Program     : String;
+      Arguments   : String_List;
+      Environment : String_List;
+      Inherits    : Boolean;
+      Directory   : String;
+      Streams     : Stream_List) return not null Plan_Access
+   is
+      Paths : constant String_List := Paths_Of (Program);
+      Plan  : Plan_Access := new Start_Plan
+        (Path_Count     => Natural (Paths.Length) + 1,
+         Word_Count     => Natural (Arguments.Length) + 2,
+         Variable_Count => Natural (Environment.Length) + 1);
+   begin
+      Put_All (Plan.Paths, 1, Paths);
+      Put (Plan.Words, 1, Program);
+      Put_All (Plan.Words, 2, Arguments);
+      Put_All (Plan.Variables, 1, Environment);
+      if Directory /= "" then
+         Put (Plan.Directory, 1, Directory);
+      end if;
+      Plan.Request :=
+        (Paths       => Plan.Paths.Pointers'Address,
+         Arguments   => Plan.Words.Pointers'Address,
+         Environment => (if Inherits then C_Environment else Plan.Variables.Pointers'Address),
+         Directory   => Plan.Directory.Pointers (1),
+         Streams     => [for Stream in Streams'Range => int (Streams (Stream))],
+         others      => <>);
+      return Plan;
+   exception
+      when others =>
+         Free (Plan);
+         raise;
+   end New_Plan;
 
    procedure Spawn
      (Program     : String;
@@ -339,30 +388,26 @@ package body Appserver.Processes.Linux is
       Inherits    : Boolean;
       Directory   : String;
       Streams     : Stream_List;
+      Limit       : Integer;
       Id          : out Natural)
    is
-      Plan       : Spawn_Plan;
-      Words      : C_List (Natural (Arguments.Length) + 2);
-      Variables  : C_List (Natural (Environment.Length) + 1);
-      Started_Id : int := 0;
-      Location   : constant String := (if Directory = "" then "" else " in " & Directory);
+      Location : constant String := (if Directory = "" then "" else " in " & Directory);
+      Plan     : Plan_Access :=
+        New_Plan (Program, Arguments, Environment, Inherits, Directory, Streams);
+      Outcome  : constant int := C_Start (Plan.Request, long (Limit), Kill_Wait);
+      Code     : constant int := (if Outcome = Start_Ended then Plan.Request.Code else 0);
    begin
-      Set_Attributes (Plan);
-      Set_Files (Plan, Directory, Streams);
-      Put (Words, 1, Program);
-      for Index in 1 .. Natural (Arguments.Length) loop
-         Put (Words, Index + 1, Arguments (Index));
-      end loop;
-      for Index in 1 .. Natural (Environment.Length) loop
-         Put (Variables, Index, Environment (Index));
-      end loop;
-      Check
-        (C_Spawn
-           (Started_Id, To_C (Program), Plan.Actions, Plan.Attributes,
-            Words.Pointers'Address,
-            (if Inherits then C_Environment else Variables.Pointers'Address)),
-         Program & Location);
-      Id := Natural (Started_Id);
+      Id := (if Outcome = Start_Ended then Natural (Plan.Request.Id) else 0);
+      if Outcome in Start_Ended | Start_Killed then
+         Free (Plan);
+      else
+         Hanging_Starts.Add (Plan);
+      end if;
+      if Outcome /= Start_Ended then
+         raise Timeout_Error with Program & Location & ": takes longer to start";
+      elsif Code /= 0 then
+         raise Start_Error with Program & Location & ": " & Message (Code);
+      end if;
    end Spawn;
 
    -------------
@@ -436,8 +481,14 @@ package body Appserver.Processes.Linux is
    end Abandon;
 
    procedure Reap_Abandoned is
+      Plan : Plan_Access;
    begin
       Abandoned.Reap;
+      loop
+         Hanging_Starts.Take_Ended (Plan);
+         exit when Plan = null;
+         Free (Plan);
+      end loop;
    end Reap_Abandoned;
 
    -------------

@@ -33,8 +33,11 @@ private package Appserver.Processes.Linux is
       Inherits    : Boolean;
       Directory   : String;
       Streams     : Stream_List;
+      Limit       : Integer;
       Id          : out Natural);
-   --  Inherits: the environment is this process's, without change. Start_Error if it cannot be.
+   --  Inherits: the environment is this process's, without change. Raises Start_Error if the
+   --  program cannot be started, and Timeout_Error if that takes longer than Limit milliseconds. -1
+   --  is no limit.
 
    function Null_Device return Descriptor;
 
@@ -58,7 +61,7 @@ private package Appserver.Processes.Linux is
    --  The process could not be killed: its exit is not waited for
 
    procedure Reap_Abandoned;
-   --  Leaves no zombie of those that have ended since
+   --  Leaves no zombie of those that have ended since, and frees the memory of starts that hung
 
    type Poll_Kind is (Input, Output, Error, Exits);
    type Poll_List is array (Poll_Kind) of Descriptor;

@@ -36,12 +36,6 @@ private package Appserver.Processes.Linux_Values is
      with Import, Convention => C, External_Name => "appserver_processes_POLLIN";
    POLLOUT : constant short
      with Import, Convention => C, External_Name => "appserver_processes_POLLOUT";
-   POSIX_SPAWN_SETPGROUP : constant short
-     with Import, Convention => C, External_Name => "appserver_processes_POSIX_SPAWN_SETPGROUP";
-   POSIX_SPAWN_SETSIGDEF : constant short
-     with Import, Convention => C, External_Name => "appserver_processes_POSIX_SPAWN_SETSIGDEF";
-   POSIX_SPAWN_SETSIGMASK : constant short
-     with Import, Convention => C, External_Name => "appserver_processes_POSIX_SPAWN_SETSIGMASK";
 
    SIGPIPE : constant int
      with Import, Convention => C, External_Name => "appserver_processes_SIGPIPE";

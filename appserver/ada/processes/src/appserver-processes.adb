@@ -307,11 +307,18 @@ package body Appserver.Processes is
       end loop;
    end Close_Streams;
 
+   --  In milliseconds; -1 for Forever
+
+   function Start_Limit (Timeout : Duration) return Integer is
+     (if Timeout = Forever then -1
+      else Integer (1_000 * Duration'Max (0.0, Duration'Min (Timeout, 1_000_000.0))));
+
    procedure Start
      (Self      : in out Process;
       Program   : String;
       Arguments : String_List := String_Lists.Empty_Vector;
-      Options   : Settings := (others => <>))
+      Options   : Settings := (others => <>);
+      Timeout   : Duration := Start_Timeout)
    is
       Is_Same : constant Boolean :=
         Options.Inherit_Environment and then Options.Environment.Is_Empty;
@@ -328,10 +335,15 @@ package body Appserver.Processes is
             Inherits    => Is_Same,
             Directory   => To_String (Options.Directory),
             Streams     => Streams,
+            Limit       => Start_Limit (Timeout),
             Id          => Self.Id);
          Self.Exits := Linux.Exit_Events (Self.Id);
          Close_Streams (Streams, Options);
       exception
+         when Timeout_Error =>
+            Close_Streams (Streams, Options);
+            Finalize (Self);
+            raise;
          when Error : others =>
             Close_Streams (Streams, Options);
             Finalize (Self);
@@ -519,7 +531,7 @@ package body Appserver.Processes is
       Child : Process;
       Status : Exit_Status;
    begin
-      Child.Start (Program, Arguments, Options);
+      Child.Start (Program, Arguments, Options, Timeout);
       Write_Input (Child, Input, Limit);
       Child.Close_Input;
       for From in Source loop

@@ -49,6 +49,9 @@ package Appserver.Processes is
 
    Forever : constant Duration := Duration'Last;
 
+   Start_Timeout : constant Duration := 60.0;
+   --  Seconds in which a program has to start, unless Start gets another timeout
+
    package String_Lists is new Ada.Containers.Indefinite_Vectors (Positive, String);
    package String_Maps is new Ada.Containers.Indefinite_Ordered_Maps (String, String);
 
@@ -116,12 +119,15 @@ package Appserver.Processes is
      (Self      : in out Process;
       Program   : String;
       Arguments : String_List := String_Lists.Empty_Vector;
-      Options   : Settings := (others => <>))
+      Options   : Settings := (others => <>);
+      Timeout   : Duration := Start_Timeout)
      with Pre  => not Self.Is_Running,
           Post => Self.Is_Running;
-   --  Uses posix_spawn: the cost does not depend on the size of this process. Raises Start_Error if
-   --  the program does not exist or may not be executed, or if the system has no room for it. The
-   --  task cannot be aborted here.
+   --  Copies nothing of this process: the cost does not depend on its size. Raises Start_Error if
+   --  the program does not exist or may not be executed, or if the system has no room for it.
+   --  Raises Timeout_Error if the program has not been loaded after Timeout seconds, as when it or
+   --  its directory is on a file system that hangs; it is killed then, for which it gets a second
+   --  at most. The task cannot be aborted here.
 
    function Is_Running (Self : Process) return Boolean;
    --  Whether it was started and not waited for yet; it may have exited
@@ -200,9 +206,10 @@ package Appserver.Processes is
       Options   : Settings := (Input => Piped, Output | Error => Piped, others => <>);
       Timeout   : Duration := Forever) return Outcome
      with Pre => Options.Input = Piped or else Input = "";
-   --  Writes the input, reads up to the end of output and error, and waits for the exit. A program
-   --  that does not read all its input is no error. After Timeout, it is killed with its group and
-   --  Timeout_Error raised. What it has left running is killed at the end.
+   --  Starts the program, writes the input, reads up to the end of output and error, and waits for
+   --  the exit. A program that does not read all its input is no error. If all of this takes longer
+   --  than Timeout, the program is killed with its group and Timeout_Error raised. What the program
+   --  has left running is killed at the end.
 
 private
 

@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -28,9 +27,6 @@ VALUE (int, O_RDWR);
 
 VALUE (short, POLLIN);
 VALUE (short, POLLOUT);
-VALUE (short, POSIX_SPAWN_SETPGROUP);
-VALUE (short, POSIX_SPAWN_SETSIGDEF);
-VALUE (short, POSIX_SPAWN_SETSIGMASK);
 
 VALUE (int, SIGPIPE);
 VALUE (int, SIG_BLOCK);
@@ -42,6 +38,5 @@ VALUE (int, WNOHANG);
 #define SAME(what) _Static_assert (what, "Appserver.Processes has another layout")
 
 SAME (sizeof (sigset_t) <= 128);
-SAME (sizeof (posix_spawn_file_actions_t) <= 512 && sizeof (posix_spawnattr_t) <= 512);
 SAME (sizeof (struct timespec) == 16 && sizeof (struct pollfd) == 8 && sizeof (nfds_t) == 8);
 SAME (sizeof (pid_t) == 4 && sizeof (long) == 8);

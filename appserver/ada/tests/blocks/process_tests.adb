@@ -2,6 +2,7 @@
 --  Copyright 2026 The benchlab authors
 
 with Ada.Command_Line;
+with Ada.Directories;
 with Ada.Exceptions;
 with Ada.Real_Time;
 with Ada.Strings.Fixed;
@@ -520,6 +521,20 @@ package body Process_Tests is
       end;
    end Never_Ends;
 
+   --  A program of its own, since the system is told to hold its calls
+
+   procedure Start_Hangs (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      Hanging_Starts : constant String :=
+        Ada.Directories.Compose
+          (Ada.Directories.Containing_Directory (Ada.Command_Line.Command_Name),
+           "hanging_starts");
+      Result         : constant Outcome := Run (Hanging_Starts, Timeout => 300.0);
+   begin
+      Assert (Is_Success (Result.Status), To_String (Result.Output & Result.Error));
+   end Start_Hangs;
+
    --  Many tasks start programs, and are aborted; nothing is left
 
    procedure Stress (T : in out Fixture) is
@@ -610,6 +625,7 @@ package body Process_Tests is
       Add ("a program that has changed its group", Changed_Group'Access);
       Add ("a program that cannot be killed", Cannot_Be_Killed'Access);
       Add ("a program that never stops writing", Never_Ends'Access);
+      Add ("a start that hangs", Start_Hangs'Access);
       Add ("many tasks", Stress'Access);
       return Result;
    end Suite;

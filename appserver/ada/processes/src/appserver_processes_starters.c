@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright 2026 The benchlab authors
+ *
+ * Starts programs, with a time limit. A child shares the memory of the thread that makes it, which the system stops
+ * until the child has called exec: both hang for as long as the file system of the program or of its directory does,
+ * and some such hangs cannot even be ended by SIGKILL. So children are made by threads of this file, the starters. A
+ * starter serves one request at a time; it stays when it is idle, since a program can ask for a signal at the end of the
+ * thread that started it (PR_SET_PDEATHSIG). */
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The layout is that of Request in Appserver.Processes.Linux */
+struct request {
+    char *const *paths; /* of the program, ended by NULL: the first that exists is taken */
+    char *const *arguments;
+    char *const *environment;
+    const char *directory; /* or NULL */
+    int streams[3];        /* the program's; -1: this process's */
+
+    int code;              /* 0, or the errno of what failed */
+    pid_t id;              /* of the child, written by itself; 0 if there is none */
+    int is_abandoned;      /* Guarded by the lock: nobody wants it any more */
+    int has_ended;         /* Guarded by the lock: no starter uses it any more */
+    struct request *next;
+};
+
+_Static_assert(sizeof(struct request) == 72, "Appserver.Processes.Linux has another layout");
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t requested = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t ended;
+static pthread_once_t is_initialized = PTHREAD_ONCE_INIT;
+
+static struct request *first_request; /* Those that idle starters are about to take */
+static int idle_starters;             /* Without those that first_request needs */
+
+static void initialize(void)
+{
+    pthread_condattr_t attributes;
+
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&ended, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+/* ---- The child: it has all signals blocked, and changes nothing in the memory but its request and its stack ---- */
+
+/* As posix_spawnp: a path that cannot be reached is skipped; of a program that may not be executed, that is the error */
+static int execute(const struct request *request)
+{
+    int code = ENOENT;
+
+    for (char *const *path = request->paths; *path != NULL; ++path) {
+        execve(*path, request->arguments, request->environment);
+        if (errno == EACCES)
+            code = EACCES;
+        else if (errno != ENOENT && errno != ESTALE && errno != ENOTDIR && errno != ENODEV && errno != ETIMEDOUT)
+            return errno;
+    }
+    return code;
+}
+
+static int prepare(const struct request *request)
+{
+    struct sigaction by_default = {.sa_handler = SIG_DFL};
+    sigset_t none;
+
+    for (int signal = 1; signal < NSIG; ++signal)
+        sigaction(signal, &by_default, NULL);
+    if (setpgid(0, 0) != 0 || (request->directory != NULL && chdir(request->directory) != 0))
+        return errno;
+    for (int stream = 0; stream < 3; ++stream)
+        if (request->streams[stream] >= 0 && dup2(request->streams[stream], stream) < 0)
+            return errno;
+    closefrom(3);
+    sigemptyset(&none);
+    return sigprocmask(SIG_SETMASK, &none, NULL) == 0 ? 0 : errno;
+}
+
+static int be_child(void *argument)
+{
+    struct request *request = argument;
+    int code;
+
+    __atomic_store_n(&request->id, getpid(), __ATOMIC_RELEASE);
+    code = prepare(request);
+    request->code = code != 0 ? code : execute(request);
+    _exit(127);
+}
+
+/* ---- Starters ---- */
+
+enum { STACK_SIZE = 256 * 1024 };
+
+static void reap(pid_t id)
+{
+    while (waitpid(id, NULL, 0) < 0 && errno == EINTR)
+        continue;
+}
+
+static void serve_request(struct request *request, char *stack)
+{
+    pid_t id = clone(be_child, stack + STACK_SIZE, CLONE_VM | CLONE_VFORK | SIGCHLD, request);
+
+    pthread_mutex_lock(&lock);
+    if (id < 0) {
+        request->code = errno;
+    } else if (request->code != 0 || request->is_abandoned) {
+        request->id = 0;
+        pthread_mutex_unlock(&lock);
+        kill(id, SIGKILL);
+        reap(id);
+        pthread_mutex_lock(&lock);
+    }
+    request->has_ended = 1;
+    pthread_cond_broadcast(&ended);
+    pthread_mutex_unlock(&lock);
+}
+
+static void *be_starter(void *argument)
+{
+    struct request *request = argument;
+    char *stack = mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+
+    if (stack == MAP_FAILED) {
+        pthread_mutex_lock(&lock);
+        request->code = ENOMEM;
+        request->has_ended = 1;
+        pthread_cond_broadcast(&ended);
+        pthread_mutex_unlock(&lock);
+        return NULL;
+    }
+    for (;;) {
+        serve_request(request, stack);
+        pthread_mutex_lock(&lock);
+        ++idle_starters;
+        while (first_request == NULL)
+            pthread_cond_wait(&requested, &lock);
+        request = first_request;
+        first_request = request->next;
+        pthread_mutex_unlock(&lock);
+    }
+}
+
+/* Starters handle no signals: those are for the program's own threads */
+static int new_starter(struct request *request)
+{
+    sigset_t all, old;
+    pthread_attr_t attributes;
+    pthread_t thread;
+    int code;
+
+    sigfillset(&all);
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attributes, STACK_SIZE);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    code = pthread_create(&thread, &attributes, be_starter, request);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    pthread_attr_destroy(&attributes);
+    return code;
+}
+
+static struct timespec after(long milliseconds)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    time.tv_sec += milliseconds / 1000;
+    time.tv_nsec += milliseconds % 1000 * 1000000;
+    if (time.tv_nsec >= 1000000000) {
+        ++time.tv_sec;
+        time.tv_nsec -= 1000000000;
+    }
+    return time;
+}
+
+/* Whether the request has ended in time. The lock is held. */
+static int await_end(struct request *request, long milliseconds)
+{
+    struct timespec limit = after(milliseconds);
+    int code = 0;
+
+    while (!request->has_ended && code == 0)
+        code = pthread_cond_timedwait(&ended, &lock, &limit);
+    return request->has_ended;
+}
+
+/* A starter takes the child's number back before it waits for the child, after which the number may be another's */
+static void abandon(struct request *request)
+{
+    pid_t id;
+
+    request->is_abandoned = 1;
+    while ((id = __atomic_load_n(&request->id, __ATOMIC_ACQUIRE)) == 0 && !await_end(request, 1))
+        continue;
+    if (!request->has_ended)
+        kill(id, SIGKILL);
+}
+
+enum { START_ENDED = 0, START_KILLED = 1, START_HANGS = 2 };
+
+/* Starts a program. START_ENDED: code and id say how. Otherwise it took longer than so many milliseconds (-1: any
+ * number): the child was killed, but the request stays in use with START_HANGS until appserver_processes_has_ended. */
+int appserver_processes_start(struct request *request, long milliseconds, long kill_milliseconds)
+{
+    int result = START_ENDED;
+
+    pthread_once(&is_initialized, initialize);
+    pthread_mutex_lock(&lock);
+    if (idle_starters > 0) {
+        --idle_starters;
+        request->next = first_request;
+        first_request = request;
+        pthread_cond_signal(&requested);
+    } else if ((request->code = new_starter(request)) != 0) {
+        request->has_ended = 1;
+    }
+    if (milliseconds < 0) {
+        while (!request->has_ended)
+            pthread_cond_wait(&ended, &lock);
+    } else if (!await_end(request, milliseconds)) {
+        abandon(request);
+        result = await_end(request, kill_milliseconds) ? START_KILLED : START_HANGS;
+    }
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+int appserver_processes_has_ended(struct request *request)
+{
+    int result;
+
+    pthread_mutex_lock(&lock);
+    result = request->has_ended;
+    pthread_mutex_unlock(&lock);
+    return result;
+}

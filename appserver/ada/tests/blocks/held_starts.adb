@@ -1,0 +1,187 @@
+--  SPDX-License-Identifier: Apache-2.0
+--  Copyright 2026 The benchlab authors
+--
+with Ada.Strings.Unbounded;
+with Appserver.Processes;
+with Interfaces.C;
+
+package body Held_Starts is
+
+   use Ada.Strings.Unbounded;
+   use Appserver.Processes;
+   use Interfaces.C;
+
+   type Call_Id is mod 2 ** 64;
+
+   function Hold_Calls return int
+     with Import, Convention => C, External_Name => "tests_hold_calls";
+   function Next_Call (Listener : int) return Call_Id
+     with Import, Convention => C, External_Name => "tests_next_call";
+   procedure Continue_Call (Listener : int; Id : Call_Id)
+     with Import, Convention => C, External_Name => "tests_continue_call";
+
+   Listener : constant int := Hold_Calls;
+   Program  : constant String := "/bin/true";
+   --  One call of execve each: nothing is searched for in PATH
+   Silent   : constant Settings := (Input | Output | Error => Piped, others => <>);
+
+   procedure Expect (Condition : Boolean; Text : String) is
+   begin
+      if not Condition then
+         raise Unexpected with Text;
+      end if;
+   end Expect;
+
+   --------------
+   -- Leftover --
+   --------------
+
+   function Open_Files return Natural is
+      function C_Fcntl (File, Command, Ignored : int) return int
+        with Import, Convention => C_Variadic_2, External_Name => "fcntl";
+
+      F_GETFD : constant := 1;
+      Result  : Natural := 0;
+   begin
+      for File in int range 0 .. 1_023 loop
+         Result := Result + Boolean'Pos (C_Fcntl (File, F_GETFD, 0) >= 0);
+      end loop;
+      return Result;
+   end Open_Files;
+
+   function Has_Children return Boolean is
+      function C_Wait_Id (Kind, Id : int; Info : access long; Options : int) return int
+        with Import, Convention => C, External_Name => "waitid";
+
+      P_ALL    : constant := 0;
+      Anything : constant := 16#0100_0005#;
+      --  WNOHANG, WEXITED and WNOWAIT
+      Info     : aliased array (1 .. 16) of aliased long := [others => 0];
+   begin
+      return C_Wait_Id (P_ALL, 0, Info (1)'Access, Anything) = 0;
+   end Has_Children;
+
+   Files : constant Natural := Open_Files;
+
+   procedure Expect_Nothing_Left (Text : String) is
+   begin
+      Expect (not Has_Children, Text & ": a child is left");
+      Expect (Open_Files = Files, Text & ": open files" & Open_Files'Image);
+   end Expect_Nothing_Left;
+
+   -----------
+   -- Tests --
+   -----------
+
+   procedure Expect_Timeout (Text : String; Options : Settings) is
+      Child : Process;
+   begin
+      Child.Start (Program, Options => Options, Timeout => 0.2);
+      raise Unexpected with Text & ": it has started";
+   exception
+      when Timeout_Error =>
+         Expect (not Child.Is_Running, Text & ": it runs");
+   end Expect_Timeout;
+
+   procedure Hangs_In_Exec is
+   begin
+      for Turn in 1 .. 3 loop
+         Expect_Timeout ("exec", Silent);
+         Expect_Nothing_Left ("exec");
+      end loop;
+   end Hangs_In_Exec;
+
+   procedure Hangs_In_Directory is
+      Options : Settings := Silent;
+   begin
+      Options.Directory := To_Unbounded_String ("/");
+      Expect_Timeout ("chdir", Options);
+      Expect_Nothing_Left ("chdir");
+   end Hangs_In_Directory;
+
+   procedure Run_Hangs is
+   begin
+      Expect (Is_Success (Run (Program, Timeout => 0.2).Status), "unreachable");
+      raise Unexpected with "Run: it has ended";
+   exception
+      when Timeout_Error =>
+         Expect_Nothing_Left ("Run");
+   end Run_Hangs;
+
+   --  As in a file system that even SIGKILL does not get a process out of. It is seen by the kill
+   --  that takes the place of the library's.
+
+   Unkillable : Boolean := False with Volatile;
+
+   function Kill (Id, Signal : int) return int
+     with Export, Convention => C, External_Name => "__wrap_kill";
+   function Real_Kill (Id, Signal : int) return int
+     with Import, Convention => C, External_Name => "__real_kill";
+
+   function Kill (Id, Signal : int) return int is
+     (if Unkillable then -1 else Real_Kill (Id, Signal));
+
+   procedure Cannot_Be_Killed is
+   begin
+      Unkillable := True;
+      Expect_Timeout ("unkillable", Silent);
+      Expect (Has_Children, "unkillable: it is still there");
+      Expect (Open_Files = Files, "unkillable: open files");
+      Unkillable := False;
+   end Cannot_Be_Killed;
+
+   --  Another one starts while the first one hangs
+
+   procedure Hangs_Beside_Others is
+      Is_Started : Boolean := False with Atomic;
+
+      task Answerer;
+      task Hanging;
+
+      task body Hanging is
+         Child  : Process;
+         Status : Exit_Status;
+      begin
+         Child.Start (Program, Options => Silent, Timeout => 1_000.0);
+         Is_Started := True;
+         Child.Wait (Status);
+      end Hanging;
+
+      First : Call_Id := 0 with Atomic;
+
+      task body Answerer is
+      begin
+         First := Next_Call (Listener);
+         for Call in 1 .. 10 loop
+            Continue_Call (Listener, Next_Call (Listener));
+         end loop;
+      end Answerer;
+   begin
+      while First = 0 loop
+         delay 0.001;
+      end loop;
+      for Turn in 1 .. 10 loop
+         Expect (Is_Success (Run (Program, Timeout => 60.0).Status), "another one");
+      end loop;
+      Expect (not Is_Started, "it hangs until it is answered");
+      Continue_Call (Listener, First);
+   end Hangs_Beside_Others;
+
+   procedure Test is
+   begin
+      Expect (Listener >= 0, "this kernel holds no calls");
+      Hangs_In_Exec;
+      Hangs_In_Directory;
+      Run_Hangs;
+      Hangs_Beside_Others;
+      Expect_Nothing_Left ("others");
+      Cannot_Be_Killed;
+      Continue_Call (Listener, Next_Call (Listener));
+      for Wait in 1 .. 30_000 loop
+         exit when not Has_Children;
+         delay 0.001;
+      end loop;
+      Expect_Nothing_Left ("when it can be killed again");
+   end Test;
+
+end Held_Starts;
