@@ -251,9 +251,13 @@ package body Appserver.SQL.PostgreSQL is
    end record;
    --  For the options host, hostaddr, port and target_session_attrs; an empty one is not set
 
-   function Started (Target : String; Try : Attempt) return Connection_Handle is
+   --  To_Look_Up: the library finds out what the options are, and goes no further, because one of
+   --  them is wrong. It looks for no password where one is given.
 
-      Most_Options : constant := 6;
+   function Started
+     (Target : String; Try : Attempt; To_Look_Up : Boolean := False) return Connection_Handle
+   is
+      Most_Options : constant := 8;
 
       Keywords, Values : Word_List (1 .. Most_Options + 1) := [others => Strings.Null_Ptr];
       Count            : Natural := 0;
@@ -273,6 +277,10 @@ package body Appserver.SQL.PostgreSQL is
       Add ("hostaddr", To_String (Try.Address));
       Add ("port", To_String (Try.Port));
       Add ("target_session_attrs", To_String (Try.Kind));
+      if To_Look_Up then
+         Add ("sslmode", "none");
+         Add ("password", "none");
+      end if;
       return DB : constant Connection_Handle :=
         connectStartParams (Keywords, Values, Expand_Name => 1)
       do
@@ -315,30 +323,21 @@ package body Appserver.SQL.PostgreSQL is
       Hosts, Addresses, Ports, Kind : Unbounded_String;
    end record;
 
-   --  What Target says, and the environment where it says nothing. A service in Target says it
-   --  itself: then the library finds the hosts.
+   --  What Target says, then its service, and the environment where they say nothing
 
    function Hosts_Of (Target : String) return Host_List is
-      Reason   : aliased Strings.chars_ptr := Strings.Null_Ptr;
-      Stated   : constant Options_Access := conninfoParse (To_C (Target), Reason'Access);
-      Defaults : constant Options_Access := conndefaults;
+      DB      : constant Connection_Handle := Started (Target, (others => <>), To_Look_Up => True);
+      Options : constant Options_Access := conninfo (DB);
 
       function Option (Keyword : String) return Unbounded_String is
-        (To_Unbounded_String
-           (if Value_In (Stated, Keyword) /= "" then Value_In (Stated, Keyword)
-            else Value_In (Defaults, Keyword)));
-
-      Result : Host_List;
+        (To_Unbounded_String (Value_In (Options, Keyword)));
    begin
-      if Value_In (Stated, "service") = "" then
-         Result :=
-           (Option ("host"), Option ("hostaddr"), Option ("port"),
-            Option ("target_session_attrs"));
-      end if;
-      conninfoFree (Stated);
-      conninfoFree (Defaults);
-      freemem (Reason);
-      return Result;
+      return Result : constant Host_List :=
+        (Option ("host"), Option ("hostaddr"), Option ("port"), Option ("target_session_attrs"))
+      do
+         conninfoFree (Options);
+         finish (DB);
+      end return;
    end Hosts_Of;
 
    function Is_Resolved (Host : String) return Boolean is

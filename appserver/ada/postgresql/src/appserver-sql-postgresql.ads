@@ -53,8 +53,8 @@ package Appserver.SQL.PostgreSQL is
    --  whatever the database is in. SQL_Error, 08001, if there is no server within Wait, which
    --  takes the place of connect_timeout and holds for names that are resolved and for all hosts
    --  together: each host, and each of its addresses, has an equal part of the time that is left.
-   --  The server's own, as 28P01, if it refuses. A service that Target names is looked up by libpq,
-   --  with its hosts, whose names are resolved outside of the limit.
+   --  The server's own, as 28P01, if it refuses. Outside of the limit are files that libpq reads,
+   --  such as pg_service.conf, and an LDAP server that such a file names.
 
    type Notice_Handler is access procedure (State : SQL_State; Message : UTF_8_String);
 

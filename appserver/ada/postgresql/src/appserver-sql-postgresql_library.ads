@@ -43,14 +43,9 @@ private package Appserver.SQL.PostgreSQL_Library is
    type Options_Access is access all Option_Array with Convention => C;
    --  The last one has a null Keyword
 
-   function conninfoParse
-     (Target : char_array; Error : access Strings.chars_ptr) return Options_Access
-     with Import, Convention => C, External_Name => "PQconninfoParse";
-   --  What Target says; null if it is no list of options, with the reason, for freemem
-
-   function conndefaults return Options_Access
-     with Import, Convention => C, External_Name => "PQconndefaults";
-   --  What the environment and the service say
+   function conninfo (DB : Connection_Handle) return Options_Access
+     with Import, Convention => C, External_Name => "PQconninfo";
+   --  The options that DB has, from wherever they are; null without memory
 
    procedure conninfoFree (Options : Options_Access)
      with Import, Convention => C, External_Name => "PQconninfoFree";

@@ -52,6 +52,9 @@ package body Checks is
       Assert (Cursor.As_Text (1), Text, Query);
    end Answers;
 
+   function Since (Start : Ada.Real_Time.Time) return Duration is
+     (Ada.Real_Time.To_Duration (Ada.Real_Time."-" (Ada.Real_Time.Clock, Start)));
+
    procedure Remove (Path : String) is
    begin
       if Ada.Directories.Exists (Path) then

@@ -3,6 +3,7 @@
 --
 --  What the tests expect of SQL: values, and actions that are refused in one certain way.
 
+with Ada.Real_Time;
 with Appserver.SQL.SQLite;
 
 package Checks is
@@ -19,6 +20,12 @@ package Checks is
 
    procedure Answers (DB : in out SQL.Connection'Class; Query, Text : String);
    --  Query's first column of its first row is Text
+
+   Long_Time : constant Duration := 20.0;
+   --  In seconds: what takes longer hangs
+
+   function Since (Start : Ada.Real_Time.Time) return Duration;
+   --  In seconds
 
    function File_Name (Name : String) return String;
    --  The path of a database file that does not exist yet, in the tests' scratch directory

@@ -3,7 +3,9 @@
 
 with Ada.Calendar;
 with Ada.Environment_Variables;
+with Ada.Real_Time;
 with Ada.Strings.Fixed;
+with Ada.Text_IO;
 with Appserver.SQL.Batches;
 with Appserver.SQL.PostgreSQL;
 with AUnit.Assertions;
@@ -12,6 +14,7 @@ with AUnit.Test_Fixtures;
 with Checks;
 with GNAT.Sockets;
 with Received_Notices;
+with Silent_Resolvers;
 with Tested_Databases;
 
 package body PostgreSQL_Tests is
@@ -524,6 +527,79 @@ package body PostgreSQL_Tests is
       Close_Socket (Listener);
    end Several_Hosts;
 
+   --  The hosts of a service have their part of the time, too, and so have their names
+
+   procedure Service (T : in out Fixture) is
+      use Ada.Environment_Variables;
+      use Ada.Strings.Fixed;
+
+      Services : constant String := "PGSERVICEFILE";
+      Path     : constant String := File_Name ("pg_service.conf");
+      Target   : constant String := Value (Tested_Databases.PostgreSQL_Variable);
+      Place    : constant Positive := Index (Target, "@") + 1;
+      Server   : constant String   := Target (Place .. Index (Target, "/", From => Place) - 1);
+      Colon    : constant Positive := Index (Server, ":");
+      Host     : constant String   := Server (Server'First .. Colon - 1);
+      Port     : constant String   := Server (Colon + 1 .. Server'Last);
+      Start    : Ada.Real_Time.Time;
+      DB       : PostgreSQL.Connection;
+
+      --  What is not in the service is in the target that names it
+
+      procedure Open (Wait : Duration) is
+      begin
+         DB.Open
+           (Target (Target'First .. Place - 1) & Target (Place + Server'Length .. Target'Last)
+            & (if Index (Target, "?") = 0 then "?" else "&") & "service=shop",
+            Wait);
+      end Open;
+
+      procedure Fail_To_Open is
+      begin
+         Open (0.5);
+      end Fail_To_Open;
+
+      procedure Write (Hosts, Ports : String) is
+         use Ada.Text_IO;
+         File : File_Type;
+      begin
+         Create (File, Out_File, Path);
+         Put_Line (File, "[shop]");
+         Put_Line (File, "host=" & Hosts);
+         Put_Line (File, "port=" & Ports);
+         Close (File);
+      end Write;
+
+      procedure Opens (Hosts, Ports : String) is
+      begin
+         Write (Hosts, Ports);
+         Open (6.0);
+         Answers (DB, "SELECT 1", "1");
+         DB.Close;
+      end Opens;
+   begin
+      T.DB.Close;
+      Set (Services, Path);
+      begin
+         Opens (Host, Port);
+         Opens (Silent_Resolvers.Silent_Host & "," & Host, Port);
+         Opens ("nowhere.invalid," & Host, "1," & Port);
+         Write (Silent_Resolvers.Silent_Host, Port);
+         Start := Ada.Real_Time.Clock;
+         Is_Refused (Fail_To_Open'Access, "08001", "not resolved in time");
+         Assert (Since (Start) < Long_Time, "in time");
+         Write (Host & "," & Host, Port & "," & Port & "," & Port);
+         Is_Refused (Fail_To_Open'Access, "08001");
+         Set (Services, Path & ".none");
+         Is_Refused (Fail_To_Open'Access, "08001", "not found");
+      exception
+         when others =>
+            Clear (Services);
+            raise;
+      end;
+      Clear (Services);
+   end Service;
+
    procedure Parts_Of_An_Error (T : in out Fixture) is
    begin
       T.DB.Execute ("CREATE TABLE t (x integer CONSTRAINT single UNIQUE)");
@@ -562,6 +638,7 @@ package body PostgreSQL_Tests is
       Result.Add_Test (Caller.Create ("PostgreSQL: a limit of time", Time_Limit'Access));
       Result.Add_Test (Caller.Create ("PostgreSQL: notices", Notices'Access));
       Result.Add_Test (Caller.Create ("PostgreSQL: several hosts", Several_Hosts'Access));
+      Result.Add_Test (Caller.Create ("PostgreSQL: a service", Service'Access));
       Result.Add_Test (Caller.Create ("PostgreSQL: parts of an error", Parts_Of_An_Error'Access));
       Result.Add_Test (Caller.Create ("PostgreSQL: its own types", Types'Access));
       return Result;
