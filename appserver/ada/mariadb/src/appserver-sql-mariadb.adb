@@ -190,7 +190,7 @@ package body Appserver.SQL.MariaDB is
    --  The library closes the socket of a connection that was lost
 
    overriding function Is_Connected (Self : Connection) return Boolean is
-     (get_socket (Self.Handle) /= No_Socket);
+     (get_socket (Self.Handle) /= No_Socket and then not Self.Gate.Is_Lost);
 
    overriding function Socket (Self : Connection) return Integer is
      (if Self.Handle = No_Connection then -1 else Integer (get_socket (Self.Handle)));
@@ -382,6 +382,7 @@ package body Appserver.SQL.MariaDB is
       Complete.Is_Encrypted     := TLS /= Unencrypted;
       Complete.Is_Authenticated := TLS = Authenticated;
       Complete.Authority        := To_Unbounded_String (Authority);
+      Self.Gate.Is_Lost := False;
       Self.Handle   := Connected (Complete, Wait);
       Self.Target   := Complete;
       Self.Id       := thread_id (Self.Handle);
@@ -510,6 +511,12 @@ package body Appserver.SQL.MariaDB is
    overriding function In_Autocommit (Self : Connection) return Boolean is
      ((Status_Of (Self.Handle) and (Autocommit or In_Transaction)) = Autocommit);
 
+   subtype Server_Error is Integer
+     with Static_Predicate => Server_Error in 1_000 .. 1_999 | 3_000 .. 4_999;
+   --  Other codes are the library's own
+
+   --  A server that has answered stops the statement that runs. Before the next one it forgets it.
+
    overriding procedure Cancel (Self : Connection) is
       use type Ada.Real_Time.Time;
 
@@ -523,10 +530,15 @@ package body Appserver.SQL.MariaDB is
       if Self.Is_Open and then Time_Limits.Has_Target (Mark) then
          Killer.Handle := Connected (Self.Target, Timeout);
          Limit.Start (Killer, Stop);
+         Time_Limits.Begin_Request (Mark);
          Send (Killer.Handle, "KILL QUERY" & Self.Id'Image);
+         Time_Limits.End_Request (Mark);
       end if;
    exception
       when Error : SQL_Error =>
+         if Code_Of (Error) in Server_Error then
+            Time_Limits.End_Request (Mark);  --  the server has refused it
+         end if;
          if Error_Of (Error).Kind = Connection_Lost then
             Raise_Error ("08001", Code_Of (Error), Message_Of (Error), From_MariaDB);
          end if;

@@ -172,7 +172,7 @@ package body Appserver.SQL.PostgreSQL is
      (Self.Handle /= No_Connection);
 
    overriding function Is_Connected (Self : Connection) return Boolean is
-     (status (Self.Handle) = Connection_OK);
+     (status (Self.Handle) = Connection_OK and then not Self.Gate.Is_Lost);
 
    overriding function Socket (Self : Connection) return Integer is
      (if Self.Handle = No_Connection then -1 else Integer (socket (Self.Handle)));
@@ -478,6 +478,7 @@ package body Appserver.SQL.PostgreSQL is
         + Ada.Real_Time.To_Time_Span (if Bound > 0.0 then Duration'Min (Bound, Wait) else Wait);
       Limit : Time_Limits.Time_Limit;
    begin
+      Self.Gate.Is_Lost := False;
       Open_Target (Self, Target, Stop);
       Limit.Start (Self, Stop);
       Self.Latest   := 0;
@@ -551,7 +552,8 @@ package body Appserver.SQL.PostgreSQL is
                    when Active                    => not Self.Streams_In_Work,
                    when others                    => True));
 
-   --  The library connects to the server and waits for it to hang up, without a limit
+   --  The library connects to the server and waits for it to hang up, without a limit. By then the
+   --  server has sent the signal to its session, which forgets it between two statements.
 
    type Cancel_Call is limited record
       Stopper : Cancel_Handle;
@@ -588,12 +590,22 @@ package body Appserver.SQL.PostgreSQL is
       end if;
       Call := new Cancel_Call;
       Call.Stopper := getCancel (Self.Handle);
-      Detached_Calls.Call
-        (Send_Cancel'Access, Drop_Cancel'Access, Call.all'Address,
-         Time_Limits.Cancel_Timeout (Self), Is_Done);
+      Time_Limits.Begin_Request (Mark);
+      begin
+         Detached_Calls.Call
+           (Send_Cancel'Access, Drop_Cancel'Access, Call.all'Address,
+            Time_Limits.Cancel_Timeout (Self), Is_Done);
+      exception
+         when SQL_Error =>
+            Time_Limits.End_Request (Mark);  --  nothing was called
+            Drop_Cancel (Call.all'Address);
+            raise;
+      end;
       if not Is_Done then
          Raise_Error ("08001", 0, "the server did not take the cancellation in time");
-      elsif Call.Is_Sent = 0 then
+      end if;
+      Time_Limits.End_Request (Mark);
+      if Call.Is_Sent = 0 then
          declare
             Message : constant String := First_Line (To_Ada (Call.Message));
          begin

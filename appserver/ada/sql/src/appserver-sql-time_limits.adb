@@ -210,6 +210,24 @@ package body Appserver.SQL.Time_Limits is
       return (if On.Limit > 0.0 then Duration'Min (On.Limit, Left) else Left);
    end Limit_Of;
 
+   procedure Await_Cancels (On : Connection'Class) is
+   begin
+      while On.Gate.Cancels > 0 loop
+         delay 0.001;
+      end loop;
+   end Await_Cancels;
+
+   --  So that the server ends the session, and the database's library finds out that it is lost
+
+   procedure Cut_Off (On : Connection'Class) is
+      Socket  : constant Integer := On.Socket;
+      Ignored : int;
+   begin
+      if Socket >= 0 then
+         Ignored := shutdown (int (Socket), Shut_Down_Both);
+      end if;
+   end Cut_Off;
+
    --  Sequentially consistent: an operation that begins and sees no Cancel, and a Cancel that
    --  begins and sees no operation, cannot miss each other
 
@@ -220,9 +238,9 @@ package body Appserver.SQL.Time_Limits is
       if Gate.Is_Under_Way then
          return;
       end if;
+      Self.Length       := Limit_Of (Self.On.all);
       Self.Is_Outer     := True;
       Gate.Is_Under_Way := True;
-      Self.Length       := Limit_Of (Self.On.all);
       if Self.Length > 0.0 then
          Try_To_Start
            (Self.Limit, Self.On.all, Clock + To_Time_Span (Self.Length), Has_Failed);
@@ -233,10 +251,18 @@ package body Appserver.SQL.Time_Limits is
       end if;
       while Gate.Cancels > 0 loop
          if May_Fail and then Self.Limit.Is_Over then
+            Gate.Is_Lost := True;
             Raise_Error ("08006", 0, "a Cancel is still under way");
          end if;
          delay 0.001;
       end loop;
+      if Gate.Is_Lost then
+         Cut_Off (Self.On.all);
+         if May_Fail then
+            Raise_Error
+              ("08006", 0, "the connection is given up: the outcome of a Cancel is unknown");
+         end if;
+      end if;
    exception
       when others =>
          Finalize (Self.Limit);
@@ -271,8 +297,21 @@ package body Appserver.SQL.Time_Limits is
       Arithmetic.Atomic_Add (Self.Gate.Cancels, 1);
    end Initialize;
 
+   procedure Begin_Request (Self : in out Cancellation) is
+   begin
+      Self.Is_Unsettled := True;
+   end Begin_Request;
+
+   procedure End_Request (Self : in out Cancellation) is
+   begin
+      Self.Is_Unsettled := False;
+   end End_Request;
+
    overriding procedure Finalize (Self : in out Cancellation) is
    begin
+      if Self.Is_Unsettled then
+         Self.Gate.Is_Lost := True;
+      end if;
       Arithmetic.Atomic_Subtract (Self.Gate.Cancels, 1);
    end Finalize;
 

@@ -29,12 +29,12 @@ private package Appserver.SQL.Time_Limits is
 
    type Operation (On : not null access Connection'Class) is limited private;
    --  Until it leaves scope, its connection's Wait_Limit holds, from its declaration on, and Cancel
-   --  has something to stop. It begins when no Cancel is under way. Within another one of the same
-   --  connection it does nothing.
+   --  has something to stop. It begins when no Cancel is under way. SQL_Error, 08006, if the
+   --  outcome of one is unknown. Within another one of the same connection it does nothing.
 
    type Cleanup (On : not null access Connection'Class) is limited private;
    --  An Operation that goes on without a limit if there is no file descriptor for one, and that
-   --  waits for a Cancel until its end: for what must not fail
+   --  waits for a Cancel until its end, whatever its outcome: for what must not fail
 
    type Suspension (Of_Work : not null access Operation) is limited private;
    --  Until it leaves scope, the limit of the operation stands still; then it begins anew. For what
@@ -51,6 +51,14 @@ private package Appserver.SQL.Time_Limits is
 
    function Has_Target (Self : Cancellation) return Boolean;
    --  Whether an operation is under way
+
+   procedure Begin_Request (Self : in out Cancellation);
+   procedure End_Request (Self : in out Cancellation);
+   --  From Begin_Request on the server may take the request at any time, and after End_Request not
+   --  any more. If Self leaves scope in between, the connection is lost.
+
+   procedure Await_Cancels (On : Connection'Class);
+   --  Until no Cancel is under way
 
    function Cancel_Timeout (On : Connection'Class) return Duration is
      (if On.Wait_Limit > 0.0 then On.Wait_Limit else 10.0);
@@ -95,7 +103,8 @@ private
 
    type Cancellation (On : not null access constant Connection'Class) is
      limited new Ada.Finalization.Limited_Controlled with record
-      Gate : Gate_Access;
+      Gate         : Gate_Access;
+      Is_Unsettled : Boolean := False;
    end record;
 
    overriding procedure Initialize (Self : in out Cancellation);

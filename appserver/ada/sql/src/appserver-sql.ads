@@ -408,8 +408,9 @@ package Appserver.SQL is
    --  Stops the statement that is running, if one is: it raises SQL_Error, 57014. A statement that
    --  begins later is not stopped: it waits for the end of this call. Any task may call this while
    --  the connection is open. SQL_Error, 08001, if the server does not take it within the
-   --  connection's Wait_Limit, or without one within 10 s; the server may still take it later, and
-   --  then stop a later statement.
+   --  connection's Wait_Limit, or without one within 10 s. If the request was sent by then, the
+   --  server may still take it: the operation that is under way goes on, but the connection is lost
+   --  for all later ones, which raise SQL_Error, 08006.
 
    subtype Wait_Duration is Duration range 0.0 .. 1_000_000.0;
    --  In seconds; 0.0 is no limit
@@ -512,7 +513,8 @@ private
 
    --  Between the task that uses a connection and those that cancel. Is_Under_Way: an operation
    --  waits for the server. Has_Stream: rows are on their way between operations. Cancels: how many
-   --  tasks are in Cancel; no operation begins meanwhile.
+   --  tasks are in Cancel; no operation begins meanwhile. Is_Lost: no operation begins any more,
+   --  because the server may still take a request to cancel.
 
    type Cancel_Count is mod 2 ** 32 with Atomic;
 
@@ -520,6 +522,7 @@ private
       Is_Under_Way : Boolean := False with Atomic;
       Has_Stream   : Boolean := False with Atomic;
       Cancels      : aliased Cancel_Count := 0;
+      Is_Lost      : Boolean := False with Atomic;
    end record;
 
    --  A connection's open statements are linked through the statements themselves

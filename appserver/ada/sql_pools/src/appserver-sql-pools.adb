@@ -59,12 +59,13 @@ package body Appserver.SQL.Pools is
       end if;
    end Probe_Session;
 
-   --  An exception closes the session
+   --  An exception closes the session. A Cancel that is still under way would be the next lease's.
 
    procedure Reset_Session (Self : in out Pooled_Session) is
       DB    : Connection renames Self.Session.DB.Element.all;
       Limit : Time_Limits.Time_Limit;
    begin
+      Time_Limits.Await_Cancels (DB);
       if not DB.Is_Open or else not DB.Is_Connected then
          raise SQL_Error with "the connection was lost";
       elsif Self.Session.Is_Used then

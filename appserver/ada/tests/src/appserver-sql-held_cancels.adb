@@ -11,4 +11,10 @@ package body Appserver.SQL.Held_Cancels is
       Act.all;
    end Hold;
 
+   function Has_Target (On : Connection'Class) return Boolean is
+      Mark : Time_Limits.Cancellation (On'Unchecked_Access);
+   begin
+      return Time_Limits.Has_Target (Mark);
+   end Has_Target;
+
 end Appserver.SQL.Held_Cancels;

@@ -1,11 +1,14 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A Cancel that takes as long as a test needs.
+--  A Cancel that takes as long as a test needs, and what it would stop.
 
 package Appserver.SQL.Held_Cancels is
 
    procedure Hold (On : Connection'Class; Act : not null access procedure);
    --  Calls Act as if another task were in Cancel of On meanwhile
+
+   function Has_Target (On : Connection'Class) return Boolean;
+   --  Whether Cancel would find something to stop
 
 end Appserver.SQL.Held_Cancels;

@@ -3,6 +3,7 @@
 
 with Ada.Calendar;
 with Ada.Environment_Variables;
+with Ada.Strings.Fixed;
 with Appserver.SQL.Batches;
 with Appserver.SQL.MariaDB;
 with AUnit.Assertions;
@@ -14,6 +15,7 @@ with Tested_Databases;
 
 package body MariaDB_Tests is
 
+   use Ada.Strings.Fixed;
    use Appserver.SQL;
    use AUnit.Assertions;
    use Checks;
@@ -370,6 +372,62 @@ package body MariaDB_Tests is
       Assert (not DB.Is_Connected, "lost");
    end Answers_Too_Late;
 
+   --  The server cannot forget the database of a USE where the connection was opened without one
+
+   procedure Reset_Without_Database (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      Target : constant String :=
+        Ada.Environment_Variables.Value (Tested_Databases.MariaDB_Variable);
+      Path   : constant Positive :=
+        Index (Target, "/", From => Target'First + String'("mariadb://")'Length);
+      Name   : constant String := Target (Path + 1 .. Target'Last);
+      DB     : MariaDB.Connection;
+
+      procedure Reset is
+      begin
+         DB.Reset_Session;
+      end Reset;
+
+      procedure Open is
+      begin
+         DB.Open (Target (Target'First .. Path - 1));
+      end Open;
+   begin
+      Open;
+      DB.Execute ("SET @x = 1");
+      DB.Reset_Session;
+      Answers (DB, "SELECT database() IS NULL AND @x IS NULL", "1");
+      DB.Execute ("USE " & Name);
+      DB.Execute ("SET @x = 1");
+      for Time in 1 .. 2 loop
+         Is_Refused (Reset'Access, "0A000", "USE");
+      end loop;
+      Answers (DB, "SELECT database()", Name);
+      Answers (DB, "SELECT @x IS NULL", "1");
+      DB.Close;
+      Open;
+      DB.Reset_Session;
+      Answers (DB, "SELECT database() IS NULL", "1");
+   end Reset_Without_Database;
+
+   --  A request to stop a session that does nothing stops nothing later
+
+   procedure Killed_While_Idle (T : in out Fixture) is
+      Other : MariaDB.Connection;
+   begin
+      T.Query.Use_Text (T.DB, "SELECT connection_id()");
+      Assert (T.Query.Step, "a row");
+      Tested_Databases.Connect (Other);
+      Other.Execute ("KILL QUERY " & T.Query.As_Text (1));
+      T.Query.Reset;
+      T.DB.Execute ("SELECT sleep(0.1), 1 FROM dual");
+      T.Query.Prepare (T.DB, "SELECT connection_id()");
+      Assert (T.Query.Step, "a row");
+      Other.Execute ("KILL QUERY " & T.Query.As_Text (1));
+      Assert (not T.Query.Step and then T.Query.Step, "prepared");
+   end Killed_While_Idle;
+
    --  A server without TLS is refused where it is asked for, and so is one that nobody vouches for
 
    procedure With_TLS (T : in out Fixture) is
@@ -533,6 +591,9 @@ package body MariaDB_Tests is
       Result.Add_Test (Caller.Create ("MariaDB: a limit of time", Time_Limit'Access));
       Result.Add_Test (Caller.Create ("MariaDB: a silent server", Silent'Access));
       Result.Add_Test (Caller.Create ("MariaDB: an answer too late", Answers_Too_Late'Access));
+      Result.Add_Test
+        (Caller.Create ("MariaDB: a reset without a database", Reset_Without_Database'Access));
+      Result.Add_Test (Caller.Create ("MariaDB: killed while idle", Killed_While_Idle'Access));
       Result.Add_Test (Caller.Create ("MariaDB: TLS", With_TLS'Access));
       Result.Add_Test (Caller.Create ("MariaDB: malformed targets", Targets'Access));
       Result.Add_Test (Caller.Create ("MariaDB: batch: values", Batch_Values'Access));

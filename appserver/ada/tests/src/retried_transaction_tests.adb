@@ -1,7 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 
-with Ada.Environment_Variables;
 with Ada.Real_Time;
 with Appserver.Retry.Interleavers;
 with Appserver.Retry.Transactions;
@@ -11,7 +10,6 @@ with AUnit.Test_Caller;
 with AUnit.Test_Fixtures;
 with Checks;
 with Silent_Proxies;
-with Tested_Databases;
 
 package body Retried_Transaction_Tests is
 
@@ -658,42 +656,36 @@ package body Retried_Transaction_Tests is
    end Limit_Of_Opening;
 
    procedure Is_Silent (T : in out Fixture; Moment : Silent_Moment) is
-      use Ada.Environment_Variables;
       use Ada.Real_Time;
 
-      Variable : constant String :=
-        (if Dialect.Name.all = "PostgreSQL" then Tested_Databases.PostgreSQL_Variable
-         else Tested_Databases.MariaDB_Variable);
-      Direct   : constant String := Value (Variable);
-      Proxy    : Silent_Proxies.Proxy;
-      Counted  : aliased Retry.Meter;
-      By       : constant Retry.Policy := (null, Counted'Access, Timeout => 0.5, others => <>);
-      Start    : Time;
+      Counted : aliased Retry.Meter;
+      By      : constant Retry.Policy := (null, Counted'Access, Timeout => 0.5, others => <>);
+      Start   : Time;
 
-      procedure Silence is
-      begin
-         Silent_Proxies.Silence (Proxy, New_Ones => True);
-      end Silence;
+      procedure Act (Proxy : in out Silent_Proxies.Proxy) is
 
-      procedure Silence_Commit is
-      begin
-         if Moment = In_Commit then
-            Silence;
-         end if;
-      end Silence_Commit;
+         procedure Silence is
+         begin
+            Silent_Proxies.Silence (Proxy, New_Ones => True);
+         end Silence;
 
-      package Silenced is new Retry.Interleavers
-        (Connection, Connect_With_Limit, Before_First_Commit => Silence_Commit);
+         procedure Silence_Commit is
+         begin
+            if Moment = In_Commit then
+               Silence;
+            end if;
+         end Silence_Commit;
 
-      procedure Work (DB : in out Connection) is
-      begin
-         if Moment = In_Work then
-            Silence;
-         end if;
-         Add_One (DB);
-      end Work;
+         package Silenced is new Retry.Interleavers
+           (Connection, Connect_With_Limit, Before_First_Commit => Silence_Commit);
 
-      procedure Call is
+         procedure Work (DB : in out Connection) is
+         begin
+            if Moment = In_Work then
+               Silence;
+            end if;
+            Add_One (DB);
+         end Work;
       begin
          if Moment = While_Opening then
             Silence;
@@ -708,20 +700,9 @@ package body Retried_Transaction_Tests is
                "the error");
          when Retry.Outcome_Unknown_Error =>
             Assert (Moment = In_Commit, "only of a commit is it unknown");
-      end Call;
+      end Act;
    begin
-      Silent_Proxies.Start (Proxy, Direct);
-      Set (Variable, Silent_Proxies.Target (Proxy));
-      begin
-         Call;
-      exception
-         when others =>
-            Silent_Proxies.Stop (Proxy);
-            Set (Variable, Direct);
-            raise;
-      end;
-      Silent_Proxies.Stop (Proxy);
-      Set (Variable, Direct);
+      Silent_Proxies.With_Proxy (Dialect.Variable.all, Act'Access);
       Assert (Clock - Start < Seconds (30), "in time");
       Assert (not T.Tested_DB.Is_Open, "closed");
       Assert (T.Tested_DB.Wait_Limit = Long_Limit, "the program's own limit");

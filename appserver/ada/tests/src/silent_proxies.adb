@@ -1,11 +1,12 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 
-with Ada.Streams;
+with Ada.Environment_Variables;
 with Ada.Strings.Fixed;
 
 package body Silent_Proxies is
 
+   use Ada.Streams;
    use Ada.Strings.Fixed;
    use GNAT.Sockets;
 
@@ -24,6 +25,8 @@ package body Silent_Proxies is
          null;
       end Await_Silence;
 
+      function Has_Order return Boolean is (Silences or else Stops);
+
       procedure Take_Order (Is_To_Silence, New_Ones, Is_To_Stop : out Boolean) is
       begin
          Is_To_Silence := Silences;
@@ -36,6 +39,39 @@ package body Silent_Proxies is
       begin
          Stops := True;
       end Stop;
+
+      procedure Hold (Marker : Text_Access; Hangs_Up : Boolean) is
+      begin
+         State.Marker := Marker;
+         Ends_Held := Hangs_Up;
+      end Hold;
+
+      function Held_Marker return Text_Access is (Marker);
+      function Hangs_Up return Boolean is (Ends_Held);
+
+      procedure Note_Held is
+      begin
+         Holds := True;
+      end Note_Held;
+
+      function Has_Held return Boolean is (Holds);
+
+      procedure Release is
+      begin
+         Releases_Now := True;
+      end Release;
+
+      function Is_To_Release return Boolean is (Releases_Now);
+
+      procedure Note_Released is
+      begin
+         Releases_Now := False;
+      end Note_Released;
+
+      entry Await_Release when not Releases_Now or else Stops is
+      begin
+         null;
+      end Await_Release;
 
    end State;
 
@@ -79,10 +115,43 @@ package body Silent_Proxies is
       Self.State.Await_Silence;
    end Silence;
 
+   procedure Hold (Self : in out Proxy; Marker : String; Hangs_Up : Boolean) is
+   begin
+      Self.State.Hold (new String'(Marker), Hangs_Up);
+   end Hold;
+
+   function Has_Held (Self : Proxy) return Boolean is (Self.State.Has_Held);
+
+   procedure Release (Self : in out Proxy) is
+   begin
+      Self.State.Release;
+      Self.State.Await_Release;
+   end Release;
+
    procedure Stop (Self : in out Proxy) is
    begin
       Self.State.Stop;
    end Stop;
+
+   procedure With_Proxy
+     (Variable : String; Act : not null access procedure (Through : in out Proxy))
+   is
+      use Ada.Environment_Variables;
+
+      Direct  : constant String := Value (Variable);
+      Through : Proxy;
+   begin
+      Start (Through, Direct);
+      Set (Variable, Target (Through));
+      Act (Through);
+      Stop (Through);
+      Set (Variable, Direct);
+   exception
+      when others =>
+         Stop (Through);
+         Set (Variable, Direct);
+         raise;
+   end With_Proxy;
 
    procedure Close (Self : in out Pair) is
    begin
@@ -91,20 +160,17 @@ package body Silent_Proxies is
       Self := (others => <>);
    end Close;
 
-   procedure Forward (From, To : Socket_Type; Is_Open : in out Boolean) is
-      use Ada.Streams;
-      Bytes   : Stream_Element_Array (1 .. 65_536);
-      Last    : Stream_Element_Offset;
-      Written : Stream_Element_Offset := 0;
+   function Contains (Bytes : Stream_Element_Array; Text : Text_Access) return Boolean is
    begin
-      Receive_Socket (From, Bytes, Last);
-      Is_Open := Last >= Bytes'First;
-      while Written < Last loop
-         Send_Socket (To, Bytes (Written + 1 .. Last), Written);
-      end loop;
-   exception
-      when Socket_Error => Is_Open := False;
-   end Forward;
+      if Text = null then
+         return False;
+      end if;
+      declare
+         Letters : String (1 .. Bytes'Length) with Import, Address => Bytes'Address;
+      begin
+         return Index (Letters, Text.all) > 0;
+      end;
+   end Contains;
 
    task body Forwarder is
       Pairs        : Pair_List;
@@ -115,6 +181,40 @@ package body Silent_Proxies is
       Silences     : Boolean;
       Silences_New : Boolean;
       Stops        : Boolean;
+      Bytes        : Stream_Element_Array (1 .. 65_536);
+
+      --  Whoever does not read must not keep an order waiting: the rest is lost, and so is the pair
+
+      Small : constant := 2_048;
+      --  Bytes that a socket has room for when it can be written to
+
+      procedure Send_All
+        (Pair      : in out Silent_Proxies.Pair;
+         To_Server : Boolean;
+         Bytes     : Stream_Element_Array)
+      is
+         To        : constant Socket_Type := (if To_Server then Pair.Server else Pair.Client);
+         None      : Socket_Set_Type;
+         Receivers : Socket_Set_Type;
+         Written   : Stream_Element_Offset := Bytes'First - 1;
+      begin
+         while Written < Bytes'Last loop
+            Empty (None);
+            Empty (Receivers);
+            Set (Receivers, To);
+            Check_Selector (Selector, None, Receivers, Status, Timeout => 0.02);
+            if Status = Completed then
+               Send_Socket
+                 (To,
+                  Bytes
+                    (Written + 1 .. Stream_Element_Offset'Min (Written + Small, Bytes'Last)),
+                  Written);
+            elsif Owner.State.Has_Order then
+               Pair.Is_Silent := True;
+               return;
+            end if;
+         end loop;
+      end Send_All;
 
       procedure Accept_One is
          Peer : Sock_Addr_Type;
@@ -130,20 +230,52 @@ package body Silent_Proxies is
          end loop;
       end Accept_One;
 
+      procedure Hold (Pair : in out Silent_Proxies.Pair; Request : Stream_Element_Array) is
+      begin
+         Pair.Held := new Stream_Element_Array'(Request);
+         Pair.Is_Silent := True;
+         if Owner.State.Hangs_Up then
+            Shutdown_Socket (Pair.Client);
+         end if;
+         Owner.State.Note_Held;
+      end Hold;
+
+      procedure Release (Pair : in out Silent_Proxies.Pair) is
+      begin
+         if Pair.Held /= null then
+            Send_All (Pair, To_Server => True, Bytes => Pair.Held.all);
+            Pair.Held := null;
+            Pair.Is_Silent := Owner.State.Hangs_Up;
+         end if;
+      end Release;
+
+      procedure Forward (Pair : in out Silent_Proxies.Pair; Is_Request : Boolean) is
+         Last : Stream_Element_Offset;
+      begin
+         Receive_Socket ((if Is_Request then Pair.Client else Pair.Server), Bytes, Last);
+         if Last < Bytes'First then
+            Close (Pair);
+         elsif Is_Request and then Contains (Bytes (1 .. Last), Owner.State.Held_Marker) then
+            Hold (Pair, Bytes (1 .. Last));
+         else
+            Send_All (Pair, To_Server => Is_Request, Bytes => Bytes (1 .. Last));
+         end if;
+      exception
+         when Socket_Error => Close (Pair);
+      end Forward;
+
       procedure Serve (Pair : in out Silent_Proxies.Pair) is
-         Is_Open : Boolean := True;
       begin
          if Pair.Client = No_Socket or else Pair.Is_Silent then
             return;
          end if;
          if Is_Set (Readable, Pair.Client) then
-            Forward (Pair.Client, Pair.Server, Is_Open);
+            Forward (Pair, Is_Request => True);
          end if;
-         if Is_Open and then Is_Set (Readable, Pair.Server) then
-            Forward (Pair.Server, Pair.Client, Is_Open);
-         end if;
-         if not Is_Open then
-            Close (Pair);
+         if Pair.Client /= No_Socket
+           and then not Pair.Is_Silent and then Is_Set (Readable, Pair.Server)
+         then
+            Forward (Pair, Is_Request => False);
          end if;
       end Serve;
    begin
@@ -156,6 +288,12 @@ package body Silent_Proxies is
       loop
          Owner.State.Take_Order (Silences, Silences_New, Stops);
          exit when Stops;
+         if Owner.State.Is_To_Release then
+            for Pair of Pairs loop
+               Release (Pair);
+            end loop;
+            Owner.State.Note_Released;
+         end if;
          Empty (Readable);
          Set (Readable, Owner.Listener);
          for Pair of Pairs loop

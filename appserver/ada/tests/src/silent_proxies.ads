@@ -2,8 +2,9 @@
 --  Copyright 2026 The benchlab authors
 --
 --  Forwards connections to a server, and can make it look as if the server had stopped: the
---  connections stay open, and nothing comes any more.
+--  connections stay open, and nothing comes any more. It can also hold a request back.
 
+with Ada.Streams;
 with GNAT.Sockets;
 
 package Silent_Proxies is
@@ -19,16 +20,33 @@ package Silent_Proxies is
    procedure Silence (Self : in out Proxy; New_Ones : Boolean);
    --  The connections that there are, and also later ones, if New_Ones
 
+   procedure Hold (Self : in out Proxy; Marker : String; Hangs_Up : Boolean);
+   --  A request that has Marker in it is held back, and so is all that comes later over its
+   --  connection, whose client then sees the server hang up, if Hangs_Up
+
+   function Has_Held (Self : Proxy) return Boolean;
+
+   procedure Release (Self : in out Proxy);
+   --  Forwards what was held back
+
    procedure Stop (Self : in out Proxy);
    --  Closes all connections
+
+   procedure With_Proxy
+     (Variable : String; Act : not null access procedure (Through : in out Proxy));
+   --  Calls Act while the environment's Variable, a Target, leads through a proxy
 
 private
 
    Max_Pairs : constant := 16;
 
+   type Text_Access is access String;
+   type Bytes_Access is access Ada.Streams.Stream_Element_Array;
+
    type Pair is record
       Client, Server : GNAT.Sockets.Socket_Type := GNAT.Sockets.No_Socket;
       Is_Silent      : Boolean := False;
+      Held           : Bytes_Access;
    end record;
 
    type Pair_List is array (1 .. Max_Pairs) of Pair;
@@ -36,17 +54,27 @@ private
    protected type State is
       procedure Silence (New_Ones : Boolean);
       entry Await_Silence;
+      function Has_Order return Boolean;
       procedure Take_Order (Is_To_Silence, New_Ones, Is_To_Stop : out Boolean);
       procedure Stop;
+      procedure Hold (Marker : Text_Access; Hangs_Up : Boolean);
+      function Held_Marker return Text_Access;
+      function Hangs_Up return Boolean;
+      procedure Note_Held;
+      function Has_Held return Boolean;
+      procedure Release;
+      function Is_To_Release return Boolean;
+      procedure Note_Released;
+      entry Await_Release;
    private
-      Silences, Silences_New, Stops : Boolean := False;
+      Silences, Silences_New, Stops  : Boolean := False;
+      Marker                         : Text_Access;
+      Ends_Held, Holds, Releases_Now : Boolean := False;
    end State;
 
    task type Forwarder (Owner : not null access Proxy) is
       entry Start;
    end Forwarder;
-
-   type Text_Access is access String;
 
    type Proxy is limited record
       Target   : Text_Access;

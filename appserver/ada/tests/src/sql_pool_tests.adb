@@ -1,9 +1,9 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 
-with Ada.Environment_Variables;
 with Ada.Real_Time;
 with Appserver.Retry.Transactions;
+with Appserver.SQL.Held_Cancels;
 with Appserver.SQL.Injected_Errors;
 with Appserver.SQL.Pools;
 with AUnit.Assertions;
@@ -11,7 +11,6 @@ with AUnit.Test_Caller;
 with AUnit.Test_Fixtures;
 with Checks;
 with Silent_Proxies;
-with Tested_Databases;
 
 package body SQL_Pool_Tests is
 
@@ -496,40 +495,10 @@ package body SQL_Pool_Tests is
       end;
    end Lost_While_Idle;
 
-   --  A server that is silent. The tests' own timeouts are short; what is far beyond them hangs.
-
-   Long_Time : constant Duration := 20.0;
+   --  A server that is silent. The tests' own timeouts are short.
 
    package Hasty is new Appserver.SQL.Pools
      (Connection, Statement, Open_One, Prepare_On, Check_After => 0.0, Check_Timeout => 0.5);
-
-   --  Open_One goes through Proxy in Act
-
-   procedure With_Proxy
-     (Act : not null access procedure (Proxy : in out Silent_Proxies.Proxy))
-   is
-      use Ada.Environment_Variables;
-
-      Variable : constant String :=
-        (if Dialect.Name.all = "PostgreSQL" then Tested_Databases.PostgreSQL_Variable
-         else Tested_Databases.MariaDB_Variable);
-      Direct   : constant String := Value (Variable);
-      Proxy    : Silent_Proxies.Proxy;
-   begin
-      Silent_Proxies.Start (Proxy, Direct);
-      Set (Variable, Silent_Proxies.Target (Proxy));
-      Act (Proxy);
-      Silent_Proxies.Stop (Proxy);
-      Set (Variable, Direct);
-   exception
-      when others =>
-         Silent_Proxies.Stop (Proxy);
-         Set (Variable, Direct);
-         raise;
-   end With_Proxy;
-
-   function Seconds_Since (Start : Ada.Real_Time.Time) return Duration is
-     (Ada.Real_Time.To_Duration (Ada.Real_Time."-" (Ada.Real_Time.Clock, Start)));
 
    --  The test of an idle connection ends in time for another connection to be opened
 
@@ -553,12 +522,12 @@ package body SQL_Pool_Tests is
          begin
             Start := Ada.Real_Time.Clock;
             Held.Get (Timeout => 6.0);
-            Assert (Seconds_Since (Start) < Long_Time, "in time");
+            Assert (Since (Start) < Long_Time, "in time");
             Assert (Number (Held.DB, Dialect.Id.all) /= Id, "another session");
          end;
       end Act;
    begin
-      With_Proxy (Act'Access);
+      Silent_Proxies.With_Proxy (Dialect.Variable.all, Act'Access);
    end Silent_While_Tested;
 
    procedure Silent_While_Opened (T : in out Fixture) is
@@ -577,12 +546,12 @@ package body SQL_Pool_Tests is
             Assert (False, "there was a connection");
          exception
             when Pools.Pool_Timeout =>
-               Assert (Seconds_Since (Start) < Long_Time, "in time");
+               Assert (Since (Start) < Long_Time, "in time");
          end;
          Silent_Proxies.Stop (Proxy);  --  or what opens would go on
       end Act;
    begin
-      With_Proxy (Act'Access);
+      Silent_Proxies.With_Proxy (Dialect.Variable.all, Act'Access);
    end Silent_While_Opened;
 
    --  The lease ends in time, and the connection is not leased again
@@ -603,12 +572,47 @@ package body SQL_Pool_Tests is
             Silent_Proxies.Silence (Proxy, New_Ones => False);
             Start := Ada.Real_Time.Clock;
          end;
-         Assert (Seconds_Since (Start) < Long_Time, "in time");
+         Assert (Since (Start) < Long_Time, "in time");
          Assert (Pool.Usage.Open = 0 and then Pool.Usage.In_Use = 0, "closed");
       end Act;
    begin
-      With_Proxy (Act'Access);
+      Silent_Proxies.With_Proxy (Dialect.Variable.all, Act'Access);
    end Silent_While_Rolled_Back;
+
+   --  A lease ends when the Cancel of its connection has: it would be that of the next lease
+
+   procedure Cancelled_At_Its_End (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      Pool      : aliased Pools.Pool (1);
+      Held      : Pools.Lease (Pool'Access);
+      Has_Begun : Boolean := False with Atomic;
+      Is_Over   : Boolean := False with Atomic;
+   begin
+      Held.Get;
+      declare
+         task Other;
+         task body Other is
+
+            procedure Act is
+            begin
+               Has_Begun := True;
+               delay 0.2;
+               Is_Over := True;
+            end Act;
+         begin
+            SQL.Held_Cancels.Hold (Held.DB.Element.all, Act'Access);
+         end Other;
+      begin
+         while not Has_Begun loop
+            delay 0.001;
+         end loop;
+         Held.Release;
+         Assert (Is_Over, "the next lease could have had it");
+      end;
+      Held.Get;
+      Reads (Held, 1, 10);
+   end Cancelled_At_Its_End;
 
    package Caller is new AUnit.Test_Caller (Fixture);
 
@@ -643,6 +647,7 @@ package body SQL_Pool_Tests is
       Add (Result.all, "lost while nobody had it", Lost_While_Idle'Access);
       Add (Result.all, "a server is silent when it is tested", Silent_While_Tested'Access);
       Add (Result.all, "a server is silent when it is opened", Silent_While_Opened'Access);
+      Add (Result.all, "a cancellation at the end of a lease", Cancelled_At_Its_End'Access);
       Add (Result.all, "a server is silent at the rollback", Silent_While_Rolled_Back'Access);
       return Result;
    end Server_Suite;

@@ -17,7 +17,7 @@ package Test_Databases is
    --  characters of a text; the types of blobs, and of keys that it makes. A database with a server
    --  has what counts the tests' connections, and the statements that it keeps for them; what tells
    --  a connection's id and, around the id, ends one; the type of long texts; what runs for half a
-   --  minute.
+   --  minute; the environment's variable with its target.
 
    type Traits is record
       Name       : Text_Reference;
@@ -37,6 +37,7 @@ package Test_Databases is
       After_Kill : Text_Reference := +"";
       Long_Text  : Text_Reference := +"";
       Slow       : Text_Reference := +"";
+      Variable   : Text_Reference := +"";
    end record;
 
    --  Its parameters are for the tests, which see them through it

@@ -3,6 +3,8 @@
 
 with Ada.Environment_Variables;
 with Ada.Real_Time;
+with Ada.Strings.Fixed;
+with Ada.Text_IO;
 with Appserver.SQL.Batches;
 with Appserver.SQL.Held_Cancels;
 with AUnit.Assertions;
@@ -11,14 +13,13 @@ with AUnit.Test_Fixtures;
 with Checks;
 with Interfaces.C;
 with Silent_Proxies;
-with Tested_Databases;
+with Silent_Resolvers;
 
 package body Wait_Limit_Tests is
 
    use AUnit.Assertions;
    use Checks;
    use Database;
-   use type Ada.Real_Time.Time;
    use type SQL.Integer_64;
 
    type Fixture is new AUnit.Test_Fixtures.Test_Fixture with record
@@ -30,6 +31,7 @@ package body Wait_Limit_Tests is
 
    overriding procedure Set_Up (T : in out Fixture) is
    begin
+      T.DB.Set_Wait_Limit (0.0);  --  all tests have the same fixture
       Open (T.DB);
       T.DB.Execute ("CREATE TABLE t (x integer)");
       T.DB.Execute ("INSERT INTO t VALUES (1), (2)");
@@ -40,38 +42,7 @@ package body Wait_Limit_Tests is
       T.DB.Close;
    end Tear_Down;
 
-   Limit     : constant Duration := 0.5;
-   Long_Time : constant Duration := 20.0;
-   --  What takes longer hangs
-
-   function Since (Start : Ada.Real_Time.Time) return Duration is
-     (Ada.Real_Time.To_Duration (Ada.Real_Time.Clock - Start));
-
-   Variable : constant String :=
-     (if Dialect.Name.all = "PostgreSQL" then Tested_Databases.PostgreSQL_Variable
-      else Tested_Databases.MariaDB_Variable);
-
-   --  Connect goes through Proxy in Act
-
-   procedure With_Proxy
-     (Act : not null access procedure (Proxy : in out Silent_Proxies.Proxy))
-   is
-      use Ada.Environment_Variables;
-
-      Direct : constant String := Value (Variable);
-      Proxy  : Silent_Proxies.Proxy;
-   begin
-      Silent_Proxies.Start (Proxy, Direct);
-      Set (Variable, Silent_Proxies.Target (Proxy));
-      Act (Proxy);
-      Silent_Proxies.Stop (Proxy);
-      Set (Variable, Direct);
-   exception
-      when others =>
-         Silent_Proxies.Stop (Proxy);
-         Set (Variable, Direct);
-         raise;
-   end With_Proxy;
+   Limit : constant Duration := 0.5;
 
    type Operation is
      (Execute, Prepare_One, Run_Prepared, Run_Text, Step_Stream, Leave_Stream, Begin_Isolated,
@@ -205,7 +176,7 @@ package body Wait_Limit_Tests is
                DB.Close;
             end Act;
          begin
-            With_Proxy (Act'Access);
+            Silent_Proxies.With_Proxy (Dialect.Variable.all, Act'Access);
          end;
       end loop;
    end Operations;
@@ -231,13 +202,12 @@ package body Wait_Limit_Tests is
          Assert (not DB.Is_Open, "closed");
       end Act;
    begin
-      With_Proxy (Act'Access);
+      Silent_Proxies.With_Proxy (Dialect.Variable.all, Act'Access);
    end Opening;
 
-   --  Names that nobody has: the resolver may be silent, too
+   --  Names that nobody has, and one about which the resolver is silent
 
-   procedure Unknown_Host (T : in out Fixture) is
-      pragma Unreferenced (T);
+   procedure Open_At (Host : String; Wait : Duration; Words : String) is
 
       Start : constant Ada.Real_Time.Time := Ada.Real_Time.Clock;
       DB    : aliased Connection;
@@ -249,20 +219,30 @@ package body Wait_Limit_Tests is
 
       use Ada.Environment_Variables;
 
-      Direct : constant String := Value (Variable);
+      Direct : constant String := Value (Dialect.Variable.all);
    begin
       Set
-        (Variable,
-         (if Dialect.Name.all = "PostgreSQL" then "postgresql://a:b@nowhere.invalid/c"
-          else "mariadb://a:b@nowhere.invalid/c"));
-      DB.Set_Wait_Limit (5.0);
-      Is_Refused (Open_It'Access, "08001");
-      Set (Variable, Direct);
+        (Dialect.Variable.all,
+         (if Dialect.Name.all = "PostgreSQL" then "postgresql" else "mariadb")
+         & "://a:b@" & Host & "/c");
+      DB.Set_Wait_Limit (Wait);
+      Is_Refused (Open_It'Access, "08001", Words);
+      Set (Dialect.Variable.all, Direct);
       Assert (Since (Start) < Long_Time, "in time");
    exception
       when others =>
-         Set (Variable, Direct);
+         Set (Dialect.Variable.all, Direct);
          raise;
+   end Open_At;
+
+   procedure Unknown_Host (T : in out Fixture) is
+      pragma Unreferenced (T);
+   begin
+      Open_At ("nowhere.invalid", 5.0, "");
+      Open_At
+        (Silent_Resolvers.Silent_Host, Limit,
+         (if Dialect.Name.all = "PostgreSQL" then "not resolved in time"
+          else "no connection within 0.500 s"));
    end Unknown_Host;
 
    --  A limit is that of one operation: it goes on neither between two of them nor while rows are
@@ -457,8 +437,226 @@ package body Wait_Limit_Tests is
          DB.Close;
       end Act;
    begin
-      With_Proxy (Act'Access);
+      Silent_Proxies.With_Proxy (Dialect.Variable.all, Act'Access);
    end Cancelling;
+
+   --  The request is on its way when Cancel gives up, and reaches the server much later: it stops
+   --  nothing, because the connection is lost by then
+
+   Cancel_Request : constant String :=
+     (if Dialect.Name.all = "PostgreSQL"
+      then [Character'Val (4), Character'Val (16#D2#), Character'Val (16#16#),
+            Character'Val (16#2E#)]
+      else "KILL QUERY");
+
+   procedure Cancel_With_Request (Hangs_Up : Boolean) is
+
+      procedure Act (Proxy : in out Silent_Proxies.Proxy) is
+
+         DB : aliased Connection;
+
+         procedure Cancel is
+         begin
+            DB.Cancel;
+         end Cancel;
+
+         task Other is
+            entry Begin_Work;
+            entry End_Work;
+         end Other;
+
+         task body Other is
+         begin
+            accept Begin_Work;
+            while not SQL.Held_Cancels.Has_Target (DB) loop
+               delay 0.001;
+            end loop;
+            DB.Set_Wait_Limit (Limit);  --  of Cancel alone: the statement has begun
+            Is_Refused (Cancel'Access, "08001");
+            select
+               accept End_Work;
+            or
+               terminate;
+            end select;
+         end Other;
+
+         procedure Execute_One is
+         begin
+            DB.Execute (Sleep ("0.4"));
+         end Execute_One;
+
+         procedure Execute is
+         begin
+            while not Silent_Proxies.Has_Held (Proxy) loop
+               DB.Execute (Sleep ("1.5"));
+            end loop;
+            Other.End_Work;
+            Silent_Proxies.Release (Proxy);
+            Execute_One;
+         end Execute;
+      begin
+         Silent_Proxies.Hold (Proxy, Cancel_Request, Hangs_Up);
+         Connect (DB);
+         Other.Begin_Work;
+         Is_Refused (Execute'Access, "08006", "Cancel");
+         Assert (not DB.Is_Connected, "lost");
+         Is_Refused (Execute_One'Access, "08006");
+         DB.Close;
+         Connect (DB);
+         Assert (DB.Is_Connected, "connected");
+         Answers (DB, "SELECT 1", "1");
+         DB.Close;
+      end Act;
+   begin
+      Silent_Proxies.With_Proxy (Dialect.Variable.all, Act'Access);
+   end Cancel_With_Request;
+
+   procedure Unknown_Cancel (T : in out Fixture) is
+      pragma Unreferenced (T);
+   begin
+      Cancel_With_Request (Hangs_Up => False);
+   end Unknown_Cancel;
+
+   --  libpq takes a connection that ends for the server's answer
+
+   procedure Broken_Cancel (T : in out Fixture) is
+      pragma Unreferenced (T);
+   begin
+      if Dialect.Name.all /= "PostgreSQL" then
+         Cancel_With_Request (Hangs_Up => True);
+      end if;
+   end Broken_Cancel;
+
+   --  The server stands still while the cancellation comes. PostgreSQL has it taken by another
+   --  process, and its session stops the statement when it goes on. MariaDB takes nothing, and
+   --  nothing was sent.
+
+   procedure Stopped_Server (T : in out Fixture) is
+
+      function Process return Interfaces.C.int is
+         File  : Ada.Text_IO.File_Type;
+         Query : Statement;
+      begin
+         Use_Text
+           (Query, T.DB,
+            (if Dialect.Name.all = "PostgreSQL" then "SELECT pg_backend_pid()"
+             else "SELECT @@pid_file"));
+         Assert (Query.Step, "a row");
+         if Dialect.Name.all = "PostgreSQL" then
+            return Interfaces.C.int (Query.As_Integer_64 (1));
+         end if;
+         Ada.Text_IO.Open (File, Ada.Text_IO.In_File, Query.As_Text (1));
+         return Result : constant Interfaces.C.int :=
+           Interfaces.C.int'Value (Ada.Text_IO.Get_Line (File))
+         do
+            Ada.Text_IO.Close (File);
+         end return;
+      end Process;
+
+      Server : constant Interfaces.C.int := Process;
+
+      --  Another machine's server is left alone, and so is who has its number here
+
+      function Is_Here return Boolean is
+         use Ada.Text_IO;
+         File : File_Type;
+      begin
+         Open
+           (File, In_File,
+            "/proc/" & Ada.Strings.Fixed.Trim (Server'Image, Ada.Strings.Left) & "/comm");
+         return Result : constant Boolean :=
+           Get_Line (File) in "postgres" | "mariadbd" | "mysqld"
+         do
+            Close (File);
+         end return;
+      exception
+         when Name_Error => return False;
+      end Is_Here;
+
+      function Send_Signal
+        (Process, Signal : Interfaces.C.int) return Interfaces.C.int
+        with Import, Convention => C, External_Name => "kill";
+
+      Signal_Continue : constant := 18;
+      Signal_Stop     : constant := 19;
+      --  On Linux
+
+      Ignored : Interfaces.C.int;
+
+      procedure Cancel is
+      begin
+         T.DB.Cancel;
+      end Cancel;
+
+      procedure Execute is
+      begin
+         T.DB.Execute (Sleep ("3"));
+      end Execute;
+
+      task Other is
+         entry Begin_Work;
+         entry End_Work;
+      end Other;
+
+      --  A request that is there before its statement stops nothing
+
+      procedure Await_Statement is
+         Sight : Connection;
+         Query : Statement;
+      begin
+         Connect (Sight);
+         Use_Text
+           (Query, Sight,
+            (if Dialect.Name.all = "PostgreSQL"
+             then "SELECT 1 FROM pg_stat_activity WHERE state = 'active' AND pid =" & Server'Image
+             else "SELECT 1 FROM information_schema.processlist WHERE state = 'User sleep'"));
+         while not Query.Step loop
+            delay 0.001;
+         end loop;
+      end Await_Statement;
+
+      task body Other is
+      begin
+         select
+            accept Begin_Work;
+         or
+            terminate;
+         end select;
+         Await_Statement;
+         T.DB.Set_Wait_Limit (Limit);  --  of Cancel alone: the statement has begun
+         Ignored := Send_Signal (Server, Signal_Stop);
+         begin
+            if Dialect.Name.all = "PostgreSQL" then
+               Cancel;
+            else
+               Is_Refused (Cancel'Access, "08001");
+            end if;
+         exception
+            when others =>
+               Ignored := Send_Signal (Server, Signal_Continue);
+               raise;
+         end;
+         Ignored := Send_Signal (Server, Signal_Continue);
+         select
+            accept End_Work;
+         or
+            terminate;
+         end select;
+      end Other;
+   begin
+      if Is_Here then
+         Other.Begin_Work;
+         if Dialect.Name.all = "PostgreSQL" then
+            Is_Refused (Execute'Access, "57014");
+         else
+            Execute;
+         end if;
+         Other.End_Work;
+         T.DB.Set_Wait_Limit (0.0);
+         T.DB.Execute (Sleep ("0.4"));
+         Assert (T.DB.Is_Connected, "connected");
+      end if;
+   end Stopped_Server;
 
    --  A Cancel that comes late stops nothing that began after its statement
 
@@ -488,7 +686,7 @@ package body Wait_Limit_Tests is
             T.DB.Execute (Sleep ("0.004"));
          exception
             when Error : SQL.SQL_Error =>
-               Assert (SQL.State_Of (Error), "57014", "the state");
+               Assert (SQL.State_Of (Error), "57014", SQL.Message_Of (Error));
                Stopped := Stopped + 1;
          end;
          May_Act := False;
@@ -521,6 +719,9 @@ package body Wait_Limit_Tests is
       Add ("no file descriptor for a limit", No_Descriptors'Access);
       Add ("cancelling", Cancelling'Access);
       Add ("a cancellation that is late", Late_Cancel'Access);
+      Add ("a cancellation that arrives after its timeout", Unknown_Cancel'Access);
+      Add ("a cancellation whose connection breaks", Broken_Cancel'Access);
+      Add ("a cancellation while the server stands still", Stopped_Server'Access);
       return Result;
    end Suite;
 
