@@ -5,7 +5,6 @@ with Batch_Tests;
 with Error_Tests;
 with Misuse_Tests;
 with Parity_Tests;
-with Retried_Fault_Tests;
 with Retried_Key_Tests;
 with Retried_Transaction_Tests;
 with Server_Tests;
@@ -23,8 +22,6 @@ package body Database_Tests is
    package Misuse is new Misuse_Tests (Database);
    package Parity is new Parity_Tests (Database);
    package Pools is new SQL_Pool_Tests (Database);
-   package Faults is new Retried_Fault_Tests
-     (Database, Schedules => (if Database.Dialect.Name.all = "SQLite" then 10_000 else 1_000));
    package Retried_Keys is new Retried_Key_Tests (Database);
    package Retries is new Retried_Transaction_Tests (Database);
    package Transactions is new Transaction_Tests (Database);

@@ -4,6 +4,7 @@
 --  The tests of one database.
 
 with AUnit.Test_Suites;
+with Retried_Fault_Tests;
 with Test_Databases;
 
 generic
@@ -15,5 +16,12 @@ package Database_Tests is
 
    function Server_Suite return AUnit.Test_Suites.Access_Test_Suite;
    --  What only servers have
+
+private
+
+   --  Here, and not in the body, because it derives a type from the database's
+
+   package Faults is new Retried_Fault_Tests
+     (Database, Schedules => (if Database.Dialect.Name.all = "SQLite" then 10_000 else 3_000));
 
 end Database_Tests;

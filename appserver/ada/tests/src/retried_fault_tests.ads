@@ -12,9 +12,22 @@ generic
    with package Database is new Test_Databases.Database (<>);
 
    Schedules : Positive;
-   --  How many random ones are run
+   --  How many random ones are run, unless the environment's LAB_SCHEDULES says it
 package Retried_Fault_Tests is
 
    function Suite return AUnit.Test_Suites.Access_Test_Suite;
+
+private
+
+   --  A connection whose session outlives most calls of Close, which roll back then: to log in and
+   --  to begin a session costs a server more than all that a schedule does
+
+   type Kept_Connection is new Database.Connection with record
+      Is_Shut : Boolean := False;
+      Closes  : Natural := 0;
+   end record;
+
+   overriding function Is_Open (Self : Kept_Connection) return Boolean;
+   overriding procedure Close (Self : in out Kept_Connection);
 
 end Retried_Fault_Tests;

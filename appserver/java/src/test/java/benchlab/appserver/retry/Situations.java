@@ -57,6 +57,8 @@ final class Situations implements AutoCloseable {
     private final TestDatabase inner = new TestDatabase.Sqlite();
     private final Connection outerSight;
     private final Connection innerSight;
+    private final KeptConnections outerConnections;
+    private final KeptConnections innerConnections;
     private final CommitInterleaver outerCommits;
     private final Transactions outerTransactions;
     private final Transactions innerTransactions;
@@ -73,9 +75,11 @@ final class Situations implements AutoCloseable {
         inner.execute("CREATE TABLE retry_key (id varchar(255) PRIMARY KEY, result text)");
         outerSight = outer.connect();
         innerSight = inner.connect();
-        outerCommits = stopped(outer);
+        outerConnections = new KeptConnections(outer::connect);
+        innerConnections = new KeptConnections(inner::connect);
+        outerCommits = stopped(outerConnections);
         outerTransactions = new Transactions(outerCommits);
-        innerTransactions = new Transactions(stopped(inner));
+        innerTransactions = new Transactions(stopped(innerConnections));
         Policy usual = Policy.ofAttempts(3);
         for (Fault fault : usual.backoffs().keySet()) {
             usual = usual.backoff(fault, Backoff.ofMillis(0, 0));
@@ -84,8 +88,8 @@ final class Situations implements AutoCloseable {
     }
 
     /** Each commit is a point, and so is its end. */
-    private CommitInterleaver stopped(TestDatabase database) {
-        var commits = new CommitInterleaver(database::connect);
+    private CommitInterleaver stopped(Transactions.Source source) {
+        var commits = new CommitInterleaver(source);
         commits.beforeNextCommit(() -> passAgain(() -> stopBefore(commits), this::pass));
         commits.afterNextCommit(() -> passAgain(() -> stopAfter(commits), this::passCommitted));
         return commits;
@@ -245,6 +249,8 @@ final class Situations implements AutoCloseable {
     public void close() throws SQLException {
         outerSight.close();
         innerSight.close();
+        outerConnections.close();
+        innerConnections.close();
         inner.close();
         outer.execute("DROP TABLE t");
     }
