@@ -1,10 +1,10 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Which tasks read which table, so that what they may still see is not freed: epoch-based
+--  Tracks which tasks read which table, so that nothing they may still see is freed: epoch-based
 --  reclamation (Keir Fraser, "Practical lock-freedom", 2004, 5.2.3), with epochs of each table.
---  Each thread writes to a slot of its own, which it takes with its first read and leaves with its
---  end; slots are used again.
+--  Each thread writes to a slot of its own. It takes the slot at its first read and gives it up
+--  when it ends; slots are reused.
 
 pragma Ada_2022;
 
@@ -24,13 +24,14 @@ private package Appserver.Reader_Slots is
 
    function Enter (Table : Stamp) return Slot_Access;
    procedure Leave (Slot : Slot_Access) with Inline_Always;
-   --  The calling thread reads in between, and may do so in a nested way: Leave gets what its Enter
-   --  returned, null for a nested one. Both take a fixed number of steps, except a first Enter.
+   --  Bracket a read of the calling thread. Reads may be nested: Leave takes what its Enter
+   --  returned, which is null for a nested read. Both take a fixed number of steps, except for a
+   --  thread's first Enter.
 
    function Quick_Slot return Slot_Access with Inline_Always;
    procedure Enter_Quickly (Slot : not null Slot_Access; Table : Stamp) with Inline_Always;
-   --  The same in a few instructions, without a barrier: null if the thread has read nothing yet,
-   --  is reading, or needs a barrier
+   --  The same in a few instructions, without a barrier. Quick_Slot is null if the thread has not
+   --  read before, is reading, or needs a barrier.
 
    function Oldest_Reader (Current : Stamp) return Stamp;
    --  All readers of the table that entered before this epoch began have left: what was unlinked

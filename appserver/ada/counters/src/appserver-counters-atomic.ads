@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A counter of one atomic word, which has its cache lines for itself: a change is one instruction
---  on x86-64 (lock add, lock xadd, lock cmpxchg), and reading is a load.
+--  A counter in one atomic word with cache lines of its own. A change is one instruction on x86-64
+--  (lock add, lock xadd, lock cmpxchg), and a read is a load.
 
 pragma Ada_2022;
 

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A counter behind a protected object: what the others are measured against, and the base of one
---  that does more than counting in one step.
+--  A counter behind a protected object: the baseline for the others, and a starting point for a
+--  counter that does more than count in one step.
 
 pragma Ada_2022;
 

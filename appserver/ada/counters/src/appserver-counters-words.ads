@@ -15,7 +15,7 @@ private package Appserver.Counters.Words with Pure is
    package Exchange is new System.Atomic_Operations.Exchange (Word);
 
    procedure Add (Item : aliased in out Word; Amount : Integer_64) with Inline;
-   --  What Arithmetic.Atomic_Add does, in one instruction: GNAT's keeps the value before in a
-   --  variable that is atomic too
+   --  Does what Arithmetic.Atomic_Add does, in one instruction. GNAT's version stores the previous
+   --  value in a variable that is atomic as well.
 
 end Appserver.Counters.Words;

@@ -10,7 +10,7 @@
 --  A call through a type of one of these is not dispatched, and is inlined with -gnatn2.
 --
 --  Range: that of Integer_64. A sum beyond it wraps around, modulo 2**64, in every build. A counter
---  that goes up each nanosecond wraps after 292 years.
+--  that is incremented every nanosecond wraps after 292 years.
 
 pragma Ada_2022;
 
@@ -23,7 +23,7 @@ package Appserver.Counters with Pure is
    subtype Integer_64 is Interfaces.Integer_64;
 
    type Counter is limited interface;
-   --  Zero at first. Subprograms may be called from any task at any time; none of them blocks,
+   --  Initially zero. Subprograms may be called from any task at any time; none of them blocks,
    --  except those of Locked, which wait for the lock.
 
    procedure Increment (Self : in out Counter) is abstract;
@@ -31,11 +31,11 @@ package Appserver.Counters with Pure is
    procedure Add (Self : in out Counter; Amount : Integer_64) is abstract;
 
    function Value (Self : Counter) return Integer_64 is abstract;
-   --  Has what was added before the call; may have what is added during it
+   --  Includes everything that was added before the call, and possibly what is added during it
 
    type Linearizable_Counter is limited interface and Counter;
-   --  All calls take effect in one order, which all tasks see (sequential consistency). What a task
-   --  wrote before a change is there for the tasks that see the change.
+   --  All calls take effect in one order, which all tasks see (sequential consistency). A task that
+   --  sees a change also sees everything that was written before it.
 
    procedure Set (Self : in out Linearizable_Counter; To : Integer_64) is abstract;
 
@@ -48,17 +48,17 @@ package Appserver.Counters with Pure is
       Expected : Integer_64;
       To       : Integer_64;
       Is_Set   : out Boolean) is abstract;
-   --  Sets it if its value is Expected, and says whether it did
+   --  Sets the counter if its value is Expected. Is_Set tells whether it did.
 
    function Decrement_And_Test_Zero
      (Self : in out Linearizable_Counter) return Boolean is abstract;
-   --  True for the one call that brings it to zero: what a reference count needs
+   --  True for the one call that brings the counter to zero, as a reference count needs
 
 private
 
    Line : constant := 128;
-   --  Bytes: a word that is written has so much for itself. Cache lines have 64 bytes and are
-   --  fetched in pairs on x86-64 (Intel 64 optimization manual, 3.7.3); 128 on some ARM cores.
+   --  Bytes that a written word has to itself. Cache lines have 64 bytes and are fetched in pairs
+   --  on x86-64 (Intel 64 optimization manual, 3.7.3); 128 on some ARM cores.
 
    type Word is mod 2 ** 64 with Size => 64, Atomic;
 
@@ -67,7 +67,7 @@ private
    end record
      with Alignment => Line;
 
-   --  Sums are formed of words, which wrap around: the bits are those of the sum with its sign
+   --  Sums are computed on unsigned words, which wrap around; the bits are those of the signed sum
 
    function To_Word is new Ada.Unchecked_Conversion (Integer_64, Word);
    function To_Integer is new Ada.Unchecked_Conversion (Word, Integer_64);

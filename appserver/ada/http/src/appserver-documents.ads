@@ -1,14 +1,14 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Documents that are written as they come, entity by entity, as JSON or as XML 1.0: a program says
---  once what is in a document, and whoever asks for it says how it is to be written.
+--  Writers of documents, entity by entity, as JSON or as XML 1.0: a program describes a document
+--  once, and the client chooses the format.
 --
 --     JSON  {"greeting":"Hello!","tags":["a","b"]}
 --     XML   <?xml version="1.0" encoding="UTF-8"?><document><greeting>Hello!</greeting><tags>
 --           <item>a</item><item>b</item></tags></document>
 --
---  Nothing is kept but the names of what is open; the heap is not used.
+--  A writer keeps nothing but the names of open entities and lists; it does not use the heap.
 
 pragma Ada_2022;
 
@@ -45,8 +45,9 @@ package Appserver.Documents is
    end record;
 
    function Chosen (Accepted : String) return Choice with Inline;
-   --  By an Accept field (RFC 9110, section 12.5.1): the format with the greater weight, JSON if
-   --  they have the same, and if the field is empty or none. Not possible: 406.
+   --  Chosen by an Accept field (RFC 9110, section 12.5.1): the format with the greater weight, and
+   --  JSON if both have the same weight or the field is missing or empty. If neither is acceptable,
+   --  the status is 406.
 
    -----------
    -- Names --
@@ -55,10 +56,10 @@ package Appserver.Documents is
    Longest_Name : constant := 64;
 
    function Is_Name (Text : String) return Boolean;
-   --  Whether it can name an entity, in XML too: a letter or _, then letters, digits, and _ - .
+   --  True if Text can name an entity, also in XML: a letter or _, then letters, digits, and _ - .
 
    Room_For_Names : constant := 1_024;
-   --  Bytes of the names of all that is open
+   --  Bytes for the names of open entities and lists
 
    -----------
    -- Writer --
@@ -67,17 +68,17 @@ package Appserver.Documents is
    type Writer
      (To   : not null access Text_Sink'Class;
       Form : Format) is tagged limited private;
-   --  Texts have to be UTF-8. What is not, and in XML the characters that XML 1.0 does not have,
-   --  is written as U+FFFD.
+   --  Texts have to be UTF-8. Invalid bytes, and in XML the characters that XML 1.0 does not have,
+   --  are written as U+FFFD.
 
    function Depth (Self : Writer) return Natural;
    --  Documents, entities and lists that are open
 
    function Is_In_Entity (Self : Writer) return Boolean;
-   --  The document, or an entity in it: what comes next has a name
+   --  The document, or an entity in it, is open: the next item needs a name
 
    function Is_In_List (Self : Writer) return Boolean;
-   --  Whether the next item is in a list, and so has no name
+   --  True if the next item is in a list, and so has no name
 
    function Is_Complete (Self : Writer) return Boolean;
 
@@ -151,8 +152,8 @@ package Appserver.Documents is
 
 private
 
-   --  Names of what is open lie behind each other. A list has two: its own, and that of its items,
-   --  which they share.
+   --  Names of open entities and lists are stored one after the other. A list has two: its own, and
+   --  one that its items share.
 
    type Name_Range is record
       First : Positive;

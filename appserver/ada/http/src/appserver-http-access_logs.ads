@@ -1,8 +1,9 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A line for each answer. Workers put lines into memory, and wait neither for each other nor for
---  the file. Lines that find no room there, or that cannot be written, are lost and counted.
+--  A log with one line per response. Workers put lines into memory, and wait neither for each other
+--  nor for the file. Lines that do not fit there, or that cannot be written, are dropped and
+--  counted.
 --
 --     Log : aliased HTTP.Access_Logs.Access_Log (Lines => 1_024);
 --     …
@@ -34,21 +35,21 @@ package Appserver.HTTP.Access_Logs is
    --  refused before it was read has "-" in its place, or no members.
 
    Line_Size : constant := 2_048;
-   --  Bytes of memory for each line. Longer requests and fields are cut, and end in "..." then.
+   --  Bytes of memory for each line. Longer requests and fields are truncated and end in "...".
 
    subtype Line_Count is Positive range 2 .. 2 ** 20;
 
    type Access_Log (Lines : Line_Count) is tagged limited private;
-   --  Has room for Lines lines that wait to be written. Closed at first. A server whose log is not
-   --  open when it starts has no log.
+   --  Holds up to Lines lines that wait to be written. Initially closed. A server whose log is not
+   --  open when the server starts writes no log.
 
    type Log_Reference is access all Access_Log;
 
    Log_Error : exception;
-   --  The file cannot be opened; the message says which
+   --  The file cannot be opened; the message names it
 
    type Client_Finder is access function (Request : HTTP.Request) return IP_Addresses.Address;
-   --  Whom a line names, as Proxies finds out
+   --  The client that a line names, as found by Proxies
 
    procedure Open
      (Self   : in out Access_Log;
@@ -64,17 +65,17 @@ package Appserver.HTTP.Access_Logs is
       Format : Line_Format;
       Client : Client_Finder := null)
      with Pre => not Self.Is_Open and then File /= No_File, Post => Self.Is_Open;
-   --  A file that is open, as 1 is, which stays so
+   --  Uses an open file, such as 1, and does not close it
 
    procedure Reopen (Self : in out Access_Log)
      with Pre => Self.Is_Open;
-   --  Opens the file of its path anew before the next line is written: for programs that have given
-   --  it another name. Any task may ask, and the handler of a signal. Lines go to the file that is
-   --  open as long as there can be no new one.
+   --  Reopens the file by its path before the next line is written: for programs that rotate logs
+   --  by renaming the file. May be called by any task, and by a signal handler. If the new file
+   --  cannot be opened, lines still go to the old one.
 
    procedure Close (Self : in out Access_Log)
      with Post => not Self.Is_Open;
-   --  Writes what is there. To be called when no server uses it.
+   --  Writes the remaining lines. Call this when no server uses the log.
 
    function Is_Open (Self : Access_Log) return Boolean;
 
@@ -99,10 +100,11 @@ package Appserver.HTTP.Access_Logs is
       Client : IP_Addresses.Address;
       Date   : Dates.Date_Text;
       Status : Status_Code);
-   --  Adds one for the answer to what was no request
+   --  Adds a line for the response to an invalid request
 
    procedure Write_Out (Self : in out Access_Log; Is_Empty : out Boolean);
-   --  Writes lines as far as the file takes them without waiting. Is_Empty: none is left.
+   --  Writes as many lines as the file takes without blocking. Is_Empty tells whether all were
+   --  written.
 
 private
 
@@ -123,7 +125,7 @@ private
    --  PATH_MAX
 
    Batch_Size : constant := 4_096;
-   --  PIPE_BUF: so many a pipe takes at once that has room
+   --  PIPE_BUF: the number of bytes that a ready pipe accepts at once
 
    type Access_Log (Lines : Line_Count) is new Ada.Finalization.Limited_Controlled with record
       File        : Descriptor := No_File;

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Memory for what has to wait, of which there is a fixed amount: the beginning of a request that
---  arrives slowly, the end of an answer that is read slowly. Whoever does not wait has none.
+--  A fixed amount of memory for data that has to wait: the beginning of a request that arrives
+--  slowly, the end of a response that is read slowly. Connections that do not wait use none of it.
 
 pragma Ada_2022;
 
@@ -29,7 +29,7 @@ private package Appserver.HTTP.Blocks is
 
    procedure Take (Self : in out Pool; From : in out Chain; Bytes : out String)
      with Pre => Bytes'Length = Length (From), Post => Length (From) = 0;
-   --  All of it, which leaves its room to others
+   --  Removes everything, which frees its blocks for others
 
    procedure Drop (Self : in out Pool; From : in out Chain)
      with Post => Length (From) = 0;

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  The Range field: which bytes of a file are wanted (RFC 9110, section 14).
+--  The Range field: the bytes of a file that a client requests (RFC 9110, section 14).
 
 pragma Ada_2022;
 

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A filter that compresses text with gzip (RFC 1952) for clients that take it, by zlib, which a
---  program is linked with if it names this package:
+--  A filter that compresses text with gzip (RFC 1952) for clients that accept it. Programs that use
+--  this package are linked with zlib.
 --
 --     Our_Shop   : aliased Shop;
 --     Compressed : aliased HTTP.Compression.Gzip_Filter (Our_Shop'Access, 8);
@@ -24,17 +24,17 @@ private with System;
 package Appserver.HTTP.Compression is
 
    Least_Length : constant := 1_024;
-   --  Bytes: less fits into a packet as it is
+   --  In bytes. Shorter content fits into a packet without compression.
 
    type Gzip_Filter
      (Next : not null Services.Service_Reference; Compressors : Positive) is
      limited new Filters.Filter with private;
-   --  Compressors is the most tasks that compress at a time; further answers are not compressed.
-   --  Each has half a megabyte, which is not from the heap; memory of those that were never needed
-   --  is never touched.
+   --  Compressors is the maximum number of tasks that compress at a time; further responses are not
+   --  compressed. Each takes half a megabyte, which is not on the heap. Memory of a compressor that
+   --  was never needed is never touched.
 
    Longest_Output : constant := 65_536;
-   --  Bytes: what is longer when it is compressed is sent as it is
+   --  In bytes. Content that gets longer by compression is sent uncompressed.
 
    overriding procedure After
      (Self : in out Gzip_Filter; Request : HTTP.Request; Answer : in out Response);

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Conditional requests (RFC 9110, section 13): whether what a client has, or thinks that there is,
---  is what there is.
+--  Conditional requests (RFC 9110, section 13): checks whether the client's version of a resource
+--  is the current one.
 
 pragma Ada_2022;
 
@@ -21,12 +21,12 @@ package Appserver.HTTP.Conditions is
       Modified : Dates.Common_Time) return Verdict
      with Pre => Is_Strong_Tag (Tag);
    --  By If-Match, If-Unmodified-Since, If-None-Match and If-Modified-Since, with the precedence of
-   --  section 13.2.2. Tag and Modified are those of what there is.
+   --  section 13.2.2. Tag and Modified are those of the current version.
 
    function Range_Holds (Request : HTTP.Request; Tag : String) return Boolean
      with Pre => Is_Strong_Tag (Tag);
-   --  By If-Range: whether a range may be sent; True if there is no such field. A date never holds:
-   --  what changes twice within a second has the same one (sections 8.8.2.2 and 13.1.5).
+   --  True if a range may be sent, by If-Range or because there is no such field. A date never
+   --  matches: two versions within one second have the same date (sections 8.8.2.2 and 13.1.5).
 
    function Is_Strong_Tag (Text : String) return Boolean is
      (Text'Length >= 2

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  The memory with which a task answers the requests of all its connections: the bytes of a
---  request, a draft, and the answers that are to be sent.
+--  The memory in which a task answers the requests of all its connections: the bytes of a request,
+--  a draft, and the responses that are to be sent.
 
 pragma Ada_2022;
 
@@ -60,7 +60,7 @@ private package Appserver.HTTP.Contexts is
    function Has_Room (Self : Context) return Boolean is
      (Self.Tail.Length = 0
       and then Self.Output_Capacity - Self.Last >= Self.Draft.Capacity + Longest_Header);
-   --  Whether any answer would fit
+   --  True if there is room for any response
 
    function Called
      (Handle   : Handler;
@@ -105,11 +105,11 @@ private package Appserver.HTTP.Contexts is
       Date   : Dates.Date_Text;
       Closes : Boolean)
      with Pre => Has_Room (Self);
-   --  Adds the answer to Output, with the handler's fields and content in the draft
+   --  Adds the response to Output, with the handler's fields and content in the draft
 
    procedure Put_Piece (Self : in out Context; Report : Exception_Report; Is_Cut : out Boolean)
      with Pre => Self.Last < Self.First;
-   --  Asks the source of the tail for more, and adds what it gives; there is no tail when all is
+   --  Asks the source of the tail for more and adds that. The tail is gone when everything was
    --  added. Is_Cut: the source failed, and the connection is to be closed.
 
    procedure Put_Server_Answer
@@ -118,7 +118,7 @@ private package Appserver.HTTP.Contexts is
    --  To OPTIONS *
 
    function Refusal (Status : Status_Code; Date : Dates.Date_Text) return String;
-   --  The answer to what is no request, or not one that is taken
+   --  The response to an invalid request, or to one that is refused
 
    procedure Put_Refusal
      (Self : in out Context; Status : Status_Code; Date : Dates.Date_Text)

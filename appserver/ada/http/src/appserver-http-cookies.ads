@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Cookies (RFC 6265): those that a request has, and those that an answer sets. They are read where
---  they are, in the request.
+--  Cookies (RFC 6265) of a request, and cookies that a response sets. They are read in place, in
+--  the request.
 
 pragma Ada_2022;
 
@@ -11,14 +11,14 @@ package Appserver.HTTP.Cookies is
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
    Most_Cookies : constant := 200;
-   --  Of a request; further cookies are ignored
+   --  The maximum for a request; further cookies are ignored
 
    procedure Read
      (Request : HTTP.Request;
       Process : not null access procedure (Name, Value : String));
-   --  Calls Process with each pair, where it is, in the order of the request. A name is a token. A
-   --  value has no control characters, quotation marks and backslashes; it is without the quotation
-   --  marks around it. Other pairs are ignored.
+   --  Calls Process with each pair, in the order of the request. A name is a token. A value has no
+   --  control characters, quotation marks or backslashes; quotation marks around it are removed.
+   --  Invalid pairs are ignored.
 
    function Has_Cookie (Request : HTTP.Request; Name : String) return Boolean;
    --  The case of names matters
@@ -47,8 +47,8 @@ package Appserver.HTTP.Cookies is
    --  The cookie ends with the client's session
 
    type Site_Rule is (Strict, Lax, None);
-   --  Whether requests from other sites carry the cookie: with None always, with Lax only when a
-   --  link is followed, with Strict never
+   --  Requests from other sites carry the cookie always (None), only when a link is followed (Lax),
+   --  or never (Strict)
 
    procedure Set_Cookie
      (Draft     : in out Answer_Draft;
@@ -78,7 +78,7 @@ package Appserver.HTTP.Cookies is
    --  Path and Domain must be those of Set_Cookie
 
    function Fits_Prefix (Name, Path, Domain : String; Secure : Boolean) return Boolean;
-   --  Clients drop a "__Secure-" cookie that is not Secure, and a "__Host-" one that has a Domain
-   --  or a Path besides "/" too
+   --  Clients drop a "__Secure-" cookie that is not Secure. They drop a "__Host-" cookie that is
+   --  not Secure, has a Domain, or has a Path other than "/".
 
 end Appserver.HTTP.Cookies;

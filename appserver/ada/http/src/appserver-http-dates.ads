@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Dates as HTTP has them (RFC 9110, section 5.6.7), in UTC, to the second.
+--  HTTP dates (RFC 9110, section 5.6.7), in UTC, with a resolution of one second.
 
 pragma Ada_2022;
 
@@ -23,7 +23,7 @@ package Appserver.HTTP.Dates is
    No_Time : constant Unix_Time := Unix_Time'First;
 
    function Value (Text : String; Now : Common_Time) return Unix_Time;
-   --  The time of a text in any of the three formats, else No_Time. A year of two digits is at most
-   --  50 years after that of Now.
+   --  The time of a text in any of the three formats; No_Time if it has none of them. A two-digit
+   --  year is at most 50 years after Now.
 
 end Appserver.HTTP.Dates;

@@ -19,30 +19,30 @@ with Appserver.HTTP.Services;
 
 generic
    Handle : Handler := Services.Not_Here'Access;
-   --  All other clients wait meanwhile: it has to be quick
+   --  All other clients wait in the meantime: it has to be quick
 
    Service : Services.Service_Reference := null;
    --  Called in place of Handle if it is not null
 
    Connections : Positive := 64;
-   --  The most at a time. When others wait to be accepted, idle ones are closed, and then slow
-   --  ones.
+   --  The maximum at a time. When other clients wait to be accepted, idle connections are closed,
+   --  and then slow ones.
 
    Request_Header  : Positive := 8_192;
    Request_Content : Natural  := 16_384;
    Answer_Content  : Positive := 16_384;
-   --  The most bytes of each. Answer_Content limits what handlers write; files have no limit.
+   --  Maximum bytes of each. Answer_Content limits what handlers write; files have no limit.
 
    Waiting_Memory : Positive := 65_536;
-   --  Bytes for requests that have arrived in part, and for answers that clients do not take yet.
-   --  When more is needed than there is, the client that is slow and has held most for the longest
-   --  time gets 503, or loses the connection if it does not take an answer.
+   --  Bytes for requests that have arrived in part, and for responses that clients have not read
+   --  yet. When they do not suffice, the slow client that has held the most memory for the longest
+   --  time gets 503, or loses its connection if it does not read.
 
    Report : Exception_Report := Report_On_Standard_Error'Access;
    --  null: exceptions are not reported
 
    Log : Access_Logs.Log_Reference := null;
-   --  Written out before the server waits; null: there is none
+   --  Written out before the server waits. Null: no log.
 package Appserver.HTTP.Embedded is
 
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
@@ -70,12 +70,12 @@ package Appserver.HTTP.Embedded is
    --  while this is open. Returns at once while there is input.
 
    procedure Ask_To_Stop;
-   --  A handler, another task or a signal's handler may ask
+   --  May be called by a handler, another task or a signal handler
 
    procedure Close
      with Pre => Is_Open, Post => not Is_Open;
-   --  Accepts no more connections, answers what is under way, and closes the connections: in 4
-   --  seconds at most, as far as clients are concerned
+   --  Accepts no more connections, answers pending requests, and closes the connections. Clients
+   --  delay this by 4 seconds at most.
 
 private
 

@@ -32,14 +32,14 @@ package Appserver.HTTP.Files is
       --  path is answered with 301.
       Precompressed : Boolean := False;
       --  For NAME, NAME.br or NAME.gz are sent to clients that accept that coding at least as much
-      --  as none. Who writes NAME has to write them too.
+      --  as none. A program that changes NAME has to change them too.
    end record;
 
    function Is_Name (Name : String) return Boolean is
      (Name'Length in 1 .. 255
       and then Name (Name'First) /= '.'
       and then (for all C of Name => C not in '/' | '\' | ASCII.NUL));
-   --  Whether a file or folder of that name is served
+   --  True if a file or folder of that name is served
 
    procedure Open
      (Self : in out Folder; Path : String; Options : Folder_Options := (others => <>))
@@ -60,11 +60,11 @@ package Appserver.HTTP.Files is
      with Pre => Self.Is_Open
                    and then Request.Path_Starts_With (Prefix)
                    and then not Request.Draft.Has_File;
-   --  The file that the request's path has behind Prefix, as in "/files/". Of several ranges that
-   --  are asked for at once the whole file is sent.
+   --  The file that the request's path names after Prefix, such as "/files/". If several ranges are
+   --  requested at once, the whole file is sent.
 
    function Media_Type_Of (Name : String) return not null Constant_Text;
-   --  By what follows the last dot of it; application/octet-stream if that says nothing
+   --  Determined by the extension; application/octet-stream if that is unknown
 
 private
 

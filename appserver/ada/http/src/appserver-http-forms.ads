@@ -43,7 +43,7 @@ package Appserver.HTTP.Forms is
      with Pre => Index <= Self.Count;
    function Value (Self : Form; Index : Positive) return String
      with Pre => Index <= Self.Count;
-   --  In their order. The bytes can be any: whether they are UTF-8 is not checked.
+   --  In their order. They can have any bytes: UTF-8 is not checked.
 
    function Has (Self : Form; Name : String) return Boolean;
 

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  The few calls of Linux that the servers are made of. What they do is in section 2 of its manual
---  pages; here they take Ada's types, and say what they could do as an outcome.
+--  The Linux calls that the servers use, with Ada's types and an outcome as result. Section 2 of
+--  the manual pages describes them.
 
 pragma Ada_2022;
 
@@ -27,7 +27,7 @@ private package Appserver.HTTP.Linux is
    --  pread. Count is 0 at the end, and after an error.
 
    function Can_Write (File : Descriptor) return Boolean;
-   --  Whether File accepts bytes without waiting: a ready pipe accepts 4,096 (PIPE_BUF)
+   --  True if File accepts bytes without waiting: a ready pipe accepts 4,096 (PIPE_BUF)
 
    procedure Write
      (File : Descriptor; Bytes : String; Count : out Natural; Result : out Outcome);
@@ -64,10 +64,10 @@ private package Appserver.HTTP.Linux is
    --  Count is 0 when the other side has ended its sending
 
    function Has_Client (Listener : Descriptor) return Boolean;
-   --  Whether a client waits to be accepted
+   --  True if a client waits to be accepted
 
    function Has_Input (Socket : Descriptor) return Boolean;
-   --  Whether there are bytes to receive
+   --  True if there are bytes to receive
 
    procedure Send
      (Socket      : Descriptor;
@@ -107,7 +107,7 @@ private package Appserver.HTTP.Linux is
    type Key is new Interfaces.Unsigned_32;
 
    type Interest is (Input, Shared_Input, Output);
-   --  Shared_Input: wakes not all threads or sets that wait for it (EPOLLEXCLUSIVE)
+   --  Shared_Input: not all threads or sets that wait for it are woken (EPOLLEXCLUSIVE)
 
    Most_Events : constant := 128;
 
@@ -123,7 +123,7 @@ private package Appserver.HTTP.Linux is
 
    function Added
      (Set, File : Descriptor; Awaited : Interest; Key : Linux.Key) return Boolean;
-   --  Whether the system had room for it
+   --  True if the system had room for it
 
    procedure Add (Set, File : Descriptor; Awaited : Interest; Key : Linux.Key);
    procedure Change (Set, File : Descriptor; Awaited : Interest; Key : Linux.Key);
@@ -183,14 +183,15 @@ private package Appserver.HTTP.Linux is
    ------------
 
    procedure Allow_Files (Count : Positive);
-   --  Raises the limit on open files to that, or as far as this process may
+   --  Raises the limit on open files to this number, or as far as the process may
 
    procedure Use_Small_Pages (Place : System.Address; Size : Byte_Count);
    --  Memory of which little may be needed does not get huge pages where it is touched
 
    procedure Unmap_Code;
    --  Gives back the pages of the program's code, which is in its file: those that are needed from
-   --  here on are mapped again. Those that only the beginning needed are not resident any more.
+   --  here on are mapped again. Pages that only the start of the program needed are then no longer
+   --  resident.
 
    procedure Guard_Stack (Size : Positive);
    procedure Unguard_Stack (Size : Positive);

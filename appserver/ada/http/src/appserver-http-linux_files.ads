@@ -10,7 +10,8 @@ with Interfaces;
 private package Appserver.HTTP.Linux_Files is
 
    type Failure is (None, Missing, Out_Of_Resources);
-   --  Missing: no such file, or no right to open it. Out_Of_Resources: of descriptors or memory.
+   --  Missing: no such file, or no permission to open it. Out_Of_Resources: no descriptors or no
+   --  memory.
 
    procedure Open_Folder (Path : String; Into : out Descriptor; Result : out Failure);
    --  Follows symbolic links: the path is from the program, not from a client
@@ -37,6 +38,6 @@ private package Appserver.HTTP.Linux_Files is
    procedure Look (File : Descriptor; Facts : out File_Facts; Result : out Failure);
 
    function Refuses_Links return Boolean;
-   --  Whether this system takes the flags that are used here for what they are meant to be
+   --  True if this system gives the flags that are used here their intended meaning
 
 end Appserver.HTTP.Linux_Files;

@@ -81,8 +81,8 @@ package Appserver.HTTP.Server is
 
    procedure Stop (Self : in out Web_Server)
      with Post => not Self.Is_Running;
-   --  Accepts no more connections, answers what is under way, and closes the connections: in 4
-   --  seconds at most, as far as clients are concerned. Handlers that run are waited for.
+   --  Accepts no more connections, answers pending requests, and closes the connections. Clients
+   --  delay this by 4 seconds at most.. Handlers that run are waited for.
 
    function Is_Running (Self : Web_Server) return Boolean;
 

@@ -37,7 +37,7 @@ package Appserver.Monitors is
    --  CLOCK_MONOTONIC
 
    subtype Stripe_Count is Positive range 1 .. 64;
-   --  A power of two; of another number some are never used
+   --  A power of two. With any other number, some stripes are never used.
 
    type Monitor
      (Most_Pages   : Positive     := 256;

@@ -31,7 +31,7 @@ generic
    --  Called before the first lease of a resource, and before the next one after Close. Get raises
    --  the exceptions of Open, and the next Get calls Open again. If Get has a timeout, a task of
    --  the pool calls Open, and Get waits for it until its time is over. The task goes on then, and
-   --  what it opens serves a later lease: let Open have a limit of its own.
+   --  what it opens serves a later lease. Give Open a limit of its own.
 
    with procedure Close (Item : in out Resource) is null;
    --  Called when the pool is closed or gets smaller, and when the resource is not valid. Must not
@@ -39,12 +39,11 @@ generic
 
    with procedure Validate (Item : in out Resource; Is_Valid : in out Boolean) is null;
    --  Called before each lease of an open resource, with Is_Valid = True. A resource that is not
-   --  valid, or for which Validate raises an exception, is closed and opened again. Must not wait
-   --  for anything.
+   --  valid, or for which Validate raises an exception, is closed and opened again. Must not block.
 
    with procedure Reset (Item : in out Resource) is null;
-   --  Called after each lease. If it raises an exception, the resource is closed. Get's timeout is
-   --  not for Reset: let it have a limit of its own if it waits.
+   --  Called after each lease. If it raises an exception, the resource is closed. Get's timeout
+   --  does not cover Reset: give Reset a limit of its own if it waits.
 
    with procedure Probe
      (Item : in out Resource; Timeout : Duration; Is_Valid : in out Boolean) is null;
@@ -62,7 +61,7 @@ package Appserver.Pools is
    Pool_Closed  : exception;
    Pool_Timeout : exception;
    Lease_Error  : exception;
-   --  A mistake of the program: a lease released twice, used when it holds nothing, or got twice
+   --  A bug in the program: a lease is released twice, used while it holds nothing, or got twice
 
    subtype Pool_Capacity is Positive range 1 .. 65_535;
 
@@ -77,7 +76,7 @@ package Appserver.Pools is
 
    function Size (Self : Pool) return Natural
      with Post => Size'Result <= Self.Capacity;
-   --  How many leases there can be at a time
+   --  The maximum number of leases at a time
 
    procedure Resize (Self : in out Pool; To : Natural)
      with Pre => To <= Self.Capacity or else raise Constraint_Error with "beyond its capacity";
@@ -101,7 +100,7 @@ package Appserver.Pools is
       Leases       : Interfaces.Unsigned_64;
       --  This and the following are counted since the pool was made
       Waits        : Interfaces.Unsigned_64;
-      --  Calls of Get that found no resource at once
+      --  Calls of Get that found no idle resource
       Timeouts     : Interfaces.Unsigned_64;
       --  Waits, for others or for Open, that ended without a resource though the pool was open
       Waiting_Time : Duration;
@@ -110,7 +109,7 @@ package Appserver.Pools is
    end record;
 
    function Usage (Self : in out Pool) return Figures;
-   --  Each figure is right at some moment of the call
+   --  Each number was right at some moment of the call
 
    -----------
    -- Lease --
@@ -126,7 +125,7 @@ package Appserver.Pools is
    procedure Get (Self : in out Lease; Timeout : Duration := Forever)
      with Pre => not Self.Is_Held or else raise Lease_Error with "it holds a resource";
    --  Takes at most Timeout seconds to wait for a resource, to validate and to open it. If Timeout
-   --  is not positive, it does not wait for other tasks, and to open has no limit. Raises
+   --  is not positive, it does not wait for other tasks, and opening has no time limit. Raises
    --  Pool_Timeout if it gets none, Pool_Closed if the pool is or gets closed.
 
    function Is_Held (Self : Lease) return Boolean;
@@ -158,8 +157,9 @@ private
 
    type Atomic_Count is mod 2 ** 64 with Size => 64, Atomic;
 
-   --  Is written by the one task that holds the slot. The exchange of the stack's word orders that
-   --  (release and acquire), so no part needs to be atomic; Volatile is for who reads meanwhile.
+   --  Written only by the task that holds the slot. The exchange of the stack's word orders these
+   --  writes (release and acquire), so no component needs to be atomic. Volatile is for tasks that
+   --  read in the meantime.
 
    type Slot is limited record
       Item      : aliased Resource;
@@ -263,8 +263,8 @@ private
    type Pool (Capacity : Pool_Capacity) is new Ada.Finalization.Limited_Controlled with record
       Idle      : Padded_Stack;
       Attention : aliased Atomic_Count := 0;
-      --  Those that wait or are about to, slots to be retired, and 1 if it is closed. As long as it
-      --  is 0, tasks only push and pop.
+      --  Tasks that wait or are about to, plus slots to be retired, plus 1 if the pool is closed.
+      --  As long as it is 0, tasks only push and pop.
       Control   : Pools.Control (Pool'Access);
       Slots     : Slot_List (1 .. Capacity);
    end record;

@@ -11,7 +11,7 @@
 --     …
 --     Serve (Current.Get.Value.Port);
 --
---  Elements are freed exactly once, also when exceptions and task aborts end the scopes that hold
+--  Elements are freed exactly once, even when exceptions and task aborts end the scopes that hold
 --  references, with one exception: a task that is aborted inside a function that returns a
 --  reference may leave its element unfreed. Where tasks are aborted, use the procedures.
 --
@@ -40,15 +40,15 @@ package Appserver.References is
    ---------------
 
    type Reference is tagged private;
-   --  Refers to an element, or is null, as at first. One object is used by one task at a time;
-   --  copies of it are independent.
+   --  Refers to an element, or is null, as it is initially. One object is used by one task at a
+   --  time; copies of it are independent.
 
    Null_Reference : constant Reference;
 
    function Is_Null (Self : Reference) return Boolean;
 
    overriding function "=" (Left, Right : Reference) return Boolean;
-   --  Whether both refer to the same element
+   --  True if both refer to the same element
 
    function New_Reference (Element : not null Element_Access) return Reference
      with Post => not New_Reference'Result.Is_Null;
@@ -57,7 +57,7 @@ package Appserver.References is
    procedure Create
      (Self : in out Reference; Make : not null access function return not null Element_Access)
      with Post => not Self.Is_Null;
-   --  As New_Reference, with the result of Make. The task cannot be aborted in between.
+   --  Like New_Reference with the result of Make, but the task cannot be aborted in between
 
    procedure Clear (Self : in out Reference)
      with Post => Self.Is_Null;
@@ -100,10 +100,10 @@ package Appserver.References is
       procedure Update
         (Self   : in out Atomic_Reference;
          Change : not null access function (Old : Reference) return Element_Access);
-      --  Sets Self to the result of Change, a new element made of the old one, unless it is null.
-      --  If another task sets Self in the meantime, Change is called again with the new element, so
-      --  no change is lost. The task cannot be aborted in Change. An exception in Change leaves
-      --  Self as it is.
+      --  Sets Self to the result of Change, a new element made from the old one. Null leaves Self
+      --  as it is. If another task sets Self in the meantime, Change is called again with the new
+      --  element, so no change is lost. The task cannot be aborted in Change. An exception in
+      --  Change leaves Self as it is.
 
    private
 

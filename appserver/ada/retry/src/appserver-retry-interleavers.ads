@@ -2,8 +2,8 @@
 --  Copyright 2026 The benchlab authors
 --
 --  For tests: transactions of which the first one is stopped just before its commit, or just after
---  it, while something else is done, such as another transaction. So a stale version, a
---  serialization failure, a deadlock or a lost connection is made when it is wanted, and not by
+--  it, while something else is done, such as another transaction. So a test produces a stale
+--  version, a serialization failure, a deadlock or a lost connection when it wants one, and not by
 --  chance:
 --
 --     package Stopped is new Appserver.Retry.Interleavers
@@ -12,7 +12,7 @@
 --     Stopped.Transactions.Run (By, DB, Change_The_Record'Access);
 --
 --  The actions run in the task that commits. They must not wait for a lock that the stopped
---  transaction holds: that would be for ever, or until the database's limit. For a deadlock the
+--  transaction holds: they would wait forever, or until the database's limit. For a deadlock the
 --  stopped transaction's connection asks for a row that another one holds, in a task that waits.
 
 pragma Ada_2022;

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Where the keys of calls that were committed are kept, with their results: a table of the
---  database that the calls change.
+--  A table for the keys of committed calls and their results, in the database that the calls
+--  change.
 --
 --     CREATE TABLE retry_key (id varchar(255) PRIMARY KEY, result text, request varchar(64),
 --                             created timestamp DEFAULT CURRENT_TIMESTAMP)

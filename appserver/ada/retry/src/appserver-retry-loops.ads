@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  How a call is made again, with a clock and random numbers that tests choose.
+--  Retries of a call, with a clock and random numbers that tests can choose.
 
 pragma Ada_2022;
 
@@ -11,7 +11,7 @@ generic
    with function Clock return Ada.Real_Time.Time;
 
    with procedure Wait (Time : Pause; Stop : access Cancellation);
-   --  For so long, or until it is cancelled
+   --  Waits for this long, or until the call is cancelled
 
    with function Random return Float;
    --  At least 0.0, below 1.0

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  The figures of meters as Prometheus reads them: its text format, version 0.0.4.
+--  The statistics of meters in Prometheus's text format, version 0.0.4.
 
 pragma Ada_2022;
 
@@ -18,6 +18,6 @@ package Appserver.Retry.Prometheus is
    type Figures_List is array (Positive range <>) of Named_Figures;
 
    function Text (List : Figures_List) return SQL.UTF_8_String;
-   --  Of all together: a page of metrics has each of them once
+   --  One text for all meters: a page of metrics may have each metric only once
 
 end Appserver.Retry.Prometheus;

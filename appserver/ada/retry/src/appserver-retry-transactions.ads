@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Transactions from their begin to their commit, made again after a fault that passes.
+--  Transactions, from begin to commit, that are retried after a transient fault.
 --
 --     package Transactions is new Appserver.Retry.Transactions (SQLite.Connection, Open);
 --     …
@@ -12,9 +12,9 @@
 --  whose outcome is unknown, or cannot be rolled back, the connection is closed and opened again.
 --  After a commit the session is kept in any case.
 --
---  Inside a transaction that is open on the connection, work is a part of that, and is not made
---  again. If the part fails with a fault that passes, the whole cannot be committed any more, also
---  if it handles the exception: the fault is raised at its commit.
+--  Inside a transaction that is open on the connection, work is part of that transaction and is not
+--  retried by itself. If it fails with a transient fault, the whole transaction can no longer be
+--  committed, even if it handles the exception: its commit raises the fault.
 
 pragma Ada_2022;
 

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Calls of a database that are made again after a fault that passes, so that they have one effect.
+--  Database calls that are retried after a transient fault, so that each has one effect.
 --
 --     Appserver.Retry.Transactions   each attempt is a transaction; it keeps its session, unless
 --                                    told, or lost
@@ -9,9 +9,9 @@
 --     Appserver.Retry.Prometheus     the figures as text
 --     Appserver.Retry.Interleavers   for tests: something that happens at a commit
 --
---  Of calls inside one another, in one task, only the outermost is made again. Without a fault a
---  call takes no memory of the heap besides what its statements take, but for a result of Run_Once
---  that is longer than 1_000 bytes.
+--  Of nested calls in one task, only the outermost is retried. Without a fault, a call uses no heap
+--  memory beyond what its statements use, except for a result of Run_Once that is longer than 1_000
+--  bytes.
 
 pragma Ada_2022;
 
@@ -105,10 +105,10 @@ package Appserver.Retry is
 
    function Left (Self : Budget) return Natural
      with Post => Left'Result <= Self.Reserve;
-   --  Retries that could be made now
+   --  The number of retries that are available now
 
    type Meter is tagged limited private;
-   --  Counts what calls do, for all policies that name it
+   --  Counts what calls do, for all policies that use it
 
    No_Timeout : constant Pause := Pause'Last;
 
@@ -124,8 +124,8 @@ package Appserver.Retry is
       Backoffs   : Backoff_List := Usual_Backoffs;
       Retried    : Fault_Set    := [others => True];
       Repeatable : Boolean      := False;
-      --  Whether the operation may take effect twice, as one that only reads. It is then retried
-      --  when its outcome is unknown, too.
+      --  True if the operation may take effect twice, such as one that only reads. It is then also
+      --  retried when its outcome is unknown.
       Timeout    : Pause        := No_Timeout;
       --  Of the whole call, with all that it waits for: opening a connection, statements, the
       --  commit. Then the connections of its Transactions are cut off, so that a server that is
@@ -148,13 +148,13 @@ package Appserver.Retry is
       --  Attempts that failed
       Retries  : Count := 0;
       Given_Up : Count := 0;
-      --  Calls that ended with a fault that passes
+      --  Calls that ended with a transient fault
       Lost     : Duration := 0.0;
       --  Seconds that calls took before their last attempt, or in all if they failed
    end record;
 
    function Usage (Self : Meter) return Figures;
-   --  Each figure is right at some moment of the call
+   --  Each number was right at some moment of the call
 
    -----------
    -- Calls --
@@ -163,7 +163,7 @@ package Appserver.Retry is
    protected type Cancellation is
 
       procedure Cancel;
-      --  Ends the retries of all calls that have it, and the pauses between them
+      --  Ends the retries of all calls that use it, and the pauses between them
 
       function Is_Cancelled return Boolean;
       entry Wait;
@@ -191,10 +191,10 @@ private
    end record;
 
    procedure Earn (Self : in out Budget);
-   --  Counts a call. As long as nobody retries, this only reads.
+   --  Counts a call. As long as there are no retries, this only reads memory.
 
    procedure Spend (Self : in out Budget; Is_Spent : out Boolean);
-   --  Takes a retry, if there is one
+   --  Takes a retry, if one is available
 
    type Fault_Counters is array (Fault) of Counters.Atomic.Counter;
 
