@@ -39,7 +39,7 @@ generic
    --  time gets 503, or loses its connection if it does not read.
 
    Report : Exception_Report := Report_On_Standard_Error'Access;
-   --  null: exceptions are not reported
+   --  Null: exceptions are not reported
 
    Log : Access_Logs.Log_Reference := null;
    --  Written out before the server waits. Null: no log.

@@ -1,9 +1,9 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  The parser of requests: bytes in, however they are cut, a request out. It is strict where
---  servers that read a request differently could be led apart (request smuggling): what RFC 9112
---  allows to be tolerated is refused.
+--  The parser of requests: takes bytes, in pieces of any size, and makes a request of them. It is
+--  strict where servers could disagree about a request (request smuggling): it refuses what RFC
+--  9112 allows a server to tolerate.
 --
 --  It decides line by line, when a line has ended or is too long, so that the outcome does not
 --  depend on how the bytes arrived.
@@ -57,7 +57,8 @@ package Appserver.HTTP.Parsing is
    --  noted.
 
    function Wants_Continue (Self : Request) return Boolean;
-   --  Whether the client waits to be told to go on with the content of a request that is Incomplete
+   --  True if the client waits for 100 (Continue) before it sends the content of a request that is
+   --  Incomplete
 
    procedure Note_Continue (Self : in out Request);
    --  The client was told to go on
@@ -67,8 +68,8 @@ package Appserver.HTTP.Parsing is
    -----------------------
 
    procedure Note_Buffered (Self : in out Request; Most : Byte_Count);
-   --  After Has_Header: content of at most so many bytes, and of no more than Limits has, is to be
-   --  there as a whole
+   --  After Has_Header: buffers the whole content, of at most this many bytes and no more than
+   --  Limits allow
 
    function Announced (Self : Request) return Byte_Count;
    --  After Has_Header: the length of the content; 0 if it comes in chunks
@@ -99,22 +100,22 @@ package Appserver.HTTP.Parsing is
    --  The same with these bytes
 
    procedure Next (Self : in out Request);
-   --  Forgets the request that was complete; the bytes behind it are the beginning of another one
+   --  Removes the request that was complete; the bytes after it are the beginning of another one
 
    function Is_Empty (Self : Request) return Boolean;
-   --  Whether there is no byte of a request
+   --  True if no byte of a request has arrived
 
    function Is_Last (Self : Request) return Boolean;
-   --  Whether the connection is to be closed after the answer
+   --  True if the connection is to be closed after the response
 
    function Is_Old (Self : Request) return Boolean;
-   --  Whether the client is one of HTTP/1.0, which is to be told if the connection is kept
+   --  True if the client uses HTTP/1.0: the response has to say that the connection is kept
 
    function Is_Authority (Text : String) return Boolean;
-   --  Whether Text is a host, with or without a port (RFC 3986, 3.2), or empty
+   --  True if Text is empty or a host, with or without a port (RFC 3986, 3.2)
 
    function Is_For_Server (Self : Request) return Boolean;
-   --  Whether it asks for no resource, but for the server: OPTIONS *
+   --  True if the request is for the server and not for a resource: OPTIONS *
 
 private
 

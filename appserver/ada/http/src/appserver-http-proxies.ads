@@ -1,12 +1,13 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  For servers behind proxies: the client that a proxy asks for, as it says in Forwarded (RFC 7239)
---  or in X-Forwarded-For, -Proto and -Host.
+--  For servers behind proxies: the client for which a proxy sends a request, as named in Forwarded
+--  (RFC 7239) or in X-Forwarded-For, -Proto and -Host.
 --
---  Anyone can send these fields. So they are read from the right, and only as far as the program
---  trusts those who wrote them: the client is the first address, from the connection's on, that is
---  not one of a trusted proxy. What is to the left of it, the client may have invented.
+--  Anyone can send these fields. So they are read from right to left, and only as far as the
+--  program trusts the proxies that wrote them: the client is the first address, beginning with that
+--  of the connection, that is not a trusted proxy's. The client may have invented everything to the
+--  left of it.
 --
 --     Own_Proxies : constant IP_Addresses.Block_List :=
 --       [IP_Addresses.Block ("10.0.0.0/8"), IP_Addresses.Block ("::1")];

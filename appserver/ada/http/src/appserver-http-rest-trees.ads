@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  The tree of a service's routes: growing it, and finding the node that a path leads to.
+--  The tree of a service's routes: adds routes, and finds the node for a path.
 
 pragma Ada_2022;
 
@@ -10,7 +10,7 @@ private package Appserver.HTTP.REST.Trees is
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
    procedure Add (Self : in out Service; Route : Path_Route);
-   --  Route_Error if its pattern is malformed, or there is one for the same
+   --  Raises Route_Error if the pattern is malformed, or if there is a route for the same pattern
 
    type Match is record
       Node     : Link := null;

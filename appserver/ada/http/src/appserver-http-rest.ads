@@ -53,8 +53,8 @@ package Appserver.HTTP.REST is
 
    procedure Refuse (Self : in out Document_Answer; Status : Status_Code; Why : String := "")
      with Pre => Status >= 400, Post => Self.Is_Refused;
-   --  Whatever was written is dropped. With a Why the client gets a document that tells it; 200
-   --  bytes of that count.
+   --  Drops everything that was written. The client gets a document with the first 200 bytes of
+   --  Why, unless that is empty.
 
    function Is_Refused (Self : Document_Answer) return Boolean;
 
@@ -64,8 +64,8 @@ package Appserver.HTTP.REST is
 
    type Parameter_Place is (In_Path, In_Query);
 
-   --  A parameter: text that is converted to a value if it is valid, and is answered with 400 if it
-   --  is not. It is percent-decoded before. Default is the text of one that a query does not have.
+   --  A parameter: text that is converted to a value if it is valid; otherwise the response is 400.
+   --  It is percent-decoded before. Default is the text of one that a query does not have.
 
    generic
       type Value (<>) is private;
@@ -175,8 +175,8 @@ package Appserver.HTTP.REST is
      (Pattern : String; Write : not null access procedure (Document : in out Documents.Writer))
       return Path_Route
      with Pre => Pattern'Length <= Longest_Pattern;
-   --  To GET, with a document that is always the same: it is written once, here, in each format,
-   --  and takes memory from the heap for good. It may have 65,536 bytes.
+   --  For GET, with a document that is always the same. It is written once, here, in each format,
+   --  to heap memory that is never freed. It may have 65,536 bytes.
 
    type Route_List is array (Positive range <>) of Path_Route;
 
@@ -288,7 +288,7 @@ private
    type Node is limited record
       Kind     : Segment_Kind;
       Is_End   : Boolean := False;
-      --  Whether there is a route to it
+      --  True if there is a route to it
       Start    : Character;
       --  The text's first one; where there is none, a path goes on with a "/", or ends
       Length   : Natural range 0 .. Longest_Pattern;

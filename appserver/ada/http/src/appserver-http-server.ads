@@ -5,10 +5,10 @@
 --  without one.
 --
 --  There is a loop for each core, which holds connections and is served by one task at a time: that
---  waits for what happens on them, reads, calls the handler, and sends. So a request costs what it
---  costs in a program with a single thread. When handlers wait for something, other tasks go on
---  with their loop: one task watches, and takes over from one that is in a handler for long. One
---  that has nothing to do in its loop goes to where there is something to do and nobody to do it.
+--  waits for what happens on them, reads, calls the handler, and sends. So a request costs as
+--  little as in a single-threaded program. When handlers wait for something, other tasks go on with
+--  their loop: one task watches, and takes over from one that is in a handler for long. A task that
+--  has nothing to do in its loop takes over a loop that has work and no task.
 --
 --     Server : HTTP.Server.Web_Server;
 --     …
@@ -32,31 +32,32 @@ package Appserver.HTTP.Server is
       Workers        : Positive := 8;
       --  Tasks, which run handlers
       Loops          : Natural  := 0;
-      --  At most Workers; 0: as many as cores that the caller of Start may use, but not more than
-      --  half as many as tasks, so that some are there for those that wait
+      --  At most Workers. 0 stands for the number of cores that the caller of Start may use, but at
+      --  most half the number of tasks, so that tasks are left to replace those that wait.
       Connections    : Positive := 10_000;
-      --  At a time. When others wait to be accepted, idle ones are closed, and then slow ones. The
-      --  limit on open files is raised to that, where it may be.
+      --  The maximum at a time. When other clients wait to be accepted, idle connections are
+      --  closed, and then slow ones. The limit on open files is raised to this number, where that
+      --  is permitted.
       Limits         : Parsing.Limits;
       Answer_Content : Positive := 65_536;
       --  At most, in bytes, of what handlers write; files have no limit
       Waiting_Memory : Positive := 2 ** 24;
-      --  Bytes, for requests that have come in part, and for answers that clients do not take yet.
-      --  When more is needed than there is, the client that is slow and has held most for the
-      --  longest time gets 503, or loses the connection if it does not take an answer. What was
-      --  never needed is no part of the resident memory.
+      --  Bytes for requests that have arrived in part, and for responses that clients have not read
+      --  yet. When they do not suffice, the slow client that has held the most memory for the
+      --  longest time gets 503, or loses its connection if it does not read. Memory that was never
+      --  needed is not resident.
       Handler_Stack  : Positive := 262_144;
       --  Bytes, of each task. A handler that needs more is answered with 500 if it was compiled
       --  with -fstack-check, as this library is, or if none of its frames has more than a MiB.
       Times          : Time_Limits;
       Report         : Exception_Report := Report_On_Standard_Error'Access;
-      --  null: exceptions are not reported
+      --  Null: exceptions are not reported
       Log            : Access_Logs.Log_Reference := null;
-      --  A task of its own writes it out; null: there is neither
+      --  Written by a task of its own. Null: no log and no task.
    end record;
 
    type Web_Server is tagged limited private;
-   --  Stopped at first, and when it leaves its scope
+   --  Initially stopped. It stops when it leaves its scope.
 
    procedure Start
      (Self    : in out Web_Server;
@@ -82,7 +83,7 @@ package Appserver.HTTP.Server is
    procedure Stop (Self : in out Web_Server)
      with Post => not Self.Is_Running;
    --  Accepts no more connections, answers pending requests, and closes the connections. Clients
-   --  delay this by 4 seconds at most.. Handlers that run are waited for.
+   --  delay this by 4 seconds at most. Handlers that run are waited for.
 
    function Is_Running (Self : Web_Server) return Boolean;
 

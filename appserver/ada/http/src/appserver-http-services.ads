@@ -57,13 +57,13 @@ package Appserver.HTTP.Services is
 
    procedure Close (Self : not null access Content_Receiver) is null;
    --  The last call, made in any case: the server has no reference any more, so Close may free the
-   --  receiver. It has to be quick. Without a call of Answer before it, the client has gone or the
-   --  request was refused. Exceptions are ignored.
+   --  receiver. It has to be quick. If Answer was not called before, the client has disconnected or
+   --  the request was refused. Exceptions are ignored.
 
    type Receiver_Reference is access all Content_Receiver'Class;
 
    type Content_Plan is private;
-   --  What becomes of a request's content
+   --  Determines how the content of a request is handled
 
    function Buffered (Limit : Natural := Natural'Last) return Content_Plan;
    --  The service's Answer is called when all content has arrived. More than Limit bytes, or than
@@ -78,8 +78,8 @@ package Appserver.HTTP.Services is
    --  The content is not read: the answer is sent at once, and the connection is closed after it
 
    type Content_Service is limited interface and Service;
-   --  A service that is asked before content is read: for limits of its own, for streams, or to
-   --  refuse a client before it has sent what it wants to send
+   --  A service that is called before content is read: to set limits of its own, to receive
+   --  streams, or to refuse a request before the client has sent its content
 
    function Plan
      (Self : in out Content_Service; Request : HTTP.Request) return Content_Plan is abstract;

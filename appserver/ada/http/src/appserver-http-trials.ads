@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  What a server would answer, without a server: for the tests of handlers.
+--  The responses of a server, without a server: for tests of handlers.
 
 pragma Ada_2022;
 
@@ -14,8 +14,8 @@ package Appserver.HTTP.Trials is
       Bytes  : String;
       Client : IP_Addresses.Address := IP_Addresses.No_Address) return String;
    --  To the requests in Bytes, with the limits that servers have. Their Date is that of the
-   --  beginning of 1970. What is not a whole request at the end of Bytes is not answered. Content
-   --  that a receiver takes is given to it as one piece.
+   --  beginning of 1970. An incomplete request at the end of Bytes gets no response. A receiver
+   --  gets content in one piece.
 
    function Answers
      (Service : not null Services.Service_Reference;

@@ -92,11 +92,11 @@ package Appserver.HTTP is
 
    function Is_Token (Text : String) return Boolean is
      (Text'Length > 0 and then (for all C of Text => C in Token_Character));
-   --  Whether Text can be the name of a field (RFC 9110, 5.6.2)
+   --  True if Text can be the name of a field (RFC 9110, 5.6.2)
 
    function Is_Field_Value (Text : String) return Boolean is
      (for all C of Text => C not in ASCII.NUL .. ASCII.BS | ASCII.LF .. ASCII.US | ASCII.DEL);
-   --  Whether Text can be the value of a field: it has no control characters (RFC 9110, 5.5)
+   --  True if Text can be the value of a field: it has no control characters (RFC 9110, 5.5)
 
    ------------------------
    -- Content by streams --
@@ -117,9 +117,8 @@ package Appserver.HTTP is
    procedure Give
      (Self : in out Content_Source; Into : out String; Count : out Natural) is abstract;
    --  The next bytes, as the first Count of Into; 0 at the end. Into has room for 1,024 at least,
-   --  or for what is left of a length that is known.
-   --  Called when the client takes more. It may wait, as a handler may. An exception is reported,
-   --  and cuts the client's content off.
+   --  or for what is left of a length that is known. Called when the client can take more. It may
+   --  block, as a handler may. An exception is reported, and the content ends early.
 
    procedure Close (Self : not null access Content_Source) is null;
    --  The last call, made in any case: the server has no reference any more, so Close may free the
@@ -141,7 +140,7 @@ package Appserver.HTTP is
    --  this exception is answered with 500.
 
    type Answer_Draft (Capacity : Positive) is limited new Text_Sinks.Text_Sink with private;
-   --  What a handler writes for its response: content of at most Capacity bytes, and fields
+   --  The content, of at most Capacity bytes, and the fields that a handler writes for its response
 
    overriding procedure Append (Self : in out Answer_Draft; Text : String) with Inline;
    procedure Append (Self : in out Answer_Draft; Byte : Character) with Inline;
@@ -165,7 +164,7 @@ package Appserver.HTTP is
    --  A field of the response's header. Draft_Full if it does not fit.
 
    function Is_Reserved (Name : String) return Boolean;
-   --  Whether a field is not the handler's, by its name in any case: Date, Content-Length,
+   --  True if a field is not for handlers to set, by its name in any case: Date, Content-Length,
    --  Transfer-Encoding, Trailer, Connection, Keep-Alive and Upgrade are the server's, and
    --  Content-Type is named by the response
 
@@ -218,23 +217,23 @@ package Appserver.HTTP is
    --  HEAD is the server's: a handler is asked for GET, and the content is left out
 
    function Is_Head (Self : Request) return Boolean;
-   --  Whether the content is left out, for a handler to which that is of use
+   --  True if the content is left out, for handlers that can save work then
 
    function Path (Self : Request) return String;
    --  From its first "/" on: percent-encoded but for characters that never need it (RFC 3986,
    --  6.2.2.2), "." and ".." where they were. It has no malformed percent-encoding.
 
    function Path_Is (Self : Request; Path : String) return Boolean with Inline;
-   --  Whether that is the path, byte for byte
+   --  True if the path is Path, byte for byte
 
    function Path_Starts_With (Self : Request; Prefix : String) return Boolean with Inline;
 
    function Query (Self : Request) return String;
-   --  What follows the path's "?", as it was sent: any bytes but "#", spaces and control
-   --  characters; empty if there is none
+   --  The text after the path's "?", as it was sent: any bytes but "#", spaces and control
+   --  characters. Empty if there is none.
 
    function Has_Parameter (Self : Request; Name : String) return Boolean;
-   --  Whether the query has Name or Name=… between its "&"
+   --  True if the query has Name or Name=… between its "&"
 
    function Parameter (Self : Request; Name : String; Default : String := "") return String;
    --  The decoded value of the first of that name in the query; "+" is a space
@@ -250,7 +249,7 @@ package Appserver.HTTP is
    --  proxies see Appserver.HTTP.Proxies.
 
    function Has_Field (Self : Request; Name : String) return Boolean;
-   --  Whether the header has a field of that name, in any case
+   --  True if the header has a field of that name, in any case
 
    function Field (Self : Request; Name : String; Default : String := "") return String;
    --  The field's value. Values of several lines are joined with ", " (RFC 9110, 5.3).
@@ -270,14 +269,14 @@ package Appserver.HTTP is
 
    procedure Read_Content
      (Self : Request; Read : not null access procedure (Content : String));
-   --  Calls Read with the content where it is. It begins at any index.
+   --  Calls Read with the content, without a copy. Its first index is any.
 
    procedure Read_Path
      (Self : Request; Read : not null access procedure (Path : String));
-   --  Calls Read with the path where it is
+   --  Calls Read with the path, without a copy
 
    function Is_Encoded (Text : String) return Boolean;
-   --  Whether every "%" in Text is followed by two hexadecimal digits
+   --  True if every "%" in Text is followed by two hexadecimal digits
 
    function Decoded (Text : String; Plus_Is_Space : Boolean := False) return String;
    --  Text without its percent-encoding: any bytes, zero and "/" among them. A "%" that is not
@@ -301,7 +300,7 @@ package Appserver.HTTP is
       Content    : not null Constant_Text;
       Status     : Status_Code := OK) return Response
      with Pre => Is_Media_Type (Media_Type.all);
-   --  The same content each time, sent from where it is
+   --  Content that is always the same, sent without a copy
 
    function Written
      (Media_Type : not null Constant_Text; Status : Status_Code := OK) return Response
@@ -316,12 +315,12 @@ package Appserver.HTTP is
    function Streamed
      (Media_Type : not null Constant_Text; Status : Status_Code := OK) return Response
      with Pre => Is_Media_Type (Media_Type.all);
-   --  What the source gives that is attached to the draft
+   --  The bytes of the source that is attached to the draft
 
    function Not_Allowed (Request : HTTP.Request; Allow : String) return Response
      with Pre => Is_Field_Value (Allow);
-   --  To a method that the target does not have: 405 with those that it has, as in "GET, HEAD"; to
-   --  OPTIONS 204 with the same
+   --  The response to a method that the target does not support: 405 with the methods that it
+   --  supports, such as "GET, HEAD". OPTIONS gets 204 with the same.
 
    function Status (Self : Response) return Status_Code;
 
@@ -335,7 +334,7 @@ package Appserver.HTTP is
    type Port_Number is range 0 .. 65_535;
 
    Network_Error : exception;
-   --  A server cannot listen; the message has the system's words
+   --  A server cannot listen; the message has the system's reason
 
    type Time_Limits is record
       Idle    : Duration := 75.0;
@@ -349,14 +348,14 @@ package Appserver.HTTP is
       --  For a response that a client does not take at once. Each Least_Rate bytes that it takes
       --  prolong it by a second, up to this time from now.
       Closing : Duration := 0.5;
-      --  Between requests, when a server stops: so late may a request come that was on its way
+      --  When a server stops: how long it waits for requests that clients have already sent
    end record;
-   --  How long a server waits for a client before it closes the connection. The time in which the
-   --  program was stopped does not count.
+   --  How long a server waits for a client before it closes the connection. Time in which the
+   --  program was suspended does not count.
 
    type Handler is not null access function (Request : HTTP.Request) return Response;
-   --  What a server does with a request. One that raises an exception is answered with 500. The
-   --  server profile calls it from several tasks at once.
+   --  Handles a request. If it raises an exception, the response is 500. The server profile calls
+   --  it from several tasks at once.
 
    ----------------
    -- Exceptions --
@@ -365,8 +364,8 @@ package Appserver.HTTP is
    type Exception_Report is access procedure
      (Error : Ada.Exceptions.Exception_Occurrence; Request_Line : String);
    --  Gets an exception that a handler let pass, with the line of the request; or one of the server
-   --  itself, with "". It is called by the task that had it, from several tasks at once. What it
-   --  raises itself is ignored.
+   --  itself, with "". It is called by the task in which the exception was raised, from multiple
+   --  tasks at once. Its own exceptions are ignored.
 
    procedure Report_On_Standard_Error
      (Error : Ada.Exceptions.Exception_Occurrence; Request_Line : String);
@@ -375,7 +374,7 @@ package Appserver.HTTP is
 private
 
    function Same (Left, Right : String) return Boolean;
-   --  But for the case of letters
+   --  Equal apart from the case of letters
 
    procedure Take_Decoded
      (Text : String; Next : in out Positive; Byte : out Character; Plus_Is_Space : Boolean)
@@ -446,7 +445,7 @@ private
    type Progress is record
       Step         : Parse_Step := In_Header;
       Continued    : Boolean    := False;
-      --  The client was told to go on with the content
+      --  100 (Continue) was sent
       Has_Line     : Boolean    := False;
       --  The first line of the header has ended
       Searched_To  : Natural    := 0;

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  The parameters in a statement's text, and whether it is one statement.
+--  Finds the parameters in a statement's text, and checks whether it is one statement.
 
 pragma Ada_2022;
 

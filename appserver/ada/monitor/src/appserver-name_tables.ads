@@ -15,11 +15,11 @@ package Appserver.Name_Tables is
    pragma Assertion_Policy (Pre => Check);
 
    type Name_Table (Most : Positive) is limited private;
-   --  Has at most so many names. Any task may look names up; one task at a time may add one.
+   --  Has at most this many names. Any task may look names up; one task at a time may add one.
 
    function Found (Self : Name_Table; Text : String; Hash : Atomic_Words.Word) return Natural
      with Inline;
-   --  Its number, from 1 on; 0 if it is not there
+   --  Its number, from 1 on; 0 if it is not in the table
 
    function Is_Full (Self : Name_Table) return Boolean;
 

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Facts of a statement's text: its parameters, and whether it is a COPY.
+--  Finds the parameters in a statement's text, and checks whether it is a COPY.
 
 pragma Ada_2022;
 
@@ -16,10 +16,10 @@ private package Appserver.SQL.PostgreSQL_Texts is
    end record;
 
    function Native (Text : String) return Native_Text;
-   --  A text with a $n is as it was, with as many parameters as its largest n says, at most
-   --  Most_Parameters. In another one each ? becomes a $n, from 1 on, and each ?? a ?, as operators
-   --  have it. What is in a quoted string or name or in a comment is left alone, as PostgreSQL's
-   --  manual describes them in chapter 4.1.
+   --  A text with a $n is unchanged; its largest n is the number of parameters, at most
+   --  Most_Parameters. In any other text each ? becomes a $n, from 1 on, and each ?? a ?, for
+   --  operators. Quoted strings, quoted names and comments (chapter 4.1 of PostgreSQL's manual) are
+   --  left alone.
 
    function Is_Copy (Text : String) return Boolean;
    --  Whether it may begin a transfer of rows, behind which libpq takes nothing in pipeline mode

@@ -12,8 +12,8 @@ private package Appserver.SQL.Host_Addresses is
    package Text_Vectors is new Ada.Containers.Indefinite_Vectors (Positive, String);
 
    function Addresses_Of (Host : String; Timeout : Duration) return Text_Vectors.Vector;
-   --  In figures, in the order of getaddrinfo(3), of which at most Max_Addresses are given.
-   --  SQL_Error, 08001, if the host is unknown, or is not found within Timeout seconds.
+   --  In figures, in the order of getaddrinfo(3), of which at most Max_Addresses are given. Raises
+   --  SQL_Error, 08001, if the host is unknown or is not found within Timeout seconds.
 
    Max_Addresses : constant := 16;
 

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Intervals of time, in the three parts that PostgreSQL keeps apart: a month has no certain number
---  of days, and a day of a time zone no certain number of hours.
+--  Intervals of time, in the three parts that PostgreSQL keeps apart: the number of days in a month
+--  varies, and so does the number of hours in a day of a time zone.
 --
 --  PostgreSQL's interval holds them without loss. A text column of MariaDB or SQLite holds them as
 --  text of ISO 8601, which cannot be compared or added. An interval without months and days also

@@ -7,7 +7,7 @@ pragma Ada_2022;
 
 private package Appserver.SQL.Text_Values is
 
-   --  Reading: SQL_Error tells the column if its text is none of the kind
+   --  Reading: SQL_Error names the column if its text is invalid
 
    function To_Integer_64 (Text : String; Column : Column_Number) return Integer_64;
 
@@ -22,8 +22,8 @@ private package Appserver.SQL.Text_Values is
 
    function Is_Exact_Float (Value : Integer_64) return Boolean is
      (abs Long_Float (Value) < 1.0e15);
-   --  Whether it, as a decimal with any scale, comes back from a floating-point value: one of 53
-   --  bits keeps 15 decimal digits
+   --  True if the value, as a decimal with any scale, survives conversion to floating point: 53
+   --  bits keep 15 decimal digits
 
    function To_Float (Text : String; Column : Column_Number) return Long_Float;
 
@@ -31,7 +31,7 @@ private package Appserver.SQL.Text_Values is
    --  From ISO 8601, such as "2026-11-21 09:15:00.123" or "2026-11-21T09:15:00+01:30"
 
    function To_Date (Text : String; Column : Column_Number) return Date;
-   --  From "2026-11-21", and nothing besides
+   --  From "2026-11-21" and no other form
 
    function To_Time_Of_Day (Text : String; Column : Column_Number) return Time_Of_Day;
    --  From "09:15" or "09:15:00.123"; decimals beyond six are cut

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Time limits for what waits for a server: a connection whose server is silent is cut off, so that
---  the call that waits fails. So it covers whatever the database's library does.
+--  Time limits for waiting for a server: a connection whose server is silent is cut off, so that
+--  the call that waits fails. So the limit covers everything that the database's library does.
 --
 --     declare
 --        Limit : Time_Limit;
@@ -47,10 +47,10 @@ private package Appserver.SQL.Time_Limits is
    --  Such as "no answer within 1.000 s: ", if the operation of this task was cut off; else empty
 
    type Cancellation (On : not null access constant Connection'Class) is limited private;
-   --  Until it leaves scope, no operation of the connection begins
+   --  Until it leaves its scope, no operation of the connection begins
 
    function Has_Target (Self : Cancellation) return Boolean;
-   --  Whether an operation is under way
+   --  True if an operation is in progress
 
    procedure Begin_Request (Self : in out Cancellation);
    procedure End_Request (Self : in out Cancellation);
@@ -58,7 +58,7 @@ private package Appserver.SQL.Time_Limits is
    --  any more. If Self leaves scope in between, the connection is lost.
 
    procedure Await_Cancels (On : Connection'Class);
-   --  Until no Cancel is under way
+   --  Waits until no Cancel is in progress
 
    function Cancel_Timeout (On : Connection'Class) return Duration is
      (if On.Wait_Limit > 0.0 then On.Wait_Limit else 10.0);

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  SQL databases, whichever they are: connections, prepared statements, transactions, errors.
+--  SQL databases of any kind: connections, prepared statements, transactions, errors.
 --
 --  The types here are common to all databases; a child package has those of one database. A
 --  program that names a child's types is bound to it at compile time, and its calls are inlined.
@@ -32,10 +32,11 @@ package Appserver.SQL is
    subtype UTF_8_String is Ada.Strings.UTF_Encoding.UTF_8_String;
 
    Misuse_Error : exception;
-   --  The program called what it must not call: a column that is not there, a closed statement
+   --  A bug in the program: it named a column that does not exist, used a closed statement, and the
+   --  like
 
    subtype Decimal_Scale is Natural range 0 .. 18;
-   --  Decimals of a number that is held as a whole one
+   --  Decimals of a number that is stored as an integer
 
    ------------
    -- Values --
@@ -65,7 +66,7 @@ package Appserver.SQL is
 
    function Is_Day (Value : Date) return Boolean is
      (Value.Day <= Last_Day (Value.Year, Value.Month));
-   --  Whether its month has it. A program can make other ones; they cannot be bound.
+   --  True if its month has that day. A program can make other dates, which cannot be bound.
 
    type Time_Of_Day is record
       Hour        : Natural range 0 .. 23      := 0;
@@ -83,7 +84,7 @@ package Appserver.SQL is
    --  Such as "f81d4fae-7dec-11d0-a765-00a0c91e6bf6"
 
    function Is_UUID (Text : String) return Boolean;
-   --  Whether Text is an Image, in upper or lower case
+   --  True if Text is an Image, in upper or lower case
 
    function To_UUID (Text : String) return UUID
      with Pre => Is_UUID (Text) or else raise Misuse_Error with "it is no UUID";
@@ -93,7 +94,7 @@ package Appserver.SQL is
    ------------
 
    SQL_Error : exception;
-   --  The database refused, or a value is not of the type that was asked for. Error_Of has the
+   --  The database reported an error, or a value does not have the requested type. Error_Of has the
    --  reason.
 
    subtype SQL_State is String (1 .. 5);
@@ -108,7 +109,7 @@ package Appserver.SQL is
       Not_Null_Violation,
       Check_Violation,
       Other_Violation,
-      --  Of another kind of constraint, or of one that the database does not name
+      --  Another kind of constraint, or one that the database does not name
       Serialization_Failure,
       --  The transaction could not be put in an order with others
       Deadlock,
@@ -117,7 +118,7 @@ package Appserver.SQL is
       Database_Busy,
       --  SQLite: the database is locked, or has changed since the transaction read it
       Cancelled,
-      --  By Cancel, or a limit of time
+      --  Cancelled by Cancel or by a time limit
       Unable_To_Connect,
       --  No connection could be made: nothing was begun
       Connection_Lost,
@@ -131,7 +132,7 @@ package Appserver.SQL is
       Wrong_Statement,
       --  Class 42: its syntax, names or rights
       Other_Error);
-   --  What a program can react to: the same kinds for all databases
+   --  Errors that a program can react to: the same kinds for all databases
 
    type Error_Record (Message_Length, Detail_Length, Constraint_Length : Natural) is tagged record
       Origin     : Error_Origin;
@@ -166,7 +167,7 @@ package Appserver.SQL is
      (Error.Kind in Unable_To_Connect .. Outcome_Unknown);
 
    function Is_Retryable (Error : Error_Record) return Boolean;
-   --  Whether the same transaction can succeed if it is made again from its begin, and cannot have
+   --  True if the same transaction can succeed when it is retried from its begin, and cannot have
    --  been committed. Not after Connection_Lost: it may have been in the commit, which
    --  Appserver.Retry.Transactions can tell.
 
@@ -190,10 +191,10 @@ package Appserver.SQL is
    subtype Parameter_Number is Positive;
 
    function Is_Open (Self : Statement'Class) return Boolean;
-   --  Whether it is prepared, and neither it nor its connection was closed since
+   --  True if it is prepared, and neither it nor its connection has been closed since
 
    function Has_Row (Self : Statement'Class) return Boolean;
-   --  Whether there is a row to read: from a Step that returned True to the next Step or Reset
+   --  True if there is a row to read: from a Step that returned True to the next Step or Reset
 
    function Column_Count (Self : Statement'Class) return Natural;
    --  Columns of the current row; 0 without one
@@ -398,10 +399,10 @@ package Appserver.SQL is
 
    function In_Autocommit (Self : Connection) return Boolean is abstract
      with Pre'Class => Can_Use (Self);
-   --  Whether a statement commits on its own: no transaction is open
+   --  True if no transaction is open: a statement commits on its own
 
    function Transactions_Survive_Errors (Self : Connection) return Boolean is abstract;
-   --  Whether the violation of a constraint undoes its statement only. In PostgreSQL a transaction
+   --  True if the violation of a constraint undoes only its statement. In PostgreSQL a transaction
    --  can only be rolled back after any error, unless a Savepoint is around the statement.
 
    procedure Cancel (Self : Connection) is abstract;

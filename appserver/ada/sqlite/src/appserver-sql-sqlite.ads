@@ -102,8 +102,8 @@ package Appserver.SQL.SQLite is
      (Self : in out Connection; Name : UTF_8_String; Mode : Open_Mode := Create)
      with Pre  => not Self.Is_Open or else raise Misuse_Error with "the connection is open",
           Post => Self.Is_Open;
-   --  Name is a file's, or ":memory:". SQL_Error, 08001, if it cannot be opened; SQLite reads
-   --  the file with the first statement, so one that is no database shows only there, as XX001.
+   --  Name is a file's, or ":memory:". SQL_Error, 08001, if it cannot be opened. SQLite reads the
+   --  file at the first statement: a file that is not a database raises XX001 there.
 
    subtype Busy_Wait is Duration range 0.0 .. 2_000_000.0;
 
@@ -127,7 +127,7 @@ package Appserver.SQL.SQLite is
    procedure Use_Text
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String)
      renames Prepare;
-   --  The same as Prepare: there is no server that would keep a statement
+   --  The same as Prepare, since no server keeps the statement
 
 private
 

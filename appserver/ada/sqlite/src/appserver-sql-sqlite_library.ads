@@ -88,7 +88,8 @@ private package Appserver.SQL.SQLite_Library is
       Callback     : Progress_Callback;
       Argument     : System.Address)
      with Import, Convention => C, External_Name => "sqlite3_progress_handler";
-   --  Called after so many instructions of SQLite's machine; not 0 interrupts the statement
+   --  Called after a number of instructions of SQLite's virtual machine. A result other than 0
+   --  interrupts the statement.
 
    procedure interrupt (DB : Database_Handle)
      with Import, Convention => C, External_Name => "sqlite3_interrupt";
