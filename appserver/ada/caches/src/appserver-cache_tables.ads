@@ -48,7 +48,7 @@ package Appserver.Cache_Tables is
       Element      : Element_Type;
       Hash         : Hash_Type;
       Users        : aliased User_Count;
-      --  The table, and who has pinned it
+      --  The table, and the tasks that have pinned it
       Next         : Next_Nodes;
       --  In its bucket: Next (Side) of the array of buckets. All else that readers see is written
       --  before the node is linked.
@@ -107,7 +107,7 @@ package Appserver.Cache_Tables is
    procedure Move (From, To : in out Garbage);
 
    procedure Move_Some (From, To : in out Garbage; Nodes : Natural);
-   --  At most so many nodes, and all arrays
+   --  Moves at most this many nodes, and all arrays
 
    function Is_Empty (Self : Garbage) return Boolean;
 

@@ -3,7 +3,7 @@
 --
 --  A cache whose readers take the current map by an atomic reference, and whose writers replace it
 --  by a changed copy. A write costs as much as the map is large, in time and, for a while, in
---  memory; one that comes upon another one copies again, so that none is lost.
+--  memory; a writer that finds that another one was faster copies again, so that no write is lost.
 
 pragma Ada_2022;
 
@@ -27,9 +27,9 @@ package Appserver.Caches.Copy_On_Write is
       Count : Natural;
       Make  : not null access procedure
         (Number : Positive; Key : out Key_Type; Element : out Element_Type));
-   --  Puts Count entries with one copy. Make, which is not to call the cache, gives each of them,
-   --  and may be asked for all of them again when another writer was faster. If it raises, the
-   --  cache stays as it is.
+   --  Puts Count entries with one copy of the map. Make returns each entry. It must not call the
+   --  cache, and is called for all entries again when another writer was faster. If Make raises an
+   --  exception, the cache does not change.
 
    overriding procedure Remove (Self : in out Cache; Key : Key_Type);
    overriding procedure Clear (Self : in out Cache);

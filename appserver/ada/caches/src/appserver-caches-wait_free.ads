@@ -21,7 +21,7 @@ package Appserver.Caches.Wait_Free is
       Key      : Key_Type;
       Element  : in out Element_Type;
       Is_Found : out Boolean);
-   --  An abort in here leaves nothing behind
+   --  An abort during the call leaves nothing behind
 
    overriding procedure Put (Self : in out Cache; Key : Key_Type; Element : Element_Type);
    overriding procedure Remove (Self : in out Cache; Key : Key_Type);

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Maps that tasks read all the time and seldom write. There are three kinds, generic children that
---  are instantiated without parameters; a program that has one of them can have any of them:
+--  Maps that tasks read often and seldom write. There are three kinds, which are generic children
+--  without parameters. A program can exchange one kind for another:
 --
 --     Wait_Free       readers never wait, and write to no memory that tasks share
 --     Copy_On_Write   readers never wait; each write copies the map. For small maps.
@@ -71,10 +71,10 @@ package Appserver.Caches is
 
    procedure Remove_Expired (Self : in out Cache) is null;
    --  Removes the entries that are too old, and frees what other tasks no longer use. Each Put does
-   --  so, too: of use where nothing is put for a long time.
+   --  so, too, so this is useful where nothing is put for a long time.
 
    function Length (Self : in out Cache) return Natural is abstract;
-   --  How many entries there are, with those that are too old and not removed yet
+   --  The number of entries, including those that are too old and have not been removed yet
 
    Load_Timeout : exception;
 
@@ -85,18 +85,20 @@ package Appserver.Caches is
       Key     : Key_Type;
       Load    : not null access function (Key : Key_Type) return Element_Type;
       Timeout : Duration := No_Timeout) return Element_Type;
-   --  The element of Key; if there is none, the result of Load, which is put. Of tasks that miss a
-   --  key at the same time, one calls Load, and the others wait for its result or its exception. If
-   --  the loading task is aborted, another one loads. No other task waits. The next call after an
-   --  exception loads again. Program_Error if Load asks for the key that it loads, directly or
-   --  through other keys, caches and tasks that wait for each other.
+   --  Returns the element of Key. If there is none, calls Load and puts its result. If multiple
+   --  tasks miss a key at the same time, one of them calls Load, and the others wait for its result
+   --  or its exception. If the loading task is aborted, another one loads. Tasks that use other
+   --  keys do not wait. The next call after an exception loads again. Raises Program_Error if Load
+   --  asks for the key that it loads, directly or through other keys, caches and tasks that wait
+   --  for each other.
    --
-   --  A Put or Remove of the key, or a Clear, ends the load for all later calls: its result, which
-   --  may be older, is not put, but only returned to the tasks that wait for it, unless the cache
-   --  has another element by then, which they get instead.
+   --  After a Put or Remove of the key, or a Clear, later calls do not use a load that began
+   --  before: its result may be older than the change. It is not put, and only the tasks that
+   --  already wait for it get it, unless the cache has another element by then, which they get
+   --  instead.
    --
-   --  Raises Load_Timeout if another task has not loaded the element within Timeout seconds. A Load
-   --  that this task calls has to keep to a limit of its own.
+   --  Raises Load_Timeout if another task has not loaded the element within Timeout seconds. The
+   --  timeout does not limit a Load that this task calls.
 
 private
 
@@ -250,7 +252,7 @@ private
       --  The node is put only if this load is wanted and the key has no element
       Lacking : Ada.Containers.Hash_Type := 0;
       Larger  : Tables.Buckets_Access := null;
-      --  So many buckets are to be allocated; then these, until they are in the table
+      --  The number of buckets to be allocated, and then these, until they are in the table
       Removed : Tables.Garbage;
       --  To be freed
    end record;

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Which task waits for which other one's load, in all caches: loads that wait for each other would
---  never end.
+--  Tracks which task waits for which other task's load, in all caches: loads that wait for each
+--  other would never end.
 
 pragma Ada_2022;
 
@@ -15,8 +15,8 @@ private package Appserver.Load_Waits is
 
    type Wait (Has_Ended : not null access Atomic_Flag) is
      new Ada.Finalization.Limited_Controlled with private;
-   --  By the current task for a load, until the end of the scope. Whoever loads sets Has_Ended
-   --  before it lets the waiting tasks go on.
+   --  A wait of the current task for a load, until the end of the scope. The loading task sets
+   --  Has_Ended before it lets the waiting tasks go on.
 
    procedure Start
      (Self : in out Wait; Loader : Ada.Task_Identification.Task_Id; Is_Cycle : out Boolean);

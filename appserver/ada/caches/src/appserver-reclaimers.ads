@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A task of the program that frees, a little later, what could not be freed at once. So nothing
---  stays where no other call comes that would free it.
+--  A task that frees, a little later, memory that could not be freed at once. So nothing is left
+--  over when no other call comes that would free it.
 
 pragma Ada_2022;
 
@@ -16,7 +16,7 @@ private package Appserver.Reclaimers is
    --  Called by the task within about a tenth of a second of Request, and again until Is_Done
 
    procedure Request (Self : in out Owner'Class) with Inline;
-   --  Costs the reading of a variable if it was requested already
+   --  Only reads a variable if it was requested already
 
    procedure Withdraw (Self : in out Owner'Class);
    --  The task does not use Self after this. Called before its finalization.

@@ -18,7 +18,7 @@ package Appserver.IP_Addresses with Preelaborate is
    --  "::"
 
    Address_Error : exception;
-   --  A text is no address, or no block
+   --  A text is not a valid address or block
 
    function Is_Address (Text : String) return Boolean;
    --  Such as "192.0.2.1" and "2001:db8::1" (RFC 4291, 2.2), without port and zone

@@ -44,7 +44,7 @@ package Appserver.SQL.MariaDB is
    Default_Port : constant Port_Number := 3_306;
 
    subtype Wait_Time is Duration range 0.0 .. 1_000_000.0;
-   --  In seconds, of which parts count as a whole one; 0.0 is no limit
+   --  In seconds, rounded up to a whole number; 0.0 is no limit
 
    type TLS_Mode is (Unencrypted, Encrypted, Authenticated);
    --  Authenticated: encrypted, and the server has a certificate for its host

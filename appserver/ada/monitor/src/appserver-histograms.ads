@@ -46,7 +46,7 @@ package Appserver.Histograms with Preelaborate is
 
    function Percentile (Self : Histogram; Percent : Percentage) return Word
      with Pre => Count (Self) > 0;
-   --  The upper bound of the bucket with the value that so many percent of all values do not
+   --  The upper bound of the bucket with the value that this percentage of all values do not
    --  exceed: at most 1/32 above it
 
 end Appserver.Histograms;

@@ -113,7 +113,7 @@ package Appserver.Monitors is
    --  Read while tasks go on counting. Count is the number of values in Times.
 
    function Page_Figures (Self : Monitor; Page : String) return Figures;
-   --  All zero if there is no such page
+   --  All are zero if there is no such page
 
    function Query_Figures (Self : Monitor; Page, Query : String) return Figures;
    --  Query as Folded_Names has it
@@ -288,7 +288,7 @@ private
       Sums        : Part_Sums (1 .. Most_Parts + 1);
    end record;
 
-   --  For those who write figures
+   --  For the code that writes statistics
 
    function Unix_Milliseconds return Word;
 

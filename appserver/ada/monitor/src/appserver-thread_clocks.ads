@@ -23,6 +23,6 @@ package Appserver.Thread_Clocks is
    --  The time is random, so that no periodic request is left out. Now is that of Monotonic.
 
    function Stripe (Stripes : Positive) return Positive with Inline;
-   --  The calling thread's one of so many, which are a power of two
+   --  The calling thread's index among this many, a power of two
 
 end Appserver.Thread_Clocks;

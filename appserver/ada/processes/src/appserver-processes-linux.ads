@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  The calls of Linux and glibc that processes are made of: sections 2 and 3 of its manual pages
+--  The calls of Linux and glibc for processes: sections 2 and 3 of the manual pages
 
 pragma Ada_2022;
 
@@ -18,10 +18,11 @@ private package Appserver.Processes.Linux is
      with Post => File = None;
 
    procedure Read (File : Descriptor; Into : out String; Count : out Integer);
-   --  0 at the end; -1 if there is nothing yet
+   --  Count is 0 at the end, and -1 if there is nothing to read yet
 
    procedure Write (File : Descriptor; Bytes : String; Count : out Integer);
-   --  0 if it takes none now. Pipe_Error if nobody reads; this never raises SIGPIPE.
+   --  Count is 0 if the pipe is full. Raises Pipe_Error if its other end is closed; SIGPIPE is
+   --  never raised.
 
    type Stream_List is array (0 .. 2) of Descriptor;
    --  Of the program; None: this process's own
@@ -52,7 +53,7 @@ private package Appserver.Processes.Linux is
    --  another user's.
 
    function Has_Group (Id : Positive) return Boolean;
-   --  Whether the group of a process that has ended has members
+   --  True if the group of a process that has ended still has members
 
    procedure Kill_Rest (Id : Positive; Exits : Descriptor);
    --  Kills the members of such a group; Exits are the events of the process
@@ -61,14 +62,15 @@ private package Appserver.Processes.Linux is
    --  The process could not be killed: its exit is not waited for
 
    procedure Reap_Abandoned;
-   --  Leaves no zombie of those that have ended since, and frees the memory of starts that hung
+   --  Removes the zombies of abandoned processes that have ended since, and frees the memory of
+   --  starts that hung
 
    type Poll_Kind is (Input, Output, Error, Exits);
    type Poll_List is array (Poll_Kind) of Descriptor;
    type Ready_List is array (Poll_Kind) of Boolean;
 
    procedure Poll (Files : Poll_List; Milliseconds : Natural; Ready : out Ready_List);
-   --  Which of those that are not None can be written to (Input) or read from. May end early with
-   --  none.
+   --  Ready tells which of the files that are not None can be written to (Input) or read from. May
+   --  return early with none.
 
 end Appserver.Processes.Linux;

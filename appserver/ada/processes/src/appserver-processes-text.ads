@@ -1,8 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Text that is written to programs and read from them, with its encoding; and lines as an
---  iterator:
+--  Text with an encoding that programs read and write; and lines as an iterator:
 --
 --     for Line of Lines (Child) loop
 
@@ -59,8 +58,8 @@ package Appserver.Processes.Text is
      with Constant_Indexing => Line,
           Default_Iterator  => Iterate,
           Iterator_Element  => String;
-   --  Lines that a program writes, as bytes, in the order in which they come. The loop waits for
-   --  each; a line that it has seen is read.
+   --  The lines that a program writes, as bytes, in order. The loop waits for each line, and
+   --  consumes it.
 
    function Lines
      (Of_Process : in out Process;

@@ -1,7 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Other programs: they are started, written to and read from at the same time, and waited for.
+--  Other programs: starts them, writes to them and reads from them at the same time, and waits for
+--  them.
 --
 --     Result : constant Outcome := Run ("sort", ["-n"], Input => "10" & LF & "9" & LF);
 --
@@ -43,7 +44,7 @@ package Appserver.Processes is
    Output_Error  : exception;
    --  The program wrote more than Max_Output
    Pipe_Error    : exception;
-   --  The program does not read any more, or the system refuses to go on: the message says why
+   --  The program does not read any more, or a system call failed: the message has the reason
    End_Error     : exception;
    --  The stream has no more lines
 
@@ -63,7 +64,7 @@ package Appserver.Processes is
 
    type Settings is record
       Input               : Plain_Use  := Discarded;
-      --  Discarded: empty
+      --  Discarded: the input is empty
       Output              : Plain_Use  := Piped;
       Error               : Stream_Use := Inherited;
       --  As_Output: in one stream with the output
@@ -72,11 +73,11 @@ package Appserver.Processes is
       --  to it.
       Inherit_Environment : Boolean := True;
       Environment         : String_Map;
-      --  Added to the environment of this process, or without Inherit_Environment the whole. A
-      --  program without "/" is looked for in the PATH of this process.
+      --  Added to the environment of this process; without Inherit_Environment, all of the
+      --  environment. A program without "/" is searched for in the PATH of this process.
       Max_Output          : Positive := 67_108_864;
-      --  Bytes of each stream that are kept in memory because nobody has read them yet, or that Run
-      --  returns. More raises Output_Error.
+      --  The maximum number of bytes of each stream that are kept in memory until they are read, or
+      --  that Run returns. More raises Output_Error.
    end record;
 
    -----------------
@@ -110,10 +111,11 @@ package Appserver.Processes is
    -------------
 
    type Process is tagged limited private;
-   --  Not started at first. When the object leaves scope, a program that still runs is killed, and
-   --  those that it started are, also if it has ended and they did not leave its group. No zombie
-   --  and no open file remain. A program that cannot be killed, as one that has become another
-   --  user's, is left after a second at most, and its zombie until this package is used again.
+   --  Initially not started. When the object leaves its scope, a program that still runs is killed,
+   --  and so are the programs that it started and that did not leave its group, even if it has
+   --  ended itself. No zombie and no open file remain. A program that cannot be killed, such as one
+   --  that has become another user's, is left running after a second at most; its zombie is removed
+   --  when this package is used again.
 
    procedure Start
      (Self      : in out Process;
@@ -130,13 +132,13 @@ package Appserver.Processes is
    --  at most. The task cannot be aborted here.
 
    function Is_Running (Self : Process) return Boolean;
-   --  Whether it was started and not waited for yet; it may have exited
+   --  True if it was started and has not been waited for yet; it may have exited
 
    function Process_Id (Self : Process) return Positive
      with Pre => Self.Is_Running;
 
    function Has_Input (Self : Process) return Boolean;
-   --  Whether its input is a pipe that is still open
+   --  True if its input is a pipe that is still open
 
    procedure Write (Self : in out Process; Bytes : String; Timeout : Duration := Forever)
      with Pre => Self.Has_Input;
@@ -145,7 +147,7 @@ package Appserver.Processes is
 
    procedure Close_Input (Self : in out Process)
      with Post => not Self.Has_Input;
-   --  The program reads the end of its input. It may go on writing.
+   --  The program sees the end of its input. It may go on writing.
 
    type Source is (Output, Error);
 
@@ -157,7 +159,8 @@ package Appserver.Processes is
       Timeout : Duration := Forever)
      with Pre  => Into'Length > 0,
           Post => Last in Into'First - 1 .. Into'Last;
-   --  Waits for at least one byte. Last is Into'First - 1 at the end, or if there is no pipe.
+   --  Waits for at least one byte. Last is Into'First - 1 at the end of the stream, or if it is not
+   --  a pipe.
 
    function Read_All
      (Self    : in out Process;
@@ -175,8 +178,8 @@ package Appserver.Processes is
      (Self    : in out Process;
       From    : Source := Output;
       Timeout : Duration := Forever) return String;
-   --  The next line, without its line feed, which the last line need not have. Raises End_Error
-   --  after the last line.
+   --  The next line, without its line feed. The last line may lack one. Raises End_Error after the
+   --  last line.
 
    procedure Wait
      (Self : in out Process; Status : out Exit_Status; Timeout : Duration := Forever)

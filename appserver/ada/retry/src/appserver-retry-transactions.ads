@@ -56,12 +56,12 @@ package Appserver.Retry.Transactions is
       Request : SQL.UTF_8_String := "") return SQL.UTF_8_String;
    --  As Run, with one effect for all calls with the key Id, in this process or another: the
    --  transaction puts the key in Key_Table before the work, and its result after it; if the key is
-   --  there already, the first result is returned. So a commit whose outcome is unknown is
-   --  retried too. Outcome_Unknown_Error if it stays unknown: the call may be made again. Id has at
-   --  most 255 characters. The client chooses it: the same for the same call made again, and
-   --  different for each other call. Request is what the client asks for, such as the content of
-   --  an HTTP request: Key_Reused_Error if the key came with another one before. Without it a key
-   --  that is used again returns the first result, whatever the call is.
+   --  there already, the first result is returned. So a commit whose outcome is unknown is retried
+   --  too. Outcome_Unknown_Error if it stays unknown: the call may be repeated. Id has at most 255
+   --  characters. The client chooses it: the same for the same call when it is repeated, and
+   --  different for each other call. Request is what the client asks for, such as the content of an
+   --  HTTP request: Key_Reused_Error if the key came with another one before. Without it a key that
+   --  is used again returns the first result, whatever the call is.
 
    procedure Run_Once
      (By      : Policy;

@@ -67,7 +67,7 @@ package Appserver.Retry is
      with Pre => SQL.Can_Use (DB);
    --  To be called after an UPDATE or DELETE of one record whose condition has the version that was
    --  read. Raises Stale_Version_Error if the statement changed no row, SQL.Misuse_Error if it
-   --  changed several: its condition is no key.
+   --  changed multiple rows: its condition is not a key.
 
    --------------
    -- Policies --
