@@ -162,7 +162,8 @@ package body Appserver.Cache_Tables is
       Move_Some (From, To, Nodes => Natural'Last);
    end Move;
 
-   --  Nobody pins a node that is not in the table: the count of one that is not pinned stays 1
+   --  No task pins a node that is not in the table. So the count of a node that is not pinned stays
+   --  1.
 
    procedure Free (Self : in out Garbage) is
       Node        : Node_Access;

@@ -93,7 +93,8 @@ package body Appserver.Caches.Copy_On_Write is
          Is_Put := Change.Node = null;
       end Put;
 
-      --  Whoever forgets the load after this replaces the snapshot: then this is called again
+      --  A task that forgets the load after this also replaces the snapshot; then this is called
+      --  again
 
       function Changed (Old : Snapshots.Reference) return Element_Access is
       begin

@@ -78,7 +78,7 @@ package body Appserver.Caches.Locked is
    -- Writing --
    -------------
 
-   --  A node that is not pinned any more is only looked for in the table
+   --  Afterwards the node is not pinned any more: it is only searched for in the table
 
    overriding procedure Search
      (Self : in out Cache; Key : Key_Type; Found : in out Tables.Search)

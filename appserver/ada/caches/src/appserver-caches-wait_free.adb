@@ -145,7 +145,7 @@ package body Appserver.Caches.Wait_Free is
    function Is_Likely (Condition : Boolean) return Boolean
      with Import, Convention => Intrinsic, External_Name => "__builtin_likely";
 
-   --  Few instructions: so many reads are under way in a processor at once as it has room for
+   --  Few instructions, so that a processor can have multiple reads in flight
 
    overriding procedure Get
      (Self     : in out Cache;

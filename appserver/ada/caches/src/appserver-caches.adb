@@ -123,7 +123,8 @@ package body Appserver.Caches is
 
    package Counting is new System.Atomic_Operations.Modular_Arithmetic (Atomic_Count);
 
-   --  Counted before it joins: whoever changes a key and then sees no caller comes before the load
+   --  Counted before it joins. So a task that changes a key and then sees no caller has made its
+   --  change before the load begins.
 
    overriding procedure Initialize (Self : in out Participant) is
    begin

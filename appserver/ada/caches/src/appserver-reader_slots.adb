@@ -142,8 +142,9 @@ package body Appserver.Reader_Slots is
       return (if Slot = null or else Slot.Entered /= Not_Reading then null else Slot);
    end Quick_Slot;
 
-   --  Writer: unlink, membarrier, look at slots. One written before a reader's part of it is seen;
-   --  who reads after it finds nothing unlinked (Desnoyers et al., IEEE TPDS 23 (2), 2012).
+   --  Writer: unlink, membarrier, look at slots. A slot that was written before the reader's part
+   --  of the barrier is seen; a reader that reads after it finds nothing unlinked (Desnoyers et
+   --  al., IEEE TPDS 23 (2), 2012).
 
    procedure Enter_Quickly (Slot : not null Slot_Access; Table : Stamp) is
    begin

@@ -219,8 +219,8 @@ package body Appserver.Documents is
    -- Entities and lists --
    ------------------------
 
-   --  Names take their room in JSON too, so that what fits does not depend on who asks. Only XML
-   --  writes them again.
+   --  Names also take room in JSON, so that the capacity does not depend on the client's format.
+   --  Only XML writes them again.
 
    procedure Keep (Self : in out Writer; Name : String; Kept : out Name_Range)
      with Inline

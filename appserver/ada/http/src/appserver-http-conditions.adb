@@ -54,7 +54,7 @@ package body Appserver.HTTP.Conditions is
       Tag      : String;
       Modified : Dates.Common_Time) return Verdict
    is
-      --  No_Time, as if the field were not there, if it is no date
+      --  No_Time if it is not a date, as if the field were missing
 
       function Time_In (Name : String) return Dates.Unix_Time is
         (if Request.Has_Field (Name) then Dates.Value (Request.Field (Name), Now)

@@ -83,7 +83,7 @@ package body Appserver.HTTP.Linux_Files is
          return Result /= None;
       end Is_Refused;
 
-   --  A link, something that is no folder, and what is neither of them
+   --  A link, something that is not a folder, and anything else
 
    begin
       return Is_Refused ("/proc/self", O_NOFOLLOW)

@@ -177,7 +177,7 @@ package body Appserver.HTTP.Loops is
    -- Slots --
    -----------
 
-   --  What was begun with a request's content has no end
+   --  The receiver of a request's content is closed before the end of the content
 
    procedure Drop_Stream (Self : in out Event_Loop; Slot : Slot_Index) is
       Connection : Loops.Connection renames Self.Connections (Slot);
@@ -205,7 +205,7 @@ package body Appserver.HTTP.Loops is
       end if;
    end Release;
 
-   --  What was sent is not what the client has: it gets an error
+   --  The client does not have everything that was sent: it gets an error
 
    procedure Cut (Self : in out Event_Loop; Slot : Slot_Index) is
    begin

@@ -43,7 +43,7 @@ package body Appserver.HTTP.Server is
    Between_Looks : constant := 1_000;
    --  Milliseconds between checks whether the program has ended
    Quiet_Ticks : constant := 50;
-   --  The watch sleeps after so many ticks without a call of a handler
+   --  The watch sleeps after this many ticks without a call of a handler
 
    ---------------
    -- Scheduler --
@@ -61,7 +61,7 @@ package body Appserver.HTTP.Server is
       --  When there is one
 
       entry Get_Unserved (Next_Role : out Role; Loop_Number : out Positive);
-      --  For the one who watches: when a loop is unserved, or it is time to leave
+      --  For the task that watches: when a loop is unserved, or it is time to leave
 
       entry Await_End;
       --  When it is time to leave
@@ -326,7 +326,7 @@ package body Appserver.HTTP.Server is
       Self.Server := Nobody;
       Self.Engine.Scheduler.Announce (Self.Number);
       Self.Engine.Has_Unserved := True;
-      --  Only now: who ends the watch after this question sees Has_Unserved
+      --  Only now: a task that ends the watch after this sees Has_Unserved
       if not Self.Engine.Scheduler.Is_Noticed (Self.Number) then
          for Other of Self.Engine.Loops loop
             if Other.Current_Phase = Waiting then
@@ -375,7 +375,7 @@ package body Appserver.HTTP.Server is
       end if;
       Release (Self);
       if Reason = HTTP.Loops.Handling then
-         --  Behind the lock's barrier: who goes to sleep sees that a handler is called
+         --  After the lock's barrier: a task that goes to sleep sees that a handler is called
          Wake_Watch (Self.Engine.all);
       end if;
    end Leave;

@@ -82,7 +82,7 @@ package body Appserver.Numerals is
       end if;
    end Convert_Exactly;
 
-   --  17 digits are enough for every value, 15 for what was a short decimal
+   --  17 digits are enough for every value, and 15 for values that come from a short decimal
 
    procedure Append_Exactly (To : in out Text_Sinks.Text_Sink'Class; Value : Long_Float) is
       Formats : constant array (1 .. 3) of C.char_array (1 .. 6) :=

@@ -570,7 +570,8 @@ package body Appserver.SQL.MariaDB is
       end case;
    end Begin_Isolated;
 
-   --  COMMIT without a transaction is no error, and so would hide that the server ended it
+   --  COMMIT without a transaction is not an error, and would hide that the server has ended the
+   --  transaction
 
    overriding procedure Commit (Self : in out Connection) is
    begin

@@ -376,7 +376,7 @@ package body Appserver.Pools is
    -------------
 
    --  A resource that another task opens, because the one that leases may not wait for long. The
-   --  slot is of the opening meanwhile. Who leaves the opening last frees it.
+   --  slot is of the opening meanwhile. The last task that leaves the opening frees it.
 
    protected type Progress is
       procedure Finish;
@@ -433,7 +433,7 @@ package body Appserver.Pools is
 
    procedure Free is new Ada.Unchecked_Deallocation (Opening, Opening_Access);
 
-   --  Nobody waits, or whoever waited has left: the slot serves another lease
+   --  No task waits, or the one that waited has left: the slot serves another lease
 
    procedure Leave (Self : in out Opening_Access) is
       Is_Last : Boolean;

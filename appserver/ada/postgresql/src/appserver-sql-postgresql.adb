@@ -658,7 +658,7 @@ package body Appserver.SQL.PostgreSQL is
       Run (Self.Handle, "SET statement_timeout = " & Image (Integer_64 (Limit * 1_000)));
    end Set_Statement_Limit;
 
-   --  A COMMIT of a transaction that failed is answered with a ROLLBACK, and is no error
+   --  The server answers a COMMIT of a failed transaction with a ROLLBACK, which is not an error
 
    overriding procedure Commit (Self : in out Connection)
    is

@@ -27,7 +27,7 @@ package body Appserver.References is
    -- Cells --
    -----------
 
-   --  Owns the element from the start, also if there is no memory for the cell
+   --  Owns the element from the start, even if there is no memory for the cell
 
    function New_Cell (Element : not null Element_Access) return not null Cell_Access is
       Unowned : Element_Access := Element;
@@ -112,9 +112,9 @@ package body Appserver.References is
 
       --  The state is the address of the cell, and above it the number of references that were got
       --  from it. With a cell, it takes Batch references, which Get then hands out: so one addition
-      --  both reads the address and counts the reference. What was not handed out it gives back
-      --  with the cell. (Split reference counts: Anthony Williams, "C++ Concurrency in Action",
-      --  2012, 7.2.4; with a batch, as in folly's AtomicSharedPtr.)
+      --  both reads the address and counts the reference. References that were not handed out are
+      --  given back when the cell is replaced. (Split reference counts: Anthony Williams, "C++
+      --  Concurrency in Action", 2012, 7.2.4; with a batch, as in folly's AtomicSharedPtr.)
 
       Address_Bits : constant := 48;
       --  Of user space, unless it asks for more (Linux, "5-level paging"; arm64 memory layout)

@@ -181,8 +181,8 @@ package body Appserver.SQL.Text_Values is
       return C.To_Ada (Text (1 .. C.size_t (Length)), Trim_Nul => False);
    end Formatted;
 
-   --  15 digits are enough for what was a short decimal, 17 for all. The largest values are not
-   --  tried with 15: these can be too large.
+   --  15 digits are enough for values that come from a short decimal, and 17 for all values. The
+   --  largest values are not tried with 15: these can be too large.
 
    function Image (Value : Long_Float) return String is
       Short : constant String := Formatted (Value, "%.15g");
