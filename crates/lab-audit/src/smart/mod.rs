@@ -187,29 +187,36 @@ fn raw(attribute: &Json) -> Option<u64> {
 /// The fraction of its life that an SSD has used, by the names that smartmontools' drivedb.h gives to such attributes.
 /// Other attributes have the same numbers in other models (177: Wear_Range_Delta; 233: Flash_Writes_GiB).
 fn worn_by_attribute(json: &Json) -> Option<f64> {
+    // Where it is there, other normalized values can stay at 100 for good (177 of Silicon Motion's controllers).
+    let mut attributes = named_attributes(json);
+    if let Some((_, attribute)) = attributes.find(|(name, _)| *name == "Remaining_Lifetime_Perc") {
+        let left = remaining_lifetime(attribute)?;
+        return Some((100 - left) as f64 / 100.0);
+    }
     named_attributes(json).find_map(|(name, attribute)| {
         let percent_used = match name {
             // The normalized value counts down from 100.
-            "SSD_Life_Left"
-            | "SSD_Life_Left_Perc"
+            "SSD_Life_Left" | "Wear_Leveling_Count" => 100 - normalized(attribute)?,
+            // Here the raw value can be the percentage, and the normalized one stay at 100.
+            "SSD_Life_Left_Perc"
             | "SSD_Remaining_Life_Perc"
             | "Percent_Lifetime_Remain"
             | "Percent_Life_Remaining"
             | "Perc_Rated_Life_Remain"
             | "PCT_Life_Remaining"
-            | "Remaining_Lifetime_Perc"
             | "Remaining_Life"
             | "Lifetime_Left"
             | "Lifetime_Remaining%"
             | "Life_Remaining_Percent"
             | "DriveLife_Remaining%"
-            | "Drive_Life_Remaining%"
-            | "Wear_Leveling_Count" => {
-                100 - attribute["value"].as_u64().filter(|left| *left <= 100)?
+            | "Drive_Life_Remaining%" => {
+                let left = normalized(attribute)?;
+                let is_open = left == 100 && matches!(raw(attribute), Some(1..=99));
+                (!is_open).then_some(100 - left)?
             }
             // Intel's counts down; what SanDisk calls so (230) counts up, and in other units.
             "Media_Wearout_Indicator" if attribute["id"].as_u64() == Some(233) => {
-                100 - attribute["value"].as_u64().filter(|left| *left <= 100)?
+                100 - normalized(attribute)?
             }
             "Percent_Lifetime_Used"
             | "Perc_Rated_Life_Used"
@@ -220,6 +227,27 @@ fn worn_by_attribute(json: &Json) -> Option<f64> {
         };
         Some(percent_used as f64 / 100.0)
     })
+}
+
+/// A normalized value that is a percentage.
+fn normalized(attribute: &Json) -> Option<u64> {
+    attribute["value"]
+        .as_u64()
+        .filter(|percent| *percent <= 100)
+}
+
+/// The percentage of its life that a disk has left, by `Remaining_Lifetime_Perc`: the raw value has it. The normalized one
+/// is the same, or stays at 100 (some of Silicon Motion's controllers); of Indilinx's (209) it is a part of the raw value.
+fn remaining_lifetime(attribute: &Json) -> Option<u64> {
+    let left = raw(attribute).filter(|percent| *percent <= 100)?;
+    let has_no_other = attribute["id"].as_u64() == Some(209) || attribute["value"].is_null();
+    let fits = match normalized(attribute) {
+        Some(normalized) if normalized == left => true,
+        // With 0 nobody knows whether the disk is worn out or does not count.
+        Some(100) => left > 0,
+        _ => false,
+    };
+    (has_no_other || fits).then_some(left)
 }
 
 /// Sectors that were taken out of use, or cannot be read.
@@ -357,6 +385,51 @@ mod tests {
             (198, "Host_Reads_GiB", 100, "900"),
         ]);
         assert_eq!(parse_smartctl(&not_in_use).bad_sectors, None);
+    }
+
+    #[test]
+    fn a_percentage_is_read_from_the_value_that_holds_it() {
+        let worn = |attributes: &[(u64, &str, u64, &str)]| {
+            let worn = parse_smartctl(&known_ssd(attributes)).worn;
+            worn.map(|worn| (worn * 100.0).round())
+        };
+        let remaining = |value, raw| worn(&[(169, "Remaining_Lifetime_Perc", value, raw)]);
+        // Silicon Motion's, Kingston's and Innodisk's.
+        assert_eq!(remaining(100, "92"), Some(8.0));
+        assert_eq!(remaining(93, "93"), Some(7.0));
+        assert_eq!(remaining(0, "0"), Some(100.0));
+        assert_eq!(remaining(100, "100"), Some(0.0));
+        // Values that do not fit each other.
+        for (value, raw) in [(100, "0"), (93, "7"), (50, "100"), (100, "5000")] {
+            assert_eq!(remaining(value, raw), None, "{value} {raw}");
+        }
+        // Indilinx's normalized values are digits of the raw one.
+        assert_eq!(
+            worn(&[(209, "Remaining_Lifetime_Perc", 0, "97")]),
+            Some(3.0)
+        );
+        // No other attribute stands for it, for those can stay at 100.
+        let frozen = (177, "Wear_Leveling_Count", 100, "12");
+        assert_eq!(
+            worn(&[(169, "Remaining_Lifetime_Perc", 100, "41"), frozen]),
+            Some(59.0)
+        );
+        assert_eq!(
+            worn(&[frozen, (169, "Remaining_Lifetime_Perc", 100, "0")]),
+            None
+        );
+        assert_eq!(worn(&[frozen]), Some(0.0));
+        // The same of other percentages.
+        assert_eq!(worn(&[(248, "Remaining_Life", 100, "97")]), None);
+        assert_eq!(worn(&[(248, "Remaining_Life", 97, "97")]), Some(3.0));
+        assert_eq!(
+            worn(&[(202, "Percent_Lifetime_Remain", 81, "19")]),
+            Some(19.0)
+        );
+        assert_eq!(
+            worn(&[(202, "Percent_Lifetime_Remain", 100, "0")]),
+            Some(0.0)
+        );
     }
 
     #[test]
