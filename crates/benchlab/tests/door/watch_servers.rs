@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Logs that nginx, Apache and Tomcat write under `benchlab load`: figures of `watch` are those of the load generator.
+//! Logs that nginx, Apache and Tomcat write under `benchlab load`: counts and bytes of `watch` are those of the load
+//! generator, and durations those of the log's lines.
 
 use crate::load::web::{Manner, Web};
 use crate::project::{Project, wait_until};
-use lab_model::{Counts, Watched, WatchedPage};
+use lab_model::{Watched, WatchedPage};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, Uid};
 use std::fs;
@@ -11,7 +12,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// The time of a slow answer, ms: long compared with the delays of a busy machine.
+/// The time of a slow response, ms.
 const SLOW_MS: u64 = 200;
 
 /// The body of `/plain.txt`.
@@ -232,13 +233,13 @@ const TOMCAT_WEB: &str = r#"<web-app xmlns="https://jakarta.ee/xml/ns/jakartaee"
 struct Load {
     served: u64,
     received_bytes: u64,
-    service: Counts,
 }
 
 /// Loads one page.
 fn load(url: &str) -> Load {
     let project = Project::noop(&[]);
-    let words = "--for 2s --connections 4 --redo 0 --seed 7";
+    // A server whose first request takes long is waited for.
+    let words = "--for 2s --connections 4 --redo 0 --seed 7 --timeout 60s";
     let words: Vec<&str> = words.split(' ').collect();
     project
         .call(&[&["load", url], &words[..]].concat())
@@ -246,14 +247,9 @@ fn load(url: &str) -> Load {
     let run = project.load();
     let slices = || run.blocks.iter().flat_map(|block| &block.slices);
     assert!(slices().all(|s| s.errors.is_empty()), "errors at {url}");
-    let mut times: Vec<(u64, u64)> = slices()
-        .flat_map(|s| s.service.counts().0.clone())
-        .collect();
-    times.sort_unstable();
     Load {
         served: slices().map(|s| s.served).sum(),
         received_bytes: slices().map(|s| s.received_bytes).sum(),
-        service: Counts(times),
     }
 }
 
@@ -273,9 +269,33 @@ fn page<'w>(watched: &'w Watched, name: &str) -> &'w WatchedPage {
         .unwrap_or_else(|| panic!("no {name}: {:?}", names()))
 }
 
-/// Loads both pages of a server, and compares what its log says of them with what the generator knows. `counts_heads`: the
-/// log's bytes are all that were sent.
-fn compare(mut server: Server, slow: &str, counts_heads: bool) {
+/// The durations of a page in a log, in ns and ascending: each is the last word of its line.
+fn durations(log: &Path, page: &str, ns: fn(&str) -> u64) -> Vec<u64> {
+    let text = fs::read_to_string(log).unwrap();
+    let request = format!("\"GET {page} HTTP/1.1\"");
+    let lines = text.lines().filter(|line| line.contains(&request));
+    let mut durations: Vec<u64> = lines
+        .map(|line| ns(line.rsplit(' ').next().unwrap()))
+        .collect();
+    durations.sort_unstable();
+    durations
+}
+
+/// ns of whole microseconds.
+fn microseconds(text: &str) -> u64 {
+    text.parse::<u64>().unwrap() * 1_000
+}
+
+/// ns of seconds with three decimals.
+fn seconds(text: &str) -> u64 {
+    let (whole, decimals) = text.split_once('.').unwrap();
+    assert_eq!(decimals.len(), 3);
+    format!("{whole}{decimals}").parse::<u64>().unwrap() * 1_000_000
+}
+
+/// Loads both pages of a server, and compares what `watch` says of its log with what the generator sent and received, and
+/// with the durations in the log. `counts_heads`: the log's bytes are all that were sent.
+fn compare(mut server: Server, slow: &str, counts_heads: bool, ns: fn(&str) -> u64) {
     let loads = ["/plain.txt", slow].map(|path| load(&server.url(path)));
     server.end();
     let watched = watch(&server);
@@ -295,16 +315,20 @@ fn compare(mut server: Server, slow: &str, counts_heads: bool) {
     if !counts_heads {
         assert_eq!(pages[0].bytes, BODY as u64 * pages[0].requests);
     }
-    let resolution = watched.resolution_ns.expect("durations") as f64;
-    for part in [0.5, 0.9, 0.95] {
-        let measured_quantile = loads[1].service.quantile(part).unwrap() as f64;
-        let found = pages[1].times.quantile(part).unwrap() as f64;
-        // What the way to the generator takes is not in the log.
-        let near = measured_quantile * (0.1 + watched.error) + resolution;
-        assert!(
-            (found - measured_quantile).abs() <= near,
-            "{part}: {found}, and {measured_quantile} there"
-        );
+    for page in pages {
+        let (name, durations) = (&page.name, durations(&server.log(), &page.name, ns));
+        let count = durations.len();
+        assert_eq!(page.timed as usize, count, "{name}");
+        assert_eq!(page.total_ns, durations.iter().sum::<u64>(), "{name}");
+        assert_eq!(page.max_ns, durations[count - 1], "{name}");
+        for part in [0.5, 0.9, 0.95] {
+            let exact = durations[(count as f64 * part).ceil() as usize - 1] as f64;
+            let found = page.times.quantile(part).unwrap() as f64;
+            assert!(
+                (found - exact).abs() <= exact * watched.error + 1.0,
+                "{name} {part}: {found}, and {exact} in the log"
+            );
+        }
     }
 }
 
@@ -312,7 +336,7 @@ fn compare(mut server: Server, slow: &str, counts_heads: bool) {
 fn figures_of_nginx_s_log_are_those_of_the_load() {
     let slow = Web::new(Manner::Slow(SLOW_MS));
     if let Some(server) = nginx(&slow) {
-        compare(server, "/slow", true);
+        compare(server, "/slow", true, seconds);
     }
 }
 
@@ -320,13 +344,13 @@ fn figures_of_nginx_s_log_are_those_of_the_load() {
 fn figures_of_apache_s_log_are_those_of_the_load() {
     let slow = Web::new(Manner::Slow(SLOW_MS));
     if let Some(server) = apache(&slow) {
-        compare(server, "/slow", true);
+        compare(server, "/slow", true, microseconds);
     }
 }
 
 #[test]
 fn figures_of_tomcat_s_log_are_those_of_the_load() {
     if let Some(server) = tomcat() {
-        compare(server, "/slow/slow", false);
+        compare(server, "/slow/slow", false, microseconds);
     }
 }
