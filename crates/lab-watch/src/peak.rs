@@ -36,7 +36,7 @@ impl CountPeak {
         }
     }
 
-    /// When the fullest stretch began, in seconds since 1970, and its requests.
+    /// When the busiest stretch began, in seconds since 1970, and its requests.
     pub fn highest(&self) -> Option<(i64, u64)> {
         let counted = self.slots.iter().filter(|(_, n)| *n > 0);
         // Of equal ones the first.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Requests of every second, which alone can be added up with those of another log: two logs have their fullest second
+//! Requests of every second, which alone can be added up with those of another log: two logs have their busiest second
 //! at different times.
 
 use serde::{Deserialize, Serialize};
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_fullest_second_of_two_logs_is_that_of_their_sum() {
+    fn the_busiest_second_of_two_logs_is_that_of_their_sum() {
         let (mut one, mut other) = (Seconds::default(), Seconds::default());
         [10, 10, 10, 61, 61].into_iter().for_each(|t| one.add(t));
         [61, 61, 80, 4000].into_iter().for_each(|t| other.add(t));

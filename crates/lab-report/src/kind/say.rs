@@ -197,3 +197,14 @@ pub fn minute(unix_s: f64) -> String {
     let time = jiff::Timestamp::from_second(seconds).unwrap_or_default();
     time.strftime("%Y-%m-%d %H:%M").to_string()
 }
+
+/// The name of a zone by what it is ahead of UTC, s: `UTC`, `UTC+2`, `UTC-3:30`.
+pub fn zone(offset_s: i64) -> String {
+    let sign = if offset_s < 0 { '-' } else { '+' };
+    let minutes = offset_s.abs() / 60;
+    match (minutes / 60, minutes % 60) {
+        (0, 0) => "UTC".into(),
+        (hours, 0) => format!("UTC{sign}{hours}"),
+        (hours, minutes) => format!("UTC{sign}{hours}:{minutes:02}"),
+    }
+}

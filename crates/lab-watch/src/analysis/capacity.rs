@@ -16,9 +16,9 @@ pub struct Headroom {
     pub p99_ns: f64,
     /// Whether the load run passed the bound at a higher load, so that the capacity is not a lower bound alone.
     pub is_known: bool,
-    /// The log's highest requests per second: over its fullest minute, and over its fullest second.
+    /// The log's highest requests per second: over its busiest minute, and over its busiest second.
     pub peaks: [f64; 2],
-    /// The peak of the fullest minute as a part of the capacity.
+    /// The peak of the busiest minute as a part of the capacity.
     pub used: Interval,
     /// How many times as many users fit.
     pub times: Interval,

@@ -26,7 +26,7 @@ enum GateFigure {
     /// A part of all time.
     Share,
     Requests,
-    /// Requests per second of the fullest minute.
+    /// Requests per second of the busiest minute.
     Rate,
 }
 

@@ -113,7 +113,7 @@ fn answer(log: &LogReport) -> Answer {
     findings.extend(within::finding(log.watched));
     findings.extend(room_finding(log));
     findings.extend(changed::finding(log));
-    findings.extend(week::finding(log).or_else(|| week::fullest(log)));
+    findings.extend(week::finding(log).or_else(|| week::busiest(log)));
     findings.extend(pages::different_orders(ranking));
     // What the figures depend on goes before them.
     findings.splice(0..0, assumed(log.watched));
@@ -202,7 +202,7 @@ fn room_finding(log: &LogReport) -> Option<Finding> {
     let times = say::figure(&room.times, &Unit::Ratio, room.times.level);
     let at_least = if room.is_known { "" } else { "at least " };
     Some(Finding::plain(format!(
-        "The fullest minute takes {used} of the capacity: {at_least}{times} times as many users fit before p99 passes {}.",
+        "The busiest minute takes {used} of the capacity: {at_least}{times} times as many users fit before p99 passes {}.",
         say::time(*limit_ns as u64),
     )))
 }
@@ -216,8 +216,8 @@ fn room(log: &LogReport) -> Section {
     section.items.extend(room_finding(log).map(Item::from));
     let rate = Unit::PerSecond("requests".into());
     section.push(Item::Facts(vec![
-        ("fullest minute".into(), say::reading(room.peaks[0], &rate)),
-        ("fullest second".into(), say::reading(room.peaks[1], &rate)),
+        ("busiest minute".into(), say::reading(room.peaks[0], &rate)),
+        ("busiest second".into(), say::reading(room.peaks[1], &rate)),
         (
             "capacity".into(),
             say::figure(&room.capacity, &rate, room.capacity.level),
@@ -229,7 +229,7 @@ fn room(log: &LogReport) -> Section {
         "The load run's requests cost what the log's cost: the same mix of pages on the same data."
             .into(),
         "The server and its machine are those of the load run, and nothing else runs there.".into(),
-        "Twice as many users make twice as many requests in the fullest minute.".into(),
+        "Twice as many users make twice as many requests in the busiest minute.".into(),
         if room.is_known {
             "The load run passed the bound at a higher load.".into()
         } else {

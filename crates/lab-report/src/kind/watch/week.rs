@@ -8,7 +8,6 @@ use crate::document::{
 };
 use crate::kind::say;
 use lab_model::Unit;
-use lab_watch::analysis::offset_s;
 use lab_watch::analysis::week::{Slot, WEEKS, slots};
 
 /// Hours in a table.
@@ -50,13 +49,19 @@ pub fn finding(report: &LogReport) -> Option<Finding> {
     )))
 }
 
-/// The fullest minute, in the log's time.
-pub fn fullest(report: &LogReport) -> Option<Finding> {
+/// The busiest minute, in the log's time then.
+pub fn busiest(report: &LogReport) -> Option<Finding> {
     let (start_s, requests) = report.watched.peak_minute?;
-    let began = say::minute((start_s + offset_s(report.watched)) as f64);
+    let hours = &report.watched.hours;
+    let of_hour = hours
+        .iter()
+        .find(|hour| (0..3600).contains(&(start_s - hour.start_s)));
+    let offset_s = of_hour.map_or(0, |hour| i64::from(hour.offset_s));
+    let began = say::minute((start_s + offset_s) as f64);
+    let zone = say::zone(offset_s);
     let rate = say::reading(requests as f64 / 60.0, &Unit::PerSecond("requests".into()));
     Some(Finding::plain(format!(
-        "The fullest minute began at {began}, with {rate}."
+        "The busiest minute began at {began} {zone}, with {rate}."
     )))
 }
 
