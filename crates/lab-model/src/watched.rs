@@ -58,6 +58,8 @@ pub enum AssumptionKind {
     Durations,
     /// Points in time: their zone or date.
     Times,
+    /// Durations that end before their requests did.
+    LowerBounds,
 }
 
 /// A query that requests of a page ran.

@@ -151,7 +151,9 @@ impl GateFigure {
 impl Gate {
     /// Looks at what was watched.
     pub fn judge(&self, watched: &Watched) -> GateAnswer {
-        let result = self.value(watched);
+        let result = self
+            .value(watched)
+            .and_then(|value| self.check_lower_bound(value, watched));
         let is_crossed = result.as_ref().is_ok_and(|v| {
             if self.is_upper {
                 *v > self.bound
@@ -216,6 +218,29 @@ impl Gate {
             GateFigure::Rate => 0.0,
         };
         Ok(value)
+    }
+
+    /// The value, if it decides the gate although some durations are lower bounds: it does where it exceeds the bound, for
+    /// the true one does then, too. Error: why it does not.
+    fn check_lower_bound(&self, value: f64, watched: &Watched) -> Result<f64, String> {
+        let is_duration = matches!(
+            self.figure,
+            GateFigure::Quantile(_) | GateFigure::Mean | GateFigure::Max
+        );
+        let is_decided = is_duration && value > self.bound;
+        let is_affected = is_duration || self.figure == GateFigure::Share;
+        let mut assumptions = watched.assumptions.iter();
+        let found = assumptions
+            .find(|a| a.about == AssumptionKind::LowerBounds && is_affected && !is_decided);
+        found.map_or(Ok(value), |assumption| {
+            let reason = if is_duration {
+                let words = self.figure.words(value);
+                format!("it is {words} or more, which does not decide it")
+            } else {
+                "it depends on durations of which no more is known".into()
+            };
+            Err(format!("{reason}. {}", assumption.text))
+        })
     }
 
     /// What was assumed of the logs that the figure depends on.
@@ -325,6 +350,25 @@ mod tests {
             assert_eq!(
                 (is_judged(gate, &units), is_judged(gate, &zones)),
                 (by_unit, by_zone),
+                "{gate}"
+            );
+        }
+        // Of the true value it is known that it is not less.
+        let bounds = assumed(AssumptionKind::LowerBounds);
+        for (gate, is_crossed, is_known) in [
+            ("p99>300ms", true, true),
+            ("p99>500ms", false, false),
+            ("max>1s", false, false),
+            ("mean<11ms", false, false),
+            ("mean<9ms", false, true),
+            ("share(/search)>50%", false, false),
+            ("errors>1%", true, true),
+            ("rate>1", true, true),
+        ] {
+            let answer = gate.parse::<Gate>().expect(gate).judge(&bounds);
+            assert_eq!(
+                (answer.is_crossed, answer.value.is_some()),
+                (is_crossed, is_known),
                 "{gate}"
             );
         }

@@ -8,6 +8,7 @@
 use super::combined::method_and_target;
 use crate::entry::Entry;
 use crate::time::{Zone, clf, number};
+use lab_model::{Assumption, AssumptionKind};
 use memchr::memchr;
 
 /// A reader of such lines. Times are those of the server's clock, without an offset.
@@ -25,16 +26,19 @@ impl HaProxy {
         HaProxy { zone, early: 0 }
     }
 
-    /// What the lines cannot tell, a sentence each.
-    pub fn advice(&self) -> Vec<String> {
+    /// What was assumed of the lines so far.
+    pub fn assumptions(&self) -> Vec<Assumption> {
         if self.early == 0 {
             return Vec::new();
         }
-        vec![format!(
-            "{} durations end before the response did (option logasap), so that requests took longer: without that option \
-             HAProxy writes the whole time.",
-            self.early
-        )]
+        vec![Assumption {
+            about: AssumptionKind::LowerBounds,
+            text: format!(
+                "{} durations are lower bounds: HAProxy wrote them before the responses ended (option logasap). Without that \
+                 option it writes the whole time.",
+                self.early
+            ),
+        }]
     }
 
     /// What a line tells of; `None`: it is malformed.
@@ -112,10 +116,10 @@ mod tests {
         let line = r#"haproxy[1]: 10.0.1.2:33317 [06/Feb/2009:12:14:14.655] in static/srv1 10/0/30/69/TOTAL 200 +2750 - - ---- 1/1/1/1/0 0/0 "GET / HTTP/1.1""#;
         let mut haproxy = HaProxy::default();
         haproxy.parse(line.replace("TOTAL", "109").as_bytes());
-        assert_eq!(haproxy.advice(), Vec::<String>::new());
+        assert_eq!(haproxy.assumptions(), []);
         let early = line.replace("TOTAL", "+109");
         let entry = haproxy.parse(early.as_bytes()).expect("an entry");
         assert_eq!(entry.duration_ns, Some(109_000_000));
-        assert!(haproxy.advice()[0].contains("logasap"));
+        assert!(haproxy.assumptions()[0].text.contains("logasap"));
     }
 }

@@ -323,7 +323,8 @@ impl LogReader {
     pub fn advice(&self) -> Vec<String> {
         let mut advice = match &self.kind {
             FormatKind::Pattern(pattern) => pattern.advice(),
-            FormatKind::HaProxy(haproxy) => haproxy.advice(),
+            FormatKind::Lograge(lograge) => lograge.advice(),
+            FormatKind::S3(s3) => s3.advice(),
             FormatKind::Json(json) => json.fields.advice(),
             FormatKind::W3c(w3c) => w3c.advice(),
             FormatKind::Postgresql(log) => log.advice(),
@@ -352,6 +353,7 @@ impl LogReader {
         let mut assumptions = match &self.kind {
             FormatKind::Combined(combined) => combined.assumptions(),
             FormatKind::Pattern(pattern) => pattern.assumptions(),
+            FormatKind::HaProxy(haproxy) => haproxy.assumptions(),
             FormatKind::Json(json) => json.fields.assumptions(),
             FormatKind::W3c(w3c) => w3c.assumptions(),
             FormatKind::Postgresql(log) => of_times(log.assumptions()),
