@@ -527,6 +527,20 @@ def test_slow_logs(tmp_path: Path, server: str, seed: int) -> None:
     assert "zone" not in said and "secret" not in said, said
 
 
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("server", ["mysql", "mariadb", "percona"])
+def test_slow_logs_in_several_files(tmp_path: Path, server: str, seed: int) -> None:
+    """An entry that rotation cuts is one, and has the time of the file before."""
+    rng = random.Random(f"files {server} {seed}")
+    made = SlowLog(rng, server)
+    files = cut_in_files(made.make(400, DST), rng, tmp_path / "slow.log")
+    folder = tmp_path / "records"
+    check(files[-1], made.expected, "--rotated", "--parquet", str(folder))
+    times = duckdb.sql(f"SELECT epoch(time) FROM '{folder}/records/*.parquet' ORDER BY 1").fetchall()
+    assert [t for t, in times] == sorted(made.times)
+    check(files[-1], made.expected, *map(str, files[:-1]))
+
+
 def test_slow_logs_that_are_cut(tmp_path: Path) -> None:
     rng = random.Random("cut")
     made = SlowLog(rng, "mariadb")

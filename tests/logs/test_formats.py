@@ -4,6 +4,7 @@ implementation here computes from what was logged, whatever clients sent.
 
 BENCHLAB_LOGS_SEED: of the first log of each format [default: 1]. BENCHLAB_LOGS_ROUNDS: logs of each format [default: 2]."""
 
+import gzip
 import json
 import math
 import os
@@ -146,6 +147,22 @@ def test_a_line_that_is_cut_off_changes_no_other(form: Format, tmp_path: Path) -
         for page, figures in others.items():
             if page[1] != name(made[-1]):
                 assert read.pages[page] == figures
+
+
+@pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.name)
+def test_a_log_in_several_files_is_as_one(form: Format, tmp_path: Path) -> None:
+    """Files that were rotated without a head of their own, among them one that was compressed."""
+    made = requests(SEED, 300, form)
+    lines = [form.encode(request) + b"\n" for request in made]
+    log = tmp_path / "access.log"
+    log.write_bytes(b"".join(lines[200:]))
+    log.with_name("access.log.1").write_bytes(b"".join(lines[100:200]))
+    log.with_name("access.log.2.gz").write_bytes(gzip.compress(form.header(made[0]) + b"".join(lines[:100])))
+    read = Read(tmp_path, log, (*form.words, "--rotated"))
+    assert read.pages == expected_pages(made, form)
+    assert read.hours == expected_hours(made)
+    assert read.watched["lines"]["malformed"] == 0
+    assert [source["lines"] for source in read.watched["sources"]] == [100 + form.header(made[0]).count(b"\n"), 100, 100]
 
 
 W3C_HEAD = "#Version: 1.0\n#Fields: date time cs-method cs-uri-stem sc-status time-taken\n"

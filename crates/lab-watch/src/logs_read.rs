@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What is told of logs besides what is in them, and which files belong to a log.
 
-use crate::read::ServerLog;
+use crate::format::LogReader;
 use lab_model::{Assumption, LineCounts, WatchedSource};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -22,19 +22,13 @@ pub struct LogsRead {
 }
 
 impl LogsRead {
-    /// Takes over what a log told of itself.
-    pub fn add(&mut self, log: &ServerLog) {
-        let source = WatchedSource {
-            lines: log.lines.all,
-            ..log.source.clone()
-        };
-        let reader = log.reader();
+    /// Takes over what a reader told of its lines.
+    pub fn add_reader(&mut self, reader: &LogReader) {
         self.merge(LogsRead {
-            sources: vec![source],
-            lines: log.lines,
-            step_ns: reader.and_then(|r| r.step_ns),
-            advice: reader.map(|r| r.advice()).unwrap_or_default(),
-            assumptions: reader.map(|r| r.assumptions()).unwrap_or_default(),
+            step_ns: reader.step_ns,
+            advice: reader.advice(),
+            assumptions: reader.assumptions(),
+            ..LogsRead::default()
         });
     }
 

@@ -4,6 +4,7 @@
 use crate::documents;
 use crate::entry::{Entry, LineKind};
 use crate::format::{Hints, LogFormat, LogReader, WholeLog, find};
+use crate::logs_read::LogsRead;
 use crate::read_error::ReadError;
 #[cfg(target_arch = "x86_64")]
 use crate::registers::Avx2;
@@ -29,14 +30,21 @@ const FETCHED: Range<usize> = 2048..2048 + 256;
 /// Bytes that are fetched at once.
 const CACHE_LINE: usize = 64;
 
-/// A log that is read piece by piece.
+/// Logs that are read one after the other, piece by piece. A file that continues the one before it, as after a rotation,
+/// is read with what was known at its end.
 pub struct ServerLog {
-    /// What is known of it.
+    /// The file that is read.
     pub source: WatchedSource,
-    /// What became of its lines.
+    /// What became of the lines of all files.
     pub lines: LineCounts,
     hints: Hints,
+    /// The files before.
+    ended: LogsRead,
+    /// The lines of the files before.
+    lines_before: u64,
     reader: Option<LogReader>,
+    /// The reader of the file before, until the format of this one is known.
+    previous: Option<LogReader>,
     /// The beginning of a line; before the format is known, all bytes so far.
     part: Vec<u8>,
     /// Whether the rest of a line that is too long is skipped.
@@ -53,15 +61,42 @@ impl ServerLog {
             },
             lines: LineCounts::default(),
             hints: hints.clone(),
+            ended: LogsRead::default(),
+            lines_before: 0,
             reader: None,
+            previous: None,
             part: Vec::new(),
             skips_line: false,
         }
     }
 
-    /// The reader of its lines, once the format is known.
-    pub fn reader(&self) -> Option<&LogReader> {
-        self.reader.as_ref()
+    /// Begins the next file, after [`ServerLog::end_file`].
+    pub fn begin_file(&mut self, name: &str) {
+        self.previous = self.reader.take().or(self.previous.take());
+        self.part.clear();
+        self.skips_line = false;
+        self.source.lines = self.lines.all - self.lines_before;
+        self.lines_before = self.lines.all;
+        let source = WatchedSource {
+            name: name.into(),
+            ..WatchedSource::default()
+        };
+        let ended = std::mem::replace(&mut self.source, source);
+        self.ended.sources.push(ended);
+    }
+
+    /// What is known of all files so far.
+    pub fn logs_read(&self) -> LogsRead {
+        let mut logs = self.ended.clone();
+        let source = WatchedSource {
+            lines: self.lines.all - self.lines_before,
+            ..self.source.clone()
+        };
+        let readers = self.previous.iter().chain(&self.reader);
+        readers.for_each(|reader| logs.add_reader(reader));
+        logs.sources.push(source);
+        logs.lines = self.lines;
+        logs
     }
 
     /// Reads what comes next. Error: the format is not known.
@@ -89,16 +124,28 @@ impl ServerLog {
         }
         // A last line may be cut off.
         let end = memchr::memrchr(b'\n', &self.part).unwrap_or(self.part.len());
-        let reader = match find(&self.part[..end], &self.hints).map_err(ReadError::Format)? {
-            LogFormat::Lines(reader) => *reader,
-            LogFormat::Document(_) => {
+        let begin = &self.part[..end];
+        let reader = match find(begin, &self.hints) {
+            Ok(LogFormat::Lines(reader)) => *reader,
+            Ok(LogFormat::Document(_)) => {
                 return Err(ReadError::Format(
                     "it is read as a whole, not line by line".into(),
                 ));
             }
+            Err(reason) => {
+                let previous = self.previous.take_if(|previous| previous.fits(begin));
+                previous.ok_or(ReadError::Format(reason))?
+            }
+        };
+        let (reader, ended) = match self.previous.take() {
+            Some(previous) => reader.continue_log(previous, begin),
+            None => (reader, None),
         };
         self.source.format = reader.words.clone();
         self.reader = Some(reader);
+        if let Some(ended) = ended {
+            self.end_reader(ended, tally);
+        }
         let bytes = std::mem::take(&mut self.part);
         self.read_lines(&bytes, tally);
         Ok(())
@@ -251,9 +298,9 @@ impl ServerLog {
         }
     }
 
-    /// Ends a log or a file of it: reads a last line without a line end, and an entry that could have had more lines.
-    /// Error: the format is not known.
-    pub fn end(&mut self, tally: &mut Tally) -> Result<(), ReadError> {
+    /// Ends a file: reads a last line without a line end. The next file can have more of its last entry. Error: the format
+    /// is not known.
+    pub fn end_file(&mut self, tally: &mut Tally) -> Result<(), ReadError> {
         if self.source.bytes == 0 {
             self.source.format = "empty".into();
             return Ok(());
@@ -267,18 +314,35 @@ impl ServerLog {
             self.lines.cut_off += self.lines.malformed - malformed;
             self.lines.malformed = malformed;
         }
-        if let Some(reader) = &mut self.reader {
-            let mut entries = 0;
-            let cut_off = reader.end(&mut |entry: &Entry| {
-                entries += 1;
-                tally.add(entry);
-            });
-            self.count_entries(entries);
-            self.lines.cut_off += cut_off;
-            self.lines.other = self.lines.other.saturating_sub(cut_off);
-        }
-        self.source.lines = self.lines.all;
         Ok(())
+    }
+
+    /// Ends the last file, and closes the log. Error: the format is not known.
+    pub fn end(&mut self, tally: &mut Tally) -> Result<(), ReadError> {
+        let ended = self.end_file(tally);
+        self.close(tally);
+        ended
+    }
+
+    /// Ends entries that could have had more lines in another file.
+    pub fn close(&mut self, tally: &mut Tally) {
+        let readers = [self.previous.take(), self.reader.take()];
+        for reader in readers.into_iter().flatten() {
+            self.end_reader(reader, tally);
+        }
+    }
+
+    /// Ends the entries of a reader that could have had more lines.
+    fn end_reader(&mut self, mut reader: LogReader, tally: &mut Tally) {
+        let mut entries = 0;
+        let cut_off = reader.end(&mut |entry: &Entry| {
+            entries += 1;
+            tally.add(entry);
+        });
+        self.count_entries(entries);
+        self.lines.cut_off += cut_off;
+        self.lines.other = self.lines.other.saturating_sub(cut_off);
+        self.ended.add_reader(&reader);
     }
 }
 
@@ -312,8 +376,9 @@ pub fn decompressed<'r>(input: impl Read + 'r) -> io::Result<Box<dyn Read + 'r>>
     })
 }
 
-/// Reads a log to its end. `progress` gets the bytes so far now and then, and says whether to go on. What was read
-/// before an error is counted. Errors: it cannot be read, or its format is not known.
+/// Reads a file to its end, but leaves the log open: see [`ServerLog::close`]. `progress` gets the bytes so far now and
+/// then, and says whether to go on. What was read before an error is counted. Errors: it cannot be read, or its format is
+/// not known.
 pub fn read(
     input: impl Read,
     log: &mut ServerLog,
@@ -344,12 +409,12 @@ pub fn read(
         if log.source.bytes >= reported + PROGRESS {
             reported = log.source.bytes;
             if !progress(reported) {
-                log.end(tally)?;
+                log.end_file(tally)?;
                 return Err(ReadError::Stopped);
             }
         }
     };
-    log.end(tally)?;
+    log.end_file(tally)?;
     failed.map_or(Ok(()), |e| Err(e.into()))
 }
 

@@ -34,6 +34,7 @@ mod two_runs;
 mod watch;
 mod watch_disk;
 mod watch_parquet;
+mod watch_rotated;
 mod watch_servers;
 mod web_paths;
 mod web_servers;

@@ -25,10 +25,16 @@ pub fn carry_out(order: WatchOrder, coordinator: &Coordinator) -> Result<(), Str
         failed.extend(paths.as_ref().err().cloned());
         for path in paths.unwrap_or_default() {
             let name = path.display().to_string();
-            let mut log = ServerLog::new(&name, &hints);
+            let log = match &mut read_log {
+                Some(log) => {
+                    log.begin_file(&name);
+                    log
+                }
+                None => read_log.insert(ServerLog::new(&name, &hints)),
+            };
             let mut can_go_on = |_| !is_stopped();
             let outcome = match File::open(&path) {
-                Ok(input) => read::read(input, &mut log, &mut tally, &mut can_go_on),
+                Ok(input) => read::read(input, log, &mut tally, &mut can_go_on),
                 Err(e) => Err(e.into()),
             };
             match outcome {
@@ -36,9 +42,15 @@ pub fn carry_out(order: WatchOrder, coordinator: &Coordinator) -> Result<(), Str
                 Err(reason) => failed.push(format!("{name}: {reason}")),
                 Ok(()) => {}
             }
-            logs.add(&log);
         }
     }
+    let logs = match read_log {
+        Some(mut log) => {
+            log.close(&mut tally);
+            log.logs_read()
+        }
+        None => LogsRead::default(),
+    };
     let body = tally.into_part().pack()?;
     coordinator.say(&WatchReport { read: logs, failed }, &body)
 }

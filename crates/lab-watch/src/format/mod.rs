@@ -291,6 +291,41 @@ impl LogReader {
         }
     }
 
+    /// Goes on with the log of another reader, where these first lines are those of its next file. Returns the reader of
+    /// the lines, and the one that has no more of them.
+    pub(crate) fn continue_log(
+        mut self,
+        mut previous: LogReader,
+        begin: &[u8],
+    ) -> (LogReader, Option<LogReader>) {
+        let continues = match (&mut self.kind, &mut previous.kind) {
+            (FormatKind::Postgresql(log), FormatKind::Postgresql(before)) => {
+                before.continue_with(log, begin)
+            }
+            (FormatKind::SlowLog(log), FormatKind::SlowLog(before)) => {
+                before.continue_with(log, begin)
+            }
+            (FormatKind::W3c(log), FormatKind::W3c(before)) => {
+                log.continue_days(before);
+                false
+            }
+            _ => false,
+        };
+        if continues {
+            (previous, None)
+        } else {
+            (self, Some(previous))
+        }
+    }
+
+    /// Whether lines without a line that tells their format are surely of the same log.
+    pub(crate) fn fits(&self, begin: &[u8]) -> bool {
+        match &self.kind {
+            FormatKind::W3c(w3c) => w3c.fits(&sample_lines(begin)),
+            _ => false,
+        }
+    }
+
     /// Gives `sink` the last entries, which could have had more lines. Returns how many records were cut off.
     pub fn end(&mut self, sink: &mut impl FnMut(&Entry)) -> u64 {
         match &mut self.kind {

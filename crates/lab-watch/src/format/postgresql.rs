@@ -20,6 +20,8 @@ const MAX_MESSAGE: usize = 16 << 20;
 const MAX_PARTS: usize = 1_000;
 /// Bytes of all of them.
 const MAX_PART_BYTES: usize = 64 << 20;
+/// By how much messages of several processes can be out of order, s.
+const UNORDERED_S: i64 = 60;
 /// Fields of a line of CSV since PostgreSQL 8.3, and those that are read. Later versions append others.
 const MIN_FIELDS: usize = 22;
 const TIME: usize = 0;
@@ -28,6 +30,8 @@ const SESSION: usize = 5;
 const SEVERITY: usize = 11;
 const MESSAGE: usize = 13;
 const STATEMENT: usize = 19;
+/// Since PostgreSQL 9.0.
+const APPLICATION: usize = 22;
 
 /// A reader of PostgreSQL's log.
 #[derive(Clone, Debug)]
@@ -167,6 +171,47 @@ impl PostgresqlLog {
             Encoding::Csv(record) => record.line(line, &mut self.zones, &mut self.sessions, sink),
             Encoding::Json => json_line(line, &mut self.zones, &mut self.sessions, sink),
         }
+    }
+
+    /// Whether another file, whose first lines are `begin`, is the next one of this log: it is written in the same way, and
+    /// begins when this one ended. It is then read by this reader, else by `next`.
+    pub fn continue_with(&mut self, next: &PostgresqlLog, begin: &[u8]) -> bool {
+        let is_same = match (&self.encoding, &next.encoding) {
+            (Encoding::Text(before), Encoding::Text(next))
+            | (Encoding::Wrapped(before), Encoding::Wrapped(next)) => before.prefix == next.prefix,
+            (Encoding::Csv(_), Encoding::Csv(_)) | (Encoding::Json, Encoding::Json) => true,
+            _ => false,
+        };
+        let last_s = self.last_s();
+        let is_next = match (last_s, next.first_s(begin)) {
+            (Some(last_s), Some(first_s)) => first_s >= last_s - UNORDERED_S,
+            _ => true,
+        };
+        if is_same && is_next {
+            self.sessions.begin_file(last_s);
+        }
+        is_same && is_next
+    }
+
+    /// When the last message was written, in seconds since 1970, complete or not.
+    fn last_s(&self) -> Option<i64> {
+        let open_s = match &self.encoding {
+            Encoding::Text(messages) | Encoding::Wrapped(messages) => {
+                let parts = messages.parts.values().map(|open| open.time_s);
+                parts.max().flatten().max(messages.open.time_s)
+            }
+            Encoding::Csv(_) | Encoding::Json => None,
+        };
+        self.sessions.last_s().max(open_s)
+    }
+
+    /// When the first message of these lines was written, in seconds since 1970.
+    fn first_s(&self, begin: &[u8]) -> Option<i64> {
+        let mut probe = self.clone();
+        begin.split(|b| *b == b'\n').find_map(|line| {
+            probe.line(line.strip_suffix(b"\r").unwrap_or(line), &mut |_| {});
+            probe.sessions.last_s()
+        })
     }
 
     /// A line was so long that it was passed over.

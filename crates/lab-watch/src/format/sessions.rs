@@ -21,6 +21,8 @@ const MAX_SESSIONS: usize = 50_000;
 const MAX_BYTES: usize = 64 << 20;
 /// By how much a plan's duration may exceed the statement's, which is written with three decimals, ns.
 const ROUNDING_NS: u64 = 1_000;
+/// By how much a duration may exceed the time between two messages, whose times can be whole seconds, s.
+const CLOCK_STEP_S: i64 = 2;
 
 /// A message.
 #[derive(Clone, Copy, Debug)]
@@ -69,6 +71,9 @@ struct Session {
 pub struct Sessions {
     sessions: HashMap<Vec<u8>, Session>,
     messages: u64,
+    last_s: Option<i64>,
+    /// When the last message of the file before was written, in seconds since 1970.
+    file_before_s: Option<i64>,
     /// Bytes of open statements.
     bytes: usize,
     /// Entries with a duration, and without one.
@@ -98,6 +103,7 @@ impl Sessions {
     /// Reads a message. Statements that are complete are given to `sink`. False: it has a duration that cannot be read.
     pub fn message(&mut self, message: &Message, sink: &mut impl FnMut(&Entry)) -> bool {
         self.messages += 1;
+        self.last_s = message.time_s.or(self.last_s);
         let key = message.process.unwrap_or_default();
         let mut session = self.sessions.remove(key).unwrap_or_default();
         self.bytes -= session.bytes();
@@ -205,13 +211,10 @@ impl Sessions {
         session: &mut Session,
         sink: &mut impl FnMut(&Entry),
     ) {
-        let explained = session.explained.take();
+        let (explained, file_before_s) = (session.explained.take(), self.file_before_s);
         let Some(text) = duration.statement else {
             self.without_process += u64::from(message.process.is_none());
-            let fits = |s: &Statement| {
-                s.duration_ns
-                    .is_none_or(|ns| ns <= duration.ns + ROUNDING_NS)
-            };
+            let fits = |s: &Statement| s.fits(&duration, message.time_s, file_before_s);
             let (named, others) = match (session.open.take(), explained) {
                 (Some(open), explained) if fits(&open) => (Some(open), [None, explained]),
                 (None, Some(explained)) if fits(&explained) => (Some(explained), [None, None]),
@@ -234,8 +237,7 @@ impl Sessions {
         let is_the_same = |s: &Statement| {
             is_execution
                 && is_same(&s.text, text)
-                && s.duration_ns
-                    .is_none_or(|ns| ns <= duration.ns + ROUNDING_NS)
+                && s.fits(&duration, message.time_s, file_before_s)
         };
         for other in [session.open.take(), explained]
             .into_iter()
@@ -275,7 +277,7 @@ impl Sessions {
                 text: text.to_vec(),
                 duration_ns: None,
                 is_failed: true,
-                is_extended: false,
+                ..Statement::default()
             };
             self.give(Some(failed), sink);
         }
@@ -371,6 +373,17 @@ impl Sessions {
         self.end_until(u64::MAX, sink);
     }
 
+    /// When the last message was written, in seconds since 1970.
+    pub fn last_s(&self) -> Option<i64> {
+        self.last_s
+    }
+
+    /// The log goes on in another file, which may be another server's: of the statements until this time only those get a
+    /// duration there that is not longer than the time between.
+    pub fn begin_file(&mut self, last_s: Option<i64>) {
+        self.file_before_s = last_s;
+    }
+
     /// What the server can write in addition, a sentence each.
     pub fn advice(&self) -> Vec<String> {
         let mut sentences = Vec::new();
@@ -409,6 +422,24 @@ impl Sessions {
             );
         }
         sentences
+    }
+}
+
+impl Statement {
+    /// Whether a duration can be the statement's, by a message of that time. `file_before_s`: when the file before ended.
+    fn fits(&self, duration: &Duration, time_s: Option<i64>, file_before_s: Option<i64>) -> bool {
+        let is_as_long = self
+            .duration_ns
+            .is_none_or(|ns| ns <= duration.ns + ROUNDING_NS);
+        // A plan is written when its statement ends.
+        let began_s = self.time_s.filter(|began_s| {
+            self.duration_ns.is_none() && file_before_s.is_some_and(|end_s| *began_s <= end_s)
+        });
+        let took_s = (duration.ns / 1_000_000_000) as i64;
+        let is_within = began_s
+            .zip(time_s)
+            .is_none_or(|(began_s, ended_s)| ended_s - began_s >= took_s - CLOCK_STEP_S);
+        is_as_long && is_within
     }
 }
 

@@ -94,6 +94,28 @@ impl SlowLog {
         }
     }
 
+    /// Whether another file, whose first lines are `begin`, goes on with the statement that is open; the server's clock is
+    /// then the one that `next` found. A file that begins with a header or a banner is read by `next`, which only takes
+    /// over the time that statements share.
+    pub fn continue_with(&mut self, next: &mut SlowLog, begin: &[u8]) -> bool {
+        let first = begin.split(|b| *b == b'\n').next().unwrap_or_default();
+        let first = first.strip_suffix(b"\r").unwrap_or(first);
+        if is_banner(first) {
+            return false;
+        }
+        let is_next = header(first).is_some_and(|header| {
+            matches!(header, Header::Time | Header::User | Header::Duration)
+                && self.event.is_open
+                && !self.is_within_statement(header)
+        });
+        if is_next {
+            next.time = self.time;
+            return false;
+        }
+        self.server_offset_s = next.server_offset_s.or(self.server_offset_s);
+        true
+    }
+
     /// Whether lines are those of a slow query log. The general log begins with the same banner.
     pub fn has_marks(lines: &[&[u8]]) -> bool {
         let is_header = |line: &&[u8]| {

@@ -94,6 +94,18 @@ impl W3c {
         self.possible = evidence.possible(&[MS, S]);
     }
 
+    /// Goes on with the days of the file before, which a `#Date:` line of this one corrects.
+    pub fn continue_days(&mut self, before: &W3c) {
+        self.day = self.day.or(before.day);
+    }
+
+    /// Whether most lines have its fields.
+    pub fn fits(&self, lines: &[&[u8]]) -> bool {
+        let mut sampled = self.clone();
+        let fitting = lines.iter().filter(|line| sampled.parse(line).is_some());
+        fitting.count() * 2 > lines.len()
+    }
+
     /// Reads a line; an entry is given to `sink`.
     pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LineKind {
         if line.first() == Some(&b'#') {

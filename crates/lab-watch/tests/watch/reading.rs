@@ -20,6 +20,7 @@ fn read_with(
     let mut tally = Tally::new(rules);
     let mut log = ServerLog::new("log", hints);
     read::read(bytes, &mut log, &mut tally, &mut |_| true)?;
+    log.close(&mut tally);
     let lines = log.lines;
     Ok((tally.watched(vec![log.source], lines), lines))
 }
@@ -232,7 +233,7 @@ fn a_log_without_durations_says_what_to_add() {
     let mut tally = Tally::new(Rules::default());
     let mut log = ServerLog::new("log", &Hints::default());
     read::read(text.as_bytes(), &mut log, &mut tally, &mut |_| true).expect("a log");
-    let advice = log.reader().expect("a reader").advice().join(" ");
+    let advice = log.logs_read().advice.join(" ");
     assert!(
         advice.contains("%D") && advice.contains("$request_time"),
         "{advice}"

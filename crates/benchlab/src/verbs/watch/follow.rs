@@ -37,17 +37,20 @@ struct FollowedFile {
 
 /// Reads until Ctrl-C. Errors: a log is no plain file, or its format is not known.
 pub fn follow(watch: &mut LogWatch, sources: &[LogSource]) -> Result<(), Exit> {
-    let mut files = Vec::new();
+    let (mut files, mut earlier) = (Vec::new(), Vec::new());
     for source in sources {
         let path = source
             .file()
             .ok_or_else(|| Exit::wrong(format!("--follow: {} is no file", source.name)))?;
-        if has_compression(path) {
-            watch.read_all(std::slice::from_ref(source))?;
+        if source.is_rotated || has_compression(path) {
+            earlier.push(source.clone());
         } else {
-            files.push(FollowedFile::new(path, watch)?);
+            let (log, failed) = watch.read_files(&std::mem::take(&mut earlier))?;
+            watch.note_failed(failed);
+            files.push(FollowedFile::new(path, log, watch)?);
         }
     }
+    watch.read_all(&earlier)?;
     let is_live =
         io::stdout().is_terminal() && watch.args.display.output.is_none() && !watch.args.nagios;
     let before = watch.logs_read.clone();
@@ -65,7 +68,9 @@ pub fn follow(watch: &mut LogWatch, sources: &[LogSource]) -> Result<(), Exit> {
         if last_shown.elapsed() >= interval {
             last_shown = Instant::now();
             watch.logs_read = before.clone();
-            files.iter().for_each(|file| watch.logs_read.add(&file.log));
+            files
+                .iter()
+                .for_each(|file| watch.logs_read.merge(file.log.logs_read()));
             if is_live {
                 redraw(watch)?;
             } else {
@@ -83,10 +88,8 @@ pub fn follow(watch: &mut LogWatch, sources: &[LogSource]) -> Result<(), Exit> {
     watch.logs_read = before;
     for mut file in files {
         file.read_rest(watch, &mut buffer)?;
-        if file.log.source.bytes > 0 {
-            file.log.end(&mut watch.tally).map_err(|e| file.wrong(e))?;
-        }
-        watch.logs_read.add(&file.log);
+        file.log.end(&mut watch.tally).map_err(|e| file.wrong(e))?;
+        watch.logs_read.merge(file.log.logs_read());
     }
     Ok(())
 }
@@ -110,17 +113,29 @@ fn redraw(watch: &LogWatch) -> Result<(), Exit> {
 }
 
 impl FollowedFile {
-    fn new(path: &Path, watch: &LogWatch) -> Result<FollowedFile, Exit> {
+    /// `earlier`: the files before it.
+    fn new(
+        path: &Path,
+        earlier: Option<ServerLog>,
+        watch: &LogWatch,
+    ) -> Result<FollowedFile, Exit> {
         let name = path.display().to_string();
         let file = File::open(path).map_err(|e| Exit::wrong(format!("{name}: {e}")))?;
         let inode = file.metadata().map_or(0, |m| m.ino());
+        let log = match earlier {
+            Some(mut log) => {
+                log.begin_file(&name);
+                log
+            }
+            None => ServerLog::new(&name, &watch.hints),
+        };
         Ok(FollowedFile {
             path: path.into(),
             file,
             inode,
             offset: 0,
             replaced: None,
-            log: ServerLog::new(&name, &watch.hints),
+            log,
         })
     }
 
@@ -187,10 +202,10 @@ impl FollowedFile {
         self.begin_file(watch)
     }
 
-    /// Goes on at the beginning of a file: a half line before it is complete.
+    /// Goes on at the beginning of a file: a half line before it is complete, but a statement can have its duration there.
     fn begin_file(&mut self, watch: &mut LogWatch) -> Result<(), ReadError> {
         (self.offset, self.replaced) = (0, None);
-        self.log.end(&mut watch.tally)
+        self.log.end_file(&mut watch.tally)
     }
 
     fn wrong(&self, e: ReadError) -> Exit {

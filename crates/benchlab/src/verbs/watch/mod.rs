@@ -175,25 +175,50 @@ impl<'a> LogWatch<'a> {
     /// Reads all logs. One that cannot be read to its end is reported, and the others are read. Errors: none could be
     /// read, or the lab was stopped.
     fn read_all(&mut self, sources: &[LogSource]) -> Result<(), Exit> {
+        let (log, failed) = self.read_files(sources)?;
+        if let Some(mut log) = log {
+            log.close(&mut self.tally);
+            self.logs_read.merge(log.logs_read());
+        }
+        if self.logs_read.lines.entries == 0 && !failed.is_empty() {
+            return Err(Exit::wrong(failed.join("\n")));
+        }
+        self.note_failed(failed);
+        Ok(())
+    }
+
+    /// Reads files one after the other. Returns the log, which can go on in another file, and what could not be read to
+    /// its end. Error: the lab was stopped.
+    fn read_files(
+        &mut self,
+        sources: &[LogSource],
+    ) -> Result<(Option<ServerLog>, Vec<String>), Exit> {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(4));
         let style = ProgressStyle::with_template(
             "{spinner} {binary_bytes} in {elapsed}, {binary_bytes_per_sec}  {wide_msg}",
         );
         bar.set_style(style.expect("the template is sound"));
         let mut failed = Vec::new();
+        let mut read: Option<ServerLog> = None;
+        let mut before = 0;
         for source in sources {
             bar.set_message(lab_report::clean(&source.name));
-            let mut log = ServerLog::new(&source.name, &self.hints);
+            let log = match &mut read {
+                Some(log) => {
+                    log.begin_file(&source.name);
+                    log
+                }
+                None => read.insert(ServerLog::new(&source.name, &self.hints)),
+            };
             self.tally.begin_log(&source.name);
-            let before: u64 = self.logs_read.sources.iter().map(|s| s.bytes).sum();
             let mut progress = |bytes: u64| {
                 bar.set_position(before + bytes);
                 !interrupt::requested()
             };
             let outcome = match source.database() {
-                Some((kind, url)) => database::read(kind, url, &mut log, &mut self.tally),
+                Some((kind, url)) => database::read(kind, url, log, &mut self.tally),
                 None => match source.open() {
-                    Ok(input) => read::read(input, &mut log, &mut self.tally, &mut progress),
+                    Ok(input) => read::read(input, log, &mut self.tally, &mut progress),
                     Err(e) => Err(e.into()),
                 },
             };
@@ -203,18 +228,14 @@ impl<'a> LogWatch<'a> {
             {
                 failed.push(format!("{}: {reason}", source.name));
             }
-            self.logs_read.add(&log);
+            before += log.source.bytes;
             if is_stopped {
                 bar.finish_and_clear();
                 return Err(Exit::interrupted("stopped; nothing was kept"));
             }
         }
         bar.finish_and_clear();
-        if self.logs_read.lines.entries == 0 && !failed.is_empty() {
-            return Err(Exit::wrong(failed.join("\n")));
-        }
-        self.note_failed(failed);
-        Ok(())
+        Ok((read, failed))
     }
 
     /// Reports logs that could not be read to their end, now and in the report.

@@ -15,6 +15,8 @@ pub struct LogSource {
     pub name: String,
     /// A path or a URL as it was given; `-`: standard input.
     location: String,
+    /// Whether it is a rotated file before a log, to which nothing is written any more.
+    pub is_rotated: bool,
 }
 
 impl LogSource {
@@ -22,6 +24,7 @@ impl LogSource {
         LogSource {
             name: without_login(&location),
             location,
+            is_rotated: false,
         }
     }
 
@@ -79,8 +82,12 @@ pub fn sources(names: &[String], rotated: bool) -> Result<Vec<LogSource>, Exit> 
             continue;
         };
         let files = lab_watch::files(path, rotated).map_err(Exit::wrong)?;
-        let files = files.into_iter();
-        sources.extend(files.map(|path| LogSource::new(path.display().to_string())));
+        let log = files.len() - 1;
+        let source = |(i, path): (usize, std::path::PathBuf)| LogSource {
+            is_rotated: i < log,
+            ..LogSource::new(path.display().to_string())
+        };
+        sources.extend(files.into_iter().enumerate().map(source));
     }
     Ok(sources)
 }
