@@ -12,6 +12,7 @@ import random
 import sqlite3
 import subprocess
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -198,8 +199,35 @@ def test_a_gate_on_an_assumed_unit_is_not_judged(tmp_path: Path, name: str) -> N
     assert gate("--duration-unit", coarse).returncode == 3
 
 
-def test_pages_are_joined_to_their_queries(tmp_path: Path) -> None:
-    """A server's log and its database's, which share the trace: a query in a loop is a finding of the first screen."""
+def by_comment(trace: str, statement: str) -> str:
+    return f"2025-10-10 13:00:00.000 UTC [7] LOG:  duration: 1.000 ms  statement: {statement} /*traceparent='00-{trace}-00f067aa0ba902b8-01'*/"
+
+
+def by_prefix(trace: str, statement: str) -> str:
+    return f"2025-10-10 13:00:00 UTC [7]: [1-1] user=u,app=shop 00-{trace}-00f067aa0ba902b8-01,db=d LOG:  duration: 1.000 ms  statement: {statement}"
+
+
+def by_any_prefix(trace: str, statement: str) -> str:
+    return f"2025-10-10 13:00:00 UTC [7] u@d 00-{trace}-00f067aa0ba902b8-01 LOG:  duration: 1.000 ms  statement: {statement}"
+
+
+def by_csv(trace: str, statement: str) -> str:
+    fields = ["2025-10-10 13:00:00.000 UTC", "u", "d", "7", "h", "51494b96.7", "1", "SELECT", "", "3/4", "0", "LOG", "00000",
+              f"duration: 1.000 ms  statement: {statement}", "", "", "", "", "", "", "", "", f"shop-00-{trace}-00f067aa0ba902b8-01",
+              "client backend", "", "0"]
+    return ",".join(f'"{field}"' if " " in field and not field.endswith("UTC") else field for field in fields)
+
+
+def by_json(trace: str, statement: str) -> str:
+    return json.dumps({"timestamp": "2025-10-10 13:00:00.000 UTC", "pid": 7, "session_id": "51494b96.7", "error_severity": "LOG",
+                       "message": f"duration: 1.000 ms  statement: {statement}", "application_name": f"00-{trace}-00f067aa0ba902b8-01"})
+
+
+@pytest.mark.parametrize("line", [by_comment, by_prefix, by_any_prefix, by_csv, by_json], ids=lambda line: line.__name__)
+@pytest.mark.parametrize("is_constant", [False, True], ids=["", "one name"])
+def test_pages_are_joined_to_their_queries(tmp_path: Path, line: Callable[[str, str], str], is_constant: bool) -> None:
+    """A server's log and its database's, which share the trace: a query in a loop is a finding of the first screen. Where the
+    database's has the same name everywhere, nothing is joined."""
     server, database = tmp_path / "access.json", tmp_path / "postgresql.log"
     requests_of, statements = [], []
     for number in range(40):
@@ -207,10 +235,11 @@ def test_pages_are_joined_to_their_queries(tmp_path: Path) -> None:
         requests_of.append(json.dumps({"time": "2025-10-10T13:00:00Z", "method": "GET", "path": path, "status": 200,
                                        "duration_ms": 66, "traceparent": f"00-{trace}-00f067aa0ba902b7-01"}))
         for item in range(52 if number % 2 else 1):
-            statements.append("2025-10-10 13:00:00.000 UTC [7] LOG:  duration: 1.000 ms  statement: SELECT * FROM item WHERE id = "
-                              f"{item} /*route='x',traceparent='00-{trace}-00f067aa0ba902b8-01'*/")
+            statements.append(line("f" * 32 if is_constant else trace, f"SELECT * FROM item WHERE id = {item}"))
     server.write_text("\n".join(requests_of) + "\n")
     database.write_text("\n".join(statements) + "\n")
     command = [BENCHLAB, "watch", "--no-keep", server, database]
     done = subprocess.run(command, capture_output=True, timeout=WITHIN_S, check=True, text=True)
-    assert "/orders runs `SELECT * FROM item WHERE id = ?` 52 times per request, 79 % of its time." in " ".join(done.stdout.split())
+    finding = "/orders runs `SELECT * FROM item WHERE id = ?` 52 times per request, 79 % of its time."
+    assert (finding in " ".join(done.stdout.split())) != is_constant
+    assert ("N+1" in done.stdout) != is_constant

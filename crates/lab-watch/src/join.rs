@@ -1,21 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Pages and the queries that their requests ran, joined by an id that both logs have: a trace, or a request's id.
 //!
-//! Source: W3C *Trace Context*, `traceparent`; sqlcommenter, *specification*; Rails, `ActiveRecord::QueryLogs`.
+//! Ids are kept as hashes, whose seed the logs of several machines share: an id that a log has leaves no machine.
+//!
+//! Source: W3C *Trace Context*, `traceparent`; sqlcommenter, *specification*; Rails, `ActiveRecord::QueryLogs`;
+//! PostgreSQL 17, 19.13 `application_name`.
 
 use crate::entry::Entry;
-use foldhash::fast::RandomState;
+use foldhash::fast::{FixedState, RandomState};
 use memchr::memmem::find;
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
-use std::hash::BuildHasher;
+use std::hash::{BuildHasher, Hasher};
 
 /// Ids of requests that are joined: the first so many, which take at most some 50 MB.
 const MAX_IDS: usize = 200_000;
 /// Different queries of one id.
 const MAX_QUERIES: usize = 200;
+/// Keys of ids in comments.
+const KEYS: [&[u8]; 5] = [
+    b"traceparent",
+    b"request_id",
+    b"requestid",
+    b"trace_id",
+    b"request-id",
+];
 
 /// What a request's page is.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct JoinedRequest {
     /// The page's index.
     page: u32,
@@ -25,7 +37,7 @@ struct JoinedRequest {
 }
 
 /// A query within the requests of an id.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct JoinedQuery {
     query: u32,
     executions: u64,
@@ -33,11 +45,22 @@ struct JoinedQuery {
 }
 
 /// Requests and queries by their ids.
-#[derive(Debug, Default)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Join {
-    random: RandomState,
+    seed: u64,
     requests: HashMap<u64, JoinedRequest, RandomState>,
     queries: HashMap<u64, Vec<JoinedQuery>, RandomState>,
+}
+
+impl Default for Join {
+    fn default() -> Join {
+        Join::new(random_seed())
+    }
+}
+
+/// A seed that nobody can guess.
+pub fn random_seed() -> u64 {
+    std::hash::RandomState::new().build_hasher().finish()
 }
 
 /// A query within a page, over all requests that were joined.
@@ -50,6 +73,36 @@ pub struct JoinedPair {
 }
 
 impl Join {
+    /// Nothing yet. Those of several machines have the same seed.
+    pub fn new(seed: u64) -> Join {
+        Join {
+            seed,
+            requests: HashMap::default(),
+            queries: HashMap::default(),
+        }
+    }
+
+    /// Adds what was found on another machine. `indexes`: the index of each of its pages here.
+    pub fn merge(&mut self, other: Join, indexes: &[u32]) {
+        // Without the same seed ids have nothing in common.
+        if other.seed != self.seed {
+            return;
+        }
+        let index = |page: u32| indexes.get(page as usize).copied();
+        for (key, request) in other.requests {
+            if let Some(page) = index(request.page) {
+                self.add_request(key, JoinedRequest { page, ..request });
+            }
+        }
+        for (key, queries) in other.queries {
+            for joined in queries {
+                if let Some(query) = index(joined.query) {
+                    self.add_query(key, JoinedQuery { query, ..joined });
+                }
+            }
+        }
+    }
+
     /// Adds a request or a statement, whose page has this index, by its id.
     pub fn add(&mut self, entry: &Entry, page: usize) {
         let id = match entry.id {
@@ -59,47 +112,50 @@ impl Join {
         if id.is_empty() {
             return;
         }
-        let key = self.random.hash_one(trace_of(id).to_ascii_lowercase());
+        let mut hasher = FixedState::with_seed(self.seed).build_hasher();
+        hasher.write(&trace_of(id).to_ascii_lowercase());
+        let (key, page) = (hasher.finish(), page as u32);
+        let duration_ns = entry.duration_ns;
         if entry.is_query {
-            self.add_query(key, page as u32, entry.duration_ns.unwrap_or(0));
+            let joined = JoinedQuery {
+                query: page,
+                executions: 1,
+                total_ns: duration_ns.unwrap_or(0),
+            };
+            self.add_query(key, joined);
         } else {
-            self.add_request(key, page as u32, entry.duration_ns);
-        }
-    }
-
-    fn add_request(&mut self, key: u64, page: u32, duration_ns: Option<u64>) {
-        if let Some(request) = self.requests.get_mut(&key) {
-            request.is_ambiguous = true;
-        } else if self.requests.len() < MAX_IDS {
             let request = JoinedRequest {
                 page,
                 duration_ns,
                 is_ambiguous: false,
             };
+            self.add_request(key, request);
+        }
+    }
+
+    fn add_request(&mut self, key: u64, request: JoinedRequest) {
+        if let Some(known) = self.requests.get_mut(&key) {
+            known.is_ambiguous = true;
+        } else if self.requests.len() < MAX_IDS {
             self.requests.insert(key, request);
         }
     }
 
-    fn add_query(&mut self, key: u64, query: u32, ns: u64) {
+    fn add_query(&mut self, key: u64, joined: JoinedQuery) {
         if self.queries.len() >= MAX_IDS && !self.queries.contains_key(&key) {
             return;
         }
         let queries = self.queries.entry(key).or_default();
-        let known = queries.iter().position(|joined| joined.query == query);
-        let index = known.unwrap_or(queries.len());
-        if index == queries.len() {
-            if index >= MAX_QUERIES {
-                return;
+        let known = queries.iter().position(|known| known.query == joined.query);
+        match known {
+            Some(index) => {
+                let known = &mut queries[index];
+                known.executions = known.executions.saturating_add(joined.executions);
+                known.total_ns = known.total_ns.saturating_add(joined.total_ns);
             }
-            queries.push(JoinedQuery {
-                query,
-                executions: 0,
-                total_ns: 0,
-            });
+            None if queries.len() < MAX_QUERIES => queries.push(joined),
+            None => {}
         }
-        let joined = &mut queries[index];
-        joined.executions += 1;
-        joined.total_ns = joined.total_ns.saturating_add(ns);
     }
 
     /// Whether any request has an id that a query has, too.
@@ -151,14 +207,7 @@ fn trace_of(id: &[u8]) -> &[u8] {
 }
 
 /// The id in a comment of a statement: `/*traceparent='00-…'*/`, `/*request_id:5a…,controller:orders*/`.
-fn id_in_comment(statement: &[u8]) -> Option<&[u8]> {
-    const KEYS: [&[u8]; 5] = [
-        b"traceparent",
-        b"request_id",
-        b"requestid",
-        b"trace_id",
-        b"request-id",
-    ];
+pub fn id_in_comment(statement: &[u8]) -> Option<&[u8]> {
     let mut rest = statement;
     while let Some(begin) = find(rest, b"/*") {
         let comment = &rest[begin + 2..];
@@ -186,6 +235,44 @@ fn value_of<'c>(comment: &'c [u8], key: &[u8]) -> Option<&'c [u8]> {
         .position(|b| matches!(b, b'\'' | b',' | b' ' | b'*'));
     let value = &rest[..end.unwrap_or(rest.len())];
     (!value.is_empty()).then_some(value)
+}
+
+/// The id in an `application_name`: a trace or an id of a known form anywhere in it, one behind a key, or all of it. Names
+/// of programs, which have no digits, are none.
+pub fn id_in_application(name: &[u8]) -> Option<&[u8]> {
+    let keyed = || KEYS.iter().find_map(|key| value_of(name, key));
+    let name = name.trim_ascii();
+    let id = certain_id(name).or_else(keyed).unwrap_or(name);
+    id.iter().any(u8::is_ascii_digit).then_some(id)
+}
+
+/// A word that nothing but the id of a request looks like: a `traceparent`, a UUID, or 32 hexadecimal digits.
+pub fn certain_id(text: &[u8]) -> Option<&[u8]> {
+    let is_word = |b: &u8| b.is_ascii_alphanumeric() || *b == b'-';
+    let words = text.split(|b| !is_word(b));
+    words.filter(|word| word.len() >= 32).find_map(|word| {
+        // `shop-00-4bf9…`
+        (0..=word.len() - 32).find_map(|begin| {
+            let is_begin = begin == 0 || word[begin - 1] == b'-';
+            let length = id_length(&word[begin..]).filter(|_| is_begin)?;
+            let rest = &word[begin + length..];
+            (rest.is_empty() || rest[0] == b'-').then(|| &word[begin..begin + length])
+        })
+    })
+}
+
+/// The length of such an id at the beginning of a text.
+fn id_length(text: &[u8]) -> Option<usize> {
+    const FORMS: [&[usize]; 3] = [&[2, 32, 16, 2], &[8, 4, 4, 4, 12], &[32]];
+    FORMS.iter().find_map(|groups| {
+        let length = groups.iter().sum::<usize>() + groups.len() - 1;
+        let mut parts = text.get(..length)?.split(|b| *b == b'-');
+        let fits = |n: &usize| {
+            let part = parts.next().unwrap_or_default();
+            part.len() == *n && part.iter().all(u8::is_ascii_hexdigit)
+        };
+        groups.iter().all(fits).then_some(length)
+    })
 }
 
 #[cfg(test)]
@@ -232,6 +319,70 @@ mod tests {
         let mut requests: Vec<_> = join.requests().collect();
         requests.sort_unstable();
         assert_eq!(requests, [(1, 5), (2, 5)]);
+    }
+
+    #[test]
+    fn ids_of_application_names_are_those_of_requests() {
+        const TRACE: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+        const UUID: &str = "5a1b2c3d-0af7-6519-16cd-43dd8448eb21";
+        let id = |name: &str| {
+            id_in_application(name.as_bytes()).map(|id| String::from_utf8_lossy(id).into_owned())
+        };
+        for (name, found) in [
+            (TRACE.to_string(), TRACE),
+            (format!("shop {TRACE}"), TRACE),
+            (format!("shop-{UUID}"), UUID),
+            (format!("puma: shop [{UUID}] web"), UUID),
+            (UUID.replace('-', ""), &UUID.replace('-', "")),
+            ("shop request_id=a-17".into(), "a-17"),
+            (" web-1a2b ".into(), "web-1a2b"),
+        ] {
+            assert_eq!(id(&name).as_deref(), Some(found), "{name}");
+        }
+        for none in ["", "psql", "[unknown]", "PostgreSQL JDBC Driver", "-"] {
+            assert_eq!(id(none), None, "{none}");
+        }
+        let certain = |text: &str| certain_id(text.as_bytes()).is_some();
+        assert!(certain(&format!("u@d,{UUID},[7]")));
+        for other in [
+            "65a1b2c3.4d2",
+            "2026-05-01 10:00:00.000 UTC",
+            &format!("{UUID}0"),
+            &format!("0{UUID}"),
+        ] {
+            assert!(!certain(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn joins_of_several_machines_are_those_of_one() {
+        let entries = [
+            (entry("a-1", "/orders", false), 0),
+            (entry("a-1", "SELECT 1", true), 1),
+            (entry("a-1", "SELECT 1", true), 1),
+            (entry("a-2", "/orders", false), 0),
+        ];
+        let mut one = Join::new(7);
+        let mut parts = [Join::new(7), Join::new(7), Join::new(8)];
+        for (i, (entry, page)) in entries.iter().enumerate() {
+            one.add(entry, *page);
+            // Elsewhere pages have other indexes.
+            parts[i % 2].add(entry, 5 - *page);
+            parts[2].add(entry, 5 - *page);
+        }
+        let mut merged = Join::new(7);
+        let sent = serde_json::to_vec(&parts).expect("JSON");
+        assert!(!String::from_utf8_lossy(&sent).contains("a-1"));
+        let parts: Vec<Join> = serde_json::from_slice(&sent).expect("a join");
+        let indexes = [9, 9, 9, 9, 1, 0];
+        for part in parts {
+            merged.merge(part, &indexes);
+        }
+        let pairs = |join: &Join| join.pairs().collect::<Vec<_>>();
+        assert_eq!(pairs(&merged), pairs(&one));
+        assert_eq!(pairs(&one).len(), 1);
+        let sums = |join: &Join| join.requests().collect::<Vec<_>>();
+        assert_eq!(sums(&merged), sums(&one));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! What was counted of some of the logs, as it is sent to where it is put together with the others'.
 
 use crate::hour::Hour;
+use crate::join::Join;
 use crate::page::{CellWidth, Page};
 use crate::seconds::Seconds;
 use serde::{Deserialize, Serialize};
@@ -24,6 +25,7 @@ pub struct TallyPart {
     pub(crate) seconds: Option<Seconds>,
     pub(crate) clock_jumps: u64,
     pub(crate) merged: u64,
+    pub(crate) join: Join,
 }
 
 impl TallyPart {

@@ -188,10 +188,11 @@ impl Tally {
         records.finish(&self.pages, renames(&self.pages, &variables, &self.rules))
     }
 
-    /// A part of what is counted in several places.
-    pub fn in_parts(rules: Rules) -> Tally {
+    /// A part of what is counted in several places. Those that are merged have the same `join_seed`.
+    pub fn in_parts(rules: Rules, join_seed: u64) -> Tally {
         Tally {
             every_second: Some(Seconds::default()),
+            join: Join::new(join_seed),
             ..Tally::new(rules)
         }
     }
@@ -207,6 +208,7 @@ impl Tally {
             seconds: self.every_second,
             clock_jumps: self.clock_jumps,
             merged: self.merged,
+            join: self.join,
         }
     }
 
@@ -219,6 +221,8 @@ impl Tally {
         while self.width < part.width.min(CellWidth::LONGEST) {
             self.widen();
         }
+        let had_learned = self.has_learned;
+        let mut indexes = Vec::with_capacity(part.pages.len());
         for mut page in part.pages {
             let mut width = part.width;
             while width < self.width {
@@ -227,6 +231,11 @@ impl Tally {
             }
             let index = self.page_named(page.kind, &page.name);
             self.pages[index].merge(&page);
+            indexes.push(index as u32);
+        }
+        // Where pages were put together in between, they have other indexes now.
+        if self.has_learned == had_learned {
+            self.join.merge(part.join, &indexes);
         }
         self.cells = self.pages.iter().map(|p| p.cells.len()).sum();
         if self.cells > MOST_CELLS {

@@ -18,10 +18,10 @@ pub fn carry_out(order: WatchOrder, coordinator: &Coordinator) -> Result<(), Str
         unit: order.unit,
         zone: zone.unwrap_or_default(),
     };
-    let mut tally = Tally::in_parts(rules.unwrap_or_default());
-    let (mut logs, mut failed) = (LogsRead::default(), Vec::new());
-    for log in &order.logs {
-        let paths = files(Path::new(log), order.rotated);
+    let mut tally = Tally::in_parts(rules.unwrap_or_default(), order.join_seed);
+    let (mut read_log, mut failed) = (None::<ServerLog>, Vec::new());
+    for path in &order.logs {
+        let paths = files(Path::new(path), order.rotated);
         failed.extend(paths.as_ref().err().cloned());
         for path in paths.unwrap_or_default() {
             let name = path.display().to_string();

@@ -3,6 +3,7 @@
 //!
 //! Source: PostgreSQL 17, 19.8.3 *What to Log*.
 
+use crate::join::{certain_id, id_in_application};
 use crate::time::{iso, number, scaled};
 use memchr::memmem;
 
@@ -67,6 +68,8 @@ pub struct Head<'l> {
     pub time: HeadTime<'l>,
     /// The server's process or session; `None`: the prefix has none.
     pub process: Option<&'l [u8]>,
+    /// The client's `application_name`; of a prefix that is not known only one that holds a request's id.
+    pub application: &'l [u8],
     /// What the line is.
     pub tag: LineTag,
     /// The text of the message.
@@ -74,7 +77,7 @@ pub struct Head<'l> {
 }
 
 /// How heads of lines are found.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LinePrefix {
     /// By the looks of times and process numbers. With `true` a head has a time.
     Found(bool),
@@ -142,6 +145,7 @@ impl LinePrefix {
                 Some(Head {
                     time: found.time.unwrap_or(HeadTime::None),
                     process: found.session.or(found.process),
+                    application: found.application,
                     tag,
                     text,
                 })
@@ -198,9 +202,28 @@ fn found_head(line: &[u8]) -> Option<Head<'_>> {
     Some(Head {
         time,
         process,
+        application: found_application(prefix),
         tag,
         text,
     })
+}
+
+/// The `application_name` in a prefix: one behind its name, else a word that only a request's id looks like.
+fn found_application(prefix: &[u8]) -> &[u8] {
+    const NAMES: [&[u8]; 4] = [b"app=", b"application_name=", b"application=", b"appname="];
+    let named = NAMES.iter().find_map(|name| {
+        let at = memmem::find(prefix, name)?;
+        let is_word = at > 0 && prefix[at - 1].is_ascii_alphanumeric();
+        let value = &prefix[at + name.len()..];
+        let end = value
+            .iter()
+            .position(|b| matches!(b, b',' | b' ' | b';' | b'|' | b']'));
+        (!is_word).then_some(&value[..end.unwrap_or(value.len())])
+    });
+    named
+        .filter(|name| id_in_application(name).is_some())
+        .or_else(|| certain_id(prefix))
+        .unwrap_or_default()
 }
 
 /// The first time in a prefix, and what is before and behind it.
@@ -371,6 +394,7 @@ struct Fields<'l> {
     time: Option<HeadTime<'l>>,
     session: Option<&'l [u8]>,
     process: Option<&'l [u8]>,
+    application: &'l [u8],
 }
 
 /// Matches pieces with the beginning of a text, and returns what is behind them. A field whose length does not follow
@@ -441,9 +465,13 @@ fn match_pieces<'l>(
             Some(PrefixPiece::Escape(_)) => true,
             None => tag_at_begin(&text[length..]).is_some(),
         };
-        is_possible
+        let behind = is_possible
             .then(|| match_pieces(rest, &text[length..], fields, attempts))
-            .flatten()
+            .flatten()?;
+        if letter == b'a' {
+            fields.application = text[..length].trim_ascii();
+        }
+        Some(behind)
     })
 }
 

@@ -60,6 +60,7 @@ struct OpenMessage {
     time_s: Option<i64>,
     offset_s: i32,
     process: Option<Vec<u8>>,
+    application: Vec<u8>,
     tag: Option<LineTag>,
     text: Vec<u8>,
     /// Its place among those that were begun in parts.
@@ -103,6 +104,7 @@ impl OpenMessage {
                     time_s: self.time_s,
                     offset_s: self.offset_s,
                     process,
+                    application: &self.application,
                     severity,
                     text: &self.text,
                 };
@@ -364,6 +366,7 @@ impl TextMessages {
             time_s,
             offset_s,
             process: head.process.map(<[u8]>::to_vec),
+            application: head.application.to_vec(),
             tag: Some(head.tag),
             text: head.text[..head.text.len().min(MAX_MESSAGE)].to_vec(),
             number: 0,
@@ -571,6 +574,7 @@ fn csv_record(
         time_s,
         offset_s,
         process: Some(process),
+        application: fields.get(APPLICATION).map_or(b"", |name| name),
         severity,
         text: &fields[MESSAGE],
     };
@@ -644,6 +648,8 @@ struct JsonMessage<'l> {
     error_severity: Option<Cow<'l, str>>,
     #[serde(borrow)]
     message: Option<Cow<'l, str>>,
+    #[serde(borrow)]
+    application_name: Option<Cow<'l, str>>,
     #[serde(borrow, alias = "query")]
     statement: Option<Cow<'l, str>>,
     #[serde(borrow)]
@@ -725,6 +731,11 @@ fn json_line(
         time_s,
         offset_s,
         process: Some(&process),
+        application: message
+            .application_name
+            .as_deref()
+            .unwrap_or_default()
+            .as_bytes(),
         severity,
         text: text.as_bytes(),
     };

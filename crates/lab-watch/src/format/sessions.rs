@@ -7,6 +7,7 @@
 
 use super::line_prefix::Severity;
 use crate::entry::Entry;
+use crate::join::{id_in_application, id_in_comment};
 use crate::query::UNKNOWN;
 use crate::sql::Dialect;
 use crate::time::scaled;
@@ -33,6 +34,8 @@ pub struct Message<'m> {
     pub offset_s: i32,
     /// The process or session; `None`: the log does not say.
     pub process: Option<&'m [u8]>,
+    /// The client's `application_name`; empty: it is not known.
+    pub application: &'m [u8],
     /// Its severity.
     pub severity: Severity,
     /// Its text.
@@ -45,10 +48,21 @@ struct Statement {
     time_s: Option<i64>,
     offset_s: i32,
     text: Vec<u8>,
+    /// The id of the request that ran it, if the client's `application_name` has one.
+    id: Vec<u8>,
     duration_ns: Option<u64>,
     is_failed: bool,
     /// Whether it was executed by the extended protocol, whose plans are written behind the durations.
     is_extended: bool,
+}
+
+/// An error of a statement.
+#[derive(Clone, Debug)]
+struct StatementError {
+    severity: Severity,
+    time_s: Option<i64>,
+    offset_s: i32,
+    id: Vec<u8>,
 }
 
 /// What is known of a session.
@@ -60,8 +74,8 @@ struct Session {
     explained: Option<Statement>,
     /// The hash and the duration of a statement whose plan may follow, ns.
     executed: Option<(u64, u64)>,
-    /// An error whose statement may follow, with its severity.
-    error: Option<(Severity, Option<i64>, i32)>,
+    /// An error whose statement may follow.
+    error: Option<StatementError>,
     /// The number of its last message.
     last: u64,
 }
@@ -132,7 +146,12 @@ impl Sessions {
         if matches!(message.severity, Severity::Error | Severity::Fatal) {
             // Nobody waits for the server's own maintenance.
             if !text.starts_with(b"canceling autovacuum task") {
-                session.error = Some((message.severity, message.time_s, message.offset_s));
+                session.error = Some(StatementError {
+                    severity: message.severity,
+                    time_s: message.time_s,
+                    offset_s: message.offset_s,
+                    id: id_of(message),
+                });
             }
             return true;
         }
@@ -227,6 +246,7 @@ impl Sessions {
                 duration_ns: Some(duration.ns),
                 time_s: message.time_s,
                 offset_s: message.offset_s,
+                id: id_of(message),
                 ..named
             };
             let is_extended = statement.is_extended && message.process.is_some();
@@ -266,16 +286,16 @@ impl Sessions {
             return;
         };
         self.bytes -= session.bytes();
-        if let Some((_, time_s, offset_s)) = session.error.take() {
+        if let Some(error) = session.error.take() {
             self.give(session.explained.take(), sink);
             // One that was begun before and has no duration was another one, and ended well.
             let open = session.open.take();
             self.give(open.filter(|open| !is_same(&open.text, text)), sink);
             let failed = Statement {
-                time_s,
-                offset_s,
+                time_s: error.time_s,
+                offset_s: error.offset_s,
                 text: text.to_vec(),
-                duration_ns: None,
+                id: error.id,
                 is_failed: true,
                 ..Statement::default()
             };
@@ -289,7 +309,9 @@ impl Sessions {
 
     /// An error without a statement of its own ended the one that was begun, else one that is not known.
     fn settle_error(&mut self, session: &mut Session, sink: &mut impl FnMut(&Entry)) {
-        if let Some((Severity::Error, time_s, offset_s)) = session.error.take() {
+        if let Some(error) = session.error.take()
+            && error.severity == Severity::Error
+        {
             self.nameless_errors += u64::from(session.open.is_none());
             let unknown = || Statement {
                 text: UNKNOWN.as_bytes().to_vec(),
@@ -297,8 +319,9 @@ impl Sessions {
             };
             let open = session.open.take().unwrap_or_else(unknown);
             let failed = Statement {
-                time_s,
-                offset_s,
+                time_s: error.time_s,
+                offset_s: error.offset_s,
+                id: error.id,
                 is_failed: true,
                 duration_ns: None,
                 ..open
@@ -330,6 +353,8 @@ impl Sessions {
             Some(_) => self.timed += 1,
             None => self.untimed += u64::from(!statement.is_failed),
         }
+        // A comment is the statement's own; a name can be that of the connection's last request.
+        let has_own_id = !statement.id.is_empty() && id_in_comment(text).is_some();
         sink(&Entry {
             time_s: statement.time_s,
             offset_s: statement.offset_s,
@@ -338,6 +363,7 @@ impl Sessions {
             is_query: true,
             dialect: Dialect::Postgresql,
             status: if statement.is_failed { 500 } else { 200 },
+            id: if has_own_id { b"" } else { &statement.id },
             ..Entry::default()
         });
     }
@@ -452,7 +478,7 @@ impl Session {
     }
 
     fn bytes(&self) -> usize {
-        let bytes = |s: &Option<Statement>| s.as_ref().map_or(0, |s| s.text.len());
+        let bytes = |s: &Option<Statement>| s.as_ref().map_or(0, |s| s.text.len() + s.id.len());
         bytes(&self.open) + bytes(&self.explained)
     }
 }
@@ -462,8 +488,16 @@ fn statement_of(message: &Message, text: &[u8]) -> Statement {
         time_s: message.time_s,
         offset_s: message.offset_s,
         text: text.to_vec(),
+        id: id_of(message),
         ..Statement::default()
     }
+}
+
+/// The id of the request in the client's `application_name`; empty: it has none.
+fn id_of(message: &Message) -> Vec<u8> {
+    id_in_application(message.application)
+        .unwrap_or_default()
+        .to_vec()
 }
 
 fn is_same(a: &[u8], b: &[u8]) -> bool {

@@ -2,7 +2,7 @@
 //! Logs of a server and of its database, joined by the ids of requests.
 
 use lab_model::{QueryWithin, Watched};
-use lab_watch::{Hints, Rules, ServerLog, Tally, read};
+use lab_watch::{Hints, Rules, ServerLog, Tally, TallyPart, read};
 
 /// Reads logs one after the other.
 fn watched(logs: &[&str]) -> Watched {
@@ -11,6 +11,7 @@ fn watched(logs: &[&str]) -> Watched {
     for text in logs {
         let mut log = ServerLog::new("log", &Hints::default());
         read::read(text.as_bytes(), &mut log, &mut tally, &mut |_| true).expect("a log");
+        log.close(&mut tally);
         lines.entries += log.lines.entries;
     }
     tally.watched(Vec::new(), lines)
@@ -18,6 +19,22 @@ fn watched(logs: &[&str]) -> Watched {
 
 fn within(logs: &[&str]) -> Vec<QueryWithin> {
     watched(logs).within
+}
+
+/// Reads each log on a machine of its own, and puts the counts together.
+fn within_of_agents(logs: &[&str]) -> Vec<QueryWithin> {
+    let seed = lab_watch::random_seed();
+    let mut all = Tally::in_parts(Rules::default(), seed);
+    for text in logs {
+        let mut tally = Tally::in_parts(Rules::default(), seed);
+        let mut log = ServerLog::new("log", &Hints::default());
+        read::read(text.as_bytes(), &mut log, &mut tally, &mut |_| true).expect("a log");
+        log.close(&mut tally);
+        let sent = tally.into_part().pack().expect("bytes");
+        all.merge(TallyPart::unpack(&sent).expect("a part"));
+    }
+    all.watched(Vec::new(), lab_model::LineCounts::default())
+        .within
 }
 
 /// Requests of /orders that ask for each of 52 items, and requests of /cart.
@@ -48,6 +65,9 @@ fn queries_are_counted_within_the_pages_of_their_requests() {
     let found = within(&[&server, &database]);
     // The order of logs makes no difference.
     assert_eq!(found, within(&[&database, &server]));
+    // Nor does the place where they are read.
+    assert_eq!(found, within_of_agents(&[&server, &database]));
+    assert_eq!(found, within_of_agents(&[&database, &server]));
     let page = |page: &str, executions: u64| QueryWithin {
         page: page.into(),
         query: "SELECT * FROM item WHERE id = ?".into(),

@@ -135,3 +135,39 @@ fn what_a_place_cannot_read_is_told() {
         .expect(2)
         .says(&["name files"]);
 }
+
+/// What an agent joins by the ids of requests is joined here, too, although it sends no id.
+#[test]
+fn requests_and_statements_are_joined_where_agents_read_them() {
+    let (mut pages, mut statements) = (String::new(), String::new());
+    for request in 0..20 {
+        let id = format!("{request:032x}");
+        let _ = writeln!(
+            pages,
+            "{{\"time\":\"2026-05-01T10:00:00Z\",\"method\":\"GET\",\"path\":\"/orders\",\"status\":200,\"duration_ms\":66,\"request_id\":\"{id}\"}}"
+        );
+        for item in 0..52 {
+            let _ = writeln!(
+                statements,
+                "2026-05-01 10:00:00.000 UTC [7] u@d,app={id} LOG:  duration: 1.000 ms  statement: SELECT * FROM item WHERE id = {item}"
+            );
+        }
+    }
+    let within = |on: &[&str], shown: &[&str]| {
+        let place = Place::new();
+        let files = [("access.json", &pages), ("postgresql.log", &statements)];
+        let [pages, statements] = files.map(|(name, text)| {
+            let path = place.0.join(name);
+            std::fs::write(&path, text).unwrap();
+            path.display().to_string()
+        });
+        let words = [&["watch"], on, &[&pages, &statements]].concat();
+        place.0.call(&words).expect(0).shows(shown);
+        load_watched(&place).within
+    };
+    let here = within(&[], &["N+1"]);
+    assert_eq!((here[0].requests, here[0].executions), (20, 20 * 52));
+    assert_eq!(within(&["--on", "local:1"], &["N+1"]), here);
+    // Two agents that read the same logs find each id twice, and nobody knows whose the statements are.
+    assert_eq!(within(&["--on", "local:2"], &[]), []);
+}
