@@ -53,6 +53,8 @@ class Format:
     in_order: bool = False
     """Only times that never go back can be told, as where lines have no dates."""
     zone: str = "UTC"
+    has_others: bool = False
+    """Lines of no format are other messages of the program."""
 
 
 def clf(request: Request, zone: str) -> str:
@@ -185,6 +187,27 @@ def elb(request: Request) -> bytes:
     return head.encode() + f"{request.sent} ".encode() + b'"' + url + b'" "' + nginx(request.agent) + tail
 
 
+def lograge(request: Request) -> bytes:
+    """Rails' logger with the tag of the request, and lograge's keys and values: nothing is escaped."""
+    local = request.utc().astimezone(ZoneInfo("Europe/Berlin"))
+    head = f"I, [{local:%Y-%m-%dT%H:%M:%S}.{request.time_ns // US % 10**6:06} #7]  INFO -- : [5a1b2c3d-0af7-6519-16cd-43dd8448eb21] "
+    line = f"{head}method={request.method} path={request.path} format=html controller=HomeController action=index status={request.status}"
+    error = b" error='ActionController::BadRequest: " + request.query + b"'" if request.status >= 400 else b""
+    times = f" duration={decimal(request.duration_ns, MS, 2)} view=1.50 db=0.25 params=".encode()
+    return line.encode() + error + times + request.query + b" user_agent=" + request.agent.replace(b"\t", b" ")
+
+
+def s3(request: Request) -> bytes:
+    """A record of a bucket's server access log. What a request line cannot hold is encoded, quotation marks are not."""
+    target = b"".join(bytes([b]) if 32 < b < 127 else b"%%%02X" % b for b in request.target())
+    total = "-" if request.duration_ns is None else str(request.duration_ns // MS)
+    head = f"79a59df900b949e5 shop [{clf(request, 'UTC')}] {request.client} - 3E57427F3EXAMPLE REST.GET.OBJECT a/b%2520c "
+    figures = f'" {request.status} - {request.sent or "-"} 5 {total} 3 "-" "'
+    tail = b'" - s9lz= SigV4 ECDHE AuthHeader shop.s3.us-west-1.amazonaws.com TLSV1.2 - Yes us-east-1'
+    line = request.method.encode() + b" " + target + b" HTTP/1.1"
+    return head.encode() + b'"' + line + figures.encode() + request.agent.replace(b"\t", b" ") + tail
+
+
 def text(raw: bytes) -> str:
     return raw.decode("utf-8", "replace")
 
@@ -277,6 +300,8 @@ FORMATS = [
     Format("haproxy", haproxy_http, ("--zone", "Europe/Berlin"), step_ns=MS, zone="Europe/Berlin"),
     Format("envoy", envoy, step_ns=MS),
     Format("elb", elb, step_ns=MS),
+    Format("s3", s3, step_ns=MS),
+    Format("lograge", lograge, ("--zone", "Europe/Berlin"), step_ns=10 * US, has_bytes=False, zone="Europe/Berlin", has_others=True),
     Format("istio", istio, step_ns=MS, is_json=True),
     Format("caddy", caddy, step_ns=1, is_json=True),
     Format("rails", rails, step_ns=10 * US, is_json=True, has_bytes=False),
@@ -322,6 +347,6 @@ def requests(seed: int, count: int, form: Format) -> list[Request]:
             query=draw.choice(HOSTILE), status=draw.choice([200, 200, 200, 301, 404, 403, 500, 503]),
             sent=draw.choice([0, 1, 512, 10**9, draw.randrange(10**6)]), duration_ns=duration, agent=draw.choice(AGENTS),
             client=draw.choice(CLIENTS), user=draw.choice(["-", "frank", "[x]"]) if form.name != "haproxy" else "-"))
-    if form.name in ("elb", "google", "haproxy"):
+    if form.name in ("elb", "google", "haproxy", "s3"):
         made = [replace(r, duration_ns=None) if draw.random() < 0.1 else r for r in made]
     return made

@@ -325,6 +325,22 @@ class PostgresqlLog:
         return "".join(out).encode()
 
 
+    def logplex(self, begin: float, colon: str) -> bytes:
+        """As Heroku's logplex has the lines of its syslog, each numbered within its message."""
+        out = bytearray()
+        for i, (session, message) in enumerate(self.messages):
+            lines = [f"{message.severity}:  ".encode() + message.text.replace(b"\n", b"\n\t")]
+            lines += [b"DETAIL:  " + message.detail] if message.detail else []
+            lines += [b"STATEMENT:  " + message.statement.replace(b"\n", b"\n\t")] if message.statement else []
+            number = 0
+            for line in b"\n".join(lines).split(b"\n"):
+                number += 1
+                head = f"{moment(begin + 1.5 * i).replace(' ', 'T')}+00:00 app[postgres.{session.pid}]{colon} [GREEN] [{i}-{number}] "
+                begins = line.startswith(b"\t")
+                out += head.encode() + (b"" if begins else b" sql_error_code = 00000 ") + line + b"\n"
+        return bytes(out)
+
+
 def moment(at: float, digits: int = 0, zone: str = "UTC") -> str:
     shown = datetime.fromtimestamp(round(at, 3), ZoneInfo(zone))
     text = shown.strftime("%Y-%m-%d %H:%M:%S")
@@ -376,6 +392,58 @@ def test_json_of_postgresql(tmp_path: Path, seed: int) -> None:
     log = tmp_path / "postgresql.json"
     log.write_bytes(made.json(DST))
     check(log, made.expected)
+
+
+@pytest.mark.parametrize("colon", ["", ":"])
+def test_logplex_of_heroku(tmp_path: Path, colon: str) -> None:
+    made = PostgresqlLog(random.Random(f"logplex {colon}"), plain=True)
+    made.make(300)
+    log = tmp_path / "heroku.log"
+    log.write_bytes(made.logplex(DST, colon))
+    check(log, made.expected)
+
+
+def cut_in_files(whole: bytes, rng: random.Random, log: Path) -> list[Path]:
+    """Writes a log as three rotated files and the last one, cut at any lines, and returns them in order."""
+    ends = [i + 1 for i, byte in enumerate(whole) if byte == 10]
+    quarter = len(ends) // 4
+    cuts = [0] + [ends[quarter * n + rng.randrange(quarter // 2)] for n in range(1, 4)] + [len(whole)]
+    files = [log.with_name(f"{log.name}.{n}") for n in (3, 2, 1)] + [log]
+    for file, (begin, end) in zip(files, zip(cuts, cuts[1:])):
+        file.write_bytes(whole[begin:end])
+    return files
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("form", ["lines", "given", "csv", "json"])
+def test_a_log_of_postgresql_in_several_files(tmp_path: Path, form: str, seed: int) -> None:
+    """Statements, their durations and plans can be in different files, and so can the lines of one message."""
+    rng = random.Random(f"files {form} {seed}")
+    made = PostgresqlLog(rng, plain=form == "json")
+    made.make(300)
+    prefix = "%m [%p] %q%u@%d "
+    whole = {"lines": lambda: made.lines(PREFIXES[prefix], DST), "given": lambda: made.lines(PREFIXES[prefix], DST),
+             "csv": lambda: made.csv(DST, 26), "json": lambda: made.json(DST)}[form]()
+    options = ["--log-format", prefix] if form == "given" else []
+    files = cut_in_files(whole, rng, tmp_path / "postgresql.log")
+    check(files[-1], made.expected, "--rotated", *options)
+    check(files[-1], made.expected, *options, *map(str, files[:-1]))
+
+
+def test_logs_of_two_servers_are_kept_apart(tmp_path: Path) -> None:
+    """Both have a process of the same number: the duration at the beginning of one is none of the other's."""
+    logs = []
+    for number, begin in enumerate(["09:00", "09:30"]):
+        lines = [f"2026-05-01 {begin}:01 UTC [7] LOG:  duration: 5.000 ms", f"2026-05-01 {begin}:02 UTC [7] LOG:  statement: SELECT b"]
+        logs.append(tmp_path / f"{number}.log")
+        logs[-1].write_text("\n".join(lines) + "\n")
+    first, second = logs
+    # The second log begins before the first one ends.
+    check(first, {UNKNOWN: Figures(2, 0, [5_000_000] * 2), "SELECT b": Figures(2)}, str(second))
+    # A statement of half an hour ago does not take fifty minutes.
+    text = second.read_text().replace("5.000", "3000000.000")
+    second.write_text(text)
+    check(second, {UNKNOWN: Figures(2, 0, [5_000_000, 3_000_000_000_000]), "SELECT b": Figures(2)}, str(first))
 
 
 @pytest.mark.parametrize("zone", ["Europe/Berlin", "America/New_York", "Asia/Kolkata"])

@@ -6,8 +6,10 @@ use super::elb::LoadBalancer;
 use super::envoy::Envoy;
 use super::haproxy::HaProxy;
 use super::json::Json;
+use super::lograge::Lograge;
 use super::otlp::{self, Otlp};
 use super::pattern::Pattern;
+use super::s3::S3;
 use super::slow_log::is_general_log;
 use super::structured::Structured;
 use super::w3c::W3c;
@@ -110,6 +112,23 @@ pub fn elb(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
             FormatKind::LoadBalancer(LoadBalancer { zone }),
         )
     })
+}
+
+pub fn s3(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
+    let words = "server access log of Amazon S3, with its total time in ms";
+    most_match(lines, S3::is_record).then(|| LogReader {
+        zone_advice: advice_unless_given(&hints.zone, IN_UTC),
+        ..reader(words, Some(MS), FormatKind::S3(S3::new(hints.zone.clone())))
+    })
+}
+
+/// A Rails application writes other lines between them.
+pub fn lograge(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
+    let mut sampled = Lograge::default();
+    let words = "lograge's lines of Rails, with duration in ms";
+    let kind = || FormatKind::Lograge(Lograge::new(hints.zone.clone()));
+    let is_any = lines.iter().any(|line| sampled.parse(line).is_some());
+    is_any.then(|| reader(words, Some(10_000), kind()))
 }
 
 pub fn spans(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {

@@ -488,10 +488,28 @@ pub struct SyslogLine<'l> {
     pub text: &'l [u8],
 }
 
+/// The index of the bracket behind a process, and how many bytes stand there before the text: `]: `. Heroku's logplex also
+/// writes `app[postgres.4882] [GREEN] `.
+fn process_mark(begin: &[u8]) -> Option<(usize, usize)> {
+    let by_colon = || Some((memmem::find(begin, b"]: ")?, 3));
+    let Some(at) = memmem::find(begin, b"app[postgres.") else {
+        return by_colon();
+    };
+    let mark = at + memchr::memchr(b']', &begin[at..])?;
+    let length = if begin[mark..].starts_with(b"] [") {
+        2
+    } else if begin[mark..].starts_with(b"]: ") {
+        3
+    } else {
+        return by_colon();
+    };
+    Some((mark, length))
+}
+
 /// `Jan 13 11:04:00 host postgres[281794]: [5-1] …`
 pub fn syslog_line(line: &[u8]) -> Option<SyslogLine<'_>> {
     let begin = &line[..line.len().min(256)];
-    let mark = memmem::find(begin, b"]: ")?;
+    let (mark, length) = process_mark(begin)?;
     let open = memchr::memrchr(b'[', &line[..mark])?;
     // Heroku writes `app[postgres.4882]: [GREEN] [15-1] …`.
     let process = line[open + 1..mark].rsplit(|b| *b == b'.').next()?;
@@ -513,7 +531,7 @@ pub fn syslog_line(line: &[u8]) -> Option<SyslogLine<'_>> {
             is_clock.then_some(HeadTime::None)?
         }
     };
-    let text = &line[mark + 3..];
+    let text = &line[mark + length..];
     let numbered = |text: &'_ [u8]| {
         let rest = text.strip_prefix(b"[")?;
         let end = memchr::memchr(b']', &rest[..rest.len().min(32)])?;

@@ -11,9 +11,11 @@ mod field_names;
 mod haproxy;
 mod json;
 mod line_prefix;
+mod lograge;
 mod otlp;
 mod pattern;
 mod postgresql;
+mod s3;
 mod sessions;
 mod slow_log;
 mod structured;
@@ -26,7 +28,9 @@ use crate::read::LONGEST_LINE;
 use crate::registers::RegisterWidth;
 use crate::time::Zone;
 use crate::zone_words::{NO_ZONE, TWICE};
-use access::{combined, configured_reader, elb, envoy, haproxy, json, spans, unknown, w3c};
+use access::{
+    combined, configured_reader, elb, envoy, haproxy, json, lograge, s3, spans, unknown, w3c,
+};
 use combined::Combined;
 use elb::LoadBalancer;
 use envoy::Envoy;
@@ -35,9 +39,11 @@ use haproxy::HaProxy;
 use json::Json;
 use lab_model::{Assumption, AssumptionKind};
 use line_prefix::{HeadTime, LinePrefix};
+use lograge::Lograge;
 use otlp::Otlp;
 use pattern::Pattern;
 use postgresql::{PostgresqlLog, is_csv_head, is_json_message, wrapped_text};
+use s3::S3;
 use slow_log::SlowLog;
 use w3c::W3c;
 
@@ -78,6 +84,8 @@ enum FormatKind {
     HaProxy(HaProxy),
     Envoy(Envoy),
     LoadBalancer(LoadBalancer),
+    Lograge(Lograge),
+    S3(S3),
     Otlp(Otlp),
     Json(Box<Json>),
     W3c(W3c),
@@ -122,7 +130,9 @@ pub fn find(begin: &[u8], hints: &Hints) -> Result<LogFormat, String> {
         haproxy,
         envoy,
         elb,
+        s3,
         combined,
+        lograge,
         postgresql,
     ];
     let reader = formats.iter().find_map(|format| format(&lines, hints));
@@ -269,6 +279,8 @@ impl LogReader {
             FormatKind::HaProxy(haproxy) => haproxy.parse(line),
             FormatKind::Envoy(envoy) => envoy.parse(line),
             FormatKind::LoadBalancer(balancer) => balancer.parse(line),
+            FormatKind::Lograge(lograge) => return lograge.line(line, sink),
+            FormatKind::S3(s3) => return s3.line(line, sink),
             FormatKind::Otlp(otlp) => return otlp.line(line, sink),
             FormatKind::Json(json) => return json.line(line, sink),
             FormatKind::W3c(w3c) => return w3c.line(line, sink),
@@ -407,6 +419,8 @@ impl LogReader {
             FormatKind::HaProxy(haproxy) => &haproxy.zone,
             FormatKind::Envoy(envoy) => &envoy.zone,
             FormatKind::LoadBalancer(balancer) => &balancer.zone,
+            FormatKind::Lograge(lograge) => &lograge.zone,
+            FormatKind::S3(s3) => &s3.zone,
             FormatKind::Otlp(otlp) => &otlp.zone,
             FormatKind::Json(json) => &json.fields.zone,
             FormatKind::W3c(w3c) => &w3c.zone,

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Lograge's lines of a Rails application, in its default form of keys and values, with or without what a logger writes
+//! before them.
+//!
+//! `I, [2026-05-01T10:00:00.123456 #7]  INFO -- : [5a1b…] method=GET path=/a format=html controller=A action=b status=200 duration=58.33 view=40.43 db=15.26`
+//!
+//! Values have neither quotes nor escapes, so that fields are found by lograge's own order: first those that clients
+//! cannot write, and behind them those that an application adds.
+//!
+//! Source: lograge 0.14, `Formatters::KeyValue`; Ruby, `Logger::Formatter`; Rails, `ActiveSupport::TaggedLogging`.
+
+use super::line_prefix::{HeadTime, local_time};
+use crate::entry::{Entry, LineKind};
+use crate::join::certain_id;
+use crate::time::{Zone, number, offset, scaled};
+use memchr::memmem::{find, find_iter, rfind};
+
+const MS: u64 = 1_000_000;
+
+/// A reader of such lines.
+#[derive(Clone, Debug, Default)]
+pub struct Lograge {
+    /// For times without an offset.
+    pub zone: Zone,
+    others: u64,
+}
+
+impl Lograge {
+    /// One with nothing read yet.
+    pub fn new(zone: Zone) -> Lograge {
+        Lograge { zone, others: 0 }
+    }
+
+    /// Reads a line; an entry is given to `sink`. Lines without a request are other messages of the application.
+    pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LineKind {
+        if let Some(entry) = self.parse(line) {
+            sink(&entry);
+            return LineKind::Entry;
+        }
+        if line.is_empty() {
+            LineKind::Other
+        } else if field_at(line, b"method=").is_some() && find(line, b" path=").is_some() {
+            LineKind::Malformed
+        } else {
+            self.others += 1;
+            LineKind::Other
+        }
+    }
+
+    /// The request of a line; `None`: it has none.
+    pub fn parse<'a>(&mut self, line: &'a [u8]) -> Option<Entry<'a>> {
+        let begin = field_at(line, b"method=")?;
+        let (head, fields) = line.split_at(begin);
+        let (method, rest) = value(fields, b"method=")?;
+        let (target, rest) = value(rest, b"path=")?;
+        let (_, rest) = value(rest, b"format=")?;
+        let (_, rest) = value(rest, b"controller=")?;
+        let (_, rest) = value(rest, b"action=")?;
+        let (status, rest) = value(rest, b"status=")?;
+        let rest = behind_error(rest);
+        let (duration, rest) = value(rest, b"duration=")?;
+        if target.is_empty() {
+            return None;
+        }
+        let (time_s, offset_s) = self.time(head);
+        Some(Entry {
+            time_s,
+            offset_s,
+            duration_ns: Some(milliseconds(duration)?),
+            method,
+            target,
+            status: number(status).filter(|s| *s < 1000)? as u16,
+            id: certain_id(head)
+                .or_else(|| added(rest, b" request_id="))
+                .unwrap_or_default(),
+            ..Entry::default()
+        })
+    }
+
+    /// The time that a logger, or lograge's field `time`, wrote before a request.
+    fn time(&mut self, head: &[u8]) -> (Option<i64>, i32) {
+        let is_begin = |at: usize| {
+            head[at].is_ascii_digit() && (at == 0 || !head[at - 1].is_ascii_alphanumeric())
+        };
+        let mut begins = (0..head.len()).filter(|at| is_begin(*at));
+        let found = begins.find_map(|at| match local_time(&head[at..])?.0 {
+            HeadTime::Local(local_s, zone) => Some((local_s, zone.and_then(offset))),
+            _ => None,
+        });
+        match found {
+            None => (None, 0),
+            Some((local_s, Some(0))) => (Some(local_s), self.zone.offset_at(local_s)),
+            Some((local_s, offset_s)) => {
+                let offset_s = offset_s.unwrap_or_else(|| self.zone.offset_of_local(local_s));
+                (Some(local_s - i64::from(offset_s)), offset_s)
+            }
+        }
+    }
+
+    /// What is left out, a sentence each.
+    pub fn advice(&self) -> Vec<String> {
+        let others = self.others;
+        let sentence =
+            format!("{others} lines are other messages of the application and are left out.");
+        (others > 0).then_some(sentence).into_iter().collect()
+    }
+}
+
+/// Where a field begins that is not a part of a word.
+fn field_at(line: &[u8], key: &[u8]) -> Option<usize> {
+    find_iter(line, key).find(|at| *at == 0 || matches!(line[at - 1], b' ' | b']' | b':'))
+}
+
+/// The value behind a key at the beginning of a text, up to the next blank, and what is behind it.
+fn value<'l>(text: &'l [u8], key: &[u8]) -> Option<(&'l [u8], &'l [u8])> {
+    let text = text.strip_prefix(key)?;
+    let end = memchr::memchr(b' ', text).unwrap_or(text.len());
+    Some((&text[..end], text.get(end + 1..).unwrap_or_default()))
+}
+
+/// What is behind the message of an error, which can hold anything: only figures follow it.
+fn behind_error(text: &[u8]) -> &[u8] {
+    if !text.starts_with(b"error='") {
+        return text;
+    }
+    rfind(text, b"' duration=").map_or(text, |end| &text[end + 2..])
+}
+
+/// A duration with its two decimals, in ns. One with fewer is cut off.
+fn milliseconds(text: &[u8]) -> Option<u64> {
+    let point = memchr::memchr(b'.', text)?;
+    (text.len() == point + 3)
+        .then(|| scaled(text, MS))
+        .flatten()
+}
+
+/// The value of a field that the application adds.
+fn added<'l>(text: &'l [u8], key: &[u8]) -> Option<&'l [u8]> {
+    let begin = find(text, key)? + key.len();
+    let value = &text[begin..];
+    let end = memchr::memchr(b' ', value).unwrap_or(value.len());
+    Some(&value[..end]).filter(|id| id.len() > 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const LINE: &str = "method=GET path=/jobs/833552.json format=json controller=JobsController action=show status=200 duration=58.33 view=40.43 db=15.26";
+    const ID: &str = "5a1b2c3d-0af7-6519-16cd-43dd8448eb21";
+
+    /// Time, target, status, duration and id.
+    type Found = (Option<i64>, String, u16, Option<u64>, String);
+
+    fn parse(line: &str) -> Option<Found> {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let mut reader = Lograge::default();
+        let entry = reader.parse(line.as_bytes())?;
+        Some((
+            entry.time_s,
+            text(entry.target),
+            entry.status,
+            entry.duration_ns,
+            text(entry.id),
+        ))
+    }
+
+    #[test]
+    fn requests_are_read_behind_what_loggers_write() {
+        let path = "/jobs/833552.json".to_string();
+        let of = |time, id: &str| Some((time, path.clone(), 200, Some(58_330_000), id.into()));
+        const T: i64 = 1_777_629_600;
+        for (head, time, id) in [
+            ("", None, ""),
+            (
+                "I, [2026-05-01T10:00:00.123456 #7]  INFO -- : ",
+                Some(T),
+                "",
+            ),
+            (
+                &format!("I, [2026-05-01T10:00:00.123456 #7]  INFO -- : [{ID}] "),
+                Some(T),
+                ID,
+            ),
+            ("2026-05-01T12:00:00.123456+02:00 app[web.1]: ", Some(T), ""),
+            ("time=2026-05-01 10:00:00 UTC ", Some(T), ""),
+        ] {
+            assert_eq!(parse(&format!("{head}{LINE}")), of(time, id), "{head}");
+        }
+        let added = format!("{LINE} params={{\"a\"=>\"b c\"}} request_id={ID} ip=::1");
+        assert_eq!(parse(&added), of(None, ID));
+    }
+
+    #[test]
+    fn values_of_clients_are_no_fields() {
+        let error = LINE.replace(
+            "status=200 duration=58.33 view=40.43 db=15.26",
+            "status=404 error='ActiveRecord::RecordNotFound: no 'id'=x' duration=1.00 status=200' duration=3.57 view=0.00",
+        );
+        let found = parse(&error).expect("a request");
+        assert_eq!((found.2, found.3), (404, Some(3_570_000)));
+        let agent = format!("{LINE} user_agent=x duration=9.99 status=500 method=PUT path=/no");
+        let found = parse(&agent).expect("a request");
+        assert_eq!((found.2, found.3), (200, Some(58_330_000)));
+    }
+
+    #[test]
+    fn other_messages_are_left_out_and_said() {
+        let mut reader = Lograge::default();
+        let mut kind = |line: &str| reader.line(line.as_bytes(), &mut |_| {});
+        assert_eq!(kind(LINE), LineKind::Entry);
+        assert_eq!(kind("Processing by A#b as HTML"), LineKind::Other);
+        assert_eq!(
+            kind(
+                "method= path= format= controller=ApplicationCable::Connection action=connect status=200 duration=0.10"
+            ),
+            LineKind::Malformed
+        );
+        assert_eq!(kind(&LINE[..60]), LineKind::Malformed);
+        assert_eq!(
+            kind(LINE.split_once("3 view").unwrap().0),
+            LineKind::Malformed
+        );
+        assert_eq!(
+            reader.advice(),
+            ["1 lines are other messages of the application and are left out."]
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn any_line_does_no_harm(line in "(method=|path=| |/a|format=|status=200|error='|' duration=|duration=|[0-9.]{0,25}|\\PC){0,40}") {
+            parse(&line);
+        }
+    }
+}
