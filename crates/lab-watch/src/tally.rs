@@ -746,7 +746,7 @@ impl Tally {
         let mut pairs: HashMap<(String, u32), (u64, u64)> = HashMap::new();
         for pair in self.join.pairs().filter(|pair| is_page(pair.page)) {
             let (executions, total) = pairs.entry((name(pair.page), pair.query)).or_default();
-            *executions += pair.executions;
+            *executions = executions.saturating_add(pair.executions);
             *total = total.saturating_add(pair.total_ns);
         }
         let within = |((page, query), (executions, total_ns)): ((String, u32), (u64, u64))| {
