@@ -72,6 +72,7 @@ pub fn log_file(bytes: &[u8]) {
     let mut log = ServerLog::new("log", &Hints::default());
     // What was read before an error is counted.
     let _ = read::read(bytes, &mut log, &mut tally, &mut |_| true);
+    log.close(&mut tally);
     let watched = tally.into_watched(vec![log.source], log.lines);
     analyze(&watched);
 }
@@ -107,7 +108,7 @@ pub fn tally_part(bytes: &[u8]) {
     };
     let again = part.pack().and_then(|packed| TallyPart::unpack(&packed));
     let again = again.expect("what was packed is unpacked");
-    let mut tally = Tally::in_parts(Rules::default());
+    let mut tally = Tally::in_parts(Rules::default(), 0);
     tally.merge(part);
     tally.merge(again);
     tally.into_watched(Vec::new(), LineCounts::default());
@@ -150,10 +151,7 @@ fn read_twice(bytes: &[u8], hints: &Hints, length: usize) -> (Watched, LineCount
     };
     // A format that was found in the whole can be missing in its complete lines.
     let _ = read();
-    if let Some(reader) = log.reader() {
-        reader.advice();
-        reader.assumptions();
-    }
+    log.logs_read();
     let lines = log.lines;
     let mut watched = tally.watched(vec![log.source], lines);
     watched
