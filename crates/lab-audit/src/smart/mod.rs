@@ -150,12 +150,17 @@ fn parse_smartctl(json: &Json) -> Smart {
     let is_named = json.get("ata_smart_attributes").is_none() || has_known_names(json);
     Smart {
         failing: json["smart_status"]["passed"].as_bool().map(|ok| !ok),
-        worn: worn.into_iter().flatten().next(),
-        spare: percent(&nvme["available_spare"]),
+        worn: worn.into_iter().flatten().find(is_amount),
+        spare: percent(&nvme["available_spare"]).filter(is_amount),
         bad_sectors: bad_sectors(json).or_else(|| nvme["media_errors"].as_u64()),
-        written: written.into_iter().flatten().next(),
+        written: written.into_iter().flatten().find(is_amount),
         unnamed: !is_named,
     }
+}
+
+/// Whether a disk can tell this of itself; a broken one may tell anything.
+fn is_amount(number: &f64) -> bool {
+    number.is_finite() && *number >= 0.0
 }
 
 /// Whether smartctl knows what this model's attributes mean: it then has the model in its database. Hard disks agree on the
@@ -318,6 +323,19 @@ mod tests {
             parse_smartctl(&json!({"smart_status": {}})),
             Smart::default()
         );
+    }
+
+    #[test]
+    fn numbers_that_no_disk_has_are_unknown() {
+        for number in [json!(-1), json!(1e306)] {
+            let nvme = json!({"smart_status": {"passed": true}, "logical_block_size": number,
+                "nvme_smart_health_information_log": {"percentage_used": -1, "available_spare": -1,
+                "data_units_written": number}, "ata_device_statistics": {"pages": [{"table":
+                [{"name": "Logical Sectors Written", "value": 2_000}]}]}});
+            let smart = parse_smartctl(&nvme);
+            assert_eq!((smart.worn, smart.spare, smart.written), (None, None, None));
+            assert!(smart.endurance(1e12).left > 0.0);
+        }
     }
 
     /// SMART of an SSD that smartctl knows, with these attributes: number, name, normalized value, raw value.
