@@ -5,7 +5,12 @@
 //! libFuzzer calls the targets with inputs of its own (`fuzz/`); the test `replay` calls them with the inputs that it
 //! found interesting (`fuzz/corpus`).
 
+pub mod audit;
+pub mod experiments;
+pub mod http;
 pub mod logs;
+pub mod profiles;
+pub mod runs;
 
 /// A parser under test.
 pub struct Target {
@@ -22,8 +27,72 @@ pub const TARGETS: &[Target] = &[
         check: logs::access_log,
     },
     Target {
+        name: "agent_message",
+        check: runs::agent_message,
+    },
+    Target {
+        name: "argument",
+        check: runs::argument,
+    },
+    Target {
+        name: "audit_rule",
+        check: audit::audit_rule,
+    },
+    Target {
+        name: "cachegrind",
+        check: profiles::cachegrind,
+    },
+    Target {
+        name: "callgrind",
+        check: profiles::callgrind,
+    },
+    Target {
+        name: "content_coding",
+        check: http::content_coding,
+    },
+    Target {
+        name: "cookies",
+        check: audit::cookies,
+    },
+    Target {
+        name: "dhat",
+        check: profiles::dhat,
+    },
+    Target {
+        name: "expected_json",
+        check: http::expected_json,
+    },
+    Target {
+        name: "experiment",
+        check: experiments::experiment,
+    },
+    Target {
+        name: "har",
+        check: audit::har,
+    },
+    Target {
+        name: "host_file",
+        check: audit::host_file,
+    },
+    Target {
+        name: "html_page",
+        check: audit::html_page,
+    },
+    Target {
+        name: "http_response",
+        check: http::http_response,
+    },
+    Target {
+        name: "imported_xml",
+        check: runs::imported_xml,
+    },
+    Target {
         name: "json_log",
         check: logs::json_log,
+    },
+    Target {
+        name: "load_argument",
+        check: http::load_argument,
     },
     Target {
         name: "log_file",
@@ -34,20 +103,52 @@ pub const TARGETS: &[Target] = &[
         check: logs::log_format,
     },
     Target {
+        name: "massif",
+        check: profiles::massif,
+    },
+    Target {
         name: "postgresql_log",
         check: logs::postgresql_log,
+    },
+    Target {
+        name: "profile_condition",
+        check: profiles::profile_condition,
+    },
+    Target {
+        name: "request_file",
+        check: http::request_file,
+    },
+    Target {
+        name: "set_cookie",
+        check: audit::set_cookie,
     },
     Target {
         name: "slow_log",
         check: logs::slow_log,
     },
     Target {
+        name: "smartctl",
+        check: audit::smartctl,
+    },
+    Target {
         name: "sql",
         check: logs::sql,
     },
     Target {
+        name: "strace",
+        check: runs::strace,
+    },
+    Target {
+        name: "subject_line",
+        check: runs::subject_line,
+    },
+    Target {
         name: "tally_part",
         check: logs::tally_part,
+    },
+    Target {
+        name: "times",
+        check: runs::times,
     },
 ];
 

@@ -59,13 +59,37 @@ macro_rules! replays {
 
 replays! {
     access_log
+    agent_message
+    argument
+    audit_rule
+    cachegrind
+    callgrind
+    content_coding
+    cookies
+    dhat
+    expected_json
+    experiment
+    har
+    host_file
+    html_page
+    http_response
+    imported_xml
     json_log
+    load_argument
     log_file
     log_format
+    massif
     postgresql_log
+    profile_condition
+    request_file
+    set_cookie
     slow_log
+    smartctl
     sql
+    strace
+    subject_line
     tally_part
+    times
 }
 
 #[test]

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Experiments.
+
+use lab_plan::{Experiment, Project};
+use std::sync::LazyLock;
+use tempfile::TempDir;
+
+/// An `experiment.toml`.
+pub fn experiment(bytes: &[u8]) {
+    static FOLDER: LazyLock<TempDir> = LazyLock::new(|| {
+        let folder = TempDir::new().expect("a folder");
+        let experiments = folder.path().join("experiments");
+        std::fs::create_dir_all(experiments.join("x")).expect("a folder");
+        let toolchains = include_str!("../../../experiments/toolchains.toml");
+        std::fs::write(experiments.join("toolchains.toml"), toolchains).expect("a file");
+        folder
+    });
+    let file = FOLDER.path().join("experiments/x/experiment.toml");
+    std::fs::write(file, bytes).expect("a file");
+    let project = Project::find(FOLDER.path()).expect("a project");
+    match Experiment::read(&project, "x") {
+        Ok(experiment) => {
+            assert!(!experiment.subjects.is_empty(), "an experiment of nothing");
+            for subject in &experiment.subjects {
+                experiment.label(subject);
+            }
+        }
+        Err(error) => drop(error.to_string()),
+    }
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What servers answer to the load engine, and what users tell it to send and expect.
+
+use lab_load::content_coding::ContentCoding;
+use lab_load::response::{ResponseEnd, ResponseReader};
+use lab_load::{Expect, Header, IpFamily, JsonValue, LoadUrl, Statuses, method, read_requests};
+use std::sync::LazyLock;
+use tempfile::TempDir;
+
+/// Responses on one connection. The first byte says whether they answer HEAD, and how long pieces are.
+pub fn http_response(bytes: &[u8]) {
+    let Some((first, stream)) = bytes.split_first() else {
+        return;
+    };
+    let to_head = first & 1 == 1;
+    let length = usize::from(first >> 1) + 1;
+    let whole = read_responses(stream, stream.len().max(1), to_head);
+    let pieces = read_responses(stream, length, to_head);
+    assert_eq!(whole, pieces, "pieces of {length} bytes");
+    assert!(
+        to_head || whole.bodies.len() <= stream.len(),
+        "bodies of more bytes than came"
+    );
+}
+
+/// What was read from a connection.
+#[derive(Debug, Default, PartialEq)]
+struct Connection {
+    /// Complete responses, with the bytes of their bodies.
+    responses: Vec<(ResponseEnd, usize)>,
+    /// All bodies together, up to what is malformed.
+    bodies: Vec<u8>,
+    is_malformed: bool,
+}
+
+fn read_responses(stream: &[u8], length: usize, to_head: bool) -> Connection {
+    let mut reader = ResponseReader::new();
+    let mut connection = Connection::default();
+    let mut begin = 0;
+    for piece in stream.chunks(length) {
+        let mut rest = piece;
+        while !rest.is_empty() {
+            let body = |part: &[u8]| connection.bodies.extend(part);
+            let Ok((used, end)) = reader.read(rest, to_head, body) else {
+                connection.is_malformed = true;
+                return connection;
+            };
+            assert!(end.is_some() || used == rest.len(), "bytes are left over");
+            if let Some(end) = end {
+                assert!(!to_head || connection.bodies.is_empty(), "a body to HEAD");
+                let length = connection.bodies.len() - begin;
+                connection.responses.push((end, length));
+                begin = connection.bodies.len();
+            }
+            rest = &rest[used..];
+        }
+    }
+    if let Some(end) = reader.end() {
+        let length = connection.bodies.len() - begin;
+        connection.responses.push((end, length));
+    }
+    connection
+}
+
+/// A body with a content coding, which the first byte chooses, and a limit, which the second does.
+pub fn content_coding(bytes: &[u8]) {
+    let [first, second, body @ ..] = bytes else {
+        return;
+    };
+    let coding = match first % 5 {
+        0 => ContentCoding::Gzip,
+        1 => ContentCoding::Deflate,
+        2 => ContentCoding::Brotli,
+        3 => ContentCoding::Zstd,
+        _ => ContentCoding::Identity,
+    };
+    let limit = u64::from(*second) << 4;
+    let Some(limited) = coding.decode(body, limit) else {
+        panic!("{coding:?} is unknown");
+    };
+    assert!(limited.bytes.len() as u64 <= limit, "more than the limit");
+    if let Some(more) = coding.decode(body, 1 << 20) {
+        assert!(more.bytes.starts_with(&limited.bytes), "other bytes");
+        assert!(
+            !limited.is_complete || (more.is_complete && more.bytes == limited.bytes),
+            "complete before its end"
+        );
+    }
+}
+
+/// A file of requests. What is read can be shown.
+pub fn request_file(bytes: &[u8]) {
+    static FOLDER: LazyLock<TempDir> = LazyLock::new(|| TempDir::new().expect("a folder"));
+    // Bodies from files are other files of the user's.
+    if bytes.contains(&b'@') || bytes.contains(&b'<') {
+        return;
+    }
+    let file = FOLDER.path().join("requests.http");
+    std::fs::write(&file, bytes).expect("a file");
+    let base = LoadUrl::parse("http://127.0.0.1:8080/").expect("a URL");
+    match read_requests(&file, Some(&base)) {
+        Ok(requests) => {
+            let lines = bytes.split(|byte| *byte == b'\n').count();
+            assert!(requests.len() <= lines, "more requests than lines");
+            let bodies: usize = requests.iter().map(|request| request.body.len()).sum();
+            assert!(bodies <= bytes.len(), "longer bodies than the file");
+        }
+        Err(error) => drop(error.to_string()),
+    }
+}
+
+/// An argument of `load`: a URL, a header, statuses, a value in JSON. What is shown is read again as the same.
+pub fn load_argument(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return;
+    };
+    if let Ok(url) = LoadUrl::parse(text) {
+        let again = LoadUrl::parse(&url.to_string()).expect("a URL that is shown is one");
+        assert_eq!(again.to_string(), url.to_string());
+        assert!(
+            !url.path().contains(char::is_whitespace),
+            "{:?}",
+            url.path()
+        );
+    }
+    if let Ok(statuses) = Statuses::parse(text) {
+        let shown = statuses.to_string().replace(" or ", ",");
+        assert_eq!(Statuses::parse(&shown).ok(), Some(statuses), "{shown}");
+    }
+    // Errors are shown, too.
+    let _ = Header::parse(text).map_err(|error| error.to_string());
+    let _ = IpFamily::parse(text).map_err(|error| error.to_string());
+    let _ = method(text).map_err(|error| error.to_string());
+    if let Ok(value) = JsonValue::parse(text) {
+        drop(value.to_string());
+    }
+}
+
+/// A body of which a value in JSON is expected: the first line names path and value.
+pub fn expected_json(bytes: &[u8]) {
+    let (expected, body) = crate::split_line(bytes);
+    let Some(value) = std::str::from_utf8(expected)
+        .ok()
+        .and_then(|text| JsonValue::parse(text).ok())
+    else {
+        return;
+    };
+    let expect = Expect::new(Statuses::default(), None, vec![value]);
+    // An error is shown.
+    let _ = expect.body(ContentCoding::Identity, body);
+}

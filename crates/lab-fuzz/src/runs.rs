@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What subjects, agents, run files, strace and other programs give to a run, and conditions on it.
+
+use lab_bench::protocol::{SubjectLine, command};
+use lab_bench::read_trace;
+use lab_many::load::bytes::{put_back, take};
+use lab_many::message::{ToAgent, ToCoordinator};
+use lab_many::{launcher, wire};
+use lab_model::Slice;
+use lab_report::{ImportLimits, import_xml};
+use lab_stats::load::threshold::Threshold;
+use lab_store::histogram;
+use lab_watch::analysis::gate::Gate;
+use lab_watch::{FieldMap, Rules, Zone};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// What strace writes.
+pub fn strace(bytes: &[u8]) {
+    let lines = bytes.split(|byte| *byte == b'\n').count();
+    if let Ok(batches) = read_trace(bytes) {
+        let calls: i64 = batches.iter().flat_map(|batch| batch.kinds.values()).sum();
+        assert!(calls <= lines as i64, "more calls than lines");
+        for batch in &batches {
+            assert!(batch.round_trips <= calls && batch.futex_waits <= calls);
+            assert!(
+                batch.sent_bytes >= 0 && batch.received_bytes >= 0,
+                "{batch:?}"
+            );
+        }
+    }
+}
+
+/// A line from a subject. A reply that is written as a command is read as the same reply.
+pub fn subject_line(bytes: &[u8]) {
+    let SubjectLine::Reply(reply) = SubjectLine::parse(bytes) else {
+        return;
+    };
+    let args = reply.args().iter();
+    let args = args.map(|(key, value)| (key.as_str(), value.as_str()));
+    let line = format!("@lab {}", command(&reply.verb, args));
+    let again = SubjectLine::parse(line.trim_end_matches('\n').as_bytes());
+    for (key, value) in reply.args() {
+        if let Ok(number) = reply.number(key) {
+            assert_eq!(value.parse(), Ok(number), "{key}");
+        }
+    }
+    assert_eq!(again, SubjectLine::Reply(reply), "{line}");
+}
+
+/// Messages between coordinator and agent, of both directions.
+pub fn agent_message(bytes: &[u8]) {
+    let _ = wire::read_magic(&mut &bytes[..], 64);
+    check_messages::<ToAgent>(bytes);
+    check_messages::<ToCoordinator>(bytes);
+}
+
+fn check_messages<T: Serialize + DeserializeOwned>(bytes: &[u8]) {
+    let mut rest = bytes;
+    while let Ok(Some((head, body))) = wire::read::<T>(&mut rest) {
+        let mut frame = Vec::new();
+        wire::write(&mut frame, &head, &body).expect("memory");
+        let again = wire::read::<T>(&mut &frame[..]).expect("a frame");
+        let (head_again, body_again) = again.expect("a frame");
+        let json = |head: &T| serde_json::to_value(head).expect("JSON");
+        assert_eq!(json(&head_again), json(&head));
+        assert_eq!(body_again, body);
+    }
+}
+
+/// Distributions of times, as run files and agents have them. What is written again is read as the same.
+pub fn times(bytes: &[u8]) {
+    if let Ok(counts) = histogram::decode(bytes) {
+        for fraction in [0.5, 0.99, 1.0] {
+            counts.quantile(fraction);
+        }
+        let again = histogram::encode(&counts).expect("a histogram");
+        match again {
+            Some(again) => assert_eq!(histogram::decode(&again), Ok(counts)),
+            None => assert_eq!(counts.total(), 0),
+        }
+    }
+    if let Ok(times) = histogram::packed(bytes) {
+        times.counts();
+    }
+    let mut slice = Slice::default();
+    if put_back(&mut slice, bytes).is_ok() {
+        let written = take(&mut slice).expect("distributions");
+        put_back(&mut slice, &written).expect("distributions");
+    }
+}
+
+/// Figures of other programs as XML.
+pub fn imported_xml(bytes: &[u8]) {
+    let limits = ImportLimits {
+        elements: 1000,
+        ..ImportLimits::default()
+    };
+    match import_xml(bytes, &limits) {
+        Ok(imported) => {
+            let elements: usize = imported.iter().map(|one| 1 + one.times.len()).sum();
+            // The root `<measures>` is not counted.
+            assert!(elements <= 1001, "{elements} figures");
+            for time in imported.iter().flat_map(|one| &one.times) {
+                assert!(time.time_ns >= 0.0 && time.time_ns.is_finite(), "{time:?}");
+                assert!(
+                    time.total_ns >= 0.0 && time.total_ns.is_finite(),
+                    "{time:?}"
+                );
+            }
+        }
+        Err(error) => {
+            assert!(error.line >= 1 && error.column >= 1, "{error}");
+            let lines = bytes.split(|byte| *byte == b'\n').count();
+            assert!(error.line <= lines, "{error}: of {lines} lines");
+        }
+    }
+}
+
+/// An argument that has a grammar of its own: conditions, routes, fields, zones, places of agents.
+pub fn argument(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return;
+    };
+    if let Ok(gate) = text.parse::<Gate>() {
+        let answer = gate.judge(&Default::default());
+        assert!(answer.bound.is_finite(), "{text}");
+        assert!(answer.value.is_none() || !answer.words.is_empty());
+    }
+    let _ = text.parse::<Threshold>().map_err(|error| error.to_string());
+    let _ = FieldMap::new(text);
+    let _ = Zone::named(text);
+    let _ = launcher::parse(text);
+    if let Ok(rules) = Rules::new(text) {
+        for path in ["/", "/a/7", text] {
+            rules.route(path.as_bytes());
+            rules.is_check(path.as_bytes());
+            rules.agent(path.as_bytes());
+        }
+        rules.distinguish_numbers();
+    }
+}
