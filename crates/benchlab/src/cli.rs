@@ -8,10 +8,10 @@ use crate::verbs::serve::args::ServeArgs;
 pub use crate::verbs::watch::args::WatchArgs;
 use clap::builder::TypedValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use lab_document::{FORMATS, Format, format};
 use lab_load::IpFamily;
 use lab_many::launcher::{self, Launcher};
 use lab_model::{Stage, TargetKind};
-use lab_report::Format;
 use lab_stats::load::threshold::Threshold;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -689,7 +689,7 @@ pub struct ReportArgs {
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub without: Vec<String>,
     /// The form
-    #[arg(long, short, default_value = "terminal", value_parser = formats(&Format::ALL))]
+    #[arg(long, short, default_value = "terminal", value_parser = formats(&FORMATS))]
     pub format: Format,
     /// Where to: a file; a folder for svg, and for xml in one file per subject [default: standard
     /// output]
@@ -708,12 +708,12 @@ pub struct ReportArgs {
 
 /// The formats of a history: those of one file.
 const HISTORY_FORMATS: [Format; 6] = [
-    Format::Terminal,
-    Format::Markdown,
-    Format::Csv,
-    Format::Json,
-    Format::Xlsx,
-    Format::Html,
+    format::terminal::FORMAT,
+    format::markdown::FORMAT,
+    format::csv::FORMAT,
+    format::json::FORMAT,
+    format::xlsx::FORMAT,
+    format::html::FORMAT,
 ];
 
 /// `benchlab history`

@@ -5,9 +5,9 @@ use crate::exit::Exit;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use lab_bench::interrupt;
+use lab_document::{FORMATS, Format};
 use lab_many::AgentStart;
 use lab_many::launcher::{self, Launcher};
-use lab_report::Format;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,7 +42,7 @@ impl AgentLoss {
             launcher: launcher.clone(),
             lost_after: self.lost_after.unwrap_or(LOST_AFTER),
             stops: interrupt::requested,
-            tells: |line| eprintln!("benchlab: {}", lab_report::clean(line)),
+            tells: |line| eprintln!("benchlab: {}", lab_document::clean(line)),
         }
     }
 }
@@ -51,7 +51,7 @@ impl AgentLoss {
 #[derive(Args)]
 pub struct DisplayArgs {
     /// The form
-    #[arg(long, short, default_value = "terminal", value_parser = formats(&Format::ALL))]
+    #[arg(long, short, default_value = "terminal", value_parser = formats(&FORMATS))]
     pub format: Format,
     /// Where to: a file, or a folder for svg [default: standard output]
     #[arg(long, short, value_name = "PATH")]
@@ -77,8 +77,11 @@ pub enum Color {
 
 /// Parses the name of one of these formats.
 pub fn formats(allowed: &'static [Format]) -> impl TypedValueParser<Value = Format> {
-    PossibleValuesParser::new(allowed.iter().map(|f| f.name()))
-        .try_map(|name| name.parse::<Format>())
+    let names = PossibleValuesParser::new(allowed.iter().map(|format| format.name));
+    names.try_map(|name| {
+        let format = allowed.iter().find(|format| format.name == name);
+        format.copied().ok_or("unknown format")
+    })
 }
 
 /// Requests per second.

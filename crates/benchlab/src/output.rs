@@ -2,8 +2,8 @@
 //! Standard output, which may be a pipe that its reader closes.
 
 use crate::exit::Exit;
-use lab_report::clean;
-use lab_report::format::text::wrap;
+use lab_document::clean;
+use lab_document::format::text::wrap;
 use std::io::Write;
 
 /// Writes to standard output. A reader that closes the pipe early, such as `head`, is no error.

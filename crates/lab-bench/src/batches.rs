@@ -17,7 +17,7 @@ use crate::session::{BenchError, usable_cores};
 use crate::sqlite::Files;
 use crate::sys;
 use crate::target::TargetMaker;
-use crate::visit::OpenCase;
+use crate::visit::{LEAD_IN, OpenCase};
 use crate::workload::{Done, Opening, Turn, TurnResult, Workload};
 use crate::yardstick::Yardstick;
 use lab_model::{
@@ -32,9 +32,6 @@ use std::time::{Duration, Instant};
 
 /// Operations after which subjects are compared before anything is measured.
 const TRIAL: u64 = 3;
-
-/// The part of a batch that follows the waking and is not recorded.
-pub(crate) const LEAD_IN: u64 = 10;
 
 /// The part of its warm-up that a process needs when it has visited another point of the case.
 const WARM_UP_AGAIN: u32 = 4;

@@ -13,6 +13,9 @@ use crate::target::{TargetMaker, VisitTarget};
 use lab_model::{Check, Cores, Plan, PointId, SubjectId};
 use std::time::Duration;
 
+/// A tenth of a turn's operations follow the waking and are not recorded.
+pub const LEAD_IN: u64 = 10;
+
 /// A subject that has a case open.
 pub struct OpenCase {
     point: PointId,

@@ -2,10 +2,9 @@
 //! The baseline beside the pilot of another subject: both take turns as in a block, so that the level of the pilot is known
 //! as a multiple of the baseline's at the same speed of the machine.
 
-use crate::batches::LEAD_IN;
 use crate::fault::{Fault, SubjectResult};
 use crate::process::{BatchResult, SubjectProcess};
-use crate::visit::OpenCase;
+use crate::visit::{LEAD_IN, OpenCase};
 use lab_model::{Age, Batch, Pilot, Plan};
 use std::time::{Duration, Instant};
 

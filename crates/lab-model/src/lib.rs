@@ -9,6 +9,7 @@ mod counted;
 mod counts;
 pub mod host;
 mod ids;
+mod interval;
 pub mod load;
 pub mod metric;
 mod part;
@@ -29,6 +30,7 @@ pub use counted::{Counted, CountedFigure, Message};
 pub use counts::Counts;
 pub use host::{Disturbance, Host};
 pub use ids::{AgentId, PointId, SubjectId, SubjectPoint, TargetId};
+pub use interval::Interval;
 pub use load::{Arrivals, Load, PlannedRequest, Protocol, Stage};
 pub use metric::{
     Direction, Metric, RESPONSE_TIMES, SERVICE_TIMES, SIZES, Unit, distinct, grouped, trimmed,

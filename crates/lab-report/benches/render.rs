@@ -5,7 +5,8 @@
 #[path = "../tests/report/support/mod.rs"]
 mod support;
 
-use lab_report::{Document, Format, Report, Terminal, kind, render};
+use lab_document::{Document, FORMATS, Format, Terminal};
+use lab_report::{Report, kind};
 use std::time::{Duration, Instant};
 
 const ROUNDS: usize = 5;
@@ -15,12 +16,12 @@ fn main() {
     let samples: usize = run.blocks.iter().map(|b| b.samples.len()).sum();
     println!("{samples} samples; least and most of {ROUNDS} rounds");
     let document = kind::document(&Report::new(&run, "runs/some.lab"));
-    for format in Format::ALL {
+    for format in FORMATS {
         let mut times: Vec<Duration> = (0..ROUNDS).map(|_| time(format, &document)).collect();
         times.sort();
         println!(
             "{:10} {:8.2?} {:8.2?}",
-            format.name(),
+            format.name,
             times[0],
             times[ROUNDS - 1]
         );
@@ -29,7 +30,9 @@ fn main() {
 
 fn time(format: Format, document: &Document) -> Duration {
     let begin = Instant::now();
-    let rendered = render(format, document, Terminal::default()).expect("a report");
+    let rendered = format
+        .render(document, Terminal::default())
+        .expect("a report");
     let time = begin.elapsed();
     drop(rendered);
     time

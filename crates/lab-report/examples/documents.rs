@@ -5,8 +5,9 @@
 #[path = "../tests/report/support/mod.rs"]
 mod support;
 
+use lab_document::{Document, FORMATS, Format, Rendered, Terminal};
 use lab_model::Run;
-use lab_report::{Document, Format, Rendered, Report, Terminal, kind, render};
+use lab_report::{Report, kind};
 use std::path::Path;
 use std::{env, fs};
 
@@ -18,7 +19,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let folder = Path::new(&folder).join(name);
         fs::create_dir_all(&folder)?;
         let document = kind::document(&Report::new(&run, &format!("runs/{}", run.name)));
-        for format in Format::ALL {
+        for format in FORMATS {
             write(&folder, format, &document)?;
         }
     }
@@ -45,8 +46,8 @@ fn write(
     format: Format,
     document: &Document,
 ) -> Result<(), Box<dyn std::error::Error>> {
-    let path = folder.join(format!("report.{}", format.extension()));
-    match render(format, document, Terminal::default())? {
+    let path = folder.join(format!("report.{}", format.extension));
+    match format.render(document, Terminal::default())? {
         Rendered::Text(text) => fs::write(path, text)?,
         Rendered::Bytes(bytes) => fs::write(path, bytes)?,
         Rendered::Files(files) => {

@@ -1,44 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What estimates, verdicts and fits consist of.
 
-use lab_model::{Metric, PointId, SubjectId};
+use lab_model::{Interval, Metric, PointId, SubjectId};
 use serde::Serialize;
-
-/// An estimate with its interval. `low <= estimate <= high`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Interval {
-    /// The point estimate.
-    pub estimate: f64,
-    /// Lower bound.
-    pub low: f64,
-    /// Upper bound.
-    pub high: f64,
-    /// The confidence that the interval really has, 0 to 1: with few blocks it can be below what
-    /// was asked for, down to 0, which is no interval at all. Where several intervals hold
-    /// together, the confidence that all of them do.
-    pub level: f64,
-}
-
-impl Interval {
-    /// A value without an interval: one block says nothing of scatter.
-    pub(crate) fn alone(value: f64) -> Interval {
-        Interval {
-            estimate: value,
-            low: value,
-            high: value,
-            level: 0.0,
-        }
-    }
-
-    /// The level of what may err with a chance of `alpha`; a file that was tampered with can have any.
-    pub(crate) fn level_of(alpha: f64) -> f64 {
-        if (0.0..=1.0).contains(&alpha) {
-            1.0 - alpha
-        } else {
-            0.0
-        }
-    }
-}
 
 /// What the data supports. Nothing but `Inconclusive` is said unless the interval has the level
 /// that was asked for.

@@ -2,8 +2,8 @@
 //! Intervals of derived values: whole blocks drawn again with replacement. The draws come from a
 //! seed, so the same run always has the same intervals.
 
-use crate::analysis::Interval;
 use crate::normal;
+use lab_model::Interval;
 
 /// The least number of draws.
 const LEAST_DRAWS: usize = 2000;

@@ -2,10 +2,10 @@
 //! How a quantity changed from one run to another that was not interleaved with it, from the
 //! logarithms that the blocks of each yielded.
 
-use crate::analysis::Interval;
 use crate::outlook::Certainty;
 use crate::rank_sum;
 use crate::ratio::{Level, Ratio, exponentiate, merged, ratio};
+use lab_model::Interval;
 
 /// The ratio of what `second` is the logarithms of to what `first` is: the two-sample
 /// Hodges-Lehmann estimate, after merging blocks that depend on each other. `None` if a run has no

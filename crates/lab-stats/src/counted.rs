@@ -2,7 +2,7 @@
 //! Very many values that are counted and never listed (means or differences of all pairs), and the
 //! estimate, interval and p-value that the ranks among them give.
 
-use crate::analysis::Interval;
+use lab_model::Interval;
 
 /// What ranks say about the centre of some values, or about the shift between two lots of values.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -5,8 +5,8 @@
 //! Source: moderated t (Smyth, *Linear models and empirical Bayes methods for assessing differential expression*,
 //! Statistical Applications in Genetics and Molecular Biology 3, 2004).
 
-use crate::analysis::Interval;
 use crate::normal;
+use lab_model::Interval;
 
 /// What all comparisons of a run say together of how blocks scatter.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Blocks that several hosts measured: the ratio on each, and whether hosts differ by more than chance.
 
-use crate::analysis::Interval;
 use crate::few_blocks::{self, Prior};
 use crate::load::visits::Visits;
 use crate::random_effect::{self, GroupEffects};
 use crate::spending;
 use crate::table::{BatchTable, sound_plan};
-use lab_model::{Agent, Block, Metric, Plan, PointId, Run, SubjectId, TargetId};
+use lab_model::{Agent, Block, Interval, Metric, Plan, PointId, Run, SubjectId, TargetId};
 use std::iter::zip;
 
 /// A host, and what it measured.

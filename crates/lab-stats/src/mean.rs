@@ -2,9 +2,9 @@
 //! Ratios of means over blocks, pauses and all: a pause that one block in ten has counts in full, and widens the
 //! interval towards its side.
 
-use crate::analysis::Interval;
 use crate::bootstrap::{self, SplitMix64};
 use crate::normal;
+use lab_model::Interval;
 use std::iter::Sum;
 
 /// With fewer blocks there is no interval: a pause in one block of 20 is in none of so many in 1.7 % of runs.

@@ -2,8 +2,8 @@
 //! Robust location of a few values: interquartile mean, median, and the median's exact interval.
 //! All functions skip values that are not finite.
 
-use crate::analysis::Interval;
 use crate::normal;
+use lab_model::Interval;
 
 /// Above this number of values the binomial distribution is replaced by the normal one.
 const MOST_EXACT: usize = 1000;

@@ -5,10 +5,10 @@
 //! *Assurance in clinical trial design*, Pharmaceutical Statistics 4, 2005). The new run has an interval of its own: by
 //! the method, the alpha and the family that it will have with so many blocks.
 
-use crate::analysis::Interval;
 use crate::chi_square;
 use crate::family;
 use crate::normal;
+use lab_model::Interval;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::Range;

@@ -4,7 +4,6 @@
 //! Runs are simulated with normal scatter and judged by the run's own flips, with the alpha that its looks leave and
 //! with as many comparisons as it makes. What these have in common is the pilot's, as far as its blocks can tell.
 
-use crate::analysis::Interval;
 use crate::chi_square;
 use crate::few_blocks::Prior;
 use crate::results::compare::ComparisonSource;
@@ -12,7 +11,7 @@ use crate::results::judge::Basis;
 use crate::results::{batches, calls};
 use crate::simulated::Simulated;
 use crate::table::{BatchTable, sound_plan};
-use lab_model::{Metric, Plan, Run, TargetKind, parts};
+use lab_model::{Interval, Metric, Plan, Run, TargetKind, parts};
 
 /// The true differences that a forecast is made for, as parts of 1.
 pub const DIFFERENCES: [f64; 4] = [0.01, 0.02, 0.05, 0.1];

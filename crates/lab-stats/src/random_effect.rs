@@ -6,8 +6,8 @@
 //! for values that scatter normally and alike. R. Burdick & F. Graybill, *Confidence Intervals on Variance Components*,
 //! 1992, sections 4.3 and 4.6.
 
-use crate::analysis::Interval;
 use crate::beta::incomplete_beta;
+use lab_model::Interval;
 
 /// Steps by which a root is enclosed: to a 2^60th of where it is looked for.
 const BISECTION_STEPS: usize = 60;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The log ratios of a run's blocks -> a ratio of times with its simultaneous interval.
 
-use crate::analysis::Interval;
 use crate::dependence::{self, Merged};
 use crate::few_blocks::{self, Prior};
 use crate::outlook::Certainty;
 use crate::{family, signed_rank};
+use lab_model::Interval;
 
 /// The level that intervals are to have.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -28,9 +28,9 @@ pub use ages::{AgeState, FIRST, ServerAge, sentence as age_sentence};
 pub use observed::{Observation, observed, readings};
 pub use of_run::results;
 
-use crate::analysis::{Fit, Interval, Refusal, ScalingLaw, Verdict};
+use crate::analysis::{Fit, Refusal, ScalingLaw, Verdict};
 use crate::outlook::Open;
-use lab_model::{ErrorKind, Metric, PointId, SubjectId, TargetId, WarmUp};
+use lab_model::{ErrorKind, Interval, Metric, PointId, SubjectId, TargetId, WarmUp};
 use serde::Serialize;
 
 /// Everything that a run's samples say. What a kind of run does not have is absent.

@@ -12,12 +12,12 @@
 //! intervals for location*, Biometrika 66 (1979), with the scale of Rosenbaum, *Sensitivity analysis for
 //! M-estimates*, Biometrics 63 (2007).
 
-use crate::analysis::Interval;
 use crate::bootstrap::SplitMix64;
 use crate::few_blocks::{self, Prior};
 use crate::outlook::Certainty;
 use crate::ratio::Ratio;
 use crate::{dependence, family, normal, order, signed_rank};
+use lab_model::Interval;
 use std::collections::HashMap;
 
 /// A value counts for at most so many times the median distance from the centre (Rosenbaum 2007).

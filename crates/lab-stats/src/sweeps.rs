@@ -2,10 +2,10 @@
 //! What a sweep says about each subject: the fixed cost of an operation and the marginal cost of
 //! one more of what is swept, fitted through the levels of its points.
 
-use crate::analysis::{Fit, Interval};
+use crate::analysis::Fit;
 use crate::table::{BatchFigures, BatchTable};
 use crate::{bootstrap, fit, order, refusals};
-use lab_model::{Cores, Metric, Plan, PointId, Run, SubjectId};
+use lab_model::{Cores, Interval, Metric, Plan, PointId, Run, SubjectId};
 
 /// One fit for each subject, case with a sweep and choice of factors that has two points or more;
 /// none for a subject that shows an overhead, which takes no parameter, and none where several

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! From a ratio's interval to what may be said about it.
 
-use crate::analysis::{Interval, Verdict};
+use crate::analysis::Verdict;
 use crate::outlook::{Open, Outlook, logarithm};
 use crate::ratio::Ratio;
+use lab_model::Interval;
 use std::ops::Range;
 
 /// What a ratio supports within a margin; of one that is not decided, the blocks that would decide it by `outlook`.

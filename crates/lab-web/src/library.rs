@@ -2,8 +2,9 @@
 //! The runs in a folder: found by their names and read one at a time, with a cache of what was made of them.
 
 use crate::problem::Problem;
+use lab_document::{Document, clean};
 use lab_model::Run;
-use lab_report::{BetweenReport, Document, Report, RunSummary, clean, kind};
+use lab_report::{BetweenReport, Report, RunSummary, kind};
 use lab_stats::between::{Recorded, between};
 use lab_store::{Heading, RunProgress, StoreError};
 use std::collections::HashMap;
@@ -59,7 +60,7 @@ pub struct RunLine {
     /// The first sentence of its answer.
     pub answer: String,
     /// What that means.
-    pub tone: lab_report::document::Tone,
+    pub tone: lab_document::Tone,
     /// How many warnings there are.
     pub warnings: usize,
 }
@@ -285,7 +286,7 @@ impl RunLine {
                     .or_else(|| answer.undecided.clone())
                     .unwrap_or_else(none),
             ),
-            tone: first.map_or(lab_report::document::Tone::Undecided, |f| f.tone),
+            tone: first.map_or(lab_document::Tone::Undecided, |f| f.tone),
             warnings: document.warnings().len(),
         }
     }

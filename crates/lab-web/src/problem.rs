@@ -70,7 +70,7 @@ impl IntoResponse for Problem {
         let content = html! {
             header { h1 { (title) } }
             main {
-                p role="alert" { (lab_report::clean(&self.reason)) "." }
+                p role="alert" { (lab_document::clean(&self.reason)) "." }
                 p { a href="/" { "All runs" } }
             }
         };

@@ -14,10 +14,10 @@ use lab_bench::{
     CommandExplainer, Explainer, Fault, ServerExplainer, SubjectResult, allowed_cores,
     generator_threads, in_path, install, interrupt, tracer, unix_seconds,
 };
+use lab_document::{Document, format};
 use lab_model::{Counted, Measure, Plan, PointId, Run, SubjectId};
 use lab_plan::{Experiment, Extent, Project, Selection, Toolchain};
 use lab_report::kind::explain::{ExplainReport, document};
-use lab_report::{Document, Format};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -51,7 +51,7 @@ pub fn after_run(cli: &Cli, path: &Path, args: &RunArgs) -> Result<(), Exit> {
             service_set: args.service_set.clone(),
             install: args.install,
             display: DisplayArgs {
-                format: Format::Terminal,
+                format: format::terminal::FORMAT,
                 output: None,
                 full: false,
                 color: Color::Auto,

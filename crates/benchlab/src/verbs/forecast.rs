@@ -6,8 +6,9 @@ use crate::exit::{self, Exit};
 use crate::measuring;
 use crate::verbs::report::{print, render, terminal};
 use lab_bench::unix_seconds;
+use lab_document::{Terminal, format};
 use lab_model::{Measure, Plan};
-use lab_report::{Format, Terminal, kind};
+use lab_report::kind;
 use lab_store::RunWriter;
 use std::process::ExitCode;
 
@@ -43,6 +44,9 @@ pub fn forecast(
         full: true,
         ..terminal(Color::Auto)
     };
-    print(render(&document, Format::Terminal, all)?, Format::Terminal)?;
+    print(
+        render(&document, format::terminal::FORMAT, all)?,
+        format::terminal::FORMAT,
+    )?;
     Ok(ExitCode::SUCCESS)
 }

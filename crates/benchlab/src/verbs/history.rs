@@ -6,9 +6,10 @@ use crate::exit::Exit;
 use crate::output::say;
 use crate::verbs::report::{print, render, table, terminal};
 use crate::verbs::{run_files, runs_folder};
+use lab_document::{Terminal, clean, format};
 use lab_plan::nearest;
 use lab_report::kind::history;
-use lab_report::{Format, NamedRuns, RunSummary, Terminal, clean};
+use lab_report::{NamedRuns, RunSummary};
 use lab_store::{Heading, StoreError};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -44,7 +45,7 @@ pub fn history(cli: &Cli, args: &HistoryArgs) -> Result<ExitCode, Exit> {
         None => {
             let folder = folder.display().to_string();
             let names: Vec<NamedRuns> = files_by_name.iter().map(named_runs).collect();
-            if args.format == Format::Terminal {
+            if args.format == format::terminal::FORMAT {
                 return list(&folder, names, args.full);
             }
             history::names(&folder, &names)

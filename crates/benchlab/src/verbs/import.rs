@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use crate::output::say;
 use crate::verbs::runs_folder;
 use lab_bench::unix_seconds;
-use lab_report::{ImportLimits, import_xml};
+use lab_document::{ImportLimits, import_xml};
 use lab_store::RunWriter;
 use std::io::Read;
 use std::process::ExitCode;

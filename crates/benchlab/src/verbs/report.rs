@@ -4,10 +4,11 @@
 use crate::cli::{Color, DisplayArgs, ReportArgs};
 use crate::exit::Exit;
 use crate::output::to_stdout;
-use lab_report::document::Section;
-use lab_report::format::terminal::section as terminal_section;
-use lab_report::format::xml;
-use lab_report::{Document, Format, Rendered, Report, Terminal, kind};
+use lab_document::Section;
+use lab_document::format::terminal::section as terminal_section;
+use lab_document::format::xml;
+use lab_document::{Document, Format, Rendered, Terminal, format};
+use lab_report::{Report, kind};
 use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
@@ -38,7 +39,7 @@ pub fn report(args: &ReportArgs) -> Result<ExitCode, Exit> {
         let document = kind::document(report);
         match &args.output {
             // One file per subject is what earlier tools read.
-            Some(path) if args.format == Format::Xml && path.is_dir() => {
+            Some(path) if args.format == format::xml::FORMAT && path.is_dir() => {
                 Ok(Rendered::Files(xml::per_subject(&document)))
             }
             _ => render(&document, args.format, terminal),
@@ -79,7 +80,10 @@ pub fn answer_so_far(path: &Path) -> Result<(), Exit> {
 /// Writes the HTML page beside a run file, and prints the answer on standard output.
 pub fn show(document: &Document, path: &Path) -> Result<(), Exit> {
     let page = path.with_extension("html");
-    write(render(document, Format::Html, Terminal::default())?, &page)?;
+    write(
+        render(document, format::html::FORMAT, Terminal::default())?,
+        &page,
+    )?;
     print_answer(document)?;
     eprintln!("benchlab: the report is in {}", page.display());
     Ok(())
@@ -87,7 +91,7 @@ pub fn show(document: &Document, path: &Path) -> Result<(), Exit> {
 
 /// The answer on standard output.
 fn print_answer(document: &Document) -> Result<(), Exit> {
-    match render(document, Format::Terminal, terminal(Color::Auto))? {
+    match render(document, format::terminal::FORMAT, terminal(Color::Auto))? {
         Rendered::Text(text) => to_stdout(text.as_bytes()),
         _ => unreachable!("the terminal's form is one text"),
     }
@@ -126,7 +130,7 @@ fn with_report_without<T>(
 
 /// A document in a format.
 pub fn render(document: &Document, format: Format, terminal: Terminal) -> Result<Rendered, Exit> {
-    lab_report::render(format, document, terminal).map_err(Exit::failed)
+    format.render(document, terminal).map_err(Exit::failed)
 }
 
 /// Writes exports.
@@ -169,7 +173,7 @@ pub fn print(rendered: Rendered, format: Format) -> Result<(), Exit> {
         Rendered::Text(text) => to_stdout(text.as_bytes()),
         Rendered::Bytes(_) if std::io::stdout().is_terminal() => Err(Exit::wrong(format!(
             "--format {} is not for a terminal: name a file with --output",
-            format.name()
+            format.name
         ))),
         Rendered::Bytes(bytes) => to_stdout(&bytes),
         Rendered::Files(_) => Err(Exit::wrong(

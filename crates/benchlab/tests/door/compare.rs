@@ -639,7 +639,7 @@ fn wrong_commands_are_refused_before_anything_is_run() {
         (&["true", "--input", "."], "--input .: it is not a file"),
         (
             &["true", "--export", "x.pdf"],
-            "--export x.pdf: a name is wanted that ends with .txt",
+            "--export x.pdf: expected a name that ends with .txt",
         ),
         (
             &["true", "--export", "x.svg"],

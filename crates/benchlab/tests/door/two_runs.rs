@@ -43,6 +43,8 @@ fn what_changed_is_told_with_its_reservations_and_exported() {
         &second,
         "UPDATE sample SET wall_ns = 100 * (SELECT max(wall_ns) FROM sample) WHERE subject = 1",
     );
+    // Its pilot would show that such turns are not at its steady level.
+    change(&second, "DELETE FROM pilot_batch WHERE subject = 1");
     let before = [&first, &second].map(|file| fs::read(file).unwrap());
     let plots = project.join("plots");
     let exports = ["md", "csv", "json", "html", "xlsx", "txt", "xml"];

@@ -4,10 +4,12 @@
 
 use crate::fake::{File, Journal, plan, stolen};
 use lab_bench::{BlockContext, Done, Fault, Turn, TurnRecord, TurnResult, Workload};
-use lab_model::{BlockState, Direction, Ending, Metric, PointId, Reading, Run, SubjectId, Unit};
-use lab_report::document::{Answer, Column, Document, Finding, Quantity, Row, Section, Table};
-use lab_report::{Format, Rendered, Terminal, render};
-use lab_stats::analysis::{Interval, Verdict};
+use lab_document::{Answer, Column, Document, FORMATS, Finding, Quantity, Row, Section, Table};
+use lab_document::{Rendered, Terminal};
+use lab_model::{
+    BlockState, Direction, Ending, Interval, Metric, PointId, Reading, Run, SubjectId, Unit,
+};
+use lab_stats::analysis::Verdict;
 use lab_stats::results::{Comparison, Results, Value, observed, readings};
 
 /// Counts the cache misses of an operation.
@@ -161,8 +163,8 @@ fn it_has_verdicts_and_every_format() {
         assert!(matches!(comparison.verdict, Some(Verdict::Slower)));
     }
     let document = document(&run, &results);
-    for format in Format::ALL {
-        let rendered = render(format, &document, Terminal::default()).unwrap();
+    for format in FORMATS {
+        let rendered = format.render(&document, Terminal::default()).unwrap();
         let is_complete = match &rendered {
             Rendered::Text(text) => text.contains("200.5") || text.contains("2.00 times"),
             Rendered::Bytes(bytes) => bytes.starts_with(b"PK"),

@@ -3,7 +3,7 @@
 
 use super::scope::Scope;
 use super::{cell, say};
-use crate::document::{Cell, Column, Quantity, Section, Table, Tone};
+use lab_document::{Cell, Column, Quantity, Section, Table, Tone};
 use lab_model::{Agent, Host, Load, Metric, PointId, Run, Unit};
 use lab_stats::load::agents::{AgentResult, AgentTrouble, agents, unaccounted};
 

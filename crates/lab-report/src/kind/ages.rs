@@ -3,12 +3,12 @@
 
 use super::say::count;
 use super::scope::Scope;
-use crate::chart::file_name;
-use crate::document::{
+use lab_document::chart::file_name;
+use lab_document::format::quantity::integer;
+use lab_document::{
     Axis, Band, Cell, Chart, Column, Drawing, Line, Lines, Quantity, Scale, Section, Stroke, Table,
     Tone,
 };
-use crate::format::quantity::integer;
 use lab_model::{Pilot, Unit};
 use lab_stats::results::{AgeState, ServerAge};
 

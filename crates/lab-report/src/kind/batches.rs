@@ -8,9 +8,8 @@ use super::{
     DocumentParts, calls, charts, commands, costs, findings, hosts, links, scaling, sentence,
     side_by_side, split, table, timeline,
 };
-use crate::document::{Finding, Section, Tone};
-use lab_model::{Block, Cores, Metric, PointId, Unit};
-use lab_stats::analysis::Interval;
+use lab_document::{Finding, Section, Tone};
+use lab_model::{Block, Cores, Interval, Metric, PointId, Unit};
 use lab_stats::results::Over;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -4,7 +4,7 @@
 use super::cell::NONE;
 use super::scope::Scope;
 use super::{say, table};
-use crate::document::{Cell, Quantity, Section, Table, Tone};
+use lab_document::{Cell, Quantity, Section, Table, Tone};
 use lab_model::{SubjectId, Unit};
 use lab_stats::results::{Bias, BiasKind};
 

@@ -6,9 +6,8 @@ use super::measured::{SubjectScope, over_run};
 use super::say::{self, list};
 use super::scope::Scope;
 use super::{charts, table};
-use crate::document::{Chart, Finding, Section};
-use lab_model::{Check, FAULT, Injection, Metric, PointId, SubjectId, Unit};
-use lab_stats::analysis::Interval;
+use lab_document::{Chart, Finding, Section};
+use lab_model::{Check, FAULT, Injection, Interval, Metric, PointId, SubjectId, Unit};
 use lab_stats::results::{Over, Value};
 use std::cmp::Ordering;
 

@@ -4,9 +4,9 @@
 use super::measured::SubjectScope;
 use super::say;
 use super::scope::Scope;
-use crate::document::{Cell, Quantity, Tone};
-use lab_model::{Metric, RESPONSE_TIMES, SERVICE_TIMES, Unit};
-use lab_stats::analysis::{Interval, Verdict};
+use lab_document::{Cell, Quantity, Tone};
+use lab_model::{Interval, Metric, RESPONSE_TIMES, SERVICE_TIMES, Unit};
+use lab_stats::analysis::Verdict;
 
 /// What has no figure because a subject cannot do it.
 pub const UNABLE: &str = "—";

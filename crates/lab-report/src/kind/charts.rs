@@ -7,8 +7,8 @@ use super::say;
 use super::scope::{PointGroup, Scope};
 use super::standings::{Standing, Standings};
 use super::table::costed;
-use crate::chart::file_name;
-use crate::document::{
+use lab_document::chart::file_name;
+use lab_document::{
     Axis, Band, BarRow, Bars, Chart, Drawing, Forest, ForestGroup, ForestRow, Line, Lines,
     Quantity, Scale, Stroke, Tone,
 };

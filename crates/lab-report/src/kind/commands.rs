@@ -4,8 +4,8 @@
 use super::say::{self, count};
 use super::scope::{PointGroup, Scope};
 use super::{DocumentParts, charts, costs, findings, sentence, table};
-use crate::chart::file_name;
-use crate::document::{
+use lab_document::chart::file_name;
+use lab_document::{
     Axis, Cell, Chart, Distribution, DistributionLine, Drawing, Finding, Scale, Section, Table,
 };
 use lab_model::{Command, Commands, Cores, Metric, Plan, PointId, Subject, SubjectId, Unit};

@@ -6,7 +6,7 @@ use super::measured::Measured;
 use super::say;
 use super::scope::Scope;
 use super::table;
-use crate::document::{Cell, Column, Item, Quantity, Section, Table, Tone};
+use lab_document::{Cell, Column, Item, Quantity, Section, Table, Tone};
 use lab_model::{Metric, Pilot, Setting, SubjectId, Unit, WarmUp, Work};
 use std::collections::BTreeSet;
 

@@ -6,7 +6,7 @@ use super::measured::Measured;
 use super::say;
 use super::scope::{PointGroup, Scope};
 use super::table;
-use crate::document::{Cell, Column, Quantity, Section, Table, Tone};
+use lab_document::{Cell, Column, Quantity, Section, Table, Tone};
 use lab_model::{Cores, PointId, Unit};
 use lab_stats::analysis::Fit;
 use lab_stats::results::Effect;

@@ -2,10 +2,10 @@
 //! Why one subject is faster than another: what an operation of each costs in events that are counted.
 
 use super::say;
-use crate::document::{
+use lab_document::format::quantity;
+use lab_document::{
     Answer, Cell, Column, Document, Finding, Item, Precision, Quantity, Row, Section, Table, Tone,
 };
-use crate::format::quantity;
 use lab_model::{Counted, CountedFigure, Message, Metric, Plan, PointId, SubjectId, Unit, trimmed};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -7,7 +7,7 @@ use super::scope::Scope;
 use super::sentence::{self, order, wording};
 use super::standings::Standings;
 use super::{cell, table, trouble};
-use crate::document::{Answer, Chart, Finding, Tone};
+use lab_document::{Answer, Chart, Finding, Tone};
 use lab_model::{Failure, Metric, PointId, SubjectId, Work};
 use lab_stats::analysis::{RefusalKind, Verdict};
 use lab_stats::deciding::{Deciding, deciding};

@@ -2,8 +2,8 @@
 //! What a run would take, from a short pilot.
 
 use super::say::{self, count};
-use crate::document::{Answer, Cell, Column, Document, Finding, Section, Table};
-use crate::format::quantity;
+use lab_document::format::quantity;
+use lab_document::{Answer, Cell, Column, Document, Finding, Section, Table};
 use lab_model::{Metric, Plan, Unit};
 use lab_stats::power::{Blocks, DIFFERENCES, Forecast, LEVEL, POWERS, PlannedComparison};
 

@@ -4,9 +4,8 @@
 use super::agents::{fact, machine, name, one_machine, unfit};
 use super::measured::Measured;
 use super::say;
-use crate::document::{Cell, Column, Quantity, Section, Table, Tone};
-use lab_model::Unit;
-use lab_stats::analysis::Interval;
+use lab_document::{Cell, Column, Quantity, Section, Table, Tone};
+use lab_model::{Interval, Unit};
 use lab_stats::hosts::{HostEffect, HostKind, MeasuringHost, effects, hosts, kinds};
 
 /// A standard deviation of ratios between hosts above which nothing is said.

@@ -3,7 +3,7 @@
 
 use super::{cell, method, rows, say, table};
 use crate::Report;
-use crate::document::{Answer, Column, Document, Quantity, Section, Table};
+use lab_document::{Answer, Column, Document, Quantity, Section, Table};
 use lab_model::{Imported, Run, Unit};
 
 /// The document of a file that holds nothing else.

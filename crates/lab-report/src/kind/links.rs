@@ -3,7 +3,7 @@
 
 use super::scope::{PointGroup, Scope};
 use super::{charts, say};
-use crate::document::{Chart, Finding};
+use lab_document::{Chart, Finding};
 use lab_model::{Cores, LINK, Metric, TargetKind, Unit};
 use lab_stats::analysis::Fit;
 

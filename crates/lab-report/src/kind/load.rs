@@ -5,8 +5,8 @@ use super::measured::SubjectScope;
 use super::say::{self, count};
 use super::scope::Scope;
 use super::{DocumentParts, agents, charts, findings, load_sent, scaling, shift, slices, table};
-use crate::document::{Cell, Chart, Finding, Quantity, Section, Table, Tone};
-use crate::format::quantity;
+use lab_document::format::quantity;
+use lab_document::{Cell, Chart, Finding, Quantity, Section, Table, Tone};
 use lab_model::{
     Arrivals, Cores, ErrorKind, Load, Metric, RESPONSE_TIMES, SERVICE_TIMES, SubjectId, Unit,
     add_statuses,

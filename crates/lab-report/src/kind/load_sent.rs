@@ -4,7 +4,7 @@
 use super::agents;
 use super::say::{self, count, list};
 use super::scope::Scope;
-use crate::document::{Column, Item, Quantity, Section, Table};
+use lab_document::{Column, Item, Quantity, Section, Table};
 use lab_model::{
     Arrivals, Content, Example, Load, Metric, PlannedRequest, PointId, Protocol, Serving, Stage,
     Unit,

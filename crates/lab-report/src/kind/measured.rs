@@ -2,11 +2,11 @@
 //! A run with its results, as all builders of documents look at it.
 
 use crate::Report;
-use crate::document::Quantity;
 use crate::words::Words;
-use lab_model::{Failure, Metric, Plan, PointId, Run, SubjectId, TargetId};
-use lab_stats::analysis::{Interval, Refusal};
-use lab_stats::results::{Cell, Comparison, Key, Results};
+use lab_document::Quantity;
+use lab_model::{Failure, Interval, Metric, Plan, PointId, Run, SubjectId, TargetId};
+use lab_stats::analysis::Refusal;
+use lab_stats::results::{Cell, Comparison, Key, Results, Value};
 use std::collections::HashMap;
 
 /// A subject at a point; without one, over the whole run.
@@ -74,7 +74,7 @@ impl<'a> Measured<'a> {
     /// A figure with its unit.
     pub fn quantity(&self, place: SubjectScope, metric: &Metric) -> Option<Quantity> {
         let cell = self.cell(place, metric)?;
-        Some(Quantity::of(&cell.value, cell.key.metric.unit.clone()))
+        Some(figure(cell))
     }
 
     /// A figure, if it was estimated.
@@ -159,4 +159,13 @@ fn by_place<T>(figures: &[T], key: fn(&T) -> &Key) -> HashMap<SubjectScope, Vec<
         places.entry((*subject, *point)).or_default().push(figure);
     }
     places
+}
+
+/// A cell's figure with its unit, and its interval if it was estimated.
+pub fn figure(cell: &Cell) -> Quantity {
+    let unit = cell.key.metric.unit.clone();
+    match &cell.value {
+        Value::Estimate(interval) => Quantity::estimate(interval, unit),
+        Value::Reading(value) => Quantity::exact(*value, unit),
+    }
 }

@@ -3,7 +3,7 @@
 
 use super::measured::Measured;
 use super::say::{self, count};
-use crate::document::{Document, Finding, Item, Section, Tone};
+use lab_document::{Document, Finding, Item, Section, Tone};
 use lab_model::{Ending, Run};
 
 /// A document with what all have: title, question, date, where its samples are.

@@ -43,8 +43,8 @@ mod timeline;
 mod trouble;
 pub mod watch;
 
-use crate::document::{Chart, Document, Finding, Section};
 use crate::{BetweenReport, Report};
+use lab_document::{Chart, Document, Finding, Section};
 use lab_model::Work;
 use lab_stats::between::ChangedTimes;
 use measured::Measured;

@@ -3,9 +3,8 @@
 
 use super::cell;
 use super::scope::Scope;
-use crate::document::{Cell, Column, Quantity, Table};
-use lab_model::{PointId, Unit};
-use lab_stats::analysis::Interval;
+use lab_document::{Cell, Column, Quantity, Table};
+use lab_model::{Interval, PointId, Unit};
 use lab_stats::between::ChangedTimes;
 use lab_stats::load::percentiles::{PARTS, Percentiles, SPREAD};
 

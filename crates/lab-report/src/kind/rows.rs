@@ -4,7 +4,7 @@
 use super::cell;
 use super::costs::FactorValues;
 use super::measured::{Measured, SubjectScope};
-use crate::document::{Quantity, Row};
+use lab_document::{Quantity, Row};
 use lab_model::{Direction, Imported, Metric, PointId, Run, SubjectId, Unit};
 use lab_stats::analysis::Verdict;
 use lab_stats::results::{Cell, Comparison, Control, Effect, Overall};
@@ -36,7 +36,7 @@ fn figure(measured: &Measured, cell: &Cell) -> Row {
     let metric = &cell.key.metric;
     let place = (cell.key.subject, cell.key.point);
     let mut row = row(measured, place, metric.clone());
-    row.value = Some(Quantity::of(&cell.value, metric.unit.clone()));
+    row.value = Some(super::measured::figure(cell));
     row.blocks = Some(cell.blocks);
     if let Some(comparison) = measured.comparison(place, metric) {
         compare(&mut row, comparison);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Numbers and names in sentences: the only place where a document's texts meet the formatting of numbers.
 
-use crate::document::Quantity;
-use crate::format::quantity;
-use lab_model::Unit;
+use lab_document::Quantity;
+use lab_document::format::quantity;
 pub use lab_model::distinct;
-use lab_stats::analysis::Interval;
+use lab_model::{Interval, Unit};
 
 /// A figure with its interval behind what it is of: `0.63`, `(0.61 to 0.66)`.
 pub struct IntervalText {

@@ -3,11 +3,11 @@
 
 use super::scope::{PointGroup, Scope};
 use super::{cell, charts, say, sentence, table};
-use crate::document::{
+use lab_document::{
     Axis, Band, Cell, Chart, Column, Item, Line, Quantity, Scale, Section, Stroke, Table, Tone,
 };
-use lab_model::{Metric, PointId, SubjectId, Unit, Work};
-use lab_stats::analysis::{Interval, ScalingLaw};
+use lab_model::{Interval, Metric, PointId, SubjectId, Unit, Work};
+use lab_stats::analysis::ScalingLaw;
 use lab_stats::results::{Over, Scaling};
 use lab_stats::usl;
 

@@ -3,7 +3,7 @@
 
 use super::measured::{Measured, SubjectScope};
 use super::say;
-use crate::document::Quantity;
+use lab_document::Quantity;
 use lab_model::{Case, Cores, Metric, PointId, SubjectId, TargetId, TargetKind};
 use lab_stats::results::{Over, Ranking};
 use std::ops::Deref;

@@ -4,8 +4,8 @@
 use super::say::{self, list, times};
 use super::scope::Scope;
 use super::standings::{Standing, Standings};
-use lab_model::{Metric, PointId, SubjectId, Unit};
-use lab_stats::analysis::{Interval, Verdict};
+use lab_model::{Interval, Metric, PointId, SubjectId, Unit};
+use lab_stats::analysis::Verdict;
 use lab_stats::results::Comparison;
 
 /// The words that sentences about a metric use.

@@ -9,8 +9,8 @@ use super::{
     DocumentParts, ages, cell, charts, costs, findings, hosts, load, load_sent, percentiles,
     scaling, shift, slices, table,
 };
-use crate::chart::file_name;
-use crate::document::{Chart, Finding, Quantity, Section, Table, Tone};
+use lab_document::chart::file_name;
+use lab_document::{Chart, Finding, Quantity, Section, Table, Tone};
 use lab_model::{Cores, Metric, PointId, RESPONSE_TIMES, Servers, SubjectId, Unit};
 use lab_stats::load::peaks::{Peak, Peaks};
 use lab_stats::results::Over;

@@ -2,7 +2,7 @@
 //! How distributions of response times differ: the ratio at each percentile.
 
 use super::scope::Scope;
-use crate::document::{Axis, Band, Chart, Drawing, Line, Lines, Quantity, Scale, Stroke};
+use lab_document::{Axis, Band, Chart, Drawing, Line, Lines, Quantity, Scale, Stroke};
 use lab_model::{PointId, Unit};
 use lab_stats::results::Shift;
 

@@ -4,10 +4,9 @@
 use super::cell::{self, NONE};
 use super::scope::{PointGroup, Scope};
 use super::{charts, say, table};
-use crate::document::{Chart, Finding, ForestRow, Quantity, Section, Table};
-use crate::format::quantity;
-use lab_model::{Cores, Direction, Metric, PointId, SubjectId, Unit};
-use lab_stats::analysis::Interval;
+use lab_document::format::quantity;
+use lab_document::{Chart, Finding, ForestRow, Quantity, Section, Table};
+use lab_model::{Cores, Direction, Interval, Metric, PointId, SubjectId, Unit};
 use lab_stats::results::Spread;
 
 /// A section for each of [`cases`].

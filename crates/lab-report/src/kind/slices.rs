@@ -3,7 +3,7 @@
 
 use super::measured::SubjectScope;
 use super::scope::{PointGroup, Scope};
-use crate::document::{
+use lab_document::{
     Axis, Band, Chart, Distribution, DistributionLine, Drawing, HeatColumn, HeatMap, HeatMaps,
     Line, Lines, Quantity, Scale, Stroke,
 };

@@ -3,8 +3,8 @@
 
 use super::scope::Scope;
 use super::table;
-use crate::chart::file_name;
-use crate::document::{Axis, BarPart, BarRow, Bars, Chart, Drawing, Scale, Section};
+use lab_document::chart::file_name;
+use lab_document::{Axis, BarPart, BarRow, Bars, Chart, Drawing, Scale, Section};
 use lab_model::{Cores, Metric, PointId, SubjectId, TargetKind, Unit};
 
 /// The parts, with the numbers of their colours.

@@ -3,8 +3,8 @@
 
 use super::say;
 use super::scope::Scope;
-use lab_model::{Metric, SubjectId};
-use lab_stats::analysis::{Interval, Verdict};
+use lab_model::{Interval, Metric, SubjectId};
+use lab_stats::analysis::Verdict;
 use lab_stats::results::{Over, Ranking};
 
 /// Subjects by their ratio to the baseline, the best first, the baseline among them at 1.

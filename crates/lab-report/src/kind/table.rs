@@ -5,7 +5,7 @@ use super::cell;
 use super::measured::SubjectScope;
 use super::say::{self, list};
 use super::scope::Scope;
-use crate::document::{Cell, Column, Table};
+use lab_document::{Cell, Column, Table};
 use lab_model::{Metric, PointId, SubjectId, Unit};
 use lab_stats::analysis::Verdict;
 

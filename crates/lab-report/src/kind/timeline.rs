@@ -2,7 +2,7 @@
 //! When operations that are due at a fixed rate took long: a map for each subject, over the time of its turns.
 
 use super::scope::Scope;
-use crate::document::{Axis, Chart, Drawing, HeatColumn, HeatMap, HeatMaps, Scale, Section};
+use lab_document::{Axis, Chart, Drawing, HeatColumn, HeatMap, HeatMaps, Scale, Section};
 use lab_model::{PointId, SubjectId, Timeline, Unit};
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ fn chart(scope: &Scope, point: PointId) -> Option<Chart> {
     maps.retain(|map| map.columns.len() > 1);
     let label = scope.point(point);
     (!maps.is_empty()).then(|| Chart {
-        id: crate::chart::file_name(&format!("{}timeline-{label}", scope.prefix())),
+        id: lab_document::chart::file_name(&format!("{}timeline-{label}", scope.prefix())),
         title: format!("{label}: the longest operation of each tenth of a second"),
         caption: "The turns of each, one after the other. A mark that stands high is an operation that took long then; \
                   latencies count from when it was due."

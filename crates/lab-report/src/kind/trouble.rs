@@ -3,7 +3,7 @@
 
 use super::measured::Measured;
 use super::say::{self, count, list};
-use crate::document::{Finding, Item, Section, Tone};
+use lab_document::{Finding, Item, Section, Tone};
 use lab_model::Failure;
 use lab_stats::results::WarningKind;
 

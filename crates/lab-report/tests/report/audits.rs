@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What an audit's first screen says.
 
+use lab_document::{Answer, Document, format};
+use lab_document::{Rendered, Terminal};
 use lab_model::audit::{Audit, AuditFinding, AuditKind, Evidence, EvidenceValue, Fix, State};
 use lab_model::{Run, Unit};
-use lab_report::document::{Answer, Document};
 use lab_report::kind::audit::{AuditReport, ChangedReport, changed, document};
-use lab_report::{Format, Rendered, Terminal, render};
 
 fn finding(rule: &str, place: &str, fixes: &[(&str, &str)]) -> AuditFinding {
     let fix = |(of, line): &(&str, &str)| Fix {
@@ -175,7 +175,7 @@ fn what_only_one_audit_looked_at_is_neither_better_nor_worse() {
     let disks = compared(vec![bad("fsync", "/dev/sda")], vec![good("fsync", "/srv")]);
     let expected = "Looked at in one only, 2: in the first /dev/sda; in the second /srv. Neither better nor worse.";
     assert_eq!(sentences_after_first(&disks)[1], expected);
-    let csv = render(Format::Csv, &disks, Terminal::default());
+    let csv = format::csv::FORMAT.render(&disks, Terminal::default());
     let Ok(Rendered::Text(csv)) = csv else {
         panic!("a text")
     };
@@ -210,7 +210,7 @@ fn rules_that_tell_several_things_at_once_are_compared_by_the_worst() {
 #[test]
 fn xml_of_an_audit_has_no_filler() {
     let document = compared(vec![finding("a", "b", &[])], Vec::new());
-    let xml = render(Format::Xml, &document, Terminal::default());
+    let xml = format::xml::FORMAT.render(&document, Terminal::default());
     let Ok(Rendered::Text(xml)) = xml else {
         panic!("a text")
     };

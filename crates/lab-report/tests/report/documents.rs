@@ -3,12 +3,12 @@
 
 use crate::support;
 use crate::support::served::RunSize;
-use lab_model::{Metric, Run, Unit};
-use lab_profile::Profile;
-use lab_report::document::{
+use lab_document::{
     Answer, Cell, CellContent, Chart, Document, Drawing, Finding, Item, Quantity, Row, Section,
     Table,
 };
+use lab_model::{Metric, Run, Unit};
+use lab_profile::Profile;
 use lab_report::kind;
 use lab_report::kind::profile::ProfileReport;
 use lab_report::{BetweenReport, NamedRuns, Report, RunSummary};

@@ -3,9 +3,10 @@
 //! and nothing lost on the way.
 
 use crate::support;
+use lab_document::format::xml;
+use lab_document::{Document, ImportError, ImportLimits, import_xml};
 use lab_model::{Imported, Run};
-use lab_report::format::xml;
-use lab_report::{Document, ImportError, ImportLimits, Report, import_xml, kind};
+use lab_report::{Report, kind};
 use proptest::prelude::*;
 
 fn read(text: &str) -> Result<Vec<Imported>, ImportError> {

@@ -4,8 +4,9 @@
 use crate::support;
 use crate::support::page::{assert_markdown_keeps_its_tables, assert_page_is_whole};
 use calamine::{Reader, Xlsx};
+use lab_document::{Document, Format, Rendered, Terminal, format};
 use lab_model::Run;
-use lab_report::{Document, Format, Rendered, Report, Terminal, kind, render};
+use lab_report::{Report, kind};
 use std::io::Cursor;
 use std::sync::LazyLock;
 use unicode_width::UnicodeWidthStr;
@@ -65,16 +66,16 @@ fn each(check: impl Fn(&str, &Document)) {
 }
 
 fn text(format: Format, document: &Document, terminal: Terminal) -> String {
-    match render(format, document, terminal).expect("a report") {
+    match format.render(document, terminal).expect("a report") {
         Rendered::Text(text) => text,
-        other => panic!("{} is not a text: {other:?}", format.name()),
+        other => panic!("{} is not a text: {other:?}", format.name),
     }
 }
 
 #[test]
 fn the_first_screen_has_at_most_40_lines_of_80_columns() {
     each(|name, document| {
-        let text = text(Format::Terminal, document, Terminal::default());
+        let text = text(format::terminal::FORMAT, document, Terminal::default());
         assert!(text.lines().count() <= 40, "{name}:\n{text}");
         let fits = |line: &str| line.width() <= 80 && !line.chars().any(char::is_control);
         assert!(text.lines().all(fits), "{name}:\n{text}");
@@ -88,7 +89,7 @@ fn all_of_it_fits_80_columns() {
             full: true,
             ..Terminal::default()
         };
-        let text = text(Format::Terminal, document, full);
+        let text = text(format::terminal::FORMAT, document, full);
         let wide = text
             .lines()
             .find(|l| l.width() > 80 || l.chars().any(char::is_control));
@@ -99,11 +100,18 @@ fn all_of_it_fits_80_columns() {
 #[test]
 fn markup_keeps_its_form() {
     each(|_, document| {
-        assert_page_is_whole(&text(Format::Html, document, Terminal::default()));
-        assert_markdown_keeps_its_tables(&text(Format::Markdown, document, Terminal::default()));
-        let xml = text(Format::Xml, document, Terminal::default());
+        assert_page_is_whole(&text(format::html::FORMAT, document, Terminal::default()));
+        assert_markdown_keeps_its_tables(&text(
+            format::markdown::FORMAT,
+            document,
+            Terminal::default(),
+        ));
+        let xml = text(format::xml::FORMAT, document, Terminal::default());
         roxmltree::Document::parse(&xml).expect("XML");
-        for file in match render(Format::Svg, document, Terminal::default()).expect("plots") {
+        for file in match format::svg::FORMAT
+            .render(document, Terminal::default())
+            .expect("plots")
+        {
             Rendered::Files(files) => files,
             other => panic!("not files: {other:?}"),
         } {
@@ -116,16 +124,17 @@ fn markup_keeps_its_form() {
 #[test]
 fn data_have_every_row() {
     each(|name, document| {
-        let csv = text(Format::Csv, document, Terminal::default());
+        let csv = text(format::csv::FORMAT, document, Terminal::default());
         let rows = csv::Reader::from_reader(csv.as_bytes())
             .into_records()
             .count();
         assert_eq!(rows, document.rows.len(), "{name}");
-        let json = text(Format::Json, document, Terminal::default());
+        let json = text(format::json::FORMAT, document, Terminal::default());
         let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
         assert_eq!(json["rows"].as_array().map(Vec::len), Some(rows), "{name}");
-        let Rendered::Bytes(bytes) =
-            render(Format::Xlsx, document, Terminal::default()).expect("a workbook")
+        let Rendered::Bytes(bytes) = format::xlsx::FORMAT
+            .render(document, Terminal::default())
+            .expect("a workbook")
         else {
             panic!("not a workbook")
         };

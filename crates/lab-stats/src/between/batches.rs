@@ -3,7 +3,6 @@
 
 use super::changed::{Changed, ControlChange};
 use super::side::{PointPair, Sides};
-use crate::analysis::Interval;
 use crate::change::change;
 use crate::order;
 use crate::outlook::{Outlook, SAME_ALPHA};
@@ -11,7 +10,7 @@ use crate::ratio::{Level, ratio};
 use crate::results::judge::candidates;
 use crate::table::BatchTable;
 use crate::verdict::verdict;
-use lab_model::{Metric, PointId};
+use lab_model::{Interval, Metric, PointId};
 
 /// Two runs with their samples reduced.
 pub(crate) struct Batches<'s> {

@@ -2,8 +2,8 @@
 //! What changed from one run to another, keyed by subject, point and metric.
 
 use super::facts::Differing;
-use crate::analysis::{Interval, Verdict};
-use lab_model::Metric;
+use crate::analysis::Verdict;
+use lab_model::{Interval, Metric};
 use serde::Serialize;
 
 /// What changed from one run to another.

@@ -7,7 +7,6 @@
 
 use super::changed::{Changed, ProgramMatch};
 use super::side::{PointPair, Sides};
-use crate::analysis::Interval;
 use crate::change::{change, quotient};
 use crate::load::overload::is_overloaded;
 use crate::load::quantiles::{self, Grouping, PARTS, at_least_1, quantiles};
@@ -17,7 +16,7 @@ use crate::order;
 use crate::outlook::{Outlook, SAME_ALPHA};
 use crate::ratio::{Level, Ratio};
 use crate::verdict::verdict;
-use lab_model::{Metric, Plan, PointId};
+use lab_model::{Interval, Metric, Plan, PointId};
 use std::iter::zip;
 
 static ALL: [Metric; 7] = [

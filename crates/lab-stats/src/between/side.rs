@@ -4,12 +4,12 @@
 use super::changed::{Changed, ProgramMatch};
 use super::incomparable::{Incomparable, checked_plan};
 use super::work;
-use crate::analysis::{Interval, Refusal};
+use crate::analysis::Refusal;
 use crate::ratio::{Level, Ratio};
 use crate::refusals::{self, refused};
 use crate::spending;
 use crate::verdict::Margin;
-use lab_model::{Metric, Part, Plan, PointId, Run, Subject, SubjectId, TargetKind};
+use lab_model::{Interval, Metric, Part, Plan, PointId, Run, Subject, SubjectId, TargetKind};
 use std::collections::HashMap;
 use std::iter::zip;
 

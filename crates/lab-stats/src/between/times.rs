@@ -2,10 +2,10 @@
 //! Response times of closed loops in two runs, side by side as `ab` prints them.
 
 use super::side::{PointPair, Sides};
-use crate::analysis::Interval;
 use crate::change::quotient;
 use crate::load::percentiles::{Percentiles, percentiles};
 use crate::load::quantiles::at_least_1;
+use lab_model::Interval;
 use std::array;
 
 /// The response times of a server at a point in both runs.

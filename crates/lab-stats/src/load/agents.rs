@@ -2,10 +2,9 @@
 //! What each of several agents did of a load, and in what it was unlike the others.
 
 use super::{BUSY_SHARE, GENERATOR_SHARE};
-use crate::analysis::Interval;
 use crate::binomial;
 use crate::order::{median, median_interval};
-use lab_model::{AgentId, AgentSlice, Counts, Plan, Run, Slice};
+use lab_model::{AgentId, AgentSlice, Counts, Interval, Plan, Run, Slice};
 use std::collections::BTreeMap;
 
 /// An agent is late if it begins by more than this after the planned time, ns, beyond the error of the clocks'

@@ -4,9 +4,8 @@
 
 use super::quantiles::{self, Tails};
 use super::visits::{Visit, Visits};
-use crate::analysis::Interval;
 use crate::bootstrap;
-use lab_model::{Plan, PointId, Run, SubjectId};
+use lab_model::{Interval, Plan, PointId, Run, SubjectId};
 
 /// Percentiles in parts of 10,000, as `ab` prints them.
 pub const PARTS: [u32; 8] = [5000, 6600, 7500, 8000, 9000, 9500, 9800, 9900];

@@ -6,12 +6,12 @@
 //! p99 know nothing of it. So the distributions are added up, and what scatters is blocks.
 
 use super::visits::{Distribution, Visit};
-use crate::analysis::Interval;
 use crate::change::quotient;
 use crate::dependence;
 use crate::outlook::Certainty;
 use crate::ratio::Ratio;
 use crate::{family, likelihood, normal};
+use lab_model::Interval;
 
 /// The quantiles of reports, in parts of 10,000.
 pub const PARTS: [u32; 6] = [5000, 7500, 9000, 9900, 9990, 9999];

@@ -5,9 +5,8 @@
 //! reaches across the bound the finding says so. A gate that cannot be judged does not pass: it is undecided.
 
 use super::{error_share, hidden, quantiles};
-use crate::analysis::Interval;
 use crate::results::{Results, Value};
-use lab_model::{Metric, Plan, PointId, RESPONSE_TIMES, SIZES, SubjectId, Unit, trimmed};
+use lab_model::{Interval, Metric, Plan, PointId, RESPONSE_TIMES, SIZES, SubjectId, Unit, trimmed};
 use serde::Serialize;
 use std::str::FromStr;
 

@@ -3,10 +3,9 @@
 //! from one turn to the next, drift within a block, the core, and threads beside the measured one.
 
 use super::{Bias, BiasKind};
-use crate::analysis::Interval;
 use crate::ratio::{Level, ratio};
 use crate::{mean, order, rank_sum};
-use lab_model::{Block, Cores, Plan, PointId, Run, Slice, SubjectId};
+use lab_model::{Block, Cores, Interval, Plan, PointId, Run, Slice, SubjectId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Turns of a point below which halves of them say nothing.

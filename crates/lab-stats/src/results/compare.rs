@@ -6,13 +6,13 @@ use super::judge::{Basis, NoiseFloor, noise_floor};
 use super::levels::Blocks;
 use super::ranking::{Index, UnorderedRanking};
 use super::{Best, Comparison, Control, Key, Over, Overall, Ranking, Spread};
-use crate::analysis::{Interval, Verdict};
+use crate::analysis::Verdict;
 use crate::outlook::Outlook;
 use crate::ratio::Ratio;
 use crate::sign_flip::{self, Logs};
 use crate::spending;
 use crate::verdict::{Margin, open, verdict};
-use lab_model::{Metric, PointId, SubjectId};
+use lab_model::{Interval, Metric, PointId, SubjectId};
 
 /// In which metrics subjects are compared at a point.
 pub(crate) struct Question<'m> {

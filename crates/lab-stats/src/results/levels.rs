@@ -2,10 +2,9 @@
 //! Figures of one subject: what its blocks say of it, without the baseline.
 
 use super::{Cell, Key, Value};
-use crate::analysis::Interval;
 use crate::dependence::{self, Merged};
 use crate::{family, mean, order, signed_rank};
-use lab_model::{Metric, PointId, SubjectId};
+use lab_model::{Interval, Metric, PointId, SubjectId};
 
 /// A value for each block in the order of time; `None`: the block has none.
 pub(crate) type Blocks = Vec<Option<f64>>;

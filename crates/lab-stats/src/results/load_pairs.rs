@@ -4,12 +4,12 @@
 use super::compare::{ComparisonFamily, Pair, Pooled, Question};
 use super::levels::{Blocks, Levels};
 use super::{Cell, Key, Shift};
-use crate::analysis::{Interval, Verdict};
+use crate::analysis::Verdict;
 use crate::load::quantiles::{self, Tails};
 use crate::load::visits::{self, Visit, Visits, per_10_000};
 use crate::load::{OWN_LATENCY, hidden, is_generators};
 use crate::ratio::Ratio;
-use lab_model::{Metric, Plan, PointId, SubjectId, SubjectPoint};
+use lab_model::{Interval, Metric, Plan, PointId, SubjectId, SubjectPoint};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;

@@ -3,10 +3,9 @@
 
 use super::judge::Basis;
 use super::{Cell, Key};
-use crate::analysis::Interval;
 use crate::mean;
 use crate::table::{BatchFigures, BatchTable};
-use lab_model::Metric;
+use lab_model::{Interval, Metric};
 
 /// Over the blocks that have the point, how many these are, at a level of `1 - alpha`.
 pub(crate) fn cost(

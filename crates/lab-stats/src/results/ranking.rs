@@ -2,10 +2,9 @@
 //! Who is ahead of whom: from ratios of subjects to the baseline, and to each other, to an order.
 
 use super::Ranking;
-use crate::analysis::Interval;
 use crate::ratio::Ratio;
 use crate::verdict::{Ahead, Margin, ahead};
-use lab_model::SubjectId;
+use lab_model::{Interval, SubjectId};
 
 /// Where the ratio of a subject to the baseline is found once all is judged.
 #[derive(Clone, Copy)]

@@ -6,7 +6,7 @@ use crate::simulator;
 use crate::simulator::figures::{interval, judged, places, reading, warnings};
 use crate::simulator::{CALM, FIXED, MARGINAL, Simulator, World};
 use lab_model::*;
-use lab_stats::analysis::{Interval, Verdict};
+use lab_stats::analysis::Verdict;
 use lab_stats::outlook::{Certainty, Outlook, SAME_ALPHA};
 use lab_stats::ratio::Ratio;
 use lab_stats::results::results;

@@ -7,7 +7,7 @@ use crate::simulator::figures::{interval, interval_if_any, judged, places, readi
 use crate::simulator::load::{add, counts, open, run, second, times};
 use crate::simulator::{Random, contradicts, most_by_chance};
 use lab_model::*;
-use lab_stats::analysis::{Interval, Verdict};
+use lab_stats::analysis::Verdict;
 use lab_stats::load::threshold::{Judgement, Threshold, judge};
 use lab_stats::results::{Comparison, Results, results};
 use proptest::prelude::*;

@@ -2,8 +2,8 @@
 //! What must hold for any data: symmetries, agreements, and no panic whatever a file contains.
 
 use crate::simulator;
-use lab_model::{Ending, Run, Sample};
-use lab_stats::analysis::{Interval, Verdict};
+use lab_model::{Ending, Interval, Run, Sample};
+use lab_stats::analysis::Verdict;
 use lab_stats::between::Recorded;
 use lab_stats::results::{Results, results};
 use lab_stats::{between, order, rank_sum, signed_rank, stop, warmup};

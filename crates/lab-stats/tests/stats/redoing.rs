@@ -294,14 +294,13 @@ impl Host<'_> {
         self.random.shuffle(&mut order);
         let mut times = [[0.0; 2]; SUBJECTS];
         let mut all = Stretch::default();
-        for pass in 0..2 {
-            for &subject in &order {
-                all.add(self.work(BETWEEN));
-                let turn = self.turn(subject);
-                times[subject][pass] = turn.elapsed;
-                all.add(turn);
-            }
-            order.reverse();
+        let there: Vec<(usize, usize)> = order.iter().map(|&subject| (subject, 0)).collect();
+        let back = order.iter().rev().map(|&subject| (subject, 1));
+        for (subject, pass) in there.into_iter().chain(back) {
+            all.add(self.work(BETWEEN));
+            let turn = self.turn(subject);
+            times[subject][pass] = turn.elapsed;
+            all.add(turn);
         }
         Measured {
             pairs: vec![times],

@@ -7,7 +7,6 @@ use crate::simulator::{
     CALM, Random, Simulator, World, block, empty_run, sample, served, subject, target,
 };
 use lab_model::*;
-use lab_stats::analysis::Interval;
 use lab_stats::results::{Key, Results, results};
 
 /// The kinds and texts of warnings.

@@ -360,7 +360,7 @@ fn scaling_finds_the_law_and_its_peak_and_no_fixed_cost() {
     let scaling = results.scalings.iter().find(|s| s.subject == go).unwrap();
     let law = scaling.law.as_ref().unwrap();
     let (one, contention, coherency) = LAW;
-    let holds = |i: &lab_stats::analysis::Interval, truth: f64| {
+    let holds = |i: &lab_model::Interval, truth: f64| {
         assert!(i.low <= truth && truth <= i.high, "{i:?}, {truth}");
         assert!((i.estimate / truth - 1.0).abs() < 0.1, "{i:?}, {truth}");
     };

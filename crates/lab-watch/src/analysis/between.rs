@@ -2,8 +2,7 @@
 //! Two logs: what each page took, and how that changed.
 
 use super::{ALPHA, daily};
-use lab_model::{Watched, WatchedPage};
-use lab_stats::analysis::Interval;
+use lab_model::{Interval, Watched, WatchedPage};
 use lab_stats::change::change;
 use lab_stats::ratio::Level;
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! How much room is left: the log's peak against what a load run found the server to serve in time.
 
-use lab_model::{Metric, PointId, Watched};
-use lab_stats::analysis::Interval;
+use lab_model::{Interval, Metric, PointId, Watched};
 use lab_stats::results::{Results, Value};
 
 /// The room that is left.

@@ -6,8 +6,7 @@
 //! and all days on which it could have been. Releases are compared in the same way over the days between them.
 
 use super::{ALPHA, DAY, daily, offset_s};
-use lab_model::{Watched, WatchedPage};
-use lab_stats::analysis::Interval;
+use lab_model::{Interval, Watched, WatchedPage};
 use lab_stats::change::change;
 use lab_stats::ratio::Level;
 use lab_stats::warmup::change_points;

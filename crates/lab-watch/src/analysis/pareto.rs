@@ -3,8 +3,7 @@
 //! optimizing each would save.
 
 use super::{ALPHA, DAY};
-use lab_model::{PageKind, Watched, WatchedPage};
-use lab_stats::analysis::Interval;
+use lab_model::{Interval, PageKind, Watched, WatchedPage};
 use lab_stats::bootstrap;
 use std::collections::{BTreeMap, BTreeSet};
 

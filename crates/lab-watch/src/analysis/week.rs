@@ -7,8 +7,7 @@
 //! that are tested (Bonferroni), and take the logarithms to scatter normally.
 
 use super::ALPHA;
-use lab_model::{Counts, Watched, WatchedHour};
-use lab_stats::analysis::Interval;
+use lab_model::{Counts, Interval, Watched, WatchedHour};
 use lab_stats::{normal, order};
 use std::collections::BTreeMap;
 

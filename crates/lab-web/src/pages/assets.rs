@@ -3,7 +3,7 @@
 
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
-use lab_report::format::html;
+use lab_document::format::html;
 
 /// A report's own style, and what the pages around it add.
 pub async fn style() -> Response {

@@ -9,7 +9,7 @@ use crate::problem::Problem;
 use axum::extract::{RawQuery, State};
 use axum::http::HeaderMap;
 use axum::response::{Html, Redirect};
-use lab_report::clean;
+use lab_document::clean;
 use maud::html;
 
 /// Runs deleted at once.

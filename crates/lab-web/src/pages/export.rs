@@ -7,31 +7,22 @@ use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
-use lab_report::{Format, Rendered, Terminal, chart::file_name, render};
+use lab_document::{FORMATS, Format, Rendered, Terminal, chart::file_name};
 use tokio_util::io::ReaderStream;
 
 /// The formats that are one file, in the order in which they are offered.
-pub const FORMATS: [(Format, &str); 7] = [
-    (Format::Html, "Page (HTML)"),
-    (Format::Xlsx, "Workbook (XLSX)"),
-    (Format::Csv, "Figures (CSV)"),
-    (Format::Json, "Everything (JSON)"),
-    (Format::Xml, "Figures (XML)"),
-    (Format::Markdown, "Text (Markdown)"),
-    (Format::Terminal, "Plain text"),
-];
+pub fn formats() -> impl Iterator<Item = Format> {
+    FORMATS.into_iter().filter(|format| !format.is_folder)
+}
 
 /// A report in a format.
 pub async fn export(
     State(app): State<App>,
     Path((run, format)): Path<(String, String)>,
 ) -> Result<Response, Problem> {
-    let format = FORMATS
-        .map(|(format, _)| format)
-        .into_iter()
-        .find(|f| f.name() == format);
+    let format = formats().find(|known| known.name == format);
     let format = format.ok_or_else(|| Problem::missing("there is no such format"))?;
-    let name = format!("{}.{}", file_name(&run), format.extension());
+    let name = format!("{}.{}", file_name(&run), format.extension);
     let bytes = app
         .blocking(move |library| {
             let full = Terminal {
@@ -39,7 +30,10 @@ pub async fn export(
                 ..Terminal::default()
             };
             let document = library.document(&run)?;
-            match render(format, &document, full).map_err(|e| Problem::broken(e.to_string()))? {
+            match format
+                .render(&document, full)
+                .map_err(|e| Problem::broken(e.to_string()))?
+            {
                 Rendered::Text(text) => Ok(text.into_bytes()),
                 Rendered::Bytes(bytes) => Ok(bytes),
                 Rendered::Files(_) => Err(Problem::missing("that format is several files")),

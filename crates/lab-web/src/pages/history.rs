@@ -7,8 +7,9 @@ use crate::library::{RunEntry, RunLibrary};
 use crate::problem::Problem;
 use axum::extract::{Path, RawQuery, State};
 use axum::response::Html;
+use lab_document::{clean, format::html::body};
+use lab_report::RunSummary;
 use lab_report::kind::history::document;
-use lab_report::{RunSummary, clean, format::html::body};
 use maud::{Markup, PreEscaped, html};
 use std::collections::BTreeMap;
 

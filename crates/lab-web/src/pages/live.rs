@@ -9,7 +9,7 @@ use axum::response::Sse;
 use axum::response::sse::{Event, KeepAlive};
 use futures_util::Stream;
 use futures_util::stream;
-use lab_report::format::html::body;
+use lab_document::format::html::body;
 use lab_store::RunProgress;
 use maud::{Markup, html};
 use std::convert::Infallible;
@@ -148,7 +148,7 @@ impl PageFollower {
         self.queue.push(
             Event::default()
                 .event("ended")
-                .data(lab_report::clean(reason)),
+                .data(lab_document::clean(reason)),
         );
     }
 }

@@ -11,7 +11,7 @@ pub mod run;
 pub mod runs;
 
 use axum::response::Html;
-use lab_report::clean;
+use lab_document::clean;
 use maud::{DOCTYPE, Markup, html};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 

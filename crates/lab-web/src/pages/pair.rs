@@ -6,7 +6,7 @@ use crate::app::App;
 use crate::problem::Problem;
 use axum::extract::{RawQuery, State};
 use axum::response::Html;
-use lab_report::{clean, format::html::body};
+use lab_document::{clean, format::html::body};
 use maud::{PreEscaped, html};
 
 /// What changed from the earlier to the later of two runs, or the other way round with `order=given`.

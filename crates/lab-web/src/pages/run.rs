@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The report of a run, and what can be done with it.
 
-use super::export::FORMATS;
+use super::export::formats;
 use super::live::live_page;
 use super::runs::title;
 use super::{encoded, minute, page, run_path};
@@ -11,7 +11,7 @@ use crate::problem::Problem;
 use axum::extract::{Path, State};
 use axum::http::HeaderMap;
 use axum::response::Html;
-use lab_report::format::html::body;
+use lab_document::format::html::body;
 use maud::{Markup, PreEscaped, html};
 
 /// Earlier and later runs of the experiment that are offered to compare with.
@@ -69,7 +69,7 @@ fn actions(library: &RunLibrary, entry: &RunEntry, may_delete: bool) -> Markup {
     html! {
         div class="actions" {
             @if let Some(name) = &heading.experiment {
-                a href={ "/history/" (encoded(name)) } { "History of " (lab_report::clean(name)) }
+                a href={ "/history/" (encoded(name)) } { "History of " (lab_document::clean(name)) }
             }
             @if !others.is_empty() { (compare(entry, &others)) }
             (export(&entry.name))
@@ -93,7 +93,7 @@ fn compare(entry: &RunEntry, others: &[RunEntry]) -> Markup {
 
 fn option_label(entry: &RunEntry) -> String {
     let began = entry.heading.as_ref().map_or(0.0, |h| h.started_unix_s);
-    format!("{} ({})", minute(began), lab_report::clean(&entry.name))
+    format!("{} ({})", minute(began), lab_document::clean(&entry.name))
 }
 
 fn export(run: &str) -> Markup {
@@ -101,8 +101,8 @@ fn export(run: &str) -> Markup {
         details class="menu" {
             summary { "Export" }
             ul {
-                @for (format, title) in FORMATS {
-                    li { a href=(run_path(run, &format!("/export/{}", format.name()))) download { (title) } }
+                @for format in formats() {
+                    li { a href=(run_path(run, &format!("/export/{}", format.name))) download { (format.title) } }
                 }
                 li { a href=(run_path(run, "/file")) download { "The run file, with every sample" } }
             }

@@ -8,7 +8,7 @@ use crate::problem::Problem;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::HeaderMap;
 use axum::response::Html;
-use lab_report::clean;
+use lab_document::clean;
 use maud::{Markup, html};
 use std::time::{Duration, Instant};
 

@@ -16,9 +16,9 @@ use crate::verbs::runs_folder;
 use args::{AuditArgs, AuditVerb, Auditing};
 use lab_audit::cookies::input::LONGEST;
 use lab_audit::{Class, Rule, user_rules};
+use lab_document::{Terminal, format};
 use lab_model::Audit;
 use lab_report::kind::audit::{AuditReport, document, harmless};
-use lab_report::{Format, Terminal};
 use lab_store::RunWriter;
 use std::io::Read;
 use std::path::Path;
@@ -78,7 +78,10 @@ fn finish(cli: &Cli, args: &Auditing, audit: &Audit, began_unix_s: f64) -> Resul
     deliver_document(&document, &args.display)?;
     if let Some(path) = path {
         let page = path.with_extension("html");
-        write(render(&document, Format::Html, Terminal::default())?, &page)?;
+        write(
+            render(&document, format::html::FORMAT, Terminal::default())?,
+            &page,
+        )?;
         eprintln!("benchlab: the report is in {}", page.display());
     }
     Ok(judge(args, audit))
@@ -102,7 +105,7 @@ fn judge(args: &Auditing, audit: &Audit) -> ExitCode {
             "--fail-on holds: {rule} is {state} ({place}): {}",
             finding.seen
         );
-        eprintln!("benchlab: {}", lab_report::clean(&text));
+        eprintln!("benchlab: {}", lab_document::clean(&text));
     }
     if failed.is_empty() {
         ExitCode::SUCCESS

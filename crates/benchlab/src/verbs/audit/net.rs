@@ -19,7 +19,7 @@ pub fn net(cli: &Cli, args: &NetArgs) -> Result<ExitCode, Exit> {
         let reason = "a host's name or address is wanted, without scheme, port and path";
         return Err(Exit::wrong(format!(
             "`{}`: {reason}",
-            lab_report::clean(name)
+            lab_document::clean(name)
         )));
     }
     let bar = progress();
@@ -30,7 +30,7 @@ pub fn net(cli: &Cli, args: &NetArgs) -> Result<ExitCode, Exit> {
             port: args.port,
             tls: !args.plain,
         };
-        let label = lab_report::clean(name);
+        let label = lab_document::clean(name);
         observations.push(net::observe(&target, args.rounds, &mut |done| {
             bar.set_message(format!("{label}: {done} of {} rounds", args.rounds));
             bar.tick();

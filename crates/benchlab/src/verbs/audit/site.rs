@@ -49,9 +49,9 @@ pub fn inspect_site(url: &Url, requests: &SiteRequestArgs, inspect: Inspect) -> 
         ajp_port: requests.ajp_port,
     };
     let site = inspect(url, &options, &mut |step| {
-        bar.set_message(lab_report::clean(step));
+        bar.set_message(lab_document::clean(step));
         bar.tick();
     });
     bar.finish_and_clear();
-    site.map_err(|reason| Exit::failed(lab_report::clean(&reason)))
+    site.map_err(|reason| Exit::failed(lab_document::clean(&reason)))
 }

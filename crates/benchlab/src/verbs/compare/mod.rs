@@ -15,7 +15,7 @@ pub use urls::urls;
 
 use crate::cli::{Cli, Color, CompareArgs};
 use crate::exit::Exit;
-use lab_report::Format;
+use lab_document::format;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -135,7 +135,7 @@ fn load_options(args: &CompareArgs) -> GivenOptions {
 fn run_options(args: &CompareArgs) -> GivenOptions {
     let display = &args.display;
     vec![
-        ("--format", display.format != Format::Terminal),
+        ("--format", display.format != format::terminal::FORMAT),
         ("--output", display.output.is_some()),
         ("--full", display.full),
         ("--color", display.color != Color::Auto),

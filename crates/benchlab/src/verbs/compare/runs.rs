@@ -5,9 +5,10 @@ use super::exports::exports;
 use crate::exit::Exit;
 use crate::options::DisplayArgs;
 use crate::verbs::report::{deliver_document, export, table};
+use lab_document::{Document, format};
 use lab_model::Run;
 use lab_report::kind::audit::ChangedReport;
-use lab_report::{BetweenReport, Document, Format, kind};
+use lab_report::{BetweenReport, kind};
 use lab_stats::between::{Incomparable, Recorded, between, percentiles};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -26,7 +27,7 @@ pub fn runs(
     if ab_table && !(is_of_load(&a) && is_of_load(&b)) {
         return Err(Exit::wrong("--ab-table is for runs of load on servers"));
     }
-    if ab_table && (display.format != Format::Terminal || display.output.is_some()) {
+    if ab_table && (display.format != format::terminal::FORMAT || display.output.is_some()) {
         let reason = "--ab-table is a table of text: without --format and --output";
         return Err(Exit::wrong(reason));
     }

@@ -4,9 +4,9 @@
 use super::requested::RequestedServer;
 use super::resumed::Resumed;
 use crate::cli::Sending;
+use lab_document::Format;
 use lab_many::launcher::Launcher;
 use lab_plan::Loading;
-use lab_report::Format;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

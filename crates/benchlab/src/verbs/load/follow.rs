@@ -84,7 +84,7 @@ impl<'a> LoadFollower<'a> {
         if let Display::View(display) = &mut self.display {
             display.1.clear();
         }
-        eprintln!("benchlab: {}", lab_report::clean(text));
+        eprintln!("benchlab: {}", lab_document::clean(text));
     }
 
     fn failure_text(&self, failure: &Failure) -> String {

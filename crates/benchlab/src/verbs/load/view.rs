@@ -146,7 +146,7 @@ impl LoadStatus<'_> {
             &current
         };
         let left = format!("  {} s left", self.seconds_left());
-        let title = lab_report::clean(title);
+        let title = lab_document::clean(title);
         format!("{}{}", BOLD.apply_to(title), DIM.apply_to(left))
     }
 

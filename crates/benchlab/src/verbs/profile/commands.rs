@@ -13,10 +13,10 @@ use lab_bench::{
     Fault, StartRequest, Starter, Tool, ValgrindRun, allowed_cores, hardware_counters, in_path,
     install, interrupt, valgrind,
 };
+use lab_document::{Finding, Tone};
 use lab_model::{Ending, Figure, Subject};
 use lab_plan::Toolchain;
 use lab_profile::{Profile, TimeUnit, read_cachegrind, read_dhat, read_massif};
-use lab_report::document::{Finding, Tone};
 use lab_report::kind;
 use lab_report::kind::profile::totals;
 use lab_store::RunWriter;

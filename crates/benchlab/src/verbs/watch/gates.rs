@@ -17,7 +17,7 @@ pub fn judge(args: &WatchArgs, watched: Option<&Watched>) -> Result<(), Exit> {
     let texts = |is_listed: &dyn Fn(&GateAnswer) -> bool| -> Vec<String> {
         let listed = judged.iter().filter(|j| is_listed(j));
         listed
-            .map(|j| format!("{}: {}", lab_report::clean(&j.gate), j.words))
+            .map(|j| format!("{}: {}", lab_document::clean(&j.gate), j.words))
             .collect()
     };
     let (crossed, unknown) = (texts(&|j| j.is_crossed), texts(&|j| j.value.is_none()));
@@ -59,7 +59,7 @@ pub fn nagios(args: &WatchArgs, watched: &Watched) -> ExitCode {
         line += &format!("; {}: {}", gate.gate, gate.words);
     }
     // `|` begins the figures for machines.
-    let line = lab_report::clean(&line).replace('|', "/");
+    let line = lab_document::clean(&line).replace('|', "/");
     // The exit code says it too, if the pipe was closed.
     let _ = crate::output::to_stdout(
         format!(
@@ -95,7 +95,7 @@ fn figures(fail: &[GateAnswer], warn: &[GateAnswer]) -> Vec<String> {
 /// The figure of a gate, without the characters that end a label.
 fn label(gate: &GateAnswer) -> String {
     let figure = gate.gate.split(['<', '>']).next().unwrap_or("");
-    let label = lab_report::clean(figure).replace(['\'', '=', '|'], "");
+    let label = lab_document::clean(figure).replace(['\'', '=', '|'], "");
     label.trim().to_string()
 }
 

@@ -6,8 +6,8 @@ use crate::exit::Exit;
 use crate::measuring;
 use crate::verbs::report::{render, write};
 use crate::verbs::runs_folder;
+use lab_document::{Document, Terminal, format};
 use lab_model::Run;
-use lab_report::{Document, Format, Terminal};
 use lab_store::{RunWriter, StoreError};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -45,7 +45,10 @@ fn remove(path: &Path) {
 /// Writes the page, and says where. Error: there is no room for it.
 pub fn page(document: &Document, run: &Path) -> Result<PathBuf, Exit> {
     let page = run.with_extension("html");
-    let written = write(render(document, Format::Html, Terminal::default())?, &page);
+    let written = write(
+        render(document, format::html::FORMAT, Terminal::default())?,
+        &page,
+    );
     if written.is_err() {
         let _ = fs::remove_file(&page);
     }

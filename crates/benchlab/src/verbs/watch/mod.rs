@@ -16,9 +16,10 @@ use crate::exit::Exit;
 use crate::verbs::report::deliver_document;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lab_bench::{host, interrupt, unix_seconds};
+use lab_document::Document;
 use lab_model::{Run, Watched};
+use lab_report::Report;
 use lab_report::kind::watch::{Capacity, document};
-use lab_report::{Document, Report};
 use lab_stats::results::results;
 use lab_watch::analysis::capacity::room;
 use lab_watch::{
@@ -164,7 +165,7 @@ impl<'a> LogWatch<'a> {
     /// The value; `None` after reporting that something could not be written, as on a full disk: the rest still is.
     fn ok_or_report<T>(&mut self, outcome: Result<T, Exit>) -> Option<T> {
         if let Err(e) = &outcome {
-            eprintln!("benchlab: {}", lab_report::clean(&e.message));
+            eprintln!("benchlab: {}", lab_document::clean(&e.message));
             if self.exit_code == 0 {
                 self.exit_code = e.code;
             }
@@ -202,7 +203,7 @@ impl<'a> LogWatch<'a> {
         let mut read: Option<ServerLog> = None;
         let mut before = 0;
         for source in sources {
-            bar.set_message(lab_report::clean(&source.name));
+            bar.set_message(lab_document::clean(&source.name));
             let log = match &mut read {
                 Some(log) => {
                     log.begin_file(&source.name);
@@ -241,7 +242,7 @@ impl<'a> LogWatch<'a> {
     /// Reports logs that could not be read to their end, now and in the report.
     fn note_failed(&mut self, failed: Vec<String>) {
         for reason in failed {
-            eprintln!("benchlab: {}", lab_report::clean(&reason));
+            eprintln!("benchlab: {}", lab_document::clean(&reason));
             let advice = format!("Not read to its end: {reason}.");
             self.logs_read.advice.push(advice);
         }

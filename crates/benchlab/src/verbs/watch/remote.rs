@@ -35,7 +35,7 @@ pub fn read(watch: &mut LogWatch, starting: &AgentStart) -> Result<(), Exit> {
     }
     let agents = WatchAgents::start(starting)?;
     watch.tally = Tally::in_parts(watch.rules.clone(), order.join_seed);
-    let mut report = |line: &str| eprintln!("benchlab: {}", lab_report::clean(line));
+    let mut report = |line: &str| eprintln!("benchlab: {}", lab_document::clean(line));
     let read = agents.read(&order, &mut watch.tally, &mut report);
     let (logs_read, failed) = read?;
     watch.logs_read = logs_read;

@@ -59,7 +59,7 @@ fn options_that_are_wrong_say_what_is_right() {
         (&["--body-file", "/none"], "--body-file /none: No such file"),
         (&["--requests", "/none"], "/none: "),
         (&["--as", "a/b"], "--as a/b: at most 40 letters"),
-        (&["--export", "x.pdf"], "a name is wanted that ends with"),
+        (&["--export", "x.pdf"], "expected a name that ends with"),
         (&["http://127.0.0.1:1/"], "are on different servers"),
         (&["--server-pid", "0"], "invalid value '0'"),
     ] {

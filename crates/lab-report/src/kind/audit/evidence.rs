@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! An audit's figures as rows, tables and charts.
 
-use crate::document::{Axis, BarRow, Bars, Cell, Chart, Drawing, Quantity, Row, Scale, Table};
+use lab_document::{Axis, BarRow, Bars, Cell, Chart, Drawing, Quantity, Row, Scale, Table};
 use lab_model::audit::{Audit, AuditFinding, EvidenceBars, EvidenceTable, EvidenceValue};
 use lab_model::{Direction, Metric};
 

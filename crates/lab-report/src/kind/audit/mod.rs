@@ -7,12 +7,11 @@ mod evidence;
 pub use changed::{ChangedReport, document as changed};
 
 use super::say;
-use crate::Error;
-use crate::document::{
+use lab_document::format::text::clean;
+use lab_document::{
     Answer, Axis, BarPart, BarRow, Bars, Chart, Document, Drawing, Finding, Item, NEUTRAL,
     Quantity, Row, Scale, Section, Table, Tone,
 };
-use crate::format::text::clean;
 use lab_model::Unit;
 use lab_model::audit::{Audit, AuditFinding, AuditKind, Fix, State};
 use serde_json::Value as Json;
@@ -36,7 +35,7 @@ pub struct AuditReport<'a> {
 ///
 /// # Errors
 /// A figure is no number.
-pub fn harmless(audit: &Audit) -> Result<Audit, Error> {
+pub fn harmless(audit: &Audit) -> serde_json::Result<Audit> {
     fn harmless(json: &mut Json) {
         match json {
             Json::String(text) => *text = clean(text),
@@ -47,7 +46,7 @@ pub fn harmless(audit: &Audit) -> Result<Audit, Error> {
     }
     let mut json = serde_json::to_value(audit)?;
     harmless(&mut json);
-    Ok(serde_json::from_value(json)?)
+    serde_json::from_value(json)
 }
 
 /// The document of an audit.

@@ -6,7 +6,7 @@ use super::super::findings::{self, better_or_worse};
 use super::super::say::{self, count, list};
 use super::changed::{ChangedFigure, chart, program_word};
 use crate::BetweenReport;
-use crate::document::{Answer, Finding};
+use lab_document::{Answer, Finding};
 use lab_model::{Metric, Unit};
 use lab_stats::analysis::Verdict;
 use lab_stats::between::ProgramMatch;

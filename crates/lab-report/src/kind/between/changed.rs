@@ -3,9 +3,9 @@
 
 use super::super::{cell, charts, say};
 use crate::BetweenReport;
-use crate::document::{Chart, ForestRow, Quantity, Row};
-use lab_model::{Direction, Metric, Unit};
-use lab_stats::analysis::{Interval, Verdict};
+use lab_document::{Chart, ForestRow, Quantity, Row};
+use lab_model::{Direction, Interval, Metric, Unit};
+use lab_stats::analysis::Verdict;
 use lab_stats::between::ProgramMatch;
 
 /// The ratio of a time to the baseline's, as a figure of its own.

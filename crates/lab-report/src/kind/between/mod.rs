@@ -7,8 +7,8 @@ mod tables;
 
 use super::{method, say};
 use crate::BetweenReport;
-use crate::document::{Document, Finding, Item, Section, Tone};
 use changed::{ChangedFigure, changes, chart, rows};
+use lab_document::{Document, Finding, Item, Section, Tone};
 
 /// The document of two runs.
 pub fn document(report: &BetweenReport) -> Document {

@@ -5,7 +5,7 @@ use super::super::cell::{self, NONE};
 use super::super::say;
 use super::changed::{ChangedFigure, program_word};
 use crate::BetweenReport;
-use crate::document::{Cell, Column, Quantity, Table};
+use lab_document::{Cell, Column, Quantity, Table};
 use lab_model::Unit;
 use lab_stats::between::ProgramMatch;
 

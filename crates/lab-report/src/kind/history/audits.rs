@@ -4,7 +4,7 @@
 use super::super::say::{self, count};
 use super::audited::{AuditSummary, COUNTED};
 use super::summary::RunSummary;
-use crate::document::{Answer, Column, Document, Finding, Quantity, Row, Section, Table, Tone};
+use lab_document::{Answer, Column, Document, Finding, Quantity, Row, Section, Table, Tone};
 use lab_model::audit::State;
 use lab_model::{Direction, Metric, Unit};
 

@@ -3,7 +3,7 @@
 
 use super::super::say;
 use super::record::{HistoryRow, REMARKS};
-use crate::document::{Finding, Table, Tone};
+use lab_document::{Finding, Table, Tone};
 use lab_model::{Metric, Unit};
 use lab_stats::shifts::{HistoryShift, of_history, too_few};
 

@@ -2,8 +2,8 @@
 //! Figures from run to run that have next to no noise, such as those of a profile.
 
 use super::summary::RunSummary;
-use crate::document::{Cell, Column, Finding, Quantity, Row, Section, Table, Tone};
 use crate::kind::say;
+use lab_document::{Cell, Column, Finding, Quantity, Row, Section, Table, Tone};
 use lab_model::{Metric, Unit};
 
 /// Figures that have columns, if they are known; all are in the rows.

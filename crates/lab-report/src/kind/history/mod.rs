@@ -12,13 +12,12 @@ mod tables;
 
 use super::say::{self, count};
 use super::{cell, findings};
-use crate::document::{
+use changed::HistoryChanges;
+use lab_document::{
     Answer, Axis, Band, Chart, Document, Drawing, Finding, Line, Lines, Quantity, Row, Scale,
     Section, Stroke, Table,
 };
-use changed::HistoryChanges;
-use lab_model::{Direction, Metric, TargetKind, Unit};
-use lab_stats::analysis::Interval;
+use lab_model::{Direction, Interval, Metric, TargetKind, Unit};
 use record::{HistoryRow, records};
 pub use summary::RunSummary;
 

@@ -8,8 +8,8 @@ use super::super::standings::standing;
 use super::super::{say, table};
 use super::audited::AuditSummary;
 use crate::Report;
-use lab_model::{Figure, Host, Metric, PointId, Run, Subject, SubjectId, TargetKind};
-use lab_stats::analysis::{Interval, Verdict};
+use lab_model::{Figure, Host, Interval, Metric, PointId, Run, Subject, SubjectId, TargetKind};
+use lab_stats::analysis::Verdict;
 use lab_stats::results::{Over, WarningKind};
 use std::collections::HashMap;
 

@@ -4,9 +4,8 @@
 use super::super::cell::{self, NONE};
 use super::super::say;
 use super::record::{HistoryRow, REMARKS};
-use crate::document::{Cell, Column, Quantity, Table, Tone};
-use lab_model::{Metric, Unit};
-use lab_stats::analysis::Interval;
+use lab_document::{Cell, Column, Quantity, Table, Tone};
+use lab_model::{Interval, Metric, Unit};
 
 /// The table of a subject and its baseline.
 pub fn table(records: &[&HistoryRow]) -> Table {

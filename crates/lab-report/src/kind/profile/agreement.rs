@@ -2,8 +2,8 @@
 //! Whether the simulation and the clock say the same of a change.
 
 use super::ProfilePair;
-use crate::document::{Document, Row};
 use crate::kind::say;
+use lab_document::{Document, Row};
 use lab_model::{Metric, Unit};
 use lab_profile::Profile;
 use std::cmp::Ordering;

@@ -2,7 +2,7 @@
 //! Of a profile: the source around the lines that cost most.
 
 use super::{ProfilePair, meaning, unit};
-use crate::document::{Cell, Column, Item, Quantity, Section, Table, Tone};
+use lab_document::{Cell, Column, Item, Quantity, Section, Table, Tone};
 use lab_profile::{CostProfile, HOTTEST, Sources, base_name};
 use std::collections::BTreeMap;
 

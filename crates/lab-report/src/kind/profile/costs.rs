@@ -2,11 +2,11 @@
 //! Of a profile: instructions, accesses and misses by program, function and source line.
 
 use super::{ProfilePair, meaning, ranked, unit};
-use crate::document::{
+use crate::kind::say;
+use lab_document::{
     Axis, BarRow, Bars, Chart, Drawing, Finding, Forest, ForestRow, Quantity, Scale, Section,
     Table, Tone,
 };
-use crate::kind::say;
 use lab_model::Unit;
 use lab_profile::{
     CostProfile, FunctionPair, LinePair, base_name, clean, has_symbol, join, join_lines,

@@ -2,9 +2,9 @@
 //! Of a profile: flame graphs of what is allocated and of what misses.
 
 use super::{ProfilePair, meaning, unit};
-use crate::chart::file_name;
-use crate::document::{Chart, Drawing, Flame, Section};
 use crate::kind::say;
+use lab_document::chart::file_name;
+use lab_document::{Chart, Drawing, Flame, Section};
 use lab_model::Unit;
 use lab_profile::{Profile, Stack};
 

@@ -2,11 +2,11 @@
 //! Of a profile: the heap over time, what held it at its peak, churn, and what was never freed.
 
 use super::{ProfilePair, figure_unit, ranked, unit};
-use crate::document::{
+use crate::kind::say;
+use lab_document::{
     Axis, Band, CellContent, Chart, Drawing, Item, Line, Lines, Quantity, Scale, Section, Stroke,
     Table,
 };
-use crate::kind::say;
 use lab_model::Unit;
 use lab_profile::{AllocationPoint, Churn, Dhat, Frame, Massif, Profile, TimeUnit, churn, explain};
 use std::collections::{BTreeMap, BTreeSet};

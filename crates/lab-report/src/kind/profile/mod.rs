@@ -9,7 +9,7 @@ mod heap;
 
 use super::findings;
 use super::say;
-use crate::document::{
+use lab_document::{
     Answer, Cell, Column, Document, Finding, Item, Quantity, Row, Section, Table, Tone,
 };
 use lab_model::{Direction, Metric, Unit};

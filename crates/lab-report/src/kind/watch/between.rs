@@ -2,13 +2,12 @@
 //! Two runs that watched: what each page took, and how that changed.
 
 use super::kind_name;
-use crate::document::{
+use crate::kind::{cell, method, say};
+use lab_document::{
     Answer, Cell, Chart, Column, Document, Drawing, Finding, Forest, ForestRow, Quantity, Row,
     Scale, Section, Table, Tone,
 };
-use crate::kind::{cell, method, say};
-use lab_model::{Metric, Run, Unit, Watched, WatchedPage};
-use lab_stats::analysis::Interval;
+use lab_model::{Interval, Metric, Run, Unit, Watched, WatchedPage};
 use lab_watch::analysis::between::{BetweenLogs, CommonPage, FEWEST, between};
 
 /// Pages in the chart.

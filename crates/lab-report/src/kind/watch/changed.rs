@@ -2,10 +2,9 @@
 //! What changed: days from which on a page is slower or faster, releases, trends.
 
 use super::LogReport;
-use crate::document::{Cell, Column, Finding, Quantity, Section, Table, Tone};
 use crate::kind::say;
-use lab_model::Unit;
-use lab_stats::analysis::Interval;
+use lab_document::{Cell, Column, Finding, Quantity, Section, Table, Tone};
+use lab_model::{Interval, Unit};
 use lab_watch::analysis::changes::{ChangedPage, Changes, FEWEST};
 
 /// Rows of a table.

@@ -12,7 +12,7 @@ pub use between::document as between;
 use super::findings::MOST as MOST_FINDINGS;
 use super::{method, say};
 use crate::Report;
-use crate::document::{Answer, Document, Finding, Item, Precision, Quantity, Row, Section, Tone};
+use lab_document::{Answer, Document, Finding, Item, Precision, Quantity, Row, Section, Tone};
 use lab_model::{Assumption, Counts, Direction, Metric, PageKind, Unit, Watched, WatchedPage};
 use lab_watch::analysis::capacity::Headroom;
 use lab_watch::analysis::changes::{Changes, changes};

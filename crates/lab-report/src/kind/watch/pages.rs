@@ -2,12 +2,12 @@
 //! Pages and queries in the order of what they take: the Pareto chart, the few that matter, tables.
 
 use super::{FIGURES, figure, kind_name};
-use crate::document::{
+use crate::kind::{cell, say};
+use lab_document::format::quantity;
+use lab_document::{
     Axis, BarPart, BarRow, Bars, Cell, Chart, Column, Drawing, Finding, NEUTRAL, Quantity, Scale,
     Section, Table,
 };
-use crate::format::quantity;
-use crate::kind::{cell, say};
 use lab_model::{PageKind, Unit, Watched};
 use lab_watch::analysis::pareto::{MOST, PageOrder, PageRanking, RankedPage};
 

@@ -2,11 +2,11 @@
 //! When: the hours of the week, and the hours that stand out.
 
 use super::LogReport;
-use crate::document::{
+use crate::kind::say;
+use lab_document::{
     Axis, Cell, Chart, Column, Drawing, Finding, HeatColumn, HeatMap, HeatMaps, Quantity, Scale,
     Section, Table,
 };
-use crate::kind::say;
 use lab_model::Unit;
 use lab_watch::analysis::week::{Slot, WEEKS, slots};
 

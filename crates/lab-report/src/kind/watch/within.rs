@@ -3,8 +3,8 @@
 //! many rows.
 
 use super::pages::shortened;
-use crate::document::{Cell, Column, Finding, Quantity, Section, Table, Tone};
 use crate::kind::{cell, say};
+use lab_document::{Cell, Column, Finding, Quantity, Section, Table, Tone};
 use lab_model::{QueryWithin, Unit, Watched};
 
 /// A query that a request runs so often is run in a loop.

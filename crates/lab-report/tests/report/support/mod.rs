@@ -10,8 +10,6 @@ pub mod counters;
 pub mod load;
 pub mod page;
 pub mod profiles;
-pub mod sample_data;
-pub mod sample_document;
 pub mod served;
 pub mod targets;
 

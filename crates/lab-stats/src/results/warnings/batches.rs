@@ -6,11 +6,10 @@ use super::{
     WarningBasis, alone, disturbances, failed, fewest, label, list, one_place, percent, places,
     shortfall, unfit,
 };
-use crate::analysis::Interval;
 use crate::results::compare::Pair;
 use crate::results::{Cell, Control, Warning, WarningKind};
 use crate::{family, forecast, refusals, settings, stopping};
-use lab_model::{Metric, Plan, PointId, Run, SubjectId, WarmUp};
+use lab_model::{Interval, Metric, Plan, PointId, Run, SubjectId, WarmUp};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A command's run is short if it takes less than this many starts of a process: what is compared is

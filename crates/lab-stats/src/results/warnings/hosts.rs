@@ -3,10 +3,9 @@
 
 use super::agents::unfit;
 use super::{label, list};
-use crate::analysis::Interval;
 use crate::hosts::{HostEffect, effects, hosts, kinds};
 use crate::results::{Warning, WarningKind};
-use lab_model::{Plan, Run};
+use lab_model::{Interval, Plan, Run};
 
 /// Ratios of hosts that differ, in one sentence, at most.
 const MOST_SHOWN: usize = 3;

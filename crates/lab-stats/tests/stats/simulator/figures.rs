@@ -2,7 +2,7 @@
 //! Figures looked up in results.
 
 use lab_model::*;
-use lab_stats::analysis::{Interval, Verdict};
+use lab_stats::analysis::Verdict;
 use lab_stats::results::{Comparison, Results};
 
 /// A figure that was estimated; there must be one.

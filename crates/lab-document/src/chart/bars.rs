@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A bar for each row with its interval, in panels with headings: whole bars, or stacks of their parts. On a
+//! logarithmic scale, which has no zero that a bar could begin at, a dot takes the bar's place.
+
+use super::canvas::{
+    self, Canvas, Dot, DrawResult, Legend, Pixel, TextAnchor, Type, colour_and_dot, fit, width_of,
+};
+use super::frame::below;
+use super::scale::{Span, reach};
+use crate::document::{BarRow, Bars, Scale};
+use crate::format::quantity;
+use crate::output::Error;
+
+/// Of bars in one column that have all the room they want, in pixels.
+pub const WIDTH: f64 = 760.0;
+const COLUMN: f64 = 480.0;
+const BAR: f64 = 20.0;
+const HEAD: f64 = 26.0;
+const FOOT: f64 = 32.0;
+/// More panels than these stand in two columns.
+const ONE_COLUMN: usize = 3;
+/// Panels whose greatest values differ by more than this factor have a scale each.
+const FAR: f64 = 4.0;
+
+pub fn draw(id: &str, bars: &Bars, room: f64) -> Result<String, Error> {
+    let (panels, have_own_scales) = panels(bars);
+    let columns = if panels.len() > ONE_COLUMN && room >= WIDTH {
+        2
+    } else {
+        1
+    };
+    let width = if columns == 2 { COLUMN } else { room };
+    let entries = bars
+        .parts
+        .iter()
+        .map(|(name, number)| (name.clone(), colour_and_dot(*number).0, Dot::Square));
+    let legend = Legend::new(entries.collect(), width * columns as f64 - 16.0);
+    let head = if panels.iter().any(|p| !p[0].group.is_empty()) {
+        HEAD
+    } else {
+        10.0
+    };
+    let heights = panels.chunks(columns).map(|line| {
+        let rows = line.iter().map(|panel| panel.len()).max().unwrap_or(0);
+        head + BAR * rows as f64 + FOOT
+    });
+    let heights: Vec<f64> = heights.collect();
+    let top = legend.height() + 4.0;
+    let note = if have_own_scales {
+        "; each panel has its own scale"
+    } else {
+        ""
+    };
+    let bottom = top + heights.iter().sum::<f64>();
+    canvas::draw(id, (width * columns as f64, bottom + 22.0), |canvas| {
+        legend.draw(canvas, (8.0, 2.0))?;
+        let mut top = top;
+        for (line, height) in panels.chunks(columns).zip(&heights) {
+            for (i, rows) in line.iter().enumerate() {
+                let scaled = if have_own_scales {
+                    rows
+                } else {
+                    bars.rows.as_slice()
+                };
+                let span = Span::of(&bars.axis, scaled.iter().flat_map(|row| ends(bars, row)));
+                let panel = BarPanel {
+                    bars,
+                    rows,
+                    span,
+                    left: width * i as f64,
+                    width,
+                };
+                panel.draw(canvas, top, top + head)?;
+            }
+            top += height;
+        }
+        let title = format!(
+            "{}{note}",
+            fit(&bars.axis.title, f64::max(width - 200.0, width / 2.0))
+        );
+        let place = (width * columns as f64 / 2.0, bottom + 8.0);
+        canvas.text(&title, Type::Small, TextAnchor::Middle, place)
+    })
+}
+
+/// Rows with a heading each, and whether they need scales of their own.
+fn panels(bars: &Bars) -> (Vec<&[BarRow]>, bool) {
+    let same = |a: &BarRow, b: &BarRow| b.group.is_empty() || a.group == b.group;
+    let panels: Vec<&[BarRow]> = bars.rows.chunk_by(same).collect();
+    let have_own_scales = need_own_scales(bars, &panels);
+    (panels, have_own_scales)
+}
+
+/// Whether bars of one panel would be too short to be seen on the scale of another.
+fn need_own_scales(bars: &Bars, panels: &[&[BarRow]]) -> bool {
+    let most = |panel: &&[BarRow]| {
+        let ends = panel.iter().flat_map(|row| ends(bars, row));
+        ends.filter(|end| end.is_finite()).fold(0.0, f64::max)
+    };
+    let most: Vec<f64> = panels.iter().map(most).collect();
+    let greatest = most.iter().copied().fold(0.0, f64::max);
+    bars.axis.scale == Scale::Linear && most.iter().any(|most| most * FAR < greatest)
+}
+
+/// What a row's length and interval reach to.
+fn ends(bars: &Bars, row: &BarRow) -> Vec<f64> {
+    let parts = row.parts.iter().map(|part| part.value.value);
+    let stack: f64 = parts.filter(|v| v.is_finite()).sum();
+    let total = reach(&row.total, bars.axis.scale).into_iter();
+    total
+        .chain((!row.parts.is_empty()).then_some(stack))
+        .collect()
+}
+
+struct BarPanel<'b> {
+    bars: &'b Bars,
+    rows: &'b [BarRow],
+    span: Span,
+    left: f64,
+    width: f64,
+}
+
+impl BarPanel<'_> {
+    /// Names on the left, bars in the middle, values on the right of the intervals.
+    fn draw(&self, canvas: &Canvas, top: f64, first: f64) -> DrawResult {
+        let names = self.rows.iter().map(|row| width_of(&row.name));
+        let names = names.fold(0.0, f64::max).min(self.width / 3.0) + 16.0;
+        let values = self
+            .rows
+            .iter()
+            .map(|row| width_of(&quantity::short(&row.total)));
+        let values = values.fold(0.0, f64::max) + 16.0;
+        let (left, right) = (self.left + names, self.left + self.width - values);
+        let group = &self.rows[0].group;
+        canvas.heading(group, (self.left + 8.0, top + 12.0), self.width - 16.0)?;
+        let bottom = first + BAR * self.rows.len() as f64;
+        below(canvas, (left, right), (first, bottom), &self.span.ticks())?;
+        for (row, y) in self
+            .rows
+            .iter()
+            .zip((0..).map(|i| first + BAR * (f64::from(i) + 0.5)))
+        {
+            let name = fit(&row.name, names - 16.0);
+            canvas.text(&name, Type::Label, TextAnchor::Left, (left - 7.0, y))?;
+            let end = self.bar(canvas, row, (left, right), y)?;
+            let place = (end + 6.0, y);
+            canvas.text(
+                &quantity::short(&row.total),
+                Type::Small,
+                TextAnchor::Right,
+                place,
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Draws a bar; returns where it ends with its interval.
+    fn bar(&self, canvas: &Canvas, row: &BarRow, (left, right): Pixel, y: f64) -> DrawResult<f64> {
+        let across = |value: f64| left + self.span.clamped(value) * (right - left);
+        let scale = self.bars.axis.scale;
+        let logarithmic = scale == Scale::Log;
+        let zero = if logarithmic { left } else { across(0.0) };
+        let mut end = zero;
+        let mut stretch = |from: f64, to: f64, number: usize| {
+            end = f64::max(end, to);
+            let corners = ((from, y - BAR / 2.0 + 3.0), (to, y + BAR / 2.0 - 3.0));
+            canvas.rectangle(corners, colour_and_dot(number).0, 0.88)
+        };
+        let mut from = 0.0;
+        for part in &row.parts {
+            let value = part.value.value;
+            if let (true, Some((_, number))) = (
+                value.is_finite() && value > 0.0,
+                self.bars.parts.get(part.part),
+            ) {
+                stretch(across(from), across(from + value), *number)?;
+                from += value;
+            }
+        }
+        if let Some(part) = self.span.part(row.total.value) {
+            let to = left + part * (right - left);
+            if logarithmic {
+                let (colour, dot) = colour_and_dot(row.colour);
+                canvas.dot((to, y), 4.0, colour, dot)?;
+                end = end.max(to + 3.0);
+            } else if row.parts.is_empty() {
+                stretch(zero.min(to), zero.max(to), row.colour)?;
+            }
+            if let Some((low, high)) = row.total.bounds() {
+                let (low, high) = (across(low), across(high));
+                canvas.whisker((low, high), y)?;
+                end = end.max(high);
+            }
+        }
+        Ok(end)
+    }
+}

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What all charts draw with: shapes and text at places in pixels, names in free places, legends.
+
+use super::colour::{GRID, INK, MUTED, PAPER, numbered};
+use crate::format::text::cut;
+use crate::output::Error;
+use plotters::coord::Shift;
+use plotters::element::{DashedPathElement, Drawable, PointCollection};
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+/// The library draws on whole units; four of them make one pixel of the picture.
+const UNIT: f64 = 4.0;
+
+/// What goes wrong when drawing, in words.
+pub type DrawResult<T = ()> = Result<T, String>;
+
+/// A place in pixels, from the upper left corner.
+pub type Pixel = (f64, f64);
+
+/// What is drawn on.
+pub struct Canvas<'a>(DrawingArea<SVGBackend<'a>, Shift>);
+
+/// How text looks.
+#[derive(Clone, Copy)]
+pub enum Type {
+    /// Headings of panels.
+    Heading,
+    /// Names.
+    Label,
+    /// Ticks and values.
+    Small,
+}
+
+/// Where text stands relative to its place.
+#[derive(Clone, Copy)]
+pub enum TextAnchor {
+    /// It begins there.
+    Right,
+    /// It ends there.
+    Left,
+    /// Its middle is there.
+    Middle,
+}
+
+/// A dot's form: colours that come again have another one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Dot {
+    /// A disc.
+    Disc,
+    /// A square.
+    Square,
+    /// A disc that is not filled.
+    Ring,
+}
+
+/// Draws a picture of that size in pixels, and returns the `svg` element.
+pub fn draw(
+    id: &str,
+    (width, height): (f64, f64),
+    content: impl FnOnce(&Canvas) -> DrawResult,
+) -> Result<String, Error> {
+    let mut svg = String::new();
+    let size = ((width * UNIT) as u32, (height * UNIT) as u32);
+    let drawn = {
+        let area = SVGBackend::with_string(&mut svg, size).into_drawing_area();
+        let canvas = Canvas(area);
+        let paper = canvas.0.fill(&PAPER).map_err(words);
+        paper
+            .and_then(|()| content(&canvas))
+            .and_then(|()| canvas.0.present().map_err(words))
+    };
+    drawn.map_err(|why| Error::new(format!("plot {id}"), why))?;
+    let units = format!("width=\"{}\" height=\"{}\"", size.0, size.1);
+    Ok(svg.replacen(&units, &format!("width=\"{width}\" height=\"{height}\""), 1))
+}
+
+impl<'a> Canvas<'a> {
+    /// A line through places.
+    pub fn path(&self, places: &[Pixel], colour: RGBColor, width: f64) -> DrawResult {
+        let style = colour.stroke_width((width * UNIT) as u32);
+        self.shape(&PathElement::new(units(places), style))
+    }
+
+    /// A line in dashes.
+    pub fn dashes(&self, places: &[Pixel], colour: RGBColor, width: f64) -> DrawResult {
+        let style = colour.stroke_width((width * UNIT) as u32);
+        let (dash, gap) = ((5.0 * UNIT) as i32, (4.0 * UNIT) as i32);
+        self.shape(&DashedPathElement::new(units(places), dash, gap, style))
+    }
+
+    /// A filled area; `strength` from 0 to 1.
+    pub fn area(&self, corners: &[Pixel], colour: RGBColor, strength: f64) -> DrawResult {
+        self.shape(&Polygon::new(units(corners), colour.mix(strength)))
+    }
+
+    /// A filled rectangle between two corners; `strength` from 0 to 1.
+    pub fn rectangle(&self, (a, b): (Pixel, Pixel), colour: RGBColor, strength: f64) -> DrawResult {
+        let corners = [unit(a), unit(b)];
+        self.shape(&Rectangle::new(corners, colour.mix(strength).filled()))
+    }
+
+    /// A dot of that radius.
+    pub fn dot(&self, (x, y): Pixel, radius: f64, colour: RGBColor, dot: Dot) -> DrawResult {
+        let r = (radius * UNIT) as i32;
+        match dot {
+            Dot::Disc => self.shape(&Circle::new(unit((x, y)), r, colour.filled())),
+            Dot::Square => {
+                let half = radius * 0.9;
+                self.rectangle(((x - half, y - half), (x + half, y + half)), colour, 1.0)
+            }
+            Dot::Ring => {
+                self.shape(&Circle::new(unit((x, y)), r, PAPER.filled()))?;
+                let style = colour.stroke_width((1.5 * UNIT) as u32);
+                self.shape(&Circle::new(unit((x, y)), r, style))
+            }
+        }
+    }
+
+    /// An interval on a level line, with its ends.
+    pub fn whisker(&self, (low, high): (f64, f64), y: f64) -> DrawResult {
+        self.path(&[(low, y), (high, y)], INK, 1.0)?;
+        self.path(&[(low, y - 3.0), (low, y + 3.0)], INK, 1.0)?;
+        self.path(&[(high, y - 3.0), (high, y + 3.0)], INK, 1.0)
+    }
+
+    /// A line behind the figures.
+    pub fn rule(&self, from: Pixel, to: Pixel) -> DrawResult {
+        self.path(&[from, to], GRID, 1.0)
+    }
+
+    /// Text at a place, its middle on the place's height.
+    pub fn text(&self, text: &str, kind: Type, side: TextAnchor, place: Pixel) -> DrawResult {
+        let text = legal(text);
+        self.shape(&Text::new(text, unit(place), style(kind, side)))
+    }
+
+    /// A heading above the figures, cut to that width in pixels.
+    pub fn heading(&self, text: &str, place: Pixel, width: f64) -> DrawResult {
+        self.text(
+            &fit(text, width * LETTER / BOLD),
+            Type::Heading,
+            TextAnchor::Right,
+            place,
+        )
+    }
+
+    fn shape<'e, E>(&self, shape: &'e E) -> DrawResult
+    where
+        &'e E: PointCollection<'e, (i32, i32)>,
+        E: Drawable<SVGBackend<'a>>,
+    {
+        self.0.draw(shape).map_err(words)
+    }
+}
+
+fn style(kind: Type, side: TextAnchor) -> TextStyle<'static> {
+    let (pixels, weight, colour) = match kind {
+        Type::Heading => (13.0, FontStyle::Bold, INK),
+        Type::Label => (12.5, FontStyle::Normal, INK),
+        Type::Small => (11.5, FontStyle::Normal, MUTED),
+    };
+    let h = match side {
+        TextAnchor::Right => HPos::Left,
+        TextAnchor::Left => HPos::Right,
+        TextAnchor::Middle => HPos::Center,
+    };
+    // The library divides sizes by 1.24, the height of a line.
+    let font = FontDesc::new(FontFamily::SansSerif, pixels * 1.24 * UNIT, weight);
+    TextStyle {
+        pos: Pos::new(h, VPos::Center),
+        color: colour.to_backend_color(),
+        ..TextStyle::from(font)
+    }
+}
+
+/// The colour and the dot of a number.
+pub fn colour_and_dot(number: usize) -> (RGBColor, Dot) {
+    let again = number != crate::document::NEUTRAL && number / super::colour::COLOURS % 2 == 1;
+    let dot = if again { Dot::Square } else { Dot::Disc };
+    (numbered(number), dot)
+}
+
+/// Dots with names.
+pub struct Legend {
+    entries: Vec<(String, RGBColor, Dot)>,
+    width: f64,
+}
+
+impl Legend {
+    /// In lines of that width in pixels.
+    pub fn new(entries: Vec<(String, RGBColor, Dot)>, width: f64) -> Legend {
+        Legend { entries, width }
+    }
+
+    /// In pixels; 0 without entries.
+    pub fn height(&self) -> f64 {
+        let last = self.places().last().map(|(_, line)| *line);
+        last.map_or(0.0, |line| 24.0 + 20.0 * f64::from(line))
+    }
+
+    /// From an upper left corner on.
+    pub fn draw(&self, canvas: &Canvas, (left, top): Pixel) -> DrawResult {
+        for ((name, colour, dot), (x, line)) in self.entries.iter().zip(self.places()) {
+            let place = (left + x + 5.0, top + 10.0 + 20.0 * f64::from(line));
+            canvas.dot(place, 4.0, *colour, *dot)?;
+            let name = cut(name, NAME);
+            canvas.text(
+                &name,
+                Type::Label,
+                TextAnchor::Right,
+                (place.0 + 9.0, place.1),
+            )?;
+        }
+        Ok(())
+    }
+
+    /// The entries' places from the left, and their lines.
+    fn places(&self) -> Vec<(f64, u32)> {
+        let (mut x, mut line) = (0.0, 0);
+        let place = |(name, ..): &(String, RGBColor, Dot)| {
+            let width = width_of(&cut(name, NAME)) + 32.0;
+            if x > 0.0 && x + width > self.width {
+                (x, line) = (0.0, line + 1);
+            }
+            let place = (x, line);
+            x += width;
+            place
+        };
+        self.entries.iter().map(place).collect()
+    }
+}
+
+/// Columns that a name takes at the most where it stands beside a line or in a legend.
+pub const NAME: usize = 28;
+
+/// About how wide a text is, in pixels: the library has no fonts to measure with.
+pub fn width_of(text: &str) -> f64 {
+    unicode_width::UnicodeWidthStr::width(text) as f64 * LETTER
+}
+
+/// Text cut to about that width in pixels.
+pub fn fit(text: &str, width: f64) -> String {
+    cut(text, ((width / LETTER) as usize).max(2))
+}
+
+const LETTER: f64 = 7.0;
+/// The width of a letter of a heading, in pixels.
+const BOLD: f64 = 8.0;
+
+/// Places of at least `gap` apart, as near as possible to the wanted ones and within the limits as far as
+/// they have room: for names.
+pub fn spread_out(wanted: &[f64], gap: f64, (top, bottom): (f64, f64)) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..wanted.len()).collect();
+    order.sort_by(|&a, &b| wanted[a].total_cmp(&wanted[b]));
+    let mut places = wanted.to_vec();
+    let mut least = top;
+    for &i in &order {
+        places[i] = places[i].max(least);
+        least = places[i] + gap;
+    }
+    let mut most = bottom;
+    for &i in order.iter().rev() {
+        places[i] = places[i].min(most);
+        most = places[i] - gap;
+    }
+    places
+}
+
+/// Without what XML 1.0 cannot hold (section 2.2) and what turns the direction of writing.
+pub fn legal(text: &str) -> String {
+    crate::format::text::clean(text).replace(['\u{FFFE}', '\u{FFFF}'], " ")
+}
+
+fn unit((x, y): Pixel) -> (i32, i32) {
+    ((x * UNIT).round() as i32, (y * UNIT).round() as i32)
+}
+
+/// Without places that fall onto the one before.
+fn units(places: &[Pixel]) -> Vec<(i32, i32)> {
+    let mut units: Vec<_> = places.iter().map(|place| unit(*place)).collect();
+    units.dedup();
+    units
+}
+
+fn words(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Values over a quantity: a line for each series, intervals as bands, names at the lines' ends.
+
+use super::canvas::{self, Canvas, Dot, DrawResult, Pixel, colour_and_dot};
+use super::frame::{BOTTOM, LEFT, PlotFrame, room_for};
+use super::scale::{Span, reach};
+use crate::document::{Band, Line, Lines, Quantity, Scale, Stroke};
+use crate::output::Error;
+
+const WIDTH: f64 = 760.0;
+const HEIGHT: f64 = 400.0;
+const TOP: f64 = 34.0;
+/// Lines of more points have no dots.
+const DOTS: usize = 32;
+/// An axis has a number for each value if there are no more.
+const VALUES: usize = 16;
+
+pub fn draw(id: &str, lines: &Lines) -> Result<String, Error> {
+    let named = named(lines);
+    let right = WIDTH - room_for(named.iter().map(|line| line.name.as_str()));
+    let x = Span::of(&lines.x, xs(lines));
+    let height = HEIGHT.max(TOP + BOTTOM + 16.0 * named.len() as f64);
+    let points = lines
+        .lines
+        .iter()
+        .flat_map(|line| line.points.iter().map(move |p| (line, p)));
+    let ys = points.flat_map(|(line, (_, y))| match line.band {
+        Band::Shown => reach(y, lines.y.scale),
+        Band::Hidden => [y.value; 3],
+    });
+    let y = Span::of(&lines.y, ys);
+    let frame = PlotFrame {
+        left: LEFT,
+        right,
+        top: TOP,
+        bottom: height - BOTTOM,
+        x,
+        y,
+    };
+    canvas::draw(id, (WIDTH, height), |canvas| {
+        frame.axes(canvas, &ticks(lines, &frame.x), (&lines.x, &lines.y))?;
+        lines
+            .lines
+            .iter()
+            .try_for_each(|l| band(canvas, &frame, l))?;
+        lines
+            .lines
+            .iter()
+            .try_for_each(|l| line(canvas, &frame, l))?;
+        let end = |line: &&Line| ends(&frame, line);
+        let ends: Vec<Pixel> = named.iter().filter_map(end).collect();
+        let names: Vec<_> = named
+            .iter()
+            .map(|l| (l.name.as_str(), colour_and_dot(l.colour).0))
+            .collect();
+        frame.names(canvas, &names, &ends)
+    })
+}
+
+/// Lines that have a place; of those with one name the first, such as what was measured before its model.
+fn named(lines: &Lines) -> Vec<&Line> {
+    let mut named: Vec<&Line> = Vec::new();
+    for line in &lines.lines {
+        let is_named = named.iter().any(|other| other.name == line.name);
+        if !is_named && !line.name.is_empty() && line.points.iter().any(|p| drawable(lines, p)) {
+            named.push(line);
+        }
+    }
+    named
+}
+
+fn drawable(lines: &Lines, (x, y): &(f64, Quantity)) -> bool {
+    super::scale::drawable(lines.x.scale, *x) && super::scale::drawable(lines.y.scale, y.value)
+}
+
+fn xs(lines: &Lines) -> impl Iterator<Item = f64> {
+    let points = lines.lines.iter().flat_map(|line| &line.points);
+    points.map(|(x, _)| *x)
+}
+
+/// Where the axis is logarithmic, as of a sweep, its few measured values.
+fn ticks(lines: &Lines, span: &Span) -> Vec<(f64, String)> {
+    let measured = lines.lines.iter().filter(|l| l.stroke != Stroke::Model);
+    let mut values: Vec<f64> = measured
+        .flat_map(|l| l.points.iter().map(|(x, _)| *x))
+        .collect();
+    values.sort_by(f64::total_cmp);
+    values.dedup();
+    if lines.x.scale == Scale::Log && (2..=VALUES).contains(&values.len()) {
+        span.ticks_at(&values)
+    } else {
+        span.ticks()
+    }
+}
+
+/// Parts of a line without a gap: a value that cannot be drawn breaks it.
+fn stretches<'l>(frame: &PlotFrame, line: &'l Line) -> Vec<Vec<(Pixel, &'l Quantity)>> {
+    let mut stretches = vec![Vec::new()];
+    for (x, y) in &line.points {
+        match (frame.place(*x, y.value), stretches.last_mut()) {
+            (Some(place), Some(stretch)) => stretch.push((place, y)),
+            _ => stretches.push(Vec::new()),
+        }
+    }
+    stretches.retain(|stretch| !stretch.is_empty());
+    stretches
+}
+
+fn band(canvas: &Canvas, frame: &PlotFrame, line: &Line) -> DrawResult {
+    if line.band == Band::Hidden {
+        return Ok(());
+    }
+    let (colour, _) = colour_and_dot(line.colour);
+    for stretch in stretches(frame, line) {
+        let side = |upper: bool| -> Vec<Pixel> {
+            let bound = stretch
+                .iter()
+                .map(|((x, y), quantity)| match quantity.bounds() {
+                    Some((low, high)) => (
+                        *x,
+                        frame.up(frame.y.clamped(if upper { high } else { low })),
+                    ),
+                    None => (*x, *y),
+                });
+            stepped(line, bound.collect())
+        };
+        match stretch.as_slice() {
+            [((x, _), quantity)] if quantity.bounds().is_some() => {
+                let ends = (side(true)[0].1, side(false)[0].1);
+                canvas.path(&[(*x, ends.0), (*x, ends.1)], colour, 1.0)?;
+            }
+            _ => {
+                let around = side(true).into_iter().chain(side(false).into_iter().rev());
+                canvas.area(&around.collect::<Vec<_>>(), colour, 0.2)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn line(canvas: &Canvas, frame: &PlotFrame, line: &Line) -> DrawResult {
+    let (colour, dot) = colour_and_dot(line.colour);
+    for stretch in stretches(frame, line) {
+        let places: Vec<Pixel> = stretch.iter().map(|(place, _)| *place).collect();
+        match line.stroke {
+            Stroke::Model => canvas.dashes(&places, colour, 1.25)?,
+            Stroke::Measured | Stroke::Steps => {
+                canvas.path(&stepped(line, places.clone()), colour, 2.0)?
+            }
+        }
+        let alone = places.len() == 1;
+        if alone || line.stroke == Stroke::Measured && line.points.len() <= DOTS {
+            let radius = if dot == Dot::Disc { 3.0 } else { 3.5 };
+            places
+                .iter()
+                .try_for_each(|at| canvas.dot(*at, radius, colour, dot))?;
+        }
+    }
+    Ok(())
+}
+
+/// Steps go on at their height until the next value.
+pub fn stepped<Y: Clone>(line: &Line, places: Vec<(f64, Y)>) -> Vec<(f64, Y)> {
+    if line.stroke != Stroke::Steps {
+        return places;
+    }
+    let corners = places
+        .windows(2)
+        .flat_map(|pair| [pair[0].clone(), (pair[1].0, pair[0].1.clone())]);
+    corners.chain(places.last().cloned()).collect()
+}
+
+fn ends(frame: &PlotFrame, line: &Line) -> Option<Pixel> {
+    line.points
+        .iter()
+        .rev()
+        .find_map(|(x, y)| frame.place(*x, y.value))
+}

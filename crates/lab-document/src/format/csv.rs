@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A document's rows as tidy CSV (RFC 4180), numbers as numbers. Text is written as it is, for programs: who
+//! wants a spreadsheet takes the workbook, in which no text becomes a formula.
+
+use super::tidy::{COLUMNS, Field, fields};
+use crate::document::Document;
+use crate::output::{Error, Format, Rendered};
+
+/// This format.
+pub const FORMAT: Format = Format {
+    name: "csv",
+    extension: "csv",
+    title: "Figures (CSV)",
+    is_folder: false,
+    render: |document, _| {
+        render(document)
+            .map(Rendered::Text)
+            .map_err(|error| Error::new("CSV", error))
+    },
+};
+
+/// A row of headings, and a row for each of the document's. Error: the CSV writer refused something.
+pub fn render(document: &Document) -> Result<String, csv::Error> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(COLUMNS)?;
+    for row in &document.rows {
+        writer.write_record(fields(row).iter().map(Field::text))?;
+    }
+    let bytes = writer
+        .into_inner()
+        .map_err(|e| csv::Error::from(e.into_error()))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A document's charts as files that stand alone.
+
+use crate::chart::{file_name, standalone};
+use crate::document::Document;
+use crate::output::{Error, File, Format, Rendered};
+
+/// This format.
+pub const FORMAT: Format = Format {
+    name: "svg",
+    extension: "svg",
+    title: "Plots (SVG)",
+    is_folder: true,
+    render: |document, _| files(document).map(Rendered::Files),
+};
+
+/// A file for each chart, named after its id. Error: the drawing library refused something.
+pub fn files(document: &Document) -> Result<Vec<File>, Error> {
+    let mut files: Vec<File> = Vec::new();
+    for chart in document.charts() {
+        let id = file_name(&chart.id);
+        let names = std::iter::once(format!("{id}.svg"));
+        let mut names = names.chain((2..).map(|n| format!("{id}-{n}.svg")));
+        let free = |name: &String| files.iter().all(|file| file.name != *name);
+        files.push(File {
+            name: names.find(free).unwrap_or_default(),
+            text: standalone(chart)?,
+        });
+    }
+    Ok(files)
+}

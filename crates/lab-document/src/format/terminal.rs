@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A document for a terminal: its answer on one screen, or all of it.
+
+mod chart;
+mod pen;
+mod table;
+
+use self::pen::Pen;
+use super::grid::Grid;
+use super::text::{clean, cut, wrap, wrap_at_most, wrap_sentences};
+use crate::document::{Chart, Document, Finding, Item, Section, Table, Tone};
+use crate::output::{Format, Rendered, Terminal};
+
+/// Lines of the first screen: 40, less two in which the caller says where it wrote something.
+const SCREEN: usize = 38;
+/// Findings on the first screen, and lines of each.
+const FINDINGS: (usize, usize) = (3, 3);
+/// Less than this is not legible.
+const NARROWEST: usize = 40;
+
+/// This format.
+pub const FORMAT: Format = Format {
+    name: "terminal",
+    extension: "txt",
+    title: "Plain text",
+    is_folder: false,
+    render: |document, terminal| Ok(Rendered::Text(render(document, terminal))),
+};
+
+/// A section as text, every line with its line feed.
+pub fn section(section: &Section, terminal: Terminal) -> String {
+    let mut page = Screen::new(terminal);
+    page.section(section, 1);
+    page.lines.join("\n") + "\n"
+}
+
+/// The document as text, every line with its line feed: at most 38 lines, or all that there is.
+pub fn render(document: &Document, terminal: Terminal) -> String {
+    let mut page = Screen::new(terminal);
+    if terminal.full {
+        page.all(document);
+    }
+    page.answer(document, terminal.full);
+    page.lines.join("\n") + "\n"
+}
+
+/// Lines in the making.
+struct Screen {
+    lines: Vec<String>,
+    width: usize,
+    pen: Pen,
+}
+
+impl Screen {
+    fn new(terminal: Terminal) -> Screen {
+        Screen {
+            lines: Vec::new(),
+            width: terminal.width.max(NARROWEST),
+            pen: Pen {
+                colour: terminal.colour,
+            },
+        }
+    }
+
+    fn all(&mut self, document: &Document) {
+        self.heading(&document.title, 0);
+        for section in &document.sections {
+            self.section(section, 1);
+        }
+        self.blank();
+        self.lines.push(self.pen.dim(&"═".repeat(self.width)));
+    }
+
+    /// The first screen.
+    fn answer(&mut self, document: &Document, full: bool) {
+        let begin = self.lines.len();
+        self.headline(document);
+        let after = self.after_chart(document, full);
+        if let Some(chart) = &document.answer.chart {
+            let used = self.lines.len() - begin + after.len() + 2;
+            let room = if full {
+                usize::MAX
+            } else {
+                SCREEN.saturating_sub(used)
+            };
+            self.blank();
+            self.chart(chart, room);
+        }
+        self.blank();
+        self.lines.extend(after);
+    }
+
+    fn headline(&mut self, document: &Document) {
+        let (headline, about) = super::headline(document);
+        let (headline, about) = (clean(&headline), clean(&about));
+        let headline = wrap_at_most(&headline, self.width, 2);
+        self.lines
+            .extend(headline.iter().map(|line| self.pen.bold(line)));
+        if !about.is_empty() {
+            self.lines.push(self.pen.dim(&cut(&about, self.width)));
+        }
+    }
+
+    /// What stands below the answer's chart.
+    fn after_chart(&self, document: &Document, full: bool) -> Vec<String> {
+        let answer = &document.answer;
+        let mut below = Screen {
+            lines: Vec::new(),
+            ..*self
+        };
+        for finding in answer.findings.iter().take(FINDINGS.0) {
+            below.finding(finding, FINDINGS.1);
+        }
+        if let Some(undecided) = &answer.undecided {
+            below.labelled("Not decided", undecided, Tone::Undecided, 3);
+        }
+        if answer.chart.is_none() && below.lines.is_empty() {
+            below.text("There is no answer: nothing was compared.");
+        }
+        below.blank();
+        let warnings = wrap_at_most(&clean(&super::warnings(document)), self.width, 2);
+        below.lines.extend(
+            warnings
+                .iter()
+                .map(|line| self.pen.toned(line, Tone::Alarm)),
+        );
+        below.caption(&document.source, 2);
+        if !full && !document.sections.is_empty() {
+            let more = if document.kept {
+                "All tables and warnings: `benchlab report FILE --full`."
+            } else {
+                "All tables and warnings: --full."
+            };
+            below.caption(more, 2);
+        }
+        below.trim();
+        below.lines
+    }
+
+    fn section(&mut self, section: &Section, level: usize) {
+        if section.is_empty() {
+            return;
+        }
+        self.heading(&section.title, level);
+        for item in &section.items {
+            self.item(item);
+        }
+        for section in &section.sections {
+            self.section(section, level + 1);
+        }
+    }
+
+    fn item(&mut self, item: &Item) {
+        match item {
+            Item::Paragraph(text) => self.text(text),
+            Item::List(texts) => texts
+                .iter()
+                .for_each(|text| self.hanging_indent("- ", text)),
+            Item::Facts(facts) => facts
+                .iter()
+                .for_each(|(name, value)| self.fact(name, value)),
+            Item::Table(table) => self.table(table),
+            Item::Chart(chart) => {
+                self.blank();
+                self.chart(chart, usize::MAX);
+                self.blank();
+            }
+            Item::Finding(finding) => self.finding(finding, usize::MAX),
+            Item::Log(lines) => lines
+                .iter()
+                .for_each(|line| self.hanging_indent("| ", line)),
+        }
+    }
+
+    fn heading(&mut self, text: &str, level: usize) {
+        self.blank();
+        let lines = wrap(&clean(text), self.width);
+        let rule = match level {
+            0 => "═",
+            1 => "─",
+            _ => "",
+        };
+        let width = lines.iter().map(|line| line.chars().count()).max();
+        self.lines
+            .extend(lines.iter().map(|line| self.pen.bold(line)));
+        if !rule.is_empty() {
+            let width = width.unwrap_or(0).min(self.width);
+            self.lines.push(self.pen.dim(&rule.repeat(width)));
+        }
+    }
+
+    fn text(&mut self, text: &str) {
+        self.lines.extend(wrap(&clean(text), self.width));
+    }
+
+    /// Text behind a mark, its further lines below its first.
+    fn hanging_indent(&mut self, mark: &str, text: &str) {
+        let lead = mark.chars().count();
+        let lines = wrap(&clean(text), self.width - lead);
+        for (i, line) in lines.iter().enumerate() {
+            let mark = if i == 0 { mark } else { &" ".repeat(lead) };
+            self.lines.push(format!("{mark}{line}"));
+        }
+    }
+
+    fn fact(&mut self, name: &str, value: &str) {
+        self.hanging_indent("", &format!("{name}: {value}"));
+    }
+
+    fn finding(&mut self, finding: &Finding, lines: usize) {
+        self.labelled(&finding.label, &finding.text, finding.tone, lines);
+    }
+
+    /// An item of a list that begins with what it is about, in the colour of what it means.
+    fn labelled(&mut self, label: &str, text: &str, tone: Tone, lines: usize) {
+        let label = clean(label);
+        let text = match label.as_str() {
+            "" => clean(text),
+            label => format!("{label}: {}", clean(text)),
+        };
+        let lines = wrap_sentences(&text, self.width - 2, lines);
+        for (i, line) in lines.iter().enumerate() {
+            let lead = if i == 0 { "• " } else { "  " };
+            let line = match (i, line.strip_prefix(&label)) {
+                (0, Some(rest)) => self.pen.bold(&label) + rest,
+                _ => line.clone(),
+            };
+            self.lines.push(self.pen.toned(lead, tone) + &line);
+        }
+    }
+
+    fn table(&mut self, table: &Table) {
+        if table.rows.is_empty() {
+            return;
+        }
+        self.blank();
+        let title = wrap(&clean(&table.title), self.width);
+        self.lines
+            .extend(title.iter().map(|line| self.pen.bold(line)));
+        self.caption(&table.caption, usize::MAX);
+        self.lines
+            .extend(table::lines(&Grid::new(table), self.width, self.pen));
+        for note in &table.notes {
+            self.caption(note, usize::MAX);
+        }
+        self.blank();
+    }
+
+    /// A chart in at most so many lines, where they are at least a few.
+    fn chart(&mut self, chart: &Chart, room: usize) {
+        let begin = self.lines.len();
+        let title = cut(&clean(&chart.title), self.width);
+        self.lines.push(self.pen.bold(&title));
+        self.caption(&chart.caption, 2);
+        let drawn = chart::draw(chart, self.width, self.pen);
+        self.lines.extend(drawn.head.iter().cloned());
+        let left = room.saturating_sub(self.lines.len() - begin);
+        self.lines.extend(drawn.body(left, self.pen));
+    }
+
+    /// Dimmed text in at most so many lines.
+    fn caption(&mut self, text: &str, lines: usize) {
+        let lines = wrap_at_most(&clean(text), self.width, lines);
+        self.lines
+            .extend(lines.iter().map(|line| self.pen.dim(line)));
+    }
+
+    /// An empty line, but neither two nor at the beginning.
+    fn blank(&mut self) {
+        if self.lines.last().is_some_and(|line| !line.is_empty()) {
+            self.lines.push(String::new());
+        }
+    }
+
+    fn trim(&mut self) {
+        while self.lines.last().is_some_and(String::is_empty) {
+            self.lines.pop();
+        }
+    }
+}

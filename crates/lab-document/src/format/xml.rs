@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Figures as earlier SQL benchmarks for Ada exchanged them (S. Carrez's sql-benchmark, built on the
+//! Util.Measures of his Ada Utility Library): `<benchmark>` with memory in KiB and CPU time in ms,
+//! holding `<measures>` of `<time count time total title>`. Every row of the document is a `<figure>` beside
+//! these, which readers of the earlier form pass over.
+
+use super::tidy::{COLUMNS, Field, fields};
+use crate::chart::file_name;
+use crate::document::{Document, Row};
+use crate::output::{File, Format, Rendered};
+use lab_model::Metric;
+use quick_xml::Writer;
+use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
+
+/// Greater numbers are not whole ones for sure: 2^53.
+const LARGEST: f64 = 9_007_199_254_740_992.0;
+/// The longest time that readers take: a thousand years, in ns.
+const LONGEST: f64 = 3.2e19;
+
+/// What the earlier tools read: a document without any of these is none for them.
+const MEASURED: [Metric; 7] = [
+    Metric::MEAN_WALL,
+    Metric::WALL,
+    Metric::THREADS,
+    Metric::MEMORY,
+    Metric::PEAK_MEMORY,
+    Metric::USER_CPU,
+    Metric::SYSTEM_CPU,
+];
+
+/// This format.
+pub const FORMAT: Format = Format {
+    name: "xml",
+    extension: "xml",
+    title: "Figures (XML)",
+    is_folder: false,
+    render: |document, _| Ok(Rendered::Text(render(document))),
+};
+
+/// One XML document: `<benchmark>` itself if there is only one subject, else `<benchmarks>` around them.
+pub fn render(document: &Document) -> String {
+    let benchmarks = benchmarks(document);
+    xml(document, &benchmarks, benchmarks.len() != 1)
+}
+
+/// One XML document per subject, each with `<benchmark>` as its root: what the earlier tools read.
+pub fn per_subject(document: &Document) -> Vec<File> {
+    let file = |(i, benchmark): (usize, Benchmark)| File {
+        name: format!("{:02}-{}.xml", i + 1, file_name(&benchmark.name())),
+        text: xml(document, &[benchmark], false),
+    };
+    benchmarks(document)
+        .into_iter()
+        .enumerate()
+        .map(file)
+        .collect()
+}
+
+/// What is known of a subject on a target.
+struct Benchmark<'d> {
+    subject: &'d str,
+    target: &'d str,
+    rows: Vec<&'d Row>,
+}
+
+/// In the order in which subjects and targets come first.
+fn benchmarks(document: &Document) -> Vec<Benchmark<'_>> {
+    let mut all: Vec<Benchmark> = Vec::new();
+    for row in &document.rows {
+        let (subject, target) = (row.subject.as_str(), row.target.as_str());
+        let same = all
+            .iter_mut()
+            .find(|b| (b.subject, b.target) == (subject, target));
+        match same {
+            Some(benchmark) => benchmark.rows.push(row),
+            None => all.push(Benchmark {
+                subject,
+                target,
+                rows: vec![row],
+            }),
+        }
+    }
+    all
+}
+
+impl<'d> Benchmark<'d> {
+    fn name(&self) -> String {
+        [self.subject, self.target].join("-")
+    }
+
+    /// The greatest value of a metric as a whole number of a unit; 0: not known. The earlier tools take an
+    /// attribute that is missing for the one of the file before.
+    fn most(&self, metric: &Metric, unit: f64) -> String {
+        let rows = self.rows_of(metric).into_iter();
+        let values = rows.filter_map(|row| row.value.as_ref().map(|q| q.value));
+        let most = values.filter(|v| *v < LARGEST).fold(0.0, f64::max);
+        ((most / unit) as u64).to_string()
+    }
+
+    /// [`Benchmark::most`] of what was measured at one point alone, for the format has one place for it; else 0.
+    fn only(&self, metric: &Metric, unit: f64) -> String {
+        if self.rows_of(metric).len() == 1 {
+            self.most(metric, unit)
+        } else {
+            "0".into()
+        }
+    }
+
+    fn rows_of(&self, metric: &Metric) -> Vec<&'d Row> {
+        let rows = self.rows.iter().copied();
+        rows.filter(|row| row.metric == *metric).collect()
+    }
+
+    /// Mean times, which is what the format means; typical ones where there is no mean.
+    fn times(&self) -> Vec<&'d Row> {
+        let mut times = self.rows_of(&Metric::MEAN_WALL);
+        for typical in self.rows_of(&Metric::WALL) {
+            let is_same_point =
+                |row: &&Row| row.case == typical.case && row.params == typical.params;
+            if !times.iter().any(is_same_point) {
+                times.push(typical);
+            }
+        }
+        times
+    }
+
+    /// Operations timed at the point of a row, where a row says so: 1 stands for not known.
+    fn count(&self, row: &Row) -> u64 {
+        let is_same_point =
+            |other: &&&Row| (&other.case, &other.params) == (&row.case, &row.params);
+        let counts = self
+            .rows
+            .iter()
+            .filter(is_same_point)
+            .filter(|r| r.metric.id == "operations");
+        let mut counts = counts.filter_map(|r| r.value.as_ref().map(|q| q.value as u64));
+        counts.next().unwrap_or(1).max(1)
+    }
+
+    /// `costs`: whether the document has figures of a subject's processes.
+    fn tag(&self, costs: bool) -> BytesStart<'static> {
+        let costs = costs.then(|| {
+            [
+                ("threads", self.most(&Metric::THREADS, 1.0)),
+                ("rss_size", self.only(&Metric::MEMORY, 1024.0)),
+                ("peak_rss_size", self.most(&Metric::PEAK_MEMORY, 1024.0)),
+                ("user_time", self.only(&Metric::USER_CPU, 1e6)),
+                ("sys_time", self.only(&Metric::SYSTEM_CPU, 1e6)),
+            ]
+        });
+        let names = [
+            ("language", self.subject.into()),
+            ("driver", self.target.into()),
+        ];
+        tag(
+            "benchmark",
+            names.into_iter().chain(costs.into_iter().flatten()),
+        )
+    }
+
+    fn time(&self, row: &Row) -> Option<BytesStart<'static>> {
+        let time = row.value.as_ref().map(|q| q.value)?;
+        let count = self.count(row);
+        // Adding 0 makes -0, which readers refuse, a plain 0.
+        let (time, total) = (time + 0.0, time * count as f64 + 0.0);
+        (0.0..LONGEST).contains(&total).then(|| {
+            tag(
+                "time",
+                [
+                    ("count", count.to_string()),
+                    ("time", duration(time)),
+                    ("total", duration(total)),
+                    ("title", title(row)),
+                ],
+            )
+        })
+    }
+}
+
+/// A point in words: the earlier tools take a number at the end of a title for the number of rows, so the
+/// last parameter that is a number ends it.
+fn title(row: &Row) -> String {
+    let number = |(_, value): &(String, String)| value.parse::<f64>().is_ok();
+    let last = row.params.iter().rposition(number);
+    let factors = row
+        .params
+        .iter()
+        .enumerate()
+        .filter(|(i, _)| Some(*i) != last);
+    let mut title = row.case.clone();
+    for (_, (key, value)) in factors {
+        title.push_str(&format!(" {key}={value}"));
+    }
+    if let Some((key, value)) = last.map(|i| &row.params[i]) {
+        title.push_str(&format!(" {key} {value}"));
+    }
+    title
+}
+
+fn xml(document: &Document, benchmarks: &[Benchmark], wrapped: bool) -> String {
+    let mut writer = Writer::new_with_indent(Vec::new(), b' ', 2);
+    let mut events = vec![Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None))];
+    if wrapped {
+        events.push(Event::Start(BytesStart::new("benchmarks")));
+    }
+    let measured = |row: &Row| MEASURED.contains(&row.metric);
+    let costs = document.rows.iter().any(measured);
+    for benchmark in benchmarks {
+        events.push(Event::Start(benchmark.tag(costs)));
+        events.push(Event::Start(tag(
+            "measures",
+            [("title", document.title.clone())],
+        )));
+        let times = benchmark.times().into_iter();
+        events.extend(
+            times
+                .filter_map(|row| benchmark.time(row))
+                .map(Event::Empty),
+        );
+        events.push(Event::End(BytesEnd::new("measures")));
+        events.extend(benchmark.rows.iter().map(|row| Event::Empty(figure(row))));
+        events.push(Event::End(BytesEnd::new("benchmark")));
+    }
+    if wrapped {
+        events.push(Event::End(BytesEnd::new("benchmarks")));
+    }
+    events.push(Event::Text(BytesText::from_escaped("\n")));
+    for event in events {
+        writer
+            .write_event(event)
+            .expect("writing to memory does not fail");
+    }
+    String::from_utf8_lossy(&writer.into_inner()).into_owned()
+}
+
+/// A row with the columns of the CSV as attributes, without those that are empty.
+fn figure(row: &Row) -> BytesStart<'static> {
+    let fields = fields(row);
+    let filled = COLUMNS
+        .into_iter()
+        .zip(&fields)
+        .filter(|(_, f)| !matches!(f, Field::Empty));
+    tag(
+        "figure",
+        filled.map(|(column, field)| (column, field.text())),
+    )
+}
+
+fn tag<'k>(
+    name: &'static str,
+    attributes: impl IntoIterator<Item = (&'k str, String)>,
+) -> BytesStart<'static> {
+    let mut tag = BytesStart::new(name);
+    for (key, value) in attributes {
+        tag.push_attribute((key, legal(&value).as_str()));
+    }
+    tag
+}
+
+/// A number, a space and a unit. Microseconds keep a picosecond's part below one second; the
+/// earlier tools' duration type ends at a nanosecond.
+fn duration(ns: f64) -> String {
+    if ns < 1e9 {
+        format!("{:.6} us", ns / 1e3)
+    } else {
+        format!("{:.9} s", ns / 1e9)
+    }
+}
+
+/// Without the characters that XML 1.0 cannot hold (section 2.2), and without line breaks, which
+/// attributes do not keep.
+fn legal(text: &str) -> String {
+    let illegal = |c: char| c.is_control() || matches!(c, '\u{FFFE}' | '\u{FFFF}');
+    text.replace(illegal, " ")
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a report can hold, and the formats that it can be read in: terminal, Markdown, CSV, JSON, XML, XLSX, SVG, HTML.
+//!
+//! Everything that benchlab reports is one [`Document`]: headings, tables, charts and findings. A format is a file in
+//! [`format`] that renders any document, and its registration in [`FORMATS`]. Nothing here knows what was measured,
+//! and nothing opens a file, a socket or a process.
+
+pub mod chart;
+mod document;
+pub mod format;
+mod output;
+
+pub use crate::document::{
+    Answer, Axis, Band, BarPart, BarRow, Bars, Cell, CellContent, Chart, Column, Detail,
+    Distribution, DistributionLine, Document, Drawing, Finding, Flame, Forest, ForestGroup,
+    ForestRow, HeatColumn, HeatMap, HeatMaps, Item, Line, Lines, NEUTRAL, Precision, Quantity, Row,
+    Scale, Section, Stroke, Table, Tone, unit_name,
+};
+pub use crate::format::text::clean;
+pub use crate::format::xml_import::{ImportError, ImportLimits, import_xml};
+pub use crate::output::{Error, File, Format, Rendered, Terminal};
+
+use crate::format::{csv, html, json, markdown, svg, terminal, xlsx, xml};
+
+/// All formats, in the order in which they are offered.
+pub const FORMATS: [Format; 8] = [
+    terminal::FORMAT,
+    markdown::FORMAT,
+    csv::FORMAT,
+    json::FORMAT,
+    xml::FORMAT,
+    xlsx::FORMAT,
+    svg::FORMAT,
+    html::FORMAT,
+];

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Charts: reviewed drawings of each specification, and hostile ones that must break nothing.
+
+use crate::support::sample_data as sample;
+use lab_document::chart::{standalone, style_sheet, svg};
+use lab_document::*;
+use lab_model::Unit;
+
+fn charts() -> Vec<Chart> {
+    let mut charts: Vec<Chart> = sample::document().charts().into_iter().cloned().collect();
+    charts.extend([sample::sweep(), sample::steps()]);
+    charts
+}
+
+#[test]
+fn every_chart_is_drawn_as_it_was_reviewed() {
+    for chart in charts() {
+        let drawn = svg(&chart).expect("a drawing");
+        assert_eq!(drawn, svg(&chart).expect("the same"), "{}", chart.id);
+        insta::assert_snapshot!(format!("chart-{}", chart.id), drawn);
+    }
+}
+
+#[test]
+fn a_chart_names_itself_for_those_who_cannot_see_it() {
+    for chart in charts() {
+        let text = standalone(&chart).expect("a file");
+        let file = roxmltree::Document::parse(&text).expect("XML");
+        let root = file.root_element();
+        assert_eq!(root.attribute("role"), Some("img"));
+        let labels = root.attribute("aria-labelledby").expect("labels");
+        let words: Vec<&str> = labels
+            .split(' ')
+            .map(|id| {
+                let labelled = root
+                    .children()
+                    .find(|node| node.attribute("id") == Some(id));
+                labelled.and_then(|node| node.text()).expect("a text")
+            })
+            .collect();
+        assert_eq!(words, [chart.title.as_str(), chart.caption.as_str()]);
+        assert!(text.contains(&style_sheet()));
+    }
+}
+
+/// Lines whose only values are these, with places from 1 on.
+fn drawn(scale: Scale, unit: Unit, lines: &[(&str, &[f64])]) -> String {
+    let line = |(name, values): &(&str, &[f64])| Line {
+        name: (*name).into(),
+        colour: 0,
+        stroke: Stroke::Measured,
+        points: (1..)
+            .zip(*values)
+            .map(|(x, y)| (f64::from(x), Quantity::exact(*y, unit.clone())))
+            .collect(),
+        band: Band::Hidden,
+    };
+    let chart = Chart {
+        id: "lines".into(),
+        title: "Lines".into(),
+        caption: "Lines.".into(),
+        drawing: Drawing::Lines(Lines {
+            x: Axis::new("place", Unit::Ratio, Scale::Linear),
+            y: Axis::new("value", unit.clone(), scale),
+            lines: lines.iter().map(line).collect(),
+        }),
+    };
+    svg(&chart).expect("a drawing")
+}
+
+/// The texts of a drawing that stand so, with their heights; four units of it are a pixel.
+fn texts(drawing: &str, anchor: &str) -> Vec<(f64, String)> {
+    let drawing = roxmltree::Document::parse(drawing).expect("XML");
+    let texts = drawing
+        .descendants()
+        .filter(|node| node.has_tag_name("text") && node.attribute("text-anchor") == Some(anchor));
+    let text = |node: roxmltree::Node| {
+        let y = node.attribute("y").expect("a height").parse();
+        let words = node.text().expect("words").trim().to_owned();
+        (y.expect("a number"), words)
+    };
+    texts.map(text).collect()
+}
+
+/// What stands beside an axis that goes from one value to the other.
+fn ticks(scale: Scale, unit: Unit, low: f64, high: f64) -> Vec<(f64, String)> {
+    texts(&drawn(scale, unit, &[("", &[low, high])]), "end")
+}
+
+#[test]
+fn ticks_are_few_and_inside() {
+    let ends = [
+        (0.9, 1.2),
+        (0.5, 40.0),
+        (1e3, 1e9),
+        (2.0, 9.0),
+        (0.97, 1.03),
+        (1e-30, 1e30),
+    ];
+    for (low, high) in ends {
+        for scale in [Scale::Log, Scale::LinearFromLeast] {
+            let ticks = ticks(scale, Unit::Ratio, low, high);
+            assert!((2..=10).contains(&ticks.len()), "{low}..{high}: {ticks:?}");
+            assert!(ticks.iter().all(|(y, _)| (0.0..=1600.0).contains(y)));
+        }
+    }
+}
+
+#[test]
+fn ticks_have_the_units_that_people_read() {
+    let words = |scale, unit, low, high| -> Vec<String> {
+        let ticks = ticks(scale, unit, low, high);
+        ticks.into_iter().map(|(_, word)| word).collect()
+    };
+    let times = words(Scale::Log, Unit::Nanoseconds, 2e3, 5e6);
+    let expected = ["3 µs", "10 µs", "30 µs", "100 µs", "300 µs", "1 ms", "3 ms"];
+    assert_eq!(times, expected);
+    let sizes = words(Scale::Linear, Unit::Bytes, 0.0, 90e6);
+    assert_eq!(sizes, ["0", "20 MiB", "40 MiB", "60 MiB", "80 MiB"]);
+    let rates = words(Scale::Linear, Unit::PerSecond("requests".into()), 0.0, 41e3);
+    assert_eq!(rates, ["0", "10,000/s", "20,000/s", "30,000/s", "40,000/s"]);
+    let parts = words(Scale::Percentiles, Unit::Share, 0.0, 0.9995);
+    assert_eq!(parts, ["0 %", "50 %", "75 %", "90 %", "99 %", "99.9 %"]);
+}
+
+#[test]
+fn what_cannot_be_drawn_has_no_place() {
+    let values = [0.5, f64::NAN, f64::INFINITY, -1.0, 0.0, 2.0];
+    let drawing = drawn(Scale::Log, Unit::Ratio, &[("", &values)]);
+    assert_eq!(drawing.matches("<circle").count(), 2, "{drawing}");
+    assert!(!drawing.contains("NaN") && !drawing.contains("inf"));
+}
+
+#[test]
+fn names_do_not_overlap_and_stay_inside() {
+    let ends = [("a", 1.0), ("b", 1.001), ("c", 0.999), ("d", 4.0)];
+    let values = ends.map(|(name, end)| (name, [0.0, end]));
+    let lines: Vec<(&str, &[f64])> = values.iter().map(|(n, v)| (*n, &v[..])).collect();
+    let drawing = drawn(Scale::Linear, Unit::Ratio, &lines);
+    let mut names = texts(&drawing, "start");
+    names.retain(|(_, name)| ends.iter().any(|(known, _)| known == name));
+    names.sort_by(|a, b| a.0.total_cmp(&b.0));
+    assert_eq!(names.len(), ends.len());
+    let apart = |pair: &[(f64, String)]| pair[1].0 - pair[0].0 >= 60.0;
+    assert!(names.windows(2).all(apart), "{names:?}");
+    assert!(names.iter().all(|(y, _)| (0.0..=1600.0).contains(y)));
+}
+
+/// Red, green and blue of `#RRGGBB` at the beginning of a text.
+fn colour(text: &str) -> [f64; 3] {
+    [1, 3, 5].map(|at| {
+        let part = u8::from_str_radix(&text[at..at + 2], 16);
+        f64::from(part.expect("a colour")) / 255.0
+    })
+}
+
+/// Contrast as WCAG 2.2 defines it.
+fn contrast(a: [f64; 3], b: [f64; 3]) -> f64 {
+    let channel = |c: f64| {
+        if c <= 0.04045 {
+            c / 12.92
+        } else {
+            ((c + 0.055) / 1.055).powf(2.4)
+        }
+    };
+    let luminance =
+        |[r, g, b]: [f64; 3]| 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
+    let (a, b) = (luminance(a), luminance(b));
+    (a.max(b) + 0.05) / (a.min(b) + 0.05)
+}
+
+#[test]
+fn colours_can_be_seen_on_light_and_on_dark_paper() {
+    let sheet = style_sheet();
+    let pairs = sheet.split("[fill=\"").skip(1).map(|rule| {
+        let dark = rule.split("{fill:").nth(1).expect("a dark one");
+        [colour(rule), colour(dark)]
+    });
+    // The style sheet begins with paper, text, text that explains, grid, band and grey.
+    let pairs: Vec<[[f64; 3]; 2]> = pairs.collect();
+    assert!(pairs.len() > 12);
+    for mode in [0, 1] {
+        for (i, pair) in pairs.iter().enumerate().skip(5) {
+            assert!(contrast(pair[mode], pairs[0][mode]) >= 3.0, "colour {i}");
+        }
+        for text in &pairs[1..3] {
+            assert!(contrast(text[mode], pairs[4][mode]) >= 4.5);
+        }
+    }
+}
