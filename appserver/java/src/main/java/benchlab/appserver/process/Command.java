@@ -40,6 +40,7 @@ public record Command(
         Redirect stderr,
         int maxOutput) {
 
+    private static final Duration START_TIMEOUT = Duration.ofSeconds(60);
     private static final int DEFAULT_MAX_OUTPUT = 1 << 26; // 64 MiB.
 
     public Command {
@@ -151,12 +152,28 @@ public record Command(
                 bytes);
     }
 
+    /** Starts it within a minute: {@link #start(Duration)}. */
+    public RunningProcess start() throws StartException, InterruptedException, TimeoutException {
+        return start(START_TIMEOUT);
+    }
+
     /**
-     * Starts it.
+     * Starts it, and returns when the program has been loaded.
      *
      * @throws StartException if it cannot be started
+     * @throws TimeoutException if that takes longer than {@code timeout}, as when the program, its
+     *     directory or a file of its streams is on a file system that hangs. The program is killed
+     *     then, which this waits for, up to a second. If it cannot be killed in that time, it is
+     *     killed as soon as it has started
+     * @throws InterruptedException if this thread is interrupted; the program is killed then, too
      */
-    public RunningProcess start() throws StartException {
+    public RunningProcess start(Duration timeout)
+            throws StartException, InterruptedException, TimeoutException {
+        return start(new Deadline(timeout));
+    }
+
+    private RunningProcess start(Deadline deadline)
+            throws StartException, InterruptedException, TimeoutException {
         var builder = new ProcessBuilder(words);
         if (!isEnvironmentInherited) {
             builder.environment().clear();
@@ -172,7 +189,7 @@ public record Command(
         }
         Process process;
         try {
-            process = builder.start();
+            process = new PendingStart(builder, group).await(deadline);
         } catch (IOException e) {
             throw new StartException(words.get(0), e);
         }
@@ -186,8 +203,10 @@ public record Command(
 
     /** Runs it to its end, however long that takes: {@link #run(byte[], Duration)}. */
     public Output run(byte[] input) throws IOException, InterruptedException {
-        try (RunningProcess process = start()) {
-            return process.communicate(input);
+        try {
+            return run(input, Deadline.never());
+        } catch (TimeoutException e) {
+            throw new AssertionError("292 years have passed", e);
         }
     }
 
@@ -216,13 +235,19 @@ public record Command(
      * @throws StartException if it cannot be started
      * @throws OutputLimitException if it writes more than {@link #maxOutput}; it is killed then
      * @throws IOException if its output cannot be read
-     * @throws TimeoutException if it takes longer than {@code timeout}; it is killed then
+     * @throws TimeoutException if it takes longer than {@code timeout}, its start included; it is
+     *     killed then
      * @throws InterruptedException if this thread is interrupted; it is killed then
      */
     public Output run(byte[] input, Duration timeout)
             throws IOException, InterruptedException, TimeoutException {
-        try (RunningProcess process = start()) {
-            return process.communicate(input, timeout);
+        return run(input, new Deadline(timeout));
+    }
+
+    private Output run(byte[] input, Deadline deadline)
+            throws IOException, InterruptedException, TimeoutException {
+        try (RunningProcess process = start(deadline)) {
+            return process.communicate(input, deadline);
         }
     }
 }

@@ -89,7 +89,7 @@ final class ProcessGroup {
         return !memory.equals("0") && (code.equals("0") || !start.equals(end));
     }
 
-    private static String read(Path file) {
+    static String read(Path file) {
         // No channel: one fails in a thread that is interrupted.
         try (var stream = new FileInputStream(file.toFile())) {
             return new String(stream.readAllBytes(), StandardCharsets.ISO_8859_1);

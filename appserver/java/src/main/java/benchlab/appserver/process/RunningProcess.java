@@ -183,7 +183,7 @@ public final class RunningProcess implements AutoCloseable {
      */
     public Output communicate(byte[] input) throws IOException, InterruptedException {
         try {
-            return communicate(input, Duration.ofNanos(Long.MAX_VALUE));
+            return communicate(input, Deadline.never());
         } catch (TimeoutException e) {
             throw new AssertionError("292 years have passed", e);
         }
@@ -196,7 +196,11 @@ public final class RunningProcess implements AutoCloseable {
      */
     public Output communicate(byte[] input, Duration timeout)
             throws IOException, InterruptedException, TimeoutException {
-        var deadline = new Deadline(timeout);
+        return communicate(input, new Deadline(timeout));
+    }
+
+    Output communicate(byte[] input, Deadline deadline)
+            throws IOException, InterruptedException, TimeoutException {
         try {
             if (command.stdin() == Redirect.PIPE) {
                 feed(new ByteArrayInputStream(input));
@@ -300,7 +304,7 @@ public final class RunningProcess implements AutoCloseable {
     }
 
     /** Waits on when it is interrupted, and keeps the interrupt for later. */
-    private static <T> T uninterrupted(Waiting<T> wait) {
+    static <T> T uninterrupted(Waiting<T> wait) {
         boolean isInterrupted = false;
         try {
             while (true) {
@@ -318,7 +322,7 @@ public final class RunningProcess implements AutoCloseable {
     }
 
     @FunctionalInterface
-    private interface Waiting<T> {
+    interface Waiting<T> {
         T get() throws InterruptedException;
     }
 
@@ -343,22 +347,11 @@ public final class RunningProcess implements AutoCloseable {
         }
     }
 
-    private static void closeQuietly(AutoCloseable stream) {
+    static void closeQuietly(AutoCloseable stream) {
         try {
             stream.close();
         } catch (Exception e) {
             // EPIPE: what was buffered has no reader any more.
-        }
-    }
-
-    /** The end of a time limit. */
-    private record Deadline(long start, long length) {
-        Deadline(Duration timeout) {
-            this(System.nanoTime(), TimeUnit.NANOSECONDS.convert(timeout));
-        }
-
-        Duration left() {
-            return Duration.ofNanos(Math.max(0, length - (System.nanoTime() - start)));
         }
     }
 }

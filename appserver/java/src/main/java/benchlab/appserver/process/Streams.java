@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The threads that read and write pipes beside those of the program that uses them.
+// The threads that start programs, and read and write pipes, in the background.
 package benchlab.appserver.process;
 
 import java.util.concurrent.Callable;
@@ -7,7 +7,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/** A thread for each pipe in use; idle threads end after a minute. */
+/** A thread for each process and each pipe in use; idle threads end after a minute. */
 final class Streams {
 
     private static final ExecutorService THREADS =

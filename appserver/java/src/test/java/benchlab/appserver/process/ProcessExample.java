@@ -22,7 +22,8 @@ final class ProcessExample {
                 .text();
     }
 
-    static List<String> firstFiles(Path folder, int count) throws IOException {
+    static List<String> firstFiles(Path folder, int count)
+            throws IOException, InterruptedException, TimeoutException {
         List<String> found = new ArrayList<>();
         Command find = Command.of("find", ".", "-type", "f").directory(folder);
         try (RunningProcess process = find.start()) {

@@ -533,6 +533,54 @@ class ProcessTest {
         }
     }
 
+    /** A JVM of its own, since the kernel is told to hold its calls. */
+    @Test
+    void aStartThatHangsEndsAtItsTimeout() throws Exception {
+        Path hold = folder.resolve("hold_calls");
+        Path ada = Path.of("..", "ada", "tests", "blocks", "held_calls.c");
+        Path java = Path.of("src", "test", "c", "hold_calls.c");
+        Command.of("cc", "-pthread", "-o", hold.toString(), java.toString(), ada.toString())
+                .run()
+                .orThrow();
+        Path jvm = Path.of(System.getProperty("java.home"), "bin", "java");
+        String[] words = {
+            jvm.toString(),
+            "-cp",
+            System.getProperty("java.class.path"),
+            HangingStarts.class.getName(),
+            Files.createDirectory(folder.resolve("held")).toString(),
+        };
+        Output output = Command.of(hold.toString(), words).run("", LONG);
+        assertTrue(
+                output.status().isSuccess(),
+                () -> new String(output.stderr(), StandardCharsets.UTF_8));
+    }
+
+    /** Opening a pipe for writing hangs until it is opened for reading. */
+    @Test
+    void killsWhatStartsAfterItsTimeout() throws Exception {
+        Path pipe = folder.resolve("pipe");
+        Command.of("mkfifo", pipe.toString()).run().orThrow();
+        Command late = shell("sleep 1000 & sleep 1000").stdout(Redirect.to(pipe.toFile()));
+        assertThrows(TimeoutException.class, () -> late.start(Duration.ofMillis(20)));
+        try (var reader = Files.newInputStream(pipe)) {
+            assertEquals(0, reader.readAllBytes().length); // Ends when all writers have.
+        }
+        assertThrows(TimeoutException.class, () -> late.run("", Duration.ofMillis(20)));
+        Files.newInputStream(pipe).close();
+    }
+
+    @Test
+    void anInterruptEndsAStartThatHangs() throws Exception {
+        Path pipe = folder.resolve("pipe");
+        Command.of("mkfifo", pipe.toString()).run().orThrow();
+        Thread.currentThread().interrupt();
+        assertThrows(
+                InterruptedException.class,
+                () -> shell("sleep 1000").stdout(Redirect.to(pipe.toFile())).run());
+        Files.newInputStream(pipe).close();
+    }
+
     @Test
     void closingKills() throws Exception {
         var process = Command.of("sleep", "1000").start();
@@ -614,7 +662,7 @@ class ProcessTest {
         }
     }
 
-    private static long pipes() {
+    static long pipes() {
         try (Stream<Path> files = Files.list(Path.of("/proc/self/fd"))) {
             return files.filter(ProcessTest::isPipe).count();
         } catch (IOException e) {

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The end of a time limit.
+package benchlab.appserver.process;
+
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+
+/** The end of a time limit. Times are in nanoseconds. */
+record Deadline(long start, long length) {
+
+    Deadline(Duration timeout) {
+        this(System.nanoTime(), TimeUnit.NANOSECONDS.convert(timeout));
+    }
+
+    /** 292 years. */
+    static Deadline never() {
+        return new Deadline(System.nanoTime(), Long.MAX_VALUE);
+    }
+
+    Duration left() {
+        return Duration.ofNanos(nanosLeft());
+    }
+
+    long nanosLeft() {
+        return Math.max(0, length - (System.nanoTime() - start));
+    }
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// A start that its caller waits for with a time limit.
+package benchlab.appserver.process;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * {@link ProcessBuilder#start} returns when the program has been loaded. That takes forever if the
+ * program, its directory or a file of its streams is on a file system that hangs. So a background
+ * thread calls it.
+ *
+ * <p>The thread stays until the process has ended: Linux counts a process as the child of the
+ * thread that made it. A program may ask for a signal at the end of that thread
+ * (PR_SET_PDEATHSIG), and the one child of a thread that still starts its program is the one that
+ * hangs.
+ */
+final class PendingStart {
+
+    private static final Path THREAD = Path.of("/proc/thread-self");
+    private static final Duration KILL_TIMEOUT = Duration.ofSeconds(1);
+    private static final long KILL_INTERVAL_MILLIS = 10;
+
+    private final ProcessBuilder builder;
+    private final ProcessGroup group;
+    private final CompletableFuture<Process> started = new CompletableFuture<>();
+
+    /** Done when the background thread no longer starts or discards the process. */
+    private final CompletableFuture<Void> settled = new CompletableFuture<>();
+
+    /** The file that lists the children of the background thread. Null without {@code /proc}. */
+    private volatile Path children;
+
+    PendingStart(ProcessBuilder builder, ProcessGroup group) {
+        this.builder = builder;
+        this.group = group;
+        Streams.start(this::start);
+    }
+
+    private Void start() throws InterruptedException {
+        Process process = null;
+        try {
+            children = childrenOfThread();
+            process = builder.start();
+            if (!started.complete(process)) {
+                discard(process);
+            }
+        } catch (Throwable e) {
+            started.completeExceptionally(e);
+        } finally {
+            settled.complete(null);
+        }
+        if (process != null) {
+            process.waitFor();
+        }
+        return null;
+    }
+
+    private static Path childrenOfThread() {
+        try {
+            return Path.of("/proc").resolve(Files.readSymbolicLink(THREAD)).resolve("children");
+        } catch (IOException e) {
+            return null;
+        }
+    }
+
+    /**
+     * Waits for the process. If this throws, nothing is left of it, unless it cannot be killed
+     * within a second: then it is killed as soon as it can be.
+     */
+    Process await(Deadline deadline)
+            throws IOException, InterruptedException, TimeoutException {
+        try {
+            return started.get(deadline.nanosLeft(), TimeUnit.NANOSECONDS);
+        } catch (ExecutionException e) {
+            throw failure(e.getCause());
+        } catch (TimeoutException | InterruptedException e) {
+            if (started.cancel(false)) {
+                RunningProcess.uninterrupted(this::killHanging);
+            } else if (!started.isCompletedExceptionally()) {
+                discard(started.join());
+            }
+            if (e instanceof TimeoutException) {
+                throw new TimeoutException(builder.command().get(0) + " has not started in time");
+            }
+            throw e;
+        }
+    }
+
+    private static IOException failure(Throwable cause) {
+        if (cause instanceof RuntimeException e) {
+            throw e;
+        }
+        if (cause instanceof Error e) {
+            throw e;
+        }
+        return (IOException) cause;
+    }
+
+    private Void killHanging() throws InterruptedException {
+        var deadline = new Deadline(KILL_TIMEOUT);
+        while (deadline.nanosLeft() > 0) {
+            hangingChild().ifPresent(ProcessHandle::destroyForcibly);
+            try {
+                settled.get(KILL_INTERVAL_MILLIS, TimeUnit.MILLISECONDS);
+                return null;
+            } catch (TimeoutException e) {
+                // It may make its child only now.
+            } catch (ExecutionException e) {
+                throw new AssertionError(e);
+            }
+        }
+        return null;
+    }
+
+    /** Looks twice: the handle then belongs to no later process with the same number. */
+    private Optional<ProcessHandle> hangingChild() {
+        return childNumbers().stream()
+                .flatMap(number -> ProcessHandle.of(number).stream())
+                .filter(handle -> childNumbers().contains(handle.pid()))
+                .findFirst();
+    }
+
+    private List<Long> childNumbers() {
+        String text = children == null ? null : ProcessGroup.read(children);
+        if (text == null || text.isBlank()) {
+            return List.of();
+        }
+        return List.of(text.strip().split(" ")).stream().map(Long::valueOf).toList();
+    }
+
+    /** Kills a process that nobody waits for, with all that it started. */
+    private void discard(Process process) {
+        group.kill(process);
+        RunningProcess.uninterrupted(
+                () -> process.waitFor(KILL_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS));
+        RunningProcess.closeQuietly(process.getOutputStream());
+        RunningProcess.closeQuietly(process.getInputStream());
+        RunningProcess.closeQuietly(process.getErrorStream());
+    }
+}
