@@ -531,7 +531,7 @@ package body Appserver.Processes is
       Child : Process;
       Status : Exit_Status;
    begin
-      Child.Start (Program, Arguments, Options, Timeout);
+      Child.Start (Program, Arguments, Options, Duration'Min (Timeout, Start_Timeout));
       Write_Input (Child, Input, Limit);
       Child.Close_Input;
       for From in Source loop

@@ -211,8 +211,8 @@ package Appserver.Processes is
      with Pre => Options.Input = Piped or else Input = "";
    --  Starts the program, writes the input, reads up to the end of output and error, and waits for
    --  the exit. A program that does not read all its input is no error. If all of this takes longer
-   --  than Timeout, the program is killed with its group and Timeout_Error raised. What the program
-   --  has left running is killed at the end.
+   --  than Timeout, or the start longer than Start_Timeout, the program is killed with its group,
+   --  and Timeout_Error is raised. What the program has left running is killed at the end.
 
 private
 

@@ -27,7 +27,7 @@ struct request {
 
     int code;              /* 0, or the errno of what failed */
     pid_t id;              /* of the child, written by itself; 0 if there is none */
-    int is_abandoned;      /* Guarded by the lock: nobody wants it any more */
+    int is_abandoned;      /* Set with the lock held: nobody wants it any more */
     int has_ended;         /* Guarded by the lock: no starter uses it any more */
     struct request *next;
 };
@@ -76,12 +76,15 @@ static int prepare(const struct request *request)
 
     for (int signal = 1; signal < NSIG; ++signal)
         sigaction(signal, &by_default, NULL);
-    if (setpgid(0, 0) != 0 || (request->directory != NULL && chdir(request->directory) != 0))
+    if (setpgid(0, 0) != 0)
         return errno;
     for (int stream = 0; stream < 3; ++stream)
         if (request->streams[stream] >= 0 && dup2(request->streams[stream], stream) < 0)
             return errno;
+    /* Before what can hang: a copy of a pipe's end that is left keeps another program from the end of its input */
     closefrom(3);
+    if (request->directory != NULL && chdir(request->directory) != 0)
+        return errno;
     sigemptyset(&none);
     return sigprocmask(SIG_SETMASK, &none, NULL) == 0 ? 0 : errno;
 }
@@ -91,7 +94,9 @@ static int be_child(void *argument)
     struct request *request = argument;
     int code;
 
-    __atomic_store_n(&request->id, getpid(), __ATOMIC_RELEASE);
+    __atomic_store_n(&request->id, getpid(), __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&request->is_abandoned, __ATOMIC_SEQ_CST))
+        _exit(127);
     code = prepare(request);
     request->code = code != 0 ? code : execute(request);
     _exit(127);
@@ -101,6 +106,13 @@ static int be_child(void *argument)
 
 enum { STACK_SIZE = 256 * 1024 };
 
+/* With the group that it has made, if it has come so far. Its number is its own until it is waited for. */
+static void kill_child(pid_t id)
+{
+    kill(-id, SIGKILL);
+    kill(id, SIGKILL);
+}
+
 static void reap(pid_t id)
 {
     while (waitpid(id, NULL, 0) < 0 && errno == EINTR)
@@ -109,17 +121,22 @@ static void reap(pid_t id)
 
 static void serve_request(struct request *request, char *stack)
 {
-    pid_t id = clone(be_child, stack + STACK_SIZE, CLONE_VM | CLONE_VFORK | SIGCHLD, request);
-
     pthread_mutex_lock(&lock);
-    if (id < 0) {
-        request->code = errno;
-    } else if (request->code != 0 || request->is_abandoned) {
-        request->id = 0;
+    if (!request->is_abandoned) {
+        pid_t id;
+
         pthread_mutex_unlock(&lock);
-        kill(id, SIGKILL);
-        reap(id);
+        id = clone(be_child, stack + STACK_SIZE, CLONE_VM | CLONE_VFORK | SIGCHLD, request);
         pthread_mutex_lock(&lock);
+        if (id < 0) {
+            request->code = errno;
+        } else if (request->code != 0 || request->is_abandoned) {
+            request->id = 0;
+            pthread_mutex_unlock(&lock);
+            kill_child(id);
+            reap(id);
+            pthread_mutex_lock(&lock);
+        }
     }
     request->has_ended = 1;
     pthread_cond_broadcast(&ended);
@@ -195,16 +212,16 @@ static int await_end(struct request *request, long milliseconds)
     return request->has_ended;
 }
 
-/* A starter takes the child's number back before it waits for the child, after which the number may be another's */
+/* Either this sees the child's number, or the child sees that nobody wants it. A starter takes the number back before
+ * it waits for the child, after which the number may be another's. */
 static void abandon(struct request *request)
 {
     pid_t id;
 
-    request->is_abandoned = 1;
-    while ((id = __atomic_load_n(&request->id, __ATOMIC_ACQUIRE)) == 0 && !await_end(request, 1))
-        continue;
-    if (!request->has_ended)
-        kill(id, SIGKILL);
+    __atomic_store_n(&request->is_abandoned, 1, __ATOMIC_SEQ_CST);
+    id = __atomic_load_n(&request->id, __ATOMIC_SEQ_CST);
+    if (id != 0)
+        kill_child(id);
 }
 
 enum { START_ENDED = 0, START_KILLED = 1, START_HANGS = 2 };
@@ -222,8 +239,13 @@ int appserver_processes_start(struct request *request, long milliseconds, long k
         request->next = first_request;
         first_request = request;
         pthread_cond_signal(&requested);
-    } else if ((request->code = new_starter(request)) != 0) {
-        request->has_ended = 1;
+    } else {
+        int code = new_starter(request);
+
+        if (code != 0) { /* Else the code is the child's, which may have failed by now */
+            request->code = code;
+            request->has_ended = 1;
+        }
     }
     if (milliseconds < 0) {
         while (!request->has_ended)

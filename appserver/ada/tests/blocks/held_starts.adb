@@ -121,6 +121,14 @@ package body Held_Starts is
    function Kill (Id, Signal : int) return int is
      (if Unkillable then -1 else Real_Kill (Id, Signal));
 
+   procedure Await_No_Children is
+   begin
+      for Wait in 1 .. 30_000 loop
+         exit when not Has_Children;
+         delay 0.001;
+      end loop;
+   end Await_No_Children;
+
    procedure Cannot_Be_Killed is
    begin
       Unkillable := True;
@@ -129,6 +137,39 @@ package body Held_Starts is
       Expect (Open_Files = Files, "unkillable: open files");
       Unkillable := False;
    end Cannot_Be_Killed;
+
+   --  One that hangs in its directory keeps nothing of another one's input: that one sees its end
+
+   procedure Holds_No_Input is
+      Hanging : Settings := Silent;
+      Reader  : Process;
+      Status  : Exit_Status;
+
+      task Answerer;
+
+      task body Answerer is
+      begin
+         Continue_Call (Listener, Next_Call (Listener));
+      end Answerer;
+   begin
+      Reader.Start ("/bin/cat", Options => Silent);
+      Hanging.Directory := To_Unbounded_String ("/");
+      Unkillable := True;
+      Expect_Timeout ("input", Hanging);
+      Unkillable := False;
+      begin
+         Reader.Wait (Status, Timeout => 60.0);
+      exception
+         when Timeout_Error =>
+            raise Unexpected with "input: another one's end is held";
+      end;
+      Expect (Is_Success (Status), "input: the reader");
+      Expect (Has_Children, "input: it hangs");
+      for Call in 1 .. 2 loop
+         Continue_Call (Listener, Next_Call (Listener));
+      end loop;
+      Await_No_Children;
+   end Holds_No_Input;
 
    --  Another one starts while the first one hangs
 
@@ -177,11 +218,10 @@ package body Held_Starts is
       Expect_Nothing_Left ("others");
       Cannot_Be_Killed;
       Continue_Call (Listener, Next_Call (Listener));
-      for Wait in 1 .. 30_000 loop
-         exit when not Has_Children;
-         delay 0.001;
-      end loop;
+      Await_No_Children;
       Expect_Nothing_Left ("when it can be killed again");
+      Holds_No_Input;
+      Expect_Nothing_Left ("input");
    end Test;
 
 end Held_Starts;
