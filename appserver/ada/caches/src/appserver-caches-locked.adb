@@ -35,6 +35,16 @@ package body Appserver.Caches.Locked is
    -- Reading --
    -------------
 
+   --  The pin is forgotten first: if the finalization of what is freed raises an exception, the
+   --  handlers below have nothing to release again
+
+   procedure Release (Found : in out Tables.Search) is
+      Node : Tables.Node_Access := Found.Node;
+   begin
+      Found.Node := null;
+      Tables.Release (Node);
+   end Release;
+
    --  Pins the node that is found
 
    procedure Find (Self : Cache; Key : Key_Type; Found : in out Tables.Search) with Inline;
@@ -43,7 +53,7 @@ package body Appserver.Caches.Locked is
    begin
       while Self.Table.Guarded.Has_Next (Found) and then not (Found.Node.Key = Key) loop
          Found.After := Found.Node.Number;
-         Tables.Release (Found.Node);
+         Release (Found);
       end loop;
    end Find;
 
@@ -61,13 +71,13 @@ package body Appserver.Caches.Locked is
       if Is_Found then
          Element := Found.Node.Element;
       end if;
-      Tables.Release (Found.Node);
+      Release (Found);
    exception
       when Standard'Abort_Signal =>
-         Tables.Release (Found.Node);
+         Release (Found);
          raise;
       when others =>
-         Tables.Release (Found.Node);
+         Release (Found);
          raise;
    end Get;
 
@@ -88,10 +98,11 @@ package body Appserver.Caches.Locked is
       Found.After := 0;
       Find (Self, Key, Found);
       Node := Found.Node;
-      Tables.Release (Node);
+      Release (Found);
+      Found.Node := Node;
    exception
       when others =>
-         Tables.Release (Found.Node);
+         Release (Found);
          raise;
    end Search;
 
