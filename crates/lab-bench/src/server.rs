@@ -356,9 +356,10 @@ impl VisitTable {
     }
 
     /// Discards what the server counted while subjects connected and opened their cases, which is no work. From one turn
-    /// to the next there is none: what a subject has the server do after its reply counts, too.
+    /// to the next nobody works on a private server, so whatever a subject has it do after its reply counts, too. A
+    /// user's own server has other clients, such as monitoring: only what it counts within a turn is the subject's.
     pub fn begin_anew(&mut self) -> SubjectResult<()> {
-        if self.server.is_current.get() {
+        if self.server.is_current.get() && self.server.request.is_some() {
             return Ok(());
         }
         self.server.take_counts().map(drop)

@@ -62,7 +62,7 @@ fn reads_that_are_not_the_reads_asked_for_are_caught() {
         (
             "rowless",
             "statements",
-            "1 operations must yield or change 1 rows; the server counted 0",
+            " rows; the server counted 0",
         ),
         (
             "other-way",
@@ -72,33 +72,33 @@ fn reads_that_are_not_the_reads_asked_for_are_caught() {
         (
             "transaction-around",
             "statements",
-            "must execute 0 × BEGIN; the server counted 1",
+            "must execute 0 × BEGIN; the server counted ",
         ),
     ];
     let postgresql = [
         (
             "tableless",
             "statements",
-            "must read 1 rows of tables; the server looked at 0 blocks",
+            " rows of tables; the server looked at 0 blocks",
         ),
-        ("pings", "statements", "× SELECT; the server counted 2"),
+        ("pings", "statements", "× SELECT; the server counted "),
         ("by-name", "statements", "; the server counted "),
     ];
     let mariadb = [
         (
             "tableless",
             "statements",
-            "1 operations must read 1 rows of tables; the server counted 0",
+            " rows of tables; the server counted 0",
         ),
         (
             "pings",
             "statements",
-            "must execute 0 × ADMIN; the server counted 1",
+            "must execute 0 × ADMIN; the server counted ",
         ),
         (
             "by-name",
             "statements",
-            "the server executed 1 that were prepared",
+            " that were prepared",
         ),
     ];
     assert_caught(
@@ -114,22 +114,22 @@ fn reads_that_are_not_the_reads_asked_for_are_caught() {
 fn inserts_that_are_not_the_inserts_asked_for_are_caught() {
     let on_both = [
         // In a batch of one operation it is the same work.
-        ("multi-row", "statements", "× INSERT; the server counted 1"),
+        ("multi-row", "statements", "× INSERT; the server counted "),
         (
             "one-transaction",
             "statements",
-            "must execute 0 × BEGIN; the server counted 1",
+            "must execute 0 × BEGIN; the server counted ",
         ),
         (
             "rolled-back",
             "statements",
-            "must execute 0 × BEGIN; the server counted 1",
+            "must execute 0 × BEGIN; the server counted ",
         ),
         ("wrong-values", "writes", "the rows added hold a sum of"),
         (
             "shadow",
             "writes",
-            "1 operations must add 1 rows; 0 are there",
+            " rows; 0 are there",
         ),
     ];
     let postgresql = [("no-rows", "statements", "rows; the server counted 0")];
@@ -147,11 +147,11 @@ fn inserts_that_are_not_the_inserts_asked_for_are_caught() {
 #[test]
 fn transactions_that_are_not_those_asked_for_are_caught() {
     let on_both = [
-        ("one-commit", "statements", "× COMMIT; the server counted 1"),
+        ("one-commit", "statements", "× COMMIT; the server counted "),
         (
             "no-commit",
             "statements",
-            "1 operations must execute 1 × COMMIT; the server counted 0",
+            " × COMMIT; the server counted 0",
         ),
     ];
     assert_caught(INSERT_TX, &[], &on_both, &[], &[]);
@@ -163,12 +163,12 @@ fn connecting_other_than_once_and_not_preparing_are_caught() {
         (
             "reused",
             "opens",
-            "1 operations must open 1 connections; the server counted 0",
+            " connections; the server counted 0",
         ),
         (
             "connects-twice",
             "opens",
-            "1 operations must open 1 connections; the server counted 2",
+            " connections; the server counted ",
         ),
     ];
     let message = "a prepared statement must be planned once; the server planned ";
@@ -176,7 +176,7 @@ fn connecting_other_than_once_and_not_preparing_are_caught() {
     let mariadb = [(
         "other-way",
         "statements",
-        "1 prepared statements; the server counted 0",
+        " prepared statements; the server counted 0",
     )];
     let cases = [CONNECT, POINT].concat();
     assert_caught(
