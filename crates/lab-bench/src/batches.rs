@@ -149,6 +149,7 @@ impl<'a> BatchWorkload<'a> {
         let (of, mut done) = (pairs.sum::<usize>(), 0);
         let mut kept: HashMap<SubjectId, SubjectProcess> = HashMap::new();
         for point in points {
+            self.place_server(point, self.cores[0]);
             let mut outcomes = Vec::new();
             let target = plan.points[point].target;
             kept.retain(|&subject, _| plan.subjects[subject].target == target);
@@ -187,7 +188,8 @@ impl<'a> BatchWorkload<'a> {
                     Err(failure) => progress(Progress::Failed(failure)),
                 }
             }
-            let process = yardstick.and_then(Yardstick::close);
+            let core = (plan.case(point).cores == Cores::All).then_some(self.cores[0]);
+            let process = yardstick.and_then(|yardstick| yardstick.close(core));
             if let Some(process) = process.or_else(|| kept.remove(&baseline)) {
                 let share = all.map(|all| pilot::share(all, began.elapsed(), of - done));
                 match end_or_keep(process, share) {
@@ -206,13 +208,27 @@ impl<'a> BatchWorkload<'a> {
         Ok(())
     }
 
-    /// Whether others take turns with the baseline at a point: where their times are compared, and no fault is made in them.
+    /// Keeps a point's server off the measured core, unless the point has all cores for everyone.
+    fn place_server(&self, point: PointId, core: usize) {
+        let target = self.targets.get(self.plan.points[point].target);
+        if let Some(server) = target.and_then(TargetMaker::server) {
+            let measured_core = match self.plan.case(point).cores {
+                Cores::One => Some(core),
+                Cores::All => None,
+            };
+            server.keep_off(measured_core);
+        }
+    }
+
+    /// Whether others take turns with the baseline at a point: where their times are compared, no fault is injected into
+    /// them, and no subject has settings of the host, which are made for turns in blocks alone.
     fn has_yardstick(&self, run: &RunContext, baseline: SubjectId, point: PointId) -> bool {
         let plan = self.plan;
         self.pilots.contains_key(&(baseline, point))
             && run.participants.takes_part(baseline, point)
             && plan.fixed_operations(point).is_none()
             && plan.injection(point).is_none()
+            && plan.subjects.iter().all(|subject| subject.host.is_empty())
             && !plan.case(point).uncompared
     }
 
@@ -542,14 +558,7 @@ impl Workload for BatchWorkload<'_> {
 
     /// Keeps the server off the measured core, unless the point has all cores for everyone.
     fn begin_point(&mut self, _: &mut BlockContext, point: PointId) {
-        let target = self.targets.get(self.plan.points[point].target);
-        if let Some(server) = target.and_then(TargetMaker::server) {
-            let measured_core = match self.plan.case(point).cores {
-                Cores::One => Some(self.core),
-                Cores::All => None,
-            };
-            server.keep_off(measured_core);
-        }
+        self.place_server(point, self.core);
     }
 
     fn warm_up(&mut self, _: &mut BlockContext, subject: SubjectId, point: PointId) -> Done<()> {

@@ -99,9 +99,11 @@ impl Yardstick {
         Ok(())
     }
 
-    /// Closes the point. Returns the process, unless the baseline failed.
-    pub fn close(mut self) -> Option<SubjectProcess> {
-        let closed = self.process.wake().and_then(|()| self.process.close());
+    /// Closes the point. Returns the process, on a core of its own if one is given, unless the baseline failed.
+    pub fn close(mut self, core: Option<usize>) -> Option<SubjectProcess> {
+        let woken = self.process.wake();
+        let closed = woken.and_then(|()| self.process.close());
+        let closed = closed.and_then(|()| core.map_or(Ok(()), |core| self.process.keep_on(core)));
         (!self.is_broken && closed.is_ok()).then_some(self.process)
     }
 

@@ -12,7 +12,7 @@ use crate::order;
 use crate::steady::{Steady, steady_batches};
 use crate::table::BatchTable;
 use lab_model::{Pilot, Plan, PointId, Run, SubjectId, Work};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Turns that are farther above the pilot's level than this, in logarithms, and by more than luck, were not at it.
 const TOLERANCE: f64 = 0.15;
@@ -32,7 +32,9 @@ const MAX_OF_MEDIAN: f64 = 2.0;
 
 /// The subjects whose turns were not at their steady level, at the points where they were not.
 pub(crate) fn refusals(run: &Run, plan: &Plan) -> Vec<Refusal> {
-    let is_checked = matches!(plan.work, Work::Batches);
+    // One agent pilots for all, and the others' machines have levels of their own.
+    let agents: BTreeSet<_> = run.blocks.iter().map(|block| block.agent).collect();
+    let is_checked = matches!(plan.work, Work::Batches) && agents.len() <= 1;
     if !is_checked || run.pilots.iter().all(|pilot| pilot.ages.is_empty()) {
         return Vec::new();
     }
@@ -59,9 +61,9 @@ pub(crate) fn refusals(run: &Run, plan: &Plan) -> Vec<Refusal> {
 struct OffLevel {
     subject: SubjectId,
     point: PointId,
-    /// The logarithm of the level of its turns / the pilot's: median over processes.
+    /// The logarithm of the level of its turns / the pilot's: median over the processes that are off.
     distance: f64,
-    /// Time of an operation in turns, ns.
+    /// Time of an operation in the turns of these, ns.
     turns_ns: f64,
     processes: usize,
     processes_off: usize,
@@ -117,21 +119,28 @@ impl Distances<'_> {
             .clamp(usual, MAX_SCATTER.max(MAX_OF_MEDIAN * usual));
         // The luck of the pilot's process and that of the blocks'.
         let luck = certain * (2.0 * scatter * scatter + self.level.error.powi(2)).sqrt();
-        let above = self.distances.iter().filter(|d| **d > TOLERANCE + luck);
-        let below = self
-            .distances
-            .iter()
-            .filter(|d| **d < -TOLERANCE_BELOW - luck);
-        let (above, below) = (above.count(), below.count());
+        let all = || self.distances.iter().copied();
+        let above: Vec<f64> = all().filter(|d| *d > TOLERANCE + luck).collect();
+        let below: Vec<f64> = all().filter(|d| *d < -TOLERANCE_BELOW - luck).collect();
+        let off = if above.len() >= below.len() {
+            above
+        } else {
+            below
+        };
         let processes = self.distances.len();
         let least = ((FRACTION_OFF * processes as f64).ceil() as usize).max(2.min(processes));
-        (above.max(below) >= least).then(|| OffLevel {
+        if off.len() < least {
+            return None;
+        }
+        let usual = order::median(&self.distances)?;
+        let distance = order::median(&off)?;
+        Some(OffLevel {
             subject: self.pilot.subject,
             point: self.pilot.point,
-            distance: order::median(&self.distances).unwrap_or(0.0),
-            turns_ns: self.turns_ns,
+            distance,
+            turns_ns: self.turns_ns * (distance - usual).exp(),
             processes,
-            processes_off: above.max(below),
+            processes_off: off.len(),
             level: self.level,
             is_known: self.level.reached,
         })
