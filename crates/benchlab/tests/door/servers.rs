@@ -59,11 +59,7 @@ fn reads_that_are_not_the_reads_asked_for_are_caught() {
             "must execute 0 × SET; the server counted ",
         ),
         ("wrong-check", "check", "check="),
-        (
-            "rowless",
-            "statements",
-            " rows; the server counted 0",
-        ),
+        ("rowless", "statements", " rows; the server counted 0"),
         (
             "other-way",
             "statements",
@@ -95,11 +91,7 @@ fn reads_that_are_not_the_reads_asked_for_are_caught() {
             "statements",
             "must execute 0 × ADMIN; the server counted ",
         ),
-        (
-            "by-name",
-            "statements",
-            " that were prepared",
-        ),
+        ("by-name", "statements", " that were prepared"),
     ];
     assert_caught(
         POINT,
@@ -126,11 +118,7 @@ fn inserts_that_are_not_the_inserts_asked_for_are_caught() {
             "must execute 0 × BEGIN; the server counted ",
         ),
         ("wrong-values", "writes", "the rows added hold a sum of"),
-        (
-            "shadow",
-            "writes",
-            " rows; 0 are there",
-        ),
+        ("shadow", "writes", " rows; 0 are there"),
     ];
     let postgresql = [("no-rows", "statements", "rows; the server counted 0")];
     // A row that was there already counts as written.
@@ -148,11 +136,7 @@ fn inserts_that_are_not_the_inserts_asked_for_are_caught() {
 fn transactions_that_are_not_those_asked_for_are_caught() {
     let on_both = [
         ("one-commit", "statements", "× COMMIT; the server counted "),
-        (
-            "no-commit",
-            "statements",
-            " × COMMIT; the server counted 0",
-        ),
+        ("no-commit", "statements", " × COMMIT; the server counted 0"),
     ];
     assert_caught(INSERT_TX, &[], &on_both, &[], &[]);
 }
@@ -160,11 +144,7 @@ fn transactions_that_are_not_those_asked_for_are_caught() {
 #[test]
 fn connecting_other_than_once_and_not_preparing_are_caught() {
     let on_both = [
-        (
-            "reused",
-            "opens",
-            " connections; the server counted 0",
-        ),
+        ("reused", "opens", " connections; the server counted 0"),
         (
             "connects-twice",
             "opens",
