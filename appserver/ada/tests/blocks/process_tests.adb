@@ -535,6 +535,23 @@ package body Process_Tests is
       Assert (Is_Success (Result.Status), To_String (Result.Output & Result.Error));
    end Start_Hangs;
 
+   --  So many at once that threads are made for them
+
+   procedure Cannot_Start_At_Once (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      Files : constant Natural := Open_Files;
+
+      procedure Work (Number : Positive) is
+         pragma Unreferenced (Number);
+      begin
+         Expect_Start_Error ("/no/such/program", "No such file");
+      end Work;
+   begin
+      Parallel.Run (100, Work'Access);
+      Assert (Open_Files = Files and then not Has_Children, "nothing is left");
+   end Cannot_Start_At_Once;
+
    --  Many tasks start programs, and are aborted; nothing is left
 
    procedure Stress (T : in out Fixture) is
@@ -626,6 +643,7 @@ package body Process_Tests is
       Add ("a program that cannot be killed", Cannot_Be_Killed'Access);
       Add ("a program that never stops writing", Never_Ends'Access);
       Add ("a start that hangs", Start_Hangs'Access);
+      Add ("many programs that cannot be started", Cannot_Start_At_Once'Access);
       Add ("many tasks", Stress'Access);
       return Result;
    end Suite;
