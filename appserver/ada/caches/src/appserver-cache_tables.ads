@@ -21,6 +21,8 @@ private generic
    with function "=" (Left, Right : Key_Type) return Boolean is <>;
 package Appserver.Cache_Tables is
 
+   pragma Assertion_Policy (Pre => Check);
+
    use Ada.Containers;
 
    function Mixed_Hash (Key : Key_Type) return Hash_Type with Inline;
