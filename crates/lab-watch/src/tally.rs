@@ -113,13 +113,15 @@ pub struct Tally {
     unchecked: u32,
     first_s: i64,
     last_s: i64,
+    /// Whether there is a page: then hours and peaks are those of pages alone, for statements are executed within them.
+    has_pages: bool,
     /// In the order in which they came.
     hours: Vec<Hour>,
     hour_indexes: HashMap<i64, usize>,
     hour: usize,
     seconds: CountPeak,
     minutes: CountPeak,
-    /// Every second, where logs are read in several places.
+    /// Every second, where several logs can be of the same time.
     every_second: Option<Seconds>,
     clock_jumps: u64,
     is_full: bool,
@@ -152,6 +154,7 @@ impl Tally {
             unchecked: 0,
             first_s: i64::MAX,
             last_s: i64::MIN,
+            has_pages: false,
             hours: Vec::new(),
             hour_indexes: HashMap::new(),
             hour: 0,
@@ -170,6 +173,11 @@ impl Tally {
     /// From now on entries are kept one by one, too.
     pub fn keep_records(&mut self, records: Records) {
         self.records = Some(records);
+    }
+
+    /// From now on every second is kept: another log may be of the same time as one that was read.
+    pub fn keep_every_second(&mut self) {
+        self.every_second.get_or_insert_default();
     }
 
     /// A log of this name begins.
@@ -222,6 +230,7 @@ impl Tally {
             self.widen();
         }
         let had_learned = self.has_learned;
+        let part_has_pages = part.pages.iter().any(|page| page.kind == PageKind::Page);
         let mut indexes = Vec::with_capacity(part.pages.len());
         for mut page in part.pages {
             let mut width = part.width;
@@ -241,6 +250,10 @@ impl Tally {
         if self.cells > MOST_CELLS {
             self.drop_cells();
         }
+        self.merged += part.merged;
+        if self.has_pages && !part_has_pages {
+            return;
+        }
         for other in part.hours {
             let hour = self.hour_at(other.start);
             hour.offset_s = other.offset_s;
@@ -252,7 +265,6 @@ impl Tally {
         if let (Some(seconds), Some(other)) = (&mut self.every_second, &part.seconds) {
             seconds.merge(other);
         }
-        self.merged += part.merged;
     }
 
     /// How many entries are counted together: their memory is fetched at the same time.
@@ -349,7 +361,12 @@ impl Tally {
                 }
             }
         }
-        if self.pages[page_index].kind.is_use() {
+        let is_of_hour = match self.pages[page_index].kind {
+            PageKind::Page => true,
+            PageKind::Query => !self.has_pages,
+            PageKind::Bot | PageKind::Health => false,
+        };
+        if is_of_hour {
             self.add_to_hour(time, entry.offset_s, is_error, duration);
         }
     }
@@ -567,6 +584,10 @@ impl Tally {
     }
 
     fn new_page(&mut self, kind: PageKind, name: &str) -> usize {
+        if kind == PageKind::Page && !self.has_pages {
+            self.has_pages = true;
+            self.forget_hours();
+        }
         let index = self.pages.len();
         self.names.insert(page_key(kind, name), index as u32);
         self.pages.push(Page::new(kind, name.into()));
@@ -575,6 +596,18 @@ impl Tally {
             self.is_full = self.memory() > MEMORY;
         }
         index
+    }
+
+    /// Drops hours and peaks, which are those of statements.
+    #[cold]
+    fn forget_hours(&mut self) {
+        self.hours.clear();
+        self.hour_indexes.clear();
+        self.seconds = CountPeak::new(1);
+        self.minutes = CountPeak::new(60);
+        if let Some(seconds) = &mut self.every_second {
+            *seconds = Seconds::default();
+        }
     }
 
     /// Frees cells where pages take more memory than they may, for their distributions grow with the log.
@@ -682,12 +715,16 @@ impl Tally {
         self.pages.iter().map(|p| p.requests).sum()
     }
 
-    /// The most requests in so many seconds.
+    /// The most requests in so many seconds. Where there are more seconds than are kept, it is known of logs that follow
+    /// one another.
     fn peak(&self, length: i64, counted: &CountPeak) -> Option<(i64, u64)> {
-        match &self.every_second {
-            Some(seconds) => seconds.highest(length),
-            None => counted.highest(),
-        }
+        let kept = self.every_second.as_ref();
+        kept.and_then(|seconds| seconds.highest(length))
+            .or_else(|| {
+                (kept.is_none() || self.clock_jumps == 0)
+                    .then(|| counted.highest())
+                    .flatten()
+            })
     }
 
     /// What was counted, with routes learned from it; what only counting needs is freed before.

@@ -185,6 +185,42 @@ fn gates_end_with_their_exit_codes() {
 }
 
 #[test]
+fn requests_of_two_servers_at_the_same_time_add_up() {
+    let place = Place::new();
+    let files = ["web1.log", "web2.log"].map(|name| place.file(name, &log(150, 1)));
+    let watch = |files: &[&str], gate: &str| {
+        let words = ["--no-keep", "--fail-if", gate];
+        place.watch(&[&words[..], files].concat())
+    };
+    watch(&[&files[0]], "rate>1.5").expect(0);
+    watch(&[&files[0], &files[1]], "rate>1.5").expect(3);
+    watch(&[&files[0], &files[1]], "rate>2").expect(0);
+}
+
+#[test]
+fn statements_are_no_requests_of_users() {
+    let place = Place::new();
+    let server = place.file("access.log", &log(1, 1));
+    let statement = |i: u32| {
+        format!(
+            "2026-05-01 08:00:{:02}.000 UTC [7] LOG:  duration: 1.000 ms  statement: SELECT {i}\n",
+            i % 60
+        )
+    };
+    let database = place.file(
+        "postgresql.log",
+        &(0..600).map(statement).collect::<String>(),
+    );
+    let watch = |files: &[&str]| {
+        let words = ["--no-keep", "--fail-if", "rate>1"];
+        place.watch(&[&words[..], files].concat())
+    };
+    watch(&[&server, &database]).expect(0);
+    watch(&[&database, &server]).expect(0);
+    watch(&[&database]).expect(3);
+}
+
+#[test]
 fn what_cannot_be_read_says_what_to_do() {
     let place = Place::new();
     let nonsense = place.file("nonsense.log", "hello\nworld\n");

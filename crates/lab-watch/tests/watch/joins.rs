@@ -22,7 +22,7 @@ fn within(logs: &[&str]) -> Vec<QueryWithin> {
 }
 
 /// Reads each log on a machine of its own, and puts the counts together.
-fn within_of_agents(logs: &[&str]) -> Vec<QueryWithin> {
+fn watched_by_agents(logs: &[&str]) -> Watched {
     let seed = lab_watch::random_seed();
     let mut all = Tally::in_parts(Rules::default(), seed);
     for text in logs {
@@ -34,7 +34,10 @@ fn within_of_agents(logs: &[&str]) -> Vec<QueryWithin> {
         all.merge(TallyPart::unpack(&sent).expect("a part"));
     }
     all.watched(Vec::new(), lab_model::LineCounts::default())
-        .within
+}
+
+fn within_of_agents(logs: &[&str]) -> Vec<QueryWithin> {
+    watched_by_agents(logs).within
 }
 
 /// Requests of /orders that ask for each of 52 items, and requests of /cart.
@@ -78,6 +81,27 @@ fn queries_are_counted_within_the_pages_of_their_requests() {
     };
     assert_eq!(found, [page("/orders/{id}", 520), page("/cart/{id}", 10)]);
     assert_eq!(within(&[&server]), []);
+}
+
+#[test]
+fn hours_and_peaks_are_those_of_pages_where_there_are_any() {
+    let (server, database) = logs();
+    let times = |watched: Watched| (watched.hours, watched.peak, watched.peak_minute);
+    let expected = times(watched(&[&server]));
+    let (hours, peak, peak_minute) = &expected;
+    let requests: Vec<u64> = hours.iter().map(|hour| hour.requests).collect();
+    assert_eq!(
+        (&requests[..], hours[0].total_ns),
+        (&[20][..], 1_320_000_000)
+    );
+    assert_eq!([peak, peak_minute], [&Some((1_777_629_600, 20)); 2]);
+    for logs in [[&server[..], &database], [&database, &server]] {
+        assert_eq!(times(watched(&logs)), expected);
+        assert_eq!(times(watched_by_agents(&logs)), expected);
+    }
+    let statements = Some((1_777_629_600, 530));
+    assert_eq!(watched(&[&database]).peak_minute, statements);
+    assert_eq!(watched_by_agents(&[&database]).peak_minute, statements);
 }
 
 #[test]

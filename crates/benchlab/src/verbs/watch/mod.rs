@@ -122,6 +122,10 @@ impl<'a> LogWatch<'a> {
         };
         let fields = args.fields.as_deref().map(FieldMap::new).transpose();
         let fields = fields.map_err(|reason| Exit::wrong(format!("--fields: {reason}")))?;
+        let mut tally = Tally::new(rules.clone());
+        if args.logs.len() > 1 {
+            tally.keep_every_second();
+        }
         Ok(LogWatch {
             args,
             hints: Hints {
@@ -130,7 +134,7 @@ impl<'a> LogWatch<'a> {
                 unit: args.duration_unit,
                 zone,
             },
-            tally: Tally::new(rules.clone()),
+            tally,
             rules,
             releases: Releases::new(args)?,
             logs_read: LogsRead::default(),
