@@ -193,7 +193,8 @@ def lograge(request: Request) -> bytes:
     head = f"I, [{local:%Y-%m-%dT%H:%M:%S}.{request.time_ns // US % 10**6:06} #7]  INFO -- : [5a1b2c3d-0af7-6519-16cd-43dd8448eb21] "
     line = f"{head}method={request.method} path={request.path} format=html controller=HomeController action=index status={request.status}"
     error = b" error='ActionController::BadRequest: " + request.query + b"'" if request.status >= 400 else b""
-    times = f" duration={decimal(request.duration_ns, MS, 2)} view=1.50 db=0.25 params=".encode()
+    allocations = f" allocations={request.sent}" if request.time_ns // MS % 2 else ""
+    times = f"{allocations} duration={decimal(request.duration_ns, MS, 2)} view=1.50 db=0.25 params=".encode()
     return line.encode() + error + times + request.query + b" user_agent=" + request.agent.replace(b"\t", b" ")
 
 

@@ -58,6 +58,8 @@ impl Lograge {
         let (_, rest) = value(rest, b"action=")?;
         let (status, rest) = value(rest, b"status=")?;
         let rest = behind_error(rest);
+        // Rails 6 and later.
+        let rest = value(rest, b"allocations=").map_or(rest, |(_, rest)| rest);
         let (duration, rest) = value(rest, b"duration=")?;
         if target.is_empty() {
             return None;
@@ -71,7 +73,7 @@ impl Lograge {
             target,
             status: number(status).filter(|s| *s < 1000)? as u16,
             id: certain_id(head)
-                .or_else(|| added(rest, b" request_id="))
+                .or_else(|| added(rest, b"request_id="))
                 .unwrap_or_default(),
             ..Entry::default()
         })
@@ -123,7 +125,9 @@ fn behind_error(text: &[u8]) -> &[u8] {
     if !text.starts_with(b"error='") {
         return text;
     }
-    rfind(text, b"' duration=").map_or(text, |end| &text[end + 2..])
+    let ends = [&b"' allocations="[..], b"' duration="].map(|end| rfind(text, end));
+    let end = ends.into_iter().flatten().max();
+    end.map_or(text, |end| &text[end + 2..])
 }
 
 /// A duration with its two decimals, in ns. One with fewer is cut off.
@@ -136,7 +140,8 @@ fn milliseconds(text: &[u8]) -> Option<u64> {
 
 /// The value of a field that the application adds.
 fn added<'l>(text: &'l [u8], key: &[u8]) -> Option<&'l [u8]> {
-    let begin = find(text, key)? + key.len();
+    let is_field = |at: &usize| *at == 0 || text[at - 1] == b' ';
+    let begin = find_iter(text, key).find(is_field)? + key.len();
     let value = &text[begin..];
     let end = memchr::memchr(b' ', value).unwrap_or(value.len());
     Some(&value[..end]).filter(|id| id.len() > 1)
@@ -190,6 +195,12 @@ mod tests {
         }
         let added = format!("{LINE} params={{\"a\"=>\"b c\"}} request_id={ID} ip=::1");
         assert_eq!(parse(&added), of(None, ID));
+        let first = LINE.replace("view=40.43 db=15.26", &format!("request_id={ID}"));
+        assert_eq!(parse(&first), of(None, ID));
+        let other = format!("{LINE} parent_request_id={ID}");
+        assert_eq!(parse(&other), of(None, ""));
+        let counted = LINE.replace(" duration", " allocations=133182 duration");
+        assert_eq!(parse(&counted), of(None, ""));
     }
 
     #[test]
@@ -199,6 +210,9 @@ mod tests {
             "status=404 error='ActiveRecord::RecordNotFound: no 'id'=x' duration=1.00 status=200' duration=3.57 view=0.00",
         );
         let found = parse(&error).expect("a request");
+        assert_eq!((found.2, found.3), (404, Some(3_570_000)));
+        let counted = error.replace("' duration=3.57", "' allocations=52 duration=3.57");
+        let found = parse(&counted).expect("a request");
         assert_eq!((found.2, found.3), (404, Some(3_570_000)));
         let agent = format!("{LINE} user_agent=x duration=9.99 status=500 method=PUT path=/no");
         let found = parse(&agent).expect("a request");
