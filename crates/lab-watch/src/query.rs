@@ -38,10 +38,15 @@ fn normalized(text: &[u8], dialect: Dialect) -> Vec<u8> {
     };
     writer.write(0..tokens.len(), false);
     let mut folded = writer.folded;
-    while matches!(folded.last(), Some(b' ' | b';')) {
-        folded.pop();
+    loop {
+        let length = match folded[..] {
+            [.., b' ' | b';'] => 1,
+            // At the end it is a comment.
+            [.., b'-', b'-'] if dialect == Dialect::Mysql => 2,
+            _ => return folded,
+        };
+        folded.truncate(folded.len() - length);
     }
-    folded
 }
 
 /// A query as a name: printable, and so short that it can be shown. A name that does not show all of the query ends in
@@ -209,14 +214,14 @@ impl QueryWriter<'_> {
         }
     }
 
-    /// Appends `?`. A sign before it is a part of it, unless a value is before the sign.
+    /// Appends `?`. Signs before it are a part of it, unless a value is before the sign. A `?` that is an operator is taken
+    /// for a value, since literals are written so.
     fn push_literal(&mut self, at: usize) {
-        let sign = at.checked_sub(1).filter(|sign| self.is_sign(*sign));
-        if let Some(sign) = sign
-            && !sign
-                .checked_sub(1)
-                .is_some_and(|before| self.tokens[before].is_operand(self.text))
-        {
+        let is_value =
+            |at: usize| self.tokens[at].is_operand(self.text) || self.is_symbol(at, b'?');
+        let is_part = |at: &usize| self.is_sign(*at) && !at.checked_sub(1).is_some_and(is_value);
+        let signs = (0..at).rev().take_while(is_part).count();
+        for sign in (at - signs..at).rev() {
             while self.folded.last() == Some(&b' ') {
                 self.folded.pop();
             }
@@ -421,12 +426,17 @@ mod tests {
                 "SELECT a - 1, -1, b -1, (-2) , 3 - -4",
                 "SELECT a - ?, ?, b -?, (?), ? - ?",
             ),
+            ("SELECT - -1, a - + -2", "SELECT ?, a - ?"),
+            ("SELECT a ? 'k' - 1", "SELECT a ? ? - ?"),
+            ("x .5 + 1", "x ? + ?"),
             ("SELECT data #>> '{a}' FROM t", "SELECT data #>> ? FROM t"),
             ("SELECT 'x'::text, $1::int", "SELECT ?::text, ?::int"),
         ] {
             assert_eq!(postgresql(statement), query);
         }
         assert_eq!(mysql("SELECT '\\"), "SELECT ?");
+        assert_eq!(mysql("SELECT a-----"), "SELECT a-");
+        assert_eq!(mysql("SELECT a--;"), "SELECT a");
         assert_eq!(
             mysql("SELECT * FROM u WHERE m = \"a@example.org\""),
             "SELECT * FROM u WHERE m = ?"
@@ -509,6 +519,18 @@ mod tests {
             let dialect = if mysql { Dialect::Mysql } else { Dialect::Postgresql };
             let query = fold(words.join(" ").as_bytes(), dialect);
             prop_assert!(!query.contains("secret") && !query.contains('1'), "{}", query);
+        }
+
+        #[test]
+        fn folding_again_changes_nothing(
+            words in proptest::collection::vec("[-+]|1|\\.5|'x'|x1|\\?|=|select| ", 0..20),
+            mysql: bool,
+        ) {
+            let dialect = if mysql { Dialect::Mysql } else { Dialect::Postgresql };
+            let query = fold(words.concat().as_bytes(), dialect);
+            if query != EMPTY {
+                prop_assert_eq!(fold(query.as_bytes(), dialect), query);
+            }
         }
 
         #[test]
