@@ -855,6 +855,26 @@ mod tests {
     use super::*;
 
     #[test]
+    fn peaks_of_long_logs_are_known_where_one_follows_the_other() {
+        let mut tally = Tally::new(Rules::default());
+        tally.keep_every_second();
+        let mut peak = |times: &[i64]| {
+            for time_s in times {
+                tally.add(&Entry {
+                    time_s: Some(*time_s),
+                    target: b"/",
+                    ..Entry::default()
+                });
+            }
+            tally.watched(Vec::new(), LineCounts::default()).peak
+        };
+        let hours: Vec<i64> = (0..100 * 24).map(|hour| hour * 3600).collect();
+        assert_eq!(peak(&hours), Some((0, 1)));
+        assert_eq!(peak(&[8_636_400]), Some((8_636_400, 2)));
+        assert_eq!(peak(&[0]), None);
+    }
+
+    #[test]
     fn entries_counted_together_are_as_one_by_one() {
         let target = |i: usize| format!("/{}/x{}?q", i % 7, i * i % 1_999);
         let targets: Vec<String> = (0..5_000).map(target).collect();

@@ -4,6 +4,9 @@
 use lab_model::{Interval, Metric, PointId, Watched};
 use lab_stats::results::{Results, Value};
 
+/// Why a peak is not known.
+pub(super) const NO_PEAK: &str = "the busiest minute is not known: the log has no times, or several logs overlap and span more than 90 days";
+
 /// The room that is left.
 #[derive(Clone, Debug)]
 pub struct Headroom {
@@ -25,11 +28,7 @@ pub struct Headroom {
 
 /// Compares the peak of a log with a load run. Error: what is missing, in words.
 pub fn room(watched: &Watched, load: &Results, limit_ns: f64) -> Result<Headroom, String> {
-    let minute = watched
-        .peak_minute
-        .ok_or("the log has no times, so its peak is not known")?
-        .1 as f64
-        / 60.0;
+    let minute = watched.peak_minute.ok_or(NO_PEAK)?.1 as f64 / 60.0;
     let second = watched.peak.map_or(minute, |(_, n)| n as f64);
     let value = |point: PointId, metric: &Metric| {
         let is_wanted_cell =

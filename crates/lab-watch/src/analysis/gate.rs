@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Gates: what `--fail-if 'p99(/search)>300ms'` says, and whether it is so.
 
+use super::capacity::NO_PEAK;
 use crate::sketch::LONGEST;
 use lab_model::{AssumptionKind, PageKind, Watched, WatchedPage};
 use std::str::FromStr;
@@ -178,7 +179,7 @@ impl Gate {
             return Err(format!("it depends on what is assumed. {assumption}"));
         }
         if self.figure == GateFigure::Rate {
-            let peak = watched.peak_minute.ok_or("the log has no times")?;
+            let peak = watched.peak_minute.ok_or(NO_PEAK)?;
             return Ok(peak.1 as f64 / 60.0);
         }
         let page = match &self.page {
