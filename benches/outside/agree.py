@@ -169,7 +169,7 @@ class Python:
 
 
 class Go:
-    """`go test`, of the subject's package with one more file, compiled with the flags of the subject."""
+    """`go test`, of the subject's package with two more files, compiled with the flags of the subject."""
 
     tool = "testing.B"
 
@@ -179,7 +179,7 @@ class Go:
             package = ROOT / "experiments" / experiment / "go"
             overlay = OUT / "go" / f"{experiment}.json"
             overlay.parent.mkdir(parents=True, exist_ok=True)
-            more = {package / "outside_test.go": HERE / "go" / f"{experiment}_test.go"}
+            more = {package / f"outside_{name}_test.go": HERE / "go" / f"{name}_test.go" for name in (experiment, "operation")}
             overlay.write_text(json.dumps({"Replace": {str(to): str(source) for to, source in more.items()}}))
             cgo = {} if experiment == "pool" else {"CGO_ENABLED": "0"}
             run(["go", "test", "-C", package, "-c", "-trimpath", "-overlay", overlay,

@@ -8,6 +8,7 @@ mod measured;
 mod net;
 mod net_lines;
 mod site;
+mod well_set_up;
 
 /// Prints that a test is left out. Panics unless the reason is something that this machine lacks.
 fn left_out(reason: &str) {
