@@ -34,20 +34,22 @@ fn log(minutes: u32, slower: u32) -> String {
     text
 }
 
-struct Place(Project);
+/// A project with logs in its folder.
+pub struct Place(pub Project);
 
 impl Place {
-    fn new() -> Place {
+    pub fn new() -> Place {
         Place(Project::noop(&[]))
     }
 
-    fn file(&self, name: &str, text: &str) -> String {
+    /// Writes a file and returns its path.
+    pub fn file(&self, name: &str, text: &str) -> String {
         let path = self.0.join(name);
         std::fs::write(&path, text).unwrap();
         path.display().to_string()
     }
 
-    fn watch(&self, words: &[&str]) -> Outcome {
+    pub fn watch(&self, words: &[&str]) -> Outcome {
         self.0.call(&[&["watch"], words].concat())
     }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `benchlab watch` on logs that were rotated between a statement and its duration, and on what their lines leave open.
 
-use crate::project::{Outcome, Project, outcome};
+use crate::project::outcome;
+use crate::watch::Place;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::time::Duration;
@@ -10,23 +11,7 @@ const STATEMENT: &str = "2026-05-01 10:00:00.000 UTC [7] LOG:  statement: SELECT
 const REST: &str = "\tFROM item WHERE id = 1\n\
                     2026-05-01 10:00:00.250 UTC [7] LOG:  duration: 250.000 ms\n";
 
-struct Place(Project);
-
 impl Place {
-    fn new() -> Place {
-        Place(Project::noop(&[]))
-    }
-
-    fn file(&self, name: &str, text: &str) -> String {
-        let path = self.0.join(name);
-        std::fs::write(&path, text).unwrap();
-        path.display().to_string()
-    }
-
-    fn watch(&self, words: &[&str]) -> Outcome {
-        self.0.call(&[&["watch"], words].concat())
-    }
-
     /// Asserts that the only query is the statement with its duration.
     fn expect_statement(&self) {
         let watched = self.0.load().watched.unwrap();
