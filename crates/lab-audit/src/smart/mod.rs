@@ -158,7 +158,7 @@ fn parse_smartctl(json: &Json) -> Smart {
     }
 }
 
-/// Whether a disk can tell this of itself; a broken one may tell anything.
+/// Returns whether a number is finite and not negative; a broken disk may report anything.
 fn is_amount(number: &f64) -> bool {
     number.is_finite() && *number >= 0.0
 }
@@ -437,7 +437,7 @@ mod tests {
             None
         );
         assert_eq!(worn(&[frozen]), Some(0.0));
-        // The same of other percentages.
+        // Other percentages likewise.
         assert_eq!(worn(&[(248, "Remaining_Life", 100, "97")]), None);
         assert_eq!(worn(&[(248, "Remaining_Life", 97, "97")]), Some(3.0));
         assert_eq!(

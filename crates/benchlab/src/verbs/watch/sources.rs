@@ -15,7 +15,7 @@ pub struct LogSource {
     pub name: String,
     /// A path or a URL as it was given; `-`: standard input.
     location: String,
-    /// Whether it is a rotated file before a log, to which nothing is written any more.
+    /// An older part of a rotated log: nothing is written to it anymore.
     pub is_rotated: bool,
 }
 

@@ -136,7 +136,7 @@ fn what_a_place_cannot_read_is_told() {
         .says(&["name files"]);
 }
 
-/// What an agent joins by the ids of requests is joined here, too, although it sends no id.
+/// Requests and queries are joined across agents, although agents send hashes and no ids.
 #[test]
 fn requests_and_statements_are_joined_where_agents_read_them() {
     let (mut pages, mut statements) = (String::new(), String::new());
