@@ -608,7 +608,7 @@ package body Appserver.Pools is
       Is_Valid  : Boolean := False;
    begin
       if Slot.Is_Open then
-         Self.Stage := Checked;
+         Self.Stage := In_Hook;
          Check (Slot, Time_Left, Is_Valid);
       end if;
       if not Is_Valid then
@@ -673,7 +673,7 @@ package body Appserver.Pools is
    procedure Release (Self : in out Lease) is
       Slot : Pools.Slot renames Self.Pool.Slots (Self.Slot);
    begin
-      Self.Stage := Checked;
+      Self.Stage := In_Hook;
       begin
          Reset (Slot.Item);
       exception
@@ -685,19 +685,20 @@ package body Appserver.Pools is
 
    procedure Discard (Self : in out Lease) is
    begin
+      Self.Stage := In_Hook;
       Close_Item (Self.Pool.Slots (Self.Slot));
       Put_Back (Self);
    end Discard;
 
-   --  One that was aborted in Get is not reset: nobody has used it. In Validate, Probe or Reset it
-   --  may have been left in the middle of something.
+   --  Aborted in Get before Validate: nobody has used the resource. In a hook, or in Discard: it is
+   --  in an unknown state, or closed.
 
    overriding procedure Finalize (Self : in out Lease) is
    begin
       if Self.Slot /= No_Slot then
          case Self.Stage is
             when Given   => Put_Back (Self);
-            when Checked => Self.Discard;
+            when In_Hook => Self.Discard;
             when Ready   => Self.Release;
          end case;
       end if;

@@ -272,8 +272,9 @@ private
    overriding procedure Initialize (Self : in out Pool);
    overriding procedure Finalize (Self : in out Pool);
 
-   type Lease_Stage is (Given, Checked, Ready);
-   --  Until it is Ready, nobody has used the resource, which may not be open
+   type Lease_Stage is (Given, In_Hook, Ready);
+   --  Only a Ready one may be reset. Given: nobody has used the resource, which may not be open.
+   --  In_Hook: a hook runs or has run that checks, resets or closes the resource.
 
    type Lease (Pool : not null access Pools.Pool) is
      new Ada.Finalization.Limited_Controlled with record

@@ -27,7 +27,8 @@ package body Pool_Tests is
       Holders : Atomic.Counter;
    end record;
 
-   Opens, Closes, Resets, Resets_Of_Closed : Atomic.Counter;
+   Opens, Closes, Resets, Misuses : Atomic.Counter;
+   --  Misuses: calls of Open for a device that is open, and of other hooks for one that is not
 
    Open_Fails, Reset_Fails, Is_Broken, Is_Silent, Probes : Boolean := False with Atomic;
    --  Is_Silent: Open does not return. Probes: Probe has no answer in time.
@@ -39,8 +40,66 @@ package body Pool_Tests is
    procedure Probe
      (Item : in out Device; Timeout : Duration; Is_Valid : in out Boolean);
 
+   type Hook is (In_Open, In_Close, In_Validate, In_Probe, In_Reset);
+
+   --  Holds a task in one call of a hook, until it is released
+
+   protected Trap is
+      procedure Set (Hook : Pool_Tests.Hook; Call : Positive);
+      procedure Enter (Hook : Pool_Tests.Hook; Is_Caught : out Boolean);
+      function Has_Caught return Boolean;
+      procedure Release;
+   private
+      Watched : Pool_Tests.Hook := In_Open;
+      Calls   : Natural := 0;
+      --  Until the one that is caught
+      Caught  : Boolean := False;
+   end Trap;
+
+   protected body Trap is
+
+      procedure Set (Hook : Pool_Tests.Hook; Call : Positive) is
+      begin
+         Watched := Hook;
+         Calls   := Call;
+         Caught  := False;
+      end Set;
+
+      procedure Enter (Hook : Pool_Tests.Hook; Is_Caught : out Boolean) is
+      begin
+         Is_Caught := False;
+         if Hook = Watched and then Calls > 0 then
+            Calls     := Calls - 1;
+            Is_Caught := Calls = 0;
+            Caught    := Is_Caught;
+         end if;
+      end Enter;
+
+      function Has_Caught return Boolean is (Caught);
+
+      procedure Release is
+      begin
+         Calls  := 0;
+         Caught := False;
+      end Release;
+
+   end Trap;
+
+   procedure Visit (Hook : Pool_Tests.Hook; Is_Misuse : Boolean) is
+      Is_Caught : Boolean;
+   begin
+      if Is_Misuse then
+         Misuses.Increment;
+      end if;
+      Trap.Enter (Hook, Is_Caught);
+      while Is_Caught and then Trap.Has_Caught loop
+         delay 0.001;
+      end loop;
+   end Visit;
+
    procedure Open (Item : in out Device) is
    begin
+      Visit (In_Open, Is_Misuse => Item.Is_Open);
       if Item.Is_Open or else Open_Fails then
          raise Failed;
       end if;
@@ -53,18 +112,21 @@ package body Pool_Tests is
 
    procedure Close (Item : in out Device) is
    begin
+      Visit (In_Close, Is_Misuse => not Item.Is_Open);
       Item.Is_Open := False;
       Closes.Increment;
    end Close;
 
    procedure Validate (Item : in out Device; Is_Valid : in out Boolean) is
    begin
+      Visit (In_Validate, Is_Misuse => not Item.Is_Open);
       Is_Valid := Is_Valid and then Item.Is_Open and then not Is_Broken;
    end Validate;
 
    procedure Probe
      (Item : in out Device; Timeout : Duration; Is_Valid : in out Boolean) is
    begin
+      Visit (In_Probe, Is_Misuse => not Item.Is_Open);
       if Probes then
          delay Timeout;
          Is_Valid := False;
@@ -76,9 +138,7 @@ package body Pool_Tests is
    procedure Reset (Item : in out Device) is
    begin
       Resets.Increment;
-      if not Item.Is_Open then
-         Resets_Of_Closed.Increment;
-      end if;
+      Visit (In_Reset, Is_Misuse => not Item.Is_Open);
       if Reset_Fails then
          raise Failed;
       end if;
@@ -101,7 +161,7 @@ package body Pool_Tests is
       Is_Broken := False;
       Is_Silent := False;
       Probes := False;
-      Resets_Of_Closed.Set (0);
+      Misuses.Set (0);
       Opens.Set (0);
       Closes.Set (0);
       Resets.Set (0);
@@ -381,6 +441,103 @@ package body Pool_Tests is
       Assert (Live = 0 and then Pool.Usage.In_Use = 0, "closed");
    end Aborted_In_Get;
 
+   --  A task that is aborted in any call of a hook, whatever the pool does then
+
+   procedure Aborted_In_Hooks (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      procedure Use_Pool (Pool : in out Devices.Pool; Timeout : Duration) is
+         Held : Lease (Pool'Unchecked_Access);
+      begin
+         Held.Get (Timeout);
+         Held.Release;
+         Is_Broken := True;
+         Held.Get (Timeout);
+         Is_Broken := False;
+         Held.Discard;
+         Held.Get (Timeout);
+         Reset_Fails := True;
+         Held.Release;
+         Reset_Fails := False;
+         declare
+            Other : Lease (Pool'Unchecked_Access);
+         begin
+            Other.Get (Timeout);
+         end;
+         Held.Get (Timeout);
+         Held.Release;
+         Held.Get (Timeout);
+         Pool.Resize (0);
+         Held.Release;
+         Pool.Resize (1);
+         Held.Get (Timeout);
+         Held.Release;
+         Pool.Resize (0);
+         Pool.Resize (1);
+         Held.Get (Timeout);
+         Pool.Close;
+      end Use_Pool;
+
+      procedure Abort_In
+        (Hook : Pool_Tests.Hook; Call : Positive; Timeout : Duration; Was_Called : out Boolean)
+      is
+         Pool : aliased Devices.Pool (1);
+
+         procedure Run_And_Abort is
+            task User;
+
+            task body User is
+            begin
+               Use_Pool (Pool, Timeout);
+            end User;
+
+         begin
+            while not (Trap.Has_Caught or else User'Terminated) loop
+               delay 0.000_1;
+            end loop;
+            Was_Called := Trap.Has_Caught;
+            abort User;
+            Trap.Release;
+         end Run_And_Abort;
+
+         Situation : constant String := Hook'Image & Call'Image & Timeout'Image;
+      begin
+         Trap.Set (Hook, Call);
+         Run_And_Abort;
+         Is_Broken   := False;
+         Reset_Fails := False;
+         Assert (Misuses.Value = 0, "a hook called in a wrong state: " & Situation);
+         if not Pool.Is_Closed then
+            Pool.Resize (1);
+            declare
+               Held : Lease (Pool'Access);
+            begin
+               Held.Get (Timeout => Long_Time);
+               Assert (Held.Item.Is_Open, "not open: " & Situation);
+            end;
+            Assert (Misuses.Value = 0, "a later hook called in a wrong state: " & Situation);
+            Assert (Pool.Usage.In_Use = 0, "still in use: " & Situation);
+            Pool.Close;
+         end if;
+         Assert (Live = 0, "left open: " & Situation);
+      end Abort_In;
+
+      Call       : Positive;
+      Was_Called : Boolean;
+   begin
+      for Timeout of Duration_List'(Long_Time, Forever) loop
+         for Hook in Pool_Tests.Hook loop
+            Call := 1;
+            loop
+               Abort_In (Hook, Call, Timeout, Was_Called);
+               exit when not Was_Called;
+               Call := Call + 1;
+            end loop;
+            Assert (Call > 2, "too few calls of " & Hook'Image);
+         end loop;
+      end loop;
+   end Aborted_In_Hooks;
+
    ------------
    -- Queues --
    ------------
@@ -641,8 +798,7 @@ package body Pool_Tests is
          for Turn in 1 .. 20 loop
             Abort_Some;
          end loop;
-         Assert
-           (Resets_Of_Closed.Value = 0, "reset, not open:" & Resets_Of_Closed.Value'Image);
+         Assert (Misuses.Value = 0, "hooks called in a wrong state:" & Misuses.Value'Image);
          Assert (Wrong.Value = 0, "leased twice, or not open:" & Wrong.Value'Image);
          Assert (Pool.Usage.In_Use = 0 and then Pool.Usage.Waiting = 0, "all came back");
          declare
@@ -684,6 +840,7 @@ package body Pool_Tests is
       Add ("left while it opens", Left_While_Opening'Access);
       Add ("validation hangs", Validation_Hangs'Access);
       Add ("aborted in Get", Aborted_In_Get'Access);
+      Add ("aborted in hooks", Aborted_In_Hooks'Access);
       Add ("first come, first served", First_Come'Access);
       Add ("closed while tasks wait", Closed_While_Waiting'Access);
       Add ("resized in use", Resized'Access);
