@@ -17,9 +17,8 @@ LAB := BENCHLAB_PROJECT=$(CURDIR) target/debug/benchlab
 # them is left out without these.
 SERVERS := target/debug/examples/with_services
 PYTEST := build/tests/venv/bin/python -B -m pytest -q
-# Tests, and what runs them. What failed runs once more by itself, as the lab takes a turn again that the host disturbed.
-TWICE = $(2) $(PYTEST) -o cache_dir=build/tests/cache-$@ $(1) || \
-    $(2) $(PYTEST) -o cache_dir=build/tests/cache-$@ --last-failed --last-failed-no-failures=none $(1)
+# Pytest with a cache of the step's own, since steps run side by side.
+CHECK = $(PYTEST) -o cache_dir=build/tests/cache-$@
 CLOSING := ^not ok|^\# (tests|pass|fail|skipped) |^ +(error|failureType):
 # Debian 12 has no Go that is new enough: where none is, its tests are left out and the rest passes.
 GO := $(shell go version 2>/dev/null)
@@ -119,8 +118,8 @@ ada:
 	$(MAKE) -s --no-print-directory -C experiments/rest/ada test
 
 java:
-	$(SERVERS) mvn -B -ntp -Dsurefire.rerunFailingTestsCount=1 test \
-	    | grep -E '^\[(INFO|WARNING|ERROR)\] +(Tests run|BUILD)|ERROR|Flakes|Run [0-9]:'
+	$(SERVERS) mvn -B -ntp test \
+	    | grep -E '^\[(INFO|WARNING|ERROR)\] +(Tests run|BUILD)|ERROR'
 
 python:
 	$(PYTEST) -p no:cacheprovider kits/python tests/steps
@@ -136,16 +135,16 @@ node:
 
 # Every subject of every experiment over the protocol. A server that counts statements serves one of these three alone.
 protocol:
-	$(call TWICE,tests/protocol -k "not postgresql and not mariadb")
+	$(CHECK) tests/protocol -k "not postgresql and not mariadb"
 
 protocol-postgresql:
-	$(call TWICE,tests/protocol -k postgresql,$(SERVERS) --only postgresql)
+	$(SERVERS) --only postgresql $(CHECK) tests/protocol -k postgresql
 
 protocol-mariadb:
-	$(call TWICE,tests/protocol -k "mariadb and not postgresql",$(SERVERS) --only mariadb)
+	$(SERVERS) --only mariadb $(CHECK) tests/protocol -k "mariadb and not postgresql"
 
 http:
-	$(call TWICE,tests/http)
+	$(CHECK) tests/http
 
 # The HTTP servers in Ada under attacks of full size; `http` makes small ones.
 attack: setup lab
@@ -154,12 +153,12 @@ attack: setup lab
 	    tests/http/test_multipart.py tests/http/test_beside_go.py --attack-for $(FOR)
 
 rest:
-	$(call TWICE,tests/rest)
+	$(CHECK) tests/rest
 
 # Logs of many formats, read by the lab and by an exact implementation
 logs:
-	$(call TWICE,tests/logs)
+	$(CHECK) tests/logs
 
 # The lab's own pages in a browser, those of web servers, and the lab's package.
 pages:
-	$(call TWICE,tests/opcache tests/front tests/audit tests/web tests/package)
+	$(CHECK) tests/opcache tests/front tests/audit tests/web tests/package

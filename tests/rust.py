@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the tests of the lab: rust.py FILE, where FILE has the messages of the `cargo test --no-run` that built them. Two of their
-programs run at a time, since many tests wait for others. What failed runs once more by itself, as the lab takes a turn again that the host disturbed."""
+"""Runs the tests of the lab: rust.py FILE, where FILE has the messages of the `cargo test --no-run` that built them. Two of
+their programs run at a time, since many tests wait for others."""
 
 import json
 import os
@@ -38,40 +38,29 @@ def built(messages: Path) -> Iterator[Tests]:
             yield Tests(f"{folder.name} {message['target']['name']}", message["executable"], folder)
 
 
-def call(tests: Tests, *words: str) -> tuple[int, str]:
-    process = subprocess.run([tests.program, "--quiet", *words], cwd=tests.folder, env=ENVIRONMENT,
+def call(tests: Tests) -> tuple[int, str]:
+    process = subprocess.run([tests.program, "--quiet"], cwd=tests.folder, env=ENVIRONMENT,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     return process.returncode, process.stdout.decode(errors="replace")
 
 
-def failed(tests: Tests) -> list[str]:
-    """The names of those that failed."""
+def passes(tests: Tests) -> bool:
+    """Runs a program of tests, and shows what it printed if it failed."""
     status, output = call(tests)
-    (closing,) = re.findall("^test result: (.*)", output, re.MULTILINE)[-1:] or [f"no result, exit status {status}"]
+    (result,) = re.findall("^test result: (.*)", output, re.MULTILINE)[-1:] or [f"no result, exit status {status}"]
     with printing:
         if status:
             print(output)
-        if not closing.startswith("ok. 0 passed; 0 failed; 0 ignored"):
-            print(f"{tests.name}: {closing}", flush=True)
-    # They are listed twice: with what they printed, and by their names alone.
-    names = re.findall(r"^    (\S+)$", output.rpartition("\nfailures:\n")[2], re.MULTILINE)
-    if status and not names:
-        sys.exit(f"{tests.name} ended with {status}, and no test of it had failed")
-    return names if status else []
-
-
-def passes_again(tests: Tests, names: list[str]) -> bool:
-    status, output = call(tests, "--exact", "--test-threads=1", *names)
-    print(f"unsteady, passed the second time: {', '.join(names)}" if status == 0 else output)
+        if not result.startswith("ok. 0 passed; 0 failed; 0 ignored"):
+            print(f"{tests.name}: {result}", flush=True)
     return status == 0
 
 
 def main() -> int:
     programs = sorted(built(Path(sys.argv[1])), key=lambda tests: tests.name.split()[1] not in FIRST)
     with ThreadPoolExecutor(PROGRAMS_AT_ONCE) as pool:
-        outcomes = list(pool.map(failed, programs))
-    again = [passes_again(tests, names) for tests, names in zip(programs, outcomes) if names]
-    return 0 if all(again) else 1
+        outcomes = list(pool.map(passes, programs))
+    return 0 if all(outcomes) else 1
 
 
 if __name__ == "__main__":
