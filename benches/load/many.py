@@ -106,7 +106,6 @@ def requests_section(args: argparse.Namespace, ran: list[tuple[Generator, Done, 
             lines = [bench.verdict("requests in one run of benchlab", said.served, args.requests, at_most=False, digits=0),
                      bench.verdict("its memory's growth from the first minute to the last", (last - first) / 1e6,
                                    MOST_GROWTH / 1e6, " MB"),
-                     bench.verdict("its peak memory", done.peak_bytes / 1e6, MOST_MEMORY / 1e6, " MB"),
                      bench.verdict("its peak memory, without the mapped program and its libraries", done.own_bytes / 1e6,
                                    MOST_MEMORY / 1e6, " MB")]
     text = bench.paragraph(f"""Made by `benches/load/many.py --requests {args.requests}` on {bench.machine()}: a closed loop over 64

@@ -443,9 +443,6 @@ pub struct Sending {
     /// Requests are due at equal distances, not at random as those of many independent users (with --rate or --stages)
     #[arg(long)]
     pub even: bool,
-    /// Print the percentiles of a closed loop as ab does, with intervals, and of two servers what was gained
-    #[arg(long, conflicts_with_all = ["rate", "stages"])]
-    pub ab_table: bool,
     /// Threads that put load on, at most one per core [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub threads: Option<u32>,

@@ -28,7 +28,6 @@ mod link;
 mod listing;
 mod load;
 mod machine;
-mod memory;
 mod outputs;
 mod pace;
 mod participants;
@@ -76,7 +75,6 @@ pub use load::{
     Watches, first_errors,
 };
 pub use machine::{HostWatch, Machine, ThisMachine};
-pub use memory::give_back;
 pub use places::Place;
 pub use process::SubjectProcess;
 pub use scratch::Scratch;

@@ -14,14 +14,12 @@ mod incomparable;
 mod load;
 mod reservations;
 mod side;
-mod times;
 mod work;
 
 pub use changed::{Between, Changed, ControlChange, ProgramMatch, Reservation};
 pub use facts::Differing;
 pub use incomparable::Incomparable;
 pub use side::Recorded;
-pub use times::ChangedTimes;
 
 use incomparable::{checked_plan, one_experiment, same_work};
 use lab_model::{Part, PointId, parts};
@@ -44,13 +42,6 @@ pub fn between(first: Recorded, second: Recorded) -> Result<Between, Incomparabl
     between.differences = differing::differing(first.run, second.run, between.differences);
     between.apart.extend(apart);
     Ok(between)
-}
-
-/// The response times of closed loops in both runs as `ab` prints them. Errors: as of [`between`].
-pub fn percentiles(first: Recorded, second: Recorded) -> Result<Vec<ChangedTimes>, Incomparable> {
-    let mut found = Vec::new();
-    each_target([first, second], |sides| found.extend(times::changed(sides)))?;
-    Ok(found)
 }
 
 /// Looks at both runs on each target that they have in common; the targets that one has alone, in sentences.

@@ -76,9 +76,6 @@ fn what_changed_is_told_with_its_reservations_and_exported() {
 #[test]
 fn what_cannot_be_compared_is_an_error_with_what_to_do() {
     let (project, [first, second]) = project_with_two_runs();
-    compare(&project, &[&first, &second], &["--ab-table"])
-        .expect(2)
-        .says(&["--ab-table is for runs of load on servers"]);
     let missing = project.join("missing.lab");
     compare(&project, &[&first, &missing], &[])
         .expect(2)

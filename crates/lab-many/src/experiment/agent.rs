@@ -8,7 +8,7 @@ use crate::program::VERSION;
 use crate::work::AgentWork;
 use lab_bench::{
     BatchWorkload, BenchError, Executor, LocalExecutor, Progress, RunContext, ServerWorkload, Stop,
-    Workload, allowed_cores, generator_threads, give_back, keep_to_part, unix_seconds,
+    Workload, allowed_cores, generator_threads, keep_to_part, unix_seconds,
 };
 use lab_model::{Block, Plan};
 use lab_store::RunWriter;
@@ -135,7 +135,6 @@ impl BlockHost<'_> {
         let outcomes = self.executor.outcomes();
         self.coordinator
             .say(&ExperimentReport::Done { outcomes }, &bytes)?;
-        give_back();
         Ok(())
     }
 

@@ -4,7 +4,7 @@
 use super::{LoadOrder, LoadReport, bytes};
 use crate::agent::{Coordinator, begin_work, is_stopped};
 use crate::clock::ClockReading;
-use lab_bench::{LoadShare, LoadedServer, first_errors, give_back, host};
+use lab_bench::{LoadShare, LoadedServer, first_errors, host};
 use lab_load::{Engine, ServerRequests, SliceRecord};
 use lab_model::{ErrorKind, SubjectId};
 use std::collections::HashMap;
@@ -40,7 +40,6 @@ impl LoadAgent {
                 let mut engine = self.server(server)?.engine(&share)?;
                 engine.stop_when(is_stopped);
                 self.engines.insert(server, engine);
-                give_back();
                 coordinator.say(&LoadReport::Opened, &[])
             }
             LoadOrder::Load {

@@ -46,11 +46,8 @@ pub mod watch;
 use crate::{BetweenReport, Report};
 use lab_document::{Chart, Document, Finding, Section};
 use lab_model::Work;
-use lab_stats::between::ChangedTimes;
 use measured::Measured;
 use scope::Scope;
-
-const PERCENTILES: &str = "Percentiles";
 
 /// What each kind of run adds to the document that all have.
 struct DocumentParts {
@@ -123,37 +120,6 @@ pub fn estimate(report: &Report) -> String {
         Some(plan) if plan.commands().is_some() => estimate::line(&Measured::new(report, plan)),
         _ => String::new(),
     }
-}
-
-/// The percentiles of a closed loop as `ab` prints them, point by point.
-pub fn percentiles(report: &Report) -> Section {
-    let mut section = Section::new(PERCENTILES);
-    let all = lab_stats::load::percentiles::percentiles(report.run);
-    if let Some(plan) = &report.run.plan {
-        let measured = Measured::new(report, plan);
-        for scope in Scope::all(&measured) {
-            for point in scope.points() {
-                let title = format!("{}: response times", scope.point(point));
-                section.table(percentiles::table(&scope, &all, point, &title));
-            }
-        }
-    }
-    or_none(section)
-}
-
-/// The percentiles of two runs, with the gain of the second.
-pub fn changed_percentiles(all: &[ChangedTimes]) -> Section {
-    let mut section = Section::new(PERCENTILES);
-    all.iter()
-        .for_each(|times| section.table(percentiles::changed(times)));
-    or_none(section)
-}
-
-fn or_none(mut section: Section) -> Section {
-    if section.is_empty() {
-        section.text("There are none: `ab` loads in a closed loop, without --rate and --stages.");
-    }
-    section
 }
 
 /// What changed from one run to another.

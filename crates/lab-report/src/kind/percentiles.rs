@@ -5,7 +5,6 @@ use super::cell;
 use super::scope::Scope;
 use lab_document::{Cell, Column, Quantity, Table};
 use lab_model::{Interval, PointId, Unit};
-use lab_stats::between::ChangedTimes;
 use lab_stats::load::percentiles::{PARTS, Percentiles, SPREAD};
 
 const ABOUT: &str =
@@ -37,25 +36,6 @@ pub fn table(scope: &Scope, all: &[Percentiles], point: PointId, title: &str) ->
     let columns: Vec<PercentileColumn> = columns.collect();
     percentile_table(&columns, title).captioned(&format!(
         "{ABOUT} Gain: how much less than the baseline's. {NO_VERDICT}"
-    ))
-}
-
-/// The percentiles of a server in two runs.
-pub fn changed(times: &ChangedTimes) -> Table {
-    let [first, second] = &times.runs;
-    let column = |name: &str, of, is_base| PercentileColumn {
-        name: name.into(),
-        of,
-        is_base,
-    };
-    let columns = [
-        column("first", first, true),
-        column("second", second, false),
-    ];
-    let title = format!("{}, {}: response times", times.subject, times.point);
-    percentile_table(&columns, &title).captioned(&format!(
-        "{ABOUT} Gain: how much less than in the first run. The runs were made at different times: what else changed \
-         meanwhile is in it. {NO_VERDICT}"
     ))
 }
 

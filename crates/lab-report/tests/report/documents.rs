@@ -368,23 +368,6 @@ fn two_runs_of_load() {
     insta::assert_snapshot!(between([first, second]));
 }
 
-#[test]
-fn percentiles_of_two_runs_of_load() {
-    let [first, mut second] = [40, 40].map(support::load::two);
-    for slice in second.blocks.iter_mut().flat_map(|b| &mut b.slices) {
-        slice.served = slice.served * 3 / 4;
-        slice.offered = slice.offered * 3 / 4;
-    }
-    second.started_unix_s += 7200.0;
-    second.name = "later.lab".into();
-    let hashes = &HashMap::new();
-    let [a, b] = [&first, &second].map(|run| Recorded { run, hashes });
-    let times = lab_stats::between::percentiles(a, b).expect("two runs of one kind");
-    let mut document = Document::default();
-    document.section(kind::changed_percentiles(&times));
-    insta::assert_snapshot!(outline(&document));
-}
-
 /// 127 parsers, each with a table of 1 MiB, and of 16 KiB.
 #[test]
 fn a_profile_before_and_after() {

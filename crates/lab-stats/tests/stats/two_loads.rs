@@ -6,7 +6,7 @@ use crate::simulator::Random;
 use crate::simulator::load::{add, counts, open, run, second, times};
 use lab_model::*;
 use lab_stats::analysis::Verdict;
-use lab_stats::between::{Between, Changed, Incomparable, Recorded, between, percentiles};
+use lab_stats::between::{Between, Changed, Incomparable, Recorded, between};
 use std::collections::HashMap;
 
 /// Seconds in which a server answers 400 requests with times around `median` ns.
@@ -234,34 +234,4 @@ fn what_changed_is_in_the_unit_of_its_metric() {
     assert!(before.low <= before.estimate && before.estimate <= before.high);
     assert!((time.change.estimate / 2.0 - 1.0).abs() < 0.02);
     assert_eq!(time.verdict, Some(Verdict::Slower));
-}
-
-/// Each percentile of a server that became twice as fast is half of what it was, with an interval where the blocks
-/// allow.
-#[test]
-fn percentiles_of_two_runs_and_what_was_gained() {
-    let first = loaded("a", 1, 2e6, 120, |_| ());
-    let second = loaded("b", 2, 1e6, 120, |_| ());
-    let hashes = &HashMap::new();
-    let [a, b] = [&first, &second].map(|run| Recorded { run, hashes });
-    let found = percentiles(a, b).unwrap();
-    let [times] = found.as_slice() else {
-        panic!("{found:?}");
-    };
-    let [before, after] = &times.runs;
-    assert!(before.ratios.iter().all(Option::is_none));
-    // The median of so many blocks has an interval; of a tail few may hold what exceeds it.
-    assert!(after.ratios[0].is_some_and(|median| median.level > 0.9));
-    for (part, ratio) in after.ratios.iter().enumerate() {
-        let ratio = ratio.expect("so many requests");
-        assert!(ratio.low < 0.5 && ratio.high > 0.5, "{part}: {ratio:?}");
-        assert!(ratio.high < 0.6, "{part}: {ratio:?}");
-    }
-    let spread = after.spread_ratio.expect("a spread");
-    assert!(spread.low < 1.0 && spread.high > 1.0, "{spread:?}");
-    // Of few blocks only the figures are known.
-    let few = loaded("a", 1, 2e6, 3, |_| ());
-    let found = percentiles(Recorded { run: &few, hashes }, b).unwrap();
-    let ratios = found[0].runs[1].ratios.iter().flatten();
-    assert!(ratios.clone().count() > 0 && ratios.clone().all(|ratio| ratio.level == 0.0));
 }

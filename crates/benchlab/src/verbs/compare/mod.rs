@@ -24,12 +24,14 @@ pub fn compare(cli: &Cli, args: &CompareArgs) -> Result<ExitCode, Exit> {
     match &args.commands[..] {
         [first, second] if is_run(first) && is_run(second) => {
             let reason = "two run files are compared as they were measured";
-            let mut load = load_options(args);
-            load.retain(|(option, _)| *option != AB_TABLE);
-            let measuring = [measuring_options(args), command_options(args), load];
+            let measuring = [
+                measuring_options(args),
+                command_options(args),
+                load_options(args),
+            ];
             refuse(&measuring, "commands", reason)?;
             let paths = [first, second].map(Path::new);
-            runs::runs(paths, &args.display, &args.export, args.sending.ab_table)
+            runs::runs(paths, &args.display, &args.export)
         }
         [first, second] if is_url(first) && is_url(second) => {
             let reason = "load is put on two URLs in turns for as long as --for says";
@@ -60,8 +62,6 @@ pub fn compare(cli: &Cli, args: &CompareArgs) -> Result<ExitCode, Exit> {
         }
     }
 }
-
-const AB_TABLE: &str = "--ab-table";
 
 /// Why a measurement takes no options for showing run files.
 const MEASURED: &str =
@@ -109,7 +109,6 @@ fn load_options(args: &CompareArgs) -> GivenOptions {
         ("--rate", sending.rate.is_some()),
         ("--stages", !sending.stages.is_empty()),
         ("--even", sending.even),
-        (AB_TABLE, sending.ab_table),
         ("--threads", sending.threads.is_some()),
         ("--no-keep-alive", sending.no_keep_alive),
         ("--pipeline", sending.pipeline.is_some()),

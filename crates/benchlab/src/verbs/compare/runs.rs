@@ -4,40 +4,23 @@
 use super::exports::exports;
 use crate::exit::Exit;
 use crate::options::DisplayArgs;
-use crate::verbs::report::{deliver_document, export, table};
-use lab_document::{Document, format};
+use crate::verbs::report::{deliver_document, export};
+use lab_document::Document;
 use lab_model::Run;
 use lab_report::kind::audit::ChangedReport;
 use lab_report::{BetweenReport, kind};
-use lab_stats::between::{Incomparable, Recorded, between, percentiles};
+use lab_stats::between::{Recorded, between};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Compares the runs in two files, and shows and exports the document; with `ab_table` also the percentiles of loads.
+/// Compares the runs in two files, and shows and exports the document.
 /// Errors: a file cannot be read, or the runs cannot be compared; then nothing is written.
-pub fn runs(
-    paths: [&Path; 2],
-    display: &DisplayArgs,
-    files: &[PathBuf],
-    ab_table: bool,
-) -> Result<ExitCode, Exit> {
+pub fn runs(paths: [&Path; 2], display: &DisplayArgs, files: &[PathBuf]) -> Result<ExitCode, Exit> {
     let exports = exports(files)?;
     let [a, b] = [lab_store::load(paths[0])?, lab_store::load(paths[1])?];
-    let is_of_load = |run: &Run| run.plan.as_ref().is_some_and(|plan| plan.load().is_some());
-    if ab_table && !(is_of_load(&a) && is_of_load(&b)) {
-        return Err(Exit::wrong("--ab-table is for runs of load on servers"));
-    }
-    if ab_table && (display.format != format::terminal::FORMAT || display.output.is_some()) {
-        let reason = "--ab-table is a table of text: without --format and --output";
-        return Err(Exit::wrong(reason));
-    }
     let document = document([&a, &b], paths)?;
     export(&document, &exports)?;
     deliver_document(&document, display)?;
-    if ab_table {
-        let times = with_hashes([&a, &b], paths, percentiles)?;
-        table(&kind::changed_percentiles(&times))?;
-    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -56,26 +39,17 @@ fn document([a, b]: [&Run; 2], paths: [&Path; 2]) -> Result<Document, Exit> {
     }
 }
 
-/// Calls `compare` with the runs and the hashes that their files hold.
-fn with_hashes<T>(
-    runs: [&Run; 2],
-    [first, second]: [&Path; 2],
-    compare: impl FnOnce(Recorded, Recorded) -> Result<T, Incomparable>,
-) -> Result<T, Exit> {
-    let hashes = [
-        lab_store::recorded_hashes(first)?,
-        lab_store::recorded_hashes(second)?,
-    ];
-    let recorded = |i: usize| Recorded {
-        run: runs[i],
-        hashes: &hashes[i],
-    };
-    compare(recorded(0), recorded(1)).map_err(Exit::wrong)
-}
-
 /// The document of two runs of measurements.
 fn between_runs(runs: [&Run; 2], paths: [&Path; 2], files: [&str; 2]) -> Result<Document, Exit> {
-    let changes = with_hashes(runs, paths, between)?;
+    let hashes = [
+        lab_store::recorded_hashes(paths[0])?,
+        lab_store::recorded_hashes(paths[1])?,
+    ];
+    let [first, second] = [0, 1].map(|i| Recorded {
+        run: runs[i],
+        hashes: &hashes[i],
+    });
+    let changes = between(first, second).map_err(Exit::wrong)?;
     Ok(kind::between(&BetweenReport {
         between: &changes,
         runs,

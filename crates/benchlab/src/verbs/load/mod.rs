@@ -18,7 +18,7 @@ use crate::verbs::{report, runs_folder};
 pub use command::LoadCommand;
 use follow::LoadFollower;
 use generators::LoadGenerators;
-use lab_bench::{BenchError, LoadWorkload, Session, give_back, host, interrupt, unix_seconds};
+use lab_bench::{BenchError, LoadWorkload, Session, host, interrupt, unix_seconds};
 use lab_model::host::HostFinding;
 use lab_model::{Ending, Host, Metric, Plan, Run};
 use lab_plan::{Loading, PlannedServer};
@@ -117,7 +117,6 @@ impl LoadCommand<'_> {
         let place = self.server_host.as_ref().and_then(|on| on.places().first());
         self.loading.load.server_host = place.cloned();
         let plan = self.loading.plan()?;
-        give_back();
         interrupt::watch().map_err(Exit::failed)?;
         let generators = LoadGenerators::start(&self, &plan)?;
         // One core: the generator's.
@@ -154,9 +153,6 @@ impl LoadCommand<'_> {
         report::with_report(&path, &[], |report| {
             let document = kind::document(report);
             report::show(&document, &path)?;
-            if self.sending.ab_table {
-                report::table(&kind::percentiles(report))?;
-            }
             report::export(&document, &self.exports)?;
             write_log(report, self.sending.hlog.as_deref())?;
             let resumable = resumable.then_some(path.as_path());
@@ -187,7 +183,6 @@ fn measure(
     workload: LoadWorkload,
 ) -> Result<Result<Ending, String>, Exit> {
     let mut follower = LoadFollower::new(plan);
-    give_back();
     let session = Session::new(plan, writer, run, Box::new(workload));
     let ending = session.measure(&mut |progress| follower.step(progress));
     follower.end();

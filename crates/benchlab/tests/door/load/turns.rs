@@ -148,10 +148,6 @@ fn what_is_for_commands_is_not_for_urls_and_the_other_way_round() {
         .expect(2)
         .says(&["--rate is for two URLs: commands are run"]);
     place
-        .compare(&["true", "true", "--ab-table"])
-        .expect(2)
-        .says(&["--ab-table is for two URLs: commands are run"]);
-    place
         .compare(&[&url, "true"])
         .expect(2)
         .says(&["two URLs are compared with each other"]);
