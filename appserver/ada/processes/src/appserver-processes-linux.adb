@@ -248,7 +248,6 @@ package body Appserver.Processes.Linux is
       Id           : int := 0;
       Is_Abandoned : int := 0;
       Has_Ended    : int := 0;
-      Next         : System.Address := System.Null_Address;
    end record with Convention => C;
 
    Start_Ended  : constant := 0;
@@ -262,8 +261,23 @@ package body Appserver.Processes.Linux is
    function C_Has_Ended (Self : in out Request) return int
      with Import, Convention => C, External_Name => "appserver_processes_has_ended";
 
-   C_Environment : System.Address
+   type Variable_List is array (Positive) of chars_ptr with Convention => C;
+   --  Ends with null
+
+   C_Environment : access constant Variable_List
      with Import, Convention => C, External_Name => "environ";
+
+   function Environment return String_List is
+   begin
+      return Result : String_List do
+         if C_Environment /= null then
+            for Variable of C_Environment.all loop
+               exit when Variable = Null_Ptr;
+               Result.Append (Value (Variable));
+            end loop;
+         end if;
+      end return;
+   end Environment;
 
    --  A request with the strings that it refers to. It outlives a start that hangs.
 
@@ -350,7 +364,6 @@ package body Appserver.Processes.Linux is
      (Program     : String;
       Arguments   : String_List;
       Environment : String_List;
-      Inherits    : Boolean;
       Directory   : String;
       Streams     : Stream_List) return not null Plan_Access
    is
@@ -370,7 +383,7 @@ package body Appserver.Processes.Linux is
       Plan.Request :=
         (Paths       => Plan.Paths.Pointers'Address,
          Arguments   => Plan.Words.Pointers'Address,
-         Environment => (if Inherits then C_Environment else Plan.Variables.Pointers'Address),
+         Environment => Plan.Variables.Pointers'Address,
          Directory   => Plan.Directory.Pointers (1),
          Streams     => [for Stream in Streams'Range => int (Streams (Stream))],
          others      => <>);
@@ -385,7 +398,6 @@ package body Appserver.Processes.Linux is
      (Program     : String;
       Arguments   : String_List;
       Environment : String_List;
-      Inherits    : Boolean;
       Directory   : String;
       Streams     : Stream_List;
       Limit       : Integer;
@@ -393,7 +405,7 @@ package body Appserver.Processes.Linux is
    is
       Location : constant String := (if Directory = "" then "" else " in " & Directory);
       Plan     : Plan_Access :=
-        New_Plan (Program, Arguments, Environment, Inherits, Directory, Streams);
+        New_Plan (Program, Arguments, Environment, Directory, Streams);
       Outcome  : constant int := C_Start (Plan.Request, long (Limit), Kill_Wait);
       Code     : constant int := (if Outcome = Start_Ended then Plan.Request.Code else 0);
    begin

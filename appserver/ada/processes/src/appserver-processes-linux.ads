@@ -27,18 +27,19 @@ private package Appserver.Processes.Linux is
    type Stream_List is array (0 .. 2) of Descriptor;
    --  Of the program; None: this process's own
 
+   function Environment return String_List;
+   --  A copy of this process's, each variable as NAME=value
+
    procedure Spawn
      (Program     : String;
       Arguments   : String_List;
       Environment : String_List;
-      Inherits    : Boolean;
       Directory   : String;
       Streams     : Stream_List;
       Limit       : Integer;
       Id          : out Natural);
-   --  Inherits: the environment is this process's, without change. Raises Start_Error if the
-   --  program cannot be started, and Timeout_Error if that takes longer than Limit milliseconds. -1
-   --  is no limit.
+   --  Raises Start_Error if the program cannot be started, and Timeout_Error if that takes longer
+   --  than Limit milliseconds. -1 is no limit.
 
    function Null_Device return Descriptor;
 

@@ -331,8 +331,7 @@ package body Appserver.Processes is
          Linux.Spawn
            (Program     => Program,
             Arguments   => Arguments,
-            Environment => (if Is_Same then String_Lists.Empty_Vector else Variables (Options)),
-            Inherits    => Is_Same,
+            Environment => (if Is_Same then Linux.Environment else Variables (Options)),
             Directory   => To_String (Options.Directory),
             Streams     => Streams,
             Limit       => Start_Limit (Timeout),

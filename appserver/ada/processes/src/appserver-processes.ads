@@ -17,7 +17,10 @@
 --     Child.Wait (Status);
 --
 --  A started program has its three streams and no other open file of this process, no blocked or
---  ignored signals, and a process group of its own, which its children join. No shell is involved.
+--  ignored signals, and a process group of its own, which its children join. It inherits CPU
+--  affinity, scheduling policy, nice value, credentials, namespaces and cgroup from the task that
+--  starts it. No shell is involved.
+--
 --  A process object serves one task at a time. The program's output is kept in memory while this
 --  process writes or waits; so no amount of data makes the two wait for each other. A task that is
 --  aborted while it waits ends within a second, and the program with it.

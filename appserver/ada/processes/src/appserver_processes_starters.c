@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Copyright 2026 The benchlab authors
  *
- * Starts programs, with a time limit. A child shares the memory of the thread that makes it, which the system stops
- * until the child has called exec: both hang for as long as the file system of the program or of its directory does,
- * and some such hangs cannot even be ended by SIGKILL. So children are made by threads of this file, the starters. A
- * starter serves one request at a time; it stays when it is idle, since a program can ask for a signal at the end of the
- * thread that started it (PR_SET_PDEATHSIG). */
+ * Starts programs, with a time limit. A child shares the memory of the thread that makes it, and the kernel suspends
+ * that thread until the child has called exec. Both hang for as long as the file system of the program or of its
+ * directory does, and not even SIGKILL ends some of these hangs. So a thread of its own, the starter, makes each child.
+ *
+ * The calling thread creates the starter. The starter therefore has the caller's CPU affinity, scheduling policy, nice
+ * value, timer slack, credentials, namespaces and cgroup, and the child inherits them as it would from a fork by the
+ * caller.
+ *
+ * The starter stays until the child has ended: a program may ask for a signal at the end of the thread that started it
+ * (PR_SET_PDEATHSIG). */
 
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stddef.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -27,20 +31,15 @@ struct request {
 
     int code;              /* 0, or the errno of what failed */
     pid_t id;              /* of the child, written by itself; 0 if there is none */
-    int is_abandoned;      /* Set with the lock held: nobody wants it any more */
-    int has_ended;         /* Guarded by the lock: no starter uses it any more */
-    struct request *next;
+    int is_abandoned;      /* Set with the lock held: the caller has given up */
+    int has_ended;         /* Guarded by the lock: the starter does not use it after this */
 };
 
-_Static_assert(sizeof(struct request) == 72, "Appserver.Processes.Linux has another layout");
+_Static_assert(sizeof(struct request) == 64, "Appserver.Processes.Linux has another layout");
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t requested = PTHREAD_COND_INITIALIZER;
 static pthread_cond_t ended;
 static pthread_once_t is_initialized = PTHREAD_ONCE_INIT;
-
-static struct request *first_request; /* Those that idle starters are about to take */
-static int idle_starters;             /* Without those that first_request needs */
 
 static void initialize(void)
 {
@@ -104,9 +103,9 @@ static int be_child(void *argument)
 
 /* ---- Starters ---- */
 
-enum { STACK_SIZE = 256 * 1024 };
+enum { STACK_SIZE = 256 * 1024, CHILD_STACK_SIZE = 64 * 1024 };
 
-/* With the group that it has made, if it has come so far. Its number is its own until it is waited for. */
+/* With the process group that the child has made, if it has come that far. Its number is its own until it is reaped. */
 static void kill_child(pid_t id)
 {
     kill(-id, SIGKILL);
@@ -119,53 +118,56 @@ static void reap(pid_t id)
         continue;
 }
 
-static void serve_request(struct request *request, char *stack)
+static void await_exit(pid_t id)
 {
+    siginfo_t ignored;
+
+    while (waitid(P_PID, (id_t) id, &ignored, WEXITED | WNOWAIT) < 0 && errno == EINTR)
+        continue;
+}
+
+static int make_child(struct request *request)
+{
+    char stack[CHILD_STACK_SIZE] __attribute__((aligned(16)));
+
+    return clone(be_child, stack + CHILD_STACK_SIZE, CLONE_VM | CLONE_VFORK | SIGCHLD, request);
+}
+
+/* Returns the number of the program that was started, or 0 */
+static pid_t serve_request(struct request *request)
+{
+    pid_t id = 0;
+
     pthread_mutex_lock(&lock);
     if (!request->is_abandoned) {
-        pid_t id;
-
         pthread_mutex_unlock(&lock);
-        id = clone(be_child, stack + STACK_SIZE, CLONE_VM | CLONE_VFORK | SIGCHLD, request);
+        id = make_child(request);
         pthread_mutex_lock(&lock);
         if (id < 0) {
             request->code = errno;
+            id = 0;
         } else if (request->code != 0 || request->is_abandoned) {
             request->id = 0;
             pthread_mutex_unlock(&lock);
             kill_child(id);
             reap(id);
+            id = 0;
             pthread_mutex_lock(&lock);
         }
     }
     request->has_ended = 1;
     pthread_cond_broadcast(&ended);
     pthread_mutex_unlock(&lock);
+    return id;
 }
 
 static void *be_starter(void *argument)
 {
-    struct request *request = argument;
-    char *stack = mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    pid_t id = serve_request(argument);
 
-    if (stack == MAP_FAILED) {
-        pthread_mutex_lock(&lock);
-        request->code = ENOMEM;
-        request->has_ended = 1;
-        pthread_cond_broadcast(&ended);
-        pthread_mutex_unlock(&lock);
-        return NULL;
-    }
-    for (;;) {
-        serve_request(request, stack);
-        pthread_mutex_lock(&lock);
-        ++idle_starters;
-        while (first_request == NULL)
-            pthread_cond_wait(&requested, &lock);
-        request = first_request;
-        first_request = request->next;
-        pthread_mutex_unlock(&lock);
-    }
+    if (id != 0)
+        await_exit(id);
+    return NULL;
 }
 
 /* Starters handle no signals: those are for the program's own threads */
@@ -212,8 +214,8 @@ static int await_end(struct request *request, long milliseconds)
     return request->has_ended;
 }
 
-/* Either this sees the child's number, or the child sees that nobody wants it. A starter takes the number back before
- * it waits for the child, after which the number may be another's. */
+/* Either this sees the child's number, or the child sees that it is abandoned. The starter resets the number before it
+ * reaps the child, since another process may get the number after that. */
 static void abandon(struct request *request)
 {
     pid_t id;
@@ -226,26 +228,20 @@ static void abandon(struct request *request)
 
 enum { START_ENDED = 0, START_KILLED = 1, START_HANGS = 2 };
 
-/* Starts a program. START_ENDED: code and id say how. Otherwise it took longer than so many milliseconds (-1: any
- * number): the child was killed, but the request stays in use with START_HANGS until appserver_processes_has_ended. */
+/* Starts a program. After START_ENDED, the request's code and id are the result. Otherwise the start took longer than
+ * the limit in milliseconds (-1: no limit), and the child was killed. After START_HANGS the request stays in use until
+ * appserver_processes_has_ended. */
 int appserver_processes_start(struct request *request, long milliseconds, long kill_milliseconds)
 {
     int result = START_ENDED;
+    int code;
 
     pthread_once(&is_initialized, initialize);
+    code = new_starter(request);
     pthread_mutex_lock(&lock);
-    if (idle_starters > 0) {
-        --idle_starters;
-        request->next = first_request;
-        first_request = request;
-        pthread_cond_signal(&requested);
-    } else {
-        int code = new_starter(request);
-
-        if (code != 0) { /* Else the code is the child's, which may have failed by now */
-            request->code = code;
-            request->has_ended = 1;
-        }
+    if (code != 0) { /* Otherwise the code is the child's, which may have failed by now */
+        request->code = code;
+        request->has_ended = 1;
     }
     if (milliseconds < 0) {
         while (!request->has_ended)

@@ -1,12 +1,15 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
+with Ada.Environment_Variables;
+with Ada.Real_Time;
 with Ada.Strings.Unbounded;
 with Appserver.Processes;
 with Interfaces.C;
 
 package body Held_Starts is
 
+   use Ada.Real_Time;
    use Ada.Strings.Unbounded;
    use Appserver.Processes;
    use Interfaces.C;
@@ -73,13 +76,27 @@ package body Held_Starts is
    -- Tests --
    -----------
 
+   Limit   : constant Duration := 0.2;
+   Latest  : constant Duration := 20.0;
+   --  Even on a busy machine, and with the second in which a child that was killed ends. Without
+   --  its limit, a start would hang for ever.
+
+   procedure Expect_In_Time (Text : String; Start : Time) is
+      Elapsed : constant Duration := To_Duration (Clock - Start);
+   begin
+      Expect (Elapsed >= Limit, Text & ": ended early, after" & Elapsed'Image);
+      Expect (Elapsed < Latest, Text & ": ended late, after" & Elapsed'Image);
+   end Expect_In_Time;
+
    procedure Expect_Timeout (Text : String; Options : Settings) is
+      Start : constant Time := Clock;
       Child : Process;
    begin
-      Child.Start (Program, Options => Options, Timeout => 0.2);
+      Child.Start (Program, Options => Options, Timeout => Limit);
       raise Unexpected with Text & ": it has started";
    exception
       when Timeout_Error =>
+         Expect_In_Time (Text, Start);
          Expect (not Child.Is_Running, Text & ": it runs");
    end Expect_Timeout;
 
@@ -100,11 +117,13 @@ package body Held_Starts is
    end Hangs_In_Directory;
 
    procedure Run_Hangs is
+      Start : constant Time := Clock;
    begin
-      Expect (Is_Success (Run (Program, Timeout => 0.2).Status), "unreachable");
+      Expect (Is_Success (Run (Program, Timeout => Limit).Status), "unreachable");
       raise Unexpected with "Run: it has ended";
    exception
       when Timeout_Error =>
+         Expect_In_Time ("Run", Start);
          Expect_Nothing_Left ("Run");
    end Run_Hangs;
 
@@ -208,6 +227,34 @@ package body Held_Starts is
       Continue_Call (Listener, First);
    end Hangs_Beside_Others;
 
+   --  A change to this process's environment during a start does not reach the program
+
+   procedure Keeps_Environment is
+
+      package Variables renames Ada.Environment_Variables;
+
+      Name : constant String := "HELD_START";
+
+      task Changer;
+
+      task body Changer is
+         Held : Call_Id;
+      begin
+         Held := Next_Call (Listener);
+         Variables.Set (Name, "changed");
+         Continue_Call (Listener, Held);
+      end Changer;
+
+      Result : Outcome;
+   begin
+      Variables.Set (Name, "initial");
+      Result := Run ("/usr/bin/printenv", [Name], Timeout => 60.0);
+      Expect
+        (To_String (Result.Output) = "initial" & Character'Val (10),
+         "environment: " & To_String (Result.Output));
+      Variables.Clear (Name);
+   end Keeps_Environment;
+
    procedure Test is
    begin
       Expect (Listener >= 0, "this kernel holds no calls");
@@ -221,6 +268,7 @@ package body Held_Starts is
       Await_No_Children;
       Expect_Nothing_Left ("when it can be killed again");
       Holds_No_Input;
+      Keeps_Environment;
       Expect_Nothing_Left ("input");
    end Test;
 

@@ -191,6 +191,251 @@ package body Process_Tests is
    end Inherits_Nothing;
 
    -------------
+   -- Callers --
+   -------------
+
+   --  The lines and fields that Linux has for each thread
+
+   package Linux_Threads is
+
+      use Interfaces.C;
+
+      procedure Set_Nice (Value : int);
+      procedure Set_Batch_Policy;
+      procedure Set_Timer_Slack (Nanoseconds : unsigned_long);
+      procedure Forbid_New_Privileges;
+      --  Of the calling thread, as is Pin
+
+      procedure Pin (To_Last : Boolean);
+      --  To the first or the last processor on which it may run
+
+      function Attributes (Status, Stat, Timer_Slack : String) return String;
+      --  Of the texts of these files of a thread
+
+      function Own_Attributes return String;
+      function Own_Id return String;
+   end Linux_Threads;
+
+   package body Linux_Threads is
+
+      procedure Check (Code : int) is
+      begin
+         Assert (Code = 0, "a system call for the test fails");
+      end Check;
+
+      procedure Set_Nice (Value : int) is
+         function C_Set_Priority (Which : int; Id : unsigned; Value : int) return int
+           with Import, Convention => C, External_Name => "setpriority";
+      begin
+         Check (C_Set_Priority (0, 0, Value));
+      end Set_Nice;
+
+      procedure Set_Batch_Policy is
+         function C_Set_Scheduler (Id, Policy : int; Priority : in out int) return int
+           with Import, Convention => C, External_Name => "sched_setscheduler";
+
+         SCHED_BATCH : constant := 3;
+         Priority    : int := 0;
+      begin
+         Check (C_Set_Scheduler (0, SCHED_BATCH, Priority));
+      end Set_Batch_Policy;
+
+      function C_Control (Option : int; First, Second, Third, Fourth : unsigned_long) return int
+        with Import, Convention => C_Variadic_1, External_Name => "prctl";
+
+      procedure Set_Timer_Slack (Nanoseconds : unsigned_long) is
+         PR_SET_TIMERSLACK : constant := 29;
+      begin
+         Check (C_Control (PR_SET_TIMERSLACK, Nanoseconds, 0, 0, 0));
+      end Set_Timer_Slack;
+
+      procedure Forbid_New_Privileges is
+         PR_SET_NO_NEW_PRIVS : constant := 38;
+      begin
+         Check (C_Control (PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+      end Forbid_New_Privileges;
+
+      type Processors is array (0 .. 1_023) of Boolean with Pack;
+
+      procedure Pin (To_Last : Boolean) is
+         function C_Get (Id : int; Size : size_t; Set : out Processors) return int
+           with Import, Convention => C, External_Name => "sched_getaffinity";
+         function C_Set (Id : int; Size : size_t; Set : Processors) return int
+           with Import, Convention => C, External_Name => "sched_setaffinity";
+
+         Bytes  : constant := Processors'Length / 8;
+         Usable : Processors := [others => False];
+         Only   : Processors := [others => False];
+         First  : Integer := Usable'First;
+      begin
+         Check (C_Get (0, Bytes, Usable));
+         while not Usable (First) loop
+            First := First + 1;
+         end loop;
+         for Number in First + 1 .. (if To_Last then Usable'Last else First) loop
+            First := (if Usable (Number) then Number else First);
+         end loop;
+         Only (First) := True;
+         Check (C_Set (0, Bytes, Only));
+      end Pin;
+
+      function Line (Text, Name : String) return String is
+         First : constant Positive := Ada.Strings.Fixed.Index (Text, Name);
+      begin
+         return Text (First .. Ada.Strings.Fixed.Index (Text, LF, From => First));
+      end Line;
+
+      --  Fields are numbered as in proc(5). The name of the program is the second one.
+
+      function Field (Stat : String; Number : Positive) return String is
+         First : Positive := Ada.Strings.Fixed.Index (Stat, ") ", Ada.Strings.Backward) + 2;
+      begin
+         for Skipped in 3 .. Number - 1 loop
+            First := Ada.Strings.Fixed.Index (Stat, " ", From => First) + 1;
+         end loop;
+         return Stat (First .. Ada.Strings.Fixed.Index (Stat, " ", From => First) - 1);
+      end Field;
+
+      function Attributes (Status, Stat, Timer_Slack : String) return String is
+        (Line (Status, "NoNewPrivs:") & Line (Status, "Cpus_allowed_list:")
+         & "nice " & Field (Stat, 19) & ", policy " & Field (Stat, 41)
+         & ", timer slack " & Timer_Slack);
+
+      function Text_Of (Path : String) return String is
+         use Ada.Text_IO;
+         File : File_Type;
+         Text : Unbounded_String;
+      begin
+         Open (File, In_File, Path);
+         while not End_Of_File (File) loop
+            Append (Text, Get_Line (File) & LF);
+         end loop;
+         Close (File);
+         return To_String (Text);
+      end Text_Of;
+
+      function Own_Id return String is
+         Stat : constant String := Text_Of ("/proc/thread-self/stat");
+      begin
+         return Stat (1 .. Ada.Strings.Fixed.Index (Stat, " ") - 1);
+      end Own_Id;
+
+      function Own_Attributes return String is
+        (Attributes
+           (Status      => Text_Of ("/proc/thread-self/status"),
+            Stat        => Text_Of ("/proc/thread-self/stat"),
+            Timer_Slack => Text_Of ("/proc/" & Own_Id & "/timerslack_ns")));
+
+   end Linux_Threads;
+
+   function Thread_Count return Natural is
+      Result : Natural := 0;
+
+      procedure Count (Thread : Ada.Directories.Directory_Entry_Type) is
+         pragma Unreferenced (Thread);
+      begin
+         Result := Result + 1;
+      end Count;
+   begin
+      Ada.Directories.Search ("/proc/self/task", "[0-9]*", Process => Count'Access);
+      return Result;
+   end Thread_Count;
+
+   procedure Expect_Threads (Count : Natural) is
+   begin
+      for Wait in 1 .. 30_000 loop
+         exit when Thread_Count <= Count;
+         delay 0.001;
+      end loop;
+      Assert (Thread_Count <= Count, "threads:" & Thread_Count'Image & ", before:" & Count'Image);
+   end Expect_Threads;
+
+   --  Callers of one program that differ, in turn: none has what an earlier one had
+
+   procedure Inherits_From_Caller (T : in out Fixture) is
+      pragma Unreferenced (T);
+      use Linux_Threads;
+
+      Before : constant Natural := Thread_Count;
+
+      function Content (Name : String) return String is
+        (To_String (Run ("cat", ["/proc/self/" & Name]).Output));
+
+      procedure Expect_Own (Caller : String) is
+      begin
+         Assert
+           (Attributes (Content ("status"), Content ("stat"), Content ("timerslack_ns")),
+            Own_Attributes, Caller);
+      end Expect_Own;
+
+      procedure First (Number : Positive) is
+         pragma Unreferenced (Number);
+      begin
+         Pin (To_Last => False);
+         Set_Nice (7);
+         Set_Timer_Slack (70_000);
+         Forbid_New_Privileges;
+         Expect_Own ("the first task");
+      end First;
+
+      procedure Second (Number : Positive) is
+         pragma Unreferenced (Number);
+      begin
+         Pin (To_Last => True);
+         Set_Nice (3);
+         Set_Batch_Policy;
+         Set_Timer_Slack (30_000);
+         Expect_Own ("the second task");
+      end Second;
+
+   begin
+      for Turn in 1 .. 2 loop
+         Parallel.Run (1, First'Access);
+         Parallel.Run (1, Second'Access);
+         Expect_Own ("the main task");
+      end loop;
+      Expect_Threads (Before);
+   end Inherits_From_Caller;
+
+   --  A program that asks for a signal at its parent's end lives on when the task that started it
+   --  has ended
+
+   procedure Outlives_Task (T : in out Fixture) is
+      pragma Unreferenced (T);
+      Script : constant String :=
+        "import ctypes, signal" & LF
+        & "ctypes.CDLL(None).prctl(1, signal.SIGKILL)" & LF
+        & "while True: print('>' + input(), flush=True)";
+      Before : constant Natural := Thread_Count;
+      Child  : Process;
+      Caller : Unbounded_String;
+      Status : Exit_Status;
+
+      procedure Start (Number : Positive) is
+         pragma Unreferenced (Number);
+      begin
+         Caller := To_Unbounded_String (Linux_Threads.Own_Id);
+         Child.Start
+           ("python3", ["-c", Script], (Input => Piped, Error => Discarded, others => <>));
+         Child.Write ("asked" & LF);
+         Assert (Child.Get_Line (Timeout => 60.0), ">asked", "it has asked for the signal");
+      end Start;
+   begin
+      Parallel.Run (1, Start'Access);
+      for Wait in 1 .. 30_000 loop
+         exit when not Ada.Directories.Exists ("/proc/self/task/" & To_String (Caller));
+         delay 0.001;
+      end loop;
+      Assert
+        (not Ada.Directories.Exists ("/proc/self/task/" & To_String (Caller)), "the task's thread");
+      delay 0.05;
+      Child.Write ("task has ended" & LF);
+      Assert (Child.Get_Line (Timeout => 60.0), ">task has ended", "it lives on");
+      Child.Wait (Status, Timeout => 60.0);
+      Expect_Threads (Before);
+   end Outlives_Task;
+
+   -------------
    -- Streams --
    -------------
 
@@ -631,6 +876,8 @@ package body Process_Tests is
       Add ("arguments", Arguments'Access);
       Add ("environment and directory", Surroundings'Access);
       Add ("nothing else is inherited", Inherits_Nothing'Access);
+      Add ("callers that differ", Inherits_From_Caller'Access);
+      Add ("a program that outlives the task that started it", Outlives_Task'Access);
       Add ("streams of any size", Any_Size'Access);
       Add ("a conversation", Conversation'Access);
       Add ("a program that does not read", Does_Not_Read'Access);
