@@ -5,7 +5,7 @@
     benches/truth.py [--runs 20] [--only work,delay,tail,stall] [--output docs/truth.md]
 
 work   a program that does 2 % more steps than another (`benchlab compare A B`)
-delay  a server whose answers take 20 µs more than another's, at 500 requests/s (`benchlab compare URL URL`): p50
+delay  a server whose answers take 20 µs more than another's, at 500 requests/s (`benchlab load URL URL`): p50
 tail   a server whose slowest seventh takes 5 % more than another's, at 100 requests/s: p90
 stall  a server that stands still for one second in ten, at 500 requests/s (`benchlab load URL`): p99
 
@@ -84,7 +84,7 @@ def work(lab: Path, folder: Path, seconds: float, seed: int) -> tuple[dict, floa
 def two_servers(lab: Path, folder: Path, seed: int, load: list, options: list[list], metric: str, more_ns: float):
     """The ratio of two servers' percentiles, and what it is if the second's is so much higher."""
     with server(*options[0]) as first, server(*options[1]) as second:
-        found = rows(lab, folder, "compare", first, second, *load, "--connections", 8, "--seed", seed)
+        found = rows(lab, folder, "load", first, second, *load, "--connections", 8, "--seed", seed, "-n", "A", "-n", "B")
     base = of(found, "A", metric)["value"]["value"]
     return of(found, "B", metric)["ratio"], 1 + more_ns / base
 

@@ -62,7 +62,7 @@ def test_what_is_installed(root: Path) -> None:
     share = root / "usr/share"
     verbs = [line.split()[0] for line in output(root / "usr/bin/benchlab", "--help").splitlines()
              if line.startswith("  ") and line[2].islower()]
-    for verb in set(verbs) & {"run", "compare", "load", "report", "history", "serve", "list", "doctor"}:
+    for verb in set(verbs) & {"run", "compare", "diff", "load", "report", "history", "serve", "list", "doctor"}:
         page = gzip.decompress((share / f"man/man1/benchlab-{verb}.1.gz").read_bytes()).decode()
         assert page.startswith(".") and verb in page
     assert "serve" in (share / "zsh/vendor-completions/_benchlab").read_text()

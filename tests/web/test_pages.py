@@ -37,7 +37,7 @@ def test_two_runs_are_chosen_and_compared(page: Page, served: Served) -> None:
         box.check()
     expect(page.locator("#app-count")).to_have_text("2 runs chosen.")
     page.get_by_role("button", name="Compare two").click()
-    expect(page).to_have_url(re.compile("/compare"))
+    expect(page).to_have_url(re.compile("/diff"))
     expect(page.locator("main")).to_be_visible()
     expect(page.locator("h1")).not_to_be_empty()
 

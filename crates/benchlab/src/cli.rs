@@ -39,10 +39,11 @@ pub struct Cli {
 pub enum Verb {
     /// Measure an experiment and report what it found
     Run(Box<RunArgs>),
-    /// Measure commands, revisions or two servers in turns, and say which is faster; or set two runs side
-    /// by side
+    /// Measure commands or revisions in turns, and report which is faster
     Compare(Box<CompareArgs>),
-    /// Put load on an HTTP server: what it can take, and what its users feel
+    /// Show what changed between two runs of any kind
+    Diff(DiffArgs),
+    /// Put load on an HTTP server: what it can take, and what its users feel; or compare servers in turns
     Load(Box<LoadArgs>),
     /// Say where memory and cache misses go, before and after a change: with Valgrind, or of its files
     Profile(Box<ProfileArgs>),
@@ -265,12 +266,10 @@ pub struct Measuring {
                         benchlab compare --sweep size=1,10,100 --prepare 'rm -f out' 'prog {size} out'\n  \
                         benchlab compare --rev main --rev . --setup 'cargo build --release' -- target/release/prog x\n  \
                         benchlab compare --gate --margin 5% --export page.html 'old/prog' 'new/prog'\n  \
-                        benchlab compare http://127.0.0.1:8080/ http://127.0.0.1:8081/\n  \
-                        benchlab compare runs/MONDAY.lab runs/FRIDAY.lab\n\nA command with shell syntax (| > * $ …) is run by sh, any other directly.\nExit codes with --gate: 3 a command is slower than the baseline, 4 not decided.\nThe run is kept; `benchlab history NAME` shows it with earlier ones."
+\nA command with shell syntax (| > * $ …) is run by sh, any other directly.\nExit codes with --gate: 3 a command is slower than the baseline, 4 not decided.\nThe run is kept; `benchlab history NAME` shows it with earlier ones."
 )]
 pub struct CompareArgs {
-    /// The commands, as one would type them into a shell, the baseline first; or two run files; or two
-    /// URLs, on which load is put in turns
+    /// The commands, as one would type them into a shell, the baseline first
     #[arg(value_name = "COMMAND")]
     pub commands: Vec<String>,
     /// The words of one command, which is run as it is
@@ -283,7 +282,7 @@ pub struct CompareArgs {
     /// Make so many builds of each revision, in folders whose names have random lengths, of which blocks take
     /// turns: what is said then holds for builds, not for one of each. --setup gets a seed in
     /// BENCHLAB_BUILD_SEED
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100))]
+    #[arg(long, value_name = "N", requires = "rev", value_parser = clap::value_parser!(u32).range(2..=100))]
     pub builds: Option<u32>,
     /// A name for each command, in their order [default: A, B, …]
     #[arg(long, short, value_name = "NAME")]
@@ -327,8 +326,7 @@ pub struct CompareArgs {
     #[arg(long, default_value = "2%", value_name = "PERCENT", value_parser = part)]
     pub margin: f64,
     /// Time for measuring, such as 10s; less is taken if the answer is known before [default: 30s,
-    /// 120s with --precision, or what as many blocks take as the level needs; on each of two URLs: 10s,
-    /// all of which is taken]
+    /// 120s with --precision, or what as many blocks take as the level needs]
     #[arg(long = "for", value_name = "TIME", value_parser = time)]
     pub budget: Option<Duration>,
     /// Stop when every ratio is known to ± this
@@ -362,19 +360,30 @@ pub struct CompareArgs {
     /// The comparison's name in the history [default: the first command's program]
     #[arg(long = "as", value_name = "NAME")]
     pub title: Option<String>,
-    #[command(flatten, next_help_heading = "Of two run files")]
-    pub display: DisplayArgs,
     #[command(flatten)]
     pub measuring: Measuring,
-    /// Connections that are kept open to each server [default: 50]
-    #[arg(long, value_name = "N", value_parser = connections(), help_heading = LOAD)]
-    pub connections: Option<u32>,
-    /// The process of each server on this machine, in their order, or one for both: its CPU time, memory
-    /// and threads are shown beside
-    #[arg(long, value_name = "PID", value_delimiter = ',', value_parser = pid(), help_heading = LOAD)]
-    pub server_pid: Vec<i32>,
+}
+
+/// `benchlab diff`
+#[derive(Args)]
+#[command(
+    after_help = "Examples:\n  benchlab diff runs/MONDAY.lab runs/FRIDAY.lab\n  \
+                        benchlab diff --full BEFORE.lab AFTER.lab\n  \
+                        benchlab diff --export changes.html BEFORE.lab AFTER.lab\n\nBoth runs are of one kind: of one experiment, of commands, of load, of logs, or of one kind of audit."
+)]
+pub struct DiffArgs {
+    /// The run file that the other is compared with
+    #[arg(value_name = "RUN")]
+    pub first: PathBuf,
+    /// The other run file
+    #[arg(value_name = "RUN")]
+    pub second: PathBuf,
+    /// Write a report too; the name's ending says in which form (.txt .md .csv .json .xml .xlsx .html,
+    /// or a folder for .svg plots)
+    #[arg(long, value_name = "FILE")]
+    pub export: Vec<PathBuf>,
     #[command(flatten)]
-    pub sending: Sending,
+    pub display: DisplayArgs,
 }
 
 /// `benchlab load`
@@ -384,13 +393,18 @@ pub struct CompareArgs {
                         benchlab load --sweep connections=1,2,4,8,16,32,64 --server-pid 4711 http://127.0.0.1:8080/\n  \
                         benchlab load --header 'Accept: application/json' --expect-json ok=true --weights 3,1 \\\n    http://127.0.0.1:8080/list http://127.0.0.1:8080/item\n  \
                         benchlab load --on ssh:gen1,gen2 --rate 400000 --server-host ssh:web1 https://web1/\n  \
-                        benchlab compare http://127.0.0.1:8080/ http://127.0.0.1:8081/\n\nWithout --rate each connection waits for its answer before it sends the next request; with it requests are \
+                        benchlab load http://127.0.0.1:8080/ http://127.0.0.1:8081/\n\nURLs of one server are requested in a mix; those of different servers compare the servers, the first \
+                  being the baseline.\nWithout --rate each connection waits for its answer before it sends the next request; with it requests are \
                   sent when they are due, and their response time counts from then.\nThe run is kept in \
-                  runs/<time>-<name>.lab, with an HTML report beside it.\nExit codes: 1 nothing was served, 3 a --fail-if holds, 4 that is not decided.")]
+                  runs/<time>-<name>.lab, with an HTML report beside it.\nExit codes: 1 nothing was served, 3 a --fail-if holds or, with --gate, a server is slower than \
+                  the baseline, 4 that is not decided.")]
 pub struct LoadArgs {
-    /// The URLs that are asked for, all of one server
+    /// The URLs that are requested: of one server, or of servers that are compared in turns, the baseline first
     #[arg(value_name = "URL", required_unless_present = "requests")]
     pub urls: Vec<String>,
+    /// Compare the URLs in turns, even if they are of one server
+    #[arg(long)]
+    pub in_turns: bool,
     /// Connections that are kept open
     #[arg(long, short, default_value = "50", value_name = "N", value_parser = connections())]
     pub connections: u32,
@@ -404,9 +418,10 @@ pub struct LoadArgs {
     /// How often each URL is asked for, in their order [default: equally often]
     #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
     pub weights: Vec<u32>,
-    /// The server's process on this machine: its CPU time, memory and threads are shown beside
-    #[arg(long, value_name = "PID", value_parser = pid())]
-    pub server_pid: Option<i32>,
+    /// The process of each server on this machine, in their order, or one for all: its CPU time, memory and threads are
+    /// measured too
+    #[arg(long, value_name = "PID,…", value_delimiter = ',', value_parser = pid())]
+    pub server_pid: Vec<i32>,
     /// Where the server runs, such as ssh:HOST: an agent there reads its CPU time, memory and threads, of --server-pid or
     /// of who listens on the URL's port
     #[arg(long, value_name = "WHERE", value_parser = launcher::parse)]
@@ -414,9 +429,15 @@ pub struct LoadArgs {
     /// End with exit code 3 if this is so, such as 'p99>20ms' or 'errors>0.1%'
     #[arg(long, value_name = "CONDITION")]
     pub fail_if: Vec<Threshold>,
-    /// The server's name in the report [default: its scheme, host and port]
+    /// End with exit code 3 if a server is slower than the baseline, 4 if that is not decided
+    #[arg(long)]
+    pub gate: bool,
+    /// Ratios of servers within ± this count as equivalent
+    #[arg(long, default_value = "2%", value_name = "PERCENT", value_parser = part)]
+    pub margin: f64,
+    /// A name for each server, in their order [default: its scheme, host and port]
     #[arg(long, short, value_name = "NAME")]
-    pub name: Option<String>,
+    pub name: Vec<String>,
     /// Write a report too; the name's ending says in which form (.txt .md .csv .json .xlsx .html, or a
     /// folder for .svg plots)
     #[arg(long, value_name = "FILE")]
@@ -430,9 +451,8 @@ pub struct LoadArgs {
     pub sending: Sending,
 }
 
-/// What is sent, when, how, and what is expected: of one server, or of each of two.
+/// What is sent, when, how, and what is expected, of each server.
 #[derive(Args, Default)]
-#[command(next_help_heading = LOAD)]
 pub struct Sending {
     /// Requests per second, sent when they are due, whatever became of those before (open loop)
     #[arg(long, value_name = "N", value_parser = rate, conflicts_with = "stages")]
@@ -500,9 +520,6 @@ pub struct Sending {
     #[command(flatten)]
     pub agents: AgentPlacement,
 }
-
-/// Where the options are in a help that belong to load alone.
-const LOAD: &str = "Load";
 
 /// Address families, in the order given.
 #[derive(Clone)]

@@ -3,6 +3,8 @@
 
 mod cli;
 mod exit;
+mod exports;
+mod gate;
 mod hosts;
 mod links;
 mod measuring;
@@ -41,6 +43,7 @@ fn main() -> ExitCode {
     let outcome = match &cli.verb {
         Verb::Run(args) => verbs::run::run(&cli, args),
         Verb::Compare(args) => verbs::compare::compare(&cli, args),
+        Verb::Diff(args) => verbs::diff::diff(args),
         Verb::Load(args) => verbs::load::load(&cli, args),
         Verb::Profile(args) => verbs::profile::profile(&cli, args),
         Verb::Explain(args) => verbs::explain::explain(&cli, args),

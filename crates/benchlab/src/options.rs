@@ -142,6 +142,27 @@ fn silence(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// Parameters, each with its values.
+pub fn sweeps(words: &[String]) -> Result<Vec<(String, Vec<String>)>, Exit> {
+    words.iter().map(|word| sweep(word)).collect()
+}
+
+/// A parameter and its values: `NAME=VALUE,…`.
+fn sweep(word: &str) -> Result<(String, Vec<String>), Exit> {
+    let error = || {
+        Exit::wrong(format!(
+            "--sweep {word}: NAME=VALUE,… is wanted, such as --sweep n=1,10,100"
+        ))
+    };
+    let (name, values) = word.split_once('=').ok_or_else(error)?;
+    let values: Vec<String> = values.split(',').map(str::to_owned).collect();
+    if values.iter().any(String::is_empty) {
+        Err(error())
+    } else {
+        Ok((name.to_owned(), values))
+    }
+}
+
 /// Names and values of `--set`, such as `limit=1,100`. Error: a word has another form.
 pub fn set_values(words: &[String]) -> Result<Vec<(String, Vec<String>)>, Exit> {
     let values = |word: &String| {

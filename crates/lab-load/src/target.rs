@@ -123,9 +123,8 @@ impl Origin {
         match links.find(|link| link.origin != first.origin) {
             None => Ok(first.origin.clone()),
             Some(other) => Err(JobError::new(format!(
-                "{first} and {other} are on different servers, and one is loaded at a time; to compare two, use \
-                 `benchlab compare {} {}`",
-                first.origin, other.origin
+                "{first} and {other} are on different servers: the requests of a file go to one; name the servers \
+                 to compare as URLs, and give the file paths"
             ))),
         }
     }

@@ -94,7 +94,7 @@ fn router(app: App) -> Router {
         .route("/runs/{run}/live", get(pages::live::events))
         .route("/runs/{run}/file", get(pages::export::file))
         .route("/runs/{run}/export/{format}", get(pages::export::export))
-        .route("/compare", get(pages::pair::compare))
+        .route("/diff", get(pages::pair::diff))
         .route("/history", get(pages::history::names))
         .route("/history/{name}", get(pages::history::history))
         .route(

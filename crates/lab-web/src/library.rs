@@ -180,7 +180,7 @@ impl RunLibrary {
         Ok(run_summary)
     }
 
-    /// What changed from one run to another, as `benchlab compare A.lab B.lab` says it.
+    /// What changed from one run to another, as `benchlab diff A.lab B.lab` says it.
     pub fn between(&self, names: [&str; 2]) -> Result<Document, Problem> {
         let [(a, a_hashes), (b, b_hashes)] =
             [self.load_recorded(names[0])?, self.load_recorded(names[1])?];

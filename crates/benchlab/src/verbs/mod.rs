@@ -5,6 +5,7 @@ pub mod agent;
 pub mod audit;
 pub mod build;
 pub mod compare;
+pub mod diff;
 pub mod doctor;
 pub mod explain;
 pub mod forecast;

@@ -107,10 +107,9 @@ fn resume_load(plan: Plan, agents: usize, args: &ResumeArgs) -> Result<ExitCode,
     }
     let (resumed, command) = Resumed::new(&args.file, plan, agents)?;
     match &command.verb {
-        Verb::Compare(args) => compare::urls(&command, args, Some(resumed)),
         Verb::Load(args) => load::load_or_resume(&command, args, Some(resumed)),
         _ => Err(Exit::wrong(format!(
-            "{} was not begun by `load` or `compare`",
+            "{} was not begun by `load`",
             args.file.display()
         ))),
     }

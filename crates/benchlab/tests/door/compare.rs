@@ -646,10 +646,6 @@ fn wrong_commands_are_refused_before_anything_is_run() {
             "--export x.svg: there are several plots: name a folder, such as plots/",
         ),
         (&["true", "--as", "../x"], "--as ../x: at most 40 letters"),
-        (
-            &["a.lab", "b.lab", "--gate"],
-            "--gate is for commands: two run files are compared as they were measured",
-        ),
     ] {
         place.compare(args).expect(2).says(&[says]);
     }

@@ -92,12 +92,4 @@ fn what_fails_or_is_alone_cannot_be_planned() {
         failed.stderr
     );
     compare(&project, &["true"]).expect(1);
-    let urls = ["http://127.0.0.1:1/", "http://127.0.0.1:2/"];
-    let urls = project.call(&["compare", "--plan", urls[0], urls[1]]);
-    urls.expect(2);
-    assert!(
-        urls.stderr.contains("--plan is for commands"),
-        "{}",
-        urls.stderr
-    );
 }

@@ -200,16 +200,16 @@ fn pages_say_what_the_other_verbs_say() {
     assert_eq!(served.get(&format!("/runs/{a}/export/svg")).status, 404);
 
     let compare = [
-        "compare",
+        "diff",
         path.to_str().unwrap(),
         file(&project, &b).to_str().unwrap(),
     ]
     .map(str::to_owned);
     let comparison = project.call(&compare.each_ref().map(String::as_str));
-    let pair = text(&served.page(&format!("/compare?run={b}&run={a}")));
+    let pair = text(&served.page(&format!("/diff?run={b}&run={a}")));
     let title = comparison.stdout.lines().next().expect("a heading").trim();
     assert!(pair.contains(title), "{title} is not in {pair}");
-    assert_eq!(served.get(&format!("/compare?run={a}")).status, 400);
+    assert_eq!(served.get(&format!("/diff?run={a}")).status, 400);
 
     assert!(served.page("/history").contains("/history/t"));
     let history = text(&served.page("/history/t?subject=second"));

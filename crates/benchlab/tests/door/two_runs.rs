@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab compare A.lab B.lab`: two runs of one experiment.
+//! `benchlab diff A.lab B.lab`: two runs of one experiment.
 
 use crate::project::{Outcome, Project};
 use rusqlite::Connection;
@@ -20,9 +20,9 @@ fn project_with_two_runs() -> (Project, [PathBuf; 2]) {
     (project, files)
 }
 
-fn compare(project: &Project, words: &[&PathBuf], more: &[&str]) -> Outcome {
+fn diff(project: &Project, words: &[&PathBuf], more: &[&str]) -> Outcome {
     let words = words.iter().map(|path| path.to_str().expect("UTF-8"));
-    let args: Vec<&str> = ["compare"].into_iter().chain(words).collect();
+    let args: Vec<&str> = ["diff"].into_iter().chain(words).collect();
     project.call(&[&args, more].concat())
 }
 
@@ -54,7 +54,7 @@ fn what_changed_is_told_with_its_reservations_and_exported() {
     for file in &exports {
         more.extend(["--export", file.to_str().unwrap()]);
     }
-    let outcome = compare(&project, &[&first, &second], &more);
+    let outcome = diff(&project, &[&first, &second], &more);
     outcome.expect(0);
     let report = &fs::read_to_string(&exports[5]).unwrap();
     let words = report.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -77,16 +77,16 @@ fn what_changed_is_told_with_its_reservations_and_exported() {
 fn what_cannot_be_compared_is_an_error_with_what_to_do() {
     let (project, [first, second]) = project_with_two_runs();
     let missing = project.join("missing.lab");
-    compare(&project, &[&first, &missing], &[])
+    diff(&project, &[&first, &missing], &[])
         .expect(2)
         .says(&["missing.lab: there is no such file"]);
-    compare(&project, &[&first, &first], &[])
+    diff(&project, &[&first, &first], &[])
         .expect(2)
         .says(&["both files hold the same run"]);
     let other = "UPDATE meta SET value = replace(value, '\"experiment\":\"t\"', \
                  '\"experiment\":\"u\"') WHERE key = 'plan'";
     change(&second, other);
-    compare(&project, &[&first, &second], &[])
+    diff(&project, &[&first, &second], &[])
         .expect(2)
         .says(&["these are runs of two experiments, t and u"]);
 }

@@ -293,7 +293,7 @@ fn two_months_are_compared() {
     };
     place
         .0
-        .call(&["compare", first, second])
+        .call(&["diff", first, second])
         .expect(0)
         .shows(&["/search takes 2"]);
     place

@@ -40,7 +40,7 @@ pub(crate) fn reservations(between: &Between, sides: &Sides) -> Vec<Reservation>
 fn machine(between: &Between) -> Option<String> {
     between.is_of_loads().then(|| {
         "The two loads did not take turns, so what the machine did at either time is in every change, and so \
-         is what differs from one start of the server to the next. `benchlab compare URL URL` lets both \
+         is what differs from one start of the server to the next. `benchlab load URL URL` lets both \
          servers take turns."
             .to_string()
     })

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Two runs side by side: the document of `benchlab compare A.lab B.lab`.
+//! Two runs side by side: the document of `benchlab diff A.lab B.lab`.
 
 use super::{encoded, page, run_path, values};
 use crate::app::App;
@@ -10,7 +10,7 @@ use lab_document::{clean, format::html::body};
 use maud::{PreEscaped, html};
 
 /// What changed from the earlier to the later of two runs, or the other way round with `order=given`.
-pub async fn compare(
+pub async fn diff(
     State(app): State<App>,
     RawQuery(query): RawQuery,
 ) -> Result<Html<String>, Problem> {
@@ -32,7 +32,7 @@ pub async fn compare(
         let [first, second] = entries.map(|entry| entry.name);
         let document = library.between([&first, &second])?;
         let other_way = format!(
-            "/compare?order=given&run={}&run={}",
+            "/diff?order=given&run={}&run={}",
             encoded(&second),
             encoded(&first)
         );

@@ -80,7 +80,7 @@ fn actions(library: &RunLibrary, entry: &RunEntry, may_delete: bool) -> Markup {
 
 fn compare(entry: &RunEntry, others: &[RunEntry]) -> Markup {
     html! {
-        form action="/compare" method="get" {
+        form action="/diff" method="get" {
             input type="hidden" name="run" value=(entry.name);
             label for="app-other" { "Compare with" }
             select id="app-other" name="run" {

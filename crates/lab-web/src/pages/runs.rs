@@ -119,7 +119,7 @@ fn result_line(words: &str, found: usize, total: usize) -> String {
 fn run_list(library: &RunLibrary, shown: &[&RunEntry], may_delete: bool) -> Markup {
     let deadline = Instant::now() + PATIENCE;
     html! {
-        form id="app-chosen" method="get" action="/compare" {
+        form id="app-chosen" method="get" action="/diff" {
             div class="actions" {
                 button { "Compare two" }
                 @if may_delete { button formaction="/delete" { "Delete…" } }

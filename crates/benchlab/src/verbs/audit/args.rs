@@ -11,7 +11,7 @@ use std::time::Duration;
 #[derive(Args)]
 #[command(
     after_help = "Examples:\n  benchlab audit host\n  benchlab audit host --fail-on bad --format json\n  \
-                        benchlab compare runs/BEFORE.lab runs/AFTER.lab\n\nNothing is changed. Each audit is kept as a run \
+                        benchlab diff runs/BEFORE.lab runs/AFTER.lab\n\nNothing is changed. Each audit is kept as a run \
                         in runs/<time>-audit-<what>.lab, with an HTML report beside it.\nExit codes: 3 a finding is as --fail-on says."
 )]
 pub struct AuditArgs {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Whole commands in turns.
 
-use super::{exports::exports, gate::gate};
 use crate::cli::{Cli, CommandCores, CompareArgs};
 use crate::exit::Exit;
+use crate::exports::exports;
+use crate::gate::gate;
 use crate::measuring;
+use crate::options::sweeps;
 use crate::verbs::{explain, forecast::forecast, report, runs_folder};
 use lab_bench::{CommandWorkload, LocalExecutor, fingerprint, interrupt, unix_seconds};
 use lab_document::Format;
@@ -84,7 +86,7 @@ pub fn carry_out(
         report::export(&document, exports)?;
         report::show(&document, &path)?;
         if plan.measure.gate && ending != Ending::Failed {
-            Ok(gate(&report.results))
+            Ok(gate(&report.results).into())
         } else {
             measuring::exit_code(ending)
         }
@@ -157,27 +159,6 @@ fn comparison(args: &CompareArgs, commands: Vec<GivenCommand>) -> Result<Compari
         measure: measure_settings(args),
         seed: measuring::seed(args.measuring.seed),
     })
-}
-
-/// Parameters, each with its values.
-pub fn sweeps(words: &[String]) -> Result<Vec<(String, Vec<String>)>, Exit> {
-    words.iter().map(|word| sweep(word)).collect()
-}
-
-/// A parameter and its values: `NAME=VALUE,…`.
-fn sweep(word: &str) -> Result<(String, Vec<String>), Exit> {
-    let error = || {
-        Exit::wrong(format!(
-            "--sweep {word}: NAME=VALUE,… is wanted, such as --sweep n=1,10,100"
-        ))
-    };
-    let (name, values) = word.split_once('=').ok_or_else(error)?;
-    let values: Vec<String> = values.split(',').map(str::to_owned).collect();
-    if values.iter().any(String::is_empty) {
-        Err(error())
-    } else {
-        Ok((name.to_owned(), values))
-    }
 }
 
 fn input(file: &Path) -> Result<String, Exit> {

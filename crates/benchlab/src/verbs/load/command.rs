@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A load as the options of `load` or `compare` ask for it.
+//! A load as the options of `load` ask for it.
 
 use super::requested::RequestedServer;
 use super::resumed::Resumed;

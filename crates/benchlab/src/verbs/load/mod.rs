@@ -7,100 +7,89 @@ mod follow;
 mod generators;
 mod requested;
 mod resumed;
+mod servers;
 mod view;
 mod words;
 
 use crate::cli::{Cli, LoadArgs, Sending};
-use crate::exit::{self, Exit};
+use crate::exit::Exit;
+use crate::exports::exports;
+use crate::gate::{GateResult, load_gate};
 use crate::measuring;
-use crate::verbs::compare::{exports, sweeps};
+use crate::options::sweeps;
 use crate::verbs::{report, runs_folder};
-pub use command::LoadCommand;
+use command::LoadCommand;
 use follow::LoadFollower;
 use generators::LoadGenerators;
 use lab_bench::{BenchError, LoadWorkload, Session, host, interrupt, unix_seconds};
 use lab_model::host::HostFinding;
 use lab_model::{Ending, Host, Metric, Plan, Run};
-use lab_plan::{Loading, PlannedServer};
+use lab_plan::Loading;
 use lab_report::{Report, kind};
 use lab_stats::load::threshold::{Threshold, judge};
 use lab_store::RunWriter;
-pub use requested::RequestedServer;
-pub use resumed::{
-    Resumed, can_keep_command_line, command_line, has_one_changing_load, original_command, seed,
-};
+pub use resumed::{Resumed, command_line, original_command};
+use resumed::{can_keep_command_line, has_one_changing_load, seed};
+use servers::{planned, processes, servers};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Loads one server.
+/// Puts load on one server, or on several in turns.
 pub fn load(cli: &Cli, args: &LoadArgs) -> Result<ExitCode, Exit> {
     load_or_resume(cli, args, None)
 }
 
-/// Loads one server, in a new run or in one that was stopped.
+/// Puts on a load, in a new run or in one that was stopped.
 pub fn load_or_resume(
     cli: &Cli,
     args: &LoadArgs,
     resumed: Option<Resumed>,
 ) -> Result<ExitCode, Exit> {
+    let sending = &args.sending;
     let exports = exports(&args.export)?;
     let seed = seed(args.measuring.seed, resumed.as_ref());
-    let servers = args.sending.servers(&args.urls, &args.weights, seed)?;
-    let families = args.sending.families().iter();
-    let names: Vec<Option<String>> = match servers.len() {
-        1 => vec![args.name.clone()],
-        _ => families
-            .map(|family| Some(family.name().to_owned()))
-            .collect(),
-    };
+    let servers = servers(args, seed)?;
+    if args.gate && servers.len() == 1 {
+        return Err(Exit::wrong(
+            "--gate is for servers that are compared: --fail-if judges one, such as --fail-if 'p99>20ms'",
+        ));
+    }
     let loading = Loading {
         name: args.title.clone(),
+        servers: planned(args, &servers)?,
+        agents: sending.agents.on.as_ref().map_or(0, |on| on.places().len()),
         connections: args.connections,
         sweeps: sweeps(&args.sweep)?,
         length: args.length,
+        rate: sending.rate,
+        stages: sending.stages.clone(),
+        even: sending.even,
+        load: sending.load()?,
+        margin: args.margin,
+        alpha: measuring::ALPHA,
+        gate: args.gate,
         redo: args.measuring.redo,
         seed,
-        ..loading(&args.sending, &servers, &names)?
     };
     let command = LoadCommand {
         loading,
-        sending: &args.sending,
-        processes: vec![args.server_pid; servers.len()],
+        sending,
+        processes: processes(args, servers.len())?,
         server_host: args.server_host.clone(),
         servers,
         exports,
         runs: runs_folder(cli, args.measuring.runs.as_deref())?,
         strict: args.measuring.strict,
-        keeps_command_line: can_keep_command_line(&args.sending, &args.urls),
+        keeps_command_line: can_keep_command_line(sending, &args.urls),
         resumed,
     };
-    command.carry_out(|report| judge_conditions(report, &args.fail_if))
-}
-
-/// The part of a load that `load` and `compare` have the same options for.
-pub fn loading(
-    sending: &Sending,
-    servers: &[RequestedServer],
-    names: &[Option<String>],
-) -> Result<Loading, Exit> {
-    let named = servers.iter().zip(names).map(|(server, name)| {
-        let origin = server.origin.to_string();
-        PlannedServer {
-            name: name.clone().unwrap_or_else(|| origin.clone()),
-            asked: server.planned.clone(),
-            origin,
+    command.carry_out(|report| {
+        let found = judge_conditions(report, &args.fail_if);
+        if args.gate {
+            found.max(load_gate(&report.results))
+        } else {
+            found
         }
-    });
-    Ok(Loading {
-        servers: named.collect(),
-        agents: sending.agents.on.as_ref().map_or(0, |on| on.places().len()),
-        rate: sending.rate,
-        stages: sending.stages.clone(),
-        even: sending.even,
-        load: sending.load()?,
-        margin: 0.02,
-        alpha: measuring::ALPHA,
-        ..Loading::default()
     })
 }
 
@@ -108,7 +97,7 @@ impl LoadCommand<'_> {
     /// Puts the load on, reports, and judges a run in which requests were served.
     pub fn carry_out(
         mut self,
-        judge: impl FnOnce(&Report) -> Result<ExitCode, Exit>,
+        judge: impl FnOnce(&Report) -> GateResult,
     ) -> Result<ExitCode, Exit> {
         let pids = self.processes.iter().flatten();
         let mut pids: Vec<i32> = pids.copied().collect();
@@ -162,7 +151,7 @@ impl LoadCommand<'_> {
             }
             match failed {
                 Some(reason) => Err(Exit::failed(reason)),
-                None => judge(report),
+                None => Ok(judge(report).into()),
             }
         })
     }
@@ -217,30 +206,32 @@ fn check_ending(report: &Report, ending: Ending, resumable: Option<&Path>) -> Re
     }
 }
 
-/// Prints which conditions of `--fail-if` hold or are not decided. The exit code says whether there are any.
-fn judge_conditions(report: &Report, conditions: &[Threshold]) -> Result<ExitCode, Exit> {
+/// Prints which conditions of `--fail-if` hold or are not decided.
+fn judge_conditions(report: &Report, conditions: &[Threshold]) -> GateResult {
     let Some(plan) = &report.run.plan else {
-        return Ok(ExitCode::SUCCESS);
+        return GateResult::Passed;
     };
     let judgement = judge(conditions, &report.results, plan);
     let crossed = judgement.crossed.iter();
     let crossed = crossed.map(|c| ("--fail-if holds", c.subject, c.point, &c.text));
     let undecided = judgement.undecided.iter();
     let undecided = undecided.map(|u| ("--fail-if is not decided", u.subject, u.point, &u.text));
-    for (state, _, point, text) in crossed.chain(undecided) {
+    for (state, subject, point, text) in crossed.chain(undecided) {
+        let of = match plan.subjects.len() {
+            1 => String::new(),
+            _ => format!(" of {}", plan.subjects[subject].name),
+        };
         let at = match plan.points.len() {
             1 => String::new(),
             _ => format!(" at {}", plan.label(point)),
         };
-        eprintln!("benchlab: {state}{at}: {text}");
+        eprintln!("benchlab: {state}{of}{at}: {text}");
     }
-    Ok(
-        match (judgement.crossed.is_empty(), judgement.undecided.is_empty()) {
-            (false, _) => ExitCode::from(exit::REGRESSION),
-            (true, false) => ExitCode::from(exit::UNDECIDED),
-            (true, true) => ExitCode::SUCCESS,
-        },
-    )
+    match (judgement.crossed.is_empty(), judgement.undecided.is_empty()) {
+        (false, _) => GateResult::Failed,
+        (true, false) => GateResult::Inconclusive,
+        (true, true) => GateResult::Passed,
+    }
 }
 
 /// The host, with a finding if the servers' certificates are not verified.

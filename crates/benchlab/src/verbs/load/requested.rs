@@ -126,13 +126,6 @@ impl Sending {
 
     /// One request to each URL.
     fn requests_to(&self, links: &[LoadUrl], weights: &[u32]) -> Result<Vec<Request>, Exit> {
-        if !weights.is_empty() && weights.len() != links.len() {
-            return Err(Exit::wrong(format!(
-                "--weights has {} numbers for {} URLs: give one for each, in their order",
-                weights.len(),
-                links.len()
-            )));
-        }
         let body = match (&self.body, &self.body_file) {
             (Some(text), _) => text.clone().into_bytes(),
             (None, Some(file)) => std::fs::read(file)

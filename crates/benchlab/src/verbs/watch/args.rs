@@ -18,7 +18,7 @@ use std::time::Duration;
                   benchlab watch postgresql://USER:PASSWORD@127.0.0.1/DATABASE\n  \
                   benchlab watch --on ssh:web1,web2 /var/log/nginx/access.log\n  \
                   benchlab watch --parquet requests access.log\n  \
-                  benchlab compare runs/APRIL.lab runs/MAY.lab\n\nThe run is kept in runs/<time>-watch.lab, with an HTML report beside it.\n\
+                  benchlab diff runs/APRIL.lab runs/MAY.lab\n\nThe run is kept in runs/<time>-watch.lab, with an HTML report beside it.\n\
                   Exit codes: 3 a --fail-if holds, 4 it cannot be judged, as where the unit or zone of its figure is assumed; with --nagios 0 to 3 as Nagios has them."
 )]
 pub struct WatchArgs {

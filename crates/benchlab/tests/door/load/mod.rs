@@ -135,13 +135,13 @@ fn response_times_of_two_runs_are_shown_side_by_side() {
     }
     let files = place.0.files();
     let files: Vec<&str> = files.iter().filter_map(|file| file.to_str()).collect();
-    let outcome = place.0.call(&[&["compare"], &*files, &["--full"]].concat());
+    let outcome = place.0.call(&[&["diff"], &*files, &["--full"]].concat());
     outcome.expect(0).shows(&["p50", "p90", "second / first"]);
     // Options of a new measurement are not for run files.
     let rate = ["--connections", "3"];
     place
         .0
-        .call(&[&["compare"], &*files, &rate].concat())
+        .call(&[&["diff"], &*files, &rate].concat())
         .expect(2);
 }
 

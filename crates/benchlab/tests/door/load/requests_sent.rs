@@ -60,7 +60,6 @@ fn options_that_are_wrong_say_what_is_right() {
         (&["--requests", "/none"], "/none: "),
         (&["--as", "a/b"], "--as a/b: at most 40 letters"),
         (&["--export", "x.pdf"], "expected a name that ends with"),
-        (&["http://127.0.0.1:1/"], "are on different servers"),
         (&["--server-pid", "0"], "invalid value '0'"),
     ] {
         place.load(&[&url], options).expect(2).says(&[says]);

@@ -143,7 +143,8 @@ fn ctrl_c_ends_turns() {
     let (place, web) = (Place::new(), Web::new(Manner::Honest));
     let (url, other) = (web.url("/"), web.url("/other"));
     let lab = place.0.start(&[
-        "compare",
+        "load",
+        "--in-turns",
         &url,
         &other,
         "--for",

@@ -3,12 +3,13 @@
 
 use super::{Manner, Place, Web, sums};
 use crate::project::Outcome;
+use lab_model::PlannedRequest;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
 impl Place {
     fn compare(&self, words: &[&str]) -> Outcome {
-        self.0.call(&[&["compare"], words].concat())
+        self.0.call(&[&["load"], words].concat())
     }
 
     fn json(&self) -> Value {
@@ -54,7 +55,8 @@ fn two_servers_take_mirrored_turns_and_the_slower_one_is_named() {
     outcome.expect(3);
     let run = place.0.load();
     let plan = run.plan.as_ref().unwrap();
-    assert_eq!([0, 1].map(|s| &plan.subjects[s].name[..]), ["A", "B"]);
+    let origins = [&fast, &slow].map(|web| format!("http://{}", web.address));
+    assert_eq!([0, 1].map(|s| plan.subjects[s].name.clone()), origins);
     for block in run.complete_blocks() {
         let order: Vec<(u32, usize)> = block.slices.iter().map(|s| (s.pass, s.subject)).collect();
         let mut mirrored: Vec<_> = order.iter().rev().map(|(pass, s)| (1 - pass, *s)).collect();
@@ -136,30 +138,76 @@ fn address_families_take_turns() {
 }
 
 #[test]
-fn what_is_for_commands_is_not_for_urls_and_the_other_way_round() {
-    let (place, web) = (Place::new(), Web::new(Manner::Honest));
-    let url = web.url("/");
-    place
-        .compare(&[&url, &url, "--pairs", "3"])
-        .expect(2)
-        .says(&["--pairs is for commands"]);
-    place
-        .compare(&["true", "true", "--rate", "3"])
-        .expect(2)
-        .says(&["--rate is for two URLs: commands are run"]);
-    place
-        .compare(&[&url, "true"])
-        .expect(2)
-        .says(&["two URLs are compared with each other"]);
-    place
-        .compare(&[&url])
-        .expect(2)
-        .says(&["`benchlab load URL…` puts load on one server"]);
-    place
-        .compare(&[&url, &url, "--server-pid", "1,2,3"])
-        .expect(2)
-        .says(&["a process for each of the two"]);
+fn options_that_contradict_the_servers_are_errors_that_say_what_to_do() {
+    let (place, web, other) = (
+        Place::new(),
+        Web::new(Manner::Honest),
+        Web::new(Manner::Honest),
+    );
+    let (url, other) = (&*web.url("/"), &*other.url("/"));
+    let wrong: [(&[&str], &str); 8] = [
+        (
+            &["load", url, other, "--server-pid", "1,2,3"],
+            "3 processes for 2 servers",
+        ),
+        (&["load", url, "--gate"], "--fail-if judges one"),
+        (
+            &["load", url, other, "--family", "4,6"],
+            "two ways to one server",
+        ),
+        (
+            &["load", url, "-n", "a", "-n", "b"],
+            "--name is given 2 times for 1 server",
+        ),
+        (
+            &["load", url, url, "--in-turns", "--weights", "1,2"],
+            "leave out --in-turns",
+        ),
+        (
+            &["load", url, other, "-n", "a", "-n", "a"],
+            "two servers cannot have one name",
+        ),
+        (
+            &["compare", url, "true"],
+            "`benchlab load URL URL` compares servers",
+        ),
+        (&["compare", "a.lab", "b.lab"], "`benchlab diff RUN RUN`"),
+    ];
+    for (args, says) in wrong {
+        place.0.call(args).expect(2).says(&[says]);
+    }
     assert_eq!(web.requests(), 0);
+}
+
+/// URLs of one server are a mix of requests, unless they are to take turns; a server can have several URLs of a comparison.
+#[test]
+fn urls_are_grouped_by_their_server() {
+    let (web, other) = (Web::new(Manner::Honest), Web::new(Manner::Honest));
+    let (a, b, c) = (&*web.url("/a"), &*web.url("/b"), &*other.url("/c"));
+    let short = ["--for", "300ms", "--connections", "2", "--redo", "0"];
+    let requests = |urls: &[&str]| {
+        let place = Place::new();
+        place.compare(&[urls, &short].concat()).expect(0);
+        let plan = place.0.load().plan.expect("a plan");
+        let names: Vec<String> = plan.subjects.iter().map(|s| s.name.clone()).collect();
+        let requests = &plan.load().expect("a load").requests;
+        let paths = requests.iter().map(|of| {
+            let url = |request: &PlannedRequest| request.url.rsplit('/').next().map(String::from);
+            of.iter().filter_map(url).collect::<Vec<_>>().concat()
+        });
+        (names, paths.collect::<Vec<_>>())
+    };
+    let [first, second] = [&web, &other].map(|web| format!("http://{}", web.address));
+    let owned = |words: &[&str]| words.iter().map(|w| w.to_string()).collect::<Vec<_>>();
+    assert_eq!(requests(&[a, b]), (owned(&[&first]), owned(&["ab"])));
+    assert_eq!(
+        requests(&[a, b, "--in-turns"]),
+        (owned(&[a, b]), owned(&["a", "b"]))
+    );
+    assert_eq!(
+        requests(&[a, c, b, "--name", "new"]),
+        (owned(&["new", &second]), owned(&["ab", "c"]))
+    );
 }
 
 /// Twenty answers a second over one connection, and two hundred requests are due.
@@ -220,7 +268,7 @@ fn what_the_generator_hides_is_not_equivalent() {
         "90%",
     ];
     place
-        .compare(&[&[&a[..], &b], &rate[..]].concat())
+        .compare(&[&[&a[..], &b, "--in-turns"], &rate[..]].concat())
         .expect(0);
     let json = place.json();
     let is_late = json.to_string().contains("More than a tenth of");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab compare A.lab B.lab` of two load runs: how a server changed from one to the other.
+//! `benchlab diff A.lab B.lab` of two load runs: how a server changed from one to the other.
 
 use super::{Manner, Place, Web};
 use crate::project::Outcome;
@@ -18,7 +18,7 @@ fn compare_loads(urls: [&str; 2], more: &[&str]) -> (Place, Outcome) {
     let files = [file("before"), file("after")];
     let outcome = place
         .0
-        .call(&[&["compare", &files[0], &files[1]], more].concat());
+        .call(&[&["diff", &files[0], &files[1]], more].concat());
     (place, outcome)
 }
 

@@ -171,7 +171,7 @@ fn two_servers_are_compared_over_agents_in_mirrored_turns() {
         Web::new(Manner::Honest),
     );
     let outcome = place.0.call(&[
-        "compare",
+        "load",
         &a.url("/"),
         &b.url("/"),
         "--on",
@@ -182,6 +182,8 @@ fn two_servers_are_compared_over_agents_in_mirrored_turns() {
         "4s",
         "--redo",
         "0",
+        "--name",
+        "A",
     ]);
     // So short a load has a ratio of p50 only on a calm machine.
     outcome

@@ -81,7 +81,7 @@ fn user_and_password_are_sent_and_never_shown() {
 }
 
 #[test]
-fn one_server_is_loaded_at_a_time() {
+fn requests_of_a_file_go_to_one_server() {
     let shared = |urls: &[&str]| {
         let links: Vec<LoadUrl> = urls.iter().map(|url| link(url)).collect();
         Origin::shared(&links)
@@ -92,7 +92,7 @@ fn one_server_is_loaded_at_a_time() {
         .unwrap_err()
         .to_string();
     assert!(
-        error.contains("benchlab compare http://a.test https://a.test"),
+        error.contains("http://a.test/1 and https://a.test/ are on different servers"),
         "{error}"
     );
     assert!(shared(&["http://a.test", "http://a.test:81"]).is_err());

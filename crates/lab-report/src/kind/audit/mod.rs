@@ -53,7 +53,7 @@ pub fn harmless(audit: &Audit) -> serde_json::Result<Audit> {
 pub fn document(report: &AuditReport) -> Document {
     let audit = report.audit;
     let source =
-        |file| format!("{file} holds it. After a change: `benchlab compare BEFORE.lab AFTER.lab`.");
+        |file| format!("{file} holds it. After a change: `benchlab diff BEFORE.lab AFTER.lab`.");
     let mut document = Document {
         title: title(audit),
         question: question(audit.kind).into(),

@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Two runs of one experiment: what changed from the first to the second.
+//! `benchlab diff`: what changed from one run to another.
 
-use super::exports::exports;
+use crate::cli::DiffArgs;
 use crate::exit::Exit;
-use crate::options::DisplayArgs;
+use crate::exports::exports;
 use crate::verbs::report::{deliver_document, export};
 use lab_document::Document;
 use lab_model::Run;
 use lab_report::kind::audit::ChangedReport;
 use lab_report::{BetweenReport, kind};
 use lab_stats::between::{Recorded, between};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
-/// Compares the runs in two files, and shows and exports the document.
-/// Errors: a file cannot be read, or the runs cannot be compared; then nothing is written.
-pub fn runs(paths: [&Path; 2], display: &DisplayArgs, files: &[PathBuf]) -> Result<ExitCode, Exit> {
-    let exports = exports(files)?;
+/// Shows what changed between the runs in two files, and exports it. Errors: a file cannot be read, or the runs cannot be
+/// compared; then nothing is written.
+pub fn diff(args: &DiffArgs) -> Result<ExitCode, Exit> {
+    let exports = exports(&args.export)?;
+    let paths = [args.first.as_path(), args.second.as_path()];
     let [a, b] = [lab_store::load(paths[0])?, lab_store::load(paths[1])?];
     let document = document([&a, &b], paths)?;
     export(&document, &exports)?;
-    deliver_document(&document, display)?;
+    deliver_document(&document, &args.display)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `--gate`: verdicts as an exit code.
+//! What a gate found, and its exit code.
 
 use crate::exit;
 use lab_model::Metric;
@@ -7,22 +7,43 @@ use lab_stats::analysis::Verdict;
 use lab_stats::results::Results;
 use std::process::ExitCode;
 
-/// 3 if a subject is slower than the baseline by more than the margin; else 4 if that is inconclusive somewhere, or
-/// something was not compared; else 0.
-pub fn gate(results: &Results) -> ExitCode {
-    let verdicts = verdicts(results);
-    if !verdicts.contains(&Verdict::Slower) && !results.refusals.is_empty() {
-        ExitCode::from(exit::UNDECIDED)
-    } else {
-        exit_code(verdicts)
+/// What a gate found, the worst last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum GateResult {
+    /// Nothing is worse than it may be.
+    Passed,
+    /// That is not decided.
+    Inconclusive,
+    /// Something is worse than it may be.
+    Failed,
+}
+
+impl From<GateResult> for ExitCode {
+    fn from(result: GateResult) -> ExitCode {
+        match result {
+            GateResult::Passed => ExitCode::SUCCESS,
+            GateResult::Inconclusive => ExitCode::from(exit::UNDECIDED),
+            GateResult::Failed => ExitCode::from(exit::REGRESSION),
+        }
     }
 }
 
-/// The same for two servers, over all metrics in which they are compared; also 4 where errors kept a metric from being
+/// Failed if a subject is slower than the baseline by more than the margin; else inconclusive if that is so somewhere, or something was not
 /// compared.
-pub fn load_gate(results: &Results) -> ExitCode {
+pub fn gate(results: &Results) -> GateResult {
+    let verdicts = verdicts(results);
+    if !verdicts.contains(&Verdict::Slower) && !results.refusals.is_empty() {
+        GateResult::Inconclusive
+    } else {
+        of_verdicts(&verdicts)
+    }
+}
+
+/// The same for servers that are compared, over all metrics in which they are compared; also inconclusive where errors kept a
+/// metric from being compared.
+pub fn load_gate(results: &Results) -> GateResult {
     if !verdicts(results).contains(&Verdict::Slower) && hides_percentiles(results) {
-        ExitCode::from(exit::UNDECIDED)
+        GateResult::Inconclusive
     } else {
         gate(results)
     }
@@ -46,7 +67,7 @@ fn hides_percentiles(results: &Results) -> bool {
     failing.any(|point| !compared(point, Metric::P50) || !compared(point, Metric::P99))
 }
 
-fn exit_code(verdicts: Vec<Verdict>) -> ExitCode {
+fn of_verdicts(verdicts: &[Verdict]) -> GateResult {
     // Small but real: it may be more than the margin or less.
     let is_open = |v: &Verdict| {
         matches!(
@@ -55,10 +76,10 @@ fn exit_code(verdicts: Vec<Verdict>) -> ExitCode {
         )
     };
     if verdicts.contains(&Verdict::Slower) {
-        ExitCode::from(exit::REGRESSION)
+        GateResult::Failed
     } else if verdicts.iter().any(is_open) || verdicts.is_empty() {
-        ExitCode::from(exit::UNDECIDED)
+        GateResult::Inconclusive
     } else {
-        ExitCode::SUCCESS
+        GateResult::Passed
     }
 }
