@@ -17,7 +17,7 @@ from typing import NamedTuple
 PROGRAMS_AT_ONCE = 2
 ENVIRONMENT = {**os.environ, "RUST_TEST_THREADS": str(2 * (os.cpu_count() or 1))}
 """More tests at a time than there are cores: most wait for a lab that waits for the time to pass."""
-FIRST = ["door", "stats"]
+FIRST = ["cli", "stats"]
 """These take longest."""
 
 printing = threading.Lock()
