@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A/A: two copies of one subject, compared again and again, on a quiet machine.
 
-    benches/aa.py [--repeats 40] [--blocks 12] [--output docs/aa.md] c ada python java
+    benches/aa.py [--repeats 40] [--blocks 12] [--output docs/results/aa.md] c ada python java
 
 Each repeat is a run of its own with a seed of its own; the ratio of the copies is the run's control.
 The table says how often an interval excluded the truth, which is 1, and how wide the intervals were.
@@ -71,7 +71,7 @@ What the lab says of two copies of the same subject, compared again and again wi
 machine with nothing else to do. The truth is a ratio of 1. Made by
 
 ```sh
-benches/aa.py --output docs/aa.md c ada python java
+benches/aa.py --output docs/results/aa.md c ada python java
 ```
 
 on {host}. A run has {blocks} blocks of 40 mirrored pairs; its interval, the exact one of the signed ranks at 95 %

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`benchlab compare` and hyperfine on the same questions, in turns, on a quiet machine.
 
-    benches/compare.py [--repeats 40] [--seconds 6] [--output docs/compare.md]
+    benches/compare.py [--repeats 40] [--seconds 6] [--output docs/results/compare.md]
 
 Each repeat compares a command of about 20 ms with itself, and then with one that does 2 % more work:
 by benchlab, and by hyperfine with as many runs as fit into the time that benchlab took. The truth of
@@ -184,7 +184,7 @@ def main() -> None:
     table = "\n".join(f"| {' | '.join(row)} |" for row in found)
     cpu = next(line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name"))
     page = PAGE.format(command=f"benches/compare.py --repeats {args.repeats} --seconds {args.seconds:g}"
-                               f" --output docs/compare.md",
+                               f" --output docs/results/compare.md",
                        host=f"a virtual machine with {len(start_cost.splitlines()) - 1} cores ({cpu})",
                        work=work, level=whole * 1000, start=start * 1000, version=HYPERFINE,
                        seconds=f"{args.seconds:g}", repeats=args.repeats, table=table,

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs and servers whose truth is known, measured again and again: does the interval hold it?
 
-    benches/truth.py [--runs 20] [--only work,delay,tail,stall] [--output docs/truth.md]
+    benches/truth.py [--runs 20] [--only work,delay,tail,stall] [--output docs/results/truth.md]
 
 work   a program that does 2 % more steps than another (`benchlab compare A B`)
 delay  a server whose answers take 20 µs more than another's, at 500 requests/s (`benchlab load URL URL`): p50
@@ -138,7 +138,7 @@ What the lab says of programs and servers that differ by a known amount, {runs} 
 else to do. Made by
 
 ```sh
-benches/truth.py --output docs/truth.md
+benches/truth.py --output docs/results/truth.md
 ```
 
 on {host}.
@@ -150,7 +150,7 @@ on {host}.
 - **delay**: answers that take 20 µs more, at 500 requests/s; p50.
 - **tail**: the slowest seventh of the answers, 1.25 to 3.75 ms, takes 5 % more, at 100 requests/s; p90; ten runs at
   once.
-- **stall**: a server that stands still for 1 s in 10 s, at 500 requests/s; p99 in ms, as [load.md](load.md) derives it;
+- **stall**: a server that stands still for 1 s in 10 s, at 500 requests/s; p99 in ms, as [load.md](../load.md) derives it;
   ten runs at once.
 
 Intervals say more scatter than there is. They hold together over all that a run compares, and of ten blocks they are made

@@ -11,7 +11,7 @@ enum {
 };
 
 /* A counter is reached by a pointer, as one in an object is. At a fixed address an unsafe increment takes eight
- * times as long on a processor that renames memory operands (docs/counter.md). */
+ * times as long on a processor that renames memory operands (docs/results/counter.md). */
 
 /* -- Unsafe: every increment reads and writes memory, and is two accesses --------------------- */
 
