@@ -206,8 +206,8 @@ impl TraceReader<'_> {
         let (name, arguments) = split(call)?;
         let (_, result) = call.rsplit_once(" = ").ok_or("it has no result")?;
         let digits = result.split(|c: char| !c.is_ascii_digit()).next();
-        // -1, `?` and addresses are no numbers of bytes.
-        let bytes = digits.and_then(|d| d.parse::<u64>().ok()).unwrap_or(0);
+        // -1, `?`, addresses and more than a call can transfer are no numbers of bytes.
+        let bytes = digits.and_then(|d| d.parse::<u32>().ok()).unwrap_or(0);
         let is_command = RECEIVES.contains(&name) && bytes > 0 && arguments.starts_with('0');
         if !self.ignores_batches && is_command && string(arguments).starts_with("run operations=") {
             // The reply that would have ended the batch before was an error.
@@ -238,7 +238,7 @@ impl SystemCalls {
         }
     }
 
-    fn transfer(&mut self, name: &str, socket: u64, bytes: u64, arguments: &str) {
+    fn transfer(&mut self, name: &str, socket: u64, bytes: u32, arguments: &str) {
         let sent = SENDS.contains(&name);
         // Bytes that are peeked at are received later.
         let received = RECEIVES.contains(&name) && !arguments.contains("MSG_PEEK");
@@ -247,15 +247,15 @@ impl SystemCalls {
         }
         if sent {
             self.awaiting_reply.insert(socket);
-            self.sent_bytes += bytes as i64;
+            self.sent_bytes += i64::from(bytes);
         } else {
-            self.received_bytes += bytes as i64;
+            self.received_bytes += i64::from(bytes);
             self.round_trips += i64::from(self.awaiting_reply.remove(&socket));
         }
         if self.messages.len() < KEPT_MESSAGES {
             self.messages.push(Message {
                 sent,
-                bytes,
+                bytes: bytes.into(),
                 begins: string(arguments).to_owned(),
             });
         }
@@ -333,6 +333,17 @@ mod tests {
         assert_eq!((calls.sent_bytes, calls.received_bytes), (10, 24));
         assert_eq!(calls.messages.len(), 5);
         assert_eq!(calls.messages[0].begins, "ab\\\"(= 9");
+    }
+
+    #[test]
+    fn results_that_no_transfer_can_have_are_no_bytes() {
+        for result in ["9223372036854775807", "18446744073709551615"] {
+            let send = format!("7 write(5<socket:[9]>, \"a\", 1) = {result}\n");
+            let receipt = format!("7 read(5<socket:[9]>, \"a\", 1) = {result}\n");
+            let calls = one(&(send + &receipt).repeat(2));
+            let transferred = (calls.sent_bytes, calls.received_bytes, calls.round_trips);
+            assert_eq!(transferred, (0, 0, 0), "{result}");
+        }
     }
 
     #[test]
