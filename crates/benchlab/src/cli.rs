@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The words of the command line.
 
+use crate::option_values::{ExpectedStatuses, expected_statuses, part, rate, stage, time};
+use crate::options::formats;
 pub use crate::options::{AgentLoss, AgentPlacement, Color, DisplayArgs};
-use crate::options::{ExpectedStatuses, expected_statuses, formats, rate, time};
 use crate::verbs::audit::args::AuditArgs;
 use crate::verbs::serve::args::ServeArgs;
 pub use crate::verbs::watch::args::WatchArgs;
@@ -825,24 +826,6 @@ fn pid() -> impl TypedValueParser<Value = i32> {
     clap::value_parser!(i32).range(1..)
 }
 
-/// `0:1000:5s`: from one rate to another in this time.
-fn stage(text: &str) -> Result<Stage, String> {
-    let usage = "FROM:TO:TIME is wanted, such as 0:1000:5s";
-    let words: Vec<&str> = text.split(':').collect();
-    let [from, to, length] = words[..] else {
-        return Err(usage.into());
-    };
-    let rate = |text: &str| match text.parse() {
-        Ok(0.0) => Ok(0.0),
-        _ => rate(text),
-    };
-    Ok(Stage {
-        from: rate(from)?,
-        to: rate(to)?,
-        length_ns: time(length)?.as_nanos() as u64,
-    })
-}
-
 /// Hosts as `--on` has them everywhere, or folders.
 fn run_on(text: &str) -> Result<RunOn, String> {
     let kind = text.split_once(':').map_or("", |(kind, _)| kind);
@@ -852,16 +835,6 @@ fn run_on(text: &str) -> Result<RunOn, String> {
         let folders = text.split(',').map(PathBuf::from);
         Ok(RunOn::Folders(folders.collect()))
     }
-}
-
-/// `2%` or `0.02`.
-fn part(text: &str) -> Result<f64, String> {
-    let number = match text.strip_suffix('%') {
-        Some(percent) => percent.parse::<f64>().map(|p| p / 100.0),
-        None => text.parse(),
-    };
-    let part = number.ok().filter(|p| *p > 0.0 && *p < 1.0);
-    part.ok_or("a part is wanted, such as 2% or 0.02".into())
 }
 
 fn kind(text: &str) -> Result<TargetKind, String> {
@@ -901,26 +874,5 @@ mod tests {
     fn the_command_line_is_sound() {
         use clap::CommandFactory;
         Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn times_and_parts_are_read() {
-        assert_eq!(time("1.5s"), Ok(Duration::from_millis(1500)));
-        assert_eq!(time("2m"), Ok(Duration::from_secs(120)));
-        assert_eq!(part("2%"), Ok(0.02));
-        assert_eq!(part("0.02"), Ok(0.02));
-        let stage = |text| stage(text).map(|s| (s.from, s.to, s.length_ns));
-        assert_eq!(stage("0:1000:5s"), Ok((0.0, 1000.0, 5_000_000_000)));
-        for bad in [
-            "", "1:2", "1:2:3", "-1:2:3s", "a:2:3s", "1:2:3s:4", "1:inf:3s",
-        ] {
-            assert!(stage(bad).is_err(), "{bad}");
-        }
-        for bad in ["", "5", "s", "-1s", "1e9h", "1 s", "0s"] {
-            assert!(time(bad).is_err(), "{bad}");
-        }
-        for bad in ["", "%", "0", "-1%", "100%", "nan"] {
-            assert!(part(bad).is_err(), "{bad}");
-        }
     }
 }

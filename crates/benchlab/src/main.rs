@@ -8,6 +8,7 @@ mod gate;
 mod hosts;
 mod links;
 mod measuring;
+mod option_values;
 mod options;
 mod output;
 mod places;

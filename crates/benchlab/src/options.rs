@@ -2,6 +2,7 @@
 //! Words of the command line that several verbs have.
 
 use crate::exit::Exit;
+use crate::option_values::time;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use lab_bench::interrupt;
@@ -82,54 +83,6 @@ pub fn formats(allowed: &'static [Format]) -> impl TypedValueParser<Value = Form
         let format = allowed.iter().find(|format| format.name == name);
         format.copied().ok_or("unknown format")
     })
-}
-
-/// Requests per second.
-pub fn rate(text: &str) -> Result<f64, String> {
-    let rate = text.parse().ok().filter(|r| (0.001..=1e7).contains(r));
-    rate.ok_or("requests per second are wanted, from 0.001 to 10000000".into())
-}
-
-/// The exit statuses besides 0 that a command may end with; none named: any.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ExpectedStatuses(pub Vec<i32>);
-
-/// `1`, `1,2`, `137`, or `any`.
-pub fn expected_statuses(text: &str) -> Result<ExpectedStatuses, String> {
-    if text == "any" {
-        return Ok(ExpectedStatuses::default());
-    }
-    let statuses = text.split(',').map(|status| {
-        let number = status.trim().parse().ok();
-        number.filter(|number| (1..=255).contains(number))
-    });
-    let statuses: Option<Vec<i32>> = statuses.collect();
-    statuses.map(ExpectedStatuses).ok_or(
-        "expected exit statuses from 1 to 255, such as 1 or 1,2 (128 + N for a command that signal N ended)".into(),
-    )
-}
-
-/// `1.5s`, `500ms`, `2m`, `1h`.
-pub fn time(text: &str) -> Result<Duration, String> {
-    let split = text
-        .find(|c: char| !(c.is_ascii_digit() || c == '.'))
-        .unwrap_or(text.len());
-    let (number, unit) = text.split_at(split);
-    let scale = match unit {
-        "ms" => 0.001,
-        "s" => 1.0,
-        "m" | "min" => 60.0,
-        "h" => 3600.0,
-        _ => return Err("a time is wanted, such as 500ms, 30s, 2m or 1h".into()),
-    };
-    let seconds = number
-        .parse::<f64>()
-        .ok()
-        .map(|n| n * scale)
-        .filter(|s| (0.001..=86_400.0 * 30.0).contains(s));
-    seconds
-        .map(Duration::from_secs_f64)
-        .ok_or("a time from 1ms to 720h is wanted".into())
 }
 
 /// How long an agent may be silent, 3 s or more: agents say every second that they are there.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The words of `benchlab audit`.
 
-use crate::options::{DisplayArgs, rate, time};
+use crate::option_values::{rate, time};
+use crate::options::DisplayArgs;
 use clap::{Args, Subcommand, ValueEnum};
 use lab_model::audit::State;
 use std::path::PathBuf;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The words of `benchlab watch`.
 
-use crate::options::{AgentPlacement, DisplayArgs, time};
+use crate::option_values::time;
+use crate::options::{AgentPlacement, DisplayArgs};
 use clap::Args;
 use lab_watch::analysis::gate::Gate;
 use std::path::PathBuf;
