@@ -9,7 +9,9 @@ pub mod audit;
 pub mod experiments;
 pub mod http;
 pub mod logs;
+pub mod options;
 pub mod profiles;
+pub mod run_files;
 pub mod runs;
 
 /// A parser under test.
@@ -107,6 +109,10 @@ pub const TARGETS: &[Target] = &[
         check: profiles::massif,
     },
     Target {
+        name: "option_value",
+        check: options::option_value,
+    },
+    Target {
         name: "postgresql_log",
         check: logs::postgresql_log,
     },
@@ -117,6 +123,14 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "request_file",
         check: http::request_file,
+    },
+    Target {
+        name: "rotated_log",
+        check: logs::rotated_log,
+    },
+    Target {
+        name: "run_file",
+        check: run_files::run_file,
     },
     Target {
         name: "set_cookie",

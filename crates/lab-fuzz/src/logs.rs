@@ -2,13 +2,14 @@
 //! Logs: lines are counted once, requests are all counted, and pieces give what the whole gives.
 
 use crate::split_line;
-use lab_model::{LineCounts, PageKind, Watched};
+use lab_model::{LineCounts, PageKind, Watched, WatchedPage};
 use lab_watch::analysis::changes::changes;
 use lab_watch::analysis::pareto::ranking;
 use lab_watch::analysis::week::{slots, spikes};
 use lab_watch::format::{LogFormat, find};
 use lab_watch::query::{Dialect, fold};
 use lab_watch::{FieldMap, Hints, Rules, ServerLog, Tally, TallyPart, Zone, read};
+use std::cmp::Ordering;
 
 /// A log of requests whose format is found from its lines.
 pub fn access_log(bytes: &[u8]) {
@@ -75,6 +76,50 @@ pub fn log_file(bytes: &[u8]) {
     log.close(&mut tally);
     let watched = tally.into_watched(vec![log.source], log.lines);
     analyze(&watched);
+}
+
+/// A log that was rotated: the first two bytes choose the line that begins the second file. Both files, read as one log,
+/// have the figures of the log in one piece, if the second is found to have the format of the first.
+pub fn rotated_log(bytes: &[u8]) {
+    let [first, second, log @ ..] = bytes else {
+        return;
+    };
+    let lines: Vec<&[u8]> = log.split_inclusive(|byte| *byte == b'\n').collect();
+    let Some(cuts) = lines.len().checked_sub(1).filter(|cuts| *cuts > 0) else {
+        return;
+    };
+    let line = usize::from(u16::from_be_bytes([*first, *second])) % cuts + 1;
+    let before: usize = lines[..line].iter().map(|line| line.len()).sum();
+    let (before, after) = log.split_at(before);
+    if !matches!(find(log, &Hints::default()), Ok(LogFormat::Lines(_))) {
+        return;
+    }
+    let (Some((whole, format)), Some((parts, formats))) =
+        (read_files(&[log]), read_files(&[before, after]))
+    else {
+        return;
+    };
+    if formats == [&format[..], &format[..]].concat() {
+        assert_eq!(whole, parts, "cut after line {line}");
+    }
+}
+
+/// The figures of files that are read as one log, and the format of each. `None`: one is not known.
+fn read_files(files: &[&[u8]]) -> Option<(Watched, Vec<String>)> {
+    let mut tally = Tally::new(Rules::default());
+    let mut log = ServerLog::new("log", &Hints::default());
+    for (index, file) in files.iter().enumerate() {
+        if index > 0 {
+            log.begin_file("log");
+        }
+        read::read(*file, &mut log, &mut tally, &mut |_| true).ok()?;
+    }
+    log.close(&mut tally);
+    let sources = log.logs_read().sources;
+    let formats = sources.into_iter().map(|source| source.format).collect();
+    let mut watched = tally.watched(Vec::new(), log.lines);
+    watched.pages.sort_by(by_name);
+    Some((watched, formats))
 }
 
 /// A statement; the first byte chooses the dialect. Folding a query again changes nothing.
@@ -154,10 +199,12 @@ fn read_twice(bytes: &[u8], hints: &Hints, length: usize) -> (Watched, LineCount
     log.logs_read();
     let lines = log.lines;
     let mut watched = tally.watched(vec![log.source], lines);
-    watched
-        .pages
-        .sort_by(|a, b| (a.kind as u8, &a.name).cmp(&(b.kind as u8, &b.name)));
+    watched.pages.sort_by(by_name);
     (watched, lines)
+}
+
+fn by_name(a: &WatchedPage, b: &WatchedPage) -> Ordering {
+    (a.kind as u8, &a.name).cmp(&(b.kind as u8, &b.name))
 }
 
 fn check_counts(watched: &Watched, lines: &LineCounts, words: &str) {

@@ -79,9 +79,12 @@ replays! {
     log_file
     log_format
     massif
+    option_value
     postgresql_log
     profile_condition
     request_file
+    rotated_log
+    run_file
     set_cookie
     slow_log
     smartctl
