@@ -85,8 +85,12 @@ def outside(runs: list[dict]) -> str:
     return part(sum(abs(r["estimate"] - 1) > 0.02 for r in runs), len(runs))
 
 
+EXCLUDES_1 = "interval (Welch's t-test) excludes 1"
+FOUND = "interval (t-test) excludes 1 in the right direction"
+
+
 def rows(questions: dict, truth: float) -> list[tuple[str, str, str]]:
-    """What the table says: each row with benchlab's and hyperfine's figure."""
+    """The rows of the table: a label, benchlab's figure, hyperfine's figure."""
     same, more = questions["same"], questions["more"]
     n = len(same["lab"])
 
@@ -103,15 +107,15 @@ def rows(questions: dict, truth: float) -> list[tuple[str, str, str]]:
     half = [(r["high"] - r["low"]) / 2 / r["estimate"] * 100 for q in (same, more) for r in q["lab"]]
     seconds = [[r["took"] for q in (same, more) for r in q[who]] for who in ("lab", "peer")]
     return [
-        ("**A command with itself**", "", ""),
+        ("**Self-comparison**", "", ""),
         ("ratio, median (range)", *(spread([r["estimate"] for r in same[who]]) for who in ("lab", "peer"))),
         ("ratio outside 1 ± 2 %", *(outside(same[who]) for who in ("lab", "peer"))),
-        ("said to be faster or slower", part(claimed(same["lab"], "faster", "slower"), n), "says so of every ratio"),
-        ("interval (Welch's t-test) excludes 1", part(excludes(same["lab"], 1.0), n), part(significant[0], n)),
-        (f"**Against {(truth - 1) * 100:.2f} % more time**", "", ""),
+        ("verdict faster or slower", part(claimed(same["lab"], "faster", "slower"), n), "for every ratio"),
+        (EXCLUDES_1, part(excludes(same["lab"], 1.0), n), part(significant[0], n)),
+        (f"**{(truth - 1) * 100:.2f} % more time**", "", ""),
         ("ratio, median (range)", *(spread([r["estimate"] for r in more[who]]) for who in ("lab", "peer"))),
-        ("found: the interval (t-test) excludes 1, on the right side", part(found, n), part(right, n)),
-        ("interval covers the truth", part(n - excludes(more["lab"], truth), n), "–"),
+        (FOUND, part(found, n), part(right, n)),
+        ("interval contains the true ratio", part(n - excludes(more["lab"], truth), n), "–"),
         ("**Both**", "", ""),
         ("half width of the interval, median (range)",
          f"{statistics.median(half):.2f} % ({min(half):.2f} to {max(half):.2f})", "–"),
@@ -120,33 +124,38 @@ def rows(questions: dict, truth: float) -> list[tuple[str, str, str]]:
     ]
 
 
-PAGE = """# `benchlab compare` beside hyperfine
+PAGE = """# `benchlab compare` and hyperfine
 
-The same questions to both, in turns, on a machine with nothing else to do. Made by
-
-```sh
-cargo build --release && {command}
-```
-
-on {host}. `work {work}` takes {level:.1f} ms, of which {start:.2f} ms are its start. hyperfine {version} got
-`-N --warmup 3` and, each time, as many runs as fit into the time that `benchlab compare --for {seconds}s` had just
-taken. {repeats} repeats of each question.
+When a command was compared with itself, benchlab's interval excluded the true ratio of 1 in {false_ours} runs. A t-test of
+hyperfine's times did so in {false_theirs}. When the second command took {more:.2f} % longer, benchlab found the difference in
+{found_ours} runs, and the t-test in {found_theirs}.
 
 | | benchlab | hyperfine |
 |---|---|---|
 {table}
 
-hyperfine prints the ratio of two means, and which command is faster, without a test; the t-test of its times is what
-its documentation recommends for that (`scripts/welch_ttest.py`). benchlab's interval holds at 95 % or above, whenever
-the run stops; {redone} blocks were redone because the host disturbed them.
+hyperfine prints the ratio of two means and names the faster command without a test. Its documentation recommends the
+t-test in `scripts/welch_ttest.py` for that. benchlab's interval holds at 95 % or above, whenever the run stops.
 
-## What the lab adds to the start of a process
+## Cost of starting a process
 
-`cargo run --release -p lab-bench --example start_cost -- true`: the wall time of `true` as the lab measures it, in
-mirrored turns with a bare `posix_spawn` and `waitid` on the same core; medians of 400 turns each.
+`lab_us` is the wall time of `true` as benchlab measures it, `bare_us` that of a bare `posix_spawn` and `waitid`. The two
+take mirrored turns on the same core; each figure is the median of 400 turns.
 
 ```
 {start_cost}```
+
+## How it was measured
+
+```sh
+cargo build --release && {command}
+cargo run --release -p lab-bench --example start_cost -- true
+```
+
+Measured on {host}, with no other load. The tools took turns and
+answered each question {repeats} times. The command, `work {work}`, takes {level:.1f} ms, {start:.2f} ms of which are process start.
+hyperfine {version} ran with `-N --warmup 3`, and for as many runs as fit into the time that
+`benchlab compare --for {seconds}s` had just taken. benchlab repeated {redone} blocks that the host had disturbed.
 """
 
 
@@ -181,11 +190,15 @@ def main() -> None:
                       f" {lab['verdict']}, {lab['took']:.1f} s; hyperfine {other['estimate']:.4f}"
                       f" t={other['t']:.1f}, {other['took']:.1f} s", flush=True)
     found = rows(questions, truth)
+    figures = {label: (ours, theirs) for label, ours, theirs in found}
     table = "\n".join(f"| {' | '.join(row)} |" for row in found)
     cpu = next(line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name"))
     page = PAGE.format(command=f"benches/compare.py --repeats {args.repeats} --seconds {args.seconds:g}"
                                f" --output docs/results/compare.md",
                        host=f"a virtual machine with {len(start_cost.splitlines()) - 1} cores ({cpu})",
+                       more=(truth - 1) * 100,
+                       false_ours=figures[EXCLUDES_1][0], false_theirs=figures[EXCLUDES_1][1],
+                       found_ours=figures[FOUND][0], found_theirs=figures[FOUND][1],
                        work=work, level=whole * 1000, start=start * 1000, version=HYPERFINE,
                        seconds=f"{args.seconds:g}", repeats=args.repeats, table=table,
                        redone=sum(r["redone"] for q in questions.values() for r in q["lab"]),

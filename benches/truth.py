@@ -5,12 +5,12 @@
     benches/truth.py [--runs 20] [--only work,delay,tail,stall] [--output docs/results/truth.md]
 
 work   a program that does 2 % more steps than another (`benchlab compare A B`)
-delay  a server whose answers take 20 µs more than another's, at 500 requests/s (`benchlab load URL URL`): p50
-tail   a server whose slowest seventh takes 5 % more than another's, at 100 requests/s: p90
-stall  a server that stands still for one second in ten, at 500 requests/s (`benchlab load URL`): p99
+delay  a server whose responses take 20 µs longer than another's, at 500 requests/s (`benchlab load URL URL`): p50
+tail   a server whose slowest seventh takes 5 % longer than another's, at 100 requests/s: p90
+stall  a server that stalls for one second in ten, at 500 requests/s (`benchlab load URL`): p99
 
-The machine must have nothing else to do. The table says how many intervals hold the truth, how many there are, and the
-scatter of the runs' estimates against the one that their intervals say. Further sections of the page stay as they are.
+The machine must have no other load. The table shows how many intervals there are, how many contain the truth, and the
+scatter of the estimates compared with the one that the intervals imply. The page's section on other tools stays as it is.
 """
 
 import argparse
@@ -117,10 +117,20 @@ def stall(lab: Path, folder: Path, seconds: float, seed: int):
 CASES = {"work": (work, 10.0, 1), "delay": (delay, 10.0, 1), "tail": (tail, 120.0, 10), "stall": (stall, 300.0, 10)}
 
 
+def with_interval(found: list[tuple[dict, float]]) -> list[tuple[dict, float]]:
+    """The estimates that have an interval, each with its truth."""
+    return [(i, truth) for i, truth in found if i and "low" in i and i["high"] > i["low"]]
+
+
+def containing(known: list[tuple[dict, float]]) -> int:
+    """The number of intervals that contain the truth."""
+    return sum(i["low"] <= truth <= i["high"] for i, truth in known)
+
+
 def row(name: str, found: list[tuple[dict, float]]) -> str:
     """A line of the table."""
-    known = [(i, truth) for i, truth in found if i and "low" in i and i["high"] > i["low"]]
-    held = sum(i["low"] <= truth <= i["high"] for i, truth in known)
+    known = with_interval(found)
+    held = containing(known)
     if not known:
         return f"| {name} | {len(found)} | 0 | | | |"
     centre = [math.log(i["value"] / truth) for i, truth in known]
@@ -132,30 +142,28 @@ def row(name: str, found: list[tuple[dict, float]]) -> str:
             f"| {100 * scatter:.2f} % ({100 * half / NORMAL:.2f} %) |")
 
 
-PAGE = """# Programs and servers of known truth
+KEPT = "\n## Compared with other tools\n"
+"""The heading from which on the page is not this script's."""
 
-What the lab says of programs and servers that differ by a known amount, {runs} runs of each, on a machine with nothing
-else to do. Made by
+PAGE = """# Known differences
 
-```sh
-benches/truth.py --output docs/results/truth.md
-```
-
-on {host}.
+benchlab measured programs and servers that differ by a known amount: {held} of {known} intervals contained the true value.
 
 {table}
 
-- **work**: a program that does 2 % more steps, in processes of some 25 ms. The truth is a little less than 1.02, for the
-  start of a process is the same for both.
-- **delay**: answers that take 20 µs more, at 500 requests/s; p50.
-- **tail**: the slowest seventh of the answers, 1.25 to 3.75 ms, takes 5 % more, at 100 requests/s; p90; ten runs at
-  once.
-- **stall**: a server that stands still for 1 s in 10 s, at 500 requests/s; p99 in ms, as [load.md](../load.md) derives it;
-  ten runs at once.
+- **work**: a program that does 2 % more steps, in processes of about 25 ms. The truth is slightly below 1.02 because
+  starting the process takes the same time for both.
+- **delay**: responses that take 20 µs longer, at 500 requests/s; p50.
+- **tail**: the slowest seventh of the responses, 1.25 to 3.75 ms, takes 5 % longer, at 100 requests/s; p90.
+- **stall**: a server that stalls for 1 s in every 10 s, at 500 requests/s; p99 in ms, as [derived here](../load.md).
 
-Intervals say more scatter than there is. They hold together over all that a run compares, and of ten blocks they are made
-with Student's t: 3.2 standard errors or more, which are taken for 1.96 here. Stalls at equal distances scatter less than
-those that come at random, which the interval of the p99 allows for.
+The last column divides the intervals' mean half width by 1.96. It exceeds the actual scatter because the intervals are
+wider: they hold jointly over all comparisons of a run, and with ten blocks and Student's t they span at least 3.2
+standard errors to each side. Stalls at regular intervals also scatter less than the random stalls for which the p99's
+interval allows.
+
+`benches/truth.py --output docs/results/truth.md` made {runs} runs of each on {host}, with no
+other load. Ten runs of `tail` and of `stall` ran at the same time.
 """
 
 
@@ -169,8 +177,9 @@ def main() -> None:
     parser.add_argument("--lab", type=Path, default=ROOT / "benchlab", help="the lab to use [default: ./benchlab]")
     args = parser.parse_args()
     subprocess.run(["make", "-s", "-C", ROOT / "benches" / "load", "all", "../../build/load/work"], check=True)
-    lines = ["| | runs | with an interval | hold the truth | estimate, median (truth) "
-             "| scatter of estimates (as their intervals say) |", "|---|--:|--:|--:|--:|--:|"]
+    lines = ["| | runs | with an interval | contain the truth | estimate, median (truth) "
+             "| scatter of estimates (implied by the intervals) |", "|---|--:|--:|--:|--:|--:|"]
+    known: list[tuple[dict, float]] = []
     for name in args.only.split(","):
         measure, seconds, together = CASES[name]
 
@@ -182,6 +191,7 @@ def main() -> None:
 
         with ThreadPoolExecutor(together) as threads:
             found = list(threads.map(once, range(args.runs)))
+        known += with_interval(found)
         lines.append(row(name, found))
         print("\n" + lines[-1], file=sys.stderr)
     table = "\n".join(lines)
@@ -190,8 +200,9 @@ def main() -> None:
         said = subprocess.run([args.lab, "doctor"], check=True, capture_output=True, text=True).stdout.splitlines()
         facts = dict(line.strip().split(maxsplit=1) for line in said if line.startswith(("  cpu ", "  cores ", "  kernel ")))
         host = f"{facts['cores']} cores of {facts['cpu']}, {facts['kernel']}"
-        _, heading, others = (args.output.read_text() if args.output.exists() else "").partition("\n## ")
-        args.output.write_text(PAGE.format(runs=args.runs, host=host, table=table) + heading + others)
+        _, heading, others = (args.output.read_text() if args.output.exists() else "").partition(KEPT)
+        args.output.write_text(PAGE.format(held=containing(known), known=len(known), runs=args.runs, host=host, table=table)
+                               + heading + others)
 
 
 if __name__ == "__main__":

@@ -298,11 +298,11 @@ def main() -> None:
         found[language, name] = compare(args, case, language, cores)
         print(" | ".join(found[language, name].row(language, name)), file=sys.stderr)
 
-    head = ["language", "case", "benchlab, ns", "tool", "its figure, ns", "ratio", "within 5 %"]
+    head = ["language", "case", "benchlab, ns", "tool", "the tool's figure, ns", "ratio", "within 5 %"]
     rows = [compared.row(language, name) for (language, name), compared in found.items()]
-    made = bench.paragraph(f"""Made by `benches/outside/agree.py` on {bench.machine()}: medians over {args.effort.rounds} rounds, with
-        the interval that benchlab gives, and the lowest and the highest round of the other tool and of the ratio. The last
-        column says whether the median ratio is within 5 % of 1, and of how many rounds the ratio is.""")
+    made = bench.paragraph(f"""Measured by `benches/outside/agree.py` on {bench.machine()}. Figures are medians over
+        {args.effort.rounds} rounds. Parentheses hold benchlab's interval, and the lowest and highest round of the other tool and
+        of the ratio. The last column says whether the median ratio is within 5 % of 1, and in how many rounds the ratio is.""")
     bench.publish(args, f"{warning}{made}\n\n{bench.table(head, rows)}\n")
     if apart := [f"{name} in {language}" for (language, name), compared in found.items() if not compared.agrees]:
         raise Failure(f"more than 5 % apart: {', '.join(apart)}")
