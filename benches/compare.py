@@ -77,6 +77,10 @@ def part(count: int, of: int) -> str:
     return f"{count} of {of} ({100 * count / of:.0f} %)"
 
 
+def in_runs(part_of_runs: str) -> str:
+    return part_of_runs.replace(" (", " runs (")
+
+
 def spread(values: list[float]) -> str:
     return f"{statistics.median(values):.3f} ({min(values):.3f} to {max(values):.3f})"
 
@@ -126,9 +130,9 @@ def rows(questions: dict, truth: float) -> list[tuple[str, str, str]]:
 
 PAGE = """# `benchlab compare` and hyperfine
 
-When a command was compared with itself, benchlab's interval excluded the true ratio of 1 in {false_ours} runs. A t-test of
-hyperfine's times did so in {false_theirs}. When the second command took {more:.2f} % longer, benchlab found the difference in
-{found_ours} runs, and the t-test in {found_theirs}.
+When a command was compared with itself, benchlab's interval excluded the true ratio of 1 in {false_ours}. A t-test
+of hyperfine's times did so in {false_theirs}. When the second command took {more:.2f} % longer, benchlab found the
+difference in {found_ours}, and the t-test in {found_theirs}.
 
 | | benchlab | hyperfine |
 |---|---|---|
@@ -137,13 +141,8 @@ hyperfine's times did so in {false_theirs}. When the second command took {more:.
 hyperfine prints the ratio of two means and names the faster command without a test. Its documentation recommends the
 t-test in `scripts/welch_ttest.py` for that. benchlab's interval holds at 95 % or above, whenever the run stops.
 
-## Cost of starting a process
-
-`lab_us` is the wall time of `true` as benchlab measures it, `bare_us` that of a bare `posix_spawn` and `waitid`. The two
-take mirrored turns on the same core; each figure is the median of 400 turns.
-
-```
-{start_cost}```
+To start a process, benchlab takes {added} µs longer than a bare `posix_spawn` and `waitid`, in mirrored turns on the same
+core (medians of 400 turns on each core).
 
 ## How it was measured
 
@@ -197,12 +196,12 @@ def main() -> None:
                                f" --output docs/results/compare.md",
                        host=f"a virtual machine with {len(start_cost.splitlines()) - 1} cores ({cpu})",
                        more=(truth - 1) * 100,
-                       false_ours=figures[EXCLUDES_1][0], false_theirs=figures[EXCLUDES_1][1],
-                       found_ours=figures[FOUND][0], found_theirs=figures[FOUND][1],
+                       false_ours=in_runs(figures[EXCLUDES_1][0]), false_theirs=in_runs(figures[EXCLUDES_1][1]),
+                       found_ours=in_runs(figures[FOUND][0]), found_theirs=in_runs(figures[FOUND][1]),
                        work=work, level=whole * 1000, start=start * 1000, version=HYPERFINE,
                        seconds=f"{args.seconds:g}", repeats=args.repeats, table=table,
                        redone=sum(r["redone"] for q in questions.values() for r in q["lab"]),
-                       start_cost=start_cost)
+                       added=" and ".join(line.split()[4] for line in start_cost.splitlines()[1:]))
     if args.output:
         args.output.write_text(page)
     print(page)

@@ -157,10 +157,8 @@ benchlab measured programs and servers that differ by a known amount: {held} of 
 - **tail**: the slowest seventh of the responses, 1.25 to 3.75 ms, takes 5 % longer, at 100 requests/s; p90.
 - **stall**: a server that stalls for 1 s in every 10 s, at 500 requests/s; p99 in ms, as [derived here](../load.md).
 
-The last column divides the intervals' mean half width by 1.96. It exceeds the actual scatter because the intervals are
-wider: they hold jointly over all comparisons of a run, and with ten blocks and Student's t they span at least 3.2
-standard errors to each side. Stalls at regular intervals also scatter less than the random stalls for which the p99's
-interval allows.
+The intervals imply more scatter than there is, because they hold jointly over all comparisons of a run, and because the
+p99's interval allows for stalls at random times.
 
 `benches/truth.py --output docs/results/truth.md` made {runs} runs of each on {host}, with no
 other load. Ten runs of `tail` and of `stall` ran at the same time.
