@@ -153,7 +153,7 @@ pub fn tally_part(bytes: &[u8]) {
     };
     let again = part.pack().and_then(|packed| TallyPart::unpack(&packed));
     let again = again.expect("what was packed is unpacked");
-    let mut tally = Tally::in_parts(Rules::default(), 0);
+    let mut tally = Tally::in_parts(Rules::default());
     tally.merge(part);
     tally.merge(again);
     tally.into_watched(Vec::new(), LineCounts::default());

@@ -51,6 +51,6 @@ pub use shape::{LINK, Shape, Shaper};
 pub use slice::{AgentSlice, ErrorKind, Slice, add_statuses};
 pub use slice_times::{PackedTimes, SliceTimes, TimesColumn, TimesInFile};
 pub use watched::{
-    Assumption, AssumptionKind, LineCounts, PageKind, QueryWithin, Watched, WatchedCell,
-    WatchedHour, WatchedPage, WatchedSource,
+    Assumption, AssumptionKind, JoinCoverage, LineCounts, PageKind, QueryWithin, Watched,
+    WatchedCell, WatchedHour, WatchedPage, WatchedSource,
 };

@@ -35,6 +35,9 @@ pub struct Watched {
     /// Queries of pages' requests, where logs have ids in common; those that take most first.
     #[serde(default)]
     pub within: Vec<QueryWithin>,
+    /// How much of the logs that covers.
+    #[serde(default)]
+    pub coverage: JoinCoverage,
     /// All that was asked for, in any order.
     pub pages: Vec<WatchedPage>,
     /// All requests of people, hour by hour; ascending.
@@ -60,6 +63,17 @@ pub enum AssumptionKind {
     Times,
     /// Durations that end before their requests did.
     LowerBounds,
+}
+
+/// How many requests and statements were joined by their ids.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JoinCoverage {
+    /// One in so many ids is in the figures.
+    pub one_in: u64,
+    /// Statements that have the id of a request and ran outside its time, so that they are not joined.
+    pub outside: u64,
+    /// Ids that are left out because they have too many statements.
+    pub crowded: u64,
 }
 
 /// A query that requests of a page ran.

@@ -80,6 +80,7 @@ fn without_pages(watched: &Watched) -> Watched {
         advice: watched.advice.clone(),
         assumptions: watched.assumptions.clone(),
         within: watched.within.clone(),
+        coverage: watched.coverage,
         pages: Vec::new(),
         hours: Vec::new(),
     }

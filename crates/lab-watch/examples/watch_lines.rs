@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What `benches/watch/bench.py` measures with: logs of any length, their lines from memory, and an exact reference.
 //!
-//! `watch_lines generate LINES PAGES SEED > LOG`, `watch_lines memory LOG TIMES`, `watch_lines check LINES PAGES SEED`
+//! `watch_lines generate LINES PAGES SEED > LOG`, `watch_lines memory LOG TIMES`, `watch_lines check LINES PAGES SEED`,
+//! `watch_lines joins IDS QUERIES`
 
-use lab_model::WatchedPage;
+use lab_model::{QueryWithin, WatchedPage};
 use lab_watch::{Hints, Rules, ServerLog, Tally};
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
@@ -17,7 +18,8 @@ fn main() -> Outcome {
         ["generate", lines, pages, seed] => print(&Lines::new(lines, pages, seed)?),
         ["memory", log, times] => memory(log, times.parse()?),
         ["check", lines, pages, seed] => check(&Lines::new(lines, pages, seed)?),
-        _ => Err("usage: watch_lines generate LINES PAGES SEED | memory LOG TIMES | check LINES PAGES SEED".into()),
+        ["joins", ids, queries] => joins(ids.parse()?, queries.parse()?),
+        _ => Err("usage: watch_lines generate LINES PAGES SEED | memory LOG TIMES | check LINES PAGES SEED | joins IDS QUERIES".into()),
     }
 }
 
@@ -145,6 +147,48 @@ fn cpu_s() -> Result<f64, Box<dyn std::error::Error>> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat")?;
     let ns: u64 = text.split(' ').next().ok_or("no time")?.parse()?;
     Ok(ns as f64 / 1e9)
+}
+
+/// Joins a server's log with a database's: requests with an id and with so many queries each. Says what was joined, and
+/// the most memory that this process had. Error: a figure is wrong.
+fn joins(ids: u64, queries: u64) -> Outcome {
+    let mut tally = Tally::new(Rules::default());
+    let mut server = ServerLog::new("server", &Hints::default());
+    let mut database = ServerLog::new("database", &Hints::default());
+    let time = |i: u64| {
+        let s = i % 86_400;
+        format!("{:02}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60)
+    };
+    for i in 0..ids {
+        for query in 0..queries {
+            let line = format!(
+                "2026-05-01 {}.250 UTC [7] LOG:  duration: 1.000 ms  statement: SELECT a{query} FROM t /*request_id:{i:032x}*/\n",
+                time(i)
+            );
+            database.push(line.as_bytes(), &mut tally)?;
+        }
+        let line = format!(
+            "{{\"time\":\"2026-05-01T{}Z\",\"method\":\"GET\",\"path\":\"/a\",\"status\":200,\"duration_ms\":50,\"request_id\":\"{i:032x}\"}}\n",
+            time(i)
+        );
+        server.push(line.as_bytes(), &mut tally)?;
+    }
+    database.end(&mut tally)?;
+    server.end(&mut tally)?;
+    let watched = tally.watched(Vec::new(), server.lines);
+    let is_right = |within: &QueryWithin| within.executions == within.requests;
+    if watched.within.len() as u64 != queries || !watched.within.iter().all(is_right) {
+        return Err(format!("{:?}", watched.within).into());
+    }
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let peak = status.lines().find(|line| line.starts_with("VmHWM:"));
+    println!(
+        "{} requests of 1 in {} ids; {}",
+        watched.within[0].requests,
+        watched.coverage.one_in,
+        peak.ok_or("no peak")?
+    );
+    Ok(())
 }
 
 /// Figures of a page: its requests, errors, bytes, and all durations in µs.

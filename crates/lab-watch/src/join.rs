@@ -1,22 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Pages and the queries that their requests ran, joined by an id that both logs have: a trace, or a request's id.
 //!
-//! Ids are kept as hashes, whose seed the logs of several machines share: an id that a log has leaves no machine.
+//! Memory has a bound in bytes. Where ids do not fit it, those with the smaller half of hashes are kept, then a quarter
+//! and so on: a request and its statements are kept or dropped together, in all logs and on all machines, because the
+//! hash depends on nothing but the id.
 //!
 //! Source: W3C *Trace Context*, `traceparent`; sqlcommenter, *specification*; Rails, `ActiveRecord::QueryLogs`;
 //! PostgreSQL 17, 19.13 `application_name`.
 
 use crate::entry::Entry;
-use foldhash::fast::{FixedState, RandomState};
 use memchr::memmem::find;
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
-use std::hash::{BuildHasher, Hasher};
+use siphasher::sip::SipHasher13;
 
-/// Ids of requests that are joined: the first so many, which take at most some 50 MB.
-const MAX_IDS: usize = 200_000;
-/// Different queries of one id.
-const MAX_QUERIES: usize = 200;
+/// Records that are kept, sorted: 32 MiB.
+const MAX_RECORDS: usize = 1 << 20;
+/// Records that are sorted into the others at once: 2 MiB.
+const MAX_FRESH: usize = 1 << 16;
+/// Records of the statements of an id. One with more is left out.
+const MAX_STATEMENTS: usize = 10_000;
+/// How far a statement may lie outside its request, s: one for times in whole seconds, and one for clocks that differ.
+const TOLERANCE_S: i64 = 2;
+/// A time or a duration that is not known, and the page of an id that is left out.
+const NO_TIME: i64 = i64::MIN;
+const NO_DURATION: u64 = u64::MAX;
+const NO_PAGE: u32 = u32::MAX;
 /// Keys of ids in comments.
 const KEYS: [&[u8]; 5] = [
     b"traceparent",
@@ -26,81 +34,180 @@ const KEYS: [&[u8]; 5] = [
     b"request-id",
 ];
 
-/// What a request's page is.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct JoinedRequest {
-    /// The page's index.
+/// A request, the executions of a statement in one second, or a mark that an id is left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "(u64, i64, u64, u32, u32)", into = "(u64, i64, u64, u32, u32)")]
+struct JoinRecord {
+    /// The hash of the id.
+    id: u64,
+    /// In seconds since 1970.
+    time_s: i64,
+    /// The request's duration, the sum of the statements' durations, or 1 of an id that is left out because it has too
+    /// many statements; ns.
+    ns: u64,
+    /// The index of the page or query.
     page: u32,
-    duration_ns: Option<u64>,
-    /// Another request has the same id, so that nobody knows whose the queries are.
-    is_ambiguous: bool,
+    /// 0 of a request.
+    executions: u32,
 }
 
-/// A query within the requests of an id.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct JoinedQuery {
-    query: u32,
-    executions: u64,
-    total_ns: u64,
-}
-
-/// Requests and queries by their ids.
-#[derive(Debug, Serialize, Deserialize)]
+/// Requests and statements by their ids.
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Join {
-    seed: u64,
-    requests: HashMap<u64, JoinedRequest, RandomState>,
-    queries: HashMap<u64, Vec<JoinedQuery>, RandomState>,
+    /// Ids are kept whose hashes have so many leading zeros.
+    halvings: u32,
+    /// In order, without records that can be one.
+    sorted: Vec<JoinRecord>,
+    /// Those that came since.
+    #[serde(skip)]
+    fresh: Vec<JoinRecord>,
 }
 
-impl Default for Join {
-    fn default() -> Join {
-        Join::new(random_seed())
-    }
-}
-
-/// A seed that nobody can guess.
-pub fn random_seed() -> u64 {
-    std::hash::RandomState::new().build_hasher().finish()
-}
-
-/// A query within a page, over all requests that were joined.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Requests of a page, or executions of a query within them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct JoinedPair {
     pub page: u32,
-    pub query: u32,
-    pub executions: u64,
+    /// `None`: the requests themselves.
+    pub query: Option<u32>,
+    pub count: u64,
     pub total_ns: u64,
 }
 
-impl Join {
-    /// Nothing yet. Those of several machines have the same seed.
-    pub fn new(seed: u64) -> Join {
-        Join {
-            seed,
-            requests: HashMap::default(),
-            queries: HashMap::default(),
+/// All that was joined.
+#[derive(Debug, Default)]
+pub struct Joined {
+    /// In order, each pair once.
+    pub pairs: Vec<JoinedPair>,
+    /// One in so many ids was looked at.
+    pub one_in: u64,
+    /// Statements that have the id of a request and ran outside of it.
+    pub outside: u64,
+    /// Ids that have more statements than are kept.
+    pub crowded: u64,
+}
+
+impl From<(u64, i64, u64, u32, u32)> for JoinRecord {
+    fn from((id, time_s, ns, page, executions): (u64, i64, u64, u32, u32)) -> JoinRecord {
+        JoinRecord {
+            id,
+            time_s,
+            ns,
+            page,
+            executions,
+        }
+    }
+}
+
+impl From<JoinRecord> for (u64, i64, u64, u32, u32) {
+    fn from(r: JoinRecord) -> Self {
+        (r.id, r.time_s, r.ns, r.page, r.executions)
+    }
+}
+
+impl JoinRecord {
+    /// The mark of an id that is left out. `crowded`: 1, because it has too many statements.
+    fn left_out(id: u64, crowded: u64) -> JoinRecord {
+        JoinRecord {
+            id,
+            time_s: NO_TIME,
+            ns: crowded,
+            page: NO_PAGE,
+            executions: 0,
         }
     }
 
+    fn is_left_out(&self) -> bool {
+        self.page == NO_PAGE
+    }
+
+    /// The request of an id goes before its statements.
+    fn order(&self) -> (u64, bool, u32, i64) {
+        (self.id, self.executions > 0, self.page, self.time_s)
+    }
+
+    /// Takes in the next record of the same id in order. False: it stays a record of its own.
+    fn absorb(&mut self, next: &JoinRecord) -> bool {
+        if self.executions == 0 && next.executions == 0 {
+            // Nobody knows which of two requests ran the statements.
+            let crowded = |r: &JoinRecord| if r.is_left_out() { r.ns } else { 0 };
+            *self = JoinRecord::left_out(self.id, crowded(self).max(crowded(next)));
+            return true;
+        }
+        let sums = self
+            .executions
+            .checked_add(next.executions)
+            .zip(self.ns.checked_add(next.ns));
+        match sums {
+            Some(sums) if self.order() == next.order() => {
+                (self.executions, self.ns) = sums;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a statement ran within a request, as far as both have times. The request's time is that of its beginning
+    /// or of its end: formats differ.
+    fn is_within(&self, request: &JoinRecord) -> bool {
+        if self.time_s == NO_TIME || request.time_s == NO_TIME {
+            return true;
+        }
+        let took_s = match request.ns {
+            NO_DURATION => 0,
+            ns => ns / 1_000_000_000,
+        };
+        self.time_s.abs_diff(request.time_s) <= took_s.saturating_add(TOLERANCE_S as u64)
+    }
+}
+
+/// Makes one of records that can be one. `records`: in order.
+fn combine(records: &mut Vec<JoinRecord>) {
+    let (mut kept, mut begin) = (0, 0);
+    while begin < records.len() {
+        let id = records[begin].id;
+        let first = kept;
+        while let Some(record) = records.get(begin).copied().filter(|r| r.id == id) {
+            if kept == first || !records[kept - 1].absorb(&record) {
+                records[kept] = record;
+                kept += 1;
+            }
+            begin += 1;
+        }
+        if records[first].is_left_out() {
+            kept = first + 1;
+        } else if kept - first > MAX_STATEMENTS {
+            records[first] = JoinRecord::left_out(id, 1);
+            kept = first + 1;
+        }
+    }
+    records.truncate(kept);
+}
+
+impl Join {
     /// Adds what was found on another machine. `indexes`: the index of each of its pages here.
     pub fn merge(&mut self, other: Join, indexes: &[u32]) {
-        // Without the same seed ids have nothing in common.
-        if other.seed != self.seed {
-            return;
-        }
-        let index = |page: u32| indexes.get(page as usize).copied();
-        for (key, request) in other.requests {
-            if let Some(page) = index(request.page) {
-                self.add_request(key, JoinedRequest { page, ..request });
+        self.halve_to(other.halvings);
+        for record in other.sorted {
+            if record.is_left_out() {
+                self.push(JoinRecord::left_out(record.id, record.ns.min(1)));
+            } else if let Some(page) = indexes.get(record.page as usize) {
+                self.push(JoinRecord {
+                    page: *page,
+                    ..record
+                });
             }
         }
-        for (key, queries) in other.queries {
-            for joined in queries {
-                if let Some(query) = index(joined.query) {
-                    self.add_query(key, JoinedQuery { query, ..joined });
-                }
+    }
+
+    /// Pages have other indexes now: `indexes` has that of each.
+    pub fn renumber(&mut self, indexes: &[u32]) {
+        for record in self.sorted.iter_mut().chain(&mut self.fresh) {
+            if !record.is_left_out() {
+                record.page = indexes[record.page as usize];
             }
         }
+        self.sorted.sort_unstable_by_key(JoinRecord::order);
+        combine(&mut self.sorted);
     }
 
     /// Adds a request or a statement, whose page has this index, by its id.
@@ -112,87 +219,130 @@ impl Join {
         if id.is_empty() {
             return;
         }
-        let mut hasher = FixedState::with_seed(self.seed).build_hasher();
-        hasher.write(&trace_of(id).to_ascii_lowercase());
-        let (key, page) = (hasher.finish(), page as u32);
-        let duration_ns = entry.duration_ns;
-        if entry.is_query {
-            let joined = JoinedQuery {
-                query: page,
-                executions: 1,
-                total_ns: duration_ns.unwrap_or(0),
-            };
-            self.add_query(key, joined);
-        } else {
-            let request = JoinedRequest {
-                page,
-                duration_ns,
-                is_ambiguous: false,
-            };
-            self.add_request(key, request);
+        let unknown_ns = if entry.is_query { 0 } else { NO_DURATION };
+        self.push(JoinRecord {
+            id: SipHasher13::new().hash(&trace_of(id).to_ascii_lowercase()),
+            time_s: entry.time_s.unwrap_or(NO_TIME),
+            ns: entry.duration_ns.unwrap_or(unknown_ns),
+            page: page as u32,
+            executions: u32::from(entry.is_query),
+        });
+    }
+
+    fn push(&mut self, record: JoinRecord) {
+        if self.fresh.len() == MAX_FRESH && self.has(&record) {
+            self.sort();
+        }
+        // Sorting can have left its id out.
+        if self.has(&record) {
+            self.fresh.push(record);
         }
     }
 
-    fn add_request(&mut self, key: u64, request: JoinedRequest) {
-        if let Some(known) = self.requests.get_mut(&key) {
-            known.is_ambiguous = true;
-        } else if self.requests.len() < MAX_IDS {
-            self.requests.insert(key, request);
-        }
+    /// Whether the id of a record is one of those that are kept.
+    fn has(&self, record: &JoinRecord) -> bool {
+        record.id.leading_zeros() >= self.halvings
     }
 
-    fn add_query(&mut self, key: u64, joined: JoinedQuery) {
-        if self.queries.len() >= MAX_IDS && !self.queries.contains_key(&key) {
-            return;
+    /// Keeps fewer ids: those whose hashes have so many leading zeros.
+    fn halve_to(&mut self, halvings: u32) {
+        self.halvings = self.halvings.max(halvings.min(u64::BITS));
+        let halvings = self.halvings;
+        let is_kept = |record: &JoinRecord| record.id.leading_zeros() >= halvings;
+        self.sorted.retain(is_kept);
+        self.fresh.retain(is_kept);
+    }
+
+    /// Puts all records in order.
+    pub fn sort(&mut self) {
+        self.fresh.sort_unstable_by_key(JoinRecord::order);
+        combine(&mut self.fresh);
+        while self.sorted.len() + self.fresh.len() > MAX_RECORDS && self.halvings < u64::BITS {
+            self.halve_to(self.halvings + 1);
         }
-        let queries = self.queries.entry(key).or_default();
-        let known = queries.iter().position(|known| known.query == joined.query);
-        match known {
-            Some(index) => {
-                let known = &mut queries[index];
-                known.executions = known.executions.saturating_add(joined.executions);
-                known.total_ns = known.total_ns.saturating_add(joined.total_ns);
+        let (mut sorted, mut fresh) = (self.sorted.len(), self.fresh.len());
+        let length = sorted + fresh;
+        if length > self.sorted.capacity() {
+            let capacity = (2 * sorted).min(MAX_RECORDS).max(length);
+            self.sorted.reserve_exact(capacity - sorted);
+        }
+        self.sorted.extend_from_slice(&self.fresh);
+        // From the end, so that nothing is overwritten that is still read.
+        while fresh > 0 {
+            let is_next_sorted =
+                sorted > 0 && self.sorted[sorted - 1].order() > self.fresh[fresh - 1].order();
+            let record = if is_next_sorted {
+                sorted -= 1;
+                self.sorted[sorted]
+            } else {
+                fresh -= 1;
+                self.fresh[fresh]
+            };
+            self.sorted[sorted + fresh] = record;
+        }
+        self.fresh.clear();
+        combine(&mut self.sorted);
+    }
+
+    /// Joins requests that have an id of their own with their statements.
+    pub fn joined(&mut self) -> Joined {
+        self.sort();
+        let mut joined = Joined {
+            one_in: 1_u64.checked_shl(self.halvings).unwrap_or(u64::MAX),
+            ..Joined::default()
+        };
+        for records in self.sorted.chunk_by(|a, b| a.id == b.id) {
+            let [request, statements @ ..] = records else {
+                continue;
+            };
+            if request.is_left_out() {
+                joined.crowded += request.ns;
+            } else if request.executions == 0 {
+                joined.add(request, statements);
             }
-            None if queries.len() < MAX_QUERIES => queries.push(joined),
-            None => {}
+        }
+        joined.combine();
+        joined
+    }
+}
+
+impl Joined {
+    fn add(&mut self, request: &JoinRecord, statements: &[JoinRecord]) {
+        let page = request.page;
+        self.pairs.push(JoinedPair {
+            page,
+            query: None,
+            count: 1,
+            total_ns: Some(request.ns)
+                .filter(|ns| *ns != NO_DURATION)
+                .unwrap_or(0),
+        });
+        for statement in statements {
+            let executions = u64::from(statement.executions);
+            if !statement.is_within(request) {
+                self.outside += executions;
+                continue;
+            }
+            self.pairs.push(JoinedPair {
+                page,
+                query: Some(statement.page),
+                count: executions,
+                total_ns: statement.ns,
+            });
         }
     }
 
-    /// Whether any request has an id that a query has, too.
-    pub fn is_empty(&self) -> bool {
-        self.requests.is_empty() || self.queries.is_empty()
-    }
-
-    /// Forgets all: pages have other indexes now.
-    pub fn clear(&mut self) {
-        self.requests.clear();
-        self.queries.clear();
-    }
-
-    /// Requests of each page that have an id of their own, and the sum of their durations, ns.
-    pub fn requests(&self) -> impl Iterator<Item = (u32, u64)> {
-        let requests = self
-            .requests
-            .values()
-            .filter(|request| !request.is_ambiguous);
-        requests.map(|request| (request.page, request.duration_ns.unwrap_or(0)))
-    }
-
-    /// The queries of each of these requests.
-    pub fn pairs(&self) -> impl Iterator<Item = JoinedPair> {
-        let requests = self
-            .requests
-            .iter()
-            .filter(|(_, request)| !request.is_ambiguous);
-        requests.flat_map(|(key, request)| {
-            let queries = self.queries.get(key).into_iter().flatten();
-            queries.map(|joined| JoinedPair {
-                page: request.page,
-                query: joined.query,
-                executions: joined.executions,
-                total_ns: joined.total_ns,
-            })
-        })
+    /// Puts pairs in order, and makes one of equal ones.
+    fn combine(&mut self) {
+        self.pairs.sort_unstable();
+        self.pairs.dedup_by(|next, pair| {
+            let is_equal = (next.page, next.query) == (pair.page, pair.query);
+            if is_equal {
+                pair.count = pair.count.saturating_add(next.count);
+                pair.total_ns = pair.total_ns.saturating_add(next.total_ns);
+            }
+            is_equal
+        });
     }
 }
 
@@ -289,6 +439,14 @@ mod tests {
         }
     }
 
+    /// Page, query, count and sum of each pair.
+    fn pairs(join: &mut Join) -> Vec<(u32, Option<u32>, u64, u64)> {
+        let pairs = join.joined().pairs.into_iter();
+        pairs
+            .map(|p| (p.page, p.query, p.count, p.total_ns))
+            .collect()
+    }
+
     #[test]
     fn queries_are_joined_to_the_request_of_their_id() {
         const TRACE: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
@@ -310,15 +468,111 @@ mod tests {
         join.add(&entry("6b", "/b", false), 4);
         join.add(&entry("6b", "SELECT 3", true), 9);
         join.add(&entry("", "SELECT 4", true), 10);
-        let mut pairs: Vec<_> = join
-            .pairs()
-            .map(|p| (p.page, p.query, p.executions, p.total_ns))
-            .collect();
-        pairs.sort_unstable();
-        assert_eq!(pairs, [(1, 7, 3, 15), (2, 8, 1, 5)]);
-        let mut requests: Vec<_> = join.requests().collect();
-        requests.sort_unstable();
-        assert_eq!(requests, [(1, 5), (2, 5)]);
+        let expected = [
+            (1, None, 1, 5),
+            (1, Some(7), 3, 15),
+            (2, None, 1, 5),
+            (2, Some(8), 1, 5),
+        ];
+        assert_eq!(pairs(&mut join), expected);
+        // Looking at them changes nothing, and more can come.
+        assert_eq!(pairs(&mut join), expected);
+        join.add(&entry("5a", "/b", false), 4);
+        assert_eq!(pairs(&mut join), expected[..2]);
+    }
+
+    /// Requests with four statements each, of so many ids.
+    fn many(ids: u64, mut sink: impl FnMut(Entry, usize)) {
+        for i in 0..ids {
+            let id = format!("{i:032x}");
+            let time_s = Some(i as i64);
+            let request = |is_query| Entry {
+                time_s,
+                ..entry(&id, "/", is_query)
+            };
+            sink(request(true), 1);
+            sink(request(false), 0);
+            (0..3).for_each(|_| sink(request(true), 2));
+        }
+    }
+
+    #[test]
+    fn ids_that_do_not_fit_are_left_out_with_all_that_they_have() {
+        const IDS: u64 = 400_000;
+        let (mut one, mut parts) = (Join::default(), [Join::default(), Join::default()]);
+        many(IDS, |entry, page| {
+            one.add(&entry, page);
+            // The requests and statements of a machine each.
+            parts[usize::from(entry.is_query)].add(&entry, 2 - page);
+        });
+        assert!(one.sorted.iter().chain(&one.fresh).all(|r| one.has(r)));
+        assert!(one.sorted.capacity() <= MAX_RECORDS && one.fresh.capacity() <= MAX_FRESH);
+        let joined = one.joined();
+        assert_eq!((joined.one_in, joined.outside, joined.crowded), (2, 0, 0));
+        let requests = joined.pairs[0].count;
+        let expected = [
+            (0, None, requests, 5 * requests),
+            (0, Some(1), requests, 5 * requests),
+            (0, Some(2), 3 * requests, 15 * requests),
+        ];
+        assert_eq!(pairs(&mut one), expected);
+        // A draw of each with a chance of a half: 9 standard deviations.
+        assert!(requests.abs_diff(IDS / 2) < 3_000, "{requests}");
+        let mut merged = Join::default();
+        for part in parts {
+            let mut part = part;
+            part.sort();
+            let sent = serde_json::to_vec(&part).expect("JSON");
+            let part: Join = serde_json::from_slice(&sent).expect("a join");
+            merged.merge(part, &[2, 1, 0]);
+        }
+        assert_eq!(pairs(&mut merged), expected);
+        assert!(merged.sorted.capacity() <= MAX_RECORDS);
+    }
+
+    #[test]
+    fn ids_with_too_many_statements_are_left_out() {
+        let mut join = Join::default();
+        let mut add = |id: &str, time_s: i64, is_query: bool| {
+            let entry = Entry {
+                time_s: Some(time_s),
+                ..entry(id, "/", is_query)
+            };
+            join.add(&entry, usize::from(is_query));
+        };
+        for id in ["a1", "a2"] {
+            add(id, 0, false);
+            (0..100).for_each(|_| add(id, 0, true));
+        }
+        // A connection that keeps the id for a day.
+        (0..86_400).for_each(|time_s| add("a2", time_s, true));
+        add("a2", 5, true);
+        let joined = join.joined();
+        assert_eq!((joined.crowded, joined.outside), (1, 0));
+        assert_eq!(pairs(&mut join), [(0, None, 1, 5), (0, Some(1), 100, 500)]);
+        assert!(join.sorted.len() < 10, "{}", join.sorted.len());
+    }
+
+    #[test]
+    fn an_id_has_the_same_hash_on_every_machine() {
+        let mut join = Join::default();
+        let id = "5A1B2C3D-0AF7-6519-16CD-43DD8448EB21";
+        join.add(&entry(id, "/", false), 0);
+        join.sort();
+        // SipHash-1-3 with a key of zeros, as `PYTHONHASHSEED=0 python3` has it.
+        assert_eq!(join.sorted[0].id, 13_998_481_189_461_338_769);
+    }
+
+    #[test]
+    fn sums_that_do_not_fit_a_record_are_two() {
+        let mut join = Join::default();
+        let long = Entry {
+            duration_ns: Some(u64::MAX / 2 + 1),
+            ..entry("a1", "SELECT 1", true)
+        };
+        join.add(&entry("a1", "/", false), 0);
+        (0..3).for_each(|_| join.add(&long, 1));
+        assert_eq!(pairs(&mut join)[1], (0, Some(1), 3, u64::MAX));
     }
 
     #[test]
@@ -361,28 +615,30 @@ mod tests {
             (entry("a-1", "SELECT 1", true), 1),
             (entry("a-1", "SELECT 1", true), 1),
             (entry("a-2", "/orders", false), 0),
+            (entry("a-3", "/orders", false), 0),
+            (entry("a-3", "/orders", false), 0),
         ];
-        let mut one = Join::new(7);
-        let mut parts = [Join::new(7), Join::new(7), Join::new(8)];
+        let mut one = Join::default();
+        let mut parts = [Join::default(), Join::default()];
         for (i, (entry, page)) in entries.iter().enumerate() {
             one.add(entry, *page);
             // Elsewhere pages have other indexes.
             parts[i % 2].add(entry, 5 - *page);
-            parts[2].add(entry, 5 - *page);
         }
-        let mut merged = Join::new(7);
+        let mut merged = Join::default();
+        parts.iter_mut().for_each(Join::sort);
         let sent = serde_json::to_vec(&parts).expect("JSON");
         assert!(!String::from_utf8_lossy(&sent).contains("a-1"));
         let parts: Vec<Join> = serde_json::from_slice(&sent).expect("a join");
-        let indexes = [9, 9, 9, 9, 1, 0];
         for part in parts {
-            merged.merge(part, &indexes);
+            merged.merge(part, &[9, 9, 9, 9, 1, 0]);
         }
-        let pairs = |join: &Join| join.pairs().collect::<Vec<_>>();
-        assert_eq!(pairs(&merged), pairs(&one));
-        assert_eq!(pairs(&one).len(), 1);
-        let sums = |join: &Join| join.requests().collect::<Vec<_>>();
-        assert_eq!(sums(&merged), sums(&one));
+        let expected = [(0, None, 2, 10), (0, Some(1), 2, 10)];
+        assert_eq!(pairs(&mut one), expected);
+        assert_eq!(pairs(&mut merged), expected);
+        // Pages that were put together have the index of one.
+        merged.renumber(&[4, 3]);
+        assert_eq!(pairs(&mut merged), [(4, None, 2, 10), (4, Some(3), 2, 10)]);
     }
 
     #[test]

@@ -34,7 +34,6 @@ mod zone_words;
 
 pub use entry::{Entry, LineKind};
 pub use format::{FieldMap, Hints, LogReader};
-pub use join::random_seed;
 pub use logs_read::{LogsRead, files};
 pub use named::{NOT_FOUND, OTHERS};
 pub use part::TallyPart;

@@ -82,21 +82,26 @@ fn merge_group(group: &[NamedPage]) -> Page {
     page
 }
 
-/// Pages with their new names, those of one name put together.
-pub fn merge_renamed(pages: Vec<Page>, variables: &Variables, rules: &Rules) -> Vec<Page> {
-    let mut indexes: HashMap<(PageKind, String), usize> = HashMap::new();
+/// Pages with their new names, those of one name put together, and the new index of each page.
+pub fn merge_renamed(
+    pages: Vec<Page>,
+    variables: &Variables,
+    rules: &Rules,
+) -> (Vec<Page>, Vec<u32>) {
+    let mut indexes: HashMap<(PageKind, String), u32> = HashMap::new();
     let mut merged: Vec<Page> = Vec::new();
+    let mut renumbered = Vec::with_capacity(pages.len());
     for mut page in pages {
         page.name = name_of(&page, variables, rules);
-        match indexes.get(&(page.kind, page.name.clone())) {
-            Some(&index) => merged[index].merge(&page),
-            None => {
-                indexes.insert((page.kind, page.name.clone()), merged.len());
-                merged.push(page);
-            }
+        let key = (page.kind, page.name.clone());
+        let index = *indexes.entry(key).or_insert(merged.len() as u32);
+        renumbered.push(index);
+        match merged.get_mut(index as usize) {
+            Some(known) => known.merge(&page),
+            None => merged.push(page),
         }
     }
-    merged
+    (merged, renumbered)
 }
 
 /// Where methods end and routes begin in a page's name.

@@ -31,8 +31,9 @@ pub struct TallyPart {
 impl TallyPart {
     /// As bytes. Error: there is no memory for them.
     pub fn pack(&self) -> Result<Vec<u8>, String> {
-        let text = serde_json::to_vec(self).map_err(|e| e.to_string())?;
-        zstd::encode_all(&text[..], LEVEL).map_err(|e| e.to_string())
+        let mut packed = zstd::Encoder::new(Vec::new(), LEVEL).map_err(|e| e.to_string())?;
+        serde_json::to_writer(&mut packed, self).map_err(|e| e.to_string())?;
+        packed.finish().map_err(|e| e.to_string())
     }
 
     /// Of such bytes. Error: they are none.

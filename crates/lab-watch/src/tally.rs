@@ -21,7 +21,8 @@ use crate::seconds::Seconds;
 use crate::sketch::{self, bucket};
 use foldhash::fast::RandomState;
 use lab_model::{
-    LineCounts, PageKind, QueryWithin, Watched, WatchedHour, WatchedPage, WatchedSource,
+    JoinCoverage, LineCounts, PageKind, QueryWithin, Watched, WatchedHour, WatchedPage,
+    WatchedSource,
 };
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher};
@@ -127,6 +128,8 @@ pub struct Tally {
     is_full: bool,
     /// Whether pages were merged once, since there were too many.
     has_learned: bool,
+    /// The new index of each page when pages were merged once.
+    renumbered: Vec<u32>,
     merged: u64,
     /// Where entries are kept one by one.
     records: Option<Records>,
@@ -164,6 +167,7 @@ impl Tally {
             clock_jumps: 0,
             is_full: false,
             has_learned: false,
+            renumbered: Vec::new(),
             merged: 0,
             records: None,
             join: Join::default(),
@@ -196,17 +200,17 @@ impl Tally {
         records.finish(&self.pages, renames(&self.pages, &variables, &self.rules))
     }
 
-    /// A part of what is counted in several places. Those that are merged have the same `join_seed`.
-    pub fn in_parts(rules: Rules, join_seed: u64) -> Tally {
+    /// A part of what is counted in several places.
+    pub fn in_parts(rules: Rules) -> Tally {
         Tally {
             every_second: Some(Seconds::default()),
-            join: Join::new(join_seed),
             ..Tally::new(rules)
         }
     }
 
     /// What was counted, for where it is put together.
-    pub fn into_part(self) -> TallyPart {
+    pub fn into_part(mut self) -> TallyPart {
+        self.join.sort();
         TallyPart {
             pages: self.pages,
             width: self.width,
@@ -229,7 +233,6 @@ impl Tally {
         while self.width < part.width.min(CellWidth::LONGEST) {
             self.widen();
         }
-        let had_learned = self.has_learned;
         let part_has_pages = part.pages.iter().any(|page| page.kind == PageKind::Page);
         let mut indexes = Vec::with_capacity(part.pages.len());
         for mut page in part.pages {
@@ -238,14 +241,16 @@ impl Tally {
                 width = width.next();
                 page.widen(width);
             }
+            let had_learned = self.has_learned;
             let index = self.page_named(page.kind, &page.name);
             self.pages[index].merge(&page);
+            if self.has_learned != had_learned {
+                let moved = |index: &mut u32| *index = self.renumbered[*index as usize];
+                indexes.iter_mut().for_each(moved);
+            }
             indexes.push(index as u32);
         }
-        // Where pages were put together in between, they have other indexes now.
-        if self.has_learned == had_learned {
-            self.join.merge(part.join, &indexes);
-        }
+        self.join.merge(part.join, &indexes);
         self.cells = self.pages.iter().map(|p| p.cells.len()).sum();
         if self.cells > MOST_CELLS {
             self.drop_cells();
@@ -632,14 +637,14 @@ impl Tally {
     /// Learns variable segments from the pages so far, and merges pages of one name.
     fn compact(&mut self) {
         self.has_learned = true;
-        self.join.clear();
         self.variables = learn_variables(&self.pages, &self.rules);
         if let Some(records) = &mut self.records {
             let renames_done = renames(&self.pages, &self.variables, &self.rules);
             records.rename(&self.pages, renames_done);
         }
         let pages = std::mem::take(&mut self.pages);
-        self.pages = merge_renamed(pages, &self.variables, &self.rules);
+        (self.pages, self.renumbered) = merge_renamed(pages, &self.variables, &self.rules);
+        self.join.renumber(&self.renumbered);
         self.cache.fill(CachedPath::default());
         self.agents.fill(CachedPath::default());
         let key = |(at, page): (usize, &Page)| (page_key(page.kind, &page.name), at as u32);
@@ -736,7 +741,8 @@ impl Tally {
     }
 
     /// What was counted so far, with routes learned from it.
-    pub fn watched(&self, sources: Vec<WatchedSource>, lines: LineCounts) -> Watched {
+    pub fn watched(&mut self, sources: Vec<WatchedSource>, lines: LineCounts) -> Watched {
+        let (within, coverage) = self.within();
         let (pages, merged_pages) = report_pages(&self.pages, &self.rules, self.width);
         let hour = |h: &Hour| WatchedHour {
             start_s: h.start * 3600,
@@ -757,7 +763,8 @@ impl Tally {
             peak_minute: self.peak(60, &self.minutes),
             clock_jumps: self.clock_jumps,
             merged_pages: self.merged + merged_pages,
-            within: self.within(),
+            within,
+            coverage,
             pages,
             hours,
             ..Watched::default()
@@ -766,25 +773,36 @@ impl Tally {
 }
 
 impl Tally {
-    /// The queries within pages, of requests that were joined to their statements: those that take most.
-    fn within(&self) -> Vec<QueryWithin> {
-        if self.join.is_empty() {
-            return Vec::new();
+    /// The queries within pages, of requests that were joined to their statements: those that take most; and how many
+    /// ids and statements that covers.
+    fn within(&mut self) -> (Vec<QueryWithin>, JoinCoverage) {
+        let joined = self.join.joined();
+        let coverage = JoinCoverage {
+            one_in: joined.one_in,
+            outside: joined.outside,
+            crowded: joined.crowded,
+        };
+        if joined.pairs.iter().all(|pair| pair.query.is_none()) {
+            return (Vec::new(), coverage);
         }
         let variables = learn_variables(&self.pages, &self.rules);
         let name = |index: u32| name_of(&self.pages[index as usize], &variables, &self.rules);
-        let is_page = |index: u32| self.pages[index as usize].kind == PageKind::Page;
         let mut requests: HashMap<String, (u64, u64)> = HashMap::new();
-        for (page, ns) in self.join.requests().filter(|(page, _)| is_page(*page)) {
-            let (count, total) = requests.entry(name(page)).or_default();
-            *count += 1;
-            *total = total.saturating_add(ns);
-        }
-        let mut pairs: HashMap<(String, u32), (u64, u64)> = HashMap::new();
-        for pair in self.join.pairs().filter(|pair| is_page(pair.page)) {
-            let (executions, total) = pairs.entry((name(pair.page), pair.query)).or_default();
-            *executions = executions.saturating_add(pair.executions);
-            *total = total.saturating_add(pair.total_ns);
+        let mut statements: HashMap<(String, u32), (u64, u64)> = HashMap::new();
+        for pairs in joined.pairs.chunk_by(|a, b| a.page == b.page) {
+            let page = pairs[0].page;
+            if self.pages[page as usize].kind != PageKind::Page {
+                continue;
+            }
+            let page = name(page);
+            for pair in pairs {
+                let (count, total_ns) = match pair.query {
+                    None => requests.entry(page.clone()).or_default(),
+                    Some(query) => statements.entry((page.clone(), query)).or_default(),
+                };
+                *count = count.saturating_add(pair.count);
+                *total_ns = total_ns.saturating_add(pair.total_ns);
+            }
         }
         let within = |((page, query), (executions, total_ns)): ((String, u32), (u64, u64))| {
             let (requests, page_ns) = requests.get(&page).copied().unwrap_or_default();
@@ -797,13 +815,13 @@ impl Tally {
                 page_ns,
             }
         };
-        let mut all: Vec<QueryWithin> = pairs.into_iter().map(within).collect();
+        let mut all: Vec<QueryWithin> = statements.into_iter().map(within).collect();
         all.sort_by(|a, b| {
             let by_cost = (b.total_ns, b.executions).cmp(&(a.total_ns, a.executions));
             by_cost.then_with(|| (&a.page, &a.query).cmp(&(&b.page, &b.query)))
         });
         all.truncate(MAX_WITHIN);
-        all
+        (all, coverage)
     }
 }
 

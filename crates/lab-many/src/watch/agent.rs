@@ -18,7 +18,7 @@ pub fn carry_out(order: WatchOrder, coordinator: &Coordinator) -> Result<(), Str
         unit: order.unit,
         zone: zone.unwrap_or_default(),
     };
-    let mut tally = Tally::in_parts(rules.unwrap_or_default(), order.join_seed);
+    let mut tally = Tally::in_parts(rules.unwrap_or_default());
     let (mut read_log, mut failed) = (None::<ServerLog>, Vec::new());
     for path in &order.logs {
         let paths = files(Path::new(path), order.rotated);

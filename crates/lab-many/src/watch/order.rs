@@ -21,8 +21,6 @@ pub struct WatchOrder {
     pub zone: Option<String>,
     /// The text of a file of rules.
     pub rules: Option<String>,
-    /// The seed of hashes of requests' ids, which the agents have in common.
-    pub join_seed: u64,
 }
 
 /// The result of an order; the counts are the body.

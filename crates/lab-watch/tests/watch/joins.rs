@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Logs of a server and of its database, joined by the ids of requests.
 
-use lab_model::{QueryWithin, Watched};
-use lab_watch::{Hints, Rules, ServerLog, Tally, TallyPart, read};
+use lab_model::{JoinCoverage, QueryWithin, Watched};
+use lab_watch::{Entry, Hints, Rules, ServerLog, Tally, TallyPart, read};
 
 /// Reads logs one after the other.
 fn watched(logs: &[&str]) -> Watched {
@@ -23,10 +23,9 @@ fn within(logs: &[&str]) -> Vec<QueryWithin> {
 
 /// Reads each log on a machine of its own, and puts the counts together.
 fn watched_by_agents(logs: &[&str]) -> Watched {
-    let seed = lab_watch::random_seed();
-    let mut all = Tally::in_parts(Rules::default(), seed);
+    let mut all = Tally::in_parts(Rules::default());
     for text in logs {
-        let mut tally = Tally::in_parts(Rules::default(), seed);
+        let mut tally = Tally::in_parts(Rules::default());
         let mut log = ServerLog::new("log", &Hints::default());
         read::read(text.as_bytes(), &mut log, &mut tally, &mut |_| true).expect("a log");
         log.close(&mut tally);
@@ -139,4 +138,109 @@ fn spans_have_their_queries_within_them() {
         page_ns: 1_000_000_000,
     };
     assert_eq!(watched.within, [expected]);
+}
+
+/// A log of a server with one request, which has a time or has none.
+fn request(id: &str, time: &str, ms: u64) -> String {
+    let time = match time {
+        "" => String::new(),
+        time => format!("\"time\":\"2026-05-01T{time}Z\","),
+    };
+    format!(
+        "{{{time}\"method\":\"GET\",\"path\":\"/orders\",\"status\":200,\"duration_ms\":{ms},\"request_id\":\"{id}\"}}\n"
+    )
+}
+
+#[test]
+fn a_statement_is_joined_only_if_it_ran_within_its_request() {
+    const ID: &str = "5a1b2c3d-0af7-6519-16cd-43dd8448eb21";
+    type Statement = fn(&str) -> String;
+    let named: Statement = |time| {
+        format!(
+            "2026-05-01 {time}.250 UTC [7] app={ID} LOG:  duration: 1.000 ms  statement: SELECT 1\n"
+        )
+    };
+    let commented: Statement = |time| {
+        format!(
+            "2026-05-01 {time}.250 UTC [7] LOG:  duration: 1.000 ms  statement: SELECT 1 /*request_id:{ID}*/\n"
+        )
+    };
+    let slow: Statement = |time| {
+        format!(
+            "# Time: 2026-05-01T{time}.250000Z\n# Query_time: 0.001000  Lock_time: 0\nSELECT 1 /*request_id:{ID}*/;\n"
+        )
+    };
+    let without_time: Statement =
+        |_| format!("[7] app={ID} LOG:  duration: 1.000 ms  statement: SELECT 1\n");
+    // Of each: when the request is logged, its ms, when its statements ran, and how many of them are within it. Times
+    // are those of its beginning in one log, and of its end in another.
+    let cases: [(&str, u64, &[&str], u64); 6] = [
+        ("10:00:00", 66, &["10:00:00", "10:00:00", "10:00:00"], 3),
+        // Whole seconds, and clocks that differ by one.
+        ("10:00:00", 66, &["09:59:58", "10:00:02"], 2),
+        // The connection keeps the name of its last request.
+        ("10:00:00", 66, &["10:00:00", "10:00:03", "10:30:00"], 1),
+        ("10:00:00", 66, &["09:59:57", "10:00:03"], 0),
+        ("10:01:00", 30_000, &["10:00:31", "10:01:29", "10:02:00"], 2),
+        ("", 66, &["10:00:00", "11:00:00"], 2),
+    ];
+    for statement in [named, commented, slow] {
+        for (time, ms, times, within) in cases {
+            let server = request(ID, time, ms);
+            let database: String = times.iter().map(|time| statement(time)).collect();
+            let coverage = JoinCoverage {
+                one_in: 1,
+                outside: times.len() as u64 - within,
+                crowded: 0,
+            };
+            for logs in [[&server[..], &database], [&database, &server]] {
+                for watched in [watched(&logs), watched_by_agents(&logs)] {
+                    let executions: u64 = watched.within.iter().map(|w| w.executions).sum();
+                    assert_eq!(executions, within, "{logs:?}");
+                    assert_eq!(watched.coverage, coverage, "{logs:?}");
+                }
+            }
+        }
+    }
+    let found = within(&[&request(ID, "10:00:00", 66), &without_time("")]);
+    assert_eq!(found.len(), 1);
+}
+
+#[test]
+fn pages_that_are_put_together_keep_their_joins() {
+    // More routes than are counted one by one.
+    const PAGES: usize = 101_000;
+    let add = |server: &mut Tally, database: Option<&mut Tally>, i: usize| {
+        let (id, target) = (format!("a-{i}"), format!("/shop/x{i}y/cart"));
+        let request = Entry {
+            id: id.as_bytes(),
+            target: target.as_bytes(),
+            duration_ns: Some(5),
+            ..Entry::default()
+        };
+        let statement = Entry {
+            target: b"SELECT 1",
+            is_query: true,
+            ..request
+        };
+        server.add(&request);
+        database.unwrap_or(server).add(&statement);
+    };
+    let mut one = Tally::new(Rules::default());
+    let [mut server, mut database, mut all] = [0; 3].map(|_| Tally::in_parts(Rules::default()));
+    for i in 0..PAGES {
+        add(&mut one, None, i);
+        add(&mut server, Some(&mut database), i);
+    }
+    all.merge(server.into_part());
+    all.merge(database.into_part());
+    for tally in [&mut one, &mut all] {
+        let watched = tally.watched(Vec::new(), lab_model::LineCounts::default());
+        let found: Vec<_> = watched
+            .within
+            .iter()
+            .map(|w| (w.page.as_str(), w.requests, w.executions))
+            .collect();
+        assert_eq!(found, [("/shop/{name}/cart", 101_000, 101_000)]);
+    }
 }

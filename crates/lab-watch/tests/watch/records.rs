@@ -45,7 +45,7 @@ fn of_records(folder: &Path) -> Sums {
     sums
 }
 
-fn of_tally(tally: &Tally) -> Sums {
+fn of_tally(tally: &mut Tally) -> Sums {
     let watched = tally.watched(Vec::new(), LineCounts::default());
     let word = |kind| {
         serde_json::to_value(kind)
@@ -92,7 +92,7 @@ fn records_add_up_although_pages_are_put_together_in_between() {
             });
         }
     }
-    let counted = of_tally(&tally);
+    let counted = of_tally(&mut tally);
     tally.end_records().unwrap();
     let sums = of_records(&folder);
     assert!(sums.len() < 100, "what varies was learned: {}", sums.len());

@@ -100,8 +100,9 @@ fn has_compression(path: &Path) -> bool {
 }
 
 /// Clears the screen, and prints the answer so far.
-fn redraw(watch: &LogWatch) -> Result<(), Exit> {
-    let run = watch.run_without_host(watch.watched());
+fn redraw(watch: &mut LogWatch) -> Result<(), Exit> {
+    let watched = watch.watched();
+    let run = watch.run_without_host(watched);
     let document = watch.document(&run, None)?;
     let failed = |e: io::Error| Exit::failed(e);
     // Cursor to the top, and clear (ECMA-48, CUP and ED).

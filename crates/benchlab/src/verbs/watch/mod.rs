@@ -253,9 +253,10 @@ impl<'a> LogWatch<'a> {
     }
 
     /// All that was counted so far.
-    fn watched(&self) -> Watched {
+    fn watched(&mut self) -> Watched {
         let sources = self.logs_read.sources.clone();
-        self.with_logs(self.tally.watched(sources, self.logs_read.lines))
+        let watched = self.tally.watched(sources, self.logs_read.lines);
+        self.with_logs(watched)
     }
 
     /// The same at the end: memory that only counting needs is freed.

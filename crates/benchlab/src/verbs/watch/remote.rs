@@ -6,7 +6,7 @@ use super::sources::{is_url, without_login};
 use crate::exit::Exit;
 use lab_many::AgentStart;
 use lab_many::watch::{WatchAgents, WatchOrder};
-use lab_watch::{Tally, random_seed};
+use lab_watch::Tally;
 
 /// Reads the logs at all places. What a place cannot read is reported, and the others' are read. Errors: an agent
 /// cannot be started or was lost, or nothing could be read anywhere.
@@ -21,7 +21,6 @@ pub fn read(watch: &mut LogWatch, starting: &AgentStart) -> Result<(), Exit> {
         fields: args.fields.clone(),
         zone: args.zone.clone(),
         rules: rules.map_err(Exit::wrong)?,
-        join_seed: random_seed(),
     };
     if let Some(name) = order.logs.iter().find(|name| *name == "-" || is_url(name)) {
         let kind = match name.as_str() {
@@ -34,7 +33,7 @@ pub fn read(watch: &mut LogWatch, starting: &AgentStart) -> Result<(), Exit> {
         )));
     }
     let agents = WatchAgents::start(starting)?;
-    watch.tally = Tally::in_parts(watch.rules.clone(), order.join_seed);
+    watch.tally = Tally::in_parts(watch.rules.clone());
     let mut report = |line: &str| eprintln!("benchlab: {}", lab_document::clean(line));
     let read = agents.read(&order, &mut watch.tally, &mut report);
     let (logs_read, failed) = read?;

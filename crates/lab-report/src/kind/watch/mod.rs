@@ -119,6 +119,7 @@ fn answer(log: &LogReport) -> Answer {
     findings.splice(0..0, assumed(log.watched));
     findings.truncate(MOST_FINDINGS + log.watched.assumptions.len());
     let mut undecided: Vec<String> = log.watched.advice.clone();
+    undecided.extend(within::left_out(log.watched));
     undecided.extend(ranking.interval.is_none().then(|| {
         "The log is too short for intervals: eight minutes with requests are needed.".to_string()
     }));
@@ -191,6 +192,9 @@ fn warnings(watched: &Watched) -> Section {
     }
     for advice in &watched.advice {
         warn("log", advice.clone());
+    }
+    for sentence in within::left_out(watched) {
+        warn("not joined", sentence);
     }
     section.items.extend(assumed(watched).map(Item::from));
     section

@@ -5,7 +5,7 @@
 use super::pages::shortened;
 use crate::kind::{cell, say};
 use lab_document::{Cell, Column, Finding, Quantity, Section, Table, Tone};
-use lab_model::{QueryWithin, Unit, Watched};
+use lab_model::{JoinCoverage, QueryWithin, Unit, Watched};
 
 /// A query that a request runs so often is run in a loop.
 const MIN_LOOP: f64 = 10.0;
@@ -36,13 +36,45 @@ pub fn finding(watched: &Watched) -> Option<Finding> {
             say::percent((share * 100.0).round() / 100.0)
         )
     });
+    let sample = sample(watched).map_or(String::new(), |sample| format!(", {sample}"));
     let text = format!(
-        "{} runs `{}` {:.0} times per request{share}.",
+        "{} runs `{}` {:.0} times per request{share}{sample}.",
         shortened(&most.page),
         shortened(&most.query),
         per_request(most),
     );
     Some(Finding::new("N+1", text, Tone::Alarm))
+}
+
+/// How many ids were looked at; `None`: all.
+fn sample(watched: &Watched) -> Option<String> {
+    let one_in = watched.coverage.one_in;
+    (one_in > 1).then(|| format!("joined from a sample of 1 in {one_in} request ids"))
+}
+
+/// What is not joined although it has an id that both logs have, a sentence each.
+pub fn left_out(watched: &Watched) -> Vec<String> {
+    let JoinCoverage {
+        outside, crowded, ..
+    } = watched.coverage;
+    let outside_text = || {
+        format!(
+            "Not joined: {} that ran before or after the request with the same id. A connection can keep the id of an earlier \
+             request; if most are missing, the clocks or zones of the logs differ.",
+            say::count(outside as usize, "statement"),
+        )
+    };
+    let crowded_text = || {
+        format!(
+            "Not joined: {} with more than 10,000 different statements and seconds.",
+            say::count(crowded as usize, "request id"),
+        )
+    };
+    let outside = (outside > 0).then(outside_text);
+    outside
+        .into_iter()
+        .chain((crowded > 0).then(crowded_text))
+        .collect()
 }
 
 /// The queries of each page, those that take most first.
@@ -57,7 +89,10 @@ pub fn section(watched: &Watched) -> Section {
         Column::of("share", Unit::Share),
     ];
     let mut table = Table::new("", columns);
-    table.caption = "Requests and statements that have the same id in their logs. Share: the part of these requests' time.".into();
+    let sample = sample(watched).map_or(String::new(), |sample| format!(", {sample}"));
+    table.caption = format!(
+        "Requests and statements that have the same id in their logs{sample}. Share: the part of these requests' time."
+    );
     for within in watched.within.iter().take(ROWS) {
         table.row(vec![
             within.page.as_str().into(),
@@ -73,4 +108,42 @@ pub fn section(watched: &Watched) -> Section {
     section.table(table.without_empty_columns());
     section.items.extend(finding(watched).map(Into::into));
     section
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_joins_cover_is_said() {
+        let within = QueryWithin {
+            page: "/orders".into(),
+            query: "SELECT ?".into(),
+            requests: 10,
+            executions: 520,
+            ..QueryWithin::default()
+        };
+        let mut watched = Watched {
+            within: vec![within],
+            ..Watched::default()
+        };
+        let text = |watched: &Watched| finding(watched).expect("a finding").text;
+        assert_eq!(
+            text(&watched),
+            "/orders runs `SELECT ?` 52 times per request."
+        );
+        assert_eq!(left_out(&watched), [] as [String; 0]);
+        watched.coverage = JoinCoverage {
+            one_in: 8,
+            outside: 1,
+            crowded: 2,
+        };
+        assert_eq!(
+            text(&watched),
+            "/orders runs `SELECT ?` 52 times per request, joined from a sample of 1 in 8 request ids."
+        );
+        let sentences = left_out(&watched);
+        assert!(sentences[0].starts_with("Not joined: 1 statement that ran before or after"));
+        assert!(sentences[1].starts_with("Not joined: 2 request ids with more than 10,000"));
+    }
 }
