@@ -23,6 +23,7 @@ pub mod read;
 mod read_error;
 mod records;
 mod registers;
+mod rotation;
 pub mod route;
 mod rules;
 mod seconds;

@@ -9,6 +9,7 @@ use crate::read_error::ReadError;
 #[cfg(target_arch = "x86_64")]
 use crate::registers::Avx2;
 use crate::registers::{self, Baseline, RegisterWidth};
+use crate::rotation::is_same_log;
 use crate::tally::Tally;
 use flate2::read::MultiGzDecoder;
 use lab_model::{LineCounts, WatchedSource};
@@ -45,6 +46,8 @@ pub struct ServerLog {
     reader: Option<LogReader>,
     /// The reader of the file before, until the format of this one is known.
     previous: Option<LogReader>,
+    /// The name of its file.
+    previous_name: String,
     /// The beginning of a line; before the format is known, all bytes so far.
     part: Vec<u8>,
     /// Whether the rest of a line that is too long is skipped.
@@ -65,6 +68,7 @@ impl ServerLog {
             lines_before: 0,
             reader: None,
             previous: None,
+            previous_name: String::new(),
             part: Vec::new(),
             skips_line: false,
         }
@@ -72,7 +76,10 @@ impl ServerLog {
 
     /// Begins the next file, after [`ServerLog::end_file`].
     pub fn begin_file(&mut self, name: &str) {
-        self.previous = self.reader.take().or(self.previous.take());
+        if let Some(reader) = self.reader.take() {
+            self.previous = Some(reader);
+            self.previous_name.clone_from(&self.source.name);
+        }
         self.part.clear();
         self.skips_line = false;
         self.source.lines = self.lines.all - self.lines_before;
@@ -125,6 +132,7 @@ impl ServerLog {
         // A last line may be cut off.
         let end = memchr::memrchr(b'\n', &self.part).unwrap_or(self.part.len());
         let begin = &self.part[..end];
+        let is_next = is_same_log(&self.previous_name, &self.source.name);
         let reader = match find(begin, &self.hints) {
             Ok(LogFormat::Lines(reader)) => *reader,
             Ok(LogFormat::Document(_)) => {
@@ -133,13 +141,15 @@ impl ServerLog {
                 ));
             }
             Err(reason) => {
-                let previous = self.previous.take_if(|previous| previous.fits(begin));
+                let previous = self
+                    .previous
+                    .take_if(|previous| is_next && previous.fits(begin));
                 previous.ok_or(ReadError::Format(reason))?
             }
         };
         let (reader, ended) = match self.previous.take() {
-            Some(previous) => reader.continue_log(previous, begin),
-            None => (reader, None),
+            Some(previous) if is_next => reader.continue_log(previous, begin),
+            previous => (reader, previous),
         };
         self.source.format = reader.words.clone();
         self.reader = Some(reader);

@@ -80,6 +80,122 @@ fn days_and_fields_go_on_in_the_next_file() {
     );
 }
 
+/// Names, requests, timed requests and sums of what was counted, in the order of names.
+fn counted(place: &Place) -> Vec<(String, u64, u64, u64)> {
+    let pages = place.0.load().watched.unwrap().pages.into_iter();
+    let mut counted: Vec<_> = pages
+        .map(|p| (p.name, p.requests, p.timed, p.total_ns))
+        .collect();
+    counted.sort();
+    counted
+}
+
+#[test]
+fn a_duration_of_another_server_is_no_statements() {
+    // Both have a process 7, and the second log begins where the first ends.
+    for (one, other) in [
+        ("db1.log", "db2.log"),
+        ("pg-01.log", "pg-02.log"),
+        ("one/postgresql.log", "two/postgresql.log"),
+        ("one/postgresql.log.1", "two/postgresql.log"),
+    ] {
+        let place = Place::new();
+        ["one", "two"]
+            .iter()
+            .for_each(|folder| std::fs::create_dir(place.0.join(folder)).unwrap());
+        let statement = place.file(one, STATEMENT);
+        let rest = place.file(other, REST);
+        place.watch(&[&statement, &rest]).expect(0);
+        let unknown = "(statement not in the log)".to_string();
+        let counted = counted(&place);
+        let expected = [(unknown, 1, 1, 250_000_000), ("SELECT *".into(), 1, 0, 0)];
+        assert_eq!(counted, expected, "{one} {other}");
+    }
+}
+
+const SLOW: &str = "# Time: 2026-05-01T10:00:00.000000Z\n# User@Host: a[a] @ h []\n\
+                    # Query_time: 0.250000  Lock_time: 0.000000 Rows_sent: 1  Rows_examined: 1\n\
+                    SET timestamp=1777629600;\nSELECT a\n";
+const SLOW_REST: &str = "FROM t WHERE b = 1;\n# Time: 2026-05-01T10:00:01.000000Z\n# User@Host: a[a] @ h []\n\
+                         # Query_time: 0.500000  Lock_time: 0.000000 Rows_sent: 1  Rows_examined: 1\n\
+                         SET timestamp=1777629601;\nSELECT 2;\n";
+
+#[test]
+fn a_slow_statement_ends_with_its_log() {
+    let second = ("SELECT ?".to_string(), 1, 1, 500_000_000);
+    let whole = ("SELECT a FROM t WHERE b = ?".to_string(), 1, 1, 250_000_000);
+    let cut = ("SELECT a".to_string(), 1, 1, 250_000_000);
+    let complete = format!("{};\n", SLOW.trim_end());
+    let banner = "/usr/sbin/mysqld, Version: 8.4.0 (Source). started with:\nTcp port: 3307  Unix socket: /x\n\
+                  Time                 Id Command    Argument\n";
+    let banner_first = format!("{banner}{SLOW_REST}");
+    let earlier = SLOW_REST
+        .replace("10:00:01", "08:00:01")
+        .replace("629601", "622401");
+    for (files, texts, first) in [
+        (["slow.log.1", "slow.log"], [SLOW, SLOW_REST], &whole),
+        (["slow.log-20260501", "slow.log"], [SLOW, SLOW_REST], &whole),
+        // Another server's, by its name and by its banner.
+        (["db1-slow.log", "db2-slow.log"], [SLOW, SLOW_REST], &cut),
+        (["one/slow.log", "two/slow.log"], [SLOW, SLOW_REST], &cut),
+        (["slow.log.1", "slow.log"], [SLOW, &banner_first], &cut),
+        // Files in the wrong order, and one that is missing between them.
+        (["slow.log", "slow.log.1"], [SLOW, &earlier], &cut),
+        (["slow.log.3", "slow.log.1"], [&complete, SLOW_REST], &cut),
+    ] {
+        let place = Place::new();
+        ["one", "two"]
+            .iter()
+            .for_each(|folder| std::fs::create_dir(place.0.join(folder)).unwrap());
+        let names = [0, 1].map(|i| place.file(files[i], texts[i]));
+        place.watch(&[&names[0], &names[1]]).expect(0);
+        assert_eq!(
+            counted(&place),
+            [second.clone(), first.clone()],
+            "{files:?}"
+        );
+    }
+}
+
+#[test]
+fn days_go_on_only_in_the_next_file_of_a_log() {
+    const FIELDS: &str = "#Fields: time cs-method cs-uri-stem sc-status time-taken\n";
+    let head = format!(
+        "#Software: Microsoft Internet Information Services 10.0\n#Date: 2026-05-01 23:00:00\n{FIELDS}23:59:59 GET /a 200 5\n"
+    );
+    let next = "00:00:01 GET /a 200 7\n";
+    let with_fields = format!("{FIELDS}{next}");
+    let other_fields = with_fields
+        .replace("cs-method", "cs-method s-ip")
+        .replace("GET", "GET ::1");
+    let later = with_fields.replace("00:00:01", "09:00:00");
+    let midnight = 1_777_680_000;
+    let both = vec![midnight - 3600, midnight];
+    let first = vec![midnight - 3600];
+    for (files, text, hours) in [
+        (["u.log.1", "u.log"], with_fields.as_str(), &both),
+        (["u.log.1", "u.log"], next, &both),
+        (["u_ex260501.log", "u_ex260502.log"], &with_fields, &both),
+        (["web1.log", "web2.log"], &with_fields, &first),
+        (["u.log.1", "u.log"], &other_fields, &first),
+        (["u.log.1", "u.log"], &later, &first),
+        (["u.log.1", "u.log"], &later[FIELDS.len()..], &first),
+    ] {
+        let place = Place::new();
+        let names = [place.file(files[0], &head), place.file(files[1], text)];
+        place.watch(&[&names[0], &names[1]]).expect(0);
+        let watched = place.0.load().watched.unwrap();
+        assert_eq!(watched.lines.entries, 2, "{files:?} {text}");
+        let found: Vec<i64> = watched.hours.iter().map(|hour| hour.start_s).collect();
+        assert_eq!(&found, hours, "{files:?} {text}");
+        let is_said = watched
+            .advice
+            .concat()
+            .contains("nothing is known of their hours");
+        assert_eq!(is_said, found.len() < 2, "{:?}", watched.advice);
+    }
+}
+
 /// An option of HAProxy writes lines before responses end, and a `+` before what is not all.
 #[test]
 fn a_lower_bound_passes_no_gate_on_an_upper_limit() {

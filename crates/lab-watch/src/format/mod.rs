@@ -318,7 +318,7 @@ impl LogReader {
                 before.continue_with(log, begin)
             }
             (FormatKind::W3c(log), FormatKind::W3c(before)) => {
-                log.continue_days(before);
+                log.continue_days(before, &sample_lines(begin));
                 false
             }
             _ => false,
@@ -330,9 +330,9 @@ impl LogReader {
         }
     }
 
-    /// Whether lines without a line that tells their format are surely of the same log.
-    pub(crate) fn fits(&self, begin: &[u8]) -> bool {
-        match &self.kind {
+    /// Whether lines without a line that tells their format are surely of the same log, which goes on with them.
+    pub(crate) fn fits(&mut self, begin: &[u8]) -> bool {
+        match &mut self.kind {
             FormatKind::W3c(w3c) => w3c.fits(&sample_lines(begin)),
             _ => false,
         }

@@ -19,6 +19,8 @@ const MAX_LOOKED_AT: usize = 64 << 10;
 const OFFSET_STEP: i64 = 900;
 /// By how much the time of a log line may lie behind the end of its statement, s.
 const WRITTEN_LATER: i64 = 5;
+/// By how much statements can be out of order, s.
+const UNORDERED_S: i64 = 60;
 
 /// The time in a line `# Time:`.
 #[derive(Clone, Copy, Debug)]
@@ -55,6 +57,8 @@ pub struct SlowLog {
     /// What the server's clock is ahead of UTC, s, by statements that have both times.
     server_offset_s: Option<i32>,
     event: SlowEvent,
+    /// When the last statement that is complete ran, in seconds since 1970.
+    last_s: Option<i64>,
     /// Lines that may still belong to the banner of a server that started.
     banner_lines: u8,
     /// Whether a time without a zone was taken as UTC.
@@ -94,13 +98,15 @@ impl SlowLog {
         }
     }
 
-    /// Whether another file, whose first lines are `begin`, goes on with the statement that is open; the server's clock is
-    /// then the one that `next` found. A file that begins with a header or a banner is read by `next`, which only takes
-    /// over the time that statements share.
+    /// Whether the next file of the log, whose first lines are `begin`, goes on with the statement that is open; the
+    /// server's clock is then the one that `next` found. A file that begins with a header or a banner, or with statements
+    /// that ran before, is read by `next`, which only takes over the time that statements share.
     pub fn continue_with(&mut self, next: &mut SlowLog, begin: &[u8]) -> bool {
-        let first = begin.split(|b| *b == b'\n').next().unwrap_or_default();
-        let first = first.strip_suffix(b"\r").unwrap_or(first);
-        if is_banner(first) {
+        let mut lines = begin
+            .split(|b| *b == b'\n')
+            .map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+        let first = lines.clone().next().unwrap_or_default();
+        if is_banner(first) || self.has_ended_before(next, &mut lines) {
             return false;
         }
         let is_next = header(first).is_some_and(|header| {
@@ -108,12 +114,42 @@ impl SlowLog {
                 && self.event.is_open
                 && !self.is_within_statement(header)
         });
-        if is_next {
+        // Lines behind a statement that is complete are the end of one in a file that is missing.
+        let is_complete = self.event.text.trim_ascii_end().ends_with(b";");
+        if is_next || is_complete {
             next.time = self.time;
             return false;
         }
         self.server_offset_s = next.server_offset_s.or(self.server_offset_s);
         true
+    }
+
+    /// Whether the first statement of these lines ran before the last one of this file.
+    fn has_ended_before<'l>(
+        &self,
+        next: &SlowLog,
+        lines: &mut impl Iterator<Item = &'l [u8]>,
+    ) -> bool {
+        let mut probe = next.clone();
+        let mut ended_s = None;
+        let mut note = |entry: &Entry| {
+            let took_s = entry.duration_ns.unwrap_or(0) / 1_000_000_000;
+            ended_s = entry
+                .time_s
+                .map(|time_s| time_s.saturating_add_unsigned(took_s));
+        };
+        while let Some(line) = lines.next()
+            && probe.last_s.is_none()
+        {
+            probe.line(line, &mut note);
+        }
+        if probe.last_s.is_none() {
+            probe.end(&mut note);
+        }
+        let last_s = self.event.timestamp_s.or(self.last_s);
+        ended_s
+            .zip(last_s)
+            .is_some_and(|(ended_s, last_s)| ended_s < last_s - UNORDERED_S)
     }
 
     /// Whether lines are those of a slow query log. The general log begins with the same banner.
@@ -284,6 +320,7 @@ impl SlowLog {
             let is_cut =
                 text.is_empty() || (text.starts_with(b"SET timestamp=") && !text.ends_with(b";"));
             self.has_durations |= self.event.duration_ns.is_some();
+            self.last_s = time_s.or(self.last_s);
             sink(&Entry {
                 time_s,
                 offset_s,

@@ -94,16 +94,36 @@ impl W3c {
         self.possible = evidence.possible(&[MS, S]);
     }
 
-    /// Goes on with the days of the file before, which a `#Date:` line of this one corrects.
-    pub fn continue_days(&mut self, before: &W3c) {
-        self.day = self.day.or(before.day);
+    /// Goes on with the days of the file before, which a `#Date:` line of this one corrects, if `lines` have its fields
+    /// and begin when it ended.
+    pub fn continue_days(&mut self, before: &W3c, lines: &[&[u8]]) {
+        if self.fields == before.fields {
+            self.day = before.day.filter(|day| self.is_next_hour(*day, lines));
+        }
     }
 
-    /// Whether most lines have its fields.
-    pub fn fits(&self, lines: &[&[u8]]) -> bool {
+    /// Whether most lines have its fields. They have no days unless they begin when those before them ended.
+    pub fn fits(&mut self, lines: &[&[u8]]) -> bool {
         let mut sampled = self.clone();
         let fitting = lines.iter().filter(|line| sampled.parse(line).is_some());
-        fitting.count() * 2 > lines.len()
+        let fits = fitting.count() * 2 > lines.len();
+        if fits {
+            self.day = self.day.filter(|day| self.is_next_hour(*day, lines));
+        }
+        fits
+    }
+
+    /// Whether the first of these lines is at most an hour after or before the last time of a day.
+    fn is_next_hour(&self, day: (i64, i64), lines: &[&[u8]]) -> bool {
+        let mut sampled = self.clone();
+        sampled.day = Some(day);
+        let is_entry = |line: &&&[u8]| line.first() != Some(&b'#');
+        let first = lines
+            .iter()
+            .filter(is_entry)
+            .find_map(|line| sampled.parse(line));
+        let time_s = first.and_then(|entry| entry.time_s);
+        time_s.is_some_and(|time_s| (time_s - day.0 - day.1).abs() <= HOUR)
     }
 
     /// Reads a line; an entry is given to `sink`.
@@ -250,8 +270,10 @@ impl W3c {
         let mut advice = Vec::new();
         if self.has_derived_days {
             advice.push("Lines have no date: theirs is that of the #Date line above, and one day more after each midnight.".into());
-        } else if self.lacks_days {
-            advice.push("The log has no dates, so nothing is known of hours: choose the fields date and time.".into());
+        }
+        if self.lacks_days {
+            advice.push("Lines have no date, and no #Date line is above them in a file of the same log: nothing is known of \
+                         their hours. Choose the fields date and time.".into());
         }
         if !self.has_durations() {
             advice.push("The log has no durations: choose the field time-taken.".into());

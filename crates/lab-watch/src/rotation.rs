@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Which files are of one log, by their names: `access.log.2.gz`, `access.log-20260501`, `postgresql-2026-05-01_000000.log`.
+//!
+//! Sources: logrotate(8), `dateext`; PostgreSQL 17, 19.8 `log_filename`; IIS 10, *Log File Rollover*.
+
+/// Whether two files can be of one log that is rotated: they are in one folder, and their names differ in nothing but a
+/// date, a weekday, a number at the end, and a compression. A number elsewhere can be that of a server.
+pub fn is_same_log(one: &str, other: &str) -> bool {
+    one == other || family(one) == family(other)
+}
+
+/// The folder, and the name without what a rotation changes.
+fn family(path: &str) -> (&str, String) {
+    let (folder, name) = match path.rsplit_once('/') {
+        Some((folder, name)) => (folder, name),
+        None => (".", path),
+    };
+    let plain = [".gz", ".zst", ".zstd"]
+        .iter()
+        .find_map(|end| name.strip_suffix(end))
+        .unwrap_or(name);
+    (folder, without_date(without_number(plain)))
+}
+
+/// Without the number of `access.log.1`.
+fn without_number(name: &str) -> &str {
+    match name.rsplit_once('.') {
+        Some((before, number))
+            if (1..=4).contains(&number.len())
+                && number.bytes().all(|b| b.is_ascii_digit())
+                && !ends_with_date(before) =>
+        {
+            before
+        }
+        _ => name,
+    }
+}
+
+fn ends_with_date(name: &str) -> bool {
+    let begin = name.rfind(is_separator).map_or(0, |at| at + 1);
+    date_length(&name[begin..]).is_some()
+}
+
+/// Without the first date and the time behind it, and the separator before it.
+fn without_date(name: &str) -> String {
+    let begins = name.char_indices().filter(|(at, c)| {
+        let before = name[..*at].chars().next_back();
+        let is_begin = |other: fn(char) -> bool| before.is_none_or(|b| !other(b));
+        (c.is_ascii_digit() && is_begin(|b| b.is_ascii_digit()))
+            || (c.is_ascii_uppercase() && is_begin(|b| b.is_ascii_alphanumeric()))
+    });
+    for (begin, _) in begins {
+        if let Some(length) = date_length(&name[begin..]) {
+            let before = name[..begin].trim_end_matches(is_separator);
+            return format!("{before}{}", &name[begin + length..]);
+        }
+    }
+    name.into()
+}
+
+fn is_separator(c: char) -> bool {
+    matches!(c, '.' | '-' | '_')
+}
+
+/// The length of a date with its time at the beginning of a text: `2026-05-01`, `20260501`, `260501`, `1777629600`, `Mon`.
+fn date_length(text: &str) -> Option<usize> {
+    const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let in_range = |text: &str, range: std::ops::RangeInclusive<u32>| {
+        text.parse().is_ok_and(|n| range.contains(&n))
+    };
+    let is_day = |month: &str, day: &str| in_range(month, 1..=12) && in_range(day, 1..=31);
+    let weekday = WEEKDAYS.iter().find(|day| text.starts_with(**day));
+    if weekday.is_some() {
+        let is_word = text[3..].starts_with(|c: char| c.is_ascii_alphanumeric());
+        return (!is_word).then_some(3);
+    }
+    let mut length = match digits(text) {
+        4 => {
+            let parts: Vec<&str> = text.get(..10)?.split('-').collect();
+            let [year, month, day] = parts[..] else {
+                return None;
+            };
+            (in_range(year, 1990..=2099) && is_day(month, day) && digits(&text[8..]) == 2)
+                .then_some(10)?
+        }
+        // With the hour of a day, or in seconds since 1970.
+        n @ (6 | 8 | 10 | 12 | 14) => {
+            let is_long =
+                in_range(&text[..4], 1990..=2099) && n >= 8 && is_day(&text[4..6], &text[6..8]);
+            let is_short = n <= 8 && is_day(&text[2..4], &text[4..6]);
+            let is_unix = n == 10 && text.starts_with('1');
+            (is_long || is_short || is_unix).then_some(n)?
+        }
+        _ => return None,
+    };
+    // The time of the day.
+    while let Some(rest) = text[length..].strip_prefix(['-', '_', 'T', '.', ':'])
+        && matches!(digits(rest), 2 | 4 | 6)
+        && length + 1 + digits(rest) <= text.len()
+    {
+        length += 1 + digits(rest);
+    }
+    Some(length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn rotated_files_are_of_one_log() {
+        for files in [
+            &[
+                "a.log",
+                "a.log.1",
+                "a.log.2.gz",
+                "a.log-20260501",
+                "a.log-2026050110.zst",
+            ][..],
+            &["/x/a.log-2026-05-01", "/x/a.log.10", "/x/a.log_1777629600"],
+            &[
+                "postgresql-2026-05-01_000000.log",
+                "postgresql-2026-05-02_000000.log",
+                "postgresql-Mon.log",
+                "postgresql-Sat.log",
+            ],
+            &[
+                "postgresql.log.2026-05-01-10",
+                "postgresql.log.2026-05-01-11",
+            ],
+            &["u_ex260501.log", "u_ex26050110.log"],
+            &["mysql-slow.log.2026-05-01.10", "mysql-slow.log.7"],
+            &["-", "-"],
+        ] {
+            for (one, other) in files.iter().zip(&files[1..]) {
+                assert!(is_same_log(one, other), "{one} {other}");
+            }
+        }
+    }
+
+    #[test]
+    fn files_of_several_servers_are_not() {
+        for (one, other) in [
+            ("db1.log", "db2.log"),
+            ("db-1.log", "db-2.log"),
+            ("db-01", "db-02"),
+            ("pg-01.log", "pg-02.log"),
+            ("one/a.log", "two/a.log"),
+            ("a.log", "/x/a.log"),
+            ("web1-20260501.log", "web2-20260501.log"),
+            ("a-999999.log", "a-888888.log"),
+            ("Monitor.log", "Sunrise.log"),
+            ("a.log", "b.log.1"),
+            ("10.0.0.1.log", "10.0.0.2.log"),
+        ] {
+            assert!(!is_same_log(one, other), "{one} {other}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_name_does_no_harm(name in "([a-z./_-]|2026-05-01|[0-9]{1,15}|Mon|\u{e9}|\\.gz){0,8}") {
+            prop_assert!(is_same_log(&name, &name));
+            family(&name);
+        }
+    }
+}
