@@ -31,6 +31,7 @@ fn normalized(text: &[u8], dialect: Dialect) -> Vec<u8> {
     let tokens = tokens(text, dialect);
     let mut writer = QueryWriter {
         text,
+        dialect,
         closing: closing(text, &tokens),
         tokens: &tokens,
         folded: Vec::with_capacity(text.len().min(4096)),
@@ -159,6 +160,7 @@ fn closing(text: &[u8], tokens: &[Token]) -> Vec<usize> {
 
 struct QueryWriter<'t> {
     text: &'t [u8],
+    dialect: Dialect,
     tokens: &'t [Token],
     closing: Vec<usize>,
     folded: Vec<u8>,
@@ -209,7 +211,9 @@ impl QueryWriter<'_> {
         let is_before_close = token.kind == TokenKind::Symbol
             && matches!(self.text[token.bytes.start], b')' | b',' | b';');
         let is_begin = matches!(self.folded.last(), None | Some(b' ' | b'('));
-        if token.is_spaced && !is_before_close && !is_begin {
+        // A blank would make a comment of it, in place of the comment that was there.
+        let is_behind_signs = self.dialect == Dialect::Mysql && self.folded.ends_with(b"--");
+        if token.is_spaced && !is_before_close && !is_begin && !is_behind_signs {
             self.folded.push(b' ');
         }
     }
@@ -437,6 +441,10 @@ mod tests {
         assert_eq!(mysql("SELECT '\\"), "SELECT ?");
         assert_eq!(mysql("SELECT a-----"), "SELECT a-");
         assert_eq!(mysql("SELECT a--;"), "SELECT a");
+        for difference in ["x1--/* c */y", "x1--y", "x1--#c\ny", "x1--/**/ /* -- */\ny"] {
+            assert_eq!(mysql(difference), "x1--y", "{difference}");
+        }
+        assert_eq!(mysql("x1 - /* c */ - y"), "x1 - - y");
         assert_eq!(
             mysql("SELECT * FROM u WHERE m = \"a@example.org\""),
             "SELECT * FROM u WHERE m = ?"
@@ -523,7 +531,7 @@ mod tests {
 
         #[test]
         fn folding_again_changes_nothing(
-            words in proptest::collection::vec("[-+]|1|\\.5|'x'|x1|\\?|=|select| ", 0..20),
+            words in proptest::collection::vec("[-+]|1|\\.5|'x'|x1|\\?|=|select| |/\\* c \\*/", 0..20),
             mysql: bool,
         ) {
             let dialect = if mysql { Dialect::Mysql } else { Dialect::Postgresql };

@@ -129,9 +129,11 @@ impl Lexer<'_> {
         let to_line_end = || memchr::memchr(b'\n', rest).unwrap_or(rest.len());
         let length = match (self.dialect, rest) {
             (Dialect::Postgresql, [b'-', b'-', ..]) | (Dialect::Mysql, [b'#', ..]) => to_line_end(),
-            // `5--3` is a difference.
+            // `5--3` is a difference, and so is `5--/* a */3`.
             (Dialect::Mysql, [b'-', b'-', after @ ..])
-                if after.first().is_none_or(|b| *b <= b' ') =>
+                if after
+                    .first()
+                    .is_none_or(|b| *b == b' ' || b.is_ascii_control()) =>
             {
                 to_line_end()
             }
@@ -446,6 +448,11 @@ mod tests {
             ("5--3", "? - - ?"),
             ("5 --\t3\n+1", "? + ?"),
             ("5 --", "?"),
+            ("5 --\u{1}3", "?"),
+            ("5 --\u{7f}3", "?"),
+            ("x1--/* c */y", "x1 - - y"),
+            ("x1--/* c -- d */y -- /* e\nz", "x1 - - y z"),
+            ("x1--# c\ny", "x1 - - y"),
             ("/* a /* b */ c", "c"),
             (
                 "SELECT /*!40001 SQL_NO_CACHE */ 1",
