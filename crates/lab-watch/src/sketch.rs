@@ -18,6 +18,9 @@ const BUCKETS: usize = ((41 - BITS + 2) as usize) << BITS;
 /// The most that a percentile is off, as a part of its value.
 pub const ERROR: f64 = 1.0 / 64.0;
 
+/// How many times 2^16 values a bucket can have besides, so that its count fits 64 bits.
+const MAX_CARRY: u64 = u64::MAX >> 16;
+
 /// Values beyond it count as this, ns.
 pub const LONGEST: u64 = Counts::LONGEST_NS;
 
@@ -95,7 +98,7 @@ impl Sketch {
         *count = sum as u16;
         let carry = sum >> 16;
         match self.carries.iter_mut().find(|(b, _)| *b == bucket) {
-            Some((_, carried)) => *carried += carry,
+            Some((_, carried)) => *carried = (*carried + carry).min(MAX_CARRY),
             None if carry > 0 => self.carries.push((bucket, carry)),
             None => {}
         }
@@ -171,6 +174,7 @@ impl From<Vec<(u16, u64)>> for Sketch {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn a_value_is_known_to_a_64th() {
@@ -203,5 +207,26 @@ mod tests {
         one.add_many(bucket(2_000), 10_000_000_000);
         one.add(bucket(2_000));
         assert_eq!(one.counts().total(), 10_000_000_013);
+    }
+
+    proptest! {
+        /// Sums are exact up to 2^64 - 1, and never less than a part of them.
+        #[test]
+        fn huge_counts_add_up(counts in prop::collection::vec((0..3_u16, any::<u64>(), 0..64_u32), 0..40)) {
+            let mut sketch = Sketch::default();
+            let mut sums = [0_u64; 3];
+            for (bucket, count, shift) in counts {
+                let count = count >> shift;
+                sketch.add_many(bucket, count);
+                sums[usize::from(bucket)] = sums[usize::from(bucket)].saturating_add(count);
+            }
+            for (bucket, count) in sketch.buckets() {
+                let sum = sums[usize::from(bucket)];
+                // A count beyond 64 bits loses at most what one bucket has without carries.
+                prop_assert!(count == sum || (sum == u64::MAX && count >= u64::MAX - 0xffff), "{count} {sum}");
+            }
+            let again: Sketch = Vec::from(sketch.clone()).into();
+            prop_assert_eq!(again.counts(), sketch.counts());
+        }
     }
 }

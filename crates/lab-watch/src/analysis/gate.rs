@@ -275,14 +275,15 @@ pub fn together(watched: &Watched) -> WatchedPage {
     };
     let mut times = std::collections::BTreeMap::new();
     for page in watched.pages.iter().filter(|p| p.kind == kind) {
-        sum.requests += page.requests;
-        sum.errors += page.errors;
-        sum.client_errors += page.client_errors;
-        sum.timed += page.timed;
+        sum.requests = sum.requests.saturating_add(page.requests);
+        sum.errors = sum.errors.saturating_add(page.errors);
+        sum.client_errors = sum.client_errors.saturating_add(page.client_errors);
+        sum.timed = sum.timed.saturating_add(page.timed);
         sum.total_ns = sum.total_ns.saturating_add(page.total_ns);
         sum.max_ns = sum.max_ns.max(page.max_ns);
         for (value, count) in &page.times.0 {
-            *times.entry(*value).or_insert(0) += count;
+            let sum: &mut u64 = times.entry(*value).or_default();
+            *sum = sum.saturating_add(*count);
         }
     }
     sum.times = lab_model::Counts(times.into_iter().collect());
