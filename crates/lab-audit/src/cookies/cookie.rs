@@ -2,6 +2,7 @@
 //! Cookies and the requests that carry them. A value is held while its file is read, and no longer.
 
 use super::owner::within;
+use super::wire::{FIELD, SEPARATOR};
 use crate::date::cookie_seconds;
 use sha2::{Digest, Sha256};
 use std::io::Read;
@@ -49,12 +50,41 @@ pub struct CookieRequest {
     pub path: String,
     /// What was asked for.
     pub kind: RequestKind,
-    /// Index of each cookie, in the order in which they were sent.
-    pub cookies: Vec<usize>,
+    /// The cookies, in the order in which they were sent.
+    pub cookies: Vec<SentCookie>,
     /// Bytes of the whole head; `None`: not known.
     pub head_bytes: Option<usize>,
     /// Bytes of the cookies in HTTP/2: as the first request of a connection, and on it again.
     pub hpack: [usize; 2],
+}
+
+/// A cookie in a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SentCookie {
+    /// Its index.
+    pub index: usize,
+    /// Bytes of `name=value` as it was sent: its value can be a longer one later.
+    pub bytes: usize,
+}
+
+impl CookieRequest {
+    /// The index of each cookie.
+    pub fn indexes(&self) -> impl Iterator<Item = usize> {
+        self.cookies.iter().map(|sent| sent.index)
+    }
+
+    /// Bytes of its `Cookie` field with the field's name and the end of its line; 0 without cookies.
+    pub fn field_bytes(&self) -> usize {
+        field_bytes(&self.cookies)
+    }
+}
+
+/// Bytes of the `Cookie` field with these cookies, with the field's name and the end of its line; 0 without cookies.
+pub fn field_bytes(sent: &[SentCookie]) -> usize {
+    match sent.len() {
+        0 => 0,
+        n => FIELD + sent.iter().map(|sent| sent.bytes).sum::<usize>() + SEPARATOR * (n - 1),
+    }
 }
 
 /// What is asked for.
@@ -161,9 +191,11 @@ impl Cookie {
         PARTS.iter().any(|part| name.contains(part))
     }
 
-    /// Whether a request to a host and path carries it (RFC 6265, 5.4).
-    pub fn is_sent_to(&self, host: &str, path: &str) -> bool {
-        if self.is_deleted {
+    /// Whether a request to a host and path carries it (RFC 6265, 5.4). Browsers send cookies with `Secure` to their own
+    /// machine without TLS, too.
+    pub fn is_sent_to(&self, is_tls: bool, host: &str, path: &str) -> bool {
+        let is_secure = self.attributes.as_ref().is_some_and(|a| a.secure);
+        if self.is_deleted || (is_secure && !is_tls && !is_local(host)) {
             return false;
         }
         let host_only = self.attributes.as_ref().is_some_and(|a| a.host_only);
@@ -172,10 +204,22 @@ impl Cookie {
         } else {
             within(host, &self.domain)
         };
-        let path_below = path.strip_prefix(self.path.trim_end_matches('/'));
-        host_matches
-            && path_below.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?']))
+        let path = path.split(['?', '#']).next().unwrap_or("/");
+        let is_below = path.strip_prefix(self.path.as_str()).is_some_and(|rest| {
+            rest.is_empty() || self.path.ends_with('/') || rest.starts_with('/')
+        });
+        host_matches && is_below
     }
+}
+
+/// Whether a host is the browser's own machine (W3C, *Secure Contexts*, 3.1).
+fn is_local(host: &str) -> bool {
+    let host = host.to_ascii_lowercase();
+    let address = host.trim_start_matches('[').trim_end_matches(']');
+    let is_loopback = address
+        .parse::<std::net::IpAddr>()
+        .is_ok_and(|ip| ip.is_loopback());
+    is_loopback || host == "localhost" || host.ends_with(".localhost")
 }
 
 /// Makes hashes that hold for one audit: its salt is kept nowhere.

@@ -2,9 +2,9 @@
 //! Cookies from files: HAR, the jar of curl, what a browser's tools copy, a `Cookie` line.
 
 use super::cookie::{
-    Attributes, Cookie, CookieRequest, Hasher, RequestKind, pairs, set_cookie, split_set_cookie,
+    Attributes, Cookie, CookieRequest, Hasher, RequestKind, SentCookie, field_bytes, pairs,
+    set_cookie, split_set_cookie,
 };
-use super::field::field_bytes;
 use super::wire::Http2;
 use crate::date::now;
 use serde_json::Value as Json;
@@ -122,15 +122,15 @@ impl Collector {
     /// Adds a request as a browser would send it now, with all cookies that it would carry.
     pub fn add_expected_request(
         &mut self,
+        is_tls: bool,
         host: &str,
         path: &str,
         kind: RequestKind,
-        other_bytes: Option<usize>,
     ) {
         let cookies = self.observation.cookies.iter().enumerate();
-        let sent = cookies.filter(|(_, cookie)| cookie.is_sent_to(host, path));
+        let sent = cookies.filter(|(_, cookie)| cookie.is_sent_to(is_tls, host, path));
         let sent: Vec<usize> = sent.map(|(index, _)| index).collect();
-        self.add_request(host, path, kind, sent, other_bytes);
+        self.add_request(host, path, kind, sent, None);
     }
 
     fn delete(&mut self, cookie: &Cookie) {
@@ -170,13 +170,15 @@ impl Collector {
     /// The index of a cookie that a request carries. One that was not set before is added, if there is room.
     fn cookie_sent(
         &mut self,
+        is_tls: bool,
         host: &str,
         path: &str,
         (name, value): (&str, &str),
     ) -> Option<usize> {
         let hash = self.hasher.hash(value);
         let same_name = self.by_name.get(name).map_or(&[][..], Vec::as_slice);
-        let is_sent = |index: &&usize| self.observation.cookies[**index].is_sent_to(host, path);
+        let is_sent =
+            |index: &&usize| self.observation.cookies[**index].is_sent_to(is_tls, host, path);
         let is_equal =
             |index: &&usize| is_sent(index) && self.observation.cookies[**index].hash == hash;
         let index = same_name
@@ -223,13 +225,17 @@ impl Collector {
         let fields: Vec<String> = cookies.iter().map(text).collect();
         let mut connection = Http2::new();
         let hpack = [connection.bytes(&fields), connection.bytes(&fields)];
+        let cookies = cookies.into_iter().map(|index| SentCookie {
+            index,
+            bytes: self.observation.cookies[index].bytes(),
+        });
+        let cookies: Vec<SentCookie> = cookies.collect();
         let request = CookieRequest {
             host: host.to_owned(),
             path: path.split(['?', '#']).next().unwrap_or("/").to_owned(),
             kind,
             hpack,
-            head_bytes: other_bytes
-                .map(|other| other + field_bytes(&self.observation.cookies, &cookies)),
+            head_bytes: other_bytes.map(|other| other + field_bytes(&cookies)),
             cookies,
         };
         self.observation.requests.push(request);
@@ -298,7 +304,7 @@ impl Collector {
         }
         let cookies: Vec<usize> = pairs(&sent)
             .into_iter()
-            .filter_map(|pair| self.cookie_sent(host, path, pair))
+            .filter_map(|pair| self.cookie_sent(url.scheme() == "https", host, path, pair))
             .collect();
         let media = response["content"]["mimeType"].as_str().unwrap_or("");
         let kind = RequestKind::of(entry["_resourceType"].as_str().unwrap_or(""), media, path);
@@ -347,7 +353,7 @@ impl Collector {
                     same_site: String::new(),
                     lifetime_s: expires.map(|at| at - now),
                 }),
-                is_deleted: false,
+                is_deleted: expires.is_some_and(|at| at <= now),
             };
             self.add(cookie, value.to_owned());
         }
@@ -374,7 +380,7 @@ impl Collector {
             self.set_site(&domain);
         }
         for host in hosts {
-            self.add_expected_request(&host, "/", RequestKind::Page, None);
+            self.add_expected_request(true, &host, "/", RequestKind::Page);
         }
         let note = "A file of cookies does not tell which requests carry them: one page of each host is assumed.";
         self.observation.notes.push(note.into());
@@ -441,7 +447,7 @@ impl Collector {
             has_cookies = true;
             let cookies: Vec<usize> = pairs(&sent)
                 .into_iter()
-                .filter_map(|pair| self.cookie_sent("", "/", pair))
+                .filter_map(|pair| self.cookie_sent(true, "", "/", pair))
                 .collect();
             self.add_request("", "/", RequestKind::Page, cookies, None);
         }

@@ -2,7 +2,6 @@
 //! `audit cookies`: what cookies cost on the wire, who set them, and how they are set.
 
 pub mod cookie;
-mod field;
 pub mod input;
 pub mod owner;
 pub mod wire;
@@ -10,8 +9,7 @@ pub mod wire;
 use crate::judge::judge;
 use crate::rule::{self, Rule, RuleError};
 use crate::value::{Class, Thing, Value, counted};
-use cookie::{Cookie, CookieRequest, RequestKind, default_path};
-use field::field_bytes;
+use cookie::{Cookie, CookieRequest, RequestKind, SentCookie, default_path};
 use input::CookieObservation;
 use lab_model::Unit;
 use lab_model::audit::{Audit, AuditKind, EvidenceBars, EvidenceTable, EvidenceValue};
@@ -183,7 +181,7 @@ pub fn figures(observation: &CookieObservation, rate: f64) -> Figures {
     things.extend(input_thing(observation));
     things.extend(site_thing(observation, &owners, largest));
     let shares = largest
-        .map(|request| owner_shares(observation, &owners, request))
+        .map(|request| owner_shares(&owners, request))
         .unwrap_or_default();
     Figures {
         things,
@@ -199,12 +197,7 @@ pub fn figures(observation: &CookieObservation, rate: f64) -> Figures {
 
 /// The page with the longest `Cookie` field; without pages, the request with the longest.
 fn largest_request(observation: &CookieObservation) -> Option<&CookieRequest> {
-    let bytes = |r: &&CookieRequest| {
-        (
-            r.kind == RequestKind::Page,
-            field_bytes(&observation.cookies, &r.cookies),
-        )
-    };
+    let bytes = |r: &&CookieRequest| (r.kind == RequestKind::Page, r.field_bytes());
     let with_cookies = observation
         .requests
         .iter()
@@ -223,6 +216,8 @@ struct CookieUse {
     folder: Option<String>,
     /// Requests for static files outside of that folder that carry it.
     outside: usize,
+    /// Bytes that it takes in requests for static files.
+    static_bytes: usize,
 }
 
 impl CookieUse {
@@ -255,7 +250,7 @@ fn cookie_uses(observation: &CookieObservation) -> Vec<CookieUse> {
     let mut uses = vec![CookieUse::default(); observation.cookies.len()];
     for request in &observation.requests {
         let mut names: HashMap<&str, usize> = HashMap::new();
-        let mut sent = request.cookies.clone();
+        let mut sent: Vec<usize> = request.indexes().collect();
         sent.iter()
             .for_each(|&index| *names.entry(&observation.cookies[index].name).or_default() += 1);
         sent.sort_unstable();
@@ -277,7 +272,8 @@ fn cookie_uses(observation: &CookieObservation) -> Vec<CookieUse> {
         .iter()
         .filter(|r| r.kind == RequestKind::Static)
     {
-        for &index in &request.cookies {
+        for SentCookie { index, bytes } in request.cookies.iter().copied() {
+            uses[index].static_bytes += bytes + wire::SEPARATOR;
             let below = |folder: &String| {
                 let rest = request.path.strip_prefix(folder.trim_end_matches('/'));
                 rest.is_some_and(|rest| rest.starts_with('/'))
@@ -311,10 +307,7 @@ fn cookie_thing(cookie: &Cookie, owner: &Owner, uses: &CookieUse) -> Thing {
     set_attributes(cookie, &mut thing);
     let stat = uses.requests[RequestKind::Static as usize];
     thing.set("static_requests", Value::count(stat as u64, "requests"));
-    thing.set(
-        "static_bytes",
-        Value::bytes((stat * (cookie.bytes() + wire::SEPARATOR)) as u64),
-    );
+    thing.set("static_bytes", Value::bytes(uses.static_bytes as u64));
     thing.set("copies", Value::count(uses.copies.max(1) as u64, "cookies"));
     let line = set_line(&cookie.name, &cookie.path, is_http_only(cookie, login));
     thing.set("set_line", Value::Word(line));
@@ -379,8 +372,8 @@ fn host_things(observation: &CookieObservation) -> Vec<Thing> {
     hosts.dedup();
     let thing = |host: &str| {
         let requests = observation.requests.iter().filter(|r| r.host == host);
-        let request = requests.max_by_key(|r| field_bytes(&observation.cookies, &r.cookies))?;
-        let bytes = field_bytes(&observation.cookies, &request.cookies);
+        let request = requests.max_by_key(|r| r.field_bytes())?;
+        let bytes = request.field_bytes();
         let mut thing = Thing::new("cookie-host", if host.is_empty() { UNNAMED } else { host });
         thing.set(
             "cookies",
@@ -436,19 +429,13 @@ fn site_thing(
         "site",
         observation.site.clone().unwrap_or_else(|| UNNAMED.into()),
     );
-    let bytes = |cookies: &mut dyn Iterator<Item = usize>| {
-        cookies
-            .map(|index| observation.cookies[index].bytes())
-            .sum::<usize>()
+    let bytes = |is_counted: &dyn Fn(usize) -> bool| {
+        let sent = request.cookies.iter().filter(|sent| is_counted(sent.index));
+        sent.map(|sent| sent.bytes).sum::<usize>()
     };
-    let total = bytes(&mut request.cookies.iter().copied());
-    let tracker = |index: &usize| matches!(owners[*index], Owner::Tracker(_));
-    let of_trackers = bytes(&mut request.cookies.iter().copied().filter(tracker));
-    let all_bytes: usize = observation
-        .requests
-        .iter()
-        .map(|r| field_bytes(&observation.cookies, &r.cookies))
-        .sum();
+    let total = bytes(&|_| true);
+    let of_trackers = bytes(&|index| matches!(owners[index], Owner::Tracker(_)));
+    let all_bytes: usize = observation.requests.iter().map(|r| r.field_bytes()).sum();
     thing.set("total", Value::bytes(total as u64));
     thing.set("tracker_bytes", Value::bytes(of_trackers as u64));
     thing.set(
@@ -467,14 +454,10 @@ struct Share {
 }
 
 /// The owners' bytes, those with most first, and the rest of the field.
-fn owner_shares(
-    observation: &CookieObservation,
-    owners: &[Owner],
-    request: &CookieRequest,
-) -> Vec<Share> {
+fn owner_shares(owners: &[Owner], request: &CookieRequest) -> Vec<Share> {
     let mut shares: Vec<Share> = Vec::new();
-    for &index in &request.cookies {
-        let (owner, bytes) = (owners[index].name(), observation.cookies[index].bytes());
+    for SentCookie { index, bytes } in request.cookies.iter().copied() {
+        let owner = owners[index].name();
         match shares.iter_mut().find(|share| share.owner == owner) {
             Some(share) => {
                 share.cookies += 1;
@@ -720,7 +703,7 @@ fn wire_table(observation: &CookieObservation, rate: f64) -> EvidenceTable {
         let mean_bytes = |each: &dyn Fn(&CookieRequest) -> usize| {
             EvidenceValue::Number(mean(each), Unit::Count("bytes".into()))
         };
-        let http1 = |r: &CookieRequest| field_bytes(&observation.cookies, &r.cookies);
+        let http1 = |r: &CookieRequest| r.field_bytes();
         rows.push(vec![
             word(kind.name()),
             count(requests.len(), "requests"),
@@ -787,7 +770,7 @@ fn facts(observation: &CookieObservation, rate: f64) -> Vec<(String, String)> {
 
 /// What the cookies of a page and its files cost: bytes of a page, and of a day.
 fn page_cost(observation: &CookieObservation, rate: f64) -> String {
-    let bytes = |r: &CookieRequest| field_bytes(&observation.cookies, &r.cookies);
+    let bytes = |r: &CookieRequest| r.field_bytes();
     let total: usize = observation.requests.iter().map(bytes).sum();
     let pages = observation
         .requests

@@ -332,7 +332,8 @@ fn add_cookies(site: &Site, collector: &mut Collector) {
     for resource in &site.resources {
         let host = resource.url.host_str().unwrap_or_default();
         let kind = RequestKind::of("", &resource.media, resource.url.path());
-        collector.add_expected_request(host, resource.url.path(), kind, None);
+        let is_tls = resource.url.scheme() == "https";
+        collector.add_expected_request(is_tls, host, resource.url.path(), kind);
     }
 }
 

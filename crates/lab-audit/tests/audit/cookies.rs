@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Cookies from files: bytes and owners, each rule in a good and a bad case, and files of bad will.
 
-use lab_audit::cookies::cookie::{Cookie, RequestKind};
+use lab_audit::cookies::cookie::{Cookie, CookieRequest, RequestKind};
 use lab_audit::cookies::input::{Collector, CookieObservation};
 use lab_audit::cookies::{audit, rules};
 use lab_model::audit::{Audit, AuditFinding, EvidenceValue, State};
@@ -237,7 +237,8 @@ fn jars_tables_and_lines_are_read() {
                 .as_ref()
                 .is_some_and(|a| a.host_only && a.lifetime_s.is_none())
     );
-    assert_eq!(jar.requests[0].cookies, [0], "the second is for /x");
+    let sent: Vec<usize> = jar.requests[0].indexes().collect();
+    assert_eq!(sent, [0], "the second is for /x");
     let table = observe(
         "Name\tValue\tDomain\tPath\tExpires / Max-Age\tSize\tHttpOnly\tSecure\tSameSite\nsid\tabc\t.a.example\t/\tSession\t6\t✓\t\tLax\n",
     );
@@ -476,6 +477,87 @@ fn the_path_that_a_cookie_needs_is_computed() {
     assert_eq!(line, "", "pages everywhere need it");
 }
 
+/// The names of the cookies of each request.
+fn names_sent(observation: &CookieObservation) -> Vec<Vec<&str>> {
+    let names = |request: &CookieRequest| {
+        let name = |index: usize| observation.cookies[index].name.as_str();
+        request.indexes().map(name).collect()
+    };
+    observation.requests.iter().map(names).collect()
+}
+
+/// RFC 6265, 5.1.3 and 5.1.4, and `Secure`.
+#[test]
+fn each_request_carries_the_cookies_of_its_domain_path_and_scheme() {
+    let mut collector = Collector::new().expect("random numbers");
+    let set = [
+        "all=1; Domain=a.example; Path=/",
+        "host=1; Path=/",
+        "tls=1; Path=/; Secure",
+        "shop=1; Path=/shop",
+        "below=1; Path=/shop/",
+    ];
+    let set = set.map(String::from);
+    collector.add_answer("www.a.example", "/", 0.0, set.iter().cloned());
+    collector.add_answer("localhost", "/", 0.0, set[2..3].iter().cloned());
+    let cases: [(bool, &str, &str, &[&str]); 10] = [
+        (true, "www.a.example", "/", &["all", "host", "tls"]),
+        (false, "www.a.example", "/", &["all", "host"]),
+        (true, "a.example", "/", &["all"]),
+        (true, "img.a.example", "/shop/x.png", &["all"]),
+        (true, "xa.example", "/", &[]),
+        (false, "www.a.example", "/shop", &["all", "host", "shop"]),
+        (
+            false,
+            "www.a.example",
+            "/shop/1",
+            &["all", "host", "shop", "below"],
+        ),
+        (false, "www.a.example", "/shopping", &["all", "host"]),
+        (
+            false,
+            "www.a.example",
+            "/shop?q=/shop/",
+            &["all", "host", "shop"],
+        ),
+        (false, "localhost", "/", &["tls"]),
+    ];
+    for (is_tls, host, path, _) in cases {
+        collector.add_expected_request(is_tls, host, path, RequestKind::Static);
+    }
+    let observation = collector.done();
+    assert_eq!(names_sent(&observation), cases.map(|(.., names)| names));
+    // `Cookie: ` with `name=1` for each, `; ` between them, and the end of the line.
+    for (request, (.., names)) in observation.requests.iter().zip(cases) {
+        let field = format!("Cookie: {}=1\r\n", names.join("=1; "));
+        let bytes = if names.is_empty() { 0 } else { field.len() };
+        assert_eq!(request.field_bytes(), bytes, "{names:?}");
+    }
+}
+
+/// A session grows: each request costs what it carried.
+#[test]
+fn a_cookie_costs_what_it_was_when_it_was_sent() {
+    let values = [
+        "s=1".to_string(),
+        "s=22".into(),
+        format!("s={}", "3".repeat(1_000)),
+    ];
+    let url = "https://a.example/a.png";
+    let entries = values
+        .each_ref()
+        .map(|value| (url, "image", value.as_str(), &[][..]));
+    let observation = observe(&har(&entries));
+    let bytes = observation.requests.iter().map(CookieRequest::field_bytes);
+    let field = "Cookie: s=\r\n".len();
+    assert_eq!(
+        bytes.collect::<Vec<_>>(),
+        [field + 1, field + 2, field + 1_000]
+    );
+    let mean = cell(&audit_of(&observation), 3, "static file", 3);
+    assert_eq!(mean, field as f64 + 1_003.0 / 3.0);
+}
+
 /// A browser does not send what was deleted, and does not take what another domain's host sets.
 #[test]
 fn cookies_that_a_browser_does_not_have_are_not_sent() {
@@ -485,13 +567,9 @@ fn cookies_that_a_browser_does_not_have_are_not_sent() {
     collector.add_answer("www.a.example", "/", 0.0, added.into_iter());
     let deleted = set(&["a=; Path=/; Max-Age=0", "never=; Max-Age=0"]);
     collector.add_answer("www.a.example", "/", 0.0, deleted.into_iter());
-    collector.add_expected_request("www.a.example", "/", RequestKind::Page, None);
+    collector.add_expected_request(true, "www.a.example", "/", RequestKind::Page);
     let observation = collector.done();
-    let sent = observation.requests[0].cookies.iter();
-    let names: Vec<&str> = sent
-        .map(|index| observation.cookies[*index].name.as_str())
-        .collect();
-    assert_eq!(names, ["b"]);
+    assert_eq!(names_sent(&observation), [["b"]]);
     assert_eq!((observation.cookies.len(), observation.skipped), (2, 1));
 }
 
