@@ -2,27 +2,49 @@
 //! `benchlab diff`: what changed from one run to another.
 
 use crate::cli::DiffArgs;
-use crate::exit::Exit;
+use crate::exit::{self, Exit};
 use crate::exports::exports;
 use crate::verbs::report::{deliver_document, export};
 use lab_document::Document;
-use lab_model::Run;
+use lab_model::{Run, Watched};
 use lab_report::kind::audit::ChangedReport;
 use lab_report::{BetweenReport, kind};
 use lab_stats::between::{Recorded, between};
+use lab_watch::analysis::between::{SlowerPages, slower_pages};
 use std::path::Path;
 use std::process::ExitCode;
 
 /// Shows what changed between the runs in two files, and exports it. Errors: a file cannot be read, or the runs cannot be
-/// compared; then nothing is written.
+/// compared; then nothing is written. Or a gate is crossed, or cannot be judged.
 pub fn diff(args: &DiffArgs) -> Result<ExitCode, Exit> {
     let exports = exports(&args.export)?;
     let paths = [args.first.as_path(), args.second.as_path()];
     let [a, b] = [lab_store::load(paths[0])?, lab_store::load(paths[1])?];
+    let logs = a.watched.as_ref().zip(b.watched.as_ref());
+    if args.gate && logs.is_none() {
+        return Err(Exit::wrong("--gate is for two runs of `benchlab watch`"));
+    }
     let document = document([&a, &b], paths)?;
     export(&document, &exports)?;
     deliver_document(&document, &args.display)?;
-    Ok(ExitCode::SUCCESS)
+    match logs.filter(|_| args.gate) {
+        Some((before, after)) => judge(before, after),
+        None => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// Errors: a page takes longer in the second log, or that is not known.
+fn judge(before: &Watched, after: &Watched) -> Result<ExitCode, Exit> {
+    match slower_pages(before, after) {
+        SlowerPages::Known(slower) if slower.is_empty() => Ok(ExitCode::SUCCESS),
+        SlowerPages::Known(slower) => {
+            let text = format!("--gate: slower in the second log: {}", slower.join(", "));
+            Err(Exit::new(exit::REGRESSION, text))
+        }
+        SlowerPages::Unknown(reason) => {
+            Err(Exit::new(exit::UNDECIDED, format!("--gate: {reason}")))
+        }
+    }
 }
 
 fn document([a, b]: [&Run; 2], paths: [&Path; 2]) -> Result<Document, Exit> {

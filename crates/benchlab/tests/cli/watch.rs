@@ -303,6 +303,48 @@ fn two_months_are_compared() {
         .shows(&["14400 requests watched"]);
 }
 
+/// What a comparison depends on is on its first screen, and its gate is not judged by what was guessed.
+#[test]
+fn a_comparison_says_what_is_assumed_of_each_log() {
+    let lines = |month: u32, ms: u32, zone: &str, unit: &str| {
+        let minute = |i: u32| {
+            let (day, minute) = (1 + i / 40, i % 40);
+            format!(
+                "{{\"time\":\"2026-{month:02}-{day:02} 10:{minute:02}:00{zone}\",\"method\":\"GET\",\"path\":\"/a\",\"status\":200,\"duration{unit}\":{}}}\n",
+                ms + i % 7
+            )
+        };
+        (0..400).map(minute).collect::<String>()
+    };
+    let gate = |first: &str, second: &str| {
+        let place = Place::new();
+        let runs = [first, second].map(|text| {
+            let log = place.file("a.log", text);
+            let before = place.0.files();
+            place.watch(&[&log]).expect(0);
+            let mut files = place.0.files();
+            files.retain(|file| !before.contains(file));
+            files[0].display().to_string()
+        });
+        let shown = place.0.call(&["diff", &runs[0], &runs[1]]);
+        shown.expect(0);
+        (shown, place.0.call(&["diff", "--gate", &runs[0], &runs[1]]))
+    };
+    let clear = |month, ms| lines(month, ms, "Z", "_ms");
+    for (second, code) in [(clear(6, 30), 0), (clear(6, 60), 3)] {
+        let (shown, judged) = gate(&clear(5, 30), &second);
+        assert!(!shown.stdout.contains("assumed"), "{shown:#?}");
+        judged.expect(code);
+    }
+    let no_zone = |month, ms| lines(month, ms, "", "_ms");
+    let (shown, judged) = gate(&no_zone(5, 30), &no_zone(6, 60));
+    shown.shows(&["assumed", "Both logs", "--zone"]);
+    judged.expect(3);
+    let (shown, judged) = gate(&clear(5, 30), &lines(6, 60, "Z", ""));
+    shown.shows(&["assumed", "The second log", "--duration-unit"]);
+    judged.expect(4).says(&["--duration-unit"]);
+}
+
 #[test]
 fn tags_of_a_repository_are_releases() {
     let place = Place::new();

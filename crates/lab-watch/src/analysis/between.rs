@@ -2,7 +2,7 @@
 //! Two logs: what each page took, and how that changed.
 
 use super::{ALPHA, daily};
-use lab_model::{Interval, Watched, WatchedPage};
+use lab_model::{AssumptionKind, Interval, Watched, WatchedPage};
 use lab_stats::change::change;
 use lab_stats::ratio::Level;
 
@@ -27,6 +27,41 @@ pub struct BetweenLogs<'w> {
     pub both: Vec<CommonPage<'w>>,
     /// Names of pages of the first alone, and of the second alone, those that take most first.
     pub alone: [Vec<&'w WatchedPage>; 2],
+}
+
+/// Whether the second log's pages take longer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SlowerPages {
+    /// Those that are shown to; empty: none is.
+    Known(Vec<String>),
+    /// Why it is not known.
+    Unknown(String),
+}
+
+/// Looks for pages that take longer in the second log than in the first. That is not known where it depends on what is
+/// assumed.
+pub fn slower_pages(first: &Watched, second: &Watched) -> SlowerPages {
+    for (which, log) in [("first", first), ("second", second)] {
+        let mut assumptions = log.assumptions.iter();
+        if let Some(assumption) = assumptions.find(|a| a.about != AssumptionKind::Times) {
+            return SlowerPages::Unknown(format!(
+                "it depends on what is assumed of the {which} log. {}",
+                assumption.text
+            ));
+        }
+    }
+    let both = between(first, second).both;
+    let known = both
+        .iter()
+        .filter_map(|page| Some((page, page.ratio.as_ref()?)));
+    let known: Vec<(&CommonPage, &Interval)> = known.filter(|(_, r)| r.level > 0.0).collect();
+    if known.is_empty() {
+        return SlowerPages::Unknown(format!(
+            "no page has {FEWEST} days with 20 requests in both logs"
+        ));
+    }
+    let slower = known.into_iter().filter(|(_, ratio)| ratio.low > 1.0);
+    SlowerPages::Known(slower.map(|(page, _)| page.pages[0].name.clone()).collect())
 }
 
 /// Puts the pages of two logs side by side.

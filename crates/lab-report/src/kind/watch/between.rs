@@ -4,10 +4,10 @@
 use super::kind_name;
 use crate::kind::{cell, method, say};
 use lab_document::{
-    Answer, Cell, Chart, Column, Document, Drawing, Finding, Forest, ForestRow, Quantity, Row,
-    Scale, Section, Table, Tone,
+    Answer, Cell, Chart, Column, Document, Drawing, Finding, Forest, ForestRow, Item, Quantity,
+    Row, Scale, Section, Table, Tone,
 };
-use lab_model::{Interval, Metric, Run, Unit, Watched, WatchedPage};
+use lab_model::{Assumption, Interval, Metric, Run, Unit, Watched, WatchedPage};
 use lab_watch::analysis::between::{BetweenLogs, CommonPage, FEWEST, between};
 
 /// Pages in the chart.
@@ -23,6 +23,7 @@ pub fn document(runs: [&Run; 2], watched: [&Watched; 2], files: [&str; 2]) -> Do
         .iter()
         .filter_map(|b| Some((b, b.ratio.as_ref()?)))
         .collect();
+    let assumed = assumed(watched);
     let mut document = Document {
         title: "Two logs".into(),
         question: "What takes more or less time in the second log than in the first?".into(),
@@ -32,11 +33,14 @@ pub fn document(runs: [&Run; 2], watched: [&Watched; 2], files: [&str; 2]) -> Do
             method::date_and_place(runs[1])
         ),
         lab_version: runs[1].lab_version.clone(),
-        answer: answer(&known),
+        answer: answer(&known, &assumed),
         source: format!("{} hold every count.", say::list(&files)),
         rows: rows(&runs[1].name, &known),
         ..Document::default()
     };
+    let mut warnings = Section::new("Warnings");
+    warnings.items.extend(assumed.into_iter().map(Item::from));
+    document.section(warnings);
     document.section(Section::of_table("Page by page", table(&logs)));
     let mut alone = Section::new("In one log alone");
     for (which, pages) in ["first", "second"].into_iter().zip(&logs.alone) {
@@ -51,6 +55,25 @@ pub fn document(runs: [&Run; 2], watched: [&Watched; 2], files: [&str; 2]) -> Do
     ));
     document.section(method);
     document
+}
+
+/// What nothing in the logs tells and was assumed.
+fn assumed(watched: [&Watched; 2]) -> Vec<Finding> {
+    let [first, second] = watched.map(|watched| &watched.assumptions);
+    let finding = |which: &str, a: &Assumption| {
+        Finding::new("assumed", format!("{which}: {}", a.text), Tone::Alarm)
+    };
+    let of_first = first.iter().map(|a| {
+        let which = if second.contains(a) {
+            "Both logs"
+        } else {
+            "The first log"
+        };
+        finding(which, a)
+    });
+    let of_second = second.iter().filter(|a| !first.contains(a));
+    let of_second = of_second.map(|a| finding("The second log", a));
+    of_first.chain(of_second).collect()
 }
 
 fn tone(ratio: &Interval) -> Tone {
@@ -74,7 +97,9 @@ fn chart(known: &[(&CommonPage, &Interval)]) -> Option<Chart> {
         drawing: Drawing::Forest(Forest::of_ratios("second / first", Scale::Log, rows)),
     })
 }
-fn answer(known: &[(&CommonPage, &Interval)]) -> Answer {
+
+/// `assumed`: what the changes depend on, which goes before them.
+fn answer(known: &[(&CommonPage, &Interval)], assumed: &[Finding]) -> Answer {
     let mut certain: Vec<&(&CommonPage, &Interval)> = known
         .iter()
         .filter(|(_, r)| tone(r) != Tone::Undecided)
@@ -93,8 +118,9 @@ fn answer(known: &[(&CommonPage, &Interval)]) -> Answer {
         );
         Finding::plain(text).toned(tone(ratio))
     };
-    let mut findings: Vec<Finding> = certain.iter().take(3).map(sentence).collect();
-    if findings.is_empty() && !known.is_empty() {
+    let mut findings = assumed.to_vec();
+    findings.extend(certain.iter().take(3).map(sentence));
+    if certain.is_empty() && !known.is_empty() {
         findings.push(Finding::plain(format!(
             "None of {} is shown to have changed.",
             say::count(known.len(), "page")
