@@ -5,6 +5,7 @@
 //! [`read`] reads a log into a [`Tally`]; [`Tally::watched`] is what a run file keeps; [`analysis`] says what it means,
 //! with intervals. [`Records`] keeps the entries themselves as Parquet files.
 
+mod advice;
 mod agent;
 pub mod analysis;
 mod documents;
@@ -33,6 +34,7 @@ mod tally;
 mod time;
 mod zone_words;
 
+pub use advice::Advice;
 pub use entry::{Entry, LineKind};
 pub use format::{FieldMap, Hints, LogReader};
 pub use logs_read::{LogsRead, files};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What is told of logs besides what is in them, and which files belong to a log.
 
+use crate::advice::Advice;
 use crate::format::LogReader;
 use lab_model::{Assumption, LineCounts, WatchedSource};
 use serde::{Deserialize, Serialize};
@@ -16,7 +17,7 @@ pub struct LogsRead {
     /// How fine the durations of the coarsest are, ns.
     pub step_ns: Option<u64>,
     /// How a reader can make the next log tell more, a sentence each.
-    pub advice: Vec<String>,
+    pub advice: Vec<Advice>,
     /// What nothing in the logs tells and was assumed.
     pub assumptions: Vec<Assumption>,
 }
@@ -38,9 +39,7 @@ impl LogsRead {
         self.count(&other.lines);
         self.step_ns = self.step_ns.max(other.step_ns);
         for advice in other.advice {
-            if !self.advice.contains(&advice) {
-                self.advice.push(advice);
-            }
+            advice.add_to(&mut self.advice);
         }
         for assumption in other.assumptions {
             if !self.assumptions.contains(&assumption) {

@@ -345,6 +345,41 @@ fn a_comparison_says_what_is_assumed_of_each_log() {
     judged.expect(4).says(&["--duration-unit"]);
 }
 
+/// Two logs, and two machines, have the same to say: the counts add up.
+#[test]
+fn counts_of_several_logs_are_one_sentence() {
+    const REQUEST: &str = "method=GET path=/a format=html controller=A action=b status=200 duration=58.33 view=40.43 db=15.26\n";
+    const ROUTED: &str = "2026-05-01T10:00:00.123456+00:00 heroku[router]: at=info method=GET path=\"/a\" host=app.example.org \
+                          request_id=5a1b fwd=\"203.0.113.9\" dyno=web.1 connect=0ms service=18ms status=200 bytes=12 protocol=https\n";
+    let log = format!(
+        "{}{}{ROUTED}",
+        REQUEST.repeat(20),
+        "Processing by A#b as HTML\n".repeat(2)
+    );
+    for agents in [&[][..], &["--on", "local:2"]] {
+        let place = Place::new();
+        let (a, b) = (place.file("a.log", &log), place.file("b.log", &log));
+        place.watch(&[agents, &[&a, &b]].concat()).expect(0);
+        let watched = place.0.load().watched.unwrap();
+        let n = if agents.is_empty() { 2 } else { 4 };
+        assert_eq!(
+            (watched.lines.malformed, watched.lines.entries),
+            (0, 20 * n)
+        );
+        let lines = |count: u64, what: &str| {
+            let of_what = watched.advice.iter().filter(|advice| advice.contains(what));
+            let of_what: Vec<&String> = of_what.collect();
+            assert!(
+                of_what.len() == 1 && of_what[0].starts_with(&format!("{count} lines")),
+                "{:?}",
+                watched.advice
+            );
+        };
+        lines(2 * n, "other messages");
+        lines(n, "router");
+    }
+}
+
 #[test]
 fn tags_of_a_repository_are_releases() {
     let place = Place::new();

@@ -33,11 +33,9 @@ impl HaProxy {
         }
         vec![Assumption {
             about: AssumptionKind::LowerBounds,
-            text: format!(
-                "{} durations are lower bounds: HAProxy wrote them before the responses ended (option logasap). Without that \
-                 option it writes the whole time.",
-                self.early
-            ),
+            text: "Durations with a + before them are lower bounds: HAProxy wrote them before the responses ended (option \
+                   logasap). Without that option it writes the whole time."
+                .into(),
         }]
     }
 

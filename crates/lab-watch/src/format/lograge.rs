@@ -10,6 +10,7 @@
 //! Source: lograge 0.14, `Formatters::KeyValue`; Ruby, `Logger::Formatter`; Rails, `ActiveSupport::TaggedLogging`.
 
 use super::line_prefix::{HeadTime, local_time};
+use crate::advice::Advice;
 use crate::entry::{Entry, LineKind};
 use crate::join::certain_id;
 use crate::time::{Zone, number, offset, scaled};
@@ -23,12 +24,17 @@ pub struct Lograge {
     /// For times without an offset.
     pub zone: Zone,
     others: u64,
+    /// Lines of Heroku's router.
+    routed: u64,
 }
 
 impl Lograge {
     /// One with nothing read yet.
     pub fn new(zone: Zone) -> Lograge {
-        Lograge { zone, others: 0 }
+        Lograge {
+            zone,
+            ..Lograge::default()
+        }
     }
 
     /// Reads a line; an entry is given to `sink`. Lines without a request are other messages of the application.
@@ -38,6 +44,9 @@ impl Lograge {
             return LineKind::Entry;
         }
         if line.is_empty() {
+            LineKind::Other
+        } else if is_routed(line) {
+            self.routed += 1;
             LineKind::Other
         } else if field_at(line, b"method=").is_some() && find(line, b" path=").is_some() {
             LineKind::Malformed
@@ -100,12 +109,26 @@ impl Lograge {
     }
 
     /// What is left out, a sentence each.
-    pub fn advice(&self) -> Vec<String> {
-        let others = self.others;
-        let sentence =
-            format!("{others} lines are other messages of the application and are left out.");
-        (others > 0).then_some(sentence).into_iter().collect()
+    pub fn advice(&self) -> Vec<Advice> {
+        const OTHERS: &str = "{} lines are other messages of the application and are left out.";
+        const ROUTED: &str = "{} lines are of Heroku's router, which has its own figures of the requests, and are left out.";
+        let counts = [(self.others, OTHERS), (self.routed, ROUTED)];
+        let known = counts.into_iter().filter(|(n, _)| *n > 0);
+        known.map(|(n, text)| Advice::counted(n, text)).collect()
     }
+}
+
+/// Whether a line is one of Heroku's router, whose path is in quotes:
+/// `at=info method=GET path="/" host=… request_id=… fwd="…" dyno=web.1 connect=0ms service=18ms status=200 bytes=9`
+///
+/// Source: Heroku Dev Center, *HTTP routing*, *Heroku router log format*.
+fn is_routed(line: &[u8]) -> bool {
+    let Some(begin) = field_at(line, b"at=") else {
+        return false;
+    };
+    let fields = &line[begin..];
+    let has = |text: &[u8]| find(fields, text).is_some();
+    has(b" method=") && has(b" path=\"") && has(b" host=") && has(b" dyno=") && has(b" service=")
 }
 
 /// Where a field begins that is not a part of a word.
@@ -236,9 +259,35 @@ mod tests {
             kind(LINE.split_once("3 view").unwrap().0),
             LineKind::Malformed
         );
+        let text = "{} lines are other messages of the application and are left out.";
+        assert_eq!(reader.advice(), [Advice::counted(1, text)]);
+    }
+
+    #[test]
+    fn lines_of_herokus_router_are_not_malformed() {
+        const AT: &str = "2026-05-01T10:00:00.123456+00:00 heroku[router]: ";
+        const REST: &str = "method=GET path=\"/jobs/1.json?a=method=GET path=/x\" host=app.example.org request_id=5a1b2c3d-0af7-6519-16cd-43dd8448eb21 \
+                            fwd=\"203.0.113.9\" dyno=web.1 connect=0ms service=18ms status=200 bytes=1234 protocol=https";
+        let mut reader = Lograge::default();
+        let mut kind = |line: &str| reader.line(line.as_bytes(), &mut |_| {});
+        let failed = "at=error code=H12 desc=\"Request timeout\" ";
+        for line in [
+            format!("{AT}at=info {REST}"),
+            format!("{AT}{failed}{REST}"),
+            format!("<158>1 2026-05-01T10:00:00+00:00 host heroku router - at=info {REST}"),
+        ] {
+            assert_eq!(kind(&line), LineKind::Other, "{line}");
+        }
+        assert_eq!(kind(LINE), LineKind::Entry);
+        // A path of a client is no router's line.
+        let odd = LINE.replace(
+            "path=/jobs/833552.json",
+            "path=/?at=info&\"path=\"&host=&dyno=&service=",
+        );
+        assert_eq!(kind(&odd), LineKind::Entry);
         assert_eq!(
-            reader.advice(),
-            ["1 lines are other messages of the application and are left out."]
+            reader.advice()[0].sentence(),
+            "3 lines are of Heroku's router, which has its own figures of the requests, and are left out."
         );
     }
 

@@ -23,6 +23,7 @@ mod time_format;
 mod units;
 mod w3c;
 
+use crate::advice::Advice;
 use crate::entry::{Entry, LineKind};
 use crate::read::LONGEST_LINE;
 use crate::registers::RegisterWidth;
@@ -367,7 +368,7 @@ impl LogReader {
     }
 
     /// How the next log can tell more, or what of this one is not understood: a sentence each.
-    pub fn advice(&self) -> Vec<String> {
+    pub fn advice(&self) -> Vec<Advice> {
         let mut advice = match &self.kind {
             FormatKind::Pattern(pattern) => pattern.advice(),
             FormatKind::Lograge(lograge) => lograge.advice(),
@@ -391,7 +392,7 @@ impl LogReader {
         if self.step_ns.is_none() && !missing.is_empty() {
             advice.push(missing.into());
         }
-        advice.extend(self.zone_advice.map(String::from));
+        advice.extend(self.zone_advice.map(Advice::from));
         advice
     }
 

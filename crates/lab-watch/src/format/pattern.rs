@@ -10,6 +10,7 @@
 use super::combined::{is_escaped, method_and_target};
 use super::time_format::{TimeFormat, TimeParts};
 use super::units::{UnitCheck, assumed_unit, doubted_unit};
+use crate::advice::Advice;
 use crate::entry::Entry;
 use crate::time::{Zone, clf, iso, iso_length, number, offset, scaled};
 use lab_model::{Assumption, AssumptionKind};
@@ -218,7 +219,7 @@ impl Pattern {
     }
 
     /// What it cannot tell, a sentence each.
-    pub fn advice(&self) -> Vec<String> {
+    pub fn advice(&self) -> Vec<Advice> {
         let mut advice = Vec::new();
         if !self.has_date {
             advice.push(

@@ -6,6 +6,7 @@
 
 use super::line_prefix::{HeadTime, LinePrefix, LineTag, Severity, local_time, syslog_line};
 use super::sessions::{Message, Sessions};
+use crate::advice::Advice;
 use crate::entry::{Entry, LineKind};
 use crate::time::{Zone, number};
 use crate::zone_words::ZoneWords;
@@ -250,10 +251,9 @@ impl PostgresqlLog {
     }
 
     /// How zones were read, and what the server can write in addition; a sentence each.
-    pub fn advice(&self) -> Vec<String> {
-        let mut sentences = self.zones.readings();
-        sentences.extend(self.sessions.advice());
-        sentences
+    pub fn advice(&self) -> Vec<Advice> {
+        let readings = self.zones.readings().into_iter().map(Advice::from);
+        readings.chain(self.sessions.advice()).collect()
     }
 }
 
@@ -870,7 +870,8 @@ mod tests {
             short(entries),
             expected(&[(-1, "SELECT 1"), (5_000, UNKNOWN), (-2, "SELECT 2")])
         );
-        assert!(log.advice()[0].contains("%p"), "{:?}", log.advice());
+        let advice = log.advice()[0].sentence();
+        assert!(advice.contains("%p"), "{advice}");
     }
 
     #[test]
@@ -1164,7 +1165,7 @@ mod tests {
         let failed = expected(&[(-2, UNKNOWN), (1_000, "SELECT a"), (-2, UNKNOWN)]);
         assert_eq!(queries(&log), failed);
         let (_, log, _) = read_with(text_log(), &log);
-        let advice = log.advice().concat();
+        let advice: String = log.advice().iter().map(Advice::sentence).collect();
         assert!(advice.contains("2 errors have no statement"), "{advice}");
     }
 
@@ -1176,7 +1177,7 @@ mod tests {
         ] {
             let (entries, log, _) = read_with(text_log(), &line(1, text));
             assert!(
-                entries.is_empty() && log.advice()[0].contains("lc_messages"),
+                entries.is_empty() && log.advice()[0].sentence().contains("lc_messages"),
                 "{text}"
             );
         }

@@ -6,6 +6,7 @@
 //! Source: Amazon Simple Storage Service User Guide, *Amazon S3 server access log format*.
 
 use super::combined::method_and_target;
+use crate::advice::Advice;
 use crate::entry::{Entry, LineKind};
 use crate::time::{Zone, clf, number, offset};
 use memchr::memmem::find_iter;
@@ -74,12 +75,11 @@ impl S3 {
     }
 
     /// What is left out, a sentence each.
-    pub fn advice(&self) -> Vec<String> {
+    pub fn advice(&self) -> Vec<Advice> {
         let others = self.others;
-        let sentence = format!(
-            "{others} lines have no request, as those of lifecycle rules, and are left out."
-        );
-        (others > 0).then_some(sentence).into_iter().collect()
+        let text = "{} lines have no request, as those of lifecycle rules, and are left out.";
+        let advice = Advice::counted(others, text);
+        (others > 0).then_some(advice).into_iter().collect()
     }
 }
 

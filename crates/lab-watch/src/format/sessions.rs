@@ -6,6 +6,7 @@
 //! `statement: `, `execute NAME: ` and `duration: N ms`.
 
 use super::line_prefix::Severity;
+use crate::advice::Advice;
 use crate::entry::Entry;
 use crate::join::{id_in_application, id_in_comment};
 use crate::query::UNKNOWN;
@@ -411,18 +412,18 @@ impl Sessions {
     }
 
     /// What the server can write in addition, a sentence each.
-    pub fn advice(&self) -> Vec<String> {
+    pub fn advice(&self) -> Vec<Advice> {
         let mut sentences = Vec::new();
         if self.translated > 0 {
-            sentences.push(format!(
+            sentences.push(Advice::counted(
+                self.translated,
                 "{} messages look like durations in another language, and are not in the figures: set lc_messages = 'C'.",
-                self.translated
             ));
         }
         if self.nameless_errors > 0 {
-            sentences.push(format!(
+            sentences.push(Advice::counted(
+                self.nameless_errors,
                 "{} errors have no statement and are counted as failures of an unknown one: set log_min_error_statement = error.",
-                self.nameless_errors
             ));
         }
         if self.without_process > 0 {
@@ -432,9 +433,9 @@ impl Sessions {
                     .into(),
             );
         } else if self.nameless > 0 {
-            sentences.push(format!(
+            sentences.push(Advice::counted(
+                self.nameless,
                 "{} durations have no statement: set log_min_duration_statement = 0 in place of log_duration.",
-                self.nameless
             ));
         } else if self.untimed > 0 && self.timed == 0 {
             sentences.push(

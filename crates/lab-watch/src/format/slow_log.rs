@@ -4,6 +4,7 @@
 //! Sources: MySQL 8.4, 7.4.5 *The Slow Query Log*; MariaDB, *Slow Query Log Extended Statistics*; Percona Server 8.0, *Slow
 //! query log*.
 
+use crate::advice::Advice;
 use crate::entry::{Entry, LineKind};
 use crate::query::UNKNOWN;
 use crate::sql::{Dialect, ends_within_quotes};
@@ -347,11 +348,11 @@ impl SlowLog {
     }
 
     /// What the server can write in addition, a sentence each.
-    pub fn advice(&self) -> Vec<String> {
+    pub fn advice(&self) -> Vec<Advice> {
         let is_empty = !self.has_durations && !self.event.is_open;
         let empty = "The log has no statement: set slow_query_log = ON and long_query_time = 0, or to the seconds from which on \
                      statements matter.";
-        is_empty.then(|| empty.to_string()).into_iter().collect()
+        is_empty.then(|| empty.into()).into_iter().collect()
     }
 }
 

@@ -7,6 +7,7 @@ use super::field_names::{
     FieldMap, FieldMeaning, Marks, PRODUCERS, Producer, Role, meaning, sounds_like_duration,
 };
 use super::units::{UNITS, UnitCheck, UnitEvidence, assumed_unit, doubted_unit, unit_name};
+use crate::advice::Advice;
 use crate::entry::Entry;
 use crate::time::{Zone, clf, iso, offset, parse_written_duration};
 use foldhash::fast::RandomState;
@@ -577,25 +578,26 @@ impl Structured {
     }
 
     /// What is not understood, a sentence each with the option that tells it.
-    pub fn advice(&self) -> Vec<String> {
+    pub fn advice(&self) -> Vec<Advice> {
         let mut advice = Vec::new();
         let [durations, times, _] = &self.candidates;
         if self.requests > 0 && self.without_duration == self.requests {
-            advice.push(missing("durations", "duration", durations));
+            advice.push(missing("durations", "duration", durations).into());
         }
         if self.requests > 0 && self.without_time == self.requests {
-            advice.push(match &self.strange_time {
+            let text = match &self.strange_time {
                 Some((field, example)) => format!(
                     "The times of the field {} are not understood, such as `{example}`: --fields time=NAME names another field.",
                     crate::tally::name(field)
                 ),
                 None => missing("times", "time", times),
-            });
+            };
+            advice.push(text.into());
         }
         if self.without_request > 0 && self.requests > 0 {
-            advice.push(format!(
+            advice.push(Advice::counted(
+                self.without_request,
                 "{} lines have fields but no request and are left out: --fields path=NAME names the field of the path.",
-                self.without_request
             ));
         }
         advice

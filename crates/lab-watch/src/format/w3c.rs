@@ -5,6 +5,7 @@
 //! Source: W3C WD-logfile-960323; IIS 10, *W3C logging*; IIS *Advanced Logging*; CloudFront, *standard logging*.
 
 use super::units::{UnitCheck, UnitEvidence, assumed_unit, doubted_unit};
+use crate::advice::Advice;
 use crate::entry::{Entry, LineKind};
 use crate::time::{Zone, iso, number, scaled};
 use lab_model::{Assumption, AssumptionKind};
@@ -266,7 +267,7 @@ impl W3c {
     }
 
     /// What it cannot tell, or tells otherwise, a sentence each.
-    pub fn advice(&self) -> Vec<String> {
+    pub fn advice(&self) -> Vec<Advice> {
         let mut advice = Vec::new();
         if self.has_derived_days {
             advice.push("Lines have no date: theirs is that of the #Date line above, and one day more after each midnight.".into());

@@ -3,7 +3,7 @@
 
 use crate::support::{MONDAY, Random, line};
 use lab_model::{LineCounts, PageKind, Watched, WatchedPage};
-use lab_watch::{Hints, NOT_FOUND, ReadError, Rules, ServerLog, Tally, read};
+use lab_watch::{Advice, Hints, NOT_FOUND, ReadError, Rules, ServerLog, Tally, read};
 use proptest::prelude::*;
 use std::collections::HashMap;
 use std::io::Write;
@@ -233,7 +233,8 @@ fn a_log_without_durations_says_what_to_add() {
     let mut tally = Tally::new(Rules::default());
     let mut log = ServerLog::new("log", &Hints::default());
     read::read(text.as_bytes(), &mut log, &mut tally, &mut |_| true).expect("a log");
-    let advice = log.logs_read().advice.join(" ");
+    let advice = log.logs_read().advice;
+    let advice: String = advice.iter().map(Advice::sentence).collect();
     assert!(
         advice.contains("%D") && advice.contains("$request_time"),
         "{advice}"

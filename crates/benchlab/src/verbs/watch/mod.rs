@@ -23,7 +23,7 @@ use lab_report::kind::watch::{Capacity, document};
 use lab_stats::results::results;
 use lab_watch::analysis::capacity::room;
 use lab_watch::{
-    FieldMap, Hints, LogsRead, ReadError, Records, Rules, ServerLog, Tally, Zone, read,
+    Advice, FieldMap, Hints, LogsRead, ReadError, Records, Rules, ServerLog, Tally, Zone, read,
 };
 use releases::Releases;
 use sources::LogSource;
@@ -248,7 +248,7 @@ impl<'a> LogWatch<'a> {
         for reason in failed {
             eprintln!("benchlab: {}", lab_document::clean(&reason));
             let advice = format!("Not read to its end: {reason}.");
-            self.logs_read.advice.push(advice);
+            self.logs_read.advice.push(advice.into());
         }
     }
 
@@ -271,7 +271,7 @@ impl<'a> LogWatch<'a> {
         Watched {
             resolution_ns: self.logs_read.step_ns,
             releases: self.releases.of(&watched),
-            advice: self.logs_read.advice.clone(),
+            advice: self.logs_read.advice.iter().map(Advice::sentence).collect(),
             assumptions: self.logs_read.assumptions.clone(),
             ..watched
         }
