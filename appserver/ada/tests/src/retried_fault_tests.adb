@@ -5,7 +5,6 @@ with Ada.Command_Line;
 with Ada.Environment_Variables;
 with Ada.Exceptions;
 with Ada.Strings.Fixed;
-with Ada.Strings.Unbounded;
 with Ada.Text_IO;
 with Appserver.Retry.Transactions;
 with Appserver.SQL.Injected_Errors;
@@ -72,13 +71,39 @@ package body Retried_Fault_Tests is
       end if;
    end Close;
 
+   Settings_Query : constant String :=
+     (if Dialect.Name.all = "PostgreSQL"
+      then "SELECT current_setting('default_transaction_isolation') || ' '"
+           & " || current_setting('default_transaction_read_only')"
+      elsif Dialect.Name.all = "MariaDB"
+      then "SELECT concat(@@session.tx_isolation, ' ', @@session.tx_read_only)"
+      else "PRAGMA query_only");
+
+   function Settings_Of (DB : in out Connection) return Unbounded_String is
+      Query : Statement;
+   begin
+      Use_Text (Query, DB, Settings_Query);
+      Assert (Query.Step, "a row of: " & Settings_Query);
+      return To_Unbounded_String (Query.As_Text (1));
+   end Settings_Of;
+
+   Leak : Unbounded_String;
+   --  What the last session that was taken again had of an earlier use. A call could handle an
+   --  exception.
+
    procedure Connect_Fast (DB : in out Kept_Connection) is
    begin
-      if DB.Is_Shut then
-         DB.Is_Shut := False;
-      else
+      if not DB.Is_Shut then
          Connect (Connection (DB));
          Set_Fast (Connection (DB));
+         DB.Settings := Settings_Of (Connection (DB));
+         return;
+      end if;
+      DB.Is_Shut := False;
+      if not DB.In_Autocommit then
+         Leak := To_Unbounded_String ("an open transaction");
+      elsif Settings_Of (Connection (DB)) /= DB.Settings then
+         Leak := Settings_Of (Connection (DB));
       end if;
    end Connect_Fast;
 
@@ -100,6 +125,7 @@ package body Retried_Fault_Tests is
       T.DB_Sight.Execute ("INSERT INTO t VALUES (1, 0), (2, 0)");
       T.DB_Sight.Execute ("DROP TABLE IF EXISTS retry_key");
       T.DB_Sight.Execute ("CREATE TABLE retry_key " & Key_Columns);
+      Leak := Null_Unbounded_String;
       Connect_Fast (T.DB);
       Other_File := To_Unbounded_String (File_Name ("other.db"));
       Connect_Other (T.Other);
@@ -297,6 +323,7 @@ package body Retried_Fault_Tests is
          when Error : others =>
             Outcome := To_Unbounded_String (Outcome_Of (Error));
       end;
+      Assert (Leak = "", "a session was taken again with " & To_String (Leak));
       if not T.Other.Is_Open then
          Connect_Other (T.Other);
       end if;

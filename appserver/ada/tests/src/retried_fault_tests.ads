@@ -5,6 +5,7 @@
 --  one, fails at each of its points. tests/shared/retry_situations.txt has the outcomes, which
 --  Java's DatabaseTest compares with its own.
 
+with Ada.Strings.Unbounded;
 with AUnit.Test_Suites;
 with Test_Databases;
 
@@ -23,8 +24,10 @@ private
    --  to begin a session costs a server more than all that a schedule does
 
    type Kept_Connection is new Database.Connection with record
-      Is_Shut : Boolean := False;
-      Closes  : Natural := 0;
+      Is_Shut  : Boolean := False;
+      Closes   : Natural := 0;
+      Settings : Ada.Strings.Unbounded.Unbounded_String;
+      --  Of the session at its begin
    end record;
 
    overriding function Is_Open (Self : Kept_Connection) return Boolean;

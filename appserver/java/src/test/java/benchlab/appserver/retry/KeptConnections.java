@@ -2,6 +2,8 @@
 // Connections whose sessions outlive most of their calls of close.
 package benchlab.appserver.retry;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
@@ -11,7 +13,8 @@ import java.sql.SQLException;
 /**
  * A source for one thread. To log in and to begin a session costs a server more than a short
  * transaction: so the next connection has the session of the one that was closed, where it was
- * rolled back. Each 16th session ends with its connection.
+ * rolled back. Each 16th session ends with its connection. A session that is taken again must have
+ * the settings of a new one.
  */
 final class KeptConnections implements Transactions.Source, AutoCloseable {
 
@@ -19,16 +22,42 @@ final class KeptConnections implements Transactions.Source, AutoCloseable {
 
     private final Transactions.Source source;
     private Connection kept; // Null: none.
+    private Settings atBegin; // Of a new session.
     private int uses;
 
     KeptConnections(Transactions.Source source) {
         this.source = source;
     }
 
+    /** What a use may change, and must not leave to the next one. */
+    private record Settings(boolean autoCommit, int isolation, boolean readOnly) {
+        static Settings of(Connection session) throws SQLException {
+            return new Settings(
+                    session.getAutoCommit(),
+                    session.getTransactionIsolation(),
+                    session.isReadOnly());
+        }
+    }
+
     @Override
     public Connection open() throws SQLException {
-        Connection session = kept == null ? source.open() : kept;
+        return proxy(kept == null ? newSession() : keptSession());
+    }
+
+    private Connection newSession() throws SQLException {
+        Connection session = source.open();
+        atBegin = Settings.of(session);
+        return session;
+    }
+
+    private Connection keptSession() throws SQLException {
+        Connection session = kept;
         kept = null;
+        assertEquals(atBegin, Settings.of(session), "the settings of a session that is taken again");
+        return session;
+    }
+
+    private Connection proxy(Connection session) {
         return (Connection)
                 Proxy.newProxyInstance(
                         Connection.class.getClassLoader(),
