@@ -276,9 +276,9 @@ package body Appserver.SQL.MariaDB is
    --  The library resolves names without a limit, and has its own for each address
 
    type Connect_Call is limited record
-      DB                                     : Connection_Handle;
+      DB                                     : Connection_Handle := No_Connection;
       Host, User, Password, Database, Socket : Strings.chars_ptr;
-      Port                                   : unsigned;
+      Port                                   : unsigned := 0;
       Is_Connected                           : Boolean := False;
    end record;
 
@@ -295,67 +295,55 @@ package body Appserver.SQL.MariaDB is
          Client_Found_Rows) /= No_Connection;
    end Make_Connection;
 
-   procedure Release (Call : in out Connect_Call_Access) is
+   procedure Drop_Connection (Argument : System.Address) with Convention => C;
+   procedure Drop_Connection (Argument : System.Address) is
+      Call : Connect_Call_Access := To_Call (Argument);
    begin
+      if Call.DB /= No_Connection then
+         close (Call.DB);
+      end if;
       Strings.Free (Call.Host);
       Strings.Free (Call.User);
       Strings.Free (Call.Password);
       Strings.Free (Call.Database);
       Strings.Free (Call.Socket);
       Free (Call);
-   end Release;
-
-   procedure Drop_Connection (Argument : System.Address) with Convention => C;
-   procedure Drop_Connection (Argument : System.Address) is
-      Call : Connect_Call_Access := To_Call (Argument);
-   begin
-      close (Call.DB);
-      Release (Call);
    end Drop_Connection;
 
    --  Wait: in seconds; 0.0 is no limit
 
-   function Connected
-     (Target : MariaDB_Targets.Target; Wait : Duration) return Connection_Handle
+   procedure Connect
+     (Self : in out Connection; Target : MariaDB_Targets.Target; Wait : Duration)
    is
-      DB           : Connection_Handle := init (No_Connection);
-      Call         : Connect_Call_Access;
-      Is_Done      : Boolean := True;
-      Is_Connected : Boolean;
+      Connecting : Detached_Calls.Detached_Call (Make_Connection'Access, Drop_Connection'Access);
+      Call       : constant Connect_Call_Access := new Connect_Call;
+      Is_Done    : Boolean;
    begin
-      if DB = No_Connection then
+      Connecting.Own (Call.all'Address);
+      Call.DB := init (No_Connection);
+      if Call.DB = No_Connection then
          raise Storage_Error with "no memory for a connection to MariaDB";
       end if;
-      Set_Options (DB, Target);
-      Call := new Connect_Call'
-        (DB, New_Word (Target.Host), New_Word (Target.User), New_Word (Target.Password),
-         New_Word (Target.Database), New_Word (Target.Socket), unsigned (Target.Port), False);
-      if Wait > 0.0 then
-         Detached_Calls.Call
-           (Make_Connection'Access, Drop_Connection'Access, Call.all'Address, Wait, Is_Done);
-      else
-         Make_Connection (Call.all'Address);
-      end if;
+      Set_Options (Call.DB, Target);
+      Call.Host     := New_Word (Target.Host);
+      Call.User     := New_Word (Target.User);
+      Call.Password := New_Word (Target.Password);
+      Call.Database := New_Word (Target.Database);
+      Call.Socket   := New_Word (Target.Socket);
+      Call.Port     := unsigned (Target.Port);
+      Connecting.Run ((if Wait > 0.0 then Wait else Duration'Last), Is_Done);
       if not Is_Done then
-         DB := No_Connection;
          Raise_Error
            ("08001", 0, "no connection within " & Image (Integer_64 (Wait * 1_000), 3) & " s");
       end if;
-      Is_Connected := Call.Is_Connected;
-      Release (Call);
-      if not Is_Connected then
-         Raise_Unconnected (DB, Target);
-      elsif Target.Is_Encrypted and then get_ssl_cipher (DB) = Strings.Null_Ptr then
+      if not Call.Is_Connected then
+         Raise_Unconnected (Call.DB, Target);
+      elsif Target.Is_Encrypted and then get_ssl_cipher (Call.DB) = Strings.Null_Ptr then
          Raise_Error ("08001", 0, "the server does not encrypt");
       end if;
-      return DB;
-   exception
-      when others =>
-         if DB /= No_Connection then
-            close (DB);
-         end if;
-         raise;
-   end Connected;
+      Self.Handle := Call.DB;
+      Call.DB     := No_Connection;
+   end Connect;
 
    --  0.0 is no limit
 
@@ -382,8 +370,7 @@ package body Appserver.SQL.MariaDB is
       Complete.Is_Encrypted     := TLS /= Unencrypted;
       Complete.Is_Authenticated := TLS = Authenticated;
       Complete.Authority        := To_Unbounded_String (Authority);
-      Self.Gate.Is_Lost := False;
-      Self.Handle   := Connected (Complete, Wait);
+      Connect (Self, Complete, Wait);
       Self.Target   := Complete;
       Self.Id       := thread_id (Self.Handle);
       Self.Affected := 0;
@@ -483,12 +470,16 @@ package body Appserver.SQL.MariaDB is
    end Reset_Session;
 
    overriding procedure Close (Self : in out Connection) is
-      Limit : Time_Limits.Cleanup (Self'Unchecked_Access) with Unreferenced;
    begin
       if Self.Is_Open then
-         Self.Close_Statements;
-         close (Self.Handle);
-         Self.Handle := No_Connection;
+         Time_Limits.End_Session (Self);
+         declare
+            Limit : Time_Limits.Cleanup (Self'Unchecked_Access) with Unreferenced;
+         begin
+            Self.Close_Statements;
+            close (Self.Handle);
+            Self.Handle := No_Connection;
+         end;
       end if;
    end Close;
 
@@ -528,10 +519,13 @@ package body Appserver.SQL.MariaDB is
       Limit   : Time_Limits.Time_Limit;
    begin
       if Self.Is_Open and then Time_Limits.Has_Target (Mark) then
-         Killer.Handle := Connected (Self.Target, Timeout);
+         Killer.Target := Self.Target;
+         Killer.Id     := Self.Id;
+         Time_Limits.End_Reading (Mark);
+         Connect (Killer, Killer.Target, Timeout);
          Limit.Start (Killer, Stop);
          Time_Limits.Begin_Request (Mark);
-         Send (Killer.Handle, "KILL QUERY" & Self.Id'Image);
+         Send (Killer.Handle, "KILL QUERY" & Killer.Id'Image);
          Time_Limits.End_Request (Mark);
       end if;
    exception

@@ -478,7 +478,6 @@ package body Appserver.SQL.PostgreSQL is
         + Ada.Real_Time.To_Time_Span (if Bound > 0.0 then Duration'Min (Bound, Wait) else Wait);
       Limit : Time_Limits.Time_Limit;
    begin
-      Self.Gate.Is_Lost := False;
       Open_Target (Self, Target, Stop);
       Limit.Start (Self, Stop);
       Self.Latest   := 0;
@@ -499,14 +498,18 @@ package body Appserver.SQL.PostgreSQL is
    --  The server releases prepared statements with the connection: there is no need to ask it
 
    overriding procedure Close (Self : in out Connection) is
-      DB    : constant Connection_Handle := Self.Handle;
-      Limit : Time_Limits.Cleanup (Self'Unchecked_Access) with Unreferenced;
+      DB : constant Connection_Handle := Self.Handle;
    begin
       if Self.Is_Open then
-         Self.Handle := No_Connection;
-         Self.Close_Statements;
-         Self.Left.Clear;
-         finish (DB);
+         Time_Limits.End_Session (Self);
+         declare
+            Limit : Time_Limits.Cleanup (Self'Unchecked_Access) with Unreferenced;
+         begin
+            Self.Handle := No_Connection;
+            Self.Close_Statements;
+            Self.Left.Clear;
+            finish (DB);
+         end;
       end if;
    end Close;
 
@@ -582,6 +585,8 @@ package body Appserver.SQL.PostgreSQL is
 
    overriding procedure Cancel (Self : Connection) is
       Mark    : Time_Limits.Cancellation (Self'Unchecked_Access);
+      Timeout : constant Duration := Time_Limits.Cancel_Timeout (Self);
+      Sending : Detached_Calls.Detached_Call (Send_Cancel'Access, Drop_Cancel'Access);
       Call    : Cancel_Call_Access;
       Is_Done : Boolean;
    begin
@@ -589,16 +594,15 @@ package body Appserver.SQL.PostgreSQL is
          return;
       end if;
       Call := new Cancel_Call;
+      Sending.Own (Call.all'Address);
       Call.Stopper := getCancel (Self.Handle);
+      Time_Limits.End_Reading (Mark);
       Time_Limits.Begin_Request (Mark);
       begin
-         Detached_Calls.Call
-           (Send_Cancel'Access, Drop_Cancel'Access, Call.all'Address,
-            Time_Limits.Cancel_Timeout (Self), Is_Done);
+         Sending.Run (Timeout, Is_Done);
       exception
          when SQL_Error =>
             Time_Limits.End_Request (Mark);  --  nothing was called
-            Drop_Cancel (Call.all'Address);
             raise;
       end;
       if not Is_Done then
@@ -606,14 +610,8 @@ package body Appserver.SQL.PostgreSQL is
       end if;
       Time_Limits.End_Request (Mark);
       if Call.Is_Sent = 0 then
-         declare
-            Message : constant String := First_Line (To_Ada (Call.Message));
-         begin
-            Drop_Cancel (Call.all'Address);
-            Raise_Error ("08001", 0, Message, From_PostgreSQL);
-         end;
+         Raise_Error ("08001", 0, First_Line (To_Ada (Call.Message)), From_PostgreSQL);
       end if;
-      Drop_Cancel (Call.all'Address);
    end Cancel;
 
    --  BEGIN is sent with the first statement, or before it if they cannot be sent together

@@ -12,6 +12,7 @@ package body Appserver.SQL.Detached_Calls is
 
    use Ada.Real_Time;
    use Interfaces.C;
+   use type System.Address;
 
    --  The second of the two, the thread with its result and the caller whose time is over, sees
    --  that the other one was there
@@ -28,7 +29,6 @@ package body Appserver.SQL.Detached_Calls is
       --  A pipe, by which the thread ends the caller's wait
    end record;
 
-   type State_Access is access all Thread_State;
    procedure Free is new Ada.Unchecked_Deallocation (Thread_State, State_Access);
 
    type Pipe_Ends is array (1 .. 2) of int with Convention => C;
@@ -91,65 +91,102 @@ package body Appserver.SQL.Detached_Calls is
       return System.Null_Address;
    end Main;
 
-   --  Whether the thread has written, until Stop; Waits: for as long as it takes
+   Slice : constant Time_Span := Milliseconds (50);
+   --  An abort is seen after this time: poll(2) is not ended by it
 
-   function Has_Ended (State : State_Access; Stop : Time; Waits : Boolean) return Boolean is
+   --  Whether the thread has written, until Stop
+
+   function Has_Ended (State : State_Access; Stop : Time) return Boolean is
       File  : Poll_Descriptor := (File => State.Input, Events => Poll_In, others => <>);
-      Left  : Time_Span;
+      Now   : Time;
       Ready : int;
    begin
       loop
-         Left  := Stop - Clock;
+         Now   := Clock;
          Ready := poll
            (File, 1,
-            (if Waits then -1
-             elsif Left < Time_Span_Zero then 0
-             else int (Left / Milliseconds (1)) + 1));
+            (if Now >= Stop then 0
+             elsif Stop - Now > Slice then int (Slice / Milliseconds (1))
+             else int ((Stop - Now) / Milliseconds (1)) + 1));
          if Ready > 0 then
             return True;
          elsif Ready = 0 and then Clock >= Stop then
             return False;
          end if;
+         delay 0.0;
       end loop;
    end Has_Ended;
 
-   A_Day : constant Duration := 86_400.0;
+   --  Whether the thread has finished, so that Argument is not its own
 
-   procedure Call
-     (Work, Drop : not null C_Procedure;
-      Argument   : System.Address;
-      Timeout    : Duration;
-      Is_Done    : out Boolean)
-   is
-      Stop    : constant Time :=
-        Clock + To_Time_Span (Duration'Max (0.0, Duration'Min (Timeout, A_Day)));
+   procedure Stop_Waiting (Self : in out Detached_Call; Has_Finished : out Boolean) is
+   begin
+      pragma Abort_Defer;
+      Has_Finished :=
+        Phase_Exchange.Atomic_Exchange (Self.Thread.Progress, Abandoned) = Finished;
+      if Has_Finished then
+         Has_Finished := Has_Ended (Self.Thread, Time_Last);
+         Release (Self.Thread);
+      else
+         Self.Thread   := null;
+         Self.Argument := System.Null_Address;
+      end if;
+   end Stop_Waiting;
+
+   procedure Own (Self : in out Detached_Call; Argument : System.Address) is
+   begin
+      Self.Argument := Argument;
+   end Own;
+
+   procedure Start (Self : in out Detached_Call) is
       Ends    : Pipe_Ends;
-      State   : State_Access;
       Thread  : unsigned_long;
       Ignored : int;
    begin
+      pragma Abort_Defer;
       if pipe2 (Ends, Close_On_Exec) /= 0 then
          Raise_Error ("53000", 0, "no pipe for a call with a time limit");
       end if;
-      State := new Thread_State;
-      State.Work     := Work;
-      State.Drop     := Drop;
-      State.Argument := Argument;
-      State.Input    := Ends (1);
-      State.Output   := Ends (2);
-      if pthread_create (Thread, System.Null_Address, Main'Access, State) /= 0 then
-         Release (State);
+      Self.Thread := new Thread_State'
+        (Work     => Self.Work,
+         Drop     => Self.Drop,
+         Argument => Self.Argument,
+         Progress => Under_Way,
+         Input    => Ends (1),
+         Output   => Ends (2));
+      if pthread_create (Thread, System.Null_Address, Main'Access, Self.Thread) /= 0 then
+         Release (Self.Thread);
          Raise_Error ("53000", 0, "no thread for a call with a time limit");
       end if;
       Ignored := pthread_detach (Thread);
-      Is_Done := Has_Ended (State, Stop, Waits => False);
-      if not Is_Done then
-         if Phase_Exchange.Atomic_Exchange (State.Progress, Abandoned) /= Finished then
-            return;
-         end if;
-         Is_Done := Has_Ended (State, Stop, Waits => True);
+   end Start;
+
+   Max_Timeout : constant Duration := 100.0 * 365.0 * 86_400.0;
+
+   procedure Run (Self : in out Detached_Call; Timeout : Duration; Is_Done : out Boolean) is
+      Stop : constant Time :=
+        (if Timeout > Max_Timeout then Time_Last
+         else Clock + To_Time_Span (Duration'Max (0.0, Timeout)));
+   begin
+      Start (Self);
+      Is_Done := Has_Ended (Self.Thread, Stop);
+      if Is_Done then
+         Release (Self.Thread);
+      else
+         Stop_Waiting (Self, Has_Finished => Is_Done);
       end if;
-      Release (State);
-   end Call;
+   end Run;
+
+   overriding procedure Finalize (Self : in out Detached_Call) is
+      Ignored : Boolean;
+   begin
+      if Self.Thread /= null then
+         Stop_Waiting (Self, Has_Finished => Ignored);
+      end if;
+      if Self.Argument /= System.Null_Address then
+         Self.Drop (Self.Argument);
+         Self.Argument := System.Null_Address;
+      end if;
+   end Finalize;
 
 end Appserver.SQL.Detached_Calls;

@@ -9,18 +9,36 @@ pragma Ada_2022;
 
 with System;
 
+private with Ada.Finalization;
+
 private package Appserver.SQL.Detached_Calls is
 
    type C_Procedure is access procedure (Argument : System.Address) with Convention => C;
    --  It runs on a thread that the Ada run time does not know: it may call C, and raises nothing
 
-   procedure Call
-     (Work, Drop : not null C_Procedure;
-      Argument   : System.Address;
-      Timeout    : Duration;
-      Is_Done    : out Boolean);
-   --  Calls Work with Argument. If it takes longer than Timeout seconds, Is_Done is False and
-   --  Argument is no longer the caller's: Drop is called with it when Work returns. Negative
-   --  Timeouts are zero. SQL_Error, 53000, if there is no thread or no pipe.
+   type Detached_Call (Work, Drop : not null C_Procedure) is tagged limited private;
+
+   procedure Own (Self : in out Detached_Call; Argument : System.Address);
+   --  Drop is called once with Argument: when Self leaves scope, or when Work returns later
+
+   procedure Run (Self : in out Detached_Call; Timeout : Duration; Is_Done : out Boolean);
+   --  Calls Work with the Argument that it owns, once. If that takes longer than Timeout seconds,
+   --  or this task is aborted, it owns Argument no longer, and Is_Done is False. Negative Timeouts
+   --  are zero; Duration'Last is no limit. SQL_Error, 53000, if there is no thread or no pipe.
+
+private
+
+   type Thread_State;
+   type State_Access is access Thread_State;
+
+   type Detached_Call (Work, Drop : not null C_Procedure) is
+     limited new Ada.Finalization.Limited_Controlled with record
+      Argument : System.Address := System.Null_Address;
+      --  Null if there is nothing to drop
+      Thread   : State_Access;
+      --  Null if none was started, or if it was abandoned
+   end record;
+
+   overriding procedure Finalize (Self : in out Detached_Call);
 
 end Appserver.SQL.Detached_Calls;

@@ -68,19 +68,14 @@ package body Appserver.SQL.Host_Addresses is
         (Work.Host, System.Null_Address, (Socket_Type => Stream_Socket, others => <>), Work.Found);
    end Look_Up;
 
-   procedure Release (Work : in out Search_Access) is
+   procedure Drop (Argument : System.Address) with Convention => C;
+   procedure Drop (Argument : System.Address) is
+      Work : Search_Access := To_Search (Argument);
    begin
       if Work.Error = 0 and then Work.Found /= null then
          freeaddrinfo (Work.Found);
       end if;
       Free (Work);
-   end Release;
-
-   procedure Drop (Argument : System.Address) with Convention => C;
-   procedure Drop (Argument : System.Address) is
-      Work : Search_Access := To_Search (Argument);
-   begin
-      Release (Work);
    end Drop;
 
    function Figures (Info : Address_Info) return String is
@@ -95,23 +90,21 @@ package body Appserver.SQL.Host_Addresses is
       use type Ada.Containers.Count_Type;
 
       Name    : constant char_array := To_C (Host);
-      Work    : Search_Access := new Search (Name'Last);
+      Result  : Text_Vectors.Vector;
+      Call    : Detached_Calls.Detached_Call (Look_Up'Access, Drop'Access);
+      Work    : constant Search_Access := new Search (Name'Last);
       Info    : Address_Info_Access;
       Is_Done : Boolean;
-      Result  : Text_Vectors.Vector;
    begin
+      Call.Own (Work.all'Address);
       Work.Host := Name;
-      Detached_Calls.Call
-        (Look_Up'Access, Drop'Access, Work.all'Address, Timeout, Is_Done);
+      Call.Run (Timeout, Is_Done);
       if not Is_Done then
          Raise_Error ("08001", 0, "the host's name was not resolved in time: " & Host);
       elsif Work.Error /= 0 then
-         declare
-            Reason : constant String := Strings.Value (gai_strerror (Work.Error));
-         begin
-            Release (Work);
-            Raise_Error ("08001", 0, "the host is not known: " & Host & ": " & Reason);
-         end;
+         Raise_Error
+           ("08001", 0,
+            "the host is not known: " & Host & ": " & Strings.Value (gai_strerror (Work.Error)));
       end if;
       Info := Work.Found;
       while Info /= null and then Result.Length < Max_Addresses loop
@@ -124,7 +117,6 @@ package body Appserver.SQL.Host_Addresses is
          end;
          Info := Info.Next;
       end loop;
-      Release (Work);
       if Result.Is_Empty then
          Raise_Error ("08001", 0, "the host has no address: " & Host);
       end if;

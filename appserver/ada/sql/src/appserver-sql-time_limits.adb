@@ -3,6 +3,7 @@
 
 pragma Ada_2022;
 
+with Ada.Unchecked_Deallocation;
 with Appserver.SQL.Text_Values;
 with Interfaces.C;
 with System.Atomic_Operations.Modular_Arithmetic;
@@ -169,6 +170,30 @@ package body Appserver.SQL.Time_Limits is
       end if;
    end Start;
 
+   --  So that the server ends the session, and the database's library finds out that it is lost
+
+   procedure Cut_Off (On : Connection'Class) is
+      Socket  : constant Integer := On.Socket;
+      Ignored : int;
+   begin
+      if Socket >= 0 then
+         Ignored := shutdown (int (Socket), Shut_Down_Both);
+      end if;
+   end Cut_Off;
+
+   procedure Start_Or_Cut_Off
+     (Self     : in out Time_Limit;
+      On       : SQL.Connection'Class;
+      Deadline : Time)
+   is
+      Has_Failed : Boolean;
+   begin
+      Try_To_Start (Self, On, Deadline, Has_Failed);
+      if Has_Failed then
+         Cut_Off (On);
+      end if;
+   end Start_Or_Cut_Off;
+
    procedure Move (Self : in out Time_Limit; Deadline : Time) is
       Is_Early : Boolean;
    begin
@@ -210,29 +235,28 @@ package body Appserver.SQL.Time_Limits is
       return (if On.Limit > 0.0 then Duration'Min (On.Limit, Left) else Left);
    end Limit_Of;
 
-   procedure Await_Cancels (On : Connection'Class) is
+   procedure Give_Up (On : Connection'Class) with No_Return;
+   procedure Give_Up (On : Connection'Class) is
+   begin
+      On.Gate.Is_Lost := True;
+      Raise_Error ("08006", 0, "a Cancel is still under way");
+   end Give_Up;
+
+   procedure Await_Cancels (On : Connection'Class; Deadline : Time) is
    begin
       while On.Gate.Cancels > 0 loop
+         if Clock >= Deadline then
+            Give_Up (On);
+         end if;
          delay 0.001;
       end loop;
    end Await_Cancels;
-
-   --  So that the server ends the session, and the database's library finds out that it is lost
-
-   procedure Cut_Off (On : Connection'Class) is
-      Socket  : constant Integer := On.Socket;
-      Ignored : int;
-   begin
-      if Socket >= 0 then
-         Ignored := shutdown (int (Socket), Shut_Down_Both);
-      end if;
-   end Cut_Off;
 
    --  Sequentially consistent: an operation that begins and sees no Cancel, and a Cancel that
    --  begins and sees no operation, cannot miss each other
 
    procedure Begin_Operation (Self : in out Operation'Class; May_Fail : Boolean) is
-      Gate       : Cancel_Gate renames Self.On.Gate;
+      Gate       : Cancel_Gate renames Self.On.Gate.all;
       Has_Failed : Boolean;
    begin
       if Gate.Is_Under_Way then
@@ -251,8 +275,7 @@ package body Appserver.SQL.Time_Limits is
       end if;
       while Gate.Cancels > 0 loop
          if May_Fail and then Self.Limit.Is_Over then
-            Gate.Is_Lost := True;
-            Raise_Error ("08006", 0, "a Cancel is still under way");
+            Give_Up (Self.On.all);
          end if;
          delay 0.001;
       end loop;
@@ -291,11 +314,62 @@ package body Appserver.SQL.Time_Limits is
 
    package Arithmetic is new System.Atomic_Operations.Modular_Arithmetic (Cancel_Count);
 
+   procedure Free is new Ada.Unchecked_Deallocation (Cancel_Gate, Gate_Access);
+
+   procedure Leave (Gate : in out Gate_Access) is
+   begin
+      if Arithmetic.Atomic_Fetch_And_Subtract (Gate.Holders, 1) = 1 then
+         Free (Gate);
+      else
+         Gate := null;
+      end if;
+   end Leave;
+
    overriding procedure Initialize (Self : in out Cancellation) is
    begin
-      Self.Gate := Self.On.Gate'Unrestricted_Access;
+      Self.Readers := Self.On.Readers'Unrestricted_Access;
+      Arithmetic.Atomic_Add (Self.Readers.all, 1);
+      Self.Gate := Self.On.Gate;
+      Arithmetic.Atomic_Add (Self.Gate.Holders, 1);
       Arithmetic.Atomic_Add (Self.Gate.Cancels, 1);
    end Initialize;
+
+   procedure End_Reading (Self : in out Cancellation) is
+   begin
+      if Self.Readers /= null then
+         Arithmetic.Atomic_Subtract (Self.Readers.all, 1);
+         Self.Readers := null;
+      end if;
+   end End_Reading;
+
+   --  No Cancel that begins from here on finds the old one, and those that have found it, and may
+   --  still read the connection, are awaited.
+
+   procedure Replace_Gate (On : in out Connection'Class; By : Gate_Access) is
+      Old : Gate_Access := On.Gate;
+   begin
+      pragma Abort_Defer;
+      On.Gate := By;
+      while On.Readers > 0 loop
+         delay 0.001;
+      end loop;
+      Leave (Old);
+   end Replace_Gate;
+
+   procedure End_Session (On : in out Connection'Class) is
+      Next : constant Gate_Access := new Cancel_Gate;
+   begin
+      if On.Gate.Is_Lost then
+         Cut_Off (On);
+      end if;
+      Next.Is_Under_Way := On.Gate.Is_Under_Way;
+      Replace_Gate (On, By => Next);
+   end End_Session;
+
+   procedure Leave_Gate (On : in out Connection'Class) is
+   begin
+      Replace_Gate (On, By => null);
+   end Leave_Gate;
 
    procedure Begin_Request (Self : in out Cancellation) is
    begin
@@ -313,6 +387,8 @@ package body Appserver.SQL.Time_Limits is
          Self.Gate.Is_Lost := True;
       end if;
       Arithmetic.Atomic_Subtract (Self.Gate.Cancels, 1);
+      Leave (Self.Gate);
+      End_Reading (Self);
    end Finalize;
 
    overriding procedure Initialize (Self : in out Suspension) is

@@ -27,6 +27,12 @@ private package Appserver.SQL.Time_Limits is
    --  raises SQL_Error, 08006. Nothing happens to a database without a server. SQL_Error, 53000, if
    --  there is no file descriptor for it.
 
+   procedure Start_Or_Cut_Off
+     (Self     : in out Time_Limit;
+      On       : SQL.Connection'Class;
+      Deadline : Ada.Real_Time.Time);
+   --  The same, but without a file descriptor the connection is lost at once: for closing it
+
    type Operation (On : not null access Connection'Class) is limited private;
    --  Until it leaves scope, its connection's Wait_Limit holds, from its declaration on, and Cancel
    --  has something to stop. It begins when no Cancel is under way. SQL_Error, 08006, if the
@@ -47,7 +53,7 @@ private package Appserver.SQL.Time_Limits is
    --  Such as "no answer within 1.000 s: ", if the operation of this task was cut off; else empty
 
    type Cancellation (On : not null access constant Connection'Class) is limited private;
-   --  Until it leaves its scope, no operation of the connection begins
+   --  Until it leaves its scope, no operation of the session begins
 
    function Has_Target (Self : Cancellation) return Boolean;
    --  True if an operation is in progress
@@ -57,8 +63,19 @@ private package Appserver.SQL.Time_Limits is
    --  From Begin_Request on the server may take the request at any time, and after End_Request not
    --  any more. If Self leaves scope in between, the connection is lost.
 
-   procedure Await_Cancels (On : Connection'Class);
-   --  Waits until no Cancel is in progress
+   procedure End_Reading (Self : in out Cancellation);
+   --  Close waits for this. The connection may be closed, opened again or finalized from here on.
+
+   procedure Await_Cancels (On : Connection'Class; Deadline : Ada.Real_Time.Time);
+   --  Waits until no Cancel is in progress. SQL_Error, 08006, and the connection is lost, if one
+   --  still is at Deadline.
+
+   procedure End_Session (On : in out Connection'Class);
+   --  For Close: Cancels that are in progress do not reach the next session
+
+   procedure Leave_Gate (On : in out Connection'Class)
+     with Post => On.Gate = null;
+   --  For the end of the connection
 
    function Cancel_Timeout (On : Connection'Class) return Duration is
      (if On.Wait_Limit > 0.0 then On.Wait_Limit else 10.0);
@@ -99,11 +116,13 @@ private
    overriding procedure Initialize (Self : in out Suspension);
    overriding procedure Finalize (Self : in out Suspension);
 
-   type Gate_Access is access all Cancel_Gate;
+   type Count_Access is access all Cancel_Count;
 
    type Cancellation (On : not null access constant Connection'Class) is
      limited new Ada.Finalization.Limited_Controlled with record
       Gate         : Gate_Access;
+      Readers      : Count_Access;
+      --  The connection's, until End_Reading
       Is_Unsettled : Boolean := False;
    end record;
 

@@ -563,9 +563,17 @@ package body Appserver.SQL is
       Current.all := Current.all - 1;
    end Load_Rows;
 
+   overriding procedure Initialize (Self : in out Connection) is
+   begin
+      Self.Gate := new Cancel_Gate;
+   end Initialize;
+
    overriding procedure Finalize (Self : in out Connection) is
    begin
       Connection'Class (Self).Close;
+      if Self.Gate /= null then
+         Time_Limits.Leave_Gate (Self);
+      end if;
    end Finalize;
 
    ------------------

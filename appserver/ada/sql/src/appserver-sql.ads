@@ -411,7 +411,8 @@ package Appserver.SQL is
    --  the connection is open. SQL_Error, 08001, if the server does not take it within the
    --  connection's Wait_Limit, or without one within 10 s. If the request was sent by then, the
    --  server may still take it: the operation that is under way goes on, but the connection is lost
-   --  for all later ones, which raise SQL_Error, 08006.
+   --  for all later ones, which raise SQL_Error, 08006. Close does not wait for the end of this
+   --  call, which does not reach the next session of the connection.
 
    subtype Wait_Duration is Duration range 0.0 .. 1_000_000.0;
    --  In seconds; 0.0 is no limit
@@ -512,19 +513,23 @@ private
    type Statement_Reference is access all Statement'Class;
    type Savepoint_Reference is access all Savepoint;
 
-   --  Between the task that uses a connection and those that cancel. Is_Under_Way: an operation
-   --  waits for the server. Has_Stream: rows are on their way between operations. Cancels: how many
-   --  tasks are in Cancel; no operation begins meanwhile. Is_Lost: no operation begins any more,
-   --  because the server may still take a request to cancel.
+   --  Between the task that uses a session and those that cancel. Is_Under_Way: an operation waits
+   --  for the server. Has_Stream: rows are on their way between operations. Is_Lost: no operation
+   --  begins any more, because the server may still take a request to cancel. Cancels: how many
+   --  tasks are in Cancel; no operation begins meanwhile. Holders: these and the connection; the
+   --  last one frees it.
 
    type Cancel_Count is mod 2 ** 32 with Atomic;
 
    type Cancel_Gate is limited record
       Is_Under_Way : Boolean := False with Atomic;
       Has_Stream   : Boolean := False with Atomic;
-      Cancels      : aliased Cancel_Count := 0;
       Is_Lost      : Boolean := False with Atomic;
+      Cancels      : aliased Cancel_Count := 0;
+      Holders      : aliased Cancel_Count := 1;
    end record;
+
+   type Gate_Access is access Cancel_Gate with Atomic;
 
    --  A connection's open statements are linked through the statements themselves
 
@@ -532,11 +537,15 @@ private
       First      : Statement_Reference;
       Innermost  : Savepoint_Reference;
       Limit      : Wait_Duration := 0.0;
-      Gate       : Cancel_Gate;
+      Gate       : Gate_Access;
+      --  Each session has one of its own
+      Readers    : aliased Cancel_Count := 0;
+      --  Tasks in Cancel that read the connection
       Call_Deadline : Ada.Real_Time.Time := Ada.Real_Time.Time_Last;
       --  That of the retried call that opens it, meanwhile
    end record;
 
+   overriding procedure Initialize (Self : in out Connection);
    overriding procedure Finalize (Self : in out Connection);
 
    --  Columns is 0 without a row and so without a connection too: one comparison tells whether a

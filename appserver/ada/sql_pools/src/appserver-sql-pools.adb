@@ -17,11 +17,6 @@ package body Appserver.SQL.Pools is
       Self.Returned := Self.Opened;
    end Open_Session;
 
-   procedure Close_Session (Self : in out Pooled_Session) is
-   begin
-      Self.Session.Close;
-   end Close_Session;
-
    function Since (Start : Ada.Real_Time.Time) return Duration is
      (Ada.Real_Time.To_Duration (Ada.Real_Time.Clock - Start));
 
@@ -35,12 +30,8 @@ package body Appserver.SQL.Pools is
 
    A_Day : constant Duration := 86_400.0;
 
-   procedure Limit_Time
-     (Limit : in out Time_Limits.Time_Limit; DB : Connection; Timeout : Duration) is
-   begin
-      Limit.Start
-        (DB, Ada.Real_Time.Clock + Ada.Real_Time.To_Time_Span (Duration'Min (Timeout, A_Day)));
-   end Limit_Time;
+   function After (Timeout : Duration) return Ada.Real_Time.Time is
+     (Ada.Real_Time.Clock + Ada.Real_Time.To_Time_Span (Duration'Min (Timeout, A_Day)));
 
    --  An exception says no, too
 
@@ -54,7 +45,7 @@ package body Appserver.SQL.Pools is
       Limit : Time_Limits.Time_Limit;
    begin
       if Since (Self.Returned) >= Check_After then
-         Limit_Time (Limit, DB, Duration'Min (Timeout, Check_Timeout));
+         Limit.Start (DB, After (Duration'Min (Timeout, Check_Timeout)));
          DB.Execute ("SELECT 1");
       end if;
    end Probe_Session;
@@ -62,17 +53,18 @@ package body Appserver.SQL.Pools is
    --  An exception closes the session. A Cancel that is still under way would be the next lease's.
 
    procedure Reset_Session (Self : in out Pooled_Session) is
-      DB    : Connection renames Self.Session.DB.Element.all;
-      Limit : Time_Limits.Time_Limit;
+      Deadline : constant Ada.Real_Time.Time := After (Check_Timeout);
+      DB       : Connection renames Self.Session.DB.Element.all;
+      Limit    : Time_Limits.Time_Limit;
    begin
-      Time_Limits.Await_Cancels (DB);
+      Time_Limits.Await_Cancels (DB, Deadline);
       if not DB.Is_Open or else not DB.Is_Connected then
          raise SQL_Error with "the connection was lost";
       elsif Self.Session.Is_Used then
          raise Misuse_Error with "a statement is in use after its lease";
       end if;
       if Resets_Sessions or else not DB.In_Autocommit then
-         Limit_Time (Limit, DB, Check_Timeout);
+         Limit.Start (DB, Deadline);
       end if;
       if not DB.In_Autocommit then
          SQL.Connection'Class (DB).Roll_Back;
@@ -83,5 +75,14 @@ package body Appserver.SQL.Pools is
       end if;
       Self.Returned := Ada.Real_Time.Clock;
    end Reset_Session;
+
+   --  The close of a statement reads what the server still sends of it
+
+   procedure Close_Session (Self : in out Pooled_Session) is
+      Limit : Time_Limits.Time_Limit;
+   begin
+      Limit.Start_Or_Cut_Off (Self.Session.DB.Element.all, After (Check_Timeout));
+      Self.Session.Close;
+   end Close_Session;
 
 end Appserver.SQL.Pools;

@@ -53,6 +53,7 @@ generic
    Check_Timeout : Duration := 5.0;
    --  Seconds. A server that has not answered the test by then, or in half of the time that Get has
    --  left, is lost, and so is one that has not answered the rollback and the reset after a lease.
+   --  The connection is closed then, and if a Cancel of it has not ended by then.
 
    Resets_Sessions : Boolean := False;
    --  Each lease finds the session as it was after Open and Set_Up: at the end of a lease the

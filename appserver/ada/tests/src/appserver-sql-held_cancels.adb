@@ -6,8 +6,9 @@ with Appserver.SQL.Time_Limits;
 package body Appserver.SQL.Held_Cancels is
 
    procedure Hold (On : Connection'Class; Act : not null access procedure) is
-      Mark : Time_Limits.Cancellation (On'Unchecked_Access) with Unreferenced;
+      Mark : Time_Limits.Cancellation (On'Unchecked_Access);
    begin
+      Time_Limits.End_Reading (Mark);
       Act.all;
    end Hold;
 

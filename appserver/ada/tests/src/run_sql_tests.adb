@@ -6,6 +6,7 @@
 
 with Ada.Environment_Variables;
 with Ada.Text_IO;
+with Appserver.SQL.Detached_Call_Tests;
 with AUnit.Test_Suites;
 with MariaDB_Client_Tests;
 with MariaDB_Tests;
@@ -35,6 +36,7 @@ procedure Run_SQL_Tests is
       Result.Add_Test (SQL_Suites.On_SQLite.Suite);
       Result.Add_Test (Retried_Isolation_Tests.SQLite_Suite);
       Result.Add_Test (MariaDB_Client_Tests.Suite);
+      Result.Add_Test (Appserver.SQL.Detached_Call_Tests.Suite);
       if Is_Configured
         (Tested_Databases.PostgreSQL_Variable, "postgresql://USER:PASSWORD@HOST/DATABASE")
       then

@@ -7,6 +7,7 @@ with Ada.Strings.Fixed;
 with Ada.Text_IO;
 with Appserver.SQL.Batches;
 with Appserver.SQL.Held_Cancels;
+with Appserver.SQL.Pools;
 with AUnit.Assertions;
 with AUnit.Test_Caller;
 with AUnit.Test_Fixtures;
@@ -700,6 +701,84 @@ package body Wait_Limit_Tests is
          raise;
    end Late_Cancel;
 
+   --  A lease ends in time, though the Cancel of its connection does not, and the next lease has
+   --  another session, which that Cancel does not reach
+
+   procedure Prepare_On
+     (Self : in out Statement; On : in out Connection'Class; Text : SQL.UTF_8_String) is
+   begin
+      Prepare (Self, Connection (On), Text);
+   end Prepare_On;
+
+   package Pools is new Appserver.SQL.Pools
+     (Connection, Statement, Connect, Prepare_On, Check_Timeout => Limit);
+
+   procedure Lease_Behind_Cancel (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      function Session (Held : Pools.Lease) return SQL.Integer_64 is
+         Query : Statement;
+      begin
+         Use_Text (Query, Held.DB, Dialect.Id.all);
+         Assert (Query.Step, "a row");
+         return Query.As_Integer_64 (1);
+      end Session;
+
+      procedure Act (Proxy : in out Silent_Proxies.Proxy) is
+
+         Pool    : aliased Pools.Pool (1);
+         Held    : Pools.Lease (Pool'Access);
+         Query   : Statement;
+         Id      : SQL.Integer_64;
+         Is_Over : Boolean := False with Atomic;
+
+         task Other is
+            entry Begin_Work;
+         end Other;
+
+         task body Other is
+         begin
+            select
+               accept Begin_Work;
+            or
+               terminate;
+            end select;
+            Held.DB.Cancel;
+            Is_Over := True;
+         exception
+            when SQL.SQL_Error => Is_Over := True;
+         end Other;
+      begin
+         Silent_Proxies.Hold (Proxy, Cancel_Request, Hangs_Up => False);
+         Held.Get (Timeout => Long_Time);
+         Id := Session (Held);
+         Held.DB.Set_Wait_Limit (3.0 * Long_Time);
+         Prepare (Query, Held.DB, "SELECT x FROM t ORDER BY x");
+         Query.Set_Streamed;
+         Assert (Query.Step, "a row");
+         Other.Begin_Work;
+         while not (Silent_Proxies.Has_Held (Proxy) or else Is_Over) loop
+            delay 0.001;
+         end loop;
+         Held.Release;
+         Assert (not Is_Over, "the lease waited for the Cancel");
+         Assert (Pool.Usage.Open = 0 and then Pool.Usage.In_Use = 0, "closed");
+         Held.Get (Timeout => Long_Time);
+         Assert (not Is_Over, "the next lease waited for the Cancel");
+         Held.DB.Set_Wait_Limit (0.0);
+         Assert (Session (Held) /= Id, "another session");
+         Silent_Proxies.Release (Proxy);
+         while not Is_Over loop
+            Held.DB.Execute (Sleep ("0.1"));
+         end loop;
+         Held.DB.Execute (Sleep ("0.1"));
+         Held.Release;
+         Assert (Pool.Usage.Open = 1, "not lost");
+      end Act;
+   begin
+      Silent_Proxies.With_Proxy (Dialect.Variable.all, Act'Access);
+   end Lease_Behind_Cancel;
+
    package Caller is new AUnit.Test_Caller (Fixture);
 
    function Suite return AUnit.Test_Suites.Access_Test_Suite is
@@ -722,6 +801,8 @@ package body Wait_Limit_Tests is
       Add ("a cancellation that arrives after its timeout", Unknown_Cancel'Access);
       Add ("a cancellation whose connection breaks", Broken_Cancel'Access);
       Add ("a cancellation while the server stands still", Stopped_Server'Access);
+      Add ("a cancellation that is still under way when its lease ends",
+           Lease_Behind_Cancel'Access);
       return Result;
    end Suite;
 
