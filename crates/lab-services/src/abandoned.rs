@@ -4,7 +4,7 @@
 
 use crate::process::PAUSE;
 use crate::procfs;
-use crate::{DATABASES, Software};
+use crate::software::Software;
 use nix::sys::signal::Signal;
 use nix::unistd::Pid;
 use std::fs;
@@ -24,13 +24,8 @@ const MOST_ROUNDS: usize = 5;
 /// How long servers may take to end after they were signalled.
 const PATIENCE: Duration = Duration::from_secs(6);
 
-/// Ends the private SQL servers that a killed lab left in its scratch folder, and removes their data. All else stays.
-/// The caller must be sure that the lab is gone.
-pub fn clear(folder: &Path) {
-    clear_of(&DATABASES.map(|kind| &kind.software), folder);
-}
-
-/// Ends daemons of any software that a killed lab left, like [`clear`].
+/// Ends daemons of these kinds of software that a killed lab left in its scratch folder, and removes their data. All
+/// else stays. The caller must be sure that the lab is gone.
 pub fn clear_of(kinds: &[&Software], folder: &Path) {
     let Ok(folder) = folder.canonicalize() else {
         return;

@@ -10,6 +10,7 @@ mod address;
 mod counters;
 mod daemon;
 mod database;
+mod databases;
 mod diagnosis;
 mod error;
 mod external;
@@ -28,11 +29,13 @@ mod software;
 mod starting;
 mod statements;
 mod terminate;
+mod transport;
 
-pub use abandoned::{clear, clear_of};
+pub use abandoned::clear_of;
 pub use counters::Counters;
 pub use daemon::Daemon;
 pub use database::{Database, DatabaseKind, Rows};
+pub use databases::{DATABASES, clear, database};
 pub use error::{LogTail, ServiceError};
 pub use folder::Folder;
 pub use mariadb::MARIADB;
@@ -45,20 +48,4 @@ pub use software::{MissingSoftware, Software};
 pub use starting::Starting;
 pub use statements::{StatementTotal, kind_of_url, statement_totals};
 pub use terminate::{ConnectedTerminator, Terminator};
-
-/// Every SQL server that the lab can start.
-pub static DATABASES: [&DatabaseKind; 2] = [&POSTGRESQL, &MARIADB];
-
-/// The SQL server of this name, such as `postgresql`.
-pub fn database(name: &str) -> Option<&'static DatabaseKind> {
-    DATABASES.into_iter().find(|kind| kind.name == name)
-}
-
-/// How a subject reaches a server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Transport {
-    /// TCP, on the loopback interface if the server is on this machine.
-    Tcp,
-    /// A Unix socket.
-    Unix,
-}
+pub use transport::Transport;

@@ -5,6 +5,7 @@ mod chart;
 mod quantity;
 mod row;
 mod table;
+mod tone;
 mod unit_name;
 
 pub use chart::{
@@ -15,6 +16,7 @@ pub use chart::{
 pub use quantity::{Precision, Quantity};
 pub use row::Row;
 pub use table::{Cell, CellContent, Column, Table};
+pub use tone::Tone;
 pub use unit_name::unit_name;
 
 use serde::Serialize;
@@ -108,44 +110,6 @@ pub enum Item {
     Finding(Finding),
     /// Lines as a program wrote them, in a fixed-width face.
     Log(Vec<String>),
-}
-
-/// What a cell or a line means, for colours; the words say it too.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Tone {
-    /// Nothing in particular.
-    #[default]
-    Plain,
-    /// Better than the baseline.
-    Better,
-    /// Worse than the baseline.
-    Worse,
-    /// Equivalent to the baseline.
-    Same,
-    /// Not decided.
-    Undecided,
-    /// Something went wrong.
-    Alarm,
-}
-
-impl Tone {
-    /// Whether a finding with it is to be taken with care.
-    fn warns(self) -> bool {
-        matches!(self, Tone::Alarm | Tone::Undecided)
-    }
-
-    /// A word for classes and the like.
-    pub fn word(self) -> &'static str {
-        match self {
-            Tone::Plain => "plain",
-            Tone::Better => "better",
-            Tone::Worse => "worse",
-            Tone::Same => "same",
-            Tone::Undecided => "undecided",
-            Tone::Alarm => "alarm",
-        }
-    }
 }
 
 impl Finding {

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What a part of a document means.
+
+use serde::Serialize;
+
+/// What a cell or a line means, for colours; the words say it too.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tone {
+    /// Nothing in particular.
+    #[default]
+    Plain,
+    /// Better than the baseline.
+    Better,
+    /// Worse than the baseline.
+    Worse,
+    /// Equivalent to the baseline.
+    Same,
+    /// Not decided.
+    Undecided,
+    /// Something went wrong.
+    Alarm,
+}
+
+impl Tone {
+    /// Whether a finding with it is to be taken with care.
+    pub(super) fn warns(self) -> bool {
+        matches!(self, Tone::Alarm | Tone::Undecided)
+    }
+
+    /// A word for classes and the like.
+    pub fn word(self) -> &'static str {
+        match self {
+            Tone::Plain => "plain",
+            Tone::Better => "better",
+            Tone::Worse => "worse",
+            Tone::Same => "same",
+            Tone::Undecided => "undecided",
+            Tone::Alarm => "alarm",
+        }
+    }
+}
