@@ -12,5 +12,12 @@ pub enum Fault {
     Failed(&'static str, String),
 }
 
+impl Fault {
+    /// The faults of an experiment cannot be injected, for this reason.
+    pub fn injection(reason: impl Into<String>) -> Fault {
+        Fault::Failed("injection", reason.into())
+    }
+}
+
 /// The protocol's answers, or a fault.
 pub type SubjectResult<T> = Result<T, Fault>;

@@ -2,7 +2,8 @@
 //! What an operation allocates: of programs whose memory comes from the C library, by a library that is loaded in front
 //! of it (`allocations.c`); of runtimes with heaps of their own, by their own counters.
 
-use super::{Adding, ExplainedBatches, Explainer, missing};
+use super::counting::{Adding, ExplainedBatches, missing};
+use super::explainer::Explainer;
 use crate::fault::SubjectResult;
 use crate::process::{Allocated, connection_lost};
 use lab_model::{Counted, Metric};

@@ -3,11 +3,11 @@
 //! tool.
 
 use super::allocations::{CountingLibrary, has_own_heap};
+use super::counting::{Adding, REPEATS, USED, missing, read_events, read_trace_file, tracing};
 use super::simulated::{
     FIGURES, by_function, by_library, most_costly, read_profile, under_callgrind,
 };
 use super::trace::read_all_calls;
-use super::{Adding, REPEATS, USED, missing, read_events, read_trace_file, tracing};
 use crate::build::in_path;
 use crate::commands::order;
 use crate::fault::SubjectResult;

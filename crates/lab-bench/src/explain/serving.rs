@@ -2,8 +2,10 @@
 //! Counts what one request costs a server: under load, without a tracer, under strace, and with allocations counted.
 
 use super::allocations::{CountingLibrary, has_own_heap};
+use super::counting::{
+    Adding, REPEATS, USED, missing, read_events, read_trace_file, tracing, used,
+};
 use super::trace::read_windows;
-use super::{Adding, REPEATS, USED, missing, read_events, read_trace_file, tracing, used};
 use crate::fault::{Fault, SubjectResult};
 use crate::hardware::{self, COUNTED, HardwareCounters};
 use crate::process::connection_lost;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What an operation costs on the processor that Callgrind simulates, where the machine's own cannot be asked.
 
-use super::{Adding, ExplainedBatches, Explainer, missing};
+use super::counting::{Adding, ExplainedBatches, missing};
+use super::explainer::Explainer;
 use crate::build::in_path;
 use crate::fault::{Fault, SubjectResult};
 use crate::valgrind::{CACHES, NO_DEBUGGER};

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Holds the write lock of an SQLite file, as another program does that changes it.
 
-use super::fault;
 use super::outage::{Dependency, Outages, Recovery};
 use super::thread_state::ThreadState;
-use crate::fault::SubjectResult;
+use crate::fault::{Fault, SubjectResult};
 use crate::process::SubjectProcess;
 use crate::random::random;
 use crate::sqlite_header::SqliteHeader;
@@ -41,7 +40,7 @@ impl FileInjector {
         clients: u64,
         seed: u64,
     ) -> SubjectResult<Option<FileInjector>> {
-        let write_lock = || WriteLock::new(path, header.clone()).map_err(fault);
+        let write_lock = || WriteLock::new(path, header.clone()).map_err(Fault::injection);
         let (mut locker, mut outages) = (None, None);
         match injection {
             Some(Injection::Busy { part, lock_s }) => {
@@ -86,7 +85,7 @@ impl FileInjector {
     /// Called after a batch. Fault: the faults cannot be made.
     pub fn check_work(&self) -> SubjectResult<()> {
         let failure = self.locker.as_ref().and_then(Locker::failure);
-        failure.map_or(Ok(()), |message| Err(fault(message)))
+        failure.map_or(Ok(()), |message| Err(Fault::injection(message)))
     }
 }
 
@@ -140,15 +139,19 @@ struct LockedFile(RefCell<WriteLock>);
 impl Dependency for LockedFile {
     fn take_away(&self) -> SubjectResult<()> {
         let outcome = self.0.borrow().take(|| false);
-        outcome.map(drop).map_err(fault)
+        outcome.map(drop).map_err(Fault::injection)
     }
 
     fn bring_back(&self) -> SubjectResult<()> {
-        self.0.borrow().release().map_err(fault)
+        self.0.borrow().release().map_err(Fault::injection)
     }
 
     fn commits(&self) -> SubjectResult<u64> {
-        self.0.borrow().commits().map(u64::from).map_err(fault)
+        self.0
+            .borrow()
+            .commits()
+            .map(u64::from)
+            .map_err(Fault::injection)
     }
 
     fn requests(&self) -> Option<u64> {

@@ -127,13 +127,14 @@ impl Injector {
     /// Called after a batch. Fault: the faults cannot be made.
     pub fn check_work(&self) -> SubjectResult<()> {
         if let Some(reason) = self.cutter.as_ref().and_then(Cutter::failure) {
-            return Err(fault(format!("connections cannot be cut: {reason}")));
+            return Err(Fault::injection(format!(
+                "connections cannot be cut: {reason}"
+            )));
         }
         if self.loses_answers && self.proxy.commits() == 0 {
-            return Err(fault(
+            return Err(Fault::injection(
                 "no COMMIT is seen in what it sends, so that no answer can be dropped: connect without TLS, \
-                 and send COMMIT as a statement"
-                    .into(),
+                 and send COMMIT as a statement",
             ));
         }
         Ok(())
@@ -146,11 +147,11 @@ fn proxy(
     loses: impl Fn(u64) -> bool + Send + Sync + 'static,
 ) -> SubjectResult<Arc<Proxy>> {
     let endpoint = service.endpoint();
-    let endpoint = endpoint.ok_or_else(|| fault("the server has no TCP port".into()))?;
+    let endpoint = endpoint.ok_or_else(|| Fault::injection("the server has no TCP port"))?;
     let proxy = Proxy::start(endpoint, Commits::of(kind), loses);
-    Ok(Arc::new(
-        proxy.map_err(|e| fault(format!("no proxy can listen: {e}")))?,
-    ))
+    Ok(Arc::new(proxy.map_err(|e| {
+        Fault::injection(format!("no proxy can listen: {e}"))
+    })?))
 }
 
 /// A server, and what passes on the way to it.
@@ -172,8 +173,4 @@ impl Dependency for ProxiedServer<'_> {
     fn requests(&self) -> Option<u64> {
         Some(self.1.requests())
     }
-}
-
-fn fault(message: String) -> Fault {
-    Fault::Failed("injection", message)
 }

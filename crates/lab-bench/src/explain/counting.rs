@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Figures of operations from pairs of batches, and how a trace is made and read.
+
+use super::trace::{SystemCalls, TraceError};
+use crate::fault::{Fault, SubjectResult};
+use crate::hardware::HardwareCounters;
+use crate::process::connection_lost;
+use lab_model::{Counted, CountedFigure, Direction, Metric, Unit};
+use lab_services::procfs::ProcessUsage;
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+
+/// Differences of which the median is taken. From the least to the greatest of six is an interval of the
+/// median at 1 - 2/2^6 = 96.9 %.
+pub(super) const REPEATS: usize = 6;
+
+/// The characters of a message that strace writes.
+pub(super) const SHOWN: &str = "48";
+
+/// The batches that a process does at a point, the same with and without a tracer.
+#[derive(Clone, Copy)]
+pub(super) struct ExplainedBatches {
+    /// Batches of the smaller size that do not count.
+    pub(super) warm_up: u64,
+    /// The smaller size.
+    pub(super) operations: u64,
+}
+
+/// Words in front of a program that trace it.
+pub(super) fn tracing(tracer: &Path, file: &Path, further: &[&str]) -> Vec<String> {
+    let options = [
+        "-f",
+        "-y",
+        "-q",
+        "-q",
+        "-s",
+        SHOWN,
+        "-e",
+        "signal=none",
+        "-o",
+    ];
+    let words = [tracer.display().to_string()].into_iter();
+    let further = further.iter().map(|option| (*option).to_owned());
+    let words = words.chain(further).chain(options.map(str::to_owned));
+    words
+        .chain([file.display().to_string(), "--".into()])
+        .collect()
+}
+
+/// Reads what is needed of a trace.
+pub(super) fn read_trace_file<T>(
+    file: &Path,
+    read: impl FnOnce(BufReader<File>) -> Result<T, TraceError>,
+) -> SubjectResult<T> {
+    let trace = File::open(file).map_err(TraceError::from);
+    let content = trace.and_then(|trace| read(BufReader::new(trace)));
+    content.map_err(|e| Fault::Failed("trace", e.to_string()))
+}
+
+/// The processor's counts so far; empty where it has no counters.
+pub(super) fn read_events(counters: Option<&HardwareCounters>) -> SubjectResult<Vec<f64>> {
+    match counters {
+        Some(counters) => counters.read().map_err(connection_lost),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// What the system says of a process.
+pub(super) static USED: [Metric; 5] = [
+    Metric::MEAN_CPU,
+    Metric::VOLUNTARY_SWITCHES,
+    Metric::INVOLUNTARY_SWITCHES,
+    Metric::MINOR_FAULTS,
+    Metric::MAJOR_FAULTS,
+];
+
+/// CPU time, switches and faults between two readings, in the order of [`USED`].
+pub(super) fn used(cpu_ns: u64, before: &ProcessUsage, after: &ProcessUsage) -> [f64; 5] {
+    // A thread that ended takes its switches along.
+    let increase =
+        |figure: fn(&ProcessUsage) -> u64| figure(after).saturating_sub(figure(before)) as f64;
+    [
+        cpu_ns as f64,
+        increase(|u| u.voluntary_switches),
+        increase(|u| u.involuntary_switches),
+        increase(|u| u.minor_faults),
+        increase(|u| u.major_faults),
+    ]
+}
+
+/// Additions to what was counted of a subject.
+pub(super) trait Adding {
+    /// Notes what could not be counted, and why. An interruption is returned.
+    fn note_missing(&mut self, quantity: &str, outcome: SubjectResult<()>) -> SubjectResult<()>;
+
+    /// A figure of each of the metrics that the rows have, one row for each pair of batches.
+    fn figures<'m>(&mut self, metrics: impl Iterator<Item = &'m Metric>, rows: &[Vec<f64>]);
+
+    /// The calls of all batches, the last of which is of a single operation.
+    fn add(&mut self, batches: ExplainedBatches, calls: Vec<SystemCalls>);
+
+    /// Figures of calls, each counted over so many operations.
+    fn calls(&mut self, counted: &[(SystemCalls, f64)]);
+}
+
+/// The fault of something that cannot be counted.
+pub(super) fn missing(reason: &str) -> Fault {
+    Fault::Failed("missing", reason.into())
+}
+
+impl Adding for Counted {
+    fn note_missing(&mut self, quantity: &str, outcome: SubjectResult<()>) -> SubjectResult<()> {
+        match outcome {
+            Err(Fault::Failed(_, reason)) => self.missing.push((quantity.into(), reason)),
+            outcome => return outcome,
+        }
+        Ok(())
+    }
+
+    fn figures<'m>(&mut self, metrics: impl Iterator<Item = &'m Metric>, rows: &[Vec<f64>]) {
+        let width = rows.first().map_or(0, Vec::len);
+        for (i, metric) in metrics.take(width).enumerate() {
+            self.figures.push(CountedFigure {
+                metric: metric.clone(),
+                differences: rows.iter().map(|row| row[i]).collect(),
+            });
+        }
+    }
+
+    fn add(&mut self, batches: ExplainedBatches, mut calls: Vec<SystemCalls>) {
+        self.messages = calls.pop().map_or(Vec::new(), |single| single.messages);
+        let pairs = calls[batches.warm_up as usize..].chunks_exact(2);
+        let differences = pairs.map(|pair| (pair[1].minus(&pair[0]), batches.operations as f64));
+        let differences: Vec<(SystemCalls, f64)> = differences.collect();
+        self.calls(&differences);
+    }
+
+    fn calls(&mut self, counted: &[(SystemCalls, f64)]) {
+        let mut figure = |metric: Metric, value: &dyn Fn(&SystemCalls) -> i64| {
+            let each = counted
+                .iter()
+                .map(|(calls, operations)| value(calls) as f64 / operations);
+            self.figures.push(CountedFigure {
+                metric,
+                differences: each.collect(),
+            });
+        };
+        figure(Metric::ROUND_TRIPS, &|c| c.round_trips);
+        figure(Metric::SENT_BYTES, &|c| c.sent_bytes);
+        figure(Metric::RECEIVED_BYTES, &|c| c.received_bytes);
+        figure(Metric::FUTEX_WAITS, &|c| c.futex_waits);
+        figure(Metric::SYSTEM_CALLS, &|c| c.kinds.values().sum());
+        let kinds: BTreeSet<&String> = counted.iter().flat_map(|(c, _)| c.kinds.keys()).collect();
+        for kind in kinds {
+            figure(call(kind), &|c| c.kinds.get(kind).copied().unwrap_or(0));
+        }
+    }
+}
+
+/// The metric of one kind of system call.
+pub(super) fn call(kind: &str) -> Metric {
+    Metric {
+        id: format!("call_{kind}").into(),
+        title: kind.to_owned().into(),
+        unit: Unit::Count("calls".into()),
+        better: Direction::Neither,
+    }
+}

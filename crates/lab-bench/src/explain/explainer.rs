@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Counts subjects that do batches.
+
+use super::counting::{
+    Adding, ExplainedBatches, REPEATS, USED, missing, read_events, read_trace_file, tracing, used,
+};
+use super::trace::read_trace;
+use crate::batch_subject::BatchStart;
+use crate::batches::targets;
+use crate::fault::{Fault, SubjectResult};
+use crate::hardware::{self, COUNTED, HardwareCounters};
+use crate::process::{BatchResult, SubjectProcess, connection_lost};
+use crate::scratch::Scratch;
+use crate::server::Servers;
+use crate::session::{BenchError, usable_cores};
+use crate::target::TargetMaker;
+use crate::visit::OpenCase;
+use lab_model::{Counted, Plan, PointId, SubjectId};
+use lab_services::procfs;
+use std::path::Path;
+
+/// The most operations of the smaller batch, and the least.
+const OPERATIONS: (u64, u64) = (200, 2);
+
+/// The wanted length of the smaller batch, untraced.
+const BATCH_NS: u64 = 50_000_000;
+
+/// Operations before the first batch that counts: runtimes compile, drivers prepare on the server.
+const WARM_UP: u64 = 2000;
+
+/// The time for them, untraced.
+const WARM_UP_NS: u64 = 500_000_000;
+
+/// Counts subjects of a plan.
+pub struct Explainer<'a> {
+    pub(super) plan: &'a Plan,
+    pub(super) folder: &'a Path,
+    targets: Vec<TargetMaker>,
+    pub(super) core: usize,
+    pub(super) scratch: Scratch,
+    /// Whether the processor's counters can be read.
+    has_hardware: bool,
+}
+
+impl<'a> Explainer<'a> {
+    /// For subjects that do batches. `folder` is the project's.
+    pub fn new(
+        plan: &'a Plan,
+        folder: &'a Path,
+        scratch: Scratch,
+        servers: Servers,
+    ) -> Result<Explainer<'a>, BenchError> {
+        let cores = usable_cores()?;
+        let targets = targets(plan, &scratch, servers)?;
+        let core = cores[0];
+        for server in targets.iter().filter_map(TargetMaker::server) {
+            server.keep_off((cores.len() > 1).then_some(core));
+        }
+        Ok(Explainer {
+            plan,
+            folder,
+            targets,
+            core,
+            scratch,
+            has_hardware: hardware::unavailable().is_none(),
+        })
+    }
+
+    /// Counts one subject at one point. `operations`: of the smaller batch; `None`: as many as are quick.
+    /// `tracer`: strace; `None`: there is none. Fault: the subject cannot do the point at all.
+    pub fn count(
+        &self,
+        subject: SubjectId,
+        point: PointId,
+        operations: Option<u64>,
+        tracer: Option<&Path>,
+    ) -> SubjectResult<Counted> {
+        let mut counted = Counted {
+            subject,
+            point,
+            ..Counted::default()
+        };
+        let batches = self.count_usage(&mut counted, operations)?;
+        counted.operations = batches.operations;
+        let calls = match tracer {
+            Some(tracer) => self.count_calls(&mut counted, batches, tracer),
+            None => Err(missing("strace is not installed; --install installs it")),
+        };
+        counted.note_missing("system calls and round trips", calls)?;
+        let allocated = self.count_allocations(&mut counted, batches);
+        counted.note_missing("allocations", allocated)?;
+        if !self.has_hardware {
+            let simulated = self.count_instructions(&mut counted, batches);
+            counted.note_missing("instructions and cache misses", simulated)?;
+        }
+        Ok(counted)
+    }
+
+    /// Counts CPU time, switches, faults and the processor's events, without a tracer, which would be most of them.
+    fn count_usage(
+        &self,
+        counted: &mut Counted,
+        operations: Option<u64>,
+    ) -> SubjectResult<ExplainedBatches> {
+        let starting = self.starting(self.plan);
+        let (mut process, _) = starting.process(counted.subject, self.core)?;
+        let (mut visit, settings) = OpenCase::begin(
+            &mut process,
+            self.plan,
+            (counted.subject, counted.point),
+            &self.targets,
+        )?;
+        counted.settings = settings;
+        visit.verify(&mut process, self.plan, 1)?;
+        visit.check_work(self.plan)?;
+        let batches = self.size_batches(&mut process, &mut visit, operations)?;
+        let usage =
+            |process: &SubjectProcess| procfs::usage(process.pid()).map_err(connection_lost);
+        let counters = self
+            .has_hardware
+            .then(|| HardwareCounters::of(process.pid()));
+        let counters = counters.transpose().map_err(connection_lost)?;
+        let events = || read_events(counters.as_ref());
+        let rows = self.differences(&mut process, &mut visit, batches, |process, run| {
+            let (before, events_before) = (usage(process)?, events()?);
+            let result = run(process)?;
+            let (events_after, after) = (events()?, usage(process)?);
+            let mut cost = used(result.cpu_ns, &before, &after).to_vec();
+            cost.extend(events_after.iter().zip(&events_before).map(|(a, b)| a - b));
+            Ok(cost)
+        })?;
+        process.close()?;
+        process.quit()?;
+        counted.figures(USED.iter().chain(&COUNTED), &rows);
+        Ok(batches)
+    }
+
+    /// What an operation costs in several respects, by several pairs of batches in a warm process.
+    pub(super) fn differences(
+        &self,
+        process: &mut SubjectProcess,
+        visit: &mut OpenCase,
+        batches: ExplainedBatches,
+        cost: impl Fn(
+            &mut SubjectProcess,
+            &mut dyn FnMut(&mut SubjectProcess) -> SubjectResult<BatchResult>,
+        ) -> SubjectResult<Vec<f64>>,
+    ) -> SubjectResult<Vec<Vec<f64>>> {
+        let mut rows = Vec::new();
+        for _ in 0..REPEATS {
+            let mut costs = [Vec::new(), Vec::new()];
+            for (costs, times) in costs.iter_mut().zip([1, 2]) {
+                let mut run = |process: &mut SubjectProcess| {
+                    visit.run(process, self.plan, times * batches.operations)
+                };
+                *costs = cost(process, &mut run)?;
+                visit.check_work(self.plan)?;
+            }
+            let each = costs[1].iter().zip(&costs[0]);
+            let each = each.map(|(twice, once)| (twice - once) / batches.operations as f64);
+            rows.push(each.collect());
+        }
+        Ok(rows)
+    }
+
+    /// Starts a subject, with these words in front of its program, opens a point and warms it up.
+    pub(super) fn warm(
+        &self,
+        counted: &Counted,
+        batches: ExplainedBatches,
+        prefix: &[String],
+    ) -> SubjectResult<(SubjectProcess, OpenCase)> {
+        let mut plan = self.plan.clone();
+        let program = &mut plan.subjects[counted.subject].program;
+        program.splice(0..0, prefix.iter().cloned());
+        let (mut process, _) = self.starting(&plan).process(counted.subject, self.core)?;
+        let (mut visit, _) = OpenCase::begin(
+            &mut process,
+            self.plan,
+            (counted.subject, counted.point),
+            &self.targets,
+        )?;
+        for _ in 0..batches.warm_up {
+            visit.run(&mut process, self.plan, batches.operations)?;
+            visit.check_work(self.plan)?;
+        }
+        Ok((process, visit))
+    }
+
+    /// Finds the sizes of the batches, and warms up.
+    pub(super) fn size_batches(
+        &self,
+        process: &mut SubjectProcess,
+        visit: &mut OpenCase,
+        requested: Option<u64>,
+    ) -> SubjectResult<ExplainedBatches> {
+        let plan = self.plan;
+        let mut one_ns = u64::MAX;
+        for _ in 0..3 {
+            let result = visit.run(process, plan, 1)?;
+            visit.check_work(plan)?;
+            one_ns = one_ns.min(result.wall_ns.max(1));
+        }
+        let (most, least) = OPERATIONS;
+        let operations = requested.unwrap_or((BATCH_NS / one_ns).clamp(least, most));
+        let warm_up = (WARM_UP_NS / one_ns).min(WARM_UP).div_ceil(operations);
+        let batches = ExplainedBatches {
+            warm_up: warm_up.max(1),
+            operations,
+        };
+        for _ in 0..batches.warm_up {
+            visit.run(process, plan, batches.operations)?;
+            visit.check_work(plan)?;
+        }
+        Ok(batches)
+    }
+
+    /// Counts the calls of the same batches under strace, and of one with a single operation.
+    fn count_calls(
+        &self,
+        counted: &mut Counted,
+        batches: ExplainedBatches,
+        tracer: &Path,
+    ) -> SubjectResult<()> {
+        let file = self.scratch.folder().join("trace");
+        // strace is the child of the subject and not its parent (`-D`): the lab has the subject itself for a child,
+        // with its process id, its group and its pipes, as always.
+        let prefix = tracing(tracer, &file, &["-D"]);
+        let (mut process, mut visit) = self.warm(counted, batches, &prefix)?;
+        let n = batches.operations;
+        for operations in [n, 2 * n].repeat(REPEATS).into_iter().chain([1]) {
+            visit.run(&mut process, self.plan, operations)?;
+            visit.check_work(self.plan)?;
+        }
+        process.close()?;
+        process.quit()?;
+        let calls = read_trace_file(&file, read_trace)?;
+        let expected = batches.warm_up as usize + 2 * REPEATS + 1;
+        if calls.len() == expected {
+            counted.add(batches, calls);
+            Ok(())
+        } else {
+            let message = format!("the trace shows {} batches of {expected}", calls.len());
+            Err(Fault::Failed("trace", message))
+        }
+    }
+
+    pub(super) fn starting<'s>(&'s self, plan: &'s Plan) -> BatchStart<'s> {
+        BatchStart {
+            plan,
+            folder: self.folder,
+            temporary: self.scratch.temporary(),
+        }
+    }
+}
