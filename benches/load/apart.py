@@ -103,7 +103,7 @@ def measure(args: argparse.Namespace) -> dict[tuple[float | None, str], list[lis
 
 
 def section(args: argparse.Namespace, turns: dict) -> str:
-    """The part of docs/many.md that this script makes."""
+    """The part of docs/guides/many.md that this script makes."""
     def medians(rate: float | None, place: str, of: Callable[[Turn], float]) -> list[float]:
         return [statistics.fmean(of(turn) for turn in pair) for pair in turns[rate, place]]
 

@@ -87,7 +87,7 @@ def costs(turns: dict[str, list[list[Turn]]]) -> dict[str, list[float]]:
 
 
 def section(args: argparse.Namespace, found: list[Generator], missing: str, turns: dict, failures: dict) -> str:
-    """The part of docs/load.md that this script makes."""
+    """The part of docs/guides/load.md that this script makes."""
     cost = costs(turns)
     base = "benchlab" if "benchlab" in cost else "bare client"
     ratio = {name: median(own / other for own, other in zip(values, cost[base])) for name, values in cost.items()}

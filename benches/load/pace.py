@@ -64,7 +64,7 @@ def p50_us(pair: list[tuple[Said, float]]) -> float | None:
 
 
 def section(args: argparse.Namespace, missing: str, turns: dict, failures: dict) -> str:
-    """The part of docs/load.md that this script makes."""
+    """The part of docs/guides/load.md that this script makes."""
     cost = {name: median(statistics.fmean(cpu for _, cpu in pair) for pair in pairs) for name, pairs in turns.items()}
     latency = {name: [p50_us(pair) for pair in pairs] for name, pairs in turns.items()}
     spinning = latency.get("bare client", [])

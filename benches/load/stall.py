@@ -99,7 +99,7 @@ def row(name: str, said: list[tuple[Said, int]], true_p99: float, due: float | N
 
 
 def section(args: argparse.Namespace, missing: str, able: float, words: dict, failures: dict, found: list) -> str:
-    """The part of docs/load.md that this script makes."""
+    """The part of docs/guides/load.md that this script makes."""
     p99 = bench.quantile(truth(args.rate, args.every, args.stall, able), 0.99)
     due = args.rate * args.every * args.periods
     rows = [["**computed**", f"{due:,.0f}", f"{due:,.0f}", "0", "0", "", f"{p99 * 1e3:.1f}", ""]]

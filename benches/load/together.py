@@ -183,7 +183,7 @@ def rows_of(server: Known, said: dict) -> list[list[str]]:
 
 
 def section(args: argparse.Namespace, known: list[Known], able: float, said: dict, costs: dict) -> str:
-    """The part of docs/many.md that this script makes."""
+    """The part of docs/guides/many.md that this script makes."""
     text = bench.paragraph(f"""Made by `benches/load/together.py --agents {','.join(map(str, args.agents))} --rounds {args.rounds}` on
         {bench.machine()}. The agents, of a thread each, share core {args.cores[0]} with the coordinator; the server has core
         {args.cores[1]}. {args.rounds} rounds in random order; medians with the least and the greatest value. At a constant rate

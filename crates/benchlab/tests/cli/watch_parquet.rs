@@ -207,7 +207,7 @@ fn records_of_several_machines_are_one_table() {
     }
     let rows = duckdb(
         project.path(),
-        &documented_sql("many.md", "DuckDB, over several machines"),
+        &documented_sql("guides/many.md", "DuckDB, over several machines"),
     );
     let all = pareto(&watched);
     let all = all

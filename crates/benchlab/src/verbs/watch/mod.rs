@@ -90,7 +90,7 @@ fn check_records(args: &WatchArgs) -> Result<(), Exit> {
     let message = match (&args.parquet, &args.agents.on, args.follow) {
         (Some(_), Some(_), _) => {
             "--parquet: records stay where the logs lie: call it on each machine, without --on, as in \
-             `ssh web1 benchlab watch --parquet host=web1 LOG`; docs/many.md has the query for all of them"
+             `ssh web1 benchlab watch --parquet host=web1 LOG`; docs/guides/many.md has the query for all of them"
         }
         (Some(_), None, true) => {
             "--parquet: a Parquet file is complete at its end: leave --follow out, and call it again for what is rotated"
