@@ -103,7 +103,7 @@ def tail(lab: Path, folder: Path, seconds: float, seed: int):
 
 
 def stall(lab: Path, folder: Path, seconds: float, seed: int):
-    """The p99 of a server that stands still for 1 s in 10 s; docs/guides/load.md derives it."""
+    """The p99 of a server that stands still for 1 s in 10 s; docs/results/load.md derives it."""
     with server("--work", 20, "--stall-every", 10, "--stall", 1) as url:
         found = rows(lab, folder, "load", url, "--rate", 500, "--for", f"{seconds:g}s", "--connections", 1000,
                      "--seed", seed, "--name", "A")
@@ -155,7 +155,7 @@ benchlab measured programs and servers that differ by a known amount: {held} of 
   starting the process takes the same time for both.
 - **delay**: responses that take 20 µs longer, at 500 requests/s; p50.
 - **tail**: the slowest seventh of the responses, 1.25 to 3.75 ms, takes 5 % longer, at 100 requests/s; p90.
-- **stall**: a server that stalls for 1 s in every 10 s, at 500 requests/s; p99 in ms, as [derived here](../guides/load.md).
+- **stall**: a server that stalls for 1 s in every 10 s, at 500 requests/s; p99 in ms, as [derived here](load.md#a-server-that-stalls).
 
 The intervals imply more scatter than there is, because they hold jointly over all comparisons of a run, and because the
 p99's interval allows for stalls at random times.

@@ -87,7 +87,7 @@ def costs(turns: dict[str, list[list[Turn]]]) -> dict[str, list[float]]:
 
 
 def section(args: argparse.Namespace, found: list[Generator], missing: str, turns: dict, failures: dict) -> str:
-    """The part of docs/guides/load.md that this script makes."""
+    """The section of docs/results/load.md."""
     cost = costs(turns)
     base = "benchlab" if "benchlab" in cost else "bare client"
     ratio = {name: median(own / other for own, other in zip(values, cost[base])) for name, values in cost.items()}
@@ -107,12 +107,12 @@ def section(args: argparse.Namespace, found: list[Generator], missing: str, turn
     table = bench.table(["generator", "version", "CPU s per million requests", f"ratio to {base}'s", "thousand requests/s",
                          "peak memory, MB", "of it not of files, MB"], rows)
     level = median(cost[base]).level
-    text = bench.paragraph(f"""Made by `benches/load/{command(args)}` on {bench.machine()}: {args.connections} connections kept
-        alive on the loopback interface, the generator on core {args.cores[0]} and the server (`benches/load/server.c`) on core
-        {args.cores[1]}; {args.rounds} rounds, in each of which every generator had two turns of {args.seconds:g} s, in random
-        order and back again. CPU time is that of the whole process, from its start to its end. Medians over rounds with their
-        order-statistic intervals ({100 * level:.1f} %).""")
-    return (f"### What a request costs\n\n{text}\n\n{missing}{table}\n\n{aims(ratio, cost)}"
+    text = bench.paragraph(f"""Measured by `benches/load/{command(args)}` on {bench.machine()}, over {args.connections} connections
+        that are kept alive on the loopback interface. The generator has core {args.cores[0]} and the server
+        (`benches/load/server.c`) core {args.cores[1]}. In each of {args.rounds} rounds every generator had two turns of
+        {args.seconds:g} s, in random order and its reverse. CPU time is that of the whole process. Medians over rounds with
+        their order-statistic intervals ({100 * level:.1f} %).""")
+    return (f"## What a request costs\n\n{text}\n\n{missing}{table}\n\n{aims(ratio, cost)}"
             + "".join(f"- {name} failed: {reason}\n" for name, reason in failures.items()))
 
 

@@ -62,10 +62,10 @@ def connections_section(args: argparse.Namespace, missing: str, kept: dict[str, 
     table = bench.table(["generator", "most open at once", "served", "errors", "peak memory, MB",
                          "memory per connection, kB"], rows)
     most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    text = bench.paragraph(f"""Made by `benches/load/many.py --connections {args.connections}` on {bench.machine()}: {args.seconds:g} s
-        over {args.connections:,} connections on the loopback interface, with at most {most:,} open files for a process. How many
-        were open at once is the server's word. Memory per connection is the peak less that of a run with one connection; what
-        the kernel keeps for a socket is not in it.""")
+    text = bench.paragraph(f"""Measured by `benches/load/many.py --connections {args.connections}` on {bench.machine()}: {args.seconds:g} s
+        over {args.connections:,} connections on the loopback interface, with at most {most:,} open files per process. The
+        server counts the open connections. Memory per connection is the peak minus that of a run with one connection, without
+        the kernel's sockets.""")
     lines = ""
     if "benchlab" in kept:
         lab = kept["benchlab"]
@@ -74,7 +74,7 @@ def connections_section(args: argparse.Namespace, missing: str, kept: dict[str, 
                           digits=0),
             bench.verdict("errors", lab.said.errors, 0, digits=0),
             bench.verdict("memory per connection", lab.per_connection / 1000, MOST_PER_CONNECTION / 1000, " kB")]) + "\n"
-    return (f"### Many connections\n\n{text}\n\n{missing}{table}\n\n{lines}"
+    return (f"## Many connections\n\n{text}\n\n{missing}{table}\n\n{lines}"
             + "".join(f"- {name} failed: {reason}\n" for name, reason in failures.items()))
 
 
@@ -108,10 +108,10 @@ def requests_section(args: argparse.Namespace, ran: list[tuple[Generator, Done, 
                                    MOST_GROWTH / 1e6, " MB"),
                      bench.verdict("its peak memory, without the mapped program and its libraries", done.own_bytes / 1e6,
                                    MOST_MEMORY / 1e6, " MB")]
-    text = bench.paragraph(f"""Made by `benches/load/many.py --requests {args.requests}` on {bench.machine()}: a closed loop over 64
-        connections, with resident memory read every second. Where a run has no three minutes, a third of it stands for a
-        minute.""")
-    return f"### Many requests\n\n{text}\n\n{bench.table(head, rows)}\n\n" + "".join(line + "\n" for line in lines)
+    text = bench.paragraph(f"""Measured by `benches/load/many.py --requests {args.requests}` on {bench.machine()}: a closed loop over 64
+        connections, with resident memory read every second. In runs of less than three minutes, a third of the run
+        stands for a minute.""")
+    return f"## Many requests\n\n{text}\n\n{bench.table(head, rows)}\n\n" + "".join(line + "\n" for line in lines)
 
 
 def main() -> None:

@@ -64,7 +64,7 @@ def p50_us(pair: list[tuple[Said, float]]) -> float | None:
 
 
 def section(args: argparse.Namespace, missing: str, turns: dict, failures: dict) -> str:
-    """The part of docs/guides/load.md that this script makes."""
+    """The section of docs/results/load.md."""
     cost = {name: median(statistics.fmean(cpu for _, cpu in pair) for pair in pairs) for name, pairs in turns.items()}
     latency = {name: [p50_us(pair) for pair in pairs] for name, pairs in turns.items()}
     spinning = latency.get("bare client", [])
@@ -83,11 +83,11 @@ def section(args: argparse.Namespace, missing: str, turns: dict, failures: dict)
     table = bench.table(["generator", "CPU s per million requests", "served/s", "median response time, µs",
                          "more than the spinning client's, µs", "p99, µs"], rows)
     level = next(iter(cost.values())).level
-    text = bench.paragraph(f"""Made by `benches/load/{command(args)}` on {bench.machine()}: {args.rate:,.0f} requests due each second
-        over {args.connections} connections, generator and server on a core each; {args.rounds} rounds, in each of which every
-        generator had two turns of {args.seconds:g} s. Medians over rounds with their order-statistic intervals
-        ({100 * level:.1f} %). h2load does not say its median, and hey rounds to 100 µs.""")
-    return (f"### What pacing costs\n\n{text}\n\n{missing}{table}\n\n{aims(cost, added)}"
+    text = bench.paragraph(f"""Measured by `benches/load/{command(args)}` on {bench.machine()}. {args.rate:,.0f} requests are due
+        per second over {args.connections} connections; generator and server have a core each. In each of {args.rounds} rounds
+        every generator had two turns of {args.seconds:g} s. Medians over rounds with their order-statistic intervals
+        ({100 * level:.1f} %). h2load does not report its median, and hey rounds to 100 µs.""")
+    return (f"## A constant rate\n\n{text}\n\n{missing}{table}\n\n{aims(cost, added)}"
             + "".join(f"- {name} failed: {reason}\n" for name, reason in failures.items()))
 
 

@@ -99,7 +99,7 @@ def row(name: str, said: list[tuple[Said, int]], true_p99: float, due: float | N
 
 
 def section(args: argparse.Namespace, missing: str, able: float, words: dict, failures: dict, found: list) -> str:
-    """The part of docs/guides/load.md that this script makes."""
+    """The section of docs/results/load.md."""
     p99 = bench.quantile(truth(args.rate, args.every, args.stall, able), 0.99)
     due = args.rate * args.every * args.periods
     rows = [["**computed**", f"{due:,.0f}", f"{due:,.0f}", "0", "0", "", f"{p99 * 1e3:.1f}", ""]]
@@ -111,13 +111,13 @@ def section(args: argparse.Namespace, missing: str, able: float, words: dict, fa
             title = generator.name + ("" if generator.paced else ", a closed loop: it has no rate")
             rows.append(row(title, words[generator.name], p99, due if generator.paced else None))
     table = bench.table(["generator", "due", "served", "errors", "neither", "p50, ms", "p99, ms", "p99 off the truth"], rows)
-    text = bench.paragraph(f"""Made by `benches/load/{command(args)}` on {bench.machine()}. The server stalls for {args.stall:g} s
-        in every {args.every:g} s; {args.rate:,.0f} requests are due each second, for {args.every * args.periods:g} s, over
-        {args.connections} connections; {args.rounds} rounds, of which the table has the medians. The computed distribution is
-        that of a queue which the server works off at {able:,.0f} per second, as measured before. *Neither* counts requests that
-        were due and of which the generator says nothing. wrk, which has no rate, adds the requests that it reckons it has
-        missed, as if all its connections had a constant one.""")
-    return (f"### What a stall looks like\n\n{text}\n\n{missing}{table}\n\n{aims(words.get('benchlab', []), p99, due)}"
+    text = bench.paragraph(f"""Measured by `benches/load/{command(args)}` on {bench.machine()}. The server stalls for
+        {args.stall:g} s in every {args.every:g} s. {args.rate:,.0f} requests are due per second, for
+        {args.every * args.periods:g} s, over {args.connections} connections. Medians over rounds ({args.rounds}). The computed
+        distribution is that of a queue that the server works off at {able:,.0f} requests per second, as measured before.
+        *Neither* counts due requests that the generator does not report. wrk has no rate; it adds the requests that it believes
+        it missed, as if each connection had a constant rate.""")
+    return (f"## A server that stalls\n\n{text}\n\n{missing}{table}\n\n{aims(words.get('benchlab', []), p99, due)}"
             + "".join(f"- {name} failed: {reason}\n" for name, reason in failures.items()))
 
 
