@@ -80,13 +80,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         cores, read, peak, served = measure(args, Path(folder))
     due = args.agents * RATE * args.seconds
-    text = bench.paragraph(f"""Made by `benches/load/agents.py --agents {args.agents} --seconds {args.seconds:g}` on {bench.machine()}:
-        {args.agents:,} simulated agents, each of which tells every second of {RATE:,} requests. The coordinator took in
-        {read / 1e6:.1f} MB a second, and {served:,.0f} requests of {due:,.0f}.""")
+    text = bench.paragraph(f"""Measured by `benches/load/agents.py --agents {args.agents} --seconds {args.seconds:g}` on
+        {bench.machine()}: {args.agents:,} simulated agents, each of which reports {RATE:,} requests every second. The
+        coordinator received {read / 1e6:.1f} MB per second, and {served:,.0f} of {due:,.0f} requests.""")
     aims = [bench.verdict("coordinator's CPU, cores", cores, 1),
             bench.verdict("its memory at the most", peak / 1e6, 200, " MB", digits=0),
             bench.verdict("requests that are not in the sum", due - served, 0, digits=0)]
-    bench.publish(args, f"### A coordinator of many agents\n\n{busy}{text}\n\n" + "\n".join(aims) + "\n")
+    bench.publish(args, f"## A coordinator of many agents\n\n{busy}{text}\n\n" + "\n".join(aims) + "\n")
 
 
 if __name__ == "__main__":

@@ -103,7 +103,7 @@ def measure(args: argparse.Namespace) -> dict[tuple[float | None, str], list[lis
 
 
 def section(args: argparse.Namespace, turns: dict) -> str:
-    """The part of docs/guides/many.md that this script makes."""
+    """The section of docs/results/agents.md."""
     def medians(rate: float | None, place: str, of: Callable[[Turn], float]) -> list[float]:
         return [statistics.fmean(of(turn) for turn in pair) for pair in turns[rate, place]]
 
@@ -119,12 +119,12 @@ def section(args: argparse.Namespace, turns: dict) -> str:
         rows.append(["", "*ratio*", *(f"*{ratio.text(2)}*" for ratio in both)])
     table = bench.table(["requests", "the generator has", "served/s", "p50, µs", "p99, µs", "server's CPU per request, µs"], rows)
     level: Interval = bench.median(range(args.rounds))
-    text = bench.paragraph(f"""Made by `benches/load/{command(args)}` on {bench.machine()}. Server and generator are in network
-        namespaces of their own with a line between them. The server has core {args.cores[1]}, and works {args.work:g} µs for an
-        answer; the generator has core {args.cores[0]} or the same one. {args.connections} connections; {args.rounds} rounds, in
-        each of which both had two turns of {args.seconds:g} s in mirrored order. Medians over rounds with their order-statistic
-        intervals ({100 * level.level:.1f} %).""")
-    return f"### A generator on the server's core\n\n{text}\n\n{table}\n"
+    text = bench.paragraph(f"""Measured by `benches/load/{command(args)}` on {bench.machine()}. Server and generator are in two
+        network namespaces with a link between them. The server has core {args.cores[1]} and works {args.work:g} µs per
+        response; the generator has core {args.cores[0]} or core {args.cores[1]}. {args.connections} connections. In each of
+        {args.rounds} rounds both had two turns of {args.seconds:g} s in mirrored order. Medians over rounds with their
+        order-statistic intervals ({100 * level.level:.1f} %).""")
+    return f"## A generator on the server's core\n\n{text}\n\n{table}\n"
 
 
 def command(args: argparse.Namespace) -> str:

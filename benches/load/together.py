@@ -183,20 +183,20 @@ def rows_of(server: Known, said: dict) -> list[list[str]]:
 
 
 def section(args: argparse.Namespace, known: list[Known], able: float, said: dict, costs: dict) -> str:
-    """The part of docs/guides/many.md that this script makes."""
-    text = bench.paragraph(f"""Made by `benches/load/together.py --agents {','.join(map(str, args.agents))} --rounds {args.rounds}` on
-        {bench.machine()}. The agents, of a thread each, share core {args.cores[0]} with the coordinator; the server has core
-        {args.cores[1]}. {args.rounds} rounds in random order; medians with the least and the greatest value. At a constant rate
-        {args.rate:,.0f} requests are due each second. The truth of the server that stalls is that of a queue which it works off
-        at {able:,.0f} per second, as measured before. The spinning client is one process without histograms and without agents:
-        what it is off is the machine's.""")
+    """The section of docs/results/agents.md."""
+    text = bench.paragraph(f"""Measured by `benches/load/together.py --agents {','.join(map(str, args.agents))} --rounds
+        {args.rounds}` on {bench.machine()}. The agents have one thread each and share core {args.cores[0]} with the
+        coordinator; the server has core {args.cores[1]}. {args.rounds} rounds in random order; medians with the lowest and the
+        highest value. The constant rate is {args.rate:,.0f} requests per second. The truth for the server that stalls is that of
+        a queue that it works off at {able:,.0f} requests per second, as measured before. The spinning client is one process
+        without histograms and agents; its error is the machine's.""")
     answers = bench.table(["the server", "generator", "served", "p50, ms", "p99, ms", "p99 off the truth"],
                           [row for server in known for row in rows_of(server, said)])
     full = bench.table(["a closed loop", "requests/s", "CPU time of the agents, cores", "coordination, % of it"],
                        [[name, spread((c.answered_per_s for c in all_), 0),
                          spread((c.agents_s / (args.full * MIDDLE) for c in all_), 2), spread((c.part * 100 for c in all_), 2)]
                         for name, all_ in sorted(costs.items())])
-    return f"### Agents on one machine\n\n{text}\n\n{answers}\n\n{full}\n\n{aims(known, said, costs)}"
+    return f"## Agents on one machine\n\n{text}\n\n{answers}\n\n{full}\n\n{aims(known, said, costs)}"
 
 
 def aims(known: list[Known], said: dict, costs: dict) -> str:
