@@ -579,6 +579,40 @@ package body SQL_Pool_Tests is
       Silent_Proxies.With_Proxy (Dialect.Variable.all, Act'Access);
    end Silent_While_Rolled_Back;
 
+   --  A statement in use closes the connection, whose close would read all rows that still come
+
+   Slow_Rows : constant String :=
+     (if Dialect.Name.all = "PostgreSQL"
+      then "SELECT repeat('x', 100000), CASE n WHEN 2 THEN pg_sleep(60)::text END"
+           & " FROM generate_series(1, 2) AS n"
+      else "SELECT repeat('x', 100000), CASE n WHEN 2 THEN sleep(60) END"
+           & " FROM (SELECT 1 AS n UNION ALL SELECT 2) AS numbers");
+
+   procedure Slow_While_Closed (T : in out Fixture) is
+      Pool  : aliased Hasty.Pool (1);
+      Start : Ada.Real_Time.Time;
+      Id    : SQL.Integer_64;
+   begin
+      Be_Alone (T);
+      declare
+         Held : Hasty.Lease (Pool'Access);
+      begin
+         Held.Get (Timeout => Long_Time);
+         Id := Number (Held.DB, Dialect.Id.all);
+         declare
+            Query : constant Hasty.Prepared_Statement := Held.Prepared (Slow_Rows);
+         begin
+            Query.Set_Streamed;
+            Assert (Query.Step, "the first row");
+            Start := Ada.Real_Time.Clock;
+            Held.Release;
+            Assert (Since (Start) < Long_Time, "in time");
+         end;
+      end;
+      Assert (Pool.Usage.Open = 0 and then Pool.Usage.In_Use = 0, "closed");
+      End_Session (T, Id);
+   end Slow_While_Closed;
+
    --  A lease ends when the Cancel of its connection has: it would be that of the next lease
 
    procedure Cancelled_At_Its_End (T : in out Fixture) is
@@ -649,6 +683,7 @@ package body SQL_Pool_Tests is
       Add (Result.all, "a server is silent when it is opened", Silent_While_Opened'Access);
       Add (Result.all, "a cancellation at the end of a lease", Cancelled_At_Its_End'Access);
       Add (Result.all, "a server is silent at the rollback", Silent_While_Rolled_Back'Access);
+      Add (Result.all, "a server is slow at the close", Slow_While_Closed'Access);
       return Result;
    end Server_Suite;
 
