@@ -198,15 +198,17 @@ package body Appserver.Cache_Tables is
    function Find_Hashed (Self : Table; Key : Key_Type; Hash : Hash_Type) return Node_Access is
       pragma Suppress (Index_Check);
       pragma Suppress (Access_Check);
-      Buckets : constant Buckets_Access := Self.Buckets;
+      Buckets : Buckets_Access := Self.Buckets;
       Node    : Node_Access := null;
    begin
-      if Buckets /= null then
+      while Buckets /= null loop
          Node := Buckets.First (Hash and Buckets.Last);
          while Node /= null and then (Node.Hash /= Hash or else not (Node.Key = Key)) loop
             Node := Node.Next (Buckets.Chains);
          end loop;
-      end if;
+         exit when Node /= null;
+         Buckets := Buckets.Below;
+      end loop;
       return Node;
    end Find_Hashed;
 
@@ -222,12 +224,12 @@ package body Appserver.Cache_Tables is
    end Find;
 
    procedure Find_Next (Self : Table; Found : in out Search) is
-      Buckets : constant Buckets_Access := Self.Buckets;
+      Buckets : Buckets_Access := Self.Buckets;
       Node    : Node_Access;
    begin
       Found.Node := null;
       Found.Seen := Change_Number (Self.Changes);
-      if Buckets /= null then
+      while Buckets /= null loop
          Node := Buckets.First (Found.Hash and Buckets.Last);
          while Node /= null loop
             if Node.Hash = Found.Hash
@@ -238,28 +240,30 @@ package body Appserver.Cache_Tables is
             end if;
             Node := Node.Next (Buckets.Chains);
          end loop;
-      end if;
+         Buckets := Buckets.Below;
+      end loop;
    end Find_Next;
 
    --  The number of a linked node is looked at first: one that was freed since the search may be at
    --  the same address
 
    procedure Update (Self : Table; Found : in out Search; Is_Current : out Boolean) is
-      Buckets  : constant Buckets_Access := Self.Buckets;
-      Node     : Node_Access := null;
+      Buckets  : Buckets_Access := Self.Buckets;
+      Node     : Node_Access;
       Is_There : Boolean := False;
    begin
       Is_Current := True;
       if Change_Number (Self.Changes) /= Found.Seen then
-         if Buckets /= null then
+         while Buckets /= null and then Is_Current loop
             Node := Buckets.First (Found.Hash and Buckets.Last);
-         end if;
-         while Node /= null and then Is_Current loop
-            if Node.Hash = Found.Hash then
-               Is_Current := Node.Number <= Found.Seen;
-               Is_There := Is_There or else Node = Found.Node;
-            end if;
-            Node := Node.Next (Buckets.Chains);
+            while Node /= null and then Is_Current loop
+               if Node.Hash = Found.Hash then
+                  Is_Current := Node.Number <= Found.Seen;
+                  Is_There := Is_There or else Node = Found.Node;
+               end if;
+               Node := Node.Next (Buckets.Chains);
+            end loop;
+            Buckets := Buckets.Below;
          end loop;
          if not Is_There then
             Found.Node := null;
@@ -281,21 +285,41 @@ package body Appserver.Cache_Tables is
 
    --  Readers that are at a node which is unlinked go on from there: it keeps its Next
 
-   procedure Unlink
-     (Self : in out Table; Node, Successor : Node_Access; Removed : in out Garbage)
+   procedure Unlink_From_Bucket
+     (Node      : not null Node_Access;
+      Successor : Node_Access;
+      Buckets   : not null Buckets_Access;
+      Is_Done   : out Boolean)
    is
-      Buckets : constant not null Buckets_Access := Self.Buckets;
-      Bucket  : constant Hash_Type := Node.Hash and Buckets.Last;
-      Before  : Node_Access := Buckets.First (Bucket);
+      Bucket : constant Hash_Type := Node.Hash and Buckets.Last;
+      Before : Node_Access := Buckets.First (Bucket);
    begin
+      Is_Done := True;
       if Before = Node then
          Store (Buckets.First (Bucket)'Address, Successor);
       else
-         while Before.Next (Buckets.Chains) /= Node loop
+         while Before /= null and then Before.Next (Buckets.Chains) /= Node loop
             Before := Before.Next (Buckets.Chains);
          end loop;
-         Store (Before.Next (Buckets.Chains)'Address, Successor);
+         if Before = null then
+            Is_Done := False;
+         else
+            Store (Before.Next (Buckets.Chains)'Address, Successor);
+         end if;
       end if;
+   end Unlink_From_Bucket;
+
+   procedure Unlink
+     (Self : in out Table; Node, Successor : Node_Access; Removed : in out Garbage)
+   is
+      Buckets : Buckets_Access := Self.Buckets;
+      Is_Done : Boolean;
+   begin
+      loop
+         Unlink_From_Bucket (Node, Successor, Buckets, Is_Done);
+         exit when Is_Done;
+         Buckets := Buckets.Below;
+      end loop;
       if Node.Older = null then
          Self.Oldest := Node.Newer;
       else
@@ -355,6 +379,15 @@ package body Appserver.Cache_Tables is
       Count_Change (Self);
    end Remove;
 
+   procedure Add_All (Removed : in out Garbage; Top : Buckets_Access) is
+      Buckets : Buckets_Access := Top;
+   begin
+      while Buckets /= null loop
+         Add (Removed, Buckets);
+         Buckets := Buckets.Below;
+      end loop;
+   end Add_All;
+
    procedure Clear (Self : in out Table; Removed : in out Garbage) is
       Old  : constant Buckets_Access := Self.Buckets;
       Node : Node_Access := Self.Oldest;
@@ -370,9 +403,7 @@ package body Appserver.Cache_Tables is
          Add (Removed, Node);
          Node := Next;
       end loop;
-      if Old /= null then
-         Add (Removed, Old);
-      end if;
+      Add_All (Removed, Old);
    end Clear;
 
    --  Each node has a link for either array: readers go on in the old one, whose links stay as they
@@ -392,10 +423,20 @@ package body Appserver.Cache_Tables is
       end loop;
       Self.Buckets := Larger;
       Larger := null;
-      if Old /= null then
-         Add (Removed, Old);
-      end if;
+      Add_All (Removed, Old);
    end Install;
+
+   --  While readers use replaced arrays, both links of each node are in use. So the nodes stay
+   --  where they are, and the larger array is for later ones. Each array is at least twice as large
+   --  as the one below it, so there are few, and about half of the nodes are soon in the first one.
+
+   procedure Install_Above (Self : in out Table; Larger : in out Buckets_Access) is
+   begin
+      Larger.Chains := Self.Buckets.Chains;
+      Larger.Below := Self.Buckets;
+      Self.Buckets := Larger;
+      Larger := null;
+   end Install_Above;
 
    ------------
    -- Expiry --
@@ -424,21 +465,44 @@ package body Appserver.Cache_Tables is
    -- Changes --
    -------------
 
-   function Lacking_Buckets (Self : Table; Found : Search; Capacity : Positive) return Hash_Type is
+   function Lacking_Buckets
+     (Self : Table; Found : Search; Capacity : Positive; May_Replace : Boolean) return Hash_Type is
      (if Self.Buckets = null then Min_Buckets
-      elsif Found.Node = null
-        and then Hash_Type (Natural'Min (Self.Count, Capacity - 1)) > Self.Buckets.Last
+      elsif Found.Node /= null then 0
+      elsif Hash_Type (Natural'Min (Self.Count, Capacity - 1)) > Self.Buckets.Last
       then Number_Of_Buckets (Room_For => 2 * Self.Count)
+      elsif May_Replace and then Self.Buckets.Below /= null then Self.Buckets.Last + 1
       else 0);
 
+   procedure Add_Buckets
+     (Self        : in out Table;
+      May_Replace : Boolean;
+      Larger      : in out Buckets_Access;
+      Removed     : in out Garbage)
+   is
+      Is_First  : constant Boolean := Self.Buckets = null;
+      Is_Larger : constant Boolean := Is_First or else Larger.Last > Self.Buckets.Last;
+      Is_Single : constant Boolean := Is_First or else Self.Buckets.Below = null;
+   begin
+      if Is_First
+        or else (May_Replace
+                 and then (Is_Larger
+                           or else (not Is_Single and then Larger.Last = Self.Buckets.Last)))
+      then
+         Install (Self, Larger, Removed);
+      elsif Is_Larger then
+         Install_Above (Self, Larger);
+      end if;
+   end Add_Buckets;
+
    procedure Put
-     (Self     : in out Table;
-      Node     : in out Node_Access;
-      Found    : Search;
-      Capacity : Positive;
-      May_Grow : Boolean;
-      Larger   : in out Buckets_Access;
-      Removed  : in out Garbage) is
+     (Self        : in out Table;
+      Node        : in out Node_Access;
+      Found       : Search;
+      Capacity    : Positive;
+      May_Replace : Boolean;
+      Larger      : in out Buckets_Access;
+      Removed     : in out Garbage) is
    begin
       if Found.Node /= null then
          Replace (Self, Found.Node, Node, Removed);
@@ -446,11 +510,8 @@ package body Appserver.Cache_Tables is
          if Self.Count >= Capacity then
             Remove (Self, Self.Oldest, Removed);
          end if;
-         if Larger /= null
-           and then (Self.Buckets = null
-                     or else (May_Grow and then Larger.Last > Self.Buckets.Last))
-         then
-            Install (Self, Larger, Removed);
+         if Larger /= null then
+            Add_Buckets (Self, May_Replace, Larger, Removed);
          end if;
          Link (Self, Node);
       end if;

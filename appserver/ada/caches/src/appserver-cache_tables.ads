@@ -85,6 +85,8 @@ package Appserver.Cache_Tables is
 
    type Buckets (Last : Hash_Type) is limited record
       Chains       : Side := 0;
+      Below        : Buckets_Access := null;
+      --  The next smaller array, which has other nodes
       Next_Garbage : Buckets_Access := null;
       First        : Bucket_Array (0 .. Last);
    end record;
@@ -157,23 +159,24 @@ package Appserver.Cache_Tables is
    --  Found.Node is null if the node has been removed since the search. Not Is_Current: a node with
    --  this hash has been linked since, which may have the key; search again.
 
-   function Lacking_Buckets (Self : Table; Found : Search; Capacity : Positive) return Hash_Type;
-   --  How large an array of buckets Put should get; 0 if it does not need one
+   function Lacking_Buckets
+     (Self : Table; Found : Search; Capacity : Positive; May_Replace : Boolean) return Hash_Type;
+   --  The size of the array of buckets that Put should get; 0 if it does not need one
 
    function Has_Buckets (Self : Table) return Boolean;
 
    procedure Put
-     (Self     : in out Table;
-      Node     : in out Node_Access;
-      Found    : Search;
-      Capacity : Positive;
-      May_Grow : Boolean;
-      Larger   : in out Buckets_Access;
-      Removed  : in out Garbage)
+     (Self        : in out Table;
+      Node        : in out Node_Access;
+      Found       : Search;
+      Capacity    : Positive;
+      May_Replace : Boolean;
+      Larger      : in out Buckets_Access;
+      Removed     : in out Garbage)
      with Pre => Has_Buckets (Self) or else Larger /= null, Post => Node = null;
-   --  In place of Found.Node, or of the oldest one if the table is full. Takes Larger if that has
-   --  more buckets than the table, and May_Grow. Readers still use the buckets that were there: as
-   --  long as they do, the table may not grow again.
+   --  Replaces Found.Node, or the oldest node if the table is full. Takes Larger if the table
+   --  benefits from it. With May_Replace, Larger replaces the table's arrays, which go to Removed;
+   --  May_Replace must then be False until no reader uses them. Without, it is added to them.
 
    procedure Remove (Self : in out Table; Found : Search; Removed : in out Garbage);
 

@@ -37,7 +37,7 @@ package body Appserver.Caches.Wait_Free is
       begin
          Apply
            (Change, Owner.Table, Capacity, Removed => Unlinked,
-            May_Grow => Unlinked.Arrays = null and then Unseen.Arrays = null);
+            May_Replace => Unlinked.Arrays = null and then Unseen.Arrays = null);
          if Change.Kind in Remove_Expired | Clear then
             Reclaim;
             Tables.Move (From => Unused, To => Change.Removed);

@@ -2,9 +2,12 @@
 --  Copyright 2026 The benchlab authors
 --
 --  A cache whose readers never wait, whatever writers do, and write to no memory that tasks share:
---  each thread has a slot of its own. Writers wait for each other. What they replace is freed when
---  those that read this cache at that time have left: with a later write, after 64 more, by Clear
---  or Remove_Expired, or by a task of the program within about a tenth of a second.
+--  each thread has a slot of its own. Writers wait for each other.
+--
+--  Entries that writers replace or remove are freed when the tasks that were reading the cache at
+--  that time have finished: by one of the next 64 writes, by Clear or Remove_Expired, or by a task
+--  of this library within about a tenth of a second. A read that never ends, since Hash or "="
+--  does not return, keeps all later ones in memory; reads, writes and growth go on.
 
 pragma Ada_2022;
 

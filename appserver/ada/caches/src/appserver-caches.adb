@@ -356,30 +356,27 @@ package body Appserver.Caches is
       and then (not Change.Load.Is_Wanted or else Is_Valid (Change.Found.Node)));
 
    procedure Put_Node
-     (Change   : in out Caches.Change'Class;
-      Table    : in out Tables.Table;
-      Capacity : Positive;
-      Removed  : in out Tables.Garbage;
-      May_Grow : Boolean) is
+     (Change      : in out Caches.Change'Class;
+      Table       : in out Tables.Table;
+      Capacity    : Positive;
+      Removed     : in out Tables.Garbage;
+      May_Replace : Boolean) is
    begin
-      Change.Lacking := Tables.Lacking_Buckets (Table, Change.Found, Capacity);
-      if Change.Lacking > 0
-        and then Change.Larger = null
-        and then (May_Grow or else not Tables.Has_Buckets (Table))
-      then
+      Change.Lacking := Tables.Lacking_Buckets (Table, Change.Found, Capacity, May_Replace);
+      if Change.Lacking > 0 and then Change.Larger = null then
          Change.Step := Allocate;
       else
          Tables.Put
-           (Table, Change.Node, Change.Found, Capacity, May_Grow, Change.Larger, Removed);
+           (Table, Change.Node, Change.Found, Capacity, May_Replace, Change.Larger, Removed);
       end if;
    end Put_Node;
 
    procedure Apply
-     (Change   : in out Caches.Change'Class;
-      Table    : in out Tables.Table;
-      Capacity : Positive;
-      Removed  : in out Tables.Garbage;
-      May_Grow : Boolean := True)
+     (Change      : in out Caches.Change'Class;
+      Table       : in out Tables.Table;
+      Capacity    : Positive;
+      Removed     : in out Tables.Garbage;
+      May_Replace : Boolean := True)
    is
       Is_Current : Boolean := True;
    begin
@@ -393,7 +390,7 @@ package body Appserver.Caches is
       if not Is_Current then
          Change.Step := Search;
       elsif Change.Kind = Put and then not Is_Overtaken (Change) then
-         Put_Node (Change, Table, Capacity, Removed, May_Grow);
+         Put_Node (Change, Table, Capacity, Removed, May_Replace);
       elsif Change.Kind = Remove then
          Tables.Remove (Table, Change.Found, Removed);
       elsif Change.Kind = Clear then

@@ -270,14 +270,14 @@ private
    --  With a node
 
    procedure Apply
-     (Change   : in out Caches.Change'Class;
-      Table    : in out Tables.Table;
-      Capacity : Positive;
-      Removed  : in out Tables.Garbage;
-      May_Grow : Boolean := True);
+     (Change      : in out Caches.Change'Class;
+      Table       : in out Tables.Table;
+      Capacity    : Positive;
+      Removed     : in out Tables.Garbage;
+      May_Replace : Boolean := True);
    --  Changes the table, unless Change.Step says afterwards what has to come first. One task at a
-   --  time calls this. It calls no code of the application and uses no heap. Not May_Grow: readers
-   --  still use buckets that were replaced.
+   --  time calls this. It calls no code of the application and does not use the heap. May_Replace:
+   --  no reader still uses buckets that were replaced earlier.
 
    procedure Perform
      (Change   : in out Caches.Change'Class;

@@ -2,12 +2,15 @@
 --  Copyright 2026 The benchlab authors
 
 with Ada.Containers;
+with Ada.Execution_Time;
+with Ada.Real_Time;
 with Appserver.Caches;
 with Appserver.Caches.Wait_Free;
 with AUnit.Assertions;
 with AUnit.Test_Caller;
 with AUnit.Test_Fixtures;
 with Item_Caches;
+with Parallel;
 with Tracked;
 
 package body Left_Reads_Tests is
@@ -230,6 +233,143 @@ package body Left_Reads_Tests is
       Second.Clear;
    end Nested_Reader_Stays;
 
+   --  The table grows nevertheless: a search does not become slower with the number of entries
+
+   function CPU_Time_Of_Filling (Map : in out Wait_Free.Cache) return Duration is
+      use Ada.Execution_Time;
+
+      Start : constant CPU_Time := Clock;
+   begin
+      for Key in 101 .. 100_000 loop
+         Put (Map, Key, Key);
+      end loop;
+      return Ada.Real_Time.To_Duration (Clock - Start);
+   end CPU_Time_Of_Filling;
+
+   procedure Grows_While_Reader_Stays (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      Before : constant Integer := Tracked.Live;
+      Map    : Wait_Free.Cache;
+      Usual  : Duration;
+
+      procedure Expect_Entries (Text : String) is
+      begin
+         Assert (Map.Length = 99_900 - 99, Text & ", length:" & Map.Length'Image);
+         Assert
+           ((for all Key in 101 .. 100_000 => Found (Map, Key) = (Key mod 1_000 /= 7)), Text);
+      end Expect_Entries;
+
+      procedure Fill_While_Read is
+         task Reader;
+
+         task body Reader is
+         begin
+            Assert (Found (Map, Endless), "unreachable");
+         end Reader;
+
+         Slow : Duration;
+      begin
+         while not Is_Reading loop
+            delay 0.000_1;
+         end loop;
+         Slow := CPU_Time_Of_Filling (Map);
+         for Key in 101 .. 100_000 loop
+            if Key mod 1_000 = 7 then
+               Map.Remove (Key);
+            elsif Key mod 2 = 0 then
+               Put (Map, Key, Key);
+            end if;
+         end loop;
+         Expect_Entries ("while the reader stays");
+         abort Reader;
+         Assert (Slow < 20 * Usual, "CPU time:" & Slow'Image & ", without a reader:" & Usual'Image);
+      exception
+         when others =>
+            abort Reader;
+            raise;
+      end Fill_While_Read;
+   begin
+      declare
+         Other : Wait_Free.Cache;
+      begin
+         Usual := CPU_Time_Of_Filling (Other);
+      end;
+      Fill_While_Read;
+      Expect_Entries ("when it has left");
+      for Turn in 1 .. 200 loop
+         Put (Map, 200 + Turn, 200 + Turn);
+         Put (Map, 200_000, 200_000);
+         Map.Remove (200_000);
+      end loop;
+      Expect_Entries ("after later writes");
+      Map.Clear;
+      Map.Remove_Expired;
+      Assert (Tracked.Live = Before, "left:" & Integer'Image (Tracked.Live - Before));
+      Assert (Tracked.Failures = 0, "used when gone:" & Tracked.Failures'Image);
+   end Grows_While_Reader_Stays;
+
+   --  Other readers miss nothing while a reader stays, and when it leaves
+
+   procedure Read_While_Reader_Stays (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      Size  : constant := 4_000;
+      Map   : Wait_Free.Cache;
+      Count : Natural := 0 with Atomic;
+
+      procedure Fill (From, To : Positive) is
+      begin
+         for Next in From .. To loop
+            Put (Map, 100 + Next, 100 + Next);
+            Count := Next;
+         end loop;
+      end Fill;
+
+      procedure Fill_While_Read (From, To : Positive) is
+         task Reader;
+
+         task body Reader is
+         begin
+            Assert (Found (Map, Endless), "unreachable");
+         end Reader;
+      begin
+         while not Is_Reading loop
+            delay 0.000_1;
+         end loop;
+         Fill (From, To);
+         abort Reader;
+      end Fill_While_Read;
+
+      procedure Work (Number : Positive) is
+         Key : Positive := 1;
+      begin
+         if Number = 1 then
+            Fill (1, Size / 8);
+            Fill_While_Read (Size / 8 + 1, Size / 2);
+            Fill (Size / 2 + 1, Size);
+         else
+            while Count < Size loop
+               if Count > 0 then
+                  Key := 1 + (7 * Key + Number) mod Count;
+                  Assert (Found (Map, 100 + Key), "it is there:" & Key'Image);
+               end if;
+            end loop;
+         end if;
+      end Work;
+   begin
+      for Turn in 1 .. 5 loop
+         Is_Reading := False;
+         Count := 0;
+         Parallel.Run (3, Work'Access);
+         Assert
+           (Map.Length = Size and then (for all Key in 101 .. 100 + Size => Found (Map, Key)),
+            "all are there");
+         Map.Clear;
+      end loop;
+      Assert (Tracked.Failures = 0, "used when gone:" & Tracked.Failures'Image);
+   end Read_While_Reader_Stays;
+
    --  Neither a later write nor a request frees it
 
    procedure Freed_By_Time (T : in out Fixture) is
@@ -280,6 +420,8 @@ package body Left_Reads_Tests is
       Add ("a read is left", Read_Is_Left'Access);
       Add ("a read in a read", Read_In_Read'Access);
       Add ("a reader stays", Reader_Stays'Access);
+      Add ("it grows while a reader stays", Grows_While_Reader_Stays'Access);
+      Add ("it is read while a reader stays", Read_While_Reader_Stays'Access);
       Add ("a reader of another cache stays", Reader_Of_Another'Access);
       Add ("a reader stays in a read in a read", Nested_Reader_Stays'Access);
       Add ("replaced values are freed when writes stop", Freed_By_Time'Access);
