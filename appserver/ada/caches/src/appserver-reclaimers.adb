@@ -3,6 +3,8 @@
 
 pragma Ada_2022;
 
+with Ada.Task_Identification;
+
 package body Appserver.Reclaimers is
 
    Pause : constant Duration := 0.05;
@@ -133,6 +135,12 @@ package body Appserver.Reclaimers is
       end loop;
    end Visit_All;
 
+   --  True once the main program has ended. The program then waits for the task, but readers that
+   --  stay, or a kernel that refuses membarrier, may let it finish with no owner.
+
+   function Is_Ending return Boolean is
+     (not Ada.Task_Identification.Is_Callable (Ada.Task_Identification.Environment_Task));
+
    task body Reclaimer is
       Is_Resting : Boolean;
    begin
@@ -146,7 +154,7 @@ package body Appserver.Reclaimers is
             delay Pause;
             Visit_All;
             Requests.Rest (Is_Resting);
-            exit when Is_Resting;
+            exit when Is_Resting or else Is_Ending;
          end loop;
       end loop;
    end Reclaimer;
