@@ -29,7 +29,7 @@ package Appserver.Cache_Tables is
    --  Hash (Key), spread over all bits
 
    type Change_Number is mod 2 ** 64 with Size => 64;
-   --  Changes of a table are numbered, from 1
+   --  The number of a change to a table, from 1
 
    ----------
    -- Node --
@@ -41,7 +41,7 @@ package Appserver.Cache_Tables is
    type Side is mod 2;
    type Next_Nodes is array (Side) of Node_Access with Atomic_Components;
    pragma Suppress_Initialization (Next_Nodes);
-   --  It is written before it is read; atomic assignments take their time
+   --  Each component is written before it is read: initial values would be needless atomic stores
 
    type User_Count is mod 2 ** 32 with Size => 32, Atomic;
 
@@ -50,12 +50,12 @@ package Appserver.Cache_Tables is
       Element      : Element_Type;
       Hash         : Hash_Type;
       Users        : aliased User_Count;
-      --  The table, and the tasks that have pinned it
+      --  The number of users: the table, and the tasks that have pinned the node
       Next         : Next_Nodes;
-      --  In its bucket: Next (Side) of the array of buckets. All else that readers see is written
-      --  before the node is linked.
+      --  In its bucket: Next (Chains) of the array of buckets. All other components that readers
+      --  see are written before the node is linked.
       Number       : Change_Number;
-      --  Of the change that linked it
+      --  The change that linked it
       Expires      : Ada.Real_Time.Time;
       Older, Newer : Node_Access;
    end record;
@@ -68,7 +68,7 @@ package Appserver.Cache_Tables is
    --  Hash is the mixed hash of Key
 
    procedure Pin (Node : not null Node_Access);
-   --  Keeps a node that is in the table from being freed before Release
+   --  Keeps a node in memory until Release. The node must be in the table.
 
    procedure Release (Node : in out Node_Access)
      with Post => Node = null;
@@ -142,11 +142,11 @@ package Appserver.Cache_Tables is
    end record;
 
    procedure Find (Self : Table; Key : Key_Type; Found : in out Search);
-   --  While other tasks may change the table, which free no node that this one may see
+   --  Other tasks may change the table during the search, but free no node that this task may see
 
    procedure Find_Next (Self : Table; Found : in out Search);
    --  Found.Node is the node with Found.Hash that was linked first after Found.After, or null.
-   --  Calls neither Hash nor "=". The table does not change meanwhile.
+   --  Calls neither Hash nor "=". The table must not change during the call.
 
    -------------
    -- Changes --
@@ -190,10 +190,10 @@ package Appserver.Cache_Tables is
    -------------
 
    function Has_Expired (Self : Table) return Boolean;
-   --  Remove_Expired would remove something
+   --  True if Remove_Expired would remove something
 
    procedure Copy (From : Table; To : in out Table; Room_For : Natural);
-   --  To an empty one, without the nodes that have expired. It stays empty after an exception.
+   --  Copies the nodes that have not expired to an empty table, which an exception leaves empty
 
 private
 
@@ -203,7 +203,7 @@ private
       Buckets        : Buckets_Access := null with Atomic;
       Count          : Natural := 0 with Atomic;
       Changes        : Atomic_Number := 0;
-      --  Nodes that were linked and unlinked
+      --  The number of the latest change
       Oldest, Newest : Node_Access := null;
    end record;
 

@@ -98,7 +98,7 @@ package body Appserver.Caches.Copy_On_Write is
 
       function Changed (Old : Snapshots.Reference) return Element_Access is
       begin
-         Is_Put := Load.Is_Wanted;
+         Is_Put := Load.Is_Fresh;
          return (if Is_Put then Changed_Copy (Old, Put'Access) else null);
       end Changed;
 

@@ -2,8 +2,8 @@
 --  Copyright 2026 The benchlab authors
 --
 --  A cache whose readers take the current map by an atomic reference, and whose writers replace it
---  by a changed copy. A write costs as much as the map is large, in time and, for a while, in
---  memory; a writer that finds that another one was faster copies again, so that no write is lost.
+--  by a changed copy. The cost of a write grows with the size of the map, in time and, for a while,
+--  in memory. A writer that another one has overtaken copies again, so no write is lost.
 
 pragma Ada_2022;
 
@@ -41,7 +41,7 @@ private
    type Snapshot is new Ada.Finalization.Limited_Controlled with record
       Table : Tables.Table;
    end record;
-   --  Is not changed any more once it is shared
+   --  Does not change once it is shared
 
    overriding procedure Finalize (Self : in out Snapshot);
 

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A cache whose readers never wait, whatever writers do, and write to no memory that tasks share:
---  each thread has a slot of its own. Writers wait for each other.
+--  A cache whose readers never wait for other tasks. A reader writes only to a slot of its own
+--  thread, so readers do not contend for cache lines. Writers wait for each other.
 --
 --  Entries that writers replace or remove are freed when the tasks that were reading the cache at
 --  that time have finished: by one of the next 64 writes, by Clear or Remove_Expired, or by a task
@@ -38,22 +38,22 @@ private
 
    protected type Writer (Owner : not null access Owned_Table) is
 
-      --  The caller frees what it gets: nobody can see it any more
+      --  The caller frees what these return: no task can see it
 
       procedure Apply (Capacity : Positive; Change : in out Caches.Change'Class);
       procedure Reclaim (Free : in out Tables.Garbage; Is_Done : out Boolean);
       procedure Take_All (Free : in out Tables.Garbage);
-      --  There are no readers any more
+      --  Called when no reader is left
    private
       Unlinked : Tables.Garbage;
-      --  Since Unseen was filled
+      --  Removed from the table since Unseen was filled
       Unseen   : Tables.Garbage;
-      --  By readers that enter in the epoch Since, or later
+      --  Readers that enter in the epoch Since, or later, do not see it
       Unused   : Tables.Garbage;
-      --  No reader sees it: to be freed
+      --  No reader sees it, so it can be freed
       Since    : Reader_Slots.Stamp := 0;
       Writes   : Natural := 0;
-      --  Since the last try to free
+      --  Since the last attempt to free
    end Writer;
 
    type Owned_Table is new Reclaimers.Owner with record
@@ -61,7 +61,7 @@ private
       Epoch  : Reader_Slots.Stamp := Reader_Slots.New_Table_Stamp;
       Writer : Wait_Free.Writer (Owned_Table'Access);
       Leaves : Boolean := False with Volatile;
-      --  The latest write left something to be freed
+      --  True if the latest write left something to be freed
    end record;
 
    overriding procedure Reclaim (Self : in out Owned_Table; Is_Done : out Boolean);

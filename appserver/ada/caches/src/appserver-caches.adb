@@ -37,7 +37,7 @@ package body Appserver.Caches is
    protected body Listed_Loads is
 
       function First_After
-        (Hash : Ada.Containers.Hash_Type; After : Load_Number; Only_Wanted : Boolean)
+        (Hash : Ada.Containers.Hash_Type; After : Load_Number; Only_Fresh : Boolean)
          return Participant_Access
       is
          Current : Participant_Access := Chains (Hash mod Chain_Count);
@@ -46,7 +46,7 @@ package body Appserver.Caches is
          while Current /= null loop
             if Current.Hash = Hash
               and then Current.Load.Value.Number > After
-              and then (Current.Load.Value.Is_Wanted or else not Only_Wanted)
+              and then (Current.Load.Value.Is_Fresh or else not Only_Fresh)
               and then (Result = null
                         or else Current.Load.Value.Number < Result.Load.Value.Number)
             then
@@ -64,7 +64,7 @@ package body Appserver.Caches is
       is
          Chain : constant Ada.Containers.Hash_Type := Caller.Hash mod Chain_Count;
          Found : constant Participant_Access :=
-           First_After (Caller.Hash, After, Only_Wanted => True);
+           First_After (Caller.Hash, After, Only_Fresh => True);
       begin
          if Found /= null then
             Other := Found.Load;
@@ -97,7 +97,7 @@ package body Appserver.Caches is
          After : Load_Number;
          Other : in out Load_References.Reference)
       is
-         Found : constant Participant_Access := First_After (Hash, After, Only_Wanted => False);
+         Found : constant Participant_Access := First_After (Hash, After, Only_Fresh => False);
       begin
          if Found /= null then
             Other := Found.Load;
@@ -113,7 +113,7 @@ package body Appserver.Caches is
          for Chain of Chains loop
             Found := Chain;
             while Found /= null loop
-               Found.Load.Variable.Is_Wanted := False;
+               Found.Load.Variable.Is_Fresh := False;
                Found := Found.Next;
             end loop;
          end loop;
@@ -160,7 +160,7 @@ package body Appserver.Caches is
             exit when Load.Is_Null or else Load.Value.Number > Latest;
             After := Load.Value.Number;
             if Load.Value.Key = Key then
-               Load.Variable.Is_Wanted := False;
+               Load.Variable.Is_Fresh := False;
                Was_Loading := True;
             end if;
          end loop;
@@ -187,7 +187,7 @@ package body Appserver.Caches is
       Load    : not null access constant Pending_Load;
       Is_Put  : out Boolean) is
    begin
-      Is_Put := Load.Is_Wanted;
+      Is_Put := Load.Is_Fresh;
       if Is_Put then
          Cache'Class (Self).Put (Key, Element);
       end if;
@@ -353,7 +353,7 @@ package body Appserver.Caches is
 
    function Is_Overtaken (Change : Caches.Change'Class) return Boolean is
      (Change.Load /= null
-      and then (not Change.Load.Is_Wanted or else Is_Valid (Change.Found.Node)));
+      and then (not Change.Load.Is_Fresh or else Is_Valid (Change.Found.Node)));
 
    procedure Put_Node
      (Change      : in out Caches.Change'Class;

@@ -32,9 +32,13 @@ generic
    with function "=" (Left, Right : Key_Type) return Boolean is <>;
 
    --  Hash, "=", and the copying and finalization of keys and elements must not call the cache.
-   --  They may run in several tasks at once, finalization also in a task of this library. None of
-   --  them runs in a protected action or while a lock is held: one that blocks, takes long or
-   --  raises an exception delays the task that called it, and no other one.
+   --  They may run in several tasks at once. None of them runs in a protected action or while a
+   --  lock is held: one that blocks, takes long or raises an exception affects only the task that
+   --  called it.
+   --
+   --  For wait-free caches, finalization may also run in a task of this library. The end of a cache
+   --  waits until that task has finalized the cache's entries. If a finalization never returns,
+   --  neither does the end of its cache, and other caches free memory only in later writes.
 
 package Appserver.Caches is
 
@@ -49,17 +53,17 @@ package Appserver.Caches is
      (Capacity     : Positive     := Unlimited;
       Time_To_Live : Milliseconds := Forever) is abstract tagged limited private;
    --  Has at most Capacity entries: one more replaces the entry that was put longest ago. An entry
-   --  is not found any more when Time_To_Live has passed since it was put.
+   --  expires when Time_To_Live has passed since it was put, and is then no longer found.
    --
-   --  Any number of tasks may call all subprograms at once. Each takes effect at one moment of the
-   --  call; no entry that is put is lost to another one being put.
+   --  Any number of tasks may call the subprograms at the same time. Each call takes effect at one
+   --  moment between its start and its end; concurrent puts lose no entry.
 
    procedure Get
      (Self     : in out Cache;
       Key      : Key_Type;
       Element  : in out Element_Type;
       Is_Found : out Boolean) is abstract;
-   --  Copies the element of Key to Element, which stays as it is if there is none
+   --  Copies the element of Key to Element. Leaves Element unchanged if there is none.
 
    procedure Put (Self : in out Cache; Key : Key_Type; Element : Element_Type) is abstract;
    --  Adds an entry, or replaces the one with that key
@@ -70,11 +74,11 @@ package Appserver.Caches is
    procedure Clear (Self : in out Cache) is abstract;
 
    procedure Remove_Expired (Self : in out Cache) is null;
-   --  Removes the entries that are too old, and frees what other tasks no longer use. Each Put does
-   --  so, too, so this is useful where nothing is put for a long time.
+   --  Removes expired entries, and frees memory that no task uses any longer. Each Put does so too:
+   --  call this if nothing is put for a long time.
 
    function Length (Self : in out Cache) return Natural is abstract;
-   --  The number of entries, including those that are too old and have not been removed yet
+   --  The number of entries, including expired ones that have not been removed yet
 
    Load_Timeout : exception;
 
@@ -129,10 +133,10 @@ private
    type Pending_Load is limited record
       Key       : Key_Type;
       Number    : Load_Number := 0;
-      --  Of the loads of its cache, from 1; set when it is listed
+      --  Numbers the loads of the cache, from 1; set when the load is listed
       Loader    : Task_Id := Current_Task;
-      Is_Wanted : Boolean := True with Atomic;
-      --  False once the key was put or removed: the result may be older than that
+      Is_Fresh  : Boolean := True with Atomic;
+      --  False once the key was put or removed: the result may be older than that change
       Has_Ended : aliased Load_Waits.Atomic_Flag := Load_Waits.False;
       Result    : Caches.Result;
       Element   : Element_Type;
@@ -150,9 +154,9 @@ private
    type Chain_List is array (Ada.Containers.Hash_Type range 0 .. Chain_Count - 1)
      of Participant_Access;
 
-   --  The loads under way, by the hashes of their keys. The callers compare the keys, outside of
-   --  the protected actions: they go through the loads with one hash by their numbers. Other is
-   --  null when these are called.
+   --  The loads in progress, by the hashes of their keys. Callers compare the keys themselves,
+   --  outside of the protected actions: they go through the loads with the same hash in the order
+   --  of their numbers. Other must be null before the call.
 
    protected type Listed_Loads is
 
@@ -160,8 +164,8 @@ private
         (Caller : not null Participant_Access;
          After  : Load_Number;
          Other  : in out Load_References.Reference);
-      --  Caller loads, unless a load with its hash that is wanted has a number after After: then
-      --  Other is the first of these
+      --  Lists Caller as the loading task, unless there are fresh loads with its hash and numbers
+      --  greater than After: then Other is the first of these
 
       procedure Leave (Caller : not null Participant_Access);
 
@@ -169,13 +173,13 @@ private
         (Hash  : Ada.Containers.Hash_Type;
          After : Load_Number;
          Other : in out Load_References.Reference);
-      --  Other is the first load with Hash and a number after After, or null
+      --  Other is the first load with Hash and a number greater than After, or null
 
       function Latest return Load_Number;
-      --  The number of the load that was listed last
+      --  The number of the latest load
 
       procedure Forget_All (Was_Loading : out Boolean);
-      --  No load is wanted any more
+      --  Marks all loads in progress as outdated
 
    private
       Chains : Chain_List;
@@ -187,7 +191,7 @@ private
 
    type Load_List is limited record
       Callers : aliased Atomic_Count := 0;
-      --  Participants that load or wait: without them, there is nothing to forget
+      --  The number of tasks that load or wait. Without them, there is nothing to forget.
       Listed  : Listed_Loads;
    end record;
 
@@ -196,7 +200,7 @@ private
       Hash    : Ada.Containers.Hash_Type;
       Load    : Load_References.Reference;
       Loads   : Boolean := False;
-      --  It is in the list
+      --  True while it is in the list
       Outcome : Load_Outcome := Abandoned;
       Next    : Participant_Access := null;
    end record;
@@ -217,7 +221,7 @@ private
    end record;
 
    --  Put, Remove and Clear of each kind call these before they change the table. So a task that
-   --  loads and then puts finds that its load is not wanted, or is overtaken by their change.
+   --  is about to put a loaded element sees that its load is outdated, or sees their change.
 
    procedure Forget_Load (Self : in out Cache'Class; Key : Key_Type; Was_Loading : out Boolean);
    procedure Forget_Load (Self : in out Cache'Class; Key : Key_Type);
@@ -229,10 +233,10 @@ private
       Element : Element_Type;
       Load    : not null access constant Pending_Load;
       Is_Put  : out Boolean);
-   --  Puts the element if, when the table changes, Load is wanted and Key has no element
+   --  Puts the element, unless Load is outdated or Key has an element when the table changes
 
    function Is_Valid (Node : Tables.Node_Access) return Boolean with Inline;
-   --  Whether Node is not null and not too old
+   --  True if Node is neither null nor expired
 
    ------------
    -- Change --
@@ -241,22 +245,22 @@ private
    type Change_Kind is (Put, Remove, Remove_Expired, Clear);
 
    type Change_Step is (Search, Allocate, Finish);
-   --  What comes next: a search for the key, the allocation of buckets, or nothing
+   --  The next step: a search for the key, the allocation of buckets, or nothing
 
    type Change (Kind : Change_Kind) is new Ada.Finalization.Limited_Controlled with record
       Step    : Change_Step := Search;
       Found   : Tables.Search;
       Node    : Tables.Node_Access := null;
-      --  To be put; null when it is in the table
+      --  To be put; null once it is in the table
       Load    : access constant Pending_Load := null;
-      --  The node is put only if this load is wanted and the key has no element
+      --  The node is put only if this load is fresh and the key has no element
       Lacking : Ada.Containers.Hash_Type := 0;
       Larger  : Tables.Buckets_Access := null;
-      --  The number of buckets to be allocated, and then these, until they are in the table
+      --  The number of buckets to be allocated, and these buckets until they are in the table
       Removed : Tables.Garbage;
       --  To be freed
    end record;
-   --  Frees what it has at the end of a write, also after an exception in it
+   --  Its finalization frees what it still has at the end of a write, also after an exception
 
    overriding procedure Finalize (Self : in out Change);
 
@@ -299,7 +303,7 @@ private
    --  Other tasks may change the table in the meantime
 
    procedure Apply (Self : in out Table_Cache; Change : in out Caches.Change'Class) is abstract;
-   --  The same to the table of the cache, in a protected action
+   --  Applies Change to the table of the cache, in a protected action
 
    overriding procedure Put (Self : in out Table_Cache; Key : Key_Type; Element : Element_Type);
    overriding procedure Remove (Self : in out Table_Cache; Key : Key_Type);

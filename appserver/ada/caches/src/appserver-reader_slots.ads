@@ -11,13 +11,13 @@ pragma Ada_2022;
 private package Appserver.Reader_Slots is
 
    type Stamp is mod 2 ** 64 with Size => 64, Atomic;
-   --  The epoch of a table, and in its low bits the number of the table. Later ones of the same
-   --  table are larger.
+   --  The epoch of a table, with the number of the table in the low bits. A later epoch of the same
+   --  table is larger.
 
    function New_Table_Stamp return Stamp;
 
    procedure Begin_Epoch (Current : in out Stamp);
-   --  One writer at a time, after it has unlinked what was removed
+   --  Called by one writer at a time, after it has unlinked nodes
 
    type Slot is limited private;
    type Slot_Access is access Slot;
@@ -34,8 +34,8 @@ private package Appserver.Reader_Slots is
    --  read before, is reading, or needs a barrier.
 
    function Oldest_Reader (Current : Stamp) return Stamp;
-   --  All readers of the table that entered before this epoch began have left: what was unlinked
-   --  before it may be freed
+   --  Readers of the table that entered before this epoch began have left, so nodes that were
+   --  unlinked before it may be freed
 
 private
 

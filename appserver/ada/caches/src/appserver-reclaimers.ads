@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A task that frees, a little later, memory that could not be freed at once. So nothing is left
---  over when no other call comes that would free it.
+--  A task that frees memory which could not be freed at once, a little later. So nothing is left
+--  over when no later call frees it.
 
 pragma Ada_2022;
 
@@ -16,10 +16,15 @@ private package Appserver.Reclaimers is
    --  Called by the task within about a tenth of a second of Request, and again until Is_Done
 
    procedure Request (Self : in out Owner'Class) with Inline;
-   --  Only reads a variable if it was requested already
+   --  Only reads a variable if there already is a request
 
    procedure Withdraw (Self : in out Owner'Class);
-   --  The task does not use Self after this. Called before its finalization.
+   --  The task does not use Self after this. Called by the finalization of Self.
+   --
+   --  Waits while the task is in Self's Reclaim. This is not limited: what it frees may have types
+   --  of the scope that is being left, and Ada finalizes all objects of a type before that. Reclaim
+   --  takes no lock for long and waits for no reader, so the wait lasts as long as the finalization
+   --  of the elements that it frees, which are as many as Self itself would finalize otherwise.
 
 private
 

@@ -96,8 +96,8 @@ package Appserver.SQL.PostgreSQL is
    overriding function In_Autocommit (Self : Connection) return Boolean;
    overriding function Transactions_Survive_Errors (Self : Connection) return Boolean is (False);
    overriding procedure Cancel (Self : Connection);
-   --  The server has taken it when it closes the connection that it came over. A proxy must not
-   --  close that one before the server does.
+   --  The server closes the connection that carries the request when it has acted on it. A proxy
+   --  must not close that connection earlier.
    overriding procedure Reset_Session (Self : in out Connection);
    overriding procedure Close (Self : in out Connection);
 

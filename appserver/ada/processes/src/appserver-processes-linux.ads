@@ -25,7 +25,7 @@ private package Appserver.Processes.Linux is
    --  never raised.
 
    type Stream_List is array (0 .. 2) of Descriptor;
-   --  Of the program; None: this process's own
+   --  The program's streams. None stands for this process's own.
 
    function Environment return String_List;
    --  A copy of this process's, each variable as NAME=value
@@ -46,12 +46,12 @@ private package Appserver.Processes.Linux is
    function Exit_Events (Id : Positive) return Descriptor;
 
    function Exit_Of (Id : Positive) return Exit_Status;
-   --  Waits for it, and leaves no zombie
+   --  Waits for the exit, and leaves no zombie
 
    procedure Kill (Id : Positive; Signal : Signal_Number; Is_Sent : out Boolean);
    --  Sends the signal to the group that the process was started with, and to the process, which
-   --  may have left that. Is_Sent is False if it may not be sent to the process: it has become
-   --  another user's.
+   --  may have left that. Is_Sent is False if this process may not signal it, since it runs as
+   --  another user.
 
    function Has_Group (Id : Positive) return Boolean;
    --  True if the group of a process that has ended still has members
@@ -60,7 +60,7 @@ private package Appserver.Processes.Linux is
    --  Kills the members of such a group; Exits are the events of the process
 
    procedure Abandon (Id : Positive);
-   --  The process could not be killed: its exit is not waited for
+   --  Stops waiting for the exit of a process that could not be killed
 
    procedure Reap_Abandoned;
    --  Removes the zombies of abandoned processes that have ended since, and frees the memory of
@@ -71,7 +71,7 @@ private package Appserver.Processes.Linux is
    type Ready_List is array (Poll_Kind) of Boolean;
 
    procedure Poll (Files : Poll_List; Milliseconds : Natural; Ready : out Ready_List);
-   --  Ready tells which of the files that are not None can be written to (Input) or read from. May
-   --  return early with none.
+   --  Ready shows which of the files that are not None can be written to (Input) or read from. May
+   --  return early with none of them ready.
 
 end Appserver.Processes.Linux;

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Values of C's macros on the machine that is compiled for, which appserver_processes_linux.c has
---  from the headers.
+--  Values of C macros on the target machine, which appserver_processes_linux.c takes from the
+--  headers.
 
 pragma Ada_2022;
 

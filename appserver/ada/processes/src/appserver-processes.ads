@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Other programs: starts them, writes to them and reads from them at the same time, and waits for
---  them.
+--  Starts other programs, writes to them and reads from them at the same time, and waits for their
+--  exit.
 --
 --     Result : constant Outcome := Run ("sort", ["-n"], Input => "10" & LF & "9" & LF);
 --
@@ -21,9 +21,9 @@
 --  affinity, scheduling policy, nice value, credentials, namespaces and cgroup from the task that
 --  starts it. No shell is involved.
 --
---  A process object serves one task at a time. The program's output is kept in memory while this
---  process writes or waits; so no amount of data makes the two wait for each other. A task that is
---  aborted while it waits ends within a second, and the program with it.
+--  Only one task at a time may use a process object. While this process writes or waits, it reads
+--  the program's output into memory, so the two never wait for each other. A task that is aborted
+--  while it waits ends within a second, and so does the program.
 --
 --  A String holds bytes here; Appserver.Processes.Text has text with an encoding.
 
@@ -47,14 +47,14 @@ package Appserver.Processes is
    Output_Error  : exception;
    --  The program wrote more than Max_Output
    Pipe_Error    : exception;
-   --  The program does not read any more, or a system call failed: the message has the reason
+   --  The program has closed its input, or a system call failed. The message has the reason.
    End_Error     : exception;
    --  The stream has no more lines
 
    Forever : constant Duration := Duration'Last;
 
    Start_Timeout : constant Duration := 60.0;
-   --  Seconds in which a program has to start, unless Start gets another timeout
+   --  The default timeout of Start, in seconds
 
    package String_Lists is new Ada.Containers.Indefinite_Vectors (Positive, String);
    package String_Maps is new Ada.Containers.Indefinite_Ordered_Maps (String, String);
@@ -114,11 +114,11 @@ package Appserver.Processes is
    -------------
 
    type Process is tagged limited private;
-   --  Initially not started. When the object leaves its scope, a program that still runs is killed,
-   --  and so are the programs that it started and that did not leave its group, even if it has
-   --  ended itself. No zombie and no open file remain. A program that cannot be killed, such as one
-   --  that has become another user's, is left running after a second at most; its zombie is removed
-   --  when this package is used again.
+   --  Initially not started. At the end of the object's scope, a program that still runs is killed.
+   --  So are the programs that it started and that are still in its process group, even if it has
+   --  exited itself. No zombie and no open file remain. A program that cannot be killed, such as
+   --  one that runs as another user, is left running after at most a second. A later call to this
+   --  package removes its zombie.
 
    procedure Start
      (Self      : in out Process;
@@ -128,11 +128,11 @@ package Appserver.Processes is
       Timeout   : Duration := Start_Timeout)
      with Pre  => not Self.Is_Running,
           Post => Self.Is_Running;
-   --  Copies nothing of this process: the cost does not depend on its size. Raises Start_Error if
-   --  the program does not exist or may not be executed, or if the system has no room for it.
-   --  Raises Timeout_Error if the program has not been loaded after Timeout seconds, as when it or
-   --  its directory is on a file system that hangs; it is killed then, for which it gets a second
-   --  at most. The task cannot be aborted here.
+   --  Does not copy the memory of this process, so the cost does not depend on its size. Raises
+   --  Start_Error if the program does not exist, may not be executed, or needs more resources than
+   --  the system has. Raises Timeout_Error if the program has not been loaded within Timeout
+   --  seconds, for example because its file system or that of its directory hangs. Start then kills
+   --  it, and waits for that for at most another second. An abort takes effect after the call.
 
    function Is_Running (Self : Process) return Boolean;
    --  True if it was started and has not been waited for yet; it may have exited
@@ -242,9 +242,9 @@ private
    type Process is new Ada.Finalization.Limited_Controlled with record
       Id      : Natural := 0;
       Rest_Id : Natural := 0;
-      --  That of a program that has ended before others of its group
+      --  The Id of a program that exited before other members of its group
       Exits   : Descriptor := None;
-      --  A pidfd: has input when the process has exited. It is kept with Id or Rest_Id.
+      --  A pidfd, which is readable when the process has exited. Open while Id or Rest_Id is set.
       Input   : Descriptor := None;
       Buffers : Buffer_List;
    end record;

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  State of the outermost call of a task while it runs.
+--  The state of a task's outermost call.
 
 pragma Ada_2022;
 
@@ -13,7 +13,7 @@ private with Ada.Finalization;
 private package Appserver.Retry.Calls is
 
    subtype Connection_Id is System.Storage_Elements.Integer_Address;
-   --  Where the connection is
+   --  The connection's address
 
    type Attempt_Scope;
    type Scope_Access is access all Attempt_Scope;
@@ -24,18 +24,19 @@ private package Appserver.Retry.Calls is
       Lost_Inside : SQL.Integer_64 := 0;
       --  Those of the attempt's losses that were inside of transactions which were not committed
       Is_Spread   : Boolean := False;
-      --  A transaction without a key was committed inside of another one, on another connection, or
-      --  any may have been: the work must not be run again. Transactions that are committed
-      --  one after the other are the operation's own affair: the first ones may only read.
+      --  True if a transaction without a key was committed inside another one, on another
+      --  connection, or any may have been: the work must not be run again. Transactions that are
+      --  committed one after the other do not count: the first ones may only read.
       Is_Unknown  : Boolean := False;
-      --  Whether an attempt took effect: the latest, or with a key any before one takes that
+      --  True if it is unknown whether the latest attempt took effect or, with a key, whether any
+      --  attempt before one that takes the key did
       Was_Spread  : Boolean := False;
       --  Is_Spread when the attempt began
       Is_Over     : Boolean := False;
-      --  No other attempt may be made
+      --  True if no other attempt may be made
       Innermost   : Scope_Access := null;
       Deadline    : Ada.Real_Time.Time := Ada.Real_Time.Time_Last;
-      --  When its time is over
+      --  The end of its time
    end record;
 
    type Call_Access is access all Call;
@@ -48,13 +49,14 @@ private package Appserver.Retry.Calls is
    procedure Begin_Attempt (Self : in out Call);
 
    function Is_Surely_Uncommitted (Self : Call; Is_Lost : Boolean) return Boolean;
-   --  Whether no lost connection of the attempt can have been in a commit. An exception does not
-   --  tell where it was raised first, so each loss outside of known transactions counts, also if it
-   --  was handled. Is_Lost: the attempt failed by a loss, which must have been in one.
+   --  True if no connection that the attempt lost can have been in a commit. An exception does not
+   --  show where it was raised first, so each loss outside of known transactions counts, even if it
+   --  was handled. Is_Lost: the attempt failed by a loss, which must have been in such a
+   --  transaction.
 
    procedure Note_Key_Taken (Repeatable : Boolean; May_Run : out Boolean);
-   --  The key was not there: no attempt of the call took effect. May_Run is False if a transaction
-   --  inside of one did, so that work that is not Repeatable must not be run again.
+   --  The key was new, so no attempt of the call took effect. May_Run is False if a transaction
+   --  inside an attempt did, so that work that is not Repeatable must not be run again.
 
    --  A transaction of the current call, from its begin to its end
 
@@ -62,10 +64,10 @@ private package Appserver.Retry.Calls is
      tagged limited private;
 
    procedure Note_Uncommitted (Self : Attempt_Scope);
-   --  It has ended, and not by its commit
+   --  The transaction has ended without a commit
 
    procedure Note_Committed (Self : Attempt_Scope; Is_Known : Boolean);
-   --  It was committed, or if that is not known may have been
+   --  The transaction was committed, or may have been if that is not known
 
    procedure Check_Parts (Self : Attempt_Scope);
    --  Raises the first fault of a part: the database may have ended the transaction
@@ -81,7 +83,7 @@ private
       Outer       : Scope_Access := null;
       Lost_Before : SQL.Integer_64 := 0;
       Lost_Inside : SQL.Integer_64 := 0;
-      --  Those of the call, when the transaction began
+      --  The values of the call when the transaction began
       Part_Failed : Boolean := False;
       Failure     : Ada.Exceptions.Exception_Occurrence;
    end record;

@@ -1,10 +1,9 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  For tests: transactions of which the first one is stopped just before its commit, or just after
---  it, while something else is done, such as another transaction. So a test produces a stale
---  version, a serialization failure, a deadlock or a lost connection when it wants one, and not by
---  chance:
+--  For tests: stops the first transaction just before or just after its commit, and does something
+--  else there, such as another transaction. So a test can produce a stale version, a serialization
+--  failure, a deadlock or a lost connection without depending on chance:
 --
 --     package Stopped is new Appserver.Retry.Interleavers
 --       (SQLite.Connection, Open, Before_First_Commit => Change_The_Same_Record);
@@ -28,8 +27,8 @@ generic
    --  If it raises an exception, the commit raises it and does nothing
 
    with procedure After_First_Commit is null;
-   --  The same, once the database has committed: Appserver.SQL.Injected_Errors.Lose_Connection is
-   --  an answer to the COMMIT that was lost
+   --  The same after the database has committed. Appserver.SQL.Injected_Errors.Lose_Connection
+   --  simulates a lost answer to the COMMIT.
 
    Key_Table           : String  := "retry_key";
    Session_Per_Attempt : Boolean := False;

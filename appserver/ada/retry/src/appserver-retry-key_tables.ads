@@ -39,12 +39,12 @@ package Appserver.Retry.Key_Tables is
       Id    : SQL.UTF_8_String;
       Print : SQL.UTF_8_String := "") return SQL.UTF_8_String
      with Pre => SQL.Can_Use (DB);
-   --  The result of a key that the table has; "" if it has none. Key_Taken_Error if this
+   --  The result of a key in the table; "" if it has no result. Key_Taken_Error if this
    --  transaction cannot see the key: its snapshot is older, or the row was deleted.
    --  Key_Reused_Error if it is there with another fingerprint.
 
    function Fingerprint (Request : SQL.UTF_8_String) return SQL.UTF_8_String;
-   --  64 characters: the SHA-256 of Request in hexadecimal, as the Java library has it. "" for "".
+   --  The SHA-256 of Request as 64 hexadecimal digits, as in the Java library; "" for ""
 
    procedure Keep
      (Table  : String;
@@ -62,8 +62,9 @@ package Appserver.Retry.Key_Tables is
       Deleted  : out SQL.Integer_64;
       Max_Rows : Positive := 1_000)
      with Pre => SQL.Can_Use (DB);
-   --  Deletes up to Max_Rows keys that are older, in whole seconds by the database's clock: to be
-   --  called again until Deleted is less, now and then. A call that comes again later than this
-   --  takes effect again. Outside of a transaction it is one.
+   --  Deletes up to Max_Rows keys that are older than Than, in whole seconds by the database's
+   --  clock. Call it from time to time, and repeat it until Deleted is less than Max_Rows. A call
+   --  that is repeated after its key was deleted takes effect again. Outside a transaction, the
+   --  deletion is a transaction of its own.
 
 end Appserver.Retry.Key_Tables;

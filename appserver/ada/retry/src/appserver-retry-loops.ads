@@ -14,7 +14,7 @@ generic
    --  Waits for this long, or until the call is cancelled
 
    with function Random return Float;
-   --  At least 0.0, below 1.0
+   --  In the range 0.0 .. 1.0, excluding 1.0
 
 package Appserver.Retry.Loops is
 

@@ -22,13 +22,13 @@ generic
    type Connection is limited new SQL.Connection with private;
 
    with procedure Open (DB : in out Connection);
-   --  Connects, and makes the session's settings. DB is closed before, and after an exception.
+   --  Connects, and sets up the session. DB is closed before the call, and after an exception.
 
    Key_Table : String := "retry_key";
    --  For Run_Once
 
    Session_Per_Attempt : Boolean := False;
-   --  Whether each fault closes the session: for work with effects on the session that a rollback
+   --  True if each fault closes the session: for work with effects on the session that a rollback
    --  does not undo, such as advisory locks, variables, or temporary tables of MariaDB
 
    with procedure Before_Commit is null;

@@ -4,7 +4,7 @@
 --  Database calls that are retried after a transient fault, so that each has one effect.
 --
 --     Appserver.Retry.Transactions   each attempt is a transaction; it keeps its session, unless
---                                    told, or lost
+--                                    told otherwise, or lost
 --     Appserver.Retry.Key_Tables     keys of calls, for those whose outcome is unknown
 --     Appserver.Retry.Prometheus     the figures as text
 --     Appserver.Retry.Interleavers   for tests: something that happens at a commit
@@ -32,10 +32,10 @@ package Appserver.Retry is
 
    type Fault is
      (Stale_Version,
-      --  Somebody else has changed the record since it was read (an optimistic lock)
+      --  Another transaction has changed the record since it was read (an optimistic lock)
       Serialization_Failure,
-      --  The database could not put the transaction in an order with others, or a table of a
-      --  prepared statement has changed since
+      --  The database could not serialize the transaction with others, or a table of a prepared
+      --  statement has changed since it was prepared
       Deadlock,
       --  Transactions waited for each other; the database has ended this one
       Lock_Timeout,
@@ -57,7 +57,7 @@ package Appserver.Retry is
    --  Another transaction has put the key of this call where this one cannot see it: a
    --  Serialization_Failure
    Key_Reused_Error      : exception;
-   --  The key of this call was used for another request: a mistake of the client. Permanent.
+   --  The key of this call was used for another request: an error of the client. Permanent.
 
    function Fault_Of (Error : Ada.Exceptions.Exception_Occurrence) return Fault;
    --  The fault, by the kind of an SQL_Error. A lost connection is Connection_Lost here, even if it
@@ -99,9 +99,9 @@ package Appserver.Retry is
    subtype Reserve_Count is Positive range 1 .. 1_000_000_000;
 
    type Budget (Percent : Percentage; Reserve : Reserve_Count) is tagged limited private;
-   --  A hundred calls earn Percent retries; up to Reserve can be saved, which is the balance at
-   --  first. So retries do not multiply the load of a database that is down. Tasks and policies may
-   --  share a budget.
+   --  Every hundred calls earn Percent retries. At most Reserve retries can be saved, and the
+   --  budget starts with as many. So retries do not multiply the load of a database that is down.
+   --  Tasks and policies may share a budget.
 
    function Left (Self : Budget) return Natural
      with Post => Left'Result <= Self.Reserve;
@@ -117,8 +117,8 @@ package Appserver.Retry is
       Meter  : access Retry.Meter  := null) is tagged limited
    record
       Attempts   : Positive     := 3;
-      --  The most runs of an operation: n attempts are n - 1 retries. A call with a key has as many
-      --  again, as long as it is unknown whether an attempt took effect.
+      --  The maximum number of runs of an operation: n attempts are n - 1 retries. A call with a
+      --  key has as many again while it is unknown whether an attempt took effect.
       Deadline   : Pause        := 30.0;
       --  No retry begins later than this after the call began. An attempt that runs is not stopped.
       Backoffs   : Backoff_List := Usual_Backoffs;
@@ -127,10 +127,10 @@ package Appserver.Retry is
       --  True if the operation may take effect twice, such as one that only reads. It is then also
       --  retried when its outcome is unknown.
       Timeout    : Pause        := No_Timeout;
-      --  Of the whole call, with all that it waits for: opening a connection, statements, the
-      --  commit. Then the connections of its Transactions are cut off, so that a server that is
-      --  silent raises SQL_Error 08006, 08001 while connecting, or Outcome_Unknown_Error if it was
-      --  the commit. SQLite has no server, but a busy timeout.
+      --  For the whole call, including opening a connection, statements and the commit. When it is
+      --  over, the connections of its Transactions are cut off. So a silent server causes SQL_Error
+      --  08006, 08001 while connecting, or Outcome_Unknown_Error during the commit. It does not
+      --  apply to SQLite, which has a busy timeout.
    end record;
 
    -------------
@@ -143,7 +143,7 @@ package Appserver.Retry is
 
    type Figures is record
       Calls    : Count := 0;
-      --  Without calls inside other calls
+      --  Not counting calls inside other calls
       Faults   : Fault_Counts := [others => 0];
       --  Attempts that failed
       Retries  : Count := 0;
@@ -154,7 +154,7 @@ package Appserver.Retry is
    end record;
 
    function Usage (Self : Meter) return Figures;
-   --  Each number was right at some moment of the call
+   --  Each number is exact for some moment during the call
 
    -----------
    -- Calls --
@@ -207,7 +207,7 @@ private
       --  In nanoseconds
    end record;
 
-   --  For the children. Has_Key: an attempt finds out what became of those before it.
+   --  For child packages. Has_Key: an attempt finds out whether earlier ones took effect.
 
    procedure Run
      (By        : Policy;

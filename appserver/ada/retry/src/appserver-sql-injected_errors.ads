@@ -15,6 +15,6 @@ package Appserver.SQL.Injected_Errors is
      with No_Return;
 
    procedure Lose_Connection with No_Return;
-   --  As if the server did not answer any more: SQL_Error, 08006
+   --  As if the server had stopped responding: SQL_Error, 08006
 
 end Appserver.SQL.Injected_Errors;

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Time limits for waiting for a server: a connection whose server is silent is cut off, so that
---  the call that waits fails. So the limit covers everything that the database's library does.
+--  Time limits for calls that wait for a server. At the limit the connection is shut down, so that
+--  the waiting call fails, wherever in the database's library it waits.
 --
 --     declare
 --        Limit : Time_Limit;
@@ -34,34 +34,35 @@ private package Appserver.SQL.Time_Limits is
    --  The same, but without a file descriptor the connection is lost at once: for closing it
 
    type Operation (On : not null access Connection'Class) is limited private;
-   --  Until it leaves scope, its connection's Wait_Limit holds, from its declaration on, and Cancel
-   --  has something to stop. It begins when no Cancel is under way. SQL_Error, 08006, if the
-   --  outcome of one is unknown. Within another one of the same connection it does nothing.
+   --  From its declaration to the end of its scope, the connection's Wait_Limit applies, and Cancel
+   --  has an operation to stop. The declaration waits for a Cancel in progress, and raises
+   --  SQL_Error, 08006, if the outcome of one is unknown. An Operation inside another one of the
+   --  same connection has no effect.
 
    type Cleanup (On : not null access Connection'Class) is limited private;
-   --  An Operation that goes on without a limit if there is no file descriptor for one, and that
-   --  waits for a Cancel until its end, whatever its outcome: for what must not fail
+   --  An Operation for cleanup, which must not fail. If there is no file descriptor for its limit,
+   --  it has none. It waits until a Cancel in progress ends, and ignores the outcome.
 
    type Suspension (Of_Work : not null access Operation) is limited private;
-   --  Until it leaves scope, the limit of the operation stands still; then it begins anew. For what
-   --  the program does in between.
+   --  Suspends the operation's limit until the end of its scope, where the limit starts again: for
+   --  the program's own work during an operation
 
    function Limit_Of (On : Connection'Class) return Duration;
-   --  Its Wait_Limit, or what is left of a retried call's time if that is less; 0.0 is no limit
+   --  Its Wait_Limit, or the time that is left for a retried call if that is less; 0.0 is no limit
 
    function Overdue return String;
-   --  Such as "no answer within 1.000 s: ", if the operation of this task was cut off; else empty
+   --  A text such as "no answer within 1.000 s: " if the operation of this task was cut off, or ""
 
    type Cancellation (On : not null access constant Connection'Class) is limited private;
-   --  Until it leaves its scope, no operation of the session begins
+   --  No operation of the session begins before the end of its scope
 
    function Has_Target (Self : Cancellation) return Boolean;
    --  True if an operation is in progress
 
    procedure Begin_Request (Self : in out Cancellation);
    procedure End_Request (Self : in out Cancellation);
-   --  From Begin_Request on the server may take the request at any time, and after End_Request not
-   --  any more. If Self leaves scope in between, the connection is lost.
+   --  Between the two calls the server may act on the request at any time, and after End_Request it
+   --  no longer can. If Self leaves its scope in between, the connection is lost.
 
    procedure End_Reading (Self : in out Cancellation);
    --  Close waits for this. The connection may be closed, opened again or finalized from here on.
@@ -87,10 +88,10 @@ private
    type Time_Limit is new Ada.Finalization.Limited_Controlled with record
       Deadline : Ada.Real_Time.Time;
       Socket   : Integer := -1;
-      --  A descriptor of its own: the library may close the other one at any time
+      --  A duplicate descriptor, since the library may close its own at any time
       Next     : Limit_Access;
       Is_Over  : Boolean := False with Atomic;
-      --  It was cut off
+      --  True if the connection was cut off
    end record;
 
    overriding procedure Finalize (Self : in out Time_Limit);

@@ -3,6 +3,7 @@
 
 with Ada.Containers;
 with Ada.Execution_Time;
+with Ada.Finalization;
 with Ada.Real_Time;
 with Appserver.Caches;
 with Appserver.Caches.Wait_Free;
@@ -391,6 +392,82 @@ package body Left_Reads_Tests is
       end loop;
    end Freed_By_Time;
 
+   --  The end of a cache waits until the library's task has finalized the elements that it has
+   --  taken from it, but not for those of another cache
+
+   Blocks       : Boolean := False with Atomic;
+   Is_Blocked   : Boolean := False with Atomic;
+   Is_Finalized : Boolean := False with Atomic;
+
+   package Slow_Items is
+      type Item is new Ada.Finalization.Controlled with record
+         Is_Slow : Boolean := False;
+      end record;
+
+      overriding procedure Finalize (Self : in out Item);
+   end Slow_Items;
+
+   package body Slow_Items is
+      overriding procedure Finalize (Self : in out Item) is
+      begin
+         if Self.Is_Slow and then Blocks then
+            Is_Blocked := True;
+            while Blocks loop
+               delay 0.001;
+            end loop;
+            Is_Finalized := True;
+         end if;
+      end Finalize;
+   end Slow_Items;
+
+   package Slow_Caches is new Appserver.Caches (Integer, Slow_Items.Item, Item_Caches.Hash);
+   package Slow_Wait_Free is new Slow_Caches.Wait_Free;
+
+   procedure Finalization_Blocks (T : in out Fixture) is
+      pragma Unreferenced (T);
+
+      Has_Ended : Boolean := False with Atomic;
+
+      procedure Use_Other_Cache is
+         Other : Slow_Wait_Free.Cache;
+      begin
+         for Turn in 1 .. 2 loop
+            Other.Put (1, (Ada.Finalization.Controlled with Is_Slow => False));
+         end loop;
+      end Use_Other_Cache;
+
+      task Owner;
+
+      task body Owner is
+      begin
+         declare
+            Map : Slow_Wait_Free.Cache;
+         begin
+            Map.Put (1, (Ada.Finalization.Controlled with Is_Slow => True));
+            Map.Put (1, (Ada.Finalization.Controlled with Is_Slow => False));
+            Blocks := True;
+            while Blocks and then not Is_Blocked loop
+               delay 0.001;
+            end loop;
+         end;
+         Assert (Is_Finalized, "the element is finalized first");
+         Has_Ended := True;
+      end Owner;
+   begin
+      for Wait in 1 .. 30_000 loop
+         exit when Is_Blocked;
+         delay 0.001;
+      end loop;
+      Use_Other_Cache;
+      Assert (not Has_Ended, "the cache waits");
+      Blocks := False;
+      for Wait in 1 .. 30_000 loop
+         exit when Has_Ended;
+         delay 0.001;
+      end loop;
+      Assert (Has_Ended, "the cache has ended");
+   end Finalization_Blocks;
+
    procedure Freed_On_Request (T : in out Fixture) is
       pragma Unreferenced (T);
       Map    : Wait_Free.Cache;
@@ -426,6 +503,7 @@ package body Left_Reads_Tests is
       Add ("a reader stays in a read in a read", Nested_Reader_Stays'Access);
       Add ("replaced values are freed when writes stop", Freed_By_Time'Access);
       Add ("replaced values are freed on request", Freed_On_Request'Access);
+      Add ("a finalization blocks", Finalization_Blocks'Access);
       return Result;
    end Suite;
 
