@@ -133,6 +133,8 @@ impl ServerLog {
         let end = memchr::memrchr(b'\n', &self.part).unwrap_or(self.part.len());
         let begin = &self.part[..end];
         let is_next = is_same_log(&self.previous_name, &self.source.name);
+        // A log goes on under its own name: nothing is missing in between.
+        let is_sure = self.previous_name == self.source.name;
         let reader = match find(begin, &self.hints) {
             Ok(LogFormat::Lines(reader)) => *reader,
             Ok(LogFormat::Document(_)) => {
@@ -143,12 +145,12 @@ impl ServerLog {
             Err(reason) => {
                 let previous = self
                     .previous
-                    .take_if(|previous| is_next && previous.fits(begin));
+                    .take_if(|previous| is_next && previous.fits(begin, is_sure));
                 previous.ok_or(ReadError::Format(reason))?
             }
         };
         let (reader, ended) = match self.previous.take() {
-            Some(previous) if is_next => reader.continue_log(previous, begin),
+            Some(previous) if is_next => reader.continue_log(previous, begin, is_sure),
             previous => (reader, previous),
         };
         self.source.format = reader.words.clone();

@@ -305,21 +305,23 @@ impl LogReader {
     }
 
     /// Goes on with the log of another reader, where these first lines are those of its next file. Returns the reader of
-    /// the lines, and the one that has no more of them.
+    /// the lines, and the one that has no more of them. `is_sure`: the file is known to be the next one; else it must
+    /// begin when the one before ends.
     pub(crate) fn continue_log(
         mut self,
         mut previous: LogReader,
         begin: &[u8],
+        is_sure: bool,
     ) -> (LogReader, Option<LogReader>) {
         let continues = match (&mut self.kind, &mut previous.kind) {
             (FormatKind::Postgresql(log), FormatKind::Postgresql(before)) => {
                 before.continue_with(log, begin)
             }
             (FormatKind::SlowLog(log), FormatKind::SlowLog(before)) => {
-                before.continue_with(log, begin)
+                before.continue_with(log, begin, is_sure)
             }
             (FormatKind::W3c(log), FormatKind::W3c(before)) => {
-                log.continue_days(before, &sample_lines(begin));
+                log.continue_days(before, &sample_lines(begin), is_sure);
                 false
             }
             _ => false,
@@ -332,9 +334,9 @@ impl LogReader {
     }
 
     /// Whether lines without a line that tells their format are surely of the same log, which goes on with them.
-    pub(crate) fn fits(&mut self, begin: &[u8]) -> bool {
+    pub(crate) fn fits(&mut self, begin: &[u8], is_sure: bool) -> bool {
         match &mut self.kind {
-            FormatKind::W3c(w3c) => w3c.fits(&sample_lines(begin)),
+            FormatKind::W3c(w3c) => w3c.fits(&sample_lines(begin), is_sure),
             _ => false,
         }
     }

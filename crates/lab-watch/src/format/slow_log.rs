@@ -102,12 +102,12 @@ impl SlowLog {
     /// Whether the next file of the log, whose first lines are `begin`, goes on with the statement that is open; the
     /// server's clock is then the one that `next` found. A file that begins with a header or a banner, or with statements
     /// that ran before, is read by `next`, which only takes over the time that statements share.
-    pub fn continue_with(&mut self, next: &mut SlowLog, begin: &[u8]) -> bool {
+    pub fn continue_with(&mut self, next: &mut SlowLog, begin: &[u8], is_sure: bool) -> bool {
         let mut lines = begin
             .split(|b| *b == b'\n')
             .map(|line| line.strip_suffix(b"\r").unwrap_or(line));
         let first = lines.clone().next().unwrap_or_default();
-        if is_banner(first) || self.has_ended_before(next, &mut lines) {
+        if is_banner(first) || (!is_sure && self.has_ended_before(next, &mut lines)) {
             return false;
         }
         let is_next = header(first).is_some_and(|header| {
@@ -116,7 +116,7 @@ impl SlowLog {
                 && !self.is_within_statement(header)
         });
         // Lines behind a statement that is complete are the end of one in a file that is missing.
-        let is_complete = self.event.text.trim_ascii_end().ends_with(b";");
+        let is_complete = !is_sure && self.event.text.trim_ascii_end().ends_with(b";");
         if is_next || is_complete {
             next.time = self.time;
             return false;

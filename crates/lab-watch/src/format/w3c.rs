@@ -97,18 +97,19 @@ impl W3c {
 
     /// Goes on with the days of the file before, which a `#Date:` line of this one corrects, if `lines` have its fields
     /// and begin when it ended.
-    pub fn continue_days(&mut self, before: &W3c, lines: &[&[u8]]) {
-        if self.fields == before.fields {
-            self.day = before.day.filter(|day| self.is_next_hour(*day, lines));
+    pub fn continue_days(&mut self, before: &W3c, lines: &[&[u8]], is_sure: bool) {
+        if self.fields == before.fields || is_sure {
+            let is_next = |day: &(i64, i64)| is_sure || self.is_next_hour(*day, lines);
+            self.day = before.day.filter(is_next);
         }
     }
 
     /// Whether most lines have its fields. They have no days unless they begin when those before them ended.
-    pub fn fits(&mut self, lines: &[&[u8]]) -> bool {
+    pub fn fits(&mut self, lines: &[&[u8]], is_sure: bool) -> bool {
         let mut sampled = self.clone();
         let fitting = lines.iter().filter(|line| sampled.parse(line).is_some());
         let fits = fitting.count() * 2 > lines.len();
-        if fits {
+        if fits && !is_sure {
             self.day = self.day.filter(|day| self.is_next_hour(*day, lines));
         }
         fits

@@ -244,6 +244,42 @@ fn a_log_without_durations_says_what_to_add() {
     assert_eq!(watched.hours[0].offset_s, -25_200);
 }
 
+/// Reads files of these names as logs that follow one another.
+fn read_files(files: [(&str, &str); 2]) -> Watched {
+    let mut tally = Tally::new(Rules::default());
+    let mut log = ServerLog::new(files[0].0, &Hints::default());
+    for (i, (name, text)) in files.into_iter().enumerate() {
+        if i > 0 {
+            log.begin_file(name);
+        }
+        read::read(text.as_bytes(), &mut log, &mut tally, &mut |_| true).expect("a log");
+    }
+    log.close(&mut tally);
+    tally.watched(Vec::new(), log.lines)
+}
+
+#[test]
+fn a_log_that_goes_on_under_its_name_is_read_as_one() {
+    let slow = "# Time: 2026-05-01T10:00:00.000000Z\n# Query_time: 0.25  Lock_time: 0\nSELECT a;\nFROM t;\n\
+                # Time: 2026-05-01T08:00:00.000000Z\n# Query_time: 0.5  Lock_time: 0\nSELECT\n2;\n";
+    let days = "#Date: 2026-05-01 10:00:00\n#Fields: time cs-method cs-uri-stem sc-status time-taken\n\
+                10:00:01 GET /a 200 5\n15:00:00 GET /a 200 7\n02:00:00 GET /a 200 9\n";
+    // Where a file begins with what only a log that goes on has.
+    for (text, first) in [(slow, 3..6), (days, 3..5)] {
+        let whole = read_files([("log", text), ("log", "")]);
+        for lines in first {
+            let cut = text.split_inclusive('\n').take(lines).map(str::len).sum();
+            let (before, after) = text.split_at(cut);
+            let parts = read_files([("log", before), ("log", after)]);
+            assert_eq!(
+                (parts.pages, parts.hours),
+                (whole.pages.clone(), whole.hours.clone()),
+                "{lines}"
+            );
+        }
+    }
+}
+
 #[test]
 fn jumps_of_the_clock_are_counted_and_times_stay_true() {
     let mut text = String::new();
