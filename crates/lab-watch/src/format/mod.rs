@@ -321,7 +321,7 @@ impl LogReader {
                 before.continue_with(log, begin, is_sure)
             }
             (FormatKind::W3c(log), FormatKind::W3c(before)) => {
-                log.continue_days(before, &sample_lines(begin), is_sure);
+                log.continue_log(before, &sample_lines(begin), is_sure);
                 false
             }
             _ => false,

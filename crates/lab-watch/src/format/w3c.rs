@@ -95,12 +95,16 @@ impl W3c {
         self.possible = evidence.possible(&[MS, S]);
     }
 
-    /// Goes on with the days of the file before, which a `#Date:` line of this one corrects, if `lines` have its fields
-    /// and begin when it ended.
-    pub fn continue_days(&mut self, before: &W3c, lines: &[&[u8]], is_sure: bool) {
+    /// Continues the log whose file before this one `before` read, if `lines` have its fields: with its unit of durations,
+    /// unless they show another one, and, if they begin when it ended, with its days, which a `#Date:` line corrects.
+    pub fn continue_log(&mut self, before: &W3c, lines: &[&[u8]], is_sure: bool) {
         if self.fields == before.fields || is_sure {
             let is_next = |day: &(i64, i64)| is_sure || self.is_next_hour(*day, lines);
             self.day = before.day.filter(is_next);
+            self.known_unit = self.known_unit.or(before.known_unit);
+            if self.possible.len() > 1 {
+                self.possible.clone_from(&before.possible);
+            }
         }
     }
 
@@ -414,6 +418,33 @@ mod tests {
             read(log).0,
             [(Some(T), Some(1_000_000_000), 200, "/a".into())]
         );
+    }
+
+    #[test]
+    fn the_unit_of_one_file_is_that_of_the_next() {
+        let fields = "#Fields: date time cs-uri-stem time-taken";
+        let reader = |value: &str| {
+            let line = format!("2026-05-01 10:00:00 /a {value}");
+            let mut w3c = W3c::new(Zone::default(), None);
+            w3c.sample(&[&[fields.as_bytes()][..], &[line.as_bytes(); 20]].concat());
+            w3c
+        };
+        let duration_after = |value: &str, software: &[u8]| {
+            let mut w3c = reader("20");
+            w3c.directive(software);
+            w3c.continue_log(&reader(value), &[], false);
+            let mut duration_ns = None;
+            w3c.line(b"2026-05-01 10:00:00 /a 20", &mut |e: &Entry| {
+                duration_ns = e.duration_ns
+            });
+            (duration_ns, w3c.assumptions().is_empty())
+        };
+        let (in_ms, in_s) = (Some(20_000_000), Some(20_000_000_000));
+        assert_eq!(duration_after("0.020", b""), (in_s, true));
+        assert_eq!(duration_after("2000", b""), (in_ms, true));
+        assert_eq!(duration_after("20", b""), (in_ms, false));
+        let iis = b"#Software: Microsoft Internet Information Services 10.0";
+        assert_eq!(duration_after("0.020", iis), (in_ms, true));
     }
 
     #[test]
