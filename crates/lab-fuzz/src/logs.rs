@@ -2,13 +2,13 @@
 //! Logs: lines are counted once, requests are all counted, and pieces give what the whole gives.
 
 use crate::split_line;
-use lab_model::{LineCounts, PageKind, Watched, WatchedPage};
+use lab_model::{Assumption, AssumptionKind, LineCounts, PageKind, Watched, WatchedPage};
 use lab_watch::analysis::changes::changes;
 use lab_watch::analysis::pareto::ranking;
 use lab_watch::analysis::week::{slots, spikes};
 use lab_watch::format::{LogFormat, find};
 use lab_watch::query::{Dialect, fold};
-use lab_watch::{FieldMap, Hints, Rules, ServerLog, Tally, TallyPart, Zone, read};
+use lab_watch::{FieldMap, Hints, LogsRead, Rules, ServerLog, Tally, TallyPart, Zone, read};
 use std::cmp::Ordering;
 
 /// A log of requests whose format is found from its lines.
@@ -80,10 +80,19 @@ pub fn log_file(bytes: &[u8]) {
 
 /// A log that was rotated: the first two bytes choose the line that begins the second file. Both files, read as one log,
 /// have the figures of the log in one piece, if the second is found to have the format of the first.
+///
+/// Messages of PostgreSQL are of the same log only if their times fit. So a third byte of 0 or 1 makes its log, as text or
+/// CSV, whose messages the other bytes choose.
 pub fn rotated_log(bytes: &[u8]) {
     let [first, second, log @ ..] = bytes else {
         return;
     };
+    let made = match log {
+        [0, choices @ ..] => Some(postgresql_log_of(choices, text_message)),
+        [1, choices @ ..] => Some(postgresql_log_of(choices, csv_message)),
+        _ => None,
+    };
+    let log = made.as_deref().unwrap_or(log);
     let lines: Vec<&[u8]> = log.split_inclusive(|byte| *byte == b'\n').collect();
     let Some(cuts) = lines.len().checked_sub(1).filter(|cuts| *cuts > 0) else {
         return;
@@ -94,18 +103,80 @@ pub fn rotated_log(bytes: &[u8]) {
     if !matches!(find(log, &Hints::default()), Ok(LogFormat::Lines(_))) {
         return;
     }
-    let (Some((whole, format)), Some((parts, formats))) =
-        (read_files(&[log]), read_files(&[before, after]))
-    else {
+    let (Some((whole, logs)), Some((parts, logs_of_parts)), Some((_, logs_before))) = (
+        read_files(&[log]),
+        read_files(&[before, after]),
+        read_files(&[before]),
+    ) else {
         return;
     };
-    if formats == [&format[..], &format[..]].concat() {
+    let format = &logs.sources[0].format;
+    let mut sources = logs_of_parts.sources.iter();
+    // The rest of the log can show a unit that its beginning leaves open.
+    let is_assumed = |a: &Assumption| a.about == AssumptionKind::Durations;
+    if sources.any(|source| source.format != *format)
+        || logs_before.assumptions.iter().any(is_assumed)
+    {
+        return;
+    }
+    if made.is_none() && format.starts_with("PostgreSQL") {
+        assert_eq!(whole.lines.all, parts.lines.all, "cut after line {line}");
+    } else {
         assert_eq!(whole, parts, "cut after line {line}");
     }
 }
 
-/// The figures of files that are read as one log, and the format of each. `None`: one is not known.
-fn read_files(files: &[&[u8]]) -> Option<(Watched, Vec<String>)> {
+/// A message of PostgreSQL: its second, its process, its severity, its text and the statement that it is of.
+type PostgresqlMessage<'m> = (u32, u8, &'m str, &'m str, &'m str);
+
+/// A log of PostgreSQL, a byte for each message: the lowest three bits say what it is, two which process wrote it, and
+/// the others how many seconds passed.
+fn postgresql_log_of(choices: &[u8], write: fn(&mut String, PostgresqlMessage)) -> Vec<u8> {
+    const KINDS: [(&str, &str, &str); 8] = [
+        ("LOG", "statement: SELECT a\nFROM t", ""),
+        ("LOG", "duration: 0.500 ms", ""),
+        ("LOG", "duration: 0.700 ms  statement: SELECT b\nFROM t", ""),
+        ("ERROR", "division by zero", "SELECT 1/0"),
+        ("LOG", "execute x: SELECT c", ""),
+        ("LOG", "duration: 0.300 ms  bind x: SELECT c", ""),
+        ("LOG", "disconnection: session time: 0:00:01.5", ""),
+        (
+            "LOG",
+            "duration: 0.450 ms  plan:\nQuery Text: SELECT a\nFROM t\nSeq Scan on t",
+            "",
+        ),
+    ];
+    let (mut log, mut second) = (String::new(), 0);
+    for choice in choices.iter().take(200) {
+        let (severity, text, statement) = KINDS[usize::from(choice % 8)];
+        second += u32::from(choice >> 5);
+        let process = choice >> 3 & 3;
+        write(&mut log, (second, process, severity, text, statement));
+    }
+    log.into_bytes()
+}
+
+fn text_message(log: &mut String, (second, process, severity, text, statement): PostgresqlMessage) {
+    let (minute, second) = (second / 60, second % 60);
+    let head = format!("2026-05-01 10:{minute:02}:{second:02}.500 UTC [7{process}] ");
+    for (tag, text) in [(severity, text), ("STATEMENT", statement)] {
+        if !text.is_empty() {
+            let text = text.replace('\n', "\n\t");
+            *log += &format!("{head}{tag}:  {text}\n");
+        }
+    }
+}
+
+fn csv_message(log: &mut String, (second, process, severity, text, statement): PostgresqlMessage) {
+    let (minute, second) = (second / 60, second % 60);
+    *log += &format!(
+        "2026-05-01 10:{minute:02}:{second:02}.500 UTC,\"u\",\"d\",7{process},\"[local]\",5.{process},1,\"SELECT\",\
+         2026-05-01 09:00:00 UTC,3/7,0,{severity},00000,\"{text}\",,,,,,\"{statement}\",,,\"psql\",\"client backend\",,0\n"
+    );
+}
+
+/// The figures of files that are read as one log, and what is known of them. `None`: the format of one is not known.
+fn read_files(files: &[&[u8]]) -> Option<(Watched, LogsRead)> {
     let mut tally = Tally::new(Rules::default());
     let mut log = ServerLog::new("log", &Hints::default());
     for (index, file) in files.iter().enumerate() {
@@ -115,11 +186,10 @@ fn read_files(files: &[&[u8]]) -> Option<(Watched, Vec<String>)> {
         read::read(*file, &mut log, &mut tally, &mut |_| true).ok()?;
     }
     log.close(&mut tally);
-    let sources = log.logs_read().sources;
-    let formats = sources.into_iter().map(|source| source.format).collect();
+    let logs = log.logs_read();
     let mut watched = tally.watched(Vec::new(), log.lines);
     watched.pages.sort_by(by_name);
-    Some((watched, formats))
+    Some((watched, logs))
 }
 
 /// A statement; the first byte chooses the dialect. Folding a query again changes nothing.
