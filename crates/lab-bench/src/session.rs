@@ -119,13 +119,15 @@ impl<'a> Session<'a> {
         for metric in self.executor.metrics() {
             self.context.writer.metric(&metric)?;
         }
-        self.executor.prepare(&mut self.context, on_progress)?;
-        let earlier_ns = self.context.run.pilots_ns.unwrap_or(0);
-        let pilots_ns = earlier_ns + self.executor.machine().now_ns() - began_ns;
+        let earlier_pilots_ns = self.context.run.pilots_ns.unwrap_or(0);
+        let prepared = self.executor.prepare(&mut self.context, on_progress);
+        // Also where it was stopped amid them.
+        let pilots_ns = earlier_pilots_ns + self.executor.machine().now_ns() - began_ns;
         self.context.writer.pilots_time(pilots_ns)?;
         self.context.run.pilots_ns = Some(pilots_ns);
-        let earlier_ns: u64 = self.context.run.blocks.iter().map(|b| b.duration_ns).sum();
-        let earlier_ns = earlier_ns / u64::from(self.executor.at_once());
+        prepared?;
+        let blocks_ns: u64 = self.context.run.blocks.iter().map(|b| b.duration_ns).sum();
+        let earlier_ns = earlier_pilots_ns + blocks_ns / u64::from(self.executor.at_once());
         loop {
             let spent_ns = earlier_ns + self.executor.machine().now_ns() - began_ns;
             if let Some(ending) = self.ending(spent_ns)? {

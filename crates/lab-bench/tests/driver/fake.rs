@@ -126,6 +126,10 @@ pub struct Fake<'a> {
     pub metrics: Vec<lab_model::Metric>,
     /// What its pilots found.
     pub pilots: Vec<Pilot>,
+    /// How long its preparations take, ns.
+    pub prepare_ns: u64,
+    /// It is stopped amid them.
+    pub stops_in_prepare: bool,
     /// The block that is measured.
     pub block: u32,
     /// So many blocks are served by one set of processes; `None`: each has its own.
@@ -146,6 +150,8 @@ impl<'a> Fake<'a> {
             redoes_blocks: true,
             metrics: Vec::new(),
             pilots: Vec::new(),
+            prepare_ns: 0,
+            stops_in_prepare: false,
             block: 0,
             blocks_of_set: None,
             set: (0, u32::MAX, false),
@@ -172,6 +178,12 @@ impl Workload for Fake<'_> {
         self.journal.step(BuildStep::Prepare);
         for pilot in self.pilots.drain(..) {
             run.pilot(pilot)?;
+        }
+        self.journal
+            .now_ns
+            .set(self.journal.now_ns.get() + self.prepare_ns);
+        if self.stops_in_prepare {
+            return Err(Stop::Interrupted);
         }
         Ok(())
     }

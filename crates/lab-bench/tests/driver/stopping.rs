@@ -122,3 +122,31 @@ fn a_budget_counts_what_was_spent_before_a_run_was_resumed() {
     assert_eq!(file.measure(&second, steady()).unwrap(), Ending::Budget);
     assert_eq!(file.run().complete_blocks().count(), 13);
 }
+
+#[test]
+fn a_budget_counts_the_pilots_of_all_sessions() {
+    let budget = |blocks: u64| {
+        plan_with(Measure {
+            max_blocks: 80,
+            budget_ns: Some(blocks * BLOCK_NS),
+            ..Measure::default()
+        })
+    };
+    let preparing = |blocks: u64, stops_in_prepare| Fake {
+        prepare_ns: blocks * BLOCK_NS,
+        stops_in_prepare,
+        ..Fake::steady(&[100_000; 2])
+    };
+    let file = File::new(&budget(20));
+    let stopped = file.measure(&budget(20), preparing(3, true));
+    assert_eq!(stopped.unwrap(), Ending::Interrupted);
+    assert_eq!(file.run().pilots_ns, Some(3 * BLOCK_NS));
+    let ended = file.measure(&budget(20), preparing(4, false));
+    assert_eq!(ended.unwrap(), Ending::Budget);
+    assert_eq!(file.run().pilots_ns, Some(7 * BLOCK_NS));
+    assert_eq!(file.run().complete_blocks().count(), 13);
+    let ended = file.measure(&budget(22), preparing(1, false));
+    assert_eq!(ended.unwrap(), Ending::Budget);
+    assert_eq!(file.run().pilots_ns, Some(8 * BLOCK_NS));
+    assert_eq!(file.run().complete_blocks().count(), 14);
+}
