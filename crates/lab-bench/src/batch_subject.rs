@@ -4,13 +4,14 @@
 
 use crate::expected::Expected;
 use crate::fault::SubjectResult;
+use crate::pilot;
 use crate::process::{BatchResult, SubjectProcess, connection_lost};
 use crate::server::Server;
 use crate::target::TargetMaker;
 use crate::visit::OpenCase;
 use lab_model::{Check, Cores, Pilot, Plan, PointId, ProcessStart, Resources, SubjectId};
 use lab_services::procfs::{self, ProcessUsage};
-use std::collections::HashSet;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -54,11 +55,18 @@ pub struct WarmUpPlan<'a> {
     pub expected: &'a Expected,
     /// What the pilot found for the subject at the point.
     pub pilot: &'a Pilot,
+    /// The pilot that shows how the subject is when it is warm: of a control, its original's.
+    pub warm: &'a Pilot,
 }
 
 impl WarmUpPlan<'_> {
-    /// Opens the point in a process, has it prove its work, runs batches that do not count, and freezes it.
-    pub fn visit(&self, process: &mut SubjectProcess, batches: u32) -> SubjectResult<OpenCase> {
+    /// Opens the point in a process, has it prove its work, runs batches that do not count, and freezes it. There are as
+    /// few of these as the range allows, and more while the process compiles.
+    pub fn visit(
+        &self,
+        process: &mut SubjectProcess,
+        batches: RangeInclusive<u32>,
+    ) -> SubjectResult<OpenCase> {
         let Pilot {
             subject,
             point,
@@ -73,12 +81,17 @@ impl WarmUpPlan<'_> {
         self.expected.compare_content(point, content)?;
         // The proof of all batches at once is as exact, except where the kernel's queue of openings would overflow.
         let checks_each = self.plan.case(point).check == Check::Opens;
-        for batch in 1..=batches {
-            visit.run(process, self.plan, operations)?;
-            if checks_each || batch == batches {
+        let mut done = Vec::new();
+        for batch in 1..=*batches.end() {
+            done.push(pilot::batch(&visit.run(process, self.plan, operations)?));
+            if checks_each {
                 visit.check_work(self.plan)?;
             }
+            if batch >= *batches.start() && !pilot::still_compiles(self.warm, &done) {
+                break;
+            }
         }
+        visit.check_work(self.plan)?;
         visit.stop_counting_opens();
         process.freeze()?;
         Ok(visit)
@@ -91,8 +104,8 @@ pub struct RunningSubject {
     pub process: SubjectProcess,
     /// The point that it has open.
     pub visit: Option<OpenCase>,
-    /// The cases that it was warmed up for.
-    pub warm_cases: HashSet<usize>,
+    /// It was warmed up for another point.
+    pub is_used: bool,
     /// A fresh process that takes its turns for a while.
     pub standby: Option<(SubjectProcess, OpenCase)>,
 }
@@ -103,7 +116,7 @@ impl RunningSubject {
         RunningSubject {
             process,
             visit: None,
-            warm_cases: HashSet::new(),
+            is_used: false,
             standby: None,
         }
     }

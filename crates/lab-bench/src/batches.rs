@@ -8,7 +8,7 @@ use crate::fault::{Fault, SubjectResult};
 use crate::host_settings::HostSettings;
 use crate::link::Links;
 use crate::listing::listings;
-use crate::pilot::{self, pilot};
+use crate::pilot::{self, PilotTime, pilot};
 use crate::process::{BatchResult, SubjectProcess};
 use crate::round_trips::round_trips;
 use crate::scratch::Scratch;
@@ -26,6 +26,7 @@ use lab_model::{
 };
 use lab_plan::Schedule;
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -33,7 +34,7 @@ use std::time::{Duration, Instant};
 /// Operations after which subjects are compared before anything is measured.
 const TRIAL: u64 = 3;
 
-/// The part of its warm-up that a process needs when it has visited another point of the case.
+/// The part of the warm-up of a fresh process, as a divisor, that one needs at least which has visited another point.
 const WARM_UP_AGAIN: u32 = 4;
 
 /// After so many mirrored pairs a fresh process takes the turns of a subject that starts at no cost: the random places
@@ -110,6 +111,7 @@ impl<'a> BatchWorkload<'a> {
             targets: &self.targets,
             expected: &self.expected,
             pilot,
+            warm: self.original(pilot),
         }
     }
 
@@ -143,10 +145,13 @@ impl<'a> BatchWorkload<'a> {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<(), Stop> {
         let plan = self.plan;
-        let all = pilot::time_of_all(plan);
         let points = Schedule::new(plan.seed, u32::MAX).points(&plan.point_targets());
         let pairs = points.iter().map(|&p| participants(plan, p).count());
         let (of, mut done) = (pairs.sum::<usize>(), 0);
+        let time = PilotTime::new(plan, of);
+        let earlier = Duration::from_nanos(run.run.pilots_ns.unwrap_or(0));
+        let spent = || earlier + began.elapsed();
+        let may_repeat = time.is_none_or(|time| !time.is_used_up(earlier));
         let mut kept: HashMap<SubjectId, SubjectProcess> = HashMap::new();
         for point in points {
             self.place_server(point, self.cores[0]);
@@ -167,12 +172,13 @@ impl<'a> BatchWorkload<'a> {
                 });
                 let left = of - done;
                 done += 1;
+                let share = time.map(|time| time.share(spent(), left));
+                let found = self.pilots.get(&(subject, point));
                 if !run.participants.takes_part(subject, point)
-                    || self.pilots.contains_key(&(subject, point))
+                    || found.is_some_and(|found| !may_repeat || !pilot::is_repeated(found, share))
                 {
                     continue;
                 }
-                let share = all.map(|all| pilot::share(all, began.elapsed(), left));
                 let has_turns = subject != baseline && plan.subjects[subject].control_of.is_none();
                 if has_turns && yardstick.is_none() && self.has_yardstick(run, baseline, point) {
                     let process = kept.remove(&baseline);
@@ -191,7 +197,7 @@ impl<'a> BatchWorkload<'a> {
             let core = (plan.case(point).cores == Cores::All).then_some(self.cores[0]);
             let process = yardstick.and_then(|yardstick| yardstick.close(core));
             if let Some(process) = process.or_else(|| kept.remove(&baseline)) {
-                let share = all.map(|all| pilot::share(all, began.elapsed(), of - done));
+                let share = time.map(|time| time.share(spent(), of - done));
                 match end_or_keep(process, share) {
                     Ok(process) => kept.extend(process.map(|process| (baseline, process))),
                     Err(fault) => drop(run.fail(fault, baseline, Some(point), None)?),
@@ -240,7 +246,7 @@ impl<'a> BatchWorkload<'a> {
         process: Option<SubjectProcess>,
     ) -> Result<Option<Yardstick>, Stop> {
         let pilot = &self.pilots[&(baseline, point)];
-        let part = if process.is_some() { WARM_UP_AGAIN } else { 1 };
+        let batches = self.warm_up_batches(pilot, process.is_some());
         let process = match process {
             Some(process) => Ok(process),
             None => {
@@ -248,8 +254,6 @@ impl<'a> BatchWorkload<'a> {
                 started.map(|(process, _)| process)
             }
         };
-        let batches = pilot.warmup_batches.div_ceil(part);
-        let batches = batches.min(pilot.most_warm_up());
         let opened = process.and_then(|mut process| {
             let visit = self.warming(pilot).visit(&mut process, batches)?;
             Ok(Yardstick::new(process, visit, pilot.operations))
@@ -348,8 +352,9 @@ impl<'a> BatchWorkload<'a> {
             pilot.operations = original.operations;
             pilot.warmup_batches = original.warmup_batches;
             pilot.class = original.class;
-        } else if !is_fresh {
-            self.complete_from_fresh(&mut pilot);
+        }
+        if !is_fresh {
+            pilot.cold_ns = 0;
         }
         let round_trips = round_trips(process, plan, (subject, point), &self.targets)?;
         let hello = process.hello.args().iter().map(|(k, v)| (None, k, v));
@@ -368,9 +373,27 @@ impl<'a> BatchWorkload<'a> {
         Ok((pilot, outcome, settings))
     }
 
-    /// A process that has visited other points shows neither the first operation of a fresh one nor all of its warm-up,
-    /// which is that of the subject's pilots in fresh processes, of the same case if there is one.
-    fn complete_from_fresh(&self, pilot: &mut Pilot) {
+    /// The batches that warm a process up for the point of a pilot: the fewest, and the most while it compiles.
+    /// `is_used`: it has visited another point.
+    fn warm_up_batches(&self, pilot: &Pilot, is_used: bool) -> RangeInclusive<u32> {
+        let own = pilot.warmup_batches;
+        let (min, all) = match (is_used, pilot.cold_ns > 0) {
+            (true, true) => (own.div_ceil(WARM_UP_AGAIN), own),
+            (true, false) => (own, own),
+            (false, true) => (own, own),
+            (false, false) => {
+                let all = own.max(self.fresh_warm_up(pilot));
+                (all, all)
+            }
+        };
+        let paced = self.original(pilot);
+        let max = paced.max_warm_up(self.plan.measure.max_warm_up_ns);
+        min.min(max)..=all.min(max)
+    }
+
+    /// The warm-up of a fresh process, where a pilot was that of a process which had visited other points: the longest of
+    /// the subject's pilots in fresh processes, of the same case if there is one.
+    fn fresh_warm_up(&self, pilot: &Pilot) -> u32 {
         let case = |point: PointId| self.plan.points[point].case;
         let fresh = self.pilots.values();
         let fresh = fresh.filter(|p| p.subject == pilot.subject && p.cold_ns > 0);
@@ -378,8 +401,14 @@ impl<'a> BatchWorkload<'a> {
             fresh.partition(|p| case(p.point) == case(pilot.point));
         let known = if same.is_empty() { other } else { same };
         let longest = known.iter().map(|p| p.warmup_batches).max();
-        pilot.warmup_batches = pilot.warmup_batches.max(longest.unwrap_or(1));
-        pilot.cold_ns = 0;
+        longest.unwrap_or(1)
+    }
+
+    /// The pilot that shows how a subject is when it is warm: of a control, whose own is cold, that of its original.
+    fn original<'p>(&'p self, pilot: &'p Pilot) -> &'p Pilot {
+        let original = self.plan.subjects[pilot.subject].control_of;
+        let original = original.and_then(|original| self.pilots.get(&(original, pilot.point)));
+        original.unwrap_or(pilot)
     }
 
     /// Has a trusted subject compute what every batch must yield.
@@ -520,7 +549,8 @@ impl Workload for BatchWorkload<'_> {
         self.keep_listings(run, progress)?;
         self.pilot_points(run, began, progress)?;
         self.expect_outcomes(run)?;
-        if let Some(note) = pilot::overrun(self.plan, began.elapsed()) {
+        let pilots = self.pilots.len();
+        if let Some(note) = pilot::overrun(self.plan, pilots, began.elapsed()) {
             progress(Progress::Note(&note));
         }
         Ok(())
@@ -566,10 +596,8 @@ impl Workload for BatchWorkload<'_> {
             return Ok(());
         };
         let pilot = &self.pilots[&(subject, point)];
-        let known_case = !running.warm_cases.insert(self.plan.points[point].case);
-        let part = if known_case { WARM_UP_AGAIN } else { 1 };
-        let batches = pilot.warmup_batches.div_ceil(part);
-        let batches = batches.min(pilot.most_warm_up());
+        let batches = self.warm_up_batches(pilot, running.is_used);
+        running.is_used = true;
         let warm = self.warming(pilot).visit(&mut running.process, batches);
         let warm = warm.map(|visit| running.visit = Some(visit));
         self.running.insert(subject, running);
@@ -583,7 +611,8 @@ impl Workload for BatchWorkload<'_> {
         // Where the rate is fixed the pilot has one operation, and a batch its length.
         let fixed_ns = self.plan.fixed_operations(point);
         let fixed_ns = fixed_ns.map(|_| self.plan.turn_ns(point));
-        let pass_ns: u64 = pilots.filter_map(|p| fixed_ns.or_else(|| last_ns(p))).sum();
+        let batch_ns = |p: &Pilot| fixed_ns.or_else(|| last_ns(self.original(p)));
+        let pass_ns: u64 = pilots.filter_map(batch_ns).sum();
         2 * self.plan.pairs(2 * (pass_ns + pass_ns / LEAD_IN))
     }
 
@@ -604,17 +633,18 @@ impl Workload for BatchWorkload<'_> {
             return Ok(());
         }
         let pilot = &self.pilots[&(subject, point)];
+        let batches = self.warm_up_batches(pilot, false);
         let Some(running) = self.running.get_mut(&subject) else {
             return Ok(());
         };
-        let warm_up_ns = u64::from(pilot.warmup_batches) * self.plan.turn_ns(point);
+        let warm_up_ns = u64::from(*batches.end()) * self.plan.turn_ns(point);
         if running.process.startup_ns + warm_up_ns > CHEAP_NS {
             return Ok(());
         }
         running.standby = None;
         let (mut process, _) = self.starting.process(subject, self.core)?;
         let warming = self.warming(pilot);
-        let visit = warming.visit(&mut process, pilot.warmup_batches)?;
+        let visit = warming.visit(&mut process, batches)?;
         if let Some(running) = self.running.get_mut(&subject) {
             running.standby = Some((process, visit));
         }
@@ -734,4 +764,100 @@ fn readings(plan: &Plan, turn: Turn, result: &BatchResult) -> Vec<Reading> {
 /// How long the pilot's last batch took, which has as many operations as those of the blocks.
 fn last_ns(pilot: &Pilot) -> Option<u64> {
     pilot.batches.last().map(|b| b.wall_ns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lab_model::{Case, Point, Subject, WarmUp};
+
+    const TURN_NS: u64 = 1_000_000;
+
+    /// Two points of a case, a subject, its control, and another subject.
+    fn plan() -> Plan {
+        let subject = |control_of| Subject {
+            control_of,
+            ..Subject::default()
+        };
+        let mut plan = Plan {
+            subjects: [None, Some(0), None].map(subject).into(),
+            cases: vec![Case::default()],
+            points: vec![Point::default(); 2],
+            ..Plan::default()
+        };
+        plan.measure.turn_ns = TURN_NS;
+        plan.measure.pairs = 40;
+        plan.measure.block_ns = Some(2 * 20 * TURN_NS);
+        plan.measure.max_warm_up_ns = 300 * TURN_NS;
+        plan
+    }
+
+    /// `cold_ns` is 0: in a process that had visited another point.
+    fn pilot((subject, point): (SubjectId, PointId), warmup_batches: u32, cold_ns: u64) -> Pilot {
+        let batch = Batch {
+            operations: 1,
+            wall_ns: TURN_NS,
+            ..Batch::default()
+        };
+        Pilot {
+            subject,
+            point,
+            operations: 1,
+            warmup_batches,
+            class: WarmUp::Warming,
+            cold_ns,
+            batches: vec![batch; 20],
+            ages: Vec::new(),
+        }
+    }
+
+    fn workload<'p>(plan: &'p Plan, pilots: Vec<Pilot>) -> BatchWorkload<'p> {
+        let run = Run {
+            pilots,
+            ..Run::default()
+        };
+        let scratch = Scratch::new(None).expect("a folder");
+        BatchWorkload::new(plan, Path::new("."), &run, scratch, Servers::default())
+            .expect("a workload")
+    }
+
+    #[test]
+    fn a_process_needs_less_where_it_has_visited_another_point() {
+        let plan = plan();
+        let pilots = vec![
+            pilot((0, 0), 120, 5),
+            pilot((0, 1), 30, 0),
+            pilot((2, 0), 2000, 5),
+        ];
+        let workload = workload(&plan, pilots);
+        let batches = |place, is_used| {
+            let pilot = &workload.pilots[&place];
+            workload.warm_up_batches(pilot, is_used)
+        };
+        assert_eq!(batches((0, 0), false), 120..=120);
+        assert_eq!(batches((0, 0), true), 30..=120);
+        // Its pilot had the process of another one.
+        assert_eq!(batches((0, 1), true), 30..=30);
+        assert_eq!(batches((0, 1), false), 120..=120);
+        // None takes longer than the plan says.
+        assert_eq!(batches((2, 0), false), 300..=300);
+        assert_eq!(batches((2, 0), true), 300..=300);
+    }
+
+    #[test]
+    fn a_control_is_paced_as_its_original() {
+        let plan = plan();
+        let original = pilot((0, 0), 400, 5);
+        let mut control = pilot((1, 0), 400, 5);
+        control.batches.truncate(4);
+        // The few batches of its own pilot are cold.
+        control.batches[3].wall_ns = 50 * TURN_NS;
+        let workload = workload(&plan, vec![original, control]);
+        let [own, copy] = [(0, 0), (1, 0)].map(|place| {
+            let pilot = &workload.pilots[&place];
+            workload.warm_up_batches(pilot, false)
+        });
+        assert_eq!((own.clone(), copy), (300..=300, own));
+        assert_eq!(workload.passes(0, &[0, 1]), workload.passes(0, &[0, 0]));
+    }
 }

@@ -121,6 +121,8 @@ impl<'a> RunContext<'a> {
     /// Keeps what a pilot found.
     pub fn pilot(&mut self, pilot: Pilot) -> Result<(), StoreError> {
         self.writer.pilot(&pilot)?;
+        let place = (pilot.subject, pilot.point);
+        self.run.pilots.retain(|p| (p.subject, p.point) != place);
         self.run.pilots.push(pilot);
         Ok(())
     }

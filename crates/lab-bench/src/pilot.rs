@@ -2,23 +2,33 @@
 //! The pilot: how many operations make a batch, and how many batches until a subject is steady.
 
 use crate::fault::SubjectResult;
-use crate::process::{BatchResult, SubjectProcess, connection_lost};
+use crate::process::{BatchResult, SubjectProcess};
 use crate::visit::OpenCase;
 use lab_model::{Batch, Check, Pilot, Plan, PointId, SubjectId, WarmUp};
 use lab_services::procfs;
 use lab_stats::warmup;
+use nix::unistd::Pid;
 use std::time::{Duration, Instant};
 
 /// Batches after which the pilot looks whether the subject is steady; then at half as many again, and so on.
 const FIRST_LOOK: usize = 30;
 
-/// The first look at a process with helper threads: its compilers act late. (A Java subject that
-/// inserts 1,000 rows an operation looks steady for its first 60 batches, and then falls by a third.)
-const FIRST_LOOK_WITH_HELPERS: usize = 240;
+/// A subject is steady if it was so for all but this part of its batches, as a divisor.
+const UNSTEADY_PART: usize = 2;
+
+/// The same of a subject whose helper threads compile.
+const UNSTEADY_PART_WITH_HELPERS: usize = 3;
 
 /// Helper threads that use more than this part of the measured time are still compiling, however steady the times are.
 /// (A Java subject's used up to 100 % while its times still fell, and below 20 % afterwards.)
 const STILL_COMPILING: f64 = 0.25;
+
+/// Helper threads that used no more than this part of the process's CPU time do not compile. (Those of a program in Ada
+/// wait from its start to its end.)
+const BUSY_HELPERS: f64 = 0.02;
+
+/// Of so many last batches a warm-up looks whether helper threads still compile.
+const LAST_BATCHES: usize = 8;
 
 /// The longest batch of a pilot, ns, however long measured batches are: the pilots of an experiment with hundreds of
 /// subjects and points would take longer than its blocks.
@@ -42,35 +52,87 @@ const MOST_FITTINGS: u32 = 8;
 /// All pilots of a run with a budget take this part of it at the most, as a divisor.
 const BUDGET_PART: u32 = 10;
 
+/// The same where there are so many pilots that they would have less than [`NEEDED`] each.
+const MAX_BUDGET_PART: u32 = 5;
+
+/// The mean time of pilots, of which some compile.
+const NEEDED: Duration = Duration::from_millis(250);
+
 /// What follows the pilots, such as computing what batches must yield, has this part of their time, as a divisor.
 const RESERVE_PART: u32 = 10;
 
 /// One pilot may have so many times its share of the time that is left: others need less.
 const SHARES: u32 = 2;
 
-/// The time of all pilots of a run; `None`: as long as they need.
-pub fn time_of_all(plan: &Plan) -> Option<Duration> {
-    let all = Duration::from_nanos(plan.measure.budget_ns?) / BUDGET_PART;
-    Some(all - all / RESERVE_PART)
+/// A pilot that was cut short is made again if it has at least so many times the time of its batches.
+const LONGER: u32 = 2;
+
+/// The part of its share, as a divisor, that each pilot has whatever those before it took.
+const RESERVED: u32 = 2;
+
+/// The time that all pilots of a run have together.
+#[derive(Clone, Copy, Debug)]
+pub struct PilotTime {
+    all: Duration,
+    /// What each pilot has at least.
+    reserved: Duration,
 }
 
-/// Says that the pilots took more than their part of the budget, where they did: each has its shortest length.
-pub fn overrun(plan: &Plan, took: Duration) -> Option<String> {
+impl PilotTime {
+    /// Of a run with so many pilots; `None`: as long as they need.
+    pub fn new(plan: &Plan, pilots: usize) -> Option<PilotTime> {
+        let all = part_of_budget(plan, pilots)?;
+        Some(PilotTime::of(all - all / RESERVE_PART, pilots))
+    }
+
+    /// This time for so many pilots.
+    pub fn of(all: Duration, pilots: usize) -> PilotTime {
+        PilotTime {
+            all,
+            reserved: all / (RESERVED * pilots.max(1) as u32),
+        }
+    }
+
+    /// Whether pilots that have taken `spent` together have used all of it.
+    pub fn is_used_up(self, spent: Duration) -> bool {
+        spent >= self.all
+    }
+
+    /// The longest time of one of `left` pilots, when all together have taken `spent`.
+    pub fn share(self, spent: Duration, left: usize) -> Duration {
+        let left = left.max(1) as u32;
+        let rest = self.all.saturating_sub(spent);
+        let free = rest.saturating_sub(self.reserved * (left - 1));
+        (rest * SHARES / left).min(free).max(self.reserved)
+    }
+}
+
+/// The time that so many pilots may take of a run's budget.
+fn part_of_budget(plan: &Plan, pilots: usize) -> Option<Duration> {
     let budget = Duration::from_nanos(plan.measure.budget_ns?);
-    (took > budget / BUDGET_PART).then(|| {
+    let needed = NEEDED * pilots as u32;
+    Some(needed.clamp(budget / BUDGET_PART, budget / MAX_BUDGET_PART))
+}
+
+/// Says that so many pilots took more than their part of the budget, where they did: each has its shortest length.
+pub fn overrun(plan: &Plan, pilots: usize, took: Duration) -> Option<String> {
+    let part = part_of_budget(plan, pilots)?;
+    let budget = Duration::from_nanos(plan.measure.budget_ns?);
+    (took > part).then(|| {
         format!(
-            "the pilots took {:.0} s of the {:.0} s that were asked for, more than a tenth: so many subjects and points \
-             need a longer --budget, or fewer of them can be chosen",
+            "the pilots took {:.1} s of the {:.1} s that were asked for: so many subjects and points need a longer \
+             --budget, or fewer of them can be chosen",
             took.as_secs_f64(),
             budget.as_secs_f64(),
         )
     })
 }
 
-/// The longest time of one of `left` pilots, which have `all` together, of which `spent` is over.
-pub fn share(all: Duration, spent: Duration, left: usize) -> Duration {
-    let rest = all.saturating_sub(spent);
-    (rest * SHARES / left.max(1) as u32).min(rest)
+/// Whether the pilot of an earlier session is made again: it was cut short, and has `share` now.
+pub fn is_repeated(earlier: &Pilot, share: Option<Duration>) -> bool {
+    let took_ns = earlier.own_batches().iter().map(|b| b.wall_ns).sum();
+    let took = Duration::from_nanos(took_ns);
+    earlier.class == WarmUp::CutShort && share.is_none_or(|share| share > took * LONGER)
 }
 
 /// Whether a process that takes so long to start is kept for the next pilots, which have `share` each: starting another one
@@ -107,22 +169,10 @@ pub fn pilot(
         return Ok((pilot, cold));
     }
     let mut last = cold;
-    let has_helpers = procfs::usage(process.pid())
-        .map_err(connection_lost)?
-        .threads
-        > 1;
-    let mut next_look = if has_helpers {
-        FIRST_LOOK_WITH_HELPERS
-    } else {
-        FIRST_LOOK
-    };
+    let mut next_look = FIRST_LOOK;
     let max_batches = (plan.measure.max_warmup as usize).max(FIRST_LOOK);
     // A subject whose compilers work beside it is not known after fewer batches.
-    let min_batches = if has_helpers {
-        FIRST_LOOK_WITH_HELPERS.min(max_batches)
-    } else {
-        MIN_BATCHES
-    };
+    let min_with_helpers = plan.min_pilot_with_helpers();
     let mut times = Vec::new();
     let turn_ns = plan.turn_ns(point);
     let brief_ns = turn_ns.min(MAX_PILOT_BATCH_NS);
@@ -132,7 +182,7 @@ pub fn pilot(
     while batches.len() < max_batches && (batches.len() < MIN_BATCHES || spent_ns < longest_ns) {
         let is_late = longest.is_some_and(|longest| began.elapsed() >= longest);
         if is_late && batches.len() >= MIN_BATCHES_WITHOUT_TIME {
-            is_cut = batches.len() < min_batches;
+            is_cut = batches.len() < min_with_helpers && may_compile(process.pid());
             break;
         }
         let operations = operations(&last, brief_ns);
@@ -145,9 +195,19 @@ pub fn pilot(
             visit.check_work(plan)?;
         }
         if batches.len() >= next_look {
+            let compiles = may_compile(process.pid());
+            if compiles && batches.len() < min_with_helpers {
+                next_look = min_with_helpers;
+                continue;
+            }
             next_look += next_look / 2;
+            let part = if compiles {
+                UNSTEADY_PART_WITH_HELPERS
+            } else {
+                UNSTEADY_PART
+            };
             let steady = warmup::classify(&times).steady_from;
-            if steady.is_some_and(|from| from <= times.len() / 2) && !is_compiling(&batches) {
+            if steady.is_some_and(|from| from <= times.len() / part) && !is_compiling(&batches) {
                 break;
             }
         }
@@ -166,7 +226,7 @@ pub fn pilot(
         operations: last.operations,
         warmup_batches: (warmup as u32).max(1),
         class: if is_cut {
-            WarmUp::NoSteadyState
+            WarmUp::CutShort
         } else {
             classified.class
         },
@@ -210,13 +270,35 @@ fn operations(last: &BatchResult, turn_ns: u64) -> u64 {
 
 /// Whether helper threads were busy in the later half of the batches.
 fn is_compiling(batches: &[Batch]) -> bool {
-    let later = &batches[batches.len() / 2..];
-    let wall: u64 = later.iter().map(|b| b.wall_ns).sum();
-    let cpu: u64 = later.iter().map(|b| b.cpu_ns).sum();
-    cpu as f64 > wall as f64 * (1.0 + STILL_COMPILING)
+    cores_used(&batches[batches.len() / 2..]) > 1.0 + STILL_COMPILING
 }
 
-fn batch(result: &BatchResult) -> Batch {
+/// CPU time of some batches / their time.
+fn cores_used(batches: &[Batch]) -> f64 {
+    let wall: u64 = batches.iter().map(|b| b.wall_ns).sum();
+    let cpu: u64 = batches.iter().map(|b| b.cpu_ns).sum();
+    cpu as f64 / wall.max(1) as f64
+}
+
+/// Whether the helper threads of a process that warms up still compile, which the later batches of its pilot did not.
+/// On a server, for which a warm process waits, a compiler does not use more than a core.
+pub fn still_compiles(pilot: &Pilot, warm_up: &[Batch]) -> bool {
+    let own = pilot.own_batches();
+    let last = &warm_up[warm_up.len().saturating_sub(LAST_BATCHES)..];
+    cores_used(last) > cores_used(&own[own.len() - own.len() / 3..]) + STILL_COMPILING
+}
+
+/// Whether a process may compile: its helper threads have used CPU time since it began.
+fn may_compile(process: Pid) -> bool {
+    let threads = procfs::tasks(process).into_iter();
+    let used: Vec<u64> = threads.map(|t| procfs::ran_ns(process, t)).collect();
+    let (all, most): (u64, u64) = (used.iter().sum(), used.iter().copied().max().unwrap_or(0));
+    // A kernel that does not count the time of threads shows none.
+    used.len() > 1 && (all == 0 || (all - most) as f64 > BUSY_HELPERS * all as f64)
+}
+
+/// What is kept of a batch that is not measured.
+pub fn batch(result: &BatchResult) -> Batch {
     Batch {
         operations: result.operations,
         wall_ns: result.wall_ns,
@@ -234,8 +316,9 @@ mod tests {
     /// How long all pilots take, where each needs so much, and how many of them were cut.
     fn take(all: Duration, needs: &[Duration]) -> (Duration, usize) {
         let (mut spent, mut cut) = (Duration::ZERO, 0);
+        let time = PilotTime::of(all, needs.len());
         for (done, &need) in needs.iter().enumerate() {
-            let longest = share(all, spent, needs.len() - done);
+            let longest = time.share(spent, needs.len() - done);
             cut += usize::from(need > longest);
             spent += need.min(longest);
         }
@@ -260,6 +343,123 @@ mod tests {
             .map(|i| Duration::from_millis(if i % 8 == 0 { 350 } else { 60 }))
             .collect();
         assert_eq!(take(SECOND * 60, &needs).1, 0);
+    }
+
+    #[test]
+    fn the_last_pilots_have_a_share_whatever_the_others_took() {
+        for pilots in [2, 9, 264] {
+            let all = SECOND * 54;
+            let time = PilotTime::of(all, pilots);
+            let mut spent = Duration::ZERO;
+            for done in 0..pilots {
+                let share = time.share(spent, pilots - done);
+                assert!(
+                    share >= all / (2 * pilots as u32),
+                    "{done} of {pilots}: {share:?}"
+                );
+                spent += share;
+            }
+            assert!(spent <= all, "{spent:?}");
+            // Even where starts took longer than what is left.
+            assert_eq!(time.share(all + SECOND, 1), all / (2 * pilots as u32));
+        }
+    }
+
+    fn plan(budget_s: u64) -> Plan {
+        let mut plan = Plan::default();
+        plan.measure.budget_ns = Some(budget_s * 1_000_000_000);
+        plan
+    }
+
+    #[test]
+    fn all_pilots_have_a_tenth_of_the_budget_and_more_only_where_they_need_it() {
+        let all = |budget_s, pilots| part_of_budget(&plan(budget_s), pilots).unwrap();
+        assert_eq!(all(600, 240), SECOND * 60);
+        assert_eq!(all(600, 280), SECOND * 70);
+        assert_eq!(all(600, 10), SECOND * 60);
+        assert_eq!(all(70, 40), SECOND * 10);
+        assert_eq!(all(70, 285), SECOND * 14);
+        assert_eq!(part_of_budget(&Plan::default(), 285), None);
+        assert!(overrun(&plan(70), 285, SECOND * 15).is_some());
+        assert_eq!(overrun(&plan(70), 285, SECOND * 13), None);
+    }
+
+    fn batches(cores: &[f64]) -> Vec<Batch> {
+        let batch = |cores: &f64| Batch {
+            operations: 1,
+            wall_ns: 1_000_000,
+            cpu_ns: (cores * 1e6) as u64,
+            server_cpu_ns: None,
+        };
+        cores.iter().map(batch).collect()
+    }
+
+    fn cut_short(cores: &[f64], class: WarmUp) -> Pilot {
+        Pilot {
+            subject: 0,
+            point: 0,
+            operations: 1,
+            warmup_batches: 1,
+            class,
+            cold_ns: 1,
+            batches: batches(cores),
+            ages: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_pilot_that_was_cut_short_is_repeated_where_there_is_time() {
+        let ms = Duration::from_millis;
+        let cut = cut_short(&[1.0; 40], WarmUp::CutShort);
+        assert!(is_repeated(&cut, Some(ms(100))) && is_repeated(&cut, None));
+        assert!(!is_repeated(&cut, Some(ms(60))));
+        let steady = cut_short(&[1.0; 40], WarmUp::Flat);
+        assert!(!is_repeated(&steady, None));
+    }
+
+    #[test]
+    fn a_process_compiles_while_it_uses_more_than_the_pilot_in_the_end() {
+        // Alone on its core, and on a server for which it waits for half of the time.
+        for warm in [1.0, 0.5] {
+            let cores: Vec<f64> = [2.0; 60].into_iter().chain([warm; 60]).collect();
+            let pilot = cut_short(&cores, WarmUp::Warming);
+            assert!(still_compiles(&pilot, &batches(&[warm + 0.8; 30])));
+            assert!(!still_compiles(&pilot, &batches(&[warm + 0.1; 30])));
+            let calm: Vec<f64> = [2.0; 30].into_iter().chain([warm; 8]).collect();
+            assert!(!still_compiles(&pilot, &batches(&calm)));
+        }
+    }
+
+    #[test]
+    fn helper_threads_compile_only_if_they_use_cpu_time() {
+        // Each in a process of its own: threads of other tests are none of theirs.
+        let compile = |script: &str| {
+            let mut child = std::process::Command::new("python3")
+                .args(["-BSc", script])
+                .stdout(std::process::Stdio::piped())
+                .spawn()
+                .unwrap();
+            let pid = Pid::from_raw(child.id() as i32);
+            let mut output = std::io::BufReader::new(child.stdout.take().unwrap());
+            std::io::BufRead::read_line(&mut output, &mut String::new()).unwrap();
+            while procfs::ran_ns(pid, pid) < 100_000_000 {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            let found = may_compile(pid);
+            child.kill().unwrap();
+            child.wait().unwrap();
+            found
+        };
+        let working = "print(flush=True)\nwhile True: pass";
+        let threads = "import hashlib, threading, time\n";
+        let start = |work: &str| {
+            format!("{threads}threading.Thread(target={work}, daemon=True).start()\n{working}")
+        };
+        assert!(!compile(working));
+        assert!(!compile(&start("lambda: time.sleep(60)")));
+        assert!(compile(&start(
+            "lambda: [hashlib.sha256(bytes(1 << 20)) for _ in iter(int, 1)]"
+        )));
     }
 
     #[test]

@@ -390,6 +390,10 @@ pub struct Measure {
     pub time_limit_ns: u64,
     /// The most batches that the pilot and the warm-up of a block spend on one subject and point.
     pub max_warmup: u32,
+    /// The longest warm-up of a block for one subject and point, ns, so that operations of a tenth of a second do not take
+    /// minutes.
+    #[serde(default = "earlier_max_warm_up_ns")]
+    pub max_warm_up_ns: u64,
     /// Where processes may serve several blocks, a run ends after so many sets of processes; `None`: processes serve one
     /// block each.
     #[serde(default)]
@@ -397,6 +401,11 @@ pub struct Measure {
     /// Servers are compared when each has served so many requests, steady or not; `None`: when they are steady.
     #[serde(default)]
     pub age: Option<u64>,
+}
+
+/// That of plans which do not say.
+fn earlier_max_warm_up_ns() -> u64 {
+    300_000_000
 }
 
 /// Settings that subjects read back, and what they must agree on.
@@ -469,13 +478,9 @@ impl Plan {
         if is_long { all_ns / 4 } else { all_ns }
     }
 
-    /// Whether a pilot without a steady state ended for the time of the run: else it has most batches or the longest time.
-    pub fn is_cut_short(&self, pilot: &Pilot) -> bool {
-        let spent_ns: u64 = pilot.batches.iter().map(|b| b.wall_ns).sum();
-        let has_budget = matches!(self.work, Work::Batches) && self.measure.budget_ns.is_some();
-        has_budget
-            && pilot.batches.len() < self.measure.max_warmup as usize
-            && spent_ns < self.longest_pilot_ns(pilot.point)
+    /// The fewest batches of the pilot of a subject whose helper threads compile.
+    pub fn min_pilot_with_helpers(&self) -> usize {
+        Pilot::FIRST_LOOK_WITH_HELPERS.min(self.measure.max_warmup as usize)
     }
 
     /// What answers the question of a run of batches: the time of an operation, or where operations are due at a

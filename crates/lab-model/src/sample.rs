@@ -270,20 +270,25 @@ pub struct Age {
 }
 
 impl Pilot {
-    /// The warm-up for a point takes no longer than about this, so that operations of a tenth of a second do not
-    /// take minutes.
-    pub const MOST_WARM_UP_NS: u64 = 500_000_000;
+    /// A subject whose helper threads compile is not called steady before so many batches. (A Java subject that inserts
+    /// 1,000 rows an operation looks steady for its first 60 batches, and then falls by a third.)
+    pub const FIRST_LOOK_WITH_HELPERS: usize = 120;
 
-    /// The most batches that a warm-up of that length has.
-    pub fn most_warm_up(&self) -> u32 {
+    /// The most batches that fit into a warm-up of `max_ns`.
+    pub fn max_warm_up(&self, max_ns: u64) -> u32 {
         let last_ns = self.batches.last().map_or(1, |b| b.wall_ns.max(1));
-        let most = (Pilot::MOST_WARM_UP_NS / last_ns).max(1);
-        u32::try_from(most).unwrap_or(u32::MAX)
+        let batches = (max_ns / last_ns).max(1);
+        u32::try_from(batches).unwrap_or(u32::MAX)
     }
 
-    /// It was not steady yet when its warm-up ended for its length.
-    pub fn is_cut(&self) -> bool {
-        self.warmup_batches > self.most_warm_up()
+    /// Whether the warm-ups of the blocks, of `max_ns` at the most, are shorter than its own.
+    pub fn exceeds(&self, max_ns: u64) -> bool {
+        self.warmup_batches > self.max_warm_up(max_ns)
+    }
+
+    /// The batches before the turns with the baseline.
+    pub fn own_batches(&self) -> &[Batch] {
+        &self.batches[..self.batches.len().saturating_sub(self.ages.len())]
     }
 }
 
@@ -300,6 +305,8 @@ pub enum WarmUp {
     Slowing,
     /// It still changed at the end.
     NoSteadyState,
+    /// The time of the run ended the pilot before a subject that compiles could be seen to be steady.
+    CutShort,
 }
 
 /// A setting that a subject read back over its own connection.

@@ -14,6 +14,7 @@ pub mod bootstrap;
 pub mod change;
 mod chi_square;
 pub mod counted;
+mod cut_short;
 pub mod deciding;
 pub mod dependence;
 mod factors;

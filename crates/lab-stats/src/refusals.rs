@@ -14,12 +14,19 @@ pub fn refusals(run: &Run, plan: &Plan) -> Vec<Refusal> {
     reasons.extend(without_baseline(run, plan));
     reasons.extend(different_settings(run, plan));
     reasons.extend(different_exits(run, plan));
+    let cut_short = crate::cut_short::refusals(run, plan).into_iter();
+    let cut_short: Vec<Refusal> = cut_short.filter(|r| is_new(&reasons, r)).collect();
+    reasons.extend(cut_short);
     let not_steady = crate::turn_levels::refusals(run, plan).into_iter();
-    let is_new = |r: &Refusal| !refused(&reasons, r.subject, r.point.unwrap_or(usize::MAX));
-    let not_steady: Vec<Refusal> = not_steady.filter(is_new).collect();
+    let not_steady: Vec<Refusal> = not_steady.filter(|r| is_new(&reasons, r)).collect();
     reasons.extend(not_steady);
     reasons.sort_by_key(|reason| (reason.subject, reason.point));
     gathered(reasons, plan)
+}
+
+/// Whether its subject is not refused there already.
+fn is_new(reasons: &[Refusal], reason: &Refusal) -> bool {
+    !refused(reasons, reason.subject, reason.point.unwrap_or(usize::MAX))
 }
 
 /// Whether `subject` is refused at `point`.

@@ -63,23 +63,34 @@ pub fn steady_batches(pilot: &Pilot) -> Option<Steady> {
     let stretch = &logs[level_start(&logs)..];
     let costs = pilot.batches[first..].iter();
     let costs = costs.map(|b| cost(b.wall_ns, b.operations));
-    let last = pilot.batches.last()?;
+    let own = &pilot.batches[..first];
     let from = match pilot.class {
         WarmUp::Flat => 0,
-        _ => u64::from(pilot.warmup_batches),
+        WarmUp::NoSteadyState | WarmUp::CutShort => own.len(),
+        WarmUp::Warming | WarmUp::Slowing => own.len().min(1 + first_steady(pilot, own)),
     };
+    let before = || own[..from].iter();
     Some(Steady {
         cost_ns: median(costs.collect())?,
         ratio: Some(order::median(stretch)?.exp()),
         error: level_error(stretch, order::scatter_of_steps(&logs).max(MIN_NOISE)),
-        from: from as usize,
+        from,
         age: Age {
-            requests: from * last.operations,
-            wall_ns: from * last.wall_ns,
+            requests: before().map(|b| b.operations).sum(),
+            wall_ns: before().map(|b| b.wall_ns).sum(),
             ..Age::default()
         },
-        reached: pilot.class != WarmUp::NoSteadyState,
+        reached: !matches!(pilot.class, WarmUp::NoSteadyState | WarmUp::CutShort),
     })
+}
+
+/// The first steady batch of a pilot after its very first operation. Its batches are shorter than those of the blocks where
+/// these are long; the last of its `own` is one of the blocks' length.
+fn first_steady(pilot: &Pilot, own: &[Batch]) -> usize {
+    let times: Vec<f64> = own.iter().map(|b| b.wall_ns as f64).collect();
+    let [usual, last] = [order::median(&times), times.last().copied()].map(|ns| ns.unwrap_or(1.0));
+    let batches = (last / usual.max(1.0)).round().max(1.0);
+    (f64::from(pilot.warmup_batches) * batches) as usize
 }
 
 /// The level at the end of some rounds and their ages.

@@ -109,6 +109,26 @@ impl BatchTable {
             .collect()
     }
 
+    /// For each block in the order of time: by how much the logarithm of the ratio is smaller in the second half of the
+    /// block's mirrored pairs than in the first, if each has one.
+    pub fn falls(
+        &self,
+        subject: SubjectId,
+        baseline: SubjectId,
+        point: PointId,
+    ) -> Vec<Option<f64>> {
+        let pairs = self
+            .visits(subject, point)
+            .zip(self.visits(baseline, point));
+        pairs
+            .map(|(a, b)| {
+                let logs = a?.pair_log_ratios(b?);
+                let (first, second) = logs.split_at(logs.len() / 2);
+                Some(order::median(first)? - order::median(second)?)
+            })
+            .collect()
+    }
+
     /// The times of both subjects at `point`, in the blocks that have both.
     pub fn paired_times(
         &self,

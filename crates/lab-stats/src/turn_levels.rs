@@ -23,6 +23,10 @@ const TOLERANCE_BELOW: f64 = 0.4;
 const ALPHA: f64 = 0.05;
 /// The fraction of a subject's processes that have to be off. Fewer do not move the estimate.
 const FRACTION_OFF: f64 = 0.25;
+/// A process kept its level if it became cheaper by no more than this part of its distance from the other level.
+const KEPT: f64 = 0.25;
+/// Levels are two if what is between them is wider than this part of their distance.
+const GAP: f64 = 0.5;
 /// Standard deviation of a normal distribution / its median absolute deviation.
 const NORMAL: f64 = 1.4826;
 /// The least scatter of processes, and the most for a subject: one that warms up scatters by that.
@@ -67,8 +71,9 @@ struct OffLevel {
     turns_ns: f64,
     processes: usize,
     processes_off: usize,
+    /// Time of an operation in the turns of the other processes, if each kept the level of its group.
+    other_level_ns: Option<f64>,
     level: Steady,
-    is_known: bool,
 }
 
 /// A subject at a point, with the distance of each of its processes from the pilot's level.
@@ -76,6 +81,8 @@ struct Distances<'r> {
     pilot: &'r Pilot,
     level: Steady,
     distances: Vec<f64>,
+    /// By how much each process became cheaper during its turns, in logarithms, where it is known.
+    falls: Vec<Option<f64>>,
     /// Time of an operation in the blocks, ns.
     turns_ns: f64,
     scatter: f64,
@@ -98,7 +105,11 @@ fn distances<'r>(plan: &Plan, table: &BatchTable, pilot: &'r Pilot) -> Option<Di
     let baseline = plan.baseline_on(plan.points[point].target);
     let logs = table.log_ratios(subject, baseline, point);
     let wanted = level.ratio?.ln();
-    let distances: Vec<f64> = logs.into_iter().flatten().map(|log| log - wanted).collect();
+    let falls = table.falls(subject, baseline, point);
+    let known = logs.into_iter().zip(falls);
+    let (distances, falls): (Vec<f64>, Vec<Option<f64>>) = known
+        .filter_map(|(log, fall)| Some((log? - wanted, fall)))
+        .unzip();
     let times = table.visits(subject, point).flatten().map(|v| v.wall_ns);
     let centre = order::median(&distances)?;
     let deviations: Vec<f64> = distances.iter().map(|d| (d - centre).abs()).collect();
@@ -108,6 +119,7 @@ fn distances<'r>(plan: &Plan, table: &BatchTable, pilot: &'r Pilot) -> Option<Di
         scatter: NORMAL * order::median(&deviations)?,
         turns_ns: order::median(&times.collect::<Vec<f64>>())?,
         distances,
+        falls,
     })
 }
 
@@ -120,13 +132,18 @@ impl Distances<'_> {
         // The luck of the pilot's process and that of the blocks'.
         let luck = certain * (2.0 * scatter * scatter + self.level.error.powi(2)).sqrt();
         let all = || self.distances.iter().copied();
-        let above: Vec<f64> = all().filter(|d| *d > TOLERANCE + luck).collect();
-        let below: Vec<f64> = all().filter(|d| *d < -TOLERANCE_BELOW - luck).collect();
-        let off = if above.len() >= below.len() {
-            above
-        } else {
-            below
+        let is_above = |d: f64| d > TOLERANCE + luck;
+        let is_below = |d: f64| d < -TOLERANCE_BELOW - luck;
+        let above = all().filter(|d| is_above(*d)).count();
+        let below = all().filter(|d| is_below(*d)).count();
+        let is_off = |d: f64| {
+            if above >= below {
+                is_above(d)
+            } else {
+                is_below(d)
+            }
         };
+        let off: Vec<f64> = all().filter(|d| is_off(*d)).collect();
         let processes = self.distances.len();
         let least = ((FRACTION_OFF * processes as f64).ceil() as usize).max(2.min(processes));
         if off.len() < least {
@@ -134,6 +151,13 @@ impl Distances<'_> {
         }
         let usual = order::median(&self.distances)?;
         let distance = order::median(&off)?;
+        let others: Vec<f64> = all().filter(|d| !is_off(*d)).collect();
+        let falls = self.distances.iter().zip(&self.falls);
+        let falls = falls.filter(|(d, _)| is_off(**d)).map(|(_, fall)| *fall);
+        let falls: Option<Vec<f64>> = falls.collect();
+        let is_split = others.len() >= least
+            && falls.is_some_and(|falls| has_two_levels(&off, &others, &falls));
+        let other_level = order::median(&others).filter(|_| is_split);
         Some(OffLevel {
             subject: self.pilot.subject,
             point: self.pilot.point,
@@ -141,10 +165,26 @@ impl Distances<'_> {
             turns_ns: self.turns_ns * (distance - usual).exp(),
             processes,
             processes_off: off.len(),
+            other_level_ns: other_level.map(|other| self.turns_ns * (other - usual).exp()),
             level: self.level,
-            is_known: self.level.reached,
         })
     }
+}
+
+/// Whether processes that are off and the others have two levels that last: nothing is between them, and most of those
+/// that are off did not become cheaper during their turns. `falls`: by how much each of them did.
+fn has_two_levels(off: &[f64], others: &[f64], falls: &[f64]) -> bool {
+    let levels = [off, others, falls].map(order::median);
+    let [Some(level), Some(other), Some(fall)] = levels else {
+        return false;
+    };
+    let distance = (level - other).abs();
+    let middle = 0.5 * (level + other);
+    let nearest = |of: &[f64]| {
+        let distances = of.iter().map(|d| (d - middle).abs());
+        distances.fold(f64::INFINITY, f64::min)
+    };
+    nearest(off) + nearest(others) > GAP * distance && fall < KEPT * distance
 }
 
 /// A verb phrase behind the subject's name.
@@ -163,27 +203,37 @@ fn sentence(plan: &Plan, off: &OffLevel, more: usize) -> String {
         time(off.turns_ns),
         time(off.turns_ns / off.distance.exp())
     );
+    if let Some(other_ns) = off.other_level_ns {
+        return format!(
+            "ran at one of two lasting levels at {place}: {} of {} processes took {}, the others {}, and they did not come nearer \
+             to each other during their turns: a ratio would say how many of each there were",
+            off.processes_off,
+            off.processes,
+            time(off.turns_ns),
+            time(other_ns)
+        );
+    }
     if off.distance < 0.0 {
         return format!(
             "took less time at {place} than its pilot found steady{of_processes} ({levels}): it or the baseline needs a longer \
              warm-up than the pilot saw"
         );
     }
-    if off.level.from == 0 && off.is_known {
+    if off.level.from == 0 && off.level.reached {
         return format!(
             "was not at its steady level at {place}{of_processes} ({levels}), though its pilot saw no warm-up: something \
              disturbed it"
         );
     }
-    let more_than = if off.is_known { "some" } else { "more than" };
+    let was = if off.level.reached { "was" } else { "was not" };
     format!(
-        "was still warming up at {place}{of_processes} ({levels}); it needs {more_than} {} operations ({})",
+        "was still warming up at {place}{of_processes} ({levels}); its pilot {was} steady after {} operations ({})",
         off.level.age.requests,
         time(off.level.age.wall_ns as f64)
     )
 }
 
-fn time(ns: f64) -> String {
+pub(crate) fn time(ns: f64) -> String {
     let (value, unit) = match ns {
         ns if ns < 1e3 => (ns, "ns"),
         ns if ns < 1e6 => (ns / 1e3, "µs"),

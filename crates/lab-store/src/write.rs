@@ -252,6 +252,10 @@ impl RunWriter {
     /// Keeps what the pilot found, all or nothing.
     pub fn pilot(&self, p: &Pilot) -> Result<()> {
         self.in_transaction(|| {
+            for table in ["pilot", "pilot_batch"] {
+                let sql = format!("DELETE FROM {table} WHERE subject = ? AND point = ?");
+                self.execute(&sql, params![p.subject, p.point])?;
+            }
             self.execute(
                 "INSERT INTO pilot VALUES (?, ?, ?, ?, ?, ?)",
                 params![

@@ -38,6 +38,9 @@ const FEW_BLOCKS: u32 = 5;
 const QUICK_MARGIN: f64 = 0.1;
 const MARGIN: f64 = 0.02;
 
+/// The longest warm-up of a block for one subject and point, ns.
+const MAX_WARM_UP_NS: u64 = 500_000_000;
+
 /// The longest usual time of a run, where no option says one.
 const LONGEST_USUAL: Duration = Duration::from_secs(600);
 
@@ -376,6 +379,7 @@ fn measure(args: &RunArgs) -> Measure {
         redo: args.measuring.redo,
         time_limit_ns: args.time_limit.as_nanos() as u64,
         max_warmup: if args.quick { 120 } else { 480 },
+        max_warm_up_ns: MAX_WARM_UP_NS,
         ..Measure::default()
     }
 }

@@ -31,6 +31,7 @@ mod servers;
 mod servers_faults;
 mod stopping;
 mod two_runs;
+mod warm_ups;
 mod watch;
 mod watch_disk;
 mod watch_parquet;

@@ -239,7 +239,7 @@ impl<'a> ServerWorkload<'a> {
             .sum();
         let all = plan.subjects.len() * plan.cases.len();
         let left = all.saturating_sub(self.pilots.len() + more.len());
-        pilot::max_length(plan, Duration::from_nanos(spent_ns), left)
+        pilot::max_length(plan, Duration::from_nanos(spent_ns), left, all)
     }
 
     /// Begins to warm up a server at a point. `baseline`: the baseline's server, unless it is this one.

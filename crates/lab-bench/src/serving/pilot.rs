@@ -7,7 +7,7 @@
 use super::proof::Proven;
 use super::running_server::{RunningServer, ServerSetup};
 use crate::fault::SubjectResult;
-use crate::pilot::share;
+use crate::pilot::PilotTime;
 use lab_load::Engine;
 use lab_model::{Age, Batch, Pilot, Plan, PointId, WarmUp};
 use lab_stats::order;
@@ -87,14 +87,15 @@ pub fn most(plan: &Plan) -> Duration {
     ROUND * plan.measure.max_warmup
 }
 
-/// How long the pilot of one server and case goes on at the most, where so many are left, this one included, and those
-/// before took `spent`. One that needs more than its share may have that of another, which will need less.
-pub fn max_length(plan: &Plan, spent: Duration, left: usize) -> Duration {
+/// How long the pilot of one server and case goes on at the most, where `left` of all `pilots` are left, this one included,
+/// and those before took `spent`. One that needs more than its share may have a part of another's, which will need less.
+pub fn max_length(plan: &Plan, spent: Duration, left: usize, pilots: usize) -> Duration {
     let Some(budget_ns) = plan.measure.budget_ns else {
         return most(plan);
     };
     let all = Duration::from_nanos(budget_ns) / PILOTS_PART;
-    share(all, spent, left).max(MIN_PILOT).min(most(plan))
+    let share = PilotTime::of(all, pilots).share(spent, left);
+    share.max(MIN_PILOT).min(most(plan))
 }
 
 /// The baseline's server, which shows how fast the machine is.

@@ -33,22 +33,33 @@ fn pilot(subject: SubjectId, point: usize, speed: f64) -> Pilot {
         warmup_batches: 400,
         class: WarmUp::Warming,
         cold_ns: 5_000_000,
-        batches: (0..20).map(batch).collect(),
+        batches: (0..440).map(batch).collect(),
         ages: (0..8).map(age).collect(),
     }
 }
 
 /// A run whose turns take so long in a block.
 fn measured(speed_of_pilot: f64, time_ns: impl Fn(u32, Turn) -> f64) -> Run {
-    let plan = plan(3, BLOCKS);
+    measured_as(&plan(3, BLOCKS), speed_of_pilot, |_| (), time_ns)
+}
+
+/// The same of this plan, with pilots that are changed so.
+fn measured_as(
+    plan: &Plan,
+    speed_of_pilot: f64,
+    change: impl Fn(&mut Pilot),
+    time_ns: impl Fn(u32, Turn) -> f64,
+) -> Run {
     let pilots =
         (0..plan.points.len()).flat_map(|point| [1, 2].map(|s| pilot(s, point, speed_of_pilot)));
+    let mut pilots: Vec<Pilot> = pilots.collect();
+    pilots.iter_mut().for_each(change);
     let fake = Fake {
-        pilots: pilots.collect(),
+        pilots,
         pairs: 4,
         ..Fake::new(|block, turn| Act::Batch(time_ns(block, turn) as u64))
     };
-    measure(&plan, fake)
+    measure(plan, fake)
 }
 
 fn measure(plan: &Plan, fake: Fake) -> Run {
@@ -89,7 +100,7 @@ fn a_subject_that_warms_up_slowly_gets_no_verdict_and_says_what_it_needs() {
         "was still warming up at ",
         "(turns 33",
         "steady 20",
-        "it needs some 400 operations (8",
+        "its pilot was steady after 401 operations (8",
     ] {
         assert!(why[0].contains(part), "{part} in {why:?}");
     }
@@ -120,4 +131,90 @@ fn a_machine_that_becomes_slower_after_the_pilots_raises_no_alarm() {
             assert_eq!(has_verdicts(&results, subject), [true, true]);
         }
     }
+}
+
+#[test]
+fn a_subject_whose_pilot_was_cut_short_gets_no_verdict_and_says_which_time_it_needs() {
+    let mut plan = plan(3, BLOCKS);
+    plan.measure.budget_ns = Some(60_000_000_000);
+    plan.measure.max_warmup = 480;
+    let steady = |block: u32, turn: Turn| STEADY_NS[turn.subject] as f64 * scatter(block, turn);
+    let cut = |subject: SubjectId| {
+        move |pilot: &mut Pilot| {
+            if pilot.subject == subject && pilot.point == 0 {
+                pilot.class = WarmUp::CutShort;
+                // 32 batches, and the turns with the baseline.
+                pilot.batches.truncate(40);
+            }
+        }
+    };
+    let run = measured_as(&plan, 1.0, cut(1), steady);
+    let found = results(&run);
+    assert_eq!(has_verdicts(&found, 1), [false, true]);
+    assert_eq!(has_verdicts(&found, 2), [true, true]);
+    let why: Vec<&str> = found.refusals.iter().map(|r| r.why.as_str()).collect();
+    assert_eq!(why.len(), 1, "{why:?}");
+    // Its pilot lacks 88 of 120 batches, 18 ms of what took all pilots 352 ms; and there is a tenth to spare.
+    for part in [
+        "could not be warmed up at ",
+        " in 6.4 ms",
+        "give the run --budget 70s",
+    ] {
+        assert!(why[0].contains(part), "{part} in {why:?}");
+    }
+
+    // Of the baseline nobody knows then whether it was warm.
+    let baseline = |pilot: &mut Pilot| {
+        if pilot.subject == 1 && pilot.point == 0 {
+            (pilot.subject, pilot.class) = (0, WarmUp::CutShort);
+            pilot.ages.clear();
+        }
+    };
+    let run = measured_as(&plan, 1.0, baseline, steady);
+    let found = results(&run);
+    for subject in [1, 2] {
+        assert_eq!(has_verdicts(&found, subject), [false, true]);
+    }
+    let why = &found.refusals[0].why;
+    assert!(why.contains("since s0 could not be warmed up at "), "{why}");
+}
+
+#[test]
+fn two_lasting_levels_are_distinguished_from_a_warm_up() {
+    let why = |time_ns: &dyn Fn(u32, Turn, f64) -> f64| {
+        let run = measured(1.0, |block, turn| {
+            let steady = STEADY_NS[turn.subject] as f64 * scatter(block, turn);
+            match (turn.subject, turn.point) {
+                (1, 0) => time_ns(block, turn, steady),
+                _ => steady,
+            }
+        });
+        let results = results(&run);
+        assert_eq!(has_verdicts(&results, 1), [false, true]);
+        results.refusals[0].why.clone()
+    };
+    let is_slow = |block: u32| block % 8 < 3;
+    let lasting = why(&|block, _, steady| if is_slow(block) { 1.7 * steady } else { steady });
+    for part in [
+        "ran at one of two lasting levels at ",
+        ": 3 of 8 processes took 34",
+        "the others 20",
+    ] {
+        assert!(lasting.contains(part), "{part} in {lasting}");
+    }
+    // The same processes, while they warm up.
+    let falling = why(&|block, turn, steady| {
+        if is_slow(block) {
+            steady * (2.0 - 0.08 * f64::from(turn.pass))
+        } else {
+            steady
+        }
+    });
+    assert!(falling.contains("was still warming up at "), "{falling}");
+    // All at levels of their own.
+    let scattered = why(&|block, _, steady| steady * (1.0 + 0.1 * f64::from(block)));
+    assert!(
+        scattered.contains("was still warming up at "),
+        "{scattered}"
+    );
 }

@@ -7,7 +7,7 @@ use super::say;
 use super::scope::Scope;
 use super::table;
 use lab_document::{Cell, Column, Item, Quantity, Section, Table, Tone};
-use lab_model::{Metric, Pilot, Setting, SubjectId, Unit, WarmUp, Work};
+use lab_model::{Metric, Setting, SubjectId, Unit, WarmUp, Work};
 use std::collections::BTreeSet;
 
 /// The section: services, subjects, settings, the control, warm-up.
@@ -201,10 +201,11 @@ fn warm_up(scope: &Scope) -> Table {
             ns => Cell::from(Quantity::exact(ns as f64, unit.clone())),
         };
         let (word, tone) = class(pilot.class);
-        let is_cut = matches!(scope.plan.work, Work::Batches) && pilot.is_cut();
+        let longest_ns = scope.plan.measure.max_warm_up_ns;
+        let is_cut = matches!(scope.plan.work, Work::Batches) && pilot.exceeds(longest_ns);
         let (cut, tone) = if is_cut {
             (
-                format!("; cut at {}", say::time(Pilot::MOST_WARM_UP_NS)),
+                format!("; cut at {}", say::time(longest_ns)),
                 Tone::Undecided,
             )
         } else {
@@ -232,5 +233,6 @@ fn class(class: WarmUp) -> (&'static str, Tone) {
         WarmUp::Warming => ("warming", Tone::Plain),
         WarmUp::Slowing => ("slowing", Tone::Plain),
         WarmUp::NoSteadyState => ("no steady state", Tone::Undecided),
+        WarmUp::CutShort => ("cut short", Tone::Undecided),
     }
 }

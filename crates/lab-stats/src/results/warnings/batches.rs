@@ -225,11 +225,11 @@ fn no_steady_state(run: &Run, plan: &Plan) -> Vec<Warning> {
     for pilot in run
         .pilots
         .iter()
-        .filter(|pilot| pilot.class == WarmUp::NoSteadyState)
+        .filter(|pilot| matches!(pilot.class, WarmUp::NoSteadyState | WarmUp::CutShort))
     {
         if pilot.subject < plan.subjects.len() && pilot.point < plan.points.len() {
             by_subject
-                .entry((pilot.subject, plan.is_cut_short(pilot)))
+                .entry((pilot.subject, pilot.class == WarmUp::CutShort))
                 .or_default()
                 .push(pilot.point);
         }

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Pilots: subjects that had no time to be warmed up, and processes that are kept from one point to the next.
+
+use crate::project::{Project, SELECT, send_signal, subject, wait_until};
+use lab_model::{Pilot, Run, WarmUp};
+use lab_stats::results::results;
+use nix::sys::signal::Signal;
+use std::fs;
+
+const COMPUTE: &str = r#"
+[experiment]
+title = "Tried out"
+question = "Does it hold?"
+baseline = "honest"
+
+[[case]]
+name = "compute"
+work = "one hash"
+unit = "hash"
+"#;
+
+const COMPILING: usize = 2;
+
+fn pilot_of(run: &Run, subject: usize) -> Pilot {
+    let mut pilots = run.pilots.iter().filter(|p| p.subject == subject);
+    let pilot = pilots.next().expect("a pilot").clone();
+    assert_eq!(pilots.next(), None, "each subject has one pilot at a point");
+    pilot
+}
+
+#[test]
+fn a_subject_that_had_no_time_to_compile_has_no_verdict_until_the_run_has_more() {
+    let subjects = ["honest", "second", "compiling"];
+    let subjects = subjects.map(|name| subject(name, &["compiling.py", name]));
+    let project = Project::with_text(&(COMPUTE.to_owned() + &subjects.concat()));
+    // 120 batches of 1 ms do not fit into the fifth of it that pilots have.
+    let short = "300ms";
+    let words = ["run", "t", "--budget", short, "--no-control", "--redo", "0"];
+    project.call(&words).expect(0);
+    let run = project.load();
+    let cut = pilot_of(&run, COMPILING);
+    assert_eq!(cut.class, WarmUp::CutShort, "{} batches", cut.batches.len());
+    assert_ne!(pilot_of(&run, 1).class, WarmUp::CutShort);
+    let refusals = results(&run).refusals;
+    assert_eq!(refusals.len(), 1, "{refusals:?}");
+    assert_eq!(refusals[0].subject, COMPILING);
+    for part in [
+        "could not be warmed up at compute in ",
+        "give the run --budget ",
+    ] {
+        assert!(refusals[0].why.contains(part), "{refusals:?}");
+    }
+
+    let file = project.file();
+    let file = file.to_str().expect("UTF-8");
+    project.call(&["resume", file, "--budget", short]).expect(0);
+    assert_eq!(
+        pilot_of(&project.load(), COMPILING),
+        cut,
+        "there was no more time"
+    );
+
+    let mut lab = project.start(&["resume", file, "--budget", "20m"]);
+    wait_until("another pilot", || {
+        pilot_of(&project.load(), COMPILING).class != WarmUp::CutShort
+    });
+    send_signal(lab.id() as i32, Signal::SIGINT);
+    assert_eq!(lab.wait().unwrap().code(), Some(130));
+    let run = project.load();
+    assert!(pilot_of(&run, COMPILING).own_batches().len() >= Pilot::FIRST_LOOK_WITH_HELPERS);
+    assert!(run.pilots_ns > Some(0));
+}
+
+#[test]
+fn processes_that_are_kept_show_no_first_operation() {
+    let project = Project::sql(&[SELECT], &[]);
+    let file = project.join("experiments/t/experiment.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    // A start takes longer than pilots have.
+    let slow = r#"program = ["sh", "-c", "sleep 0.5; exec \"$@\"", "sh", "#;
+    fs::write(&file, text.replace("program = [", slow)).unwrap();
+    let words = ["run", "t", "--thorough", "--budget", "3s", "--blocks", "1"];
+    let more = ["--pairs", "1", "--redo", "0", "--seed", "7"];
+    project.call(&[&words[..], &more].concat()).expect(0);
+    let run = project.load();
+    let plan = run.plan.as_ref().expect("a plan");
+    let control = plan.control().expect("a control");
+    for subject in 0..plan.subjects.len() {
+        let pilots = run.pilots.iter().filter(|p| p.subject == subject);
+        let mut cold: Vec<bool> = pilots.map(|p| p.cold_ns > 0).collect();
+        cold.sort();
+        assert_eq!(cold, [false, true], "{subject}, control {control}");
+    }
+}

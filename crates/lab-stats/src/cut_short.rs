@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Subjects that compile and whose pilots ended with the run's time, before they could be seen to be steady. Their times may
+//! be those of cold code, and are not compared.
+
+use crate::analysis::{Refusal, RefusalKind};
+use crate::turn_levels::time;
+use lab_model::{Batch, Pilot, Plan, PointId, Run, SubjectId, WarmUp};
+use std::collections::BTreeMap;
+
+/// How much more time than the estimate is named.
+const SPARE: f64 = 1.1;
+
+/// Where such a subject is the baseline, nothing is compared at the point.
+pub(crate) fn refusals(run: &Run, plan: &Plan) -> Vec<Refusal> {
+    let is_planned = |p: &&Pilot| p.subject < plan.subjects.len() && p.point < plan.points.len();
+    let cut = run.pilots.iter().filter(is_planned).filter(|pilot| {
+        // A control's class is its original's.
+        pilot.class == WarmUp::CutShort && plan.subjects[pilot.subject].control_of.is_none()
+    });
+    let mut by_subject: BTreeMap<SubjectId, Vec<&Pilot>> = BTreeMap::new();
+    for pilot in cut {
+        by_subject.entry(pilot.subject).or_default().push(pilot);
+    }
+    let advice = match needed_budget_s(run, plan) {
+        Some(seconds) => format!("give the run --budget {}", option(seconds)),
+        None => "give the run more time".to_owned(),
+    };
+    let mut refusals = Vec::new();
+    for (subject, pilots) in by_subject {
+        let place = match pilots.len() - 1 {
+            0 => plan.label(pilots[0].point),
+            1 => format!("{} and one more point", plan.label(pilots[0].point)),
+            more => format!("{} and {more} more points", plan.label(pilots[0].point)),
+        };
+        let longest_ns = pilots.iter().map(|p| wall_ns(p.own_batches())).max();
+        let took = time(longest_ns.unwrap_or(0) as f64);
+        let own = format!("could not be warmed up at {place} in {took}; {advice}");
+        for pilot in pilots {
+            let mut refuse = |subject: SubjectId, why: String| {
+                refusals.push(Refusal {
+                    subject,
+                    point: Some(pilot.point),
+                    why,
+                    kind: RefusalKind::NotSteady,
+                })
+            };
+            if subject == plan.baseline_on(plan.points[pilot.point].target) {
+                let name = &plan.subjects[subject].name;
+                for other in others(plan, subject, pilot.point) {
+                    refuse(
+                        other,
+                        format!("has nothing to be compared with, since {name} {own}"),
+                    );
+                }
+            } else {
+                refuse(subject, own.clone());
+            }
+        }
+    }
+    refusals
+}
+
+fn others(plan: &Plan, subject: SubjectId, point: PointId) -> impl Iterator<Item = SubjectId> + '_ {
+    let all = 0..plan.subjects.len();
+    all.filter(move |&other| other != subject && plan.takes_part(other, point))
+}
+
+/// The budget with which all pilots would have been long enough, s, estimated from what they lack. `None`: the run had no
+/// budget.
+fn needed_budget_s(run: &Run, plan: &Plan) -> Option<f64> {
+    let budget_s = plan.measure.budget_ns? as f64 / 1e9;
+    let spent_ns: u64 = run.pilots.iter().map(|p| wall_ns(p.own_batches())).sum();
+    let cut = run.pilots.iter().filter(|p| p.class == WarmUp::CutShort);
+    let lacking = cut.map(|p| {
+        let own = p.own_batches();
+        let missing = plan.min_pilot_with_helpers().saturating_sub(own.len()) as f64;
+        missing * own.last().map_or(0, |b| b.wall_ns) as f64
+    });
+    let spent_ns = spent_ns.max(1) as f64;
+    Some(SPARE * budget_s * (spent_ns + lacking.sum::<f64>()) / spent_ns)
+}
+
+fn wall_ns(batches: &[Batch]) -> u64 {
+    batches.iter().map(|b| b.wall_ns).sum()
+}
+
+/// As it is given to an option, rounded up.
+fn option(seconds: f64) -> String {
+    if seconds <= 90.0 {
+        format!("{}s", (seconds / 10.0).ceil() * 10.0)
+    } else {
+        format!("{}m", (seconds / 60.0).ceil())
+    }
+}
