@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Blocks that several hosts measured: the ratio on each, and whether hosts differ by more than chance.
 
-use crate::few_blocks::{self, Prior};
+use crate::few_blocks::{self, Deviation};
 use crate::load::visits::Visits;
 use crate::random_effect::{self, GroupEffects};
 use crate::spending;
@@ -289,7 +289,7 @@ fn ratio(logs: &[f64], alpha: f64) -> Option<Interval> {
     if logs.len() < 2 {
         return None;
     }
-    let (of_logs, _) = few_blocks::interval(logs, alpha, Prior::NONE, 0.0);
+    let (of_logs, _) = few_blocks::interval(logs, alpha, &Deviation::BY_ITSELF, 0.0);
     Some(Interval {
         estimate: of_logs.estimate.exp(),
         low: of_logs.low.exp(),

@@ -5,10 +5,11 @@
 //! with as many comparisons as it makes. What these have in common is the pilot's, as far as its blocks can tell.
 
 use crate::chi_square;
-use crate::few_blocks::Prior;
+use crate::few_blocks::Deviation;
 use crate::results::compare::ComparisonSource;
 use crate::results::judge::Basis;
 use crate::results::{batches, calls};
+use crate::sign_flip::{self, MergedValues};
 use crate::simulated::Simulated;
 use crate::table::{BatchTable, sound_plan};
 use lab_model::{Interval, Metric, Plan, Run, TargetKind, parts};
@@ -120,20 +121,19 @@ fn of_part(run: &Run, whole_plan: &Plan, share: f64) -> Option<Vec<PlannedCompar
     let basis = Basis::new(run, plan, plan.measure.alpha);
     let (table, observed) = (BatchTable::new(run, plan), calls::observed(run));
     let family = batches::family(&basis, &table, &observed);
-    let values: Vec<Vec<f64>> = family
+    let values: Vec<Option<MergedValues>> = family
         .members
         .iter()
-        .map(|logs| logs.by_block.iter().copied().flatten().collect())
+        .map(|logs| MergedValues::new(&logs.by_block, u32::MAX))
         .collect();
-    let slices: Vec<&[f64]> = values.iter().map(Vec::as_slice).collect();
-    let prior = Prior::new(&slices, basis.processes());
+    let deviations = sign_flip::deviations(&family.members, &values);
     let simulated = Simulated::as_planned_and_counted(&family.members, whole_plan, share);
     let place = |pending: &crate::results::compare::PendingComparison| {
         let ComparisonSource::Member(member) = pending.ratio else {
             return None;
         };
         let key = &pending.comparison.key;
-        let scatter = scatter(slices[member], prior)?;
+        let scatter = scatter(&values[member].as_ref()?.values, &deviations[member])?;
         let (differences, equivalent) = needs(&simulated, &scatter, whole_plan.measure.margin);
         Some(PlannedComparison {
             target: None,
@@ -148,12 +148,12 @@ fn of_part(run: &Run, whole_plan: &Plan, share: f64) -> Option<Vec<PlannedCompar
     Some(family.pending.iter().filter_map(place).collect())
 }
 
-/// Of the blocks of a comparison, moderated by what the others say; `None` of fewer than two.
-fn scatter(values: &[f64], prior: Prior) -> Option<Interval> {
+/// Of the blocks of a comparison, with what the others say of it; `None` of fewer than two.
+fn scatter(values: &[f64], deviation: &Deviation) -> Option<Interval> {
     if values.len() < 2 {
         return None;
     }
-    let (variance, freedom) = prior.moderated(values);
+    let (variance, freedom) = deviation.moments(values);
     let estimate = variance.sqrt();
     let bound = |tail| estimate * (freedom / chi_square::quantile(freedom, tail)).sqrt();
     let tail = (1.0 - LEVEL) / 2.0;

@@ -2,7 +2,7 @@
 //! The log ratios of a run's blocks -> a ratio of times with its simultaneous interval.
 
 use crate::dependence::{self, Merged};
-use crate::few_blocks::{self, Prior};
+use crate::few_blocks::{self, Deviation};
 use crate::outlook::Certainty;
 use crate::{family, signed_rank};
 use lab_model::Interval;
@@ -97,14 +97,14 @@ pub fn ratio(logs: &[f64], level: Level) -> Option<Ratio> {
         }
         [] => return None,
         &[only] => (Interval::alone(only), 1.0),
-        few => few_blocks::interval(few, level.each(), Prior::NONE, 0.0),
+        few => few_blocks::interval(few, level.each(), &Deviation::BY_ITSELF, 0.0),
     };
     let interval = exponentiate(log, level);
     let family = level.members() as u32;
     let certainty = match values {
         1 => Certainty::of_interval(&interval, 1, family, level.alpha),
         _ => Certainty {
-            error: Prior::NONE.error(&merged.values, 0.0),
+            error: Deviation::BY_ITSELF.error(&merged.values, 0.0),
             freedom: f64::from(values) - 1.0,
             borrowed: 0.0,
             family,

@@ -13,11 +13,11 @@
 //! M-estimates*, Biometrics 63 (2007).
 
 use crate::bootstrap::SplitMix64;
-use crate::few_blocks::{self, Prior};
+use crate::few_blocks::{self, Deviation, Sample, Scatter};
 use crate::outlook::Certainty;
 use crate::ratio::Ratio;
 use crate::{dependence, family, normal, order, signed_rank};
-use lab_model::Interval;
+use lab_model::{Interval, SubjectId};
 use std::collections::HashMap;
 
 /// A value counts for at most so many times the median distance from the centre (Rosenbaum 2007).
@@ -30,12 +30,23 @@ pub struct Logs {
     pub by_block: Vec<Option<f64>>,
     /// The standard error of their mean that turns within blocks make by themselves; 0: not known.
     pub error: f64,
-    /// Its blocks scatter in a way of their own, as those of memory do: few of them are not pooled with others'.
-    pub unlike: bool,
+    /// Whose scatter it has, which matters where there are few blocks.
+    pub scatter: Scatter,
+}
+
+impl Logs {
+    /// A subject's ratios to the baseline, whose turns are not known.
+    pub fn of_subject(subject: SubjectId, by_block: Vec<Option<f64>>) -> Logs {
+        Logs {
+            by_block,
+            error: 0.0,
+            scatter: Scatter::Subject(subject),
+        }
+    }
 }
 
 impl From<Vec<Option<f64>>> for Logs {
-    /// Of blocks whose turns are not known.
+    /// With a scatter of their own, of blocks whose turns are not known.
     fn from(by_block: Vec<Option<f64>>) -> Logs {
         Logs {
             by_block,
@@ -49,13 +60,8 @@ impl From<Vec<Option<f64>>> for Logs {
 ///
 /// Up to 12 blocks all flips are made, with more 2,048 of them, drawn from `seed`. Comparisons with fewer blocks
 /// than `alpha` needs get their part of `alpha` (Bonferroni) by [`few_blocks::interval`], which takes blocks to scatter
-/// normally; `processes`: how many scatter on their own. With one block there is no interval.
-pub fn together(
-    comparisons: &[Logs],
-    alpha: f64,
-    seed: u64,
-    processes: usize,
-) -> Vec<Option<Ratio>> {
+/// normally. With one block there is no interval.
+pub fn together(comparisons: &[Logs], alpha: f64, seed: u64) -> Vec<Option<Ratio>> {
     // Equal comparisons, such as a mean over one point, count as one.
     let mut different: Vec<Logs> = Vec::new();
     let mut index_of: HashMap<Vec<Option<u64>>, usize> = HashMap::new();
@@ -69,16 +75,11 @@ pub fn together(
             })
         })
         .collect();
-    let ratios = of_different(&different, alpha, seed, processes);
+    let ratios = of_different(&different, alpha, seed);
     indices.into_iter().map(|i| ratios[i]).collect()
 }
 
-fn of_different(
-    comparisons: &[Logs],
-    alpha: f64,
-    seed: u64,
-    processes: usize,
-) -> Vec<Option<Ratio>> {
+fn of_different(comparisons: &[Logs], alpha: f64, seed: u64) -> Vec<Option<Ratio>> {
     let needed = family::blocks_needed(alpha, 1).unwrap_or(u32::MAX);
     let merged: Vec<Option<MergedValues>> = comparisons
         .iter()
@@ -92,30 +93,30 @@ fn of_different(
     let flips = Flips::new(blocks.unwrap_or(0), seed);
     let limits = FlipLimits::new(flips, &enough, share);
     let mut index = 0..enough.len();
-    let poolable = comparisons.iter().zip(&merged).filter(|(c, _)| !c.unlike);
-    let poolable: Vec<&[f64]> = poolable
-        .filter_map(|(_, m)| Some(&*m.as_ref()?.values))
-        .collect();
-    let prior = Prior::new(&poolable, processes);
-    let each = comparisons.iter().zip(&merged).map(|(comparison, merged)| {
+    let deviations = match enough.len() < merged.iter().flatten().count() {
+        true => deviations(comparisons, &merged),
+        false => vec![Deviation::BY_ITSELF; comparisons.len()],
+    };
+    let each = comparisons.iter().zip(&merged).zip(&deviations);
+    let each = each.map(|((comparison, merged), deviation)| {
         let merged = merged.as_ref()?;
         let exact = limits.as_ref().filter(|_| has_enough(&merged));
-        let own = if comparison.unlike {
-            Prior::NONE
-        } else {
-            prior
-        };
         let values = &merged.values;
-        let (error, borrowed) = match (exact, values.len()) {
-            (Some(_), _) => (merged.error(), 0.0),
-            (None, 1) => (f64::INFINITY, 0.0),
-            (None, _) => (own.error(values, comparison.error), own.freedom),
-        };
-        let (log, p) = match (exact, merged.values.len()) {
-            (Some(limits), _) => limits.interval(index.next()?, merged, share)?,
-            (None, 1) => (Interval::alone(merged.values[0]), 1.0),
+        let own_freedom = values.len() as f64 - 1.0;
+        let (error, freedom) = match (exact, values.len()) {
+            (Some(_), _) => (merged.error(), own_freedom),
+            (None, 1) => (f64::INFINITY, own_freedom),
             (None, _) => {
-                let (log, p) = few_blocks::interval(values, alpha / all, own, comparison.error);
+                let (_, freedom) = deviation.moments(values);
+                (deviation.error(values, comparison.error), freedom)
+            }
+        };
+        let (log, p) = match (exact, values.len()) {
+            (Some(limits), _) => limits.interval(index.next()?, merged, share)?,
+            (None, 1) => (Interval::alone(values[0]), 1.0),
+            (None, _) => {
+                let (log, p) =
+                    few_blocks::interval(values, alpha / all, deviation, comparison.error);
                 (log, (p * all).min(1.0))
             }
         };
@@ -140,14 +141,27 @@ fn of_different(
             needed,
             certainty: Certainty {
                 error,
-                freedom: values.len() as f64 - 1.0 + borrowed,
-                borrowed,
+                freedom,
+                borrowed: freedom - own_freedom,
                 family: all as u32,
                 alpha,
             },
         })
     });
     each.collect()
+}
+
+/// What comparisons say of each other's standard deviations.
+pub(crate) fn deviations(comparisons: &[Logs], merged: &[Option<MergedValues>]) -> Vec<Deviation> {
+    let samples = comparisons.iter().zip(merged).map(|(comparison, merged)| {
+        let MergedValues { values, blocks, .. } = merged.as_ref()?;
+        Some(Sample {
+            values,
+            blocks,
+            scatter: comparison.scatter,
+        })
+    });
+    few_blocks::deviations(&samples.collect::<Vec<_>>())
 }
 
 /// An interval that is not computed yet.

@@ -8,6 +8,7 @@ use super::levels::{BlockSummary, Blocks, Levels, key};
 use super::means::{MeanScope, effects, overall};
 use super::observed::Observed;
 use super::{Results, Value, best, bias, calls, footprints, pauses, spread};
+use crate::few_blocks::Scatter;
 use crate::latencies::{self, Histogram};
 use crate::refusals::failed;
 use crate::sign_flip::Logs;
@@ -84,12 +85,11 @@ pub(crate) fn family<'b, 'r>(
                 Logs {
                     by_block: table.log_ratios(subject, baseline, point),
                     error: table.error_of_turns(subject, baseline, point),
-                    unlike: false,
+                    scatter: Scatter::Subject(subject),
                 }
             } else {
-                observed
-                    .logs(basis.plan, subject, Some(point), metric)
-                    .into()
+                let logs = observed.logs(basis.plan, subject, Some(point), metric);
+                Logs::of_subject(subject, logs)
             }
         });
         for subject in basis.candidates().filter(|_| case.rate.is_none()) {

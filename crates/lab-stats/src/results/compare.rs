@@ -7,6 +7,7 @@ use super::levels::Blocks;
 use super::ranking::{Index, UnorderedRanking};
 use super::{Best, Comparison, Control, Key, Over, Overall, Ranking, Spread};
 use crate::analysis::Verdict;
+use crate::few_blocks::Scatter;
 use crate::outlook::Outlook;
 use crate::ratio::Ratio;
 use crate::sign_flip::{self, Logs};
@@ -261,7 +262,7 @@ impl<'b, 'r> ComparisonFamily<'b, 'r> {
         against: Vec<(SubjectId, Blocks)>,
     ) {
         let against = against.into_iter();
-        let against = against.map(|(s, logs)| (s, Index::Member(self.member_of_blocks(logs))));
+        let against = against.map(|(s, logs)| (s, Index::Member(self.member(logs.into()))));
         let against = against.collect();
         self.rank_members((over, metric), margin, against, false);
     }
@@ -269,17 +270,9 @@ impl<'b, 'r> ComparisonFamily<'b, 'r> {
     /// Adds the comparison of two points within each subject. `logs`: the logarithm of second / first.
     pub fn add_spread(&mut self, points: (PointId, PointId), logs: Vec<(SubjectId, Blocks)>) {
         let members = logs.into_iter();
-        let members = members.map(|(subject, logs)| (subject, self.member_of_blocks(logs)));
+        let members = members.map(|(subject, logs)| (subject, self.member(logs.into())));
         let members = members.collect();
         self.spreads.push((points, members));
-    }
-
-    fn member_of_blocks(&mut self, by_block: Blocks) -> usize {
-        self.member(Logs {
-            by_block,
-            unlike: true,
-            ..Logs::default()
-        })
     }
 
     fn rank_members(
@@ -294,7 +287,10 @@ impl<'b, 'r> ComparisonFamily<'b, 'r> {
         for (i, &(a, first)) in compared.filter(|_| directly) {
             for &(b, second) in &against[i + 1..] {
                 if let (Index::Member(first), Index::Member(second)) = (first, second) {
-                    let logs = difference(&self.members[first], &self.members[second]);
+                    let logs = Logs {
+                        scatter: Scatter::Pair(a, b),
+                        ..difference(&self.members[first], &self.members[second])
+                    };
                     between.push((a, b, self.member(logs)));
                 }
             }
@@ -319,10 +315,14 @@ impl<'b, 'r> ComparisonFamily<'b, 'r> {
         let mut against = Vec::new();
         let mut scope = None;
         for (overall, by_block, ranked) in means {
-            let member = self.member(by_block.into());
+            let mean = |by_block: Blocks| Logs {
+                scatter: Scatter::Mean(overall.subject),
+                ..by_block.into()
+            };
+            let member = self.member(mean(by_block));
             let ranked = match ranked {
                 RankedBy::AsItIs => Some(member),
-                RankedBy::By(by_block) => Some(self.member(by_block.into())),
+                RankedBy::By(by_block) => Some(self.member(mean(by_block))),
                 RankedBy::Not => None,
             };
             against.extend(ranked.map(|m| (overall.subject, Index::Member(m))));
@@ -367,9 +367,8 @@ impl<'b, 'r> ComparisonFamily<'b, 'r> {
         let pooled = |pending: &&PendingComparison| matches!(&pending.ratio, ComparisonSource::Pooled(p) if p.has_interval);
         let pooled = self.pending.iter().filter(pooled).count();
         let each = alpha / (pooled + self.members.len()).max(1) as f64;
-        let processes = self.basis.processes();
         let together = each * self.members.len() as f64;
-        let ratios = sign_flip::together(&self.members, together, plan.seed, processes);
+        let ratios = sign_flip::together(&self.members, together, plan.seed);
         let relative_alpha = spending::relative_alpha(self.basis.run, plan);
         let outlook = Outlook::new(&relative_alpha);
         let of = |member: usize| ratios[member];
@@ -452,7 +451,7 @@ fn difference(first: &Logs, second: &Logs) -> Logs {
     Logs {
         by_block: blocks.map(|(a, b)| Some((*a)? - (*b)?)).collect(),
         error: first.error.hypot(second.error),
-        unlike: first.unlike || second.unlike,
+        scatter: Scatter::Own,
     }
 }
 

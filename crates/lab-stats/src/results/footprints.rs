@@ -7,7 +7,6 @@ use super::levels::{BlockSummary, Blocks, Levels, key, log_ratios};
 use super::{Over, Value};
 use crate::load::visits::{Visit, Visits};
 use crate::order;
-use crate::sign_flip::Logs;
 use lab_model::{Block, Metric, Plan, PointId, Resources, Run, SubjectId};
 
 static MEMORY: [Metric; 1] = [Metric::SERVER_MEMORY];
@@ -114,11 +113,7 @@ pub(crate) fn compare_memory(family: &mut ComparisonFamily, memory: &[Blocks]) {
         judged: &MEMORY,
         ranked: &[],
     };
-    family.compare_at(&question, |subject, _| Logs {
-        by_block: logs(&memory[subject], base),
-        unlike: true,
-        ..Logs::default()
-    });
+    family.compare_at(&question, |subject, _| logs(&memory[subject], base).into());
 }
 
 /// Adds the ranking of programs by their memory at the end of a block.

@@ -43,12 +43,6 @@ impl Basis<'_> {
         candidates(self.plan)
     }
 
-    /// How many processes scatter on their own: the candidates, the baseline and its copy.
-    pub fn processes(&self) -> usize {
-        let control = usize::from(self.plan.control().is_some());
-        self.plan.compared().count() + control
-    }
-
     /// The plan's margin, or what the control widens it to.
     pub fn margin(&self, floor: Option<&NoiseFloor>) -> Margin {
         let wanted = self.plan.measure.margin;

@@ -9,6 +9,7 @@ use crate::load::quantiles::{self, Tails};
 use crate::load::visits::{self, Visit, Visits, per_10_000};
 use crate::load::{OWN_LATENCY, hidden, is_generators};
 use crate::ratio::Ratio;
+use crate::sign_flip::Logs;
 use lab_model::{Interval, Metric, Plan, PointId, SubjectId, SubjectPoint};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -66,7 +67,8 @@ pub(super) fn compare_at_points<'v>(
             ranked,
         };
         family.compare_at(&question, |subject, metric| {
-            log_ratios(visits, (subject, plan.baseline), point, metric).into()
+            let logs = log_ratios(visits, (subject, plan.baseline), point, metric);
+            Logs::of_subject(subject, logs)
         });
         let parts: Vec<u32> = percentiles.iter().filter_map(per_10_000).collect();
         let pairs: RefCell<HashMap<SubjectId, Option<Rc<PairPercentiles>>>> = RefCell::default();

@@ -10,6 +10,7 @@ use super::means::{MeanScope, effects, overall};
 use super::parts::{self, PartNumbers};
 use super::{Key, Results};
 use crate::refusals::failed;
+use crate::sign_flip::Logs;
 use crate::spending;
 use crate::table::sound_plan;
 use lab_model::{Direction, Metric, Plan, PointId, Run, SubjectId};
@@ -165,7 +166,7 @@ fn compared(basis: &Basis, observed: &Observed, metrics: &[Metric]) -> Compared 
             ranked: metrics,
         };
         family.compare_at(&question, |subject, metric| {
-            observed.logs(plan, subject, point, metric).into()
+            Logs::of_subject(subject, observed.logs(plan, subject, point, metric))
         });
     }
     for metric in metrics {

@@ -104,9 +104,9 @@ fn few_blocks_say_what_they_take_for_granted() {
 #[test]
 fn six_blocks_that_agree_decide() {
     let logs: Vec<Option<f64>> = [0.7, 2.3, 1.1, 1.9, 0.9, 1.4].map(Some).to_vec();
-    let found = together(&[logs.clone().into()], 0.05, 1, 2)[0].unwrap();
+    let found = together(&[logs.clone().into()], 0.05, 1)[0].unwrap();
     assert_eq!(found.p, 1.0 / 32.0);
-    let twice = together(&[logs.clone().into(), logs.into()], 0.05, 1, 2);
+    let twice = together(&[logs.clone().into(), logs.into()], 0.05, 1);
     assert_eq!(twice, [Some(found), Some(found)], "the same twice is one");
     assert!(found.interval.low > 1.0, "{found:?}");
     assert!(

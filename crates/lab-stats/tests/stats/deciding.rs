@@ -86,13 +86,11 @@ impl World {
         let mut all = Vec::new();
         for point in self.truths.chunks(self.subjects) {
             let base = luck(blocks);
-            for (truth, scatter) in point {
+            for (subject, (truth, scatter)) in point.iter().enumerate() {
                 let each = scatter / 2f64.sqrt();
                 let logs = luck(blocks).into_iter().zip(&base);
-                all.push(Logs::from(
-                    logs.map(|(own, base)| Some(truth + each * (own - base)))
-                        .collect::<Vec<_>>(),
-                ));
+                let logs = logs.map(|(own, base)| Some(truth + each * (own - base)));
+                all.push(Logs::of_subject(subject, logs.collect()));
             }
         }
         all
@@ -109,9 +107,12 @@ impl World {
     }
 
     fn ratios(&self, logs: &[Logs], blocks: usize, alpha: f64, seed: u64) -> Vec<Ratio> {
-        let cut = |logs: &Logs| Logs::from(logs.by_block[..blocks].to_vec());
+        let cut = |logs: &Logs| Logs {
+            by_block: logs.by_block[..blocks].to_vec(),
+            ..logs.clone()
+        };
         let logs: Vec<Logs> = logs.iter().map(cut).collect();
-        let found = together(&logs, alpha / self.targets as f64, seed, self.subjects + 1);
+        let found = together(&logs, alpha / self.targets as f64, seed);
         found.into_iter().flatten().collect()
     }
 

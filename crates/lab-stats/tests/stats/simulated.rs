@@ -7,7 +7,9 @@ use crate::documents;
 use crate::documents::percent;
 use crate::simulator;
 use crate::simulator::figures::{interval, judged};
-use crate::simulator::{CALM, FIXED, MARGINAL, Simulator, World, contradicts, most_by_chance};
+use crate::simulator::{
+    CALM, FIXED, MARGINAL, Simulator, Tails, World, contradicts, most_by_chance,
+};
 use lab_model::{Ending, Interval, Metric, Run};
 use lab_stats::analysis::Verdict;
 use lab_stats::results::{Comparison, Results, results};
@@ -93,7 +95,7 @@ fn identical_subjects_have_no_winner() {
         scenario(
             "luck with heavy tails (t, 2 degrees)",
             World {
-                heavy: true,
+                tails: Tails::Heavy,
                 ..noisy()
             },
             80,

@@ -147,6 +147,7 @@ fn turns_at_the_level_of_their_pilots_raise_no_alarm() {
         world("by 5 %", 0.05, Tails::Normal),
     ];
     let mut rows = Vec::new();
+    let (mut alarms_of_all, mut all) = (0, 0);
     for (i, world) in worlds.iter().enumerate() {
         for (subjects, points, blocks) in [(1, 1, 12), (7, 11, 5), (7, 11, 16)] {
             let runs = documents::runs(400, 20);
@@ -155,15 +156,20 @@ fn turns_at_the_level_of_their_pilots_raise_no_alarm() {
             let size = (subjects, points, blocks);
             let false_alarms = seeds().filter(|&seed| !off(&world.run(size, 1.0, seed)).is_empty());
             let false_alarms = false_alarms.count() as u64;
-            let finds = |factor: f64| {
+            let finds = |factor: f64, at_least: f64| {
                 let is_found = |seed: &u64| {
                     off(&world.run(size, factor, *seed))
                         .iter()
                         .any(|(s, _)| *s == 1)
                 };
                 let few = documents::runs(50, 10);
-                let found = seeds().take(few as usize).filter(is_found).count();
-                percent(found as f64 / few as f64)
+                let found = seeds().take(few as usize).filter(is_found).count() as f64;
+                let name = world.name;
+                assert!(
+                    found >= at_least * few as f64,
+                    "{name} {size:?} {factor}: {found}"
+                );
+                percent(found / few as f64)
             };
             println!("{} {size:?}: {false_alarms} of {runs}", world.name);
             assert!(
@@ -171,17 +177,24 @@ fn turns_at_the_level_of_their_pilots_raise_no_alarm() {
                 "{} {size:?}",
                 world.name
             );
+            alarms_of_all += false_alarms;
+            all += runs;
             rows.push(vec![
                 world.name.to_string(),
                 (subjects * points).to_string(),
                 blocks.to_string(),
                 percent(false_alarms as f64 / runs as f64),
-                finds(1.25),
-                finds(1.5),
-                finds(2.0),
+                finds(1.25, 0.0),
+                finds(1.5, 0.8),
+                finds(2.0, 1.0),
             ]);
         }
     }
+    // Of so few runs of a kind chance explains many alarms.
+    assert!(
+        alarms_of_all <= most_by_chance(all, 0.02),
+        "{alarms_of_all} of {all}"
+    );
     let columns = [
         "processes",
         "comparisons",

@@ -71,8 +71,8 @@ fn shortfall(run: &Run, pair: &Pair) -> String {
         0 | 1 => "One block says nothing of how blocks scatter: no comparison has an interval, and no winner is named"
             .into(),
         n => format!(
-            "There are {n} {blocks}: intervals of comparisons assume that {blocks} scatter normally, and alike for all \
-             that is compared. From {needed} {blocks} on they assume neither"
+            "There are {n} {blocks}: intervals of comparisons assume that {blocks} scatter normally. From {needed} {blocks} \
+             on they do not"
         ),
     }
 }

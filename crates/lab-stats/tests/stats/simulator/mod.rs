@@ -20,8 +20,12 @@ pub struct World {
     pub sweep: Vec<f64>,
     /// Luck of a fresh process: how its whole block differs from that of another process.
     pub process: f64,
-    /// That luck has tails as heavy as Student's t with 2 degrees of freedom.
-    pub heavy: bool,
+    /// How that luck is distributed.
+    pub tails: Tails,
+    /// How many times as much every third subject has of it.
+    pub wild: f64,
+    /// Luck is drawn at each point, not once for all points of a block.
+    pub luck_at_each_point: bool,
     /// How much of a subject's luck stays until the next block, 0 to 1.
     pub memory: f64,
     /// Speed of the machine in a block, and how much of it stays until the next, 0 to 1.
@@ -36,6 +40,21 @@ pub struct World {
     pub slot: f64,
 }
 
+/// How the luck of processes is distributed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Tails {
+    Normal,
+    /// Student's t with 2 degrees of freedom.
+    Heavy,
+    /// A process in 20 takes 1.5 times as long.
+    Outlying,
+    /// Lognormal, towards longer times: only the subjects that are compared. The baseline and its copy are normal.
+    Skewed,
+}
+
+/// The standard deviation of the logarithm of a skewed value.
+const SKEW: f64 = 0.3;
+
 /// Fixed and marginal cost of an operation of every point, ns.
 pub const FIXED: f64 = 2000.0;
 pub const MARGINAL: f64 = 110.0;
@@ -45,7 +64,9 @@ pub const CALM: World = World {
     ratios: Vec::new(),
     sweep: Vec::new(),
     process: 0.006,
-    heavy: false,
+    tails: Tails::Normal,
+    wild: 1.0,
+    luck_at_each_point: false,
     memory: 0.0,
     blocks: (0.1, 0.0),
     drift: 0.0,
@@ -80,15 +101,14 @@ pub struct Simulator {
     world: World,
     random: Random,
     speed: f64,
+    /// By point, if luck is drawn at each, then subject.
     process_effects: Vec<f64>,
 }
 
 impl Simulator {
     pub fn new(world: &World, seed: u64) -> Simulator {
         let mut random = Random(seed);
-        let process_effects = (0..world.ratios.len() + 2)
-            .map(|_| world.process_effect(&mut random))
-            .collect();
+        let process_effects = world.process_effects(&mut random);
         let speed = world.blocks.0 * random.normal();
         Simulator {
             world: world.clone(),
@@ -112,6 +132,10 @@ impl Simulator {
 
     fn visit(&mut self, plan: &Plan, point: PointId, drift: &mut f64, samples: &mut Vec<Sample>) {
         let subjects = plan.subjects.len();
+        let effects = match self.world.luck_at_each_point {
+            true => point * subjects,
+            false => 0,
+        };
         let mut order: Vec<SubjectId> = (0..subjects).collect();
         for pass in 0..2 * plan.measure.pairs {
             if pass % 2 == 0 {
@@ -123,7 +147,8 @@ impl Simulator {
                 *drift += self.world.drift * self.random.normal();
                 let slot = self.world.slot * (1.0 - turn as f64 / (subjects - 1) as f64);
                 let noise = self.world.batch * self.random.normal();
-                let mut log = self.speed + self.process_effects[subject] + *drift + slot + noise;
+                let mut log =
+                    self.speed + self.process_effects[effects + subject] + *drift + slot + noise;
                 if self.random.uniform() < self.world.spikes.0 {
                     log += (1.0 + self.world.spikes.1 * self.random.uniform()).ln();
                 }
@@ -145,21 +170,42 @@ impl Simulator {
         let keep = |old: f64, new: f64, part: f64| part * old + (1.0 - part * part).sqrt() * new;
         let (scatter, part) = self.world.blocks;
         self.speed = keep(self.speed, scatter * self.random.normal(), part);
-        for i in 0..self.process_effects.len() {
-            let new = self.world.process_effect(&mut self.random);
-            self.process_effects[i] = keep(self.process_effects[i], new, self.world.memory);
+        let fresh = self.world.process_effects(&mut self.random);
+        for (effect, new) in self.process_effects.iter_mut().zip(fresh) {
+            *effect = keep(*effect, new, self.world.memory);
         }
     }
 }
 
 impl World {
-    fn process_effect(&self, random: &mut Random) -> f64 {
-        let scale = if self.heavy {
-            (-random.uniform().ln()).sqrt().max(1e-9).recip()
-        } else {
-            1.0
+    /// How a block's processes differ from others of their programs, by point, if luck is drawn at each, then subject.
+    pub fn process_effects(&self, random: &mut Random) -> Vec<f64> {
+        let points = match self.luck_at_each_point {
+            true => self.sweep.len().max(1),
+            false => 1,
         };
-        self.process * scale * random.normal()
+        let subjects = self.ratios.len() + 2;
+        (0..points * subjects)
+            .map(|i| self.process_effect(i % subjects, random))
+            .collect()
+    }
+
+    fn process_effect(&self, subject: SubjectId, random: &mut Random) -> f64 {
+        let is_compared = (1..=self.ratios.len()).contains(&subject);
+        let scale = match is_compared && subject.is_multiple_of(3) {
+            true => self.process * self.wild,
+            false => self.process,
+        };
+        let luck = match self.tails {
+            Tails::Heavy => {
+                let scale = (-random.uniform().ln()).sqrt().max(1e-9).recip();
+                scale * random.normal()
+            }
+            Tails::Outlying if random.uniform() < 0.05 => random.normal() + 1.5_f64.ln() / scale,
+            Tails::Skewed if is_compared => ((SKEW * random.normal()).exp() - 1.0) / SKEW,
+            _ => random.normal(),
+        };
+        scale * luck
     }
 }
 
