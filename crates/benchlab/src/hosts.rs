@@ -7,7 +7,7 @@ use crate::measuring;
 use crate::prepared::{Prepared, prepare, with_scratch};
 use crate::services;
 use crate::verbs::project;
-use lab_bench::host;
+use lab_audit::host;
 use lab_many::experiment::{Bench, HostRequirements, Hosts, HostsStart};
 use lab_many::launcher::Launcher;
 use lab_model::{Host, Plan, Subject, TargetKind};

@@ -4,7 +4,8 @@
 use crate::exit::{self, Exit};
 use crate::progress::Follower;
 use crate::verbs::report;
-use lab_bench::{BenchError, Executor, Scratch, Session, commit_of, host, unix_seconds};
+use lab_audit::host;
+use lab_bench::{BenchError, Executor, Scratch, Session, commit_of, unix_seconds};
 use lab_model::{Ending, Host, Plan, Run};
 use lab_store::RunWriter;
 use std::path::{Path, PathBuf};

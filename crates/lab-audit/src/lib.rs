@@ -12,9 +12,7 @@ pub mod host;
 pub mod hot;
 pub mod judge;
 mod mounts;
-pub mod namespace;
 pub mod net;
-pub mod root;
 pub mod rule;
 pub mod site;
 pub mod smart;
@@ -25,6 +23,6 @@ pub mod value;
 
 pub use extra::Extra;
 pub use judge::judge;
-pub use root::Root;
+pub use lab_host::Root;
 pub use rule::{Measuring, Rule, RuleError};
 pub use value::{Class, Thing, Value};

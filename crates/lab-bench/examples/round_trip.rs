@@ -2,7 +2,8 @@
 //! What the lab adds to a batch: the round trip of a `noop` batch of one operation, alone and with
 //! waking and freezing. Usage: round_trip PROGRAM [ARGUMENT…]
 
-use lab_bench::{SubjectProcess, allowed_cores, monotonic_ns, share_core};
+use lab_bench::{SubjectProcess, monotonic_ns, share_core};
+use lab_host::allowed_cores;
 use lab_model::{Case, Subject};
 use std::time::Duration;
 

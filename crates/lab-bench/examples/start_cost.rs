@@ -2,7 +2,8 @@
 //! What the lab adds to the start of a process: the wall time of a command as the lab measures it,
 //! in turns with a bare posix_spawn(3) and waitid(2) of the same command on the same core.
 
-use lab_bench::{StartRequest, Starter, allowed_cores, monotonic_ns, pin};
+use lab_bench::{StartRequest, Starter, monotonic_ns, pin};
+use lab_host::allowed_cores;
 use std::ffi::CString;
 use std::process::ExitCode;
 use std::time::Duration;

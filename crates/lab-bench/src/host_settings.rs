@@ -4,8 +4,8 @@
 use crate::fault::{Fault, SubjectResult};
 use crate::places::Place;
 use crate::session::BenchError;
+use lab_host::procfs;
 use lab_model::{Plan, SubjectId};
-use lab_services::procfs;
 use nix::fcntl::{Flock, FlockArg};
 use nix::unistd::Pid;
 use std::fs::{self, File, OpenOptions};

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a session asks of the machine that it runs on: the time, and what disturbs a block.
 
-use crate::host::Gauge;
 use crate::sys;
+use lab_host::{Gauge, procfs};
 use lab_model::Disturbance;
-use lab_services::procfs;
 use nix::unistd::Pid;
 
 /// The machine, or what a test has in its place.

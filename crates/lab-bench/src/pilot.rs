@@ -4,8 +4,8 @@
 use crate::fault::SubjectResult;
 use crate::process::{BatchResult, SubjectProcess};
 use crate::visit::OpenCase;
+use lab_host::procfs;
 use lab_model::{Batch, Check, Pilot, Plan, PointId, SubjectId, WarmUp};
-use lab_services::procfs;
 use lab_stats::warmup;
 use nix::unistd::Pid;
 use std::time::{Duration, Instant};

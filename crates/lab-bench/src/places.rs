@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Folders that subjects work in, and the block device below each.
 
-use lab_audit::storage::{disk_of, not_a_disk, whole_disk};
+use lab_host::disk::{disk_of, whole_disk};
+use lab_host::not_a_disk;
 use std::fs;
 use std::io;
 use std::os::linux::fs::MetadataExt;

@@ -182,7 +182,7 @@ impl SubjectProcess {
 
     /// Gives all of its threads all cores.
     pub fn free(&self) -> SubjectResult<()> {
-        let cores = sys::allowed_cores();
+        let cores = lab_host::allowed_cores();
         let freed = cores.and_then(|cores| sys::pin_all(self.group, &cores));
         freed.map_err(connection_lost)
     }

@@ -234,7 +234,7 @@ impl Server {
     /// Keeps its processes off a core, or gives them all cores.
     pub fn keep_off(&self, core: Option<usize>) {
         self.kept_off.set(core);
-        let all = sys::allowed_cores().unwrap_or_default();
+        let all = lab_host::allowed_cores().unwrap_or_default();
         let others = all.iter().copied().filter(|&c| Some(c) != core);
         let others: Vec<usize> = others.collect();
         let service = self.service.borrow();

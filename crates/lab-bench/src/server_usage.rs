@@ -3,8 +3,8 @@
 //! and `/proc` (proc(5)).
 
 use crate::sys::CpuClock;
+use lab_host::procfs;
 use lab_model::Slice;
-use lab_services::procfs;
 use nix::unistd::Pid;
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -43,7 +43,7 @@ impl BenchError {
 
 /// The cores that the lab may use, ascending.
 pub(crate) fn usable_cores() -> Result<Vec<usize>, BenchError> {
-    sys::allowed_cores().map_err(BenchError::system("the cores cannot be listed"))
+    lab_host::allowed_cores().map_err(BenchError::system("the cores cannot be listed"))
 }
 
 /// A run that is being carried out.

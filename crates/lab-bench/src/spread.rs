@@ -4,7 +4,7 @@
 //! threads ran one after the other.
 
 use crate::sys;
-use lab_services::procfs;
+use lab_host::procfs;
 use nix::unistd::Pid;
 use std::collections::HashMap;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The operating system's clocks, cores and signals as the measuring needs them.
 
+use lab_host::cores::{allowed_cores, allowed_set};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::sys::signal::{Signal, killpg};
@@ -10,7 +11,6 @@ use nix::time::{ClockId, clock_getcpuclockid, clock_gettime};
 use nix::unistd::Pid;
 use std::io;
 use std::os::fd::BorrowedFd;
-use std::sync::OnceLock;
 use std::time::Duration;
 
 /// Waits until one of these files can be read; false: the time was over before.
@@ -50,24 +50,6 @@ impl CpuClock {
     pub fn now_ns(self) -> io::Result<u64> {
         Ok(nanoseconds(clock_gettime(self.0)?))
     }
-}
-
-/// The cores that this process may use, ascending, when this was first called: that must be before the lab pins
-/// itself to one of them.
-pub fn allowed_cores() -> io::Result<Vec<usize>> {
-    let set = allowed_set()?;
-    Ok((0..CpuSet::count())
-        .filter(|&core| set.is_set(core).unwrap_or(false))
-        .collect())
-}
-
-fn allowed_set() -> io::Result<CpuSet> {
-    static FIRST: OnceLock<CpuSet> = OnceLock::new();
-    if let Some(set) = FIRST.get() {
-        return Ok(*set);
-    }
-    let set = sched_getaffinity(Pid::from_raw(0))?;
-    Ok(*FIRST.get_or_init(|| set))
 }
 
 /// Keeps this thread, and what it starts, on the `part`th of `parts` equal parts of its cores, from 0: on all of them

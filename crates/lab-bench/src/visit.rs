@@ -164,7 +164,7 @@ impl OpenCase {
         if let Some(spread) = &mut self.spread {
             spread.after_run(
                 process.pid(),
-                &sys::allowed_cores().map_err(connection_lost)?,
+                &lab_host::allowed_cores().map_err(connection_lost)?,
             );
         }
         self.link_bytes = link_bytes;

@@ -2,7 +2,7 @@
 //! Worktrees of real repositories: what is checked out, and that nothing else is changed and nothing is left.
 
 use lab_bench::{Revision, WorktreeError, Worktrees, interrupt};
-use lab_services::procfs;
+use lab_host::procfs;
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 use std::fs;

@@ -7,12 +7,17 @@ use crate::load::agent::LoadAgent;
 use crate::usage::agent::UsageAgent;
 use crate::watch;
 use crate::work::AgentWork;
+use lab_model::Host;
 
-/// Does what the coordinator requests; `make_ready` is for experiments. Error: there is no coordinator, or its work
+/// Does what the coordinator requests. `make_ready` is for experiments, `inspect` gets the cores that a load needs. Error: there is no coordinator, or its work
 /// cannot be understood.
-pub fn serve(start: Start, make_ready: MakeReady) -> Result<(), String> {
+pub fn serve(
+    start: Start,
+    make_ready: MakeReady,
+    inspect: fn(usize) -> Host,
+) -> Result<(), String> {
     let coordinator = Coordinator::connect(start)?;
-    let (mut load, mut usage) = (LoadAgent::default(), UsageAgent::default());
+    let (mut load, mut usage) = (LoadAgent::new(inspect), UsageAgent::default());
     while let Some((work, _)) = coordinator.next::<AgentWork>()? {
         let outcome = match work {
             AgentWork::Load(order) => load.carry_out(order, &coordinator),

@@ -3,8 +3,8 @@
 //! and data, and nothing else.
 
 use crate::process::PAUSE;
-use crate::procfs;
 use crate::software::Software;
+use lab_host::procfs;
 use nix::sys::signal::Signal;
 use nix::unistd::Pid;
 use std::fs;

@@ -3,7 +3,7 @@
 
 use crate::database::Database;
 use crate::processes::Processes;
-use crate::procfs;
+use lab_host::procfs;
 use nix::unistd::Pid;
 use std::fs;
 use std::time::SystemTime;

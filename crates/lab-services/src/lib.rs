@@ -21,7 +21,6 @@ pub mod percent;
 mod postgresql;
 mod process;
 mod processes;
-pub mod procfs;
 mod request;
 mod running;
 mod service;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a daemon's processes use, from their CPU clocks and `/proc` (proc(5)).
 
-use crate::procfs;
+use lab_host::procfs;
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::time::{clock_getcpuclockid, clock_gettime};
 use nix::unistd::Pid;

@@ -4,7 +4,9 @@
 use crate::cli::{AgentArgs, Cli};
 use crate::exit::Exit;
 use crate::hosts;
+use lab_audit::host;
 use lab_many::agent::Start;
+use lab_many::experiment::HostRequirements;
 use std::process::ExitCode;
 
 /// Carries out its coordinator's orders, until the connection ends.
@@ -13,9 +15,10 @@ pub fn agent(cli: &Cli, args: &AgentArgs) -> Result<ExitCode, Exit> {
         hash: args.hash,
         copied: args.copied,
     };
-    let served = lab_many::serve(start, &|requirements| {
+    let make_ready = |requirements: &HostRequirements| {
         hosts::make_ready(cli, requirements).map_err(|exit| exit.message)
-    });
+    };
+    let served = lab_many::serve(start, &make_ready, host::inspect);
     served.map_err(Exit::failed)?;
     Ok(ExitCode::SUCCESS)
 }

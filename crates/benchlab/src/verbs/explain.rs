@@ -11,8 +11,8 @@ use crate::services;
 use crate::verbs::project;
 use crate::verbs::report::{deliver_document, show};
 use lab_bench::{
-    CommandExplainer, Explainer, Fault, ServerExplainer, SubjectResult, allowed_cores,
-    generator_threads, in_path, install, interrupt, tracer, unix_seconds,
+    CommandExplainer, Explainer, Fault, ServerExplainer, SubjectResult, generator_threads, in_path,
+    install, interrupt, tracer, unix_seconds,
 };
 use lab_document::{Document, format};
 use lab_model::{Counted, Measure, Plan, PointId, Run, SubjectId};
@@ -184,7 +184,7 @@ fn plan(project: &Project, args: &ExplainArgs) -> Result<(Experiment, Plan), Exi
     selection.measure.time_limit_ns = args.time_limit.as_nanos() as u64;
     let mut plan = links::plan(&mut selection, &experiment)?;
     if let Some(load) = plan.load_mut() {
-        let cores = allowed_cores().map_or(1, |cores| cores.len());
+        let cores = lab_host::allowed_cores().map_or(1, |cores| cores.len());
         load.threads = generator_threads(cores) as u32;
     }
     Ok((experiment, plan))

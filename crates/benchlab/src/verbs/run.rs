@@ -14,7 +14,7 @@ use crate::services;
 use crate::verbs::load::command_line;
 use crate::verbs::{explain, forecast::forecast, project, report, runs_folder};
 use lab_bench::{
-    BatchWorkload, LocalExecutor, Place, Scratch, ServerWorkload, Servers, Workload, allowed_cores,
+    BatchWorkload, LocalExecutor, Place, Scratch, ServerWorkload, Servers, Workload,
     generator_threads, interrupt, unix_seconds,
 };
 use lab_many::experiment::{BlockAgents, Hosts};
@@ -144,7 +144,7 @@ fn set_measure(plan: &mut Plan, args: &RunArgs) {
             plan.measure.block_ns = block_ns(args, plan.targets.len());
         }
         Some(load) => {
-            let cores = allowed_cores().map_or(1, |cores| cores.len());
+            let cores = lab_host::allowed_cores().map_or(1, |cores| cores.len());
             load.threads = generator_threads(cores) as u32;
             let turn_ns = load.stretch_ns;
             plan.measure = measure_servers(args, turn_ns, plan.serving());

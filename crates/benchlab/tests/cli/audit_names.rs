@@ -2,7 +2,7 @@
 //! `benchlab audit net` in a network of the test's own: names with addresses of one family or both or none, addresses
 //! without names, resolvers of one family.
 
-use lab_audit::namespace::{NamespacePair, ip};
+use lab_host::namespace::{NamespacePair, ip};
 use serde_json::Value;
 use std::fs;
 use std::io::{Read, Write};

@@ -2,8 +2,8 @@
 //! Whether a copy of a machine's files holds what they say.
 
 use super::{AuditedMachine, Probe};
-use crate::root::Root;
 use crate::value::{Class, Thing, Value};
+use lab_host::Root;
 
 /// A copy of a machine's files.
 pub const COPY: Class = Class {

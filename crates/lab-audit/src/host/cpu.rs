@@ -2,8 +2,8 @@
 //! Cores, clocks and NUMA nodes.
 
 use super::{AuditedMachine, Probe, field};
-use crate::root::Root;
 use crate::value::{Thing, Value};
+use lab_host::Root;
 
 pub struct Cpu;
 

@@ -2,10 +2,10 @@
 //! Disks and their partitions.
 
 use super::{AuditedMachine, Probe, bracketed_word};
-use crate::root::Root;
 use crate::smart::Smart;
-use crate::storage::Medium;
 use crate::value::{Class, Thing, Value};
+use lab_host::Medium;
+use lab_host::Root;
 use lab_model::audit::{EvidenceTable, EvidenceValue};
 use std::thread;
 

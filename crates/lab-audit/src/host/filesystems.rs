@@ -3,8 +3,8 @@
 
 use super::{AuditedMachine, Probe};
 use crate::mounts::unescaped;
-use crate::root::Root;
 use crate::value::{Class, Thing, Value};
+use lab_host::Root;
 use lab_model::audit::EvidenceTable;
 
 pub struct Filesystems;

@@ -2,8 +2,8 @@
 //! Memory, swap and huge pages.
 
 use super::{AuditedMachine, Probe, bracketed_word, field};
-use crate::root::Root;
 use crate::value::{Thing, Value};
+use lab_host::Root;
 
 pub struct Memory;
 

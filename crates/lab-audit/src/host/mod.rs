@@ -5,17 +5,24 @@ mod copy;
 mod cpu;
 mod disks;
 mod filesystems;
+mod fitness;
 mod memory;
 mod network;
 mod system;
 
+pub use fitness::inspect;
+
 use crate::extra::Extra;
 use crate::judge::judge;
-use crate::root::Root;
 use crate::rule::{self, Rule, RuleError};
 use crate::value::{Class, Thing, Value};
+use lab_host::{Gauge, Root};
 use lab_model::audit::{Audit, AuditKind, EvidenceTable, EvidenceValue};
 use serde::Deserialize;
+use std::time::Duration;
+
+/// How long other programs are watched before a run.
+const WATCH: Duration = Duration::from_millis(300);
 
 /// Looks at one part of a machine.
 pub trait Probe {
@@ -256,6 +263,23 @@ pub fn name(root: &Root) -> String {
 }
 
 impl AuditedMachine {
+    /// This machine: its files, and what it did while it was watched for 0.3 s.
+    pub fn live() -> AuditedMachine {
+        let gauge = Gauge::start();
+        std::thread::sleep(WATCH);
+        let idle = gauge.read();
+        let cores = lab_host::allowed_cores().ok();
+        AuditedMachine {
+            root: Root::live(),
+            watched: HostActivity {
+                steal: Some(idle.steal),
+                foreign: Some(idle.foreign),
+                cores: cores.map(|cores| cores.len() as u64),
+                ..called()
+            },
+        }
+    }
+
     /// A copy in a folder, with what its `watched.toml` says besides.
     ///
     /// # Errors
@@ -282,7 +306,7 @@ impl AuditedMachine {
 }
 
 /// What system calls tell of this machine. It takes about a millisecond.
-pub fn called() -> HostActivity {
+fn called() -> HostActivity {
     let (synchronised, time_error_ns) = kernel_clock();
     HostActivity {
         clock_read_ns: Some(clock_read_ns()),

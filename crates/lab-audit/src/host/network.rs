@@ -2,8 +2,8 @@
 //! Ports, queues and what the kernel counted of connections.
 
 use super::{AuditedMachine, Probe};
-use crate::root::Root;
 use crate::value::{Thing, Value};
+use lab_host::Root;
 use lab_model::Unit;
 
 pub struct HostNetwork;

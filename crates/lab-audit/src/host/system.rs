@@ -2,8 +2,8 @@
 //! Limits, random numbers, timers and what else the system does to every program.
 
 use super::{AuditedMachine, Probe};
-use crate::root::Root;
 use crate::value::{Thing, Value};
+use lab_host::Root;
 
 pub struct System;
 

@@ -12,10 +12,10 @@ pub use activity::WatchedFolders;
 pub use plan::{HotTarget, Placement};
 
 use crate::extra::Extra;
-use crate::root::Root;
 use crate::value::{Class, Thing, Value};
 use activity::{Activities, Activity, DAY};
 use events::Events;
+use lab_host::Root;
 use lab_model::Unit;
 use lab_model::audit::{EvidenceBars, EvidenceTable, EvidenceValue};
 use plan::WatchedFolder;

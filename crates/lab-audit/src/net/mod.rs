@@ -8,10 +8,10 @@ mod spaces;
 mod turns;
 
 use crate::judge::judge;
-use crate::namespace::{Namespace, NamespacePair};
-use crate::root::Root;
 use crate::rule::{self, Rule, RuleError};
 use crate::value::{Class, Thing, Value};
+use lab_host::Root;
+use lab_host::namespace::{Namespace, NamespacePair};
 use lab_load::IpFamily;
 use lab_model::Unit;
 use lab_model::audit::{Audit, AuditKind, EvidenceBars, EvidenceTable, EvidenceValue};

@@ -154,7 +154,7 @@ mod tests {
     /// A resolver at the loopback of a network of the test's own, and one that nothing leads to.
     #[test]
     fn a_resolver_that_answers_is_told_from_one_that_is_away() {
-        use crate::namespace::Namespace;
+        use lab_host::namespace::Namespace;
         let Ok(space) = Namespace::new() else {
             return println!("left out: it takes root");
         };

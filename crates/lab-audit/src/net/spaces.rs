@@ -2,7 +2,7 @@
 //! Listeners in another network namespace.
 
 use super::turns;
-use crate::namespace::Namespace;
+use lab_host::namespace::Namespace;
 use std::net::{SocketAddr, TcpListener};
 use std::thread;
 use std::time::{Duration, Instant};

@@ -3,7 +3,7 @@
 
 mod nvme;
 
-use crate::root::Root;
+use lab_host::Root;
 use serde_json::Value as Json;
 
 /// Bytes that flash endures for each byte of its size where no disk tells: 0.3 of it a day for five years, as makers

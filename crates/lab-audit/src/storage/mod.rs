@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `audit host --measure`: how fast disks are, by direct I/O, several of them in turns.
 
-mod medium;
 mod target;
 mod turns;
 
-pub use medium::{Medium, not_a_disk};
-pub use target::{SCRATCH, StorageTarget, disk_of, whole_disk};
+pub use target::{SCRATCH, StorageTarget};
 
 use crate::extra::Extra;
-use crate::root::Root;
 use crate::value::{Class, Thing, Value};
+use lab_host::{Medium, Root};
 use lab_model::audit::{EvidenceBars, EvidenceTable, EvidenceValue};
 use lab_model::{Interval, Unit};
 use lab_stats::order::median_interval;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What is measured: a scratch file in a folder, or a device or file, which is only read.
 
-use super::Medium;
-use crate::root::Root;
+use lab_host::disk::disk_of;
+use lab_host::{Medium, Root};
 use rand::rngs::SmallRng;
 use rand::{RngCore, SeedableRng};
 use std::fs::{File, OpenOptions};
@@ -142,23 +142,6 @@ fn scratch_file(folder: &Path, bytes: u64) -> Result<File, String> {
 fn free_bytes(file: &File) -> io::Result<u64> {
     let space = nix::sys::statvfs::fstatvfs(file)?;
     Ok(space.blocks_available() * space.fragment_size())
-}
-
-/// The disk of a device's number: the device, or that which it is a partition of (sysfs).
-pub fn disk_of(device: u64) -> Option<String> {
-    let (major, minor) = (libc::major(device), libc::minor(device));
-    whole_disk(Path::new(&format!("/sys/dev/block/{major}:{minor}")))
-}
-
-/// The disk of a device's folder below `/sys`.
-pub fn whole_disk(device: &Path) -> Option<String> {
-    let device = device.canonicalize().ok()?;
-    let disk = if device.join("partition").exists() {
-        device.parent()?
-    } else {
-        &device
-    };
-    Some(disk.file_name()?.to_string_lossy().into_owned())
 }
 
 fn medium_of(disk: Option<&str>, path: &Path) -> String {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The audit of a network on this machine's own addresses: each rule in a good and a bad case.
 
-use lab_audit::namespace::{End, Namespace, NamespacePair, cable, ip};
 use lab_audit::net::{self, NetObservation, NetTarget};
 use lab_audit::{Thing, Value, judge};
+use lab_host::namespace::{End, Namespace, NamespacePair, cable, ip};
 use lab_model::Unit;
 use lab_model::audit::{Audit, AuditFinding, EvidenceValue, State};
 use std::collections::BTreeSet;

@@ -2,8 +2,8 @@
 //! The audit of a line that is slower for one family and loses its echo requests.
 
 use crate::line;
-use lab_audit::namespace::{Namespace, NamespacePair, ip};
 use lab_audit::net::{self, NetObservation};
+use lab_host::namespace::{Namespace, NamespacePair, ip};
 use lab_load::IpFamily;
 use lab_model::audit::{Audit, State};
 use std::fs::File;

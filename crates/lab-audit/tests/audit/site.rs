@@ -3,10 +3,10 @@
 
 use base64::prelude::{BASE64_STANDARD as BASE64, Engine};
 use lab_audit::cookies::input::Collector;
-use lab_audit::namespace::Namespace;
 use lab_audit::site::client::{Client, Method};
 use lab_audit::site::{self, SiteOptions, Url};
 use lab_audit::{Thing, Value, judge, rule};
+use lab_host::namespace::Namespace;
 use lab_model::audit::{Audit, State};
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::{CStr, CString, c_char};

@@ -47,7 +47,7 @@ impl<'a> CommandExplainer<'a> {
         Ok(CommandExplainer {
             counters: HardwareCounters::of(starter.pid()).ok(),
             starter,
-            cores: sys::allowed_cores()?,
+            cores: lab_host::allowed_cores()?,
             plan,
             options,
             scratch,

@@ -6,7 +6,7 @@ use crate::fault::{Fault, SubjectResult};
 use crate::hardware::HardwareCounters;
 use crate::process::connection_lost;
 use lab_model::{Counted, CountedFigure, Direction, Metric, Unit};
-use lab_services::procfs::ProcessUsage;
+use lab_host::procfs::ProcessUsage;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::BufReader;

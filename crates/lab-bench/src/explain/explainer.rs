@@ -16,7 +16,7 @@ use crate::session::{BenchError, usable_cores};
 use crate::target::TargetMaker;
 use crate::visit::OpenCase;
 use lab_model::{Counted, Plan, PointId, SubjectId};
-use lab_services::procfs;
+use lab_host::procfs;
 use std::path::Path;
 
 /// The most operations of the smaller batch, and the least.

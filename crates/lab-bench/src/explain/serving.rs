@@ -13,9 +13,9 @@ use crate::scratch::Scratch;
 use crate::serving::{Proven, RunningServer, ServedFiles, ServerSetup, Split, pin_lab};
 use crate::session::{BenchError, usable_cores};
 use crate::sys;
+use lab_host::procfs::{self, ProcessUsage};
 use lab_load::Engine;
 use lab_model::{Counted, CountedFigure, Metric, Plan, PointId, Serving, SubjectId};
-use lab_services::procfs::{self, ProcessUsage};
 use std::path::Path;
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A link that the kernel shapes: a virtual cable to a network namespace of the lab's own, with netem at both ends.
 
-use lab_audit::namespace::{End, Namespace, cable, ip, tc};
+use lab_host::namespace::{End, Namespace, cable, ip, tc};
 use lab_model::{Shape, Shaper};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};

@@ -2,9 +2,8 @@
 //! What processes other than a server and the lab use of the cores in a server's turn. All cores are the server's or
 //! the generator's then, so another process that computes makes one of them wait.
 
-use crate::kernel;
 use crate::sys::CpuClock;
-use lab_services::procfs;
+use lab_host::{kernel, procfs};
 use nix::unistd::Pid;
 use std::collections::HashMap;
 

@@ -9,11 +9,11 @@ use crate::process::{SubjectProcess, connection_lost};
 use crate::protocol::Reply;
 use crate::server_usage::{Usage, Watch};
 use crate::sys;
+use lab_host::procfs;
 use lab_load::{
     Engine, Expect, LoadJob, LoadUrl, Request, Requests, SliceRecord, Statuses, Tls, Trust, method,
 };
 use lab_model::{Arrivals, Example, Metric, Plan, PointId, Protocol, Serving, Stage, SubjectId};
-use lab_services::procfs;
 use nix::unistd::Pid;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -214,7 +214,7 @@ impl RunningServer {
     /// Gives its processes all cores.
     pub fn free(&self) -> SubjectResult<()> {
         self.process.free()?;
-        let cores = sys::allowed_cores().map_err(connection_lost)?;
+        let cores = lab_host::allowed_cores().map_err(connection_lost)?;
         self.keep_on(&cores)
     }
 

@@ -8,7 +8,7 @@ use crate::program::VERSION;
 use crate::work::AgentWork;
 use lab_bench::{
     BatchWorkload, BenchError, Executor, LocalExecutor, Progress, RunContext, ServerWorkload, Stop,
-    Workload, allowed_cores, generator_threads, keep_to_part, unix_seconds,
+    Workload, generator_threads, keep_to_part, unix_seconds,
 };
 use lab_model::{Block, Plan};
 use lab_store::RunWriter;
@@ -91,7 +91,7 @@ fn measure(
 /// The plan, with the number of generator threads of this host.
 fn on_these_cores(plan: &Plan) -> Plan {
     let mut local_plan = plan.clone();
-    if let (Some(load), Ok(cores)) = (local_plan.load_mut(), allowed_cores()) {
+    if let (Some(load), Ok(cores)) = (local_plan.load_mut(), lab_host::allowed_cores()) {
         load.threads = generator_threads(cores.len()) as u32;
     }
     local_plan

@@ -4,9 +4,9 @@
 use super::{LoadOrder, LoadReport, bytes};
 use crate::agent::{Coordinator, begin_work, is_stopped};
 use crate::clock::ClockReading;
-use lab_bench::{LoadShare, LoadedServer, first_errors, host};
+use lab_bench::{LoadShare, LoadedServer, first_errors};
 use lab_load::{Engine, ServerRequests, SliceRecord};
-use lab_model::{ErrorKind, SubjectId};
+use lab_model::{ErrorKind, Host, SubjectId};
 use std::collections::HashMap;
 use std::thread;
 use std::time::Duration;
@@ -15,8 +15,8 @@ use std::time::Duration;
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The servers that an agent loads, and the generators that are connected to them.
-#[derive(Default)]
 pub struct LoadAgent {
+    inspect: fn(usize) -> Host,
     servers: Vec<LoadedServer>,
     engines: HashMap<SubjectId, Engine>,
 }
@@ -30,6 +30,15 @@ struct RequestedLoad {
 }
 
 impl LoadAgent {
+    /// An agent whose host `inspect` describes.
+    pub fn new(inspect: fn(usize) -> Host) -> LoadAgent {
+        LoadAgent {
+            inspect,
+            servers: Vec::new(),
+            engines: HashMap::new(),
+        }
+    }
+
     /// Does what an order requests. Error: it cannot be done, in words for people.
     pub fn carry_out(&mut self, order: LoadOrder, coordinator: &Coordinator) -> Result<(), String> {
         match order {
@@ -82,7 +91,8 @@ impl LoadAgent {
         let answers = self.servers.iter().map(|server| server.ask(share));
         let first = answers.map(|answer| answer.map(|record| errors(&record)));
         let first = first.collect::<Result<_, _>>()?;
-        let host = host::inspect(1);
+        // One core: the generator's.
+        let host = (self.inspect)(1);
         coordinator.say(&LoadReport::Found { host, first }, &[])
     }
 

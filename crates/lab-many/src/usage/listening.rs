@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Which processes listen on a port (proc(5), /proc/net/tcp and /proc/PID/fd).
 
-use lab_services::procfs;
+use lab_host::procfs;
 use nix::unistd::Pid;
 use std::collections::HashSet;
 use std::fs;

@@ -14,9 +14,9 @@ use crate::database::{
 };
 use crate::folder::Folder;
 use crate::processes::{EndedProcesses, LabConnection, Processes};
-use crate::procfs;
 use crate::software::leading_version;
 use crate::{ServiceError, Software, Transport};
+use lab_host::procfs;
 use nix::sys::signal::Signal;
 use nix::unistd::Pid;
 use postgres::error::SqlState;

@@ -25,7 +25,7 @@ pub fn host(cli: &Cli, args: &HostArgs) -> Result<ExitCode, Exit> {
     let began = unix_seconds();
     let rules = rules(host::rules(), &CLASSES, &args.auditing)?;
     let machine = match &args.root {
-        None => with_load(cli, args, lab_bench::host::watched()),
+        None => with_load(cli, args, AuditedMachine::live()),
         Some(folder) if folder.join("proc").is_dir() => {
             AuditedMachine::copy(Root::copy(folder)).map_err(Exit::wrong)?
         }

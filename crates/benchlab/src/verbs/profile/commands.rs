@@ -10,8 +10,8 @@ use crate::verbs::compare::{check_out, measure, new_run_file, plan};
 use crate::verbs::report::with_report;
 use clap::Parser;
 use lab_bench::{
-    Fault, StartRequest, Starter, Tool, ValgrindRun, allowed_cores, hardware_counters, in_path,
-    install, interrupt, valgrind,
+    Fault, StartRequest, Starter, Tool, ValgrindRun, hardware_counters, in_path, install,
+    interrupt, valgrind,
 };
 use lab_document::{Finding, Tone};
 use lab_model::{Ending, Figure, Subject};
@@ -151,7 +151,7 @@ fn set_up(commands: &[&Subject], scratch: &Path) -> Result<(), Exit> {
                 .as_ref()
                 .map_or_else(|| "/".into(), PathBuf::from),
             errors: Some(errors.clone()),
-            cores: allowed_cores().map_err(|e| error(e.to_string()))?,
+            cores: lab_host::allowed_cores().map_err(|e| error(e.to_string()))?,
             time_limit: SETUP_LIMIT,
             ..StartRequest::default()
         };

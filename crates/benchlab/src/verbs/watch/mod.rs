@@ -15,7 +15,7 @@ use crate::cli::{Cli, WatchArgs};
 use crate::exit::Exit;
 use crate::verbs::report::deliver_document;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use lab_bench::{host, interrupt, unix_seconds};
+use lab_bench::{interrupt, unix_seconds};
 use lab_document::Document;
 use lab_model::{Run, Watched};
 use lab_report::Report;
@@ -280,7 +280,7 @@ impl<'a> LogWatch<'a> {
     /// A run that holds what was watched. Reading a log measures nothing, so that nothing can disturb it.
     fn run(&self, watched: Watched) -> Run {
         Run {
-            host: host::describe(),
+            host: lab_host::describe(),
             ..self.run_without_host(watched)
         }
     }

@@ -7,7 +7,7 @@ use crate::line;
 use crate::load::sums;
 use crate::load::web::{Manner, Web};
 use crate::project::{Project, blocks_of, outcome};
-use lab_audit::namespace::ip;
+use lab_host::namespace::ip;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;

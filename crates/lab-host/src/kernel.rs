@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Kernel threads that work for subjects: what they use is no foreign load.
 
-use lab_services::procfs;
+use crate::procfs;
 use nix::unistd::Pid;
 
 /// How the names begin of kernel threads that take in packets, find and free memory, and write files.

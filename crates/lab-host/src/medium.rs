@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What is below a block device: flash, a platter, a hypervisor, a file.
 
-use crate::root::Root;
+use crate::Root;
 
 /// What a block device keeps its data on.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Whether a machine is fit to measure on: the findings of the rules that concern measuring.
+
+use super::{AuditedMachine, CLASSES, observe, rules};
+use crate::judge::judge;
+use crate::rule::{Measuring, Rule};
+use lab_model::Host;
+use lab_model::audit::{Fix, State};
+use lab_model::host::HostFinding;
+
+/// Reads the machine's facts and what would disturb a measurement that needs so many cores. Watches other programs
+/// for 0.3 s.
+pub fn inspect(cores_needed: usize) -> Host {
+    let machine = AuditedMachine::live();
+    let has_cores = machine
+        .watched
+        .cores
+        .is_some_and(|cores| cores >= cores_needed as u64);
+    let mut findings = findings(&machine);
+    if has_cores {
+        findings.retain(|(rule, _)| rule != "cpu-cores");
+    }
+    Host {
+        findings: findings.into_iter().map(|(_, finding)| finding).collect(),
+        ..lab_host::describe()
+    }
+}
+
+/// The findings of the rules that concern measuring, by the rule's name.
+fn findings(machine: &AuditedMachine) -> Vec<(String, HostFinding)> {
+    let mut rules = rules().expect("a test reads all rules that are built in");
+    rules.retain(|rule| rule.measuring != Measuring::Nothing);
+    let judged = judge(&rules, &observe(machine), &CLASSES);
+    let objections = judged
+        .into_iter()
+        .filter(|f| matches!(f.state, State::Bad | State::Advice));
+    let unfit = |id: &str| {
+        let has_id = |rule: &&Rule| rule.id == id;
+        rules.iter().find(has_id).map(|rule| rule.measuring) == Some(Measuring::Unfit)
+    };
+    objections
+        .map(|judgement| {
+            let finding = HostFinding {
+                unfit: unfit(&judgement.rule),
+                what: clause(&judgement.seen),
+                advice: advice(&judgement.fixes),
+            };
+            (judgement.rule, finding)
+        })
+        .collect()
+}
+
+/// A sentence in the form of a clause: without a capital and a full stop.
+fn clause(sentence: &str) -> String {
+    let mut letters = sentence.trim_end_matches('.').chars();
+    let first = letters.next().into_iter().flat_map(char::to_lowercase);
+    first.chain(letters).collect()
+}
+
+/// A fix in one line.
+fn advice(fixes: &[Fix]) -> String {
+    let lines = fixes.iter().flat_map(|fix| &fix.lines);
+    let lines: Vec<&str> = lines
+        .map(|line| line.trim_start_matches("# ").trim_end_matches(':'))
+        .collect();
+    lines.join("; ")
+}

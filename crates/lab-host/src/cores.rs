@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The cores that this process may use.
+
+use nix::sched::{CpuSet, sched_getaffinity};
+use nix::unistd::Pid;
+use std::io;
+use std::sync::OnceLock;
+
+/// The cores that this process may use, ascending, when this was first called: that must be before the lab pins
+/// itself to one of them.
+pub fn allowed_cores() -> io::Result<Vec<usize>> {
+    let set = allowed_set()?;
+    Ok((0..CpuSet::count())
+        .filter(|&core| set.is_set(core).unwrap_or(false))
+        .collect())
+}
+
+/// The same as a set.
+pub fn allowed_set() -> io::Result<CpuSet> {
+    static FIRST: OnceLock<CpuSet> = OnceLock::new();
+    if let Some(set) = FIRST.get() {
+        return Ok(*set);
+    }
+    let set = sched_getaffinity(Pid::from_raw(0))?;
+    Ok(*FIRST.get_or_init(|| set))
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The machine that benchlab runs on: its files, processes, cores, disks and network namespaces, and what it does while
+//! something is measured.
+
+pub mod cores;
+pub mod disk;
+mod facts;
+mod gauge;
+pub mod kernel;
+mod medium;
+pub mod namespace;
+pub mod procfs;
+mod root;
+
+pub use cores::allowed_cores;
+pub use facts::describe;
+pub use gauge::Gauge;
+pub use medium::{Medium, not_a_disk};
+pub use root::Root;
