@@ -70,7 +70,7 @@ impl Outputs {
 }
 
 /// The SHA-256 of a file.
-pub fn sha256(path: &Path) -> io::Result<[u8; 32]> {
+fn sha256(path: &Path) -> io::Result<[u8; 32]> {
     let mut hash = Sha256::new();
     io::copy(&mut File::open(path)?, &mut hash)?;
     Ok(hash.finalize().into())

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Files of Valgrind's tools, and conditions on a profile.
 
-use lab_profile::{
-    CostProfile, Frame, GateCondition, Massif, Profile, Sources, churn, clean, explain,
-    read_cachegrind, read_callgrind, read_dhat, read_massif,
+use lab_profile::{GateCondition, Profile, Sources, explain};
+use lab_valgrind::{
+    CostProfile, Frame, Massif, churn, clean, read_cachegrind, read_callgrind, read_dhat,
+    read_massif,
 };
 use std::sync::LazyLock;
 

@@ -2,8 +2,8 @@
 //! Why there are so many misses: memory that is written anew again and again, against the size of the cache.
 
 use crate::Profile;
-use crate::churn::{Churn, churn};
 use lab_model::grouped;
+use lab_valgrind::{Churn, churn, clean};
 
 /// The greatest relative distance between predicted and simulated misses.
 const MOST_DEVIATION: f64 = 0.05;
@@ -143,7 +143,7 @@ fn of_touch(profile: &Profile, touch: Access) -> Vec<Explanation> {
             cache,
             lines,
             predicted,
-            function: crate::clean(name).into(),
+            function: clean(name).into(),
             simulated,
             share,
         })

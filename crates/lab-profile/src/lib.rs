@@ -1,35 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Valgrind's files (3.15 and newer) as figures: Massif, Cachegrind, Callgrind and DHAT.
-//! Files are read line by line; memory grows with what is distinct in a file, up to limits, never with its length.
+//! `benchlab profile`: programs run under Valgrind's tools, what their files say together, and gates on it.
 
-mod cachegrind;
-mod callgrind;
-mod churn;
-mod costs;
-mod dhat;
-mod error;
 mod explain;
 mod gate;
-mod join;
-mod lines;
-mod massif;
-mod names;
 mod source;
-mod stacks;
+mod valgrind;
 
-pub use cachegrind::read as read_cachegrind;
-pub use callgrind::{CallgrindReader, read as read_callgrind};
-pub use churn::{Churn, churn};
-pub use costs::{Call, CostProfile, Function, LineCosts};
-pub use dhat::{AllocationPoint, Dhat, read as read_dhat};
-pub use error::ProfileError;
 pub use explain::{Access, Cache, Explanation, d1, explain};
 pub use gate::{GateCondition, GateResult};
-pub use join::{FunctionPair, LinePair, join, join_lines};
-pub use massif::{AllocationSite, Massif, Snapshot, TimeUnit, read as read_massif};
-pub use names::{Frame, base_name, clean, has_symbol};
-pub use source::{HOTTEST, HotLine, Sources};
-pub use stacks::Stack;
+pub use source::{HOTTEST, Sources};
+pub use valgrind::{Profiled, Tool, ValgrindRun, valgrind};
+
+use lab_valgrind::{CostProfile, Dhat, Massif};
 
 /// The profile of one program: a file of each tool, as far as there is one.
 #[derive(Clone, Debug, Default)]

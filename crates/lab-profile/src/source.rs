@@ -1,61 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The source lines that cost most, and their text.
+//! The text of the source lines that cost most.
 
 use crate::Profile;
-use crate::costs::{CostProfile, add};
-use crate::names::base_name;
+use lab_valgrind::{AllocationPoint, CostProfile, base_name};
 use std::collections::{BTreeSet, HashMap};
 
 /// Places that allocate, of which the sources are looked for.
 const MOST_SITES: usize = 40;
 /// Lines of each event of which they are.
 pub const HOTTEST: usize = 12;
-
-/// A source line with all that it costs, wherever it was inlined.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HotLine<'p> {
-    /// The file, as the profile has it.
-    pub file: &'p str,
-    /// From 1.
-    pub number: u32,
-    /// By event.
-    pub costs: Vec<u64>,
-}
-
-impl CostProfile {
-    /// Known source lines by an event or a sum of events, the most costly first.
-    pub fn hottest(&self, event: &str, most: usize) -> Vec<HotLine<'_>> {
-        let mut sums: HashMap<(&str, u32), Vec<u64>> = HashMap::new();
-        for line in self.lines().filter(|line| line.number > 0) {
-            let sum = sums.entry((line.file, line.number));
-            let sum = sum.or_insert_with(|| vec![0; self.events.len()]);
-            add(sum, line.costs);
-        }
-        let cost = |costs: &[u64]| self.value(event, costs).unwrap_or(0);
-        let lines = sums.into_iter().filter(|(_, costs)| cost(costs) > 0);
-        let mut lines: Vec<HotLine> = lines
-            .map(|((file, number), costs)| HotLine {
-                file,
-                number,
-                costs,
-            })
-            .collect();
-        lines.sort_by(|a, b| {
-            let order = cost(&b.costs).cmp(&cost(&a.costs));
-            order.then_with(|| (a.file, a.number).cmp(&(b.file, b.number)))
-        });
-        lines.truncate(most);
-        lines
-    }
-
-    /// The event by which lines are chosen: misses of the first-level data cache, or what there is.
-    pub fn chosen_event(&self) -> &str {
-        match self.total_of("D1") {
-            Some(misses) if misses > 0 => "D1",
-            _ => self.events.first().map_or("", String::as_str),
-        }
-    }
-}
 
 /// Texts of source files, by their names in a profile.
 #[derive(Clone, Debug, Default)]
@@ -118,7 +71,7 @@ fn allocating(profile: &Profile) -> Vec<&str> {
     let Some(dhat) = &profile.dhat else {
         return Vec::new();
     };
-    let mut points: Vec<&crate::AllocationPoint> = dhat.points.iter().collect();
+    let mut points: Vec<&AllocationPoint> = dhat.points.iter().collect();
     points.sort_by_key(|point| std::cmp::Reverse(point.bytes));
     let sites = points.into_iter().filter_map(|point| dhat.site(point));
     let files = sites.map(|site| site.file.as_str());

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One program: each more would be compiled and linked with the whole library again.
 
-mod files;
-mod tools;
-mod versions;
+mod judged;

@@ -394,7 +394,7 @@ fn the_simulation_and_the_clock_agree_or_not() {
              DLmw Bc Bcm Bi Bim\nfl=a.c\nfn=f\n1 {costs}\nsummary: {costs}\n"
         );
         Profile {
-            cachegrind: Some(lab_profile::read_cachegrind(text.as_bytes()).expect("a profile")),
+            cachegrind: Some(lab_valgrind::read_cachegrind(text.as_bytes()).expect("a profile")),
             ..Profile::default()
         }
     };

@@ -9,17 +9,15 @@ use crate::progress::progress;
 use crate::verbs::compare::{check_out, measure, new_run_file, plan};
 use crate::verbs::report::with_report;
 use clap::Parser;
-use lab_bench::{
-    Fault, StartRequest, Starter, Tool, ValgrindRun, hardware_counters, in_path, install,
-    interrupt, valgrind,
-};
+use lab_bench::{Fault, StartRequest, Starter, hardware_counters, in_path, install, interrupt};
 use lab_document::{Finding, Tone};
 use lab_model::{Ending, Figure, Subject};
 use lab_plan::Toolchain;
-use lab_profile::{Profile, TimeUnit, read_cachegrind, read_dhat, read_massif};
+use lab_profile::{Profile, Tool, ValgrindRun, valgrind};
 use lab_report::kind;
 use lab_report::kind::profile::totals;
 use lab_store::RunWriter;
+use lab_valgrind::{TimeUnit, read_cachegrind, read_dhat, read_massif};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -65,11 +63,11 @@ pub fn profile_commands(cli: &Cli, args: &ProfileArgs) -> Result<Profiled, Exit>
     let programs = commands
         .iter()
         .zip(&folders)
-        .map(|(s, folder)| lab_bench::Profiled {
+        .map(|(s, folder)| lab_profile::Profiled {
             program: &s.program,
             folder,
         });
-    let programs: Vec<lab_bench::Profiled> = programs.collect();
+    let programs: Vec<lab_profile::Profiled> = programs.collect();
     let runs = run_valgrind(&programs, &folder, args.time_limit)?;
     let mut profiled = read_runs(&runs, &names(args, programs.len()))?;
     let sources = profiled.profiles.iter().zip(&folders);
@@ -111,7 +109,7 @@ fn check_no_shell(commands: &[&Subject]) -> Result<(), Exit> {
 
 /// Runs the programs under all tools, with progress on standard error. Errors: a tool cannot be started, or Ctrl-C.
 fn run_valgrind(
-    programs: &[lab_bench::Profiled],
+    programs: &[lab_profile::Profiled],
     folder: &Path,
     time_limit: Duration,
 ) -> Result<Vec<ValgrindRun>, Exit> {
@@ -124,6 +122,7 @@ fn run_valgrind(
         }
         bar.set_message(format!("{step}  {} s", elapsed.as_secs()));
         bar.tick();
+        !interrupt::requested()
     });
     bar.finish_and_clear();
     let runs = runs.map_err(|e| Exit::failed(format!("valgrind: {e}")))?;

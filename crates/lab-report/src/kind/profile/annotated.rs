@@ -3,7 +3,8 @@
 
 use super::{ProfilePair, meaning, unit};
 use lab_document::{Cell, Column, Item, Quantity, Section, Table, Tone};
-use lab_profile::{CostProfile, HOTTEST, Sources, base_name};
+use lab_profile::{HOTTEST, Sources};
+use lab_valgrind::{CostProfile, base_name};
 use std::collections::BTreeMap;
 
 /// Lines that are shown before and after a costly one.

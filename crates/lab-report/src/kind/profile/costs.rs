@@ -8,7 +8,7 @@ use lab_document::{
     Table, Tone,
 };
 use lab_model::Unit;
-use lab_profile::{
+use lab_valgrind::{
     CostProfile, FunctionPair, LinePair, base_name, clean, has_symbol, join, join_lines,
 };
 

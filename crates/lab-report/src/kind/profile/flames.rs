@@ -6,7 +6,8 @@ use crate::kind::say;
 use lab_document::chart::file_name;
 use lab_document::{Chart, Drawing, Flame, Section};
 use lab_model::Unit;
-use lab_profile::{Profile, Stack};
+use lab_profile::Profile;
+use lab_valgrind::Stack;
 
 /// The flame graphs of each program.
 pub fn section(pair: &ProfilePair) -> Section {

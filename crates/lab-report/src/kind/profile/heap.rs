@@ -8,7 +8,8 @@ use lab_document::{
     Table,
 };
 use lab_model::Unit;
-use lab_profile::{AllocationPoint, Churn, Dhat, Frame, Massif, Profile, TimeUnit, churn, explain};
+use lab_profile::{Profile, explain};
+use lab_valgrind::{AllocationPoint, Churn, Dhat, Frame, Massif, TimeUnit, churn};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Rows of a table.
@@ -227,7 +228,7 @@ fn ranked_places(
 
 /// `init (main.c:7)`.
 fn function_and_place(frame: &Frame) -> String {
-    let function = lab_profile::clean(&frame.function);
+    let function = lab_valgrind::clean(&frame.function);
     format!("{function} ({})", frame.place())
 }
 

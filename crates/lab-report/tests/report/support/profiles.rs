@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Profiles from Valgrind's files.
 
-use lab_profile::{Profile, read_cachegrind, read_dhat, read_massif};
+use lab_profile::Profile;
+use lab_valgrind::{read_cachegrind, read_dhat, read_massif};
 
 /// Of 127 tables of so many bytes, each freed before the next, with so many write misses.
 pub fn parsers((bytes, write_misses): (u64, u64)) -> Profile {

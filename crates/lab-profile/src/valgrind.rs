@@ -7,19 +7,13 @@ use lab_host::allowed_cores;
 use lab_profile::TimeUnit;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
+use sha2::{Digest, Sha256};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
-
-/// Caches that are simulated whatever the host has, so that figures do not depend on it: I1, D1 and last level, each
-/// size, ways and bytes of a line.
-pub const CACHES: [&str; 3] = ["--I1=32768,8,64", "--D1=49152,12,64", "--LL=8388608,16,64"];
-
-/// A killed Valgrind would leave behind the pipes by which a debugger reaches it.
-pub const NO_DEBUGGER: &str = "--vgdb=no";
 
 /// Allocators of run-time systems that stand between a program and malloc.
 const ALLOC_FNS: [&str; 4] = [
@@ -147,12 +141,12 @@ impl ValgrindRun {
 }
 
 /// Runs each command under each tool, which write into a folder. `progress` gets the step, and the time since the first
-/// began. `None`: the reader stopped it. No process is left. Error: Valgrind cannot be started, or its files not read.
+/// began, and returns whether to go on. `None`: it was not. No process is left. Error: Valgrind cannot be started, or its files not read.
 pub fn valgrind(
     commands: &[Profiled],
     folder: &Path,
     limit: Duration,
-    progress: &mut dyn FnMut(&str, Duration),
+    progress: &mut dyn FnMut(&str, Duration) -> bool,
 ) -> io::Result<Option<Vec<ValgrindRun>>> {
     let jobs = Tool::ALL.into_iter();
     let jobs = jobs.flat_map(|tool| (0..commands.len()).map(move |command| (tool, command)));
@@ -163,9 +157,6 @@ pub fn valgrind(
     let mut results = Vec::new();
     let began = Instant::now();
     while results.len() < total {
-        if interrupt::requested() {
-            return Ok(None);
-        }
         while running.len() < at_once
             && let Some((tool, command)) = waiting.pop()
         {
@@ -198,7 +189,9 @@ pub fn valgrind(
             .map(|run| format!("{} of {}", run.tool.title(), run.command + 1));
         let names: Vec<String> = names.collect();
         let step = format!("valgrind {}/{total}  {}", results.len(), names.join(", "));
-        progress(&step, began.elapsed());
+        if !progress(&step, began.elapsed()) {
+            return Ok(None);
+        }
         std::thread::sleep(POLL_INTERVAL);
     }
     Ok(Some(results))
@@ -299,6 +292,13 @@ impl ValgrindProcess {
             children: processes.saturating_sub(1),
         })
     }
+}
+
+/// The SHA-256 of a file.
+fn sha256(path: &Path) -> io::Result<[u8; 32]> {
+    let mut hash = Sha256::new();
+    io::copy(&mut File::open(path)?, &mut hash)?;
+    Ok(hash.finalize().into())
 }
 
 impl Drop for ValgrindProcess {

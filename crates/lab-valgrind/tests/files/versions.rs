@@ -2,7 +2,7 @@
 //! Files that four versions of Valgrind wrote of the same two programs (`tests/valgrind/README.md`). The figures are those
 //! that `cg_annotate`, `callgrind_annotate` and `ms_print` of each version print of them.
 
-use lab_profile::{CostProfile, churn, read_cachegrind, read_callgrind, read_dhat, read_massif};
+use lab_valgrind::{CostProfile, churn, read_cachegrind, read_callgrind, read_dhat, read_massif};
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;

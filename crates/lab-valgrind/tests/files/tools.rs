@@ -2,7 +2,7 @@
 //! Figures equal those of `cg_annotate`, `cg_diff`, `callgrind_annotate`, `ms_print` and `dh_view`, to the last digit, on files
 //! that Valgrind writes here of programs that every Debian has.
 
-use lab_profile::{
+use lab_valgrind::{
     CostProfile, Massif, clean, join, read_cachegrind, read_callgrind, read_dhat, read_massif,
 };
 use std::collections::{BTreeMap, HashMap};

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The source lines that cost most.
+
+use crate::costs::{CostProfile, add};
+use std::collections::HashMap;
+
+/// A source line with all that it costs, wherever it was inlined.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HotLine<'p> {
+    /// The file, as the profile has it.
+    pub file: &'p str,
+    /// From 1.
+    pub number: u32,
+    /// By event.
+    pub costs: Vec<u64>,
+}
+
+impl CostProfile {
+    /// Known source lines by an event or a sum of events, the most costly first.
+    pub fn hottest(&self, event: &str, most: usize) -> Vec<HotLine<'_>> {
+        let mut sums: HashMap<(&str, u32), Vec<u64>> = HashMap::new();
+        for line in self.lines().filter(|line| line.number > 0) {
+            let sum = sums.entry((line.file, line.number));
+            let sum = sum.or_insert_with(|| vec![0; self.events.len()]);
+            add(sum, line.costs);
+        }
+        let cost = |costs: &[u64]| self.value(event, costs).unwrap_or(0);
+        let lines = sums.into_iter().filter(|(_, costs)| cost(costs) > 0);
+        let mut lines: Vec<HotLine> = lines
+            .map(|((file, number), costs)| HotLine {
+                file,
+                number,
+                costs,
+            })
+            .collect();
+        lines.sort_by(|a, b| {
+            let order = cost(&b.costs).cmp(&cost(&a.costs));
+            order.then_with(|| (a.file, a.number).cmp(&(b.file, b.number)))
+        });
+        lines.truncate(most);
+        lines
+    }
+
+    /// The event by which lines are chosen: misses of the first-level data cache, or what there is.
+    pub fn chosen_event(&self) -> &str {
+        match self.total_of("D1") {
+            Some(misses) if misses > 0 => "D1",
+            _ => self.events.first().map_or("", String::as_str),
+        }
+    }
+}

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+//! One program: each more would be compiled and linked with the whole library again.
+
+mod formats;
+mod tools;
+mod versions;
