@@ -13,6 +13,7 @@ pub mod hot;
 pub mod judge;
 mod mounts;
 pub mod net;
+pub mod report;
 pub mod rule;
 pub mod site;
 pub mod smart;

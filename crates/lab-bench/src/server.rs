@@ -8,7 +8,6 @@ use crate::process::SubjectProcess;
 use crate::random::random;
 use crate::reported::Reported;
 use crate::statements::{self, ExpectedStatements, PlannedStatements};
-use crate::sys;
 use lab_model::{Check, Injection, Plan, PointId, Target, TargetId};
 use lab_services::{Counters, DaemonOptions, Service, ServiceError, Transport};
 use std::cell::{Cell, RefCell};

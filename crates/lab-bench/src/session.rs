@@ -3,7 +3,6 @@
 
 use crate::context::{RunContext, Stop};
 use crate::executor::{Executor, LocalExecutor, OnProgress};
-use crate::sys;
 use crate::workload::Workload;
 use lab_model::{Ending, Plan, Run};
 use lab_store::{RunWriter, StoreError};

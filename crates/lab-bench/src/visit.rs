@@ -8,7 +8,6 @@ use crate::process::{BatchResult, SubjectProcess, Verified, connection_lost};
 use crate::reported::Reported;
 use crate::server::Server;
 use crate::spread::ThreadSpread;
-use crate::sys;
 use crate::target::{TargetMaker, VisitTarget};
 use lab_model::{Check, Cores, Plan, PointId, SubjectId};
 use std::time::Duration;

@@ -9,6 +9,7 @@ pub mod chart;
 mod document;
 pub mod format;
 mod output;
+pub mod say;
 
 pub use crate::document::{
     Answer, Axis, Band, BarPart, BarRow, Bars, Cell, CellContent, Chart, Column, Detail,

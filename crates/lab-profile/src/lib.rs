@@ -3,6 +3,7 @@
 
 mod explain;
 mod gate;
+pub mod report;
 mod source;
 mod valgrind;
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Commands run by Valgrind's tools, as many at once as there are cores, each in a process group of its own.
 
-use crate::interrupt;
-use crate::outputs::sha256;
 use lab_host::allowed_cores;
-use lab_profile::TimeUnit;
+use lab_valgrind::{CACHES, NO_DEBUGGER, TimeUnit};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use sha2::{Digest, Sha256};

@@ -3,9 +3,10 @@
 
 use crate::problem::Problem;
 use lab_document::{Document, clean};
+use lab_kinds::RunSummary;
 use lab_model::Run;
-use lab_report::{BetweenReport, Report, RunSummary, kind};
-use lab_stats::between::{Recorded, between};
+use lab_report::Report;
+use lab_stats::between::Recorded;
 use lab_store::{Heading, RunProgress, StoreError};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -145,7 +146,10 @@ impl RunLibrary {
             return Ok(document.clone());
         }
         let run = self.load(name)?;
-        let document = Arc::new(kind::document(&Report::new(&run, &format!("{name}.lab"))));
+        let document = Arc::new(lab_kinds::document(&Report::new(
+            &run,
+            &format!("{name}.lab"),
+        )));
         let mut documents = lock(&self.documents);
         documents.retain(|(run, ..)| run != name);
         documents.insert(0, (name.to_owned(), stamp, document.clone()));
@@ -192,13 +196,9 @@ impl RunLibrary {
             run: &b,
             hashes: &b_hashes,
         };
-        let change = between(before, after).map_err(|e| Problem::wrong(e.to_string()))?;
         let files = names.map(|name| format!("{name}.lab"));
-        Ok(kind::between(&BetweenReport {
-            between: &change,
-            runs: [&a, &b],
-            files: [&files[0], &files[1]],
-        }))
+        let document = lab_kinds::between([before, after], [&files[0], &files[1]]);
+        document.map_err(Problem::wrong)
     }
 
     /// Deletes a run: its file, what SQLite left beside it, and its page. Errors: it goes on, or the system refuses.

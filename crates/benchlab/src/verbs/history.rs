@@ -7,9 +7,10 @@ use crate::output::say;
 use crate::verbs::report::{print, render, table, terminal};
 use crate::verbs::{run_files, runs_folder};
 use lab_document::{Terminal, clean, format};
+use lab_kinds::RunSummary;
 use lab_plan::nearest;
+use lab_report::NamedRuns;
 use lab_report::kind::history;
-use lab_report::{NamedRuns, RunSummary};
 use lab_store::{Heading, StoreError};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -40,7 +41,7 @@ pub fn history(cli: &Cli, args: &HistoryArgs) -> Result<ExitCode, Exit> {
                     return Err(unknown(subject, &place, subjects.iter()));
                 }
             }
-            history::document(name, &runs, &args.subjects)
+            lab_kinds::history(name, &runs, &args.subjects)
         }
         None => {
             let folder = folder.display().to_string();

@@ -8,7 +8,7 @@ use lab_document::Section;
 use lab_document::format::terminal::section as terminal_section;
 use lab_document::format::xml;
 use lab_document::{Document, Format, Rendered, Terminal, format};
-use lab_report::{Report, kind};
+use lab_report::Report;
 use std::io::IsTerminal;
 use std::path::Path;
 use std::process::ExitCode;
@@ -36,7 +36,7 @@ pub fn report(args: &ReportArgs) -> Result<ExitCode, Exit> {
         ..terminal(args.color)
     };
     let rendered = with_report_without(&args.file, &args.without, &others, |report| {
-        let document = kind::document(report);
+        let document = lab_kinds::document(report);
         match &args.output {
             // One file per subject is what earlier tools read.
             Some(path) if args.format == format::xml::FORMAT && path.is_dir() => {
@@ -69,12 +69,14 @@ pub fn deliver_document(document: &Document, display: &DisplayArgs) -> Result<()
 
 /// After a run: the HTML page beside the run file, and the answer on standard output.
 pub fn after_run(path: &Path) -> Result<(), Exit> {
-    with_report(path, &[], |report| show(&kind::document(report), path))
+    with_report(path, &[], |report| show(&lab_kinds::document(report), path))
 }
 
 /// The answer of a run that was stopped, on standard output.
 pub fn answer_so_far(path: &Path) -> Result<(), Exit> {
-    with_report(path, &[], |report| print_answer(&kind::document(report)))
+    with_report(path, &[], |report| {
+        print_answer(&lab_kinds::document(report))
+    })
 }
 
 /// Writes the HTML page beside a run file, and prints the answer on standard output.

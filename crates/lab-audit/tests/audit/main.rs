@@ -7,6 +7,7 @@ mod line;
 mod measured;
 mod net;
 mod net_lines;
+mod report;
 mod site;
 mod well_set_up;
 

@@ -14,7 +14,6 @@ use crate::fault::SubjectResult;
 use crate::hardware::{COUNTED, HardwareCounters};
 use crate::scratch::Scratch;
 use crate::starter::{Ended, StartRequest, Starter};
-use crate::sys;
 use lab_model::{Commands, Counted, Metric, Plan, PointId, SubjectId};
 use std::collections::HashMap;
 use std::path::Path;

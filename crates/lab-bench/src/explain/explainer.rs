@@ -15,8 +15,8 @@ use crate::server::Servers;
 use crate::session::{BenchError, usable_cores};
 use crate::target::TargetMaker;
 use crate::visit::OpenCase;
-use lab_model::{Counted, Plan, PointId, SubjectId};
 use lab_host::procfs;
+use lab_model::{Counted, Plan, PointId, SubjectId};
 use std::path::Path;
 
 /// The most operations of the smaller batch, and the least.

@@ -56,6 +56,11 @@ pub struct Answer {
     pub undecided: Option<String>,
 }
 
+impl Answer {
+    /// Findings that an answer shows.
+    pub const MAX_FINDINGS: usize = 3;
+}
+
 /// A sentence or two that the figures support.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Finding {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The agents of a load: what each did, its clock, and its machine.
 
+use super::cell;
 use super::scope::Scope;
-use super::{cell, say};
+use lab_document::say;
 use lab_document::{Cell, Column, Quantity, Section, Table, Tone};
 use lab_model::{Agent, Host, Load, Metric, PointId, Run, Unit};
 use lab_stats::load::agents::{AgentResult, AgentTrouble, agents, unaccounted};

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! How old a server is when it is steady, what its first requests cost, and whether its turns were at its steady level.
 
-use super::say::count;
 use super::scope::Scope;
 use lab_document::chart::file_name;
 use lab_document::format::quantity::integer;
+use lab_document::say::count;
 use lab_document::{
     Axis, Band, Cell, Chart, Column, Drawing, Line, Lines, Quantity, Scale, Section, Stroke, Table,
     Tone,

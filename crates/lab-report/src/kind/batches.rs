@@ -2,12 +2,12 @@
 //! An experiment: batches of operations of several subjects, on one target or on several.
 
 use super::measured::{SubjectScope, over_run};
-use super::say::{self, count};
 use super::scope::{PointGroup, Scope};
 use super::{
     DocumentParts, calls, charts, commands, costs, findings, hosts, links, scaling, sentence,
     side_by_side, split, table, timeline,
 };
+use lab_document::say::{self, count};
 use lab_document::{Finding, Section, Tone};
 use lab_model::{Block, Cores, Interval, Metric, PointId, Unit};
 use lab_stats::results::Over;

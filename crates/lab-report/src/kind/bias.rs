@@ -3,7 +3,8 @@
 
 use super::cell::NONE;
 use super::scope::Scope;
-use super::{say, table};
+use super::table;
+use lab_document::say;
 use lab_document::{Cell, Quantity, Section, Table, Tone};
 use lab_model::{SubjectId, Unit};
 use lab_stats::results::{Bias, BiasKind};

@@ -3,9 +3,9 @@
 //! outage each survives, and what load it is followed by.
 
 use super::measured::{SubjectScope, over_run};
-use super::say::{self, list};
 use super::scope::Scope;
 use super::{charts, table};
+use lab_document::say::{self, list};
 use lab_document::{Chart, Finding, Section};
 use lab_model::{Check, FAULT, Injection, Interval, Metric, PointId, SubjectId, Unit};
 use lab_stats::results::{Over, Value};

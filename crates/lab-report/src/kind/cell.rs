@@ -2,8 +2,8 @@
 //! Cells of tables: a figure, its ratio to the baseline's, what the ratio supports, or why there is none.
 
 use super::measured::SubjectScope;
-use super::say;
 use super::scope::Scope;
+use lab_document::say;
 use lab_document::{Cell, Quantity, Tone};
 use lab_model::{Interval, Metric, RESPONSE_TIMES, SERVICE_TIMES, Unit};
 use lab_stats::analysis::Verdict;

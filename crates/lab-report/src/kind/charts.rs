@@ -3,11 +3,11 @@
 
 use super::cell;
 use super::measured::SubjectScope;
-use super::say;
 use super::scope::{PointGroup, Scope};
 use super::standings::{Standing, Standings};
 use super::table::costed;
 use lab_document::chart::file_name;
+use lab_document::say;
 use lab_document::{
     Axis, Band, BarRow, Bars, Chart, Drawing, Forest, ForestGroup, ForestRow, Line, Lines,
     Quantity, Scale, Stroke, Tone,

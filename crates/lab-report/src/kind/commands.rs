@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Whole commands: each of their runs is a process.
 
-use super::say::{self, count};
 use super::scope::{PointGroup, Scope};
 use super::{DocumentParts, charts, costs, findings, sentence, table};
 use lab_document::chart::file_name;
+use lab_document::say::{self, count};
 use lab_document::{
-    Axis, Cell, Chart, Distribution, DistributionLine, Drawing, Finding, Scale, Section, Table,
+    Answer, Axis, Cell, Chart, Distribution, DistributionLine, Drawing, Finding, Scale, Section,
+    Table,
 };
 use lab_model::{Command, Commands, Cores, Metric, Plan, PointId, Subject, SubjectId, Unit};
 use lab_stats::results::Over;
@@ -69,7 +70,7 @@ fn findings(scope: &Scope) -> Vec<Finding> {
         let levels = scope.compared().into_iter();
         return levels.filter_map(|s| level(scope, s)).collect();
     }
-    if pairs.len() <= findings::MOST {
+    if pairs.len() <= Answer::MAX_FINDINGS {
         return pairs;
     }
     let all = Over::all(&scope.points());

@@ -3,9 +3,9 @@
 
 use super::cell::NONE;
 use super::measured::Measured;
-use super::say;
 use super::scope::Scope;
 use super::table;
+use lab_document::say;
 use lab_document::{Cell, Column, Item, Quantity, Section, Table, Tone};
 use lab_model::{Metric, Setting, SubjectId, Unit, WarmUp, Work};
 use std::collections::BTreeSet;

@@ -3,9 +3,9 @@
 
 use super::cell::{self, NONE};
 use super::measured::Measured;
-use super::say;
 use super::scope::{PointGroup, Scope};
 use super::table;
+use lab_document::say;
 use lab_document::{Cell, Column, Quantity, Section, Table, Tone};
 use lab_model::{Cores, PointId, Unit};
 use lab_stats::analysis::Fit;

@@ -2,9 +2,9 @@
 //! The current estimate of a comparison of whole commands, for a line of progress.
 
 use super::measured::Measured;
-use super::say;
 use super::scope::Scope;
 use super::standings::Standings;
+use lab_document::say;
 use lab_model::{Metric, SubjectId, Unit};
 use lab_stats::results::Over;
 use unicode_width::UnicodeWidthStr;

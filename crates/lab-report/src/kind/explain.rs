@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Why one subject is faster than another: what an operation of each costs in events that are counted.
 
-use super::say;
 use lab_document::format::quantity;
+use lab_document::say;
 use lab_document::{
     Answer, Cell, Column, Document, Finding, Item, Precision, Quantity, Row, Section, Table, Tone,
 };

@@ -2,11 +2,11 @@
 //! What a run found, by rule: who is best, where another one is, what is not decided.
 
 use super::measured::Measured;
-use super::say::{self, count, list};
 use super::scope::Scope;
 use super::sentence::{self, order, wording};
 use super::standings::Standings;
 use super::{cell, table, trouble};
+use lab_document::say::{self, count, list};
 use lab_document::{Answer, Chart, Finding, Tone};
 use lab_model::{Failure, Metric, PointId, SubjectId, Work};
 use lab_stats::analysis::{RefusalKind, Verdict};
@@ -15,9 +15,6 @@ use lab_stats::forecast;
 use lab_stats::refusals::is_alone;
 use lab_stats::results::{Comparison, Over, WarningKind};
 use std::collections::BTreeSet;
-
-/// Findings of an answer.
-pub const MOST: usize = 3;
 
 /// Reasons why servers are not compared, each in a sentence of its own.
 const MOST_REASONS: usize = 2;
@@ -29,7 +26,7 @@ const FOR_P99: f64 = 100.0;
 pub fn answer(measured: &Measured, chart: Option<Chart>, mut findings: Vec<Finding>) -> Answer {
     let mut warnings = measured.results.warnings.iter();
     let grave = warnings.find(|w| trouble::is_grave(w.kind));
-    findings.truncate(MOST - usize::from(grave.is_some()));
+    findings.truncate(Answer::MAX_FINDINGS - usize::from(grave.is_some()));
     findings.extend(grave.map(|w| trouble::warning(w.kind, w.text.clone())));
     Answer {
         chart,

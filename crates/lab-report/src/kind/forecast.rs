@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a run would take, from a short pilot.
 
-use super::say::{self, count};
 use lab_document::format::quantity;
+use lab_document::say::{self, count};
 use lab_document::{Answer, Cell, Column, Document, Finding, Section, Table};
 use lab_model::{Metric, Plan, Unit};
 use lab_stats::power::{Blocks, DIFFERENCES, Forecast, LEVEL, POWERS, PlannedComparison};

@@ -3,7 +3,7 @@
 
 use super::agents::{fact, machine, name, one_machine, unfit};
 use super::measured::Measured;
-use super::say;
+use lab_document::say;
 use lab_document::{Cell, Column, Quantity, Section, Table, Tone};
 use lab_model::{Interval, Unit};
 use lab_stats::hosts::{HostEffect, HostKind, MeasuringHost, effects, hosts, kinds};

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Figures taken over from other tools, alone or beside a run's own.
 
-use super::{cell, method, rows, say, table};
+use super::{cell, method, rows, table};
 use crate::Report;
+use lab_document::say;
 use lab_document::{Answer, Column, Document, Quantity, Section, Table};
 use lab_model::{Imported, Run, Unit};
 

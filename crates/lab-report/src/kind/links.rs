@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! An experiment over shaped links: what each further unit of the sweep takes there.
 
+use super::charts;
 use super::scope::{PointGroup, Scope};
-use super::{charts, say};
+use lab_document::say;
 use lab_document::{Chart, Finding};
 use lab_model::{Cores, LINK, Metric, TargetKind, Unit};
 use lab_stats::analysis::Fit;

@@ -2,10 +2,10 @@
 //! Load on servers that were there.
 
 use super::measured::SubjectScope;
-use super::say::{self, count};
 use super::scope::Scope;
 use super::{DocumentParts, agents, charts, findings, load_sent, scaling, shift, slices, table};
 use lab_document::format::quantity;
+use lab_document::say::{self, count};
 use lab_document::{Cell, Chart, Finding, Quantity, Section, Table, Tone};
 use lab_model::{
     Arrivals, Cores, ErrorKind, Load, Metric, RESPONSE_TIMES, SERVICE_TIMES, SubjectId, Unit,

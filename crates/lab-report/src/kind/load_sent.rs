@@ -2,8 +2,8 @@
 //! What was sent to servers, and how it was measured: what a reader has to know of a load.
 
 use super::agents;
-use super::say::{self, count, list};
 use super::scope::Scope;
+use lab_document::say::{self, count, list};
 use lab_document::{Column, Item, Quantity, Section, Table};
 use lab_model::{
     Arrivals, Content, Example, Load, Metric, PlannedRequest, PointId, Protocol, Serving, Stage,

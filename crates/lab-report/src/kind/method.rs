@@ -2,7 +2,7 @@
 //! How a run was measured, on what host, and when: the last sections of every report.
 
 use super::measured::Measured;
-use super::say::{self, count};
+use lab_document::say::{self, count};
 use lab_document::{Document, Finding, Item, Section, Tone};
 use lab_model::{Ending, Run};
 

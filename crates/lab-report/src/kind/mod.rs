@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Documents: one builder for each kind of run, of parts that they share.
+//! Documents: one builder for each kind of measured run, of parts that they share.
 
 mod agents;
 mod ages;
-pub mod audit;
 mod batches;
 mod between;
 mod bias;
@@ -26,9 +25,7 @@ mod load_sent;
 mod measured;
 mod method;
 mod percentiles;
-pub mod profile;
 mod rows;
-mod say;
 mod scaling;
 mod scope;
 mod sentence;
@@ -61,19 +58,10 @@ struct DocumentParts {
     method: Vec<String>,
 }
 
-/// What a run says, whatever it measured.
+/// What a run says, whatever it measured. An audit's document is made by the audit.
 pub fn document(report: &Report) -> Document {
     if let Some(watched) = &report.run.watched {
         return watch::document(report, watched, None);
-    }
-    if let Some(audit) = &report.run.audit {
-        return audit::document(&audit::AuditReport {
-            audit,
-            run: &report.run.name,
-            made_unix_s: report.run.started_unix_s,
-            lab_version: &report.run.lab_version,
-            file: Some(report.file),
-        });
     }
     let Some(plan) = &report.run.plan else {
         return imports::document(report);

@@ -2,7 +2,8 @@
 //! What more connections or threads bring: throughput, the Universal Scalability Law, who does most.
 
 use super::scope::{PointGroup, Scope};
-use super::{cell, charts, say, sentence, table};
+use super::{cell, charts, sentence, table};
+use lab_document::say;
 use lab_document::{
     Axis, Band, Cell, Chart, Column, Item, Line, Quantity, Scale, Section, Stroke, Table, Tone,
 };

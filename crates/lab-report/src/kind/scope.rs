@@ -2,8 +2,8 @@
 //! What was done on one target: its subjects, its points, and what they are called there.
 
 use super::measured::{Measured, SubjectScope};
-use super::say;
 use lab_document::Quantity;
+use lab_document::say;
 use lab_model::{Case, Cores, Metric, PointId, SubjectId, TargetId, TargetKind};
 use lab_stats::results::{Over, Ranking};
 use std::ops::Deref;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! One sentence for each verdict and metric.
 
-use super::say::{self, list, times};
 use super::scope::Scope;
 use super::standings::{Standing, Standings};
+use lab_document::say::{self, list, times};
 use lab_model::{Interval, Metric, PointId, SubjectId, Unit};
 use lab_stats::analysis::Verdict;
 use lab_stats::results::Comparison;

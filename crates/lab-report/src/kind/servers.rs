@@ -2,7 +2,6 @@
 //! Servers that the lab starts: what a request costs them, what they serve, what users feel.
 
 use super::measured::over_run;
-use super::say::{self, count};
 use super::scope::{PointGroup, Scope};
 use super::standings::Standings;
 use super::{
@@ -10,6 +9,7 @@ use super::{
     scaling, shift, slices, table,
 };
 use lab_document::chart::file_name;
+use lab_document::say::{self, count};
 use lab_document::{Chart, Finding, Quantity, Section, Table, Tone};
 use lab_model::{Cores, Metric, PointId, RESPONSE_TIMES, Servers, SubjectId, Unit};
 use lab_stats::load::peaks::{Peak, Peaks};

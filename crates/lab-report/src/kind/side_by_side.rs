@@ -3,8 +3,9 @@
 
 use super::cell::{self, NONE};
 use super::scope::{PointGroup, Scope};
-use super::{charts, say, table};
+use super::{charts, table};
 use lab_document::format::quantity;
+use lab_document::say;
 use lab_document::{Chart, Finding, ForestRow, Quantity, Section, Table};
 use lab_model::{Cores, Direction, Interval, Metric, PointId, SubjectId, Unit};
 use lab_stats::results::Spread;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Who is best in one respect, and who cannot be told apart, as the results have it.
 
-use super::say;
 use super::scope::Scope;
+use lab_document::say;
 use lab_model::{Interval, Metric, SubjectId};
 use lab_stats::analysis::Verdict;
 use lab_stats::results::{Over, Ranking};

@@ -3,8 +3,8 @@
 
 use super::cell;
 use super::measured::SubjectScope;
-use super::say::{self, list};
 use super::scope::Scope;
+use lab_document::say::{self, list};
 use lab_document::{Cell, Column, Table};
 use lab_model::{Metric, PointId, SubjectId, Unit};
 use lab_stats::analysis::Verdict;
@@ -221,7 +221,24 @@ fn left_out(scope: &Scope, points: &[PointId]) -> Option<String> {
 fn low_level(scope: &Scope, points: &[PointId]) -> Option<String> {
     let comparisons = scope.results.comparisons.iter();
     let comparisons = comparisons.filter(|c| c.key.point.is_some_and(|p| points.contains(&p)));
-    say::low_level(scope.results.level, comparisons.map(|c| c.ratio.level))
+    level_note(scope.results.level, comparisons.map(|c| c.ratio.level))
+}
+
+/// What few blocks mean for the intervals with these levels, if they are too few.
+pub fn level_note(asked: f64, levels: impl Iterator<Item = f64>) -> Option<String> {
+    // Where there is no interval, there is no level.
+    let (least, most) = say::extremes(levels.filter(|level| *level > 0.0))?;
+    let held = if most - least < 5e-4 {
+        say::percent(least)
+    } else {
+        format!("{} to {}", say::percent(least), say::percent(most))
+    };
+    let asked_level = say::percent(asked);
+    (least < asked - 1e-9).then(|| {
+        format!(
+            "The blocks are too few for {asked_level}: the intervals of the ratios hold at {held}."
+        )
+    })
 }
 
 /// A sentence for each subject that cannot do all that is asked.

@@ -2,7 +2,7 @@
 //! What went wrong, what was not compared, and what to know of the figures.
 
 use super::measured::Measured;
-use super::say::{self, count, list};
+use lab_document::say::{self, count, list};
 use lab_document::{Finding, Item, Section, Tone};
 use lab_model::Failure;
 use lab_stats::results::WarningKind;

@@ -8,8 +8,7 @@ use crate::problem::Problem;
 use axum::extract::{Path, RawQuery, State};
 use axum::response::Html;
 use lab_document::{clean, format::html::body};
-use lab_report::RunSummary;
-use lab_report::kind::history::document;
+use lab_kinds::{RunSummary, history as document};
 use maud::{Markup, PreEscaped, html};
 use std::collections::BTreeMap;
 

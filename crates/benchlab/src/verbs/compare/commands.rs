@@ -12,7 +12,6 @@ use lab_bench::{CommandWorkload, LocalExecutor, fingerprint, interrupt, unix_sec
 use lab_document::Format;
 use lab_model::{Commands, Cores, Ending, Measure, Plan};
 use lab_plan::{CommandWords, Comparison, GivenCommand};
-use lab_report::kind;
 use lab_store::RunWriter;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -82,7 +81,7 @@ pub fn carry_out(
     let path = writer.path().to_path_buf();
     let ending = measure(plan, writer)?;
     report::with_report(&path, &[], |report| {
-        let document = kind::document(report);
+        let document = lab_kinds::document(report);
         report::export(&document, exports)?;
         report::show(&document, &path)?;
         if plan.measure.gate && ending != Ending::Failed {

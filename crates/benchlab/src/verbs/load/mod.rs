@@ -26,7 +26,7 @@ use lab_bench::{BenchError, LoadWorkload, Session, interrupt, unix_seconds};
 use lab_model::host::HostFinding;
 use lab_model::{Ending, Host, Metric, Plan, Run};
 use lab_plan::Loading;
-use lab_report::{Report, kind};
+use lab_report::Report;
 use lab_stats::load::threshold::{Threshold, judge};
 use lab_store::RunWriter;
 pub use resumed::{Resumed, command_line, original_command};
@@ -141,7 +141,7 @@ impl LoadCommand<'_> {
         // Agents are gone when the report is made.
         drop(generators);
         report::with_report(&path, &[], |report| {
-            let document = kind::document(report);
+            let document = lab_kinds::document(report);
             report::show(&document, &path)?;
             report::export(&document, &self.exports)?;
             write_log(report, self.sending.hlog.as_deref())?;

@@ -13,9 +13,8 @@ use lab_bench::{Fault, StartRequest, Starter, hardware_counters, in_path, instal
 use lab_document::{Finding, Tone};
 use lab_model::{Ending, Figure, Subject};
 use lab_plan::Toolchain;
+use lab_profile::report::totals;
 use lab_profile::{Profile, Tool, ValgrindRun, valgrind};
-use lab_report::kind;
-use lab_report::kind::profile::totals;
 use lab_store::RunWriter;
 use lab_valgrind::{TimeUnit, read_cachegrind, read_dhat, read_massif};
 use std::os::unix::process::ExitStatusExt;
@@ -81,7 +80,7 @@ pub fn profile_commands(cli: &Cli, args: &ProfileArgs) -> Result<Profiled, Exit>
         writer.finish(Some(Ending::Blocks), None)?
     } else {
         measure(&plan, writer)?;
-        let measured = with_report(&path, &[], |report| Ok(kind::document(report)));
+        let measured = with_report(&path, &[], |report| Ok(lab_kinds::document(report)));
         profiled.measured = Some(measured?);
         let counters =
             hardware_counters().unwrap_or("are in the table of what one run used".into());

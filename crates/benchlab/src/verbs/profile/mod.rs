@@ -8,8 +8,8 @@ use crate::exit::{self, Exit};
 use crate::verbs::report::deliver_document;
 use lab_bench::unix_seconds;
 use lab_document::{Document, Finding};
+use lab_profile::report::{ProfileReport, document};
 use lab_profile::{GateResult, Profile, Sources};
-use lab_report::kind::profile::{ProfileReport, document};
 use lab_valgrind::{
     CallgrindReader, CostProfile, ProfileError, read_cachegrind, read_dhat, read_massif,
 };

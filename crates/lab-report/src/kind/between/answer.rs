@@ -2,10 +2,10 @@
 //! What changed between two runs, in sentences.
 
 use super::super::cell;
-use super::super::findings::{self, better_or_worse};
-use super::super::say::{self, count, list};
+use super::super::findings::better_or_worse;
 use super::changed::{ChangedFigure, chart, program_word};
 use crate::BetweenReport;
+use lab_document::say::{self, count, list};
 use lab_document::{Answer, Finding};
 use lab_model::{Metric, Unit};
 use lab_stats::analysis::Verdict;
@@ -24,7 +24,7 @@ pub fn answer(report: &BetweenReport, changes: &[ChangedFigure]) -> Answer {
         };
     }
     let mut findings = standings(changes);
-    findings.truncate(findings::MOST - usize::from(machine.is_some()));
+    findings.truncate(Answer::MAX_FINDINGS - usize::from(machine.is_some()));
     findings.extend(machine.map(Finding::plain));
     Answer {
         chart: chart(report, &greatest(changes), "answer"),

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What changed between two runs, figure by figure: as a list, as a chart, and as tidy rows.
 
-use super::super::{cell, charts, say};
+use super::super::{cell, charts};
 use crate::BetweenReport;
+use lab_document::say;
 use lab_document::{Chart, ForestRow, Quantity, Row};
 use lab_model::{Direction, Interval, Metric, Unit};
 use lab_stats::analysis::Verdict;

@@ -5,9 +5,10 @@ mod answer;
 mod changed;
 mod tables;
 
-use super::{method, say};
+use super::method;
 use crate::BetweenReport;
 use changed::{ChangedFigure, changes, chart, rows};
+use lab_document::say;
 use lab_document::{Document, Finding, Item, Section, Tone};
 
 /// The document of two runs.

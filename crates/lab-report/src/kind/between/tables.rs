@@ -2,9 +2,10 @@
 //! Two runs side by side: what changed, and what else differs between them.
 
 use super::super::cell::{self, NONE};
-use super::super::say;
+use super::super::table;
 use super::changed::{ChangedFigure, program_word};
 use crate::BetweenReport;
+use lab_document::say;
 use lab_document::{Cell, Column, Quantity, Table};
 use lab_model::Unit;
 use lab_stats::between::ProgramMatch;
@@ -43,7 +44,7 @@ pub fn changes(report: &BetweenReport, changes: &[ChangedFigure]) -> Table {
         ]);
     }
     let levels = changes.iter().map(|c| c.change.level);
-    table.notes.extend(say::low_level(between.level, levels));
+    table.notes.extend(table::level_note(between.level, levels));
     let unmet = between.controls.iter().filter(|c| !c.met);
     table.notes.extend(unmet.map(|control| {
         format!(
@@ -81,7 +82,7 @@ pub fn times(report: &BetweenReport) -> Table {
     }
     let held = levels.map(|l| l.change.level);
     let level = report.between.times_level;
-    table.notes.extend(say::low_level(level, held));
+    table.notes.extend(table::level_note(level, held));
     table.without_empty_columns()
 }
 

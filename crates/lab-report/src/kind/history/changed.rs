@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! From which run on ratios or the baseline's time are others than before.
 
-use super::super::say;
 use super::record::{HistoryRow, REMARKS};
+use lab_document::say;
 use lab_document::{Finding, Table, Tone};
 use lab_model::{Metric, Unit};
 use lab_stats::shifts::{HistoryShift, of_history, too_few};

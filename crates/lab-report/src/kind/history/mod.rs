@@ -2,17 +2,14 @@
 //! Many runs of one experiment or comparison, a row for each run and subject: how a ratio came out from day
 //! to day.
 
-mod audited;
-mod audits;
 mod changed;
-mod figures;
 mod record;
 mod summary;
 mod tables;
 
-use super::say::{self, count};
-use super::{cell, findings};
+use super::cell;
 use changed::HistoryChanges;
+use lab_document::say::{self, count};
 use lab_document::{
     Answer, Axis, Band, Chart, Document, Drawing, Finding, Line, Lines, Quantity, Row, Scale,
     Section, Stroke, Table,
@@ -34,20 +31,10 @@ pub struct NamedRuns {
 
 /// The runs of one name, the oldest first, with those subjects alone that are named, or all.
 pub fn document(name: &str, runs: &[RunSummary], subjects: &[String]) -> Document {
-    if runs.iter().any(|run| run.audit.is_some()) {
-        return audits::document(name, runs);
-    }
     let mut records = records(runs, subjects);
     let changes = HistoryChanges::new(&records);
     let letters: Vec<&str> = records.iter().map(|r| changes.letter(r)).collect();
-    let (mut answer, note) = (answer(&records, &changes), changes.note());
-    answer
-        .findings
-        .splice(0..0, figures::findings(runs, subjects));
-    answer.findings.truncate(findings::MOST);
-    if runs.iter().any(|run| !run.figures.is_empty()) {
-        answer.undecided = None;
-    }
+    let (answer, note) = (answer(&records, &changes), changes.note());
     let changed = changes.table();
     for (record, letter) in records.iter_mut().zip(letters) {
         record.remarks.insert_str(0, letter);
@@ -74,9 +61,7 @@ pub fn document(name: &str, runs: &[RunSummary], subjects: &[String]) -> Documen
         section.text(note);
     }
     document.section(section);
-    document.section(figures::section(runs, subjects));
     document.rows = records.iter().flat_map(rows).collect();
-    document.rows.extend(figures::rows(runs, subjects));
     document
 }
 
@@ -155,7 +140,7 @@ fn answer(records: &[HistoryRow], changes: &HistoryChanges) -> Answer {
     let none = || "There are no runs of this name.".to_string();
     Answer {
         chart: chart(records, lines),
-        findings: findings.take(findings::MOST).collect(),
+        findings: findings.take(Answer::MAX_FINDINGS).collect(),
         undecided: records.is_empty().then(none).or(changes.open()),
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A row of a history: a run and a subject, and what is other in it than in the latest run.
 
-use super::figures::is_chosen;
 use super::summary::{RunSummary, SubjectStanding};
 use std::ops::Deref;
 
@@ -103,4 +102,9 @@ fn remarks(runs: &[RunSummary], summary: &RunSummary, standing: &SubjectStanding
     // What changed is known of all runs together.
     let letters = REMARKS[1..].iter().zip(holds).filter(|(_, holds)| *holds);
     letters.map(|((letter, _), _)| letter).collect()
+}
+
+/// Whether a subject is among those that were asked for; an empty list asks for all.
+fn is_chosen(subjects: &[String], name: &str) -> bool {
+    subjects.is_empty() || subjects.iter().any(|subject| subject == name)
 }

@@ -5,10 +5,10 @@ use super::super::measured::Measured;
 use super::super::scope::Scope;
 use super::super::servers::View;
 use super::super::standings::standing;
-use super::super::{say, table};
-use super::audited::AuditSummary;
+use super::super::table;
 use crate::Report;
-use lab_model::{Figure, Host, Interval, Metric, PointId, Run, Subject, SubjectId, TargetKind};
+use lab_document::say;
+use lab_model::{Host, Interval, Metric, PointId, Run, Subject, SubjectId, TargetKind};
 use lab_stats::analysis::Verdict;
 use lab_stats::results::{Over, WarningKind};
 use std::collections::HashMap;
@@ -23,12 +23,8 @@ pub struct RunSummary {
     pub(super) commit: Option<String>,
     /// The facts of the host that decide how fast it is.
     pub(super) host: Vec<(String, String)>,
-    /// Figures without noise: whose, of which metric.
-    pub(super) figures: Vec<(String, Metric, f64)>,
     /// How each subject came out on each target; of servers that the lab started, in each case.
     pub(super) standings: Vec<SubjectStanding>,
-    /// What an audit found; `None`: it was none.
-    pub(super) audit: Option<AuditSummary>,
 }
 
 /// How a subject came out.
@@ -81,37 +77,17 @@ struct Respect {
 }
 
 impl RunSummary {
-    /// What a history shows of a run, which it analyses. `hashes` are those in the run file, by
-    /// [`Plan::subject_label`] or by the subjects' names. Nothing of a file of imported figures.
+    /// What a history shows of a measured run, which it analyses. `hashes` are those in the run file, by
+    /// [`Plan::subject_label`] or by the subjects' names. Nothing of a run without a plan.
     ///
     /// [`Plan::subject_label`]: lab_model::Plan::subject_label
     pub fn new(run: &Run, hashes: &HashMap<String, String>) -> Option<RunSummary> {
-        if let Some(audit) = &run.audit {
-            return Some(RunSummary {
-                run: run.name.clone(),
-                started_unix_s: run.started_unix_s,
-                ended: run.ending.is_some(),
-                commit: None,
-                host: Vec::new(),
-                figures: Vec::new(),
-                standings: Vec::new(),
-                audit: Some(AuditSummary::new(audit)),
-            });
-        }
         let report = Report::new(run, "");
         let measured = Measured::new(&report, run.plan.as_ref()?);
         let facts = run.host.facts.iter();
         let decisive = |(name, _): &&(String, String)| ["cpu", "kernel"].contains(&name.as_str());
-        let figure = |figure: &Figure| {
-            let subject = report.run.plan.as_ref()?.subjects.get(figure.subject)?;
-            let metric = run
-                .metrics
-                .iter()
-                .find(|metric| metric.id == figure.metric)?;
-            Some((subject.name.clone(), metric.clone(), figure.value))
-        };
-        let figures: Vec<_> = run.figures.iter().filter_map(figure).collect();
-        let is_measured = figures.is_empty() || run.complete_blocks().next().is_some();
+        // A run may hold figures of a tool alone.
+        let is_measured = run.figures.is_empty() || run.complete_blocks().next().is_some();
         let mut standings = Vec::new();
         for scope in Scope::all(&measured).into_iter().filter(|_| is_measured) {
             let mut subjects = scope.others();
@@ -129,17 +105,14 @@ impl RunSummary {
             ended: run.ending.is_some(),
             commit: run.host.fact(Host::COMMIT).map(str::to_owned),
             host: facts.filter(decisive).cloned().collect(),
-            figures,
             standings,
-            audit: None,
         })
     }
 
     /// The names of the subjects that have a row, each once.
     pub fn subjects(&self) -> impl Iterator<Item = &str> {
         let standings = self.standings.iter().map(|s| s.subject.name.as_str());
-        let figures = self.figures.iter().map(|(name, ..)| name.as_str());
-        let mut names: Vec<&str> = standings.chain(figures).collect();
+        let mut names: Vec<&str> = standings.collect();
         names.sort();
         names.dedup();
         names.into_iter()

@@ -2,8 +2,8 @@
 //! The runs of a subject as a table: one row for each, the oldest first.
 
 use super::super::cell::{self, NONE};
-use super::super::say;
 use super::record::{HistoryRow, REMARKS};
+use lab_document::say;
 use lab_document::{Cell, Column, Quantity, Table, Tone};
 use lab_model::{Interval, Metric, Unit};
 

@@ -2,7 +2,8 @@
 //! Two runs that watched: what each page took, and how that changed.
 
 use super::kind_name;
-use crate::kind::{cell, method, say};
+use crate::kind::{cell, method};
+use lab_document::say;
 use lab_document::{
     Answer, Cell, Chart, Column, Document, Drawing, Finding, Forest, ForestRow, Item, Quantity,
     Row, Scale, Section, Table, Tone,

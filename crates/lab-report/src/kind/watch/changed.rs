@@ -2,7 +2,7 @@
 //! What changed: days from which on a page is slower or faster, releases, trends.
 
 use super::LogReport;
-use crate::kind::say;
+use lab_document::say;
 use lab_document::{Cell, Column, Finding, Quantity, Section, Table, Tone};
 use lab_model::{Interval, Unit};
 use lab_watch::analysis::changes::{ChangedPage, Changes, FEWEST};

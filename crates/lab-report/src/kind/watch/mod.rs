@@ -9,9 +9,9 @@ mod within;
 
 pub use between::document as between;
 
-use super::findings::MOST as MOST_FINDINGS;
-use super::{method, say};
+use super::method;
 use crate::Report;
+use lab_document::say;
 use lab_document::{Answer, Document, Finding, Item, Precision, Quantity, Row, Section, Tone};
 use lab_model::{Assumption, Counts, Direction, Metric, PageKind, Unit, Watched, WatchedPage};
 use lab_watch::analysis::capacity::Headroom;
@@ -117,7 +117,7 @@ fn answer(log: &LogReport) -> Answer {
     findings.extend(pages::different_orders(ranking));
     // What the figures depend on goes before them.
     findings.splice(0..0, assumed(log.watched));
-    findings.truncate(MOST_FINDINGS + log.watched.assumptions.len());
+    findings.truncate(Answer::MAX_FINDINGS + log.watched.assumptions.len());
     let mut undecided: Vec<String> = log.watched.advice.clone();
     undecided.extend(within::left_out(log.watched));
     undecided.extend(ranking.interval.is_none().then(|| {

@@ -2,8 +2,9 @@
 //! Pages and queries in the order of what they take: the Pareto chart, the few that matter, tables.
 
 use super::{FIGURES, figure, kind_name};
-use crate::kind::{cell, say};
+use crate::kind::cell;
 use lab_document::format::quantity;
+use lab_document::say;
 use lab_document::{
     Axis, BarPart, BarRow, Bars, Cell, Chart, Column, Drawing, Finding, NEUTRAL, Quantity, Scale,
     Section, Table,

@@ -2,7 +2,7 @@
 //! When: the hours of the week, and the hours that stand out.
 
 use super::LogReport;
-use crate::kind::say;
+use lab_document::say;
 use lab_document::{
     Axis, Cell, Chart, Column, Drawing, Finding, HeatColumn, HeatMap, HeatMaps, Quantity, Scale,
     Section, Table,

@@ -3,7 +3,8 @@
 //! many rows.
 
 use super::pages::shortened;
-use crate::kind::{cell, say};
+use crate::kind::cell;
+use lab_document::say;
 use lab_document::{Cell, Column, Finding, Quantity, Section, Table, Tone};
 use lab_model::{JoinCoverage, QueryWithin, Unit, Watched};
 

@@ -8,8 +8,8 @@
 pub mod commands;
 pub mod counters;
 pub mod load;
+pub mod outline;
 pub mod page;
-pub mod profiles;
 pub mod served;
 pub mod targets;
 

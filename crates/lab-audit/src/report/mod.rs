@@ -3,11 +3,15 @@
 
 mod changed;
 mod evidence;
+mod history;
+mod summary;
 
 pub use changed::{ChangedReport, document as changed};
+pub use history::document as history;
+pub use summary::AuditSummary;
 
-use super::say;
 use lab_document::format::text::clean;
+use lab_document::say;
 use lab_document::{
     Answer, Axis, BarPart, BarRow, Bars, Chart, Document, Drawing, Finding, Item, NEUTRAL,
     Quantity, Row, Scale, Section, Table, Tone,

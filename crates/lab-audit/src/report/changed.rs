@@ -2,7 +2,7 @@
 //! Two audits of one kind: which findings changed their state, which figures moved, and what only one looked at.
 
 use super::{evidence, question, tone};
-use crate::kind::say;
+use lab_document::say;
 use lab_document::{Answer, Cell, Document, Finding, Row, Section, Table, Tone};
 use lab_model::Run;
 use lab_model::audit::{Audit, AuditFinding, State};

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What an audit's first screen says.
 
+use lab_audit::report::{AuditReport, ChangedReport, changed, document};
 use lab_document::{Answer, Document, format};
 use lab_document::{Rendered, Terminal};
 use lab_model::audit::{Audit, AuditFinding, AuditKind, Evidence, EvidenceValue, Fix, State};
 use lab_model::{Run, Unit};
-use lab_report::kind::audit::{AuditReport, ChangedReport, changed, document};
 
 fn finding(rule: &str, place: &str, fixes: &[(&str, &str)]) -> AuditFinding {
     let fix = |(of, line): &(&str, &str)| Fix {

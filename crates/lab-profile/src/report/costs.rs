@@ -2,7 +2,7 @@
 //! Of a profile: instructions, accesses and misses by program, function and source line.
 
 use super::{ProfilePair, meaning, ranked, unit};
-use crate::kind::say;
+use lab_document::say;
 use lab_document::{
     Axis, BarRow, Bars, Chart, Drawing, Finding, Forest, ForestRow, Quantity, Scale, Section,
     Table, Tone,
@@ -270,7 +270,7 @@ fn called(name: &str, costs: &CostProfile) -> Table {
 
 /// A warning for each program of which much has no symbol.
 pub fn without_symbols(pair: &ProfilePair) -> Vec<Finding> {
-    let warning = |(name, profile): (&str, &lab_profile::Profile)| {
+    let warning = |(name, profile): (&str, &crate::Profile)| {
         let costs = profile.costs()?;
         let total = *costs.totals.first()? as f64;
         let unnamed = costs.functions().filter(|f| !has_symbol(f.name));

@@ -6,14 +6,14 @@ mod annotated;
 mod costs;
 mod flames;
 mod heap;
+pub mod history;
 
-use super::findings;
-use super::say;
+use crate::{Profile, Sources};
+use lab_document::say;
 use lab_document::{
     Answer, Cell, Column, Document, Finding, Item, Quantity, Row, Section, Table, Tone,
 };
 use lab_model::{Direction, Metric, Unit};
-use lab_profile::{Profile, Sources};
 
 /// What a report of profiles is made from.
 #[derive(Clone, Debug)]
@@ -281,7 +281,7 @@ fn answer_findings(pair: &ProfilePair, report: &ProfileReport) -> Vec<Finding> {
     findings
         .into_iter()
         .flatten()
-        .take(findings::MOST)
+        .take(Answer::MAX_FINDINGS)
         .collect()
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Numbers and names in sentences: the only place where a document's texts meet the formatting of numbers.
 
-use lab_document::Quantity;
-use lab_document::format::quantity;
+use crate::Quantity;
+use crate::format::quantity;
 pub use lab_model::distinct;
 use lab_model::{Interval, Unit};
 
@@ -75,23 +75,6 @@ pub fn percent(part: f64) -> String {
 /// Whether an interval has the level that was asked for.
 pub fn has_level(interval: &Interval, asked: f64) -> bool {
     interval.level >= asked - 1e-9
-}
-
-/// What few blocks mean for the intervals with these levels, if they are too few.
-pub fn low_level(asked: f64, levels: impl Iterator<Item = f64>) -> Option<String> {
-    // Where there is no interval, there is no level.
-    let (least, most) = extremes(levels.filter(|level| *level > 0.0))?;
-    let held = if most - least < 5e-4 {
-        percent(least)
-    } else {
-        format!("{} to {}", percent(least), percent(most))
-    };
-    let asked_level = percent(asked);
-    (least < asked - 1e-9).then(|| {
-        format!(
-            "The blocks are too few for {asked_level}: the intervals of the ratios hold at {held}."
-        )
-    })
 }
 
 /// Whether it says anything: one of ratios is above 0, too.

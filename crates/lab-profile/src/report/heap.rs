@@ -2,13 +2,13 @@
 //! Of a profile: the heap over time, what held it at its peak, churn, and what was never freed.
 
 use super::{ProfilePair, figure_unit, ranked, unit};
-use crate::kind::say;
+use crate::{Profile, explain};
+use lab_document::say;
 use lab_document::{
     Axis, Band, CellContent, Chart, Drawing, Item, Line, Lines, Quantity, Scale, Section, Stroke,
     Table,
 };
 use lab_model::Unit;
-use lab_profile::{Profile, explain};
 use lab_valgrind::{AllocationPoint, Churn, Dhat, Frame, Massif, TimeUnit, churn};
 use std::collections::{BTreeMap, BTreeSet};
 

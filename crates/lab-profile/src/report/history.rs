@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Figures from run to run that have next to no noise, such as those of a profile.
 
-use super::summary::RunSummary;
-use crate::kind::say;
-use lab_document::{Cell, Column, Finding, Quantity, Row, Section, Table, Tone};
-use lab_model::{Metric, Unit};
+use lab_document::say;
+use lab_document::{Answer, Cell, Column, Document, Finding, Quantity, Row, Section, Table, Tone};
+use lab_model::{Figure, Host, Metric, Run, Unit};
 
 /// Figures that have columns, if they are known; all are in the rows.
 const COLUMNS: [&str; 8] = [
@@ -21,13 +20,62 @@ const COLUMNS: [&str; 8] = [
 /// Smaller changes are what another path or environment makes, as a part of the figure before.
 const LEAST: f64 = 0.001;
 
+/// What a history shows of a run that has figures of a profile.
+#[derive(Clone, Debug)]
+pub struct ProfileSummary {
+    run: String,
+    started_unix_s: f64,
+    /// The commit of the folder that it was started in.
+    commit: Option<String>,
+    /// Whose, of which metric.
+    figures: Vec<(String, Metric, f64)>,
+}
+
+impl ProfileSummary {
+    /// Of a run; `None`: it has no such figures.
+    pub fn new(run: &Run) -> Option<ProfileSummary> {
+        let plan = run.plan.as_ref()?;
+        let figure = |figure: &Figure| {
+            let subject = plan.subjects.get(figure.subject)?;
+            let mut metrics = run.metrics.iter();
+            let metric = metrics.find(|metric| metric.id == figure.metric)?;
+            Some((subject.name.clone(), metric.clone(), figure.value))
+        };
+        let figures: Vec<_> = run.figures.iter().filter_map(figure).collect();
+        (!figures.is_empty()).then(|| ProfileSummary {
+            run: run.name.clone(),
+            started_unix_s: run.started_unix_s,
+            commit: run.host.fact(Host::COMMIT).map(str::to_owned),
+            figures,
+        })
+    }
+
+    /// The names of the subjects that have figures.
+    pub fn subjects(&self) -> impl Iterator<Item = &str> {
+        self.figures.iter().map(|(name, ..)| name.as_str())
+    }
+}
+
+/// Adds what profiles say to the history of their runs, the oldest first.
+pub fn extend(document: &mut Document, runs: &[ProfileSummary], chosen: &[String]) {
+    if runs.is_empty() {
+        return;
+    }
+    let answer = &mut document.answer;
+    answer.findings.splice(0..0, findings(runs, chosen));
+    answer.findings.truncate(Answer::MAX_FINDINGS);
+    answer.undecided = None;
+    document.section(section(runs, chosen));
+    document.rows.extend(rows(runs, chosen));
+}
+
 /// Whether a subject is among those that were asked for; an empty list asks for all.
-pub fn is_chosen(subjects: &[String], name: &str) -> bool {
+fn is_chosen(subjects: &[String], name: &str) -> bool {
     subjects.is_empty() || subjects.iter().any(|subject| subject == name)
 }
 
 /// The subjects that have figures in some run, in the order in which they came.
-fn subjects<'p>(runs: &'p [RunSummary], subjects: &[String]) -> Vec<&'p str> {
+fn subjects<'p>(runs: &'p [ProfileSummary], subjects: &[String]) -> Vec<&'p str> {
     let names = runs
         .iter()
         .flat_map(|run| &run.figures)
@@ -39,13 +87,17 @@ fn subjects<'p>(runs: &'p [RunSummary], subjects: &[String]) -> Vec<&'p str> {
     )
 }
 
-fn figure<'p>(run: &'p RunSummary, subject: &str, id: &str) -> Option<&'p (String, Metric, f64)> {
+fn figure<'p>(
+    run: &'p ProfileSummary,
+    subject: &str,
+    id: &str,
+) -> Option<&'p (String, Metric, f64)> {
     let mut figures = run.figures.iter();
     figures.find(|(name, metric, _)| name == subject && metric.id == id)
 }
 
 /// A table for each subject, a row for each run.
-pub fn section(runs: &[RunSummary], chosen: &[String]) -> Section {
+fn section(runs: &[ProfileSummary], chosen: &[String]) -> Section {
     let mut section = Section::new("Profiles");
     for subject in subjects(runs, chosen) {
         let is_known = |id: &&&str| runs.iter().any(|run| figure(run, subject, id).is_some());
@@ -58,7 +110,7 @@ pub fn section(runs: &[RunSummary], chosen: &[String]) -> Section {
         let columns = [Column::from("began (UTC)"), "commit".into()];
         let columns = columns.into_iter().chain(ids.iter().map(column));
         let mut table = Table::new(subject, columns).captioned("A row for each run.");
-        let mut before: Option<&RunSummary> = None;
+        let mut before: Option<&ProfileSummary> = None;
         for run in runs {
             if !run.figures.iter().any(|(name, ..)| name == subject) {
                 continue;
@@ -74,7 +126,7 @@ pub fn section(runs: &[RunSummary], chosen: &[String]) -> Section {
     section
 }
 
-fn cell(run: &RunSummary, before: Option<&RunSummary>, subject: &str, id: &str) -> Cell {
+fn cell(run: &ProfileSummary, before: Option<&ProfileSummary>, subject: &str, id: &str) -> Cell {
     let Some((_, metric, value)) = figure(run, subject, id) else {
         return Cell::default();
     };
@@ -88,7 +140,7 @@ fn cell(run: &RunSummary, before: Option<&RunSummary>, subject: &str, id: &str) 
 }
 
 /// What changed from the run before to the latest, the greatest change first.
-pub fn findings(runs: &[RunSummary], chosen: &[String]) -> Vec<Finding> {
+fn findings(runs: &[ProfileSummary], chosen: &[String]) -> Vec<Finding> {
     let mut changes: Vec<(f64, Finding)> = Vec::new();
     for subject in subjects(runs, chosen) {
         let mut with = runs.iter().rev();
@@ -131,8 +183,8 @@ pub fn findings(runs: &[RunSummary], chosen: &[String]) -> Vec<Finding> {
 }
 
 /// Every figure of every run.
-pub fn rows(runs: &[RunSummary], chosen: &[String]) -> Vec<Row> {
-    let row = |run: &RunSummary, (name, metric, value): &(String, Metric, f64)| Row {
+fn rows(runs: &[ProfileSummary], chosen: &[String]) -> Vec<Row> {
+    let row = |run: &ProfileSummary, (name, metric, value): &(String, Metric, f64)| Row {
         case: "program".into(),
         value: Some(Quantity::exact(*value, metric.unit.clone())),
         note: say::minute(run.started_unix_s),

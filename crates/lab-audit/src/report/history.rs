@@ -1,40 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Many audits of one kind, a row for each: how many findings were bad from time to time.
 
-use super::super::say::{self, count};
-use super::audited::{AuditSummary, COUNTED};
-use super::summary::RunSummary;
+use super::summary::{AuditSummary, COUNTED};
+use lab_document::say::{self, count};
 use lab_document::{Answer, Column, Document, Finding, Quantity, Row, Section, Table, Tone};
 use lab_model::audit::State;
 use lab_model::{Direction, Metric, Unit};
 
 /// The audits of one kind, the oldest first.
-pub fn document(name: &str, runs: &[RunSummary]) -> Document {
-    let audits: Vec<(&RunSummary, &AuditSummary)> = runs
-        .iter()
-        .filter_map(|run| Some((run, run.audit.as_ref()?)))
-        .collect();
+pub fn document(name: &str, audits: &[AuditSummary]) -> Document {
     let mut document = Document {
         title: format!("History of {name}: {}", count(audits.len(), "audit")),
         question: "How many findings were bad from audit to audit?".into(),
         lab_version: env!("CARGO_PKG_VERSION").into(),
-        answer: answer(&audits),
+        answer: answer(audits),
         source:
             "The runs' files hold every finding; `benchlab compare` shows what changed between two."
                 .into(),
-        rows: audits
-            .iter()
-            .flat_map(|(run, audit)| rows(run, audit))
-            .collect(),
+        rows: audits.iter().flat_map(rows).collect(),
         ..Document::default()
     };
-    document.section(Section::of_table("Audits", table(&audits)));
+    document.section(Section::of_table("Audits", table(audits)));
     document
 }
 
 /// What is bad in the latest, and what became so or was mended since the one before it.
-fn answer(audits: &[(&RunSummary, &AuditSummary)]) -> Answer {
-    let Some((_, last)) = audits.last() else {
+fn answer(audits: &[AuditSummary]) -> Answer {
+    let Some(last) = audits.last() else {
         return Answer::default();
     };
     let listed = |rules: &[String]| {
@@ -49,8 +41,8 @@ fn answer(audits: &[(&RunSummary, &AuditSummary)]) -> Answer {
         .iter()
         .rev()
         .skip(1)
-        .find(|(_, a)| a.targets == last.targets);
-    if let Some((_, before)) = before {
+        .find(|audit| audit.targets == last.targets);
+    if let Some(before) = before {
         // What the other audit did not look at is neither new nor mended.
         let only = |audit: &AuditSummary, other: &AuditSummary| -> Vec<String> {
             let new = |rule: &&String| !other.bad.contains(rule) && other.applied.contains(rule);
@@ -79,14 +71,14 @@ fn unit() -> Unit {
     Unit::Count("findings".into())
 }
 
-fn table(audits: &[(&RunSummary, &AuditSummary)]) -> Table {
+fn table(audits: &[AuditSummary]) -> Table {
     let words = ["began (UTC)", "of"].map(Column::from);
     let counts = COUNTED.map(|state| Column::of(state.name(), unit()));
     let mut table = Table::new("", words.into_iter().chain(counts))
         .captioned("Findings of each audit, by what they say.");
-    for (run, audit) in audits {
+    for audit in audits {
         let mut row = vec![
-            say::minute(run.started_unix_s).into(),
+            say::minute(audit.started_unix_s).into(),
             audit.targets.as_str().into(),
         ];
         row.extend(
@@ -99,14 +91,14 @@ fn table(audits: &[(&RunSummary, &AuditSummary)]) -> Table {
     table
 }
 
-fn rows(run: &RunSummary, audit: &AuditSummary) -> Vec<Row> {
+fn rows(audit: &AuditSummary) -> Vec<Row> {
     let row = |(state, n): (State, usize)| {
         let metric = Metric::new("findings", "findings", unit(), Direction::Neither);
         Row {
             case: state.name().into(),
             value: Some(Quantity::exact(n as f64, unit())),
-            note: say::minute(run.started_unix_s),
-            ..Row::new(&run.run, &audit.targets, metric)
+            note: say::minute(audit.started_unix_s),
+            ..Row::new(&audit.run, &audit.targets, metric)
         }
     };
     COUNTED.into_iter().zip(audit.counts).map(row).collect()

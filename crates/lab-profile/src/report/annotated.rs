@@ -2,8 +2,8 @@
 //! Of a profile: the source around the lines that cost most.
 
 use super::{ProfilePair, meaning, unit};
+use crate::{HOTTEST, Sources};
 use lab_document::{Cell, Column, Item, Quantity, Section, Table, Tone};
-use lab_profile::{HOTTEST, Sources};
 use lab_valgrind::{CostProfile, base_name};
 use std::collections::BTreeMap;
 

@@ -2,10 +2,10 @@
 //! Whether the simulation and the clock say the same of a change.
 
 use super::ProfilePair;
-use crate::kind::say;
+use crate::Profile;
+use lab_document::say;
 use lab_document::{Document, Row};
 use lab_model::{Metric, Unit};
-use lab_profile::Profile;
 use std::cmp::Ordering;
 
 /// KCachegrind's estimate of cycles: Ir + 10 × (first-level misses + mispredicts) + 100 × last-level misses (`CEst` in

@@ -2,11 +2,11 @@
 //! Of a profile: flame graphs of what is allocated and of what misses.
 
 use super::{ProfilePair, meaning, unit};
-use crate::kind::say;
+use crate::Profile;
 use lab_document::chart::file_name;
+use lab_document::say;
 use lab_document::{Chart, Drawing, Flame, Section};
 use lab_model::Unit;
-use lab_profile::Profile;
 use lab_valgrind::Stack;
 
 /// The flame graphs of each program.

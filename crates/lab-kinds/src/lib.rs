@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Runs of every kind as documents: finds the product that a run is of. A new product is registered here.
+
+mod summary;
+
+pub use summary::{RunSummary, history};
+
+use lab_audit::report::{AuditReport, ChangedReport};
+use lab_document::Document;
+use lab_model::Run;
+use lab_report::{BetweenReport, Report, kind};
+use lab_stats::between::{self as stats, Recorded};
+
+/// What a run says, whatever it is of.
+pub fn document(report: &Report) -> Document {
+    let run = report.run;
+    match &run.audit {
+        Some(audit) => lab_audit::report::document(&AuditReport {
+            audit,
+            run: &run.name,
+            made_unix_s: run.started_unix_s,
+            lab_version: &run.lab_version,
+            file: Some(report.file),
+        }),
+        None => kind::document(report),
+    }
+}
+
+/// What changed from one run to another.
+///
+/// # Errors
+/// They cannot be compared: a sentence.
+pub fn between([before, after]: [Recorded; 2], files: [&str; 2]) -> Result<Document, String> {
+    let runs = [before.run, after.run];
+    if runs.iter().any(|run| run.audit.is_some()) {
+        return audits(runs, files);
+    }
+    match runs.map(|run| run.watched.as_ref()) {
+        [Some(before), Some(after)] => Ok(kind::watch::between(runs, [before, after], files)),
+        [None, None] => {
+            let between = stats::between(before, after).map_err(|e| e.to_string())?;
+            Ok(kind::between(&BetweenReport {
+                between: &between,
+                runs,
+                files,
+            }))
+        }
+        _ => Err("one of the runs is of `benchlab watch`, the other is not".into()),
+    }
+}
+
+/// Error: one run is no audit, or they are of different kinds.
+fn audits(runs: [&Run; 2], files: [&str; 2]) -> Result<Document, String> {
+    let [Some(before), Some(after)] = runs.map(|run| run.audit.as_ref()) else {
+        return Err(
+            "one of them is an audit and the other is not: an audit is compared with an audit"
+                .into(),
+        );
+    };
+    if before.kind != after.kind {
+        return Err(format!(
+            "the first is an audit of {}, the second of {}: audits of one kind are compared",
+            before.kind.name(),
+            after.kind.name()
+        ));
+    }
+    Ok(lab_audit::report::changed(&ChangedReport {
+        runs,
+        audits: [before, after],
+        files,
+    }))
+}
