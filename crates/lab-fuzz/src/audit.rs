@@ -86,10 +86,12 @@ pub fn html_page(bytes: &[u8]) {
 
 /// What smartctl prints for a disk.
 pub fn smartctl(bytes: &[u8]) {
-    static FOLDER: LazyLock<TempDir> = LazyLock::new(|| TempDir::new().expect("a folder"));
-    let file = FOLDER.path().join("smartctl-sda.json");
-    std::fs::write(file, bytes).expect("a file");
-    match Smart::of(&Root::copy(FOLDER.path()), "sda") {
+    thread_local!(static FOLDER: TempDir = TempDir::new().expect("a folder"));
+    let smart = FOLDER.with(|folder| {
+        write(folder.path(), "smartctl-sda.json", bytes);
+        Smart::of(&Root::copy(folder.path()), "sda")
+    });
+    match smart {
         Ok(smart) => {
             let is_fraction = |part: &f64| part.is_finite() && *part >= 0.0;
             assert!(smart.worn.iter().all(is_fraction), "{smart:?}");
@@ -104,7 +106,7 @@ pub fn smartctl(bytes: &[u8]) {
 
 /// A file of a Linux host: the first byte says which one. The others have what is usual.
 pub fn host_file(bytes: &[u8]) {
-    static FOLDER: LazyLock<TempDir> = LazyLock::new(machine);
+    thread_local!(static FOLDER: TempDir = machine());
     static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| host::rules().expect("rules"));
     let Some((first, content)) = bytes.split_first() else {
         return;
@@ -112,13 +114,15 @@ pub fn host_file(bytes: &[u8]) {
     let Some((path, usual)) = GOOD.get(usize::from(*first)) else {
         return;
     };
-    write(FOLDER.path(), path, content);
-    if let Ok(machine) = AuditedMachine::copy(Root::copy(FOLDER.path())) {
-        check_audit(&host::audit(&machine, &RULES, Vec::new()));
-        host::mounts(&machine);
-        host::available(&machine);
-    }
-    write(FOLDER.path(), path, usual.as_bytes());
+    FOLDER.with(|folder| {
+        write(folder.path(), path, content);
+        if let Ok(machine) = AuditedMachine::copy(Root::copy(folder.path())) {
+            check_audit(&host::audit(&machine, &RULES, Vec::new()));
+            host::mounts(&machine);
+            host::available(&machine);
+        }
+        write(folder.path(), path, usual.as_bytes());
+    });
 }
 
 /// A rule of the user's own, and its conditions.

@@ -2,12 +2,11 @@
 //! Experiments.
 
 use lab_plan::{Experiment, Project};
-use std::sync::LazyLock;
 use tempfile::TempDir;
 
 /// An `experiment.toml`.
 pub fn experiment(bytes: &[u8]) {
-    static FOLDER: LazyLock<TempDir> = LazyLock::new(|| {
+    thread_local!(static FOLDER: TempDir = {
         let folder = TempDir::new().expect("a folder");
         let experiments = folder.path().join("experiments");
         std::fs::create_dir_all(experiments.join("x")).expect("a folder");
@@ -15,10 +14,13 @@ pub fn experiment(bytes: &[u8]) {
         std::fs::write(experiments.join("toolchains.toml"), toolchains).expect("a file");
         folder
     });
-    let file = FOLDER.path().join("experiments/x/experiment.toml");
-    std::fs::write(file, bytes).expect("a file");
-    let project = Project::find(FOLDER.path()).expect("a project");
-    match Experiment::read(&project, "x") {
+    let experiment = FOLDER.with(|folder| {
+        let file = folder.path().join("experiments/x/experiment.toml");
+        std::fs::write(file, bytes).expect("a file");
+        let project = Project::find(folder.path()).expect("a project");
+        Experiment::read(&project, "x")
+    });
+    match experiment {
         Ok(experiment) => {
             assert!(!experiment.subjects.is_empty(), "an experiment of nothing");
             for subject in &experiment.subjects {

@@ -4,7 +4,6 @@
 use lab_load::content_coding::ContentCoding;
 use lab_load::response::{ResponseEnd, ResponseReader};
 use lab_load::{Expect, Header, IpFamily, JsonValue, LoadUrl, Statuses, method, read_requests};
-use std::sync::LazyLock;
 use tempfile::TempDir;
 
 /// Responses on one connection. The first byte says whether they answer HEAD, and how long pieces are.
@@ -90,15 +89,18 @@ pub fn content_coding(bytes: &[u8]) {
 
 /// A file of requests. What is read can be shown.
 pub fn request_file(bytes: &[u8]) {
-    static FOLDER: LazyLock<TempDir> = LazyLock::new(|| TempDir::new().expect("a folder"));
+    thread_local!(static FOLDER: TempDir = TempDir::new().expect("a folder"));
     // Bodies from files are other files of the user's.
     if bytes.contains(&b'@') || bytes.contains(&b'<') {
         return;
     }
-    let file = FOLDER.path().join("requests.http");
-    std::fs::write(&file, bytes).expect("a file");
     let base = LoadUrl::parse("http://127.0.0.1:8080/").expect("a URL");
-    match read_requests(&file, Some(&base)) {
+    let requests = FOLDER.with(|folder| {
+        let file = folder.path().join("requests.http");
+        std::fs::write(&file, bytes).expect("a file");
+        read_requests(&file, Some(&base))
+    });
+    match requests {
         Ok(requests) => {
             let lines = bytes.split(|byte| *byte == b'\n').count();
             assert!(requests.len() <= lines, "more requests than lines");

@@ -16,16 +16,19 @@ use std::collections::HashSet;
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
-use std::sync::LazyLock;
 use tempfile::TempDir;
 
 /// Changes of a run file, one a line: `TABLE.COLUMN VALUE`, or `meta.KEY VALUE`. The first letter of a value is its type:
 /// `i5`, `r0.5`, `tTEXT`, `bHEX`; `n` is NULL. The file is opened and reported, or refused.
 pub fn run_file(bytes: &[u8]) {
-    static FILE: LazyLock<RunFile> = LazyLock::new(RunFile::new);
+    thread_local!(static FILE: RunFile = RunFile::new());
+    FILE.with(|file| check_changed(file, bytes));
+}
+
+fn check_changed(file: &RunFile, bytes: &[u8]) {
     let changes = bytes.split(|byte| *byte == b'\n').filter_map(parse_change);
-    FILE.change(changes);
-    let path = &FILE.path;
+    file.change(changes);
+    let path = &file.path;
     // Each of these can fail by itself.
     let _ = Heading::read(path).map_err(|error| error.to_string());
     let _ = RunProgress::read(path).map_err(|error| error.to_string());
