@@ -8,7 +8,7 @@ use lab_model::{
     Imported, ImportedTime, Latencies, Measure, Metric, Pilot, Plan, Point, ProcessStart, Reading,
     Resources, Sample, Setting, Slice, Subject, Target, Timeline, WarmUp,
 };
-use lab_report::{Report, kind};
+use lab_report::Report;
 use lab_store::{Heading, RunProgress, RunWriter};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params};
@@ -36,7 +36,7 @@ fn check_changed(file: &RunFile, bytes: &[u8]) {
     let _ = lab_store::connects_per_s(path).map_err(|error| error.to_string());
     match lab_store::load(path) {
         Ok(run) => {
-            let document = kind::document(&Report::new(&run, "run.lab"));
+            let document = lab_kinds::document(&Report::new(&run, "run.lab"));
             let full = Terminal {
                 full: true,
                 ..Terminal::default()
