@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`benchlab watch` on logs of databases: generated ones, whose figures are known by how they were made, and ones that real
+"""`benchlab logs` on logs of databases: generated ones, whose figures are known by how they were made, and ones that real
 servers wrote. The generator knows a statement's query by the parts that it makes both from, so that nothing here parses SQL."""
 
 import csv
@@ -46,9 +46,9 @@ class Figures:
     """ns"""
 
 
-def watch(log: Path, *options: str) -> tuple[dict[str, dict[str, dict]], dict]:
+def read(log: Path, *options: str) -> tuple[dict[str, dict[str, dict]], dict]:
     """The figures of each query by their ids, and the whole document."""
-    command = [BENCHLAB, "watch", "--no-keep", "--format", "json", *options, log]
+    command = [BENCHLAB, "logs", "--no-keep", "--format", "json", *options, log]
     done = subprocess.run(command, capture_output=True, text=True, cwd=log.parent, timeout=WITHIN_S)
     assert done.returncode == 0, done.stderr
     assert "secret" not in done.stdout
@@ -60,7 +60,7 @@ def watch(log: Path, *options: str) -> tuple[dict[str, dict[str, dict]], dict]:
 
 
 def first_screen(log: Path, *options: str) -> str:
-    done = subprocess.run([BENCHLAB, "watch", "--no-keep", *options, log], capture_output=True, text=True,
+    done = subprocess.run([BENCHLAB, "logs", "--no-keep", *options, log], capture_output=True, text=True,
                           cwd=log.parent, timeout=WITHIN_S)
     assert done.returncode == 0, done.stderr
     return " ".join(done.stdout.split())
@@ -68,7 +68,7 @@ def first_screen(log: Path, *options: str) -> str:
 
 def check(log: Path, expected: dict[str, Figures], *options: str) -> dict:
     """Every figure is that of the reference, and the table's sum is the number of requests."""
-    figures, document = watch(log, *options)
+    figures, document = read(log, *options)
     all_together = figures.pop("(all)")
     assert {name: int(f["requests"]["value"]) for name, f in figures.items()} == {
         name: f.requests for name, f in expected.items()}
@@ -457,7 +457,7 @@ def test_times_where_a_clock_is_put_back(tmp_path: Path, zone: str) -> None:
                            for t in times))
     for options in ([], ["--zone", zone]):
         folder = tmp_path / f"records{len(options)}"
-        watch(log, "--parquet", str(folder), *options)
+        read(log, "--parquet", str(folder), *options)
         rows = duckdb.sql(f"SELECT epoch(time), offset_s FROM '{folder}/records/*.parquet' ORDER BY 1").fetchall()
         offsets = [datetime.fromtimestamp(t, ZoneInfo(zone)).utcoffset().total_seconds() for t in times]
         assert rows == [(t, offset) for t, offset in zip(times, offsets)]
@@ -472,7 +472,7 @@ def test_no_gate_passes_on_a_guessed_zone(tmp_path: Path, word: str, code: int) 
     log.write_text(f"2026-05-01 10:00:00.000 {word} [1] LOG:  duration: 1.000 ms  statement: SELECT 1\n".replace("  [", " [") * 20)
 
     def gate(condition: str, *options: str) -> subprocess.CompletedProcess:
-        return subprocess.run([BENCHLAB, "watch", "--no-keep", "--fail-if", condition, *options, log], capture_output=True,
+        return subprocess.run([BENCHLAB, "logs", "--no-keep", "--fail-if", condition, *options, log], capture_output=True,
                               text=True, cwd=tmp_path, timeout=WITHIN_S)
 
     by_time = gate("rate>100")
@@ -496,13 +496,13 @@ def test_logs_that_are_cut(tmp_path: Path, form: str) -> None:
         begin, end = sorted(rng.sample(range(len(whole)), 2))
         end = min(len(whole), max(end, begin + 4000))
         log.write_bytes(whole[begin:end])
-        figures, _ = watch(log)
+        figures, _ = read(log)
         durations = whole[begin:end].count(b"duration: ")
         found = figures["(all)"]["requests"]["value"]
         others = sum(whole[begin:end].count(mark) for mark in (b"ERROR", b"statement: ", b"execute ", b"STATEMENT"))
         assert found <= durations + others
         log.write_bytes(whole[: whole.rindex(b"\n", 0, end) + 1])
-        figures, _ = watch(log)
+        figures, _ = read(log)
         assert figures["(all)"]["errors"]["value"] <= sum(f.errors for f in made.expected.values())
 
 
@@ -618,7 +618,7 @@ def test_slow_logs_that_are_cut(tmp_path: Path) -> None:
         begin, end = sorted(rng.sample(range(len(whole)), 2))
         end = min(len(whole), max(end, begin + 3000))
         log.write_bytes(whole[begin:end])
-        figures, _ = watch(log)
+        figures, _ = read(log)
         headers = sum(line.startswith(b"# Query_time: ") and b" Lock_time: " in line for line in whole[begin:end].split(b"\n"))
         assert figures["(all)"]["requests"]["value"] == headers
 
@@ -738,7 +738,7 @@ def test_postgresql_itself(postgresql: tuple[str, Path], settings: dict[str, str
     for log in sorted(folder.glob("postgresql.*")):
         limit = time.monotonic() + WITHIN_S
         while True:
-            figures, _ = watch(log)
+            figures, _ = read(log)
             found = {query: (int(f["requests"]["value"]), int(f["errors"]["value"])) for query, f in figures.items()
                      if query in ran}
             # The collector writes a little later.
@@ -800,7 +800,7 @@ def test_mariadb_itself(tmp_path: Path, account: dict) -> None:
             session.close()
         limit = time.monotonic() + WITHIN_S
         while True:
-            figures, _ = watch(log)
+            figures, _ = read(log)
             found = {query: int(f["requests"]["value"]) for query, f in figures.items() if query in ran}
             if found == ran or time.monotonic() > limit:
                 break

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`benchlab watch` on generated logs of many formats: counts, sums, hours, peaks and percentiles are those that an exact
+"""`benchlab logs` on generated logs of many formats: counts, sums, hours, peaks and percentiles are those that an exact
 implementation here computes from what was logged, whatever clients sent.
 
 BENCHLAB_LOGS_SEED: of the first log of each format [default: 1]. BENCHLAB_LOGS_ROUNDS: logs of each format [default: 2]."""
@@ -36,18 +36,18 @@ class Read:
 
     def __init__(self, folder: Path, log: Path, words: tuple[str, ...]) -> None:
         runs = folder / "runs"
-        command = [BENCHLAB, "watch", "--runs", runs, "--format", "json", *words, log]
+        command = [BENCHLAB, "logs", "--runs", runs, "--format", "json", *words, log]
         done = subprocess.run(command, capture_output=True, timeout=WITHIN_S, check=False)
         assert done.returncode == 0, done.stderr.decode(errors="replace")
         self.rows = json.loads(done.stdout)["rows"]
         [file] = runs.glob("*.lab")
         with sqlite3.connect(file) as database:
-            [(text,)] = database.execute("SELECT value FROM meta WHERE key = 'watched'")
-            self.watched = json.loads(text)
+            [(text,)] = database.execute("SELECT value FROM meta WHERE key = 'logs'")
+            self.analysis = json.loads(text)
             columns = "kind, name, requests, errors, client_errors, timed, total_ns, max_ns, bytes"
-            self.pages = {(row[0], row[1]): row[2:] for row in database.execute(f"SELECT {columns} FROM watch_page")}
+            self.pages = {(row[0], row[1]): row[2:] for row in database.execute(f"SELECT {columns} FROM log_page")}
             self.hours = dict(
-                (start, tuple(rest)) for start, *rest in database.execute("SELECT start_s, requests, errors, total_ns FROM watch_hour"))
+                (start, tuple(rest)) for start, *rest in database.execute("SELECT start_s, requests, errors, total_ns FROM log_hour"))
         database.close()
 
     def figure(self, page: str, metric: str) -> float:
@@ -106,7 +106,7 @@ def test_figures_are_exact(form: Format, round_: int, tmp_path: Path) -> None:
     log = tmp_path / "access.log"
     broken = write(form, made, log, random.Random(seed))
     read = Read(tmp_path, log, form.words)
-    lines = read.watched["lines"]
+    lines = read.analysis["lines"]
     assert lines["entries"] == len(made)
     assert lines["other" if form.has_others else "malformed"] == broken
     assert lines["all"] == sum(lines[kind] for kind in ("entries", "other", "malformed", "too_long", "cut_off"))
@@ -114,11 +114,11 @@ def test_figures_are_exact(form: Format, round_: int, tmp_path: Path) -> None:
     assert read.hours == expected_hours(made)
     for length, figure in ((1, "peak"), (60, "peak_minute")):
         busiest = Counter(request.time_ns // 10**9 // length * length for request in made)
-        start, count = read.watched[figure]
+        start, count = read.analysis[figure]
         assert (count, busiest[start]) == (max(busiest.values()), count)
     # Nothing was guessed: each of these logs, or its words, tells its unit and zone.
-    assert read.watched["assumptions"] == []
-    error = read.watched["error"]
+    assert read.analysis["assumptions"] == []
+    error = read.analysis["error"]
     for page in {name(request) for request in made}:
         durations = [r.duration_ns for r in made if name(r) == page and r.duration_ns is not None]
         for metric, part in PERCENTILES.items():
@@ -141,7 +141,7 @@ def test_a_line_that_is_cut_off_changes_no_other(form: Format, tmp_path: Path) -
         log = folder / "access.log"
         log.write_bytes(whole[:len(whole) - 1 - cut])
         read = Read(folder, log, form.words)
-        lines = read.watched["lines"]
+        lines = read.analysis["lines"]
         # What is left of the last line may still tell of the request.
         told = lines["entries"] + lines["cut_off"] + (lines["other"] if form.has_others else 0)
         assert told == len(made), cut
@@ -163,8 +163,8 @@ def test_a_log_in_several_files_is_as_one(form: Format, tmp_path: Path) -> None:
     read = Read(tmp_path, log, (*form.words, "--rotated"))
     assert read.pages == expected_pages(made, form)
     assert read.hours == expected_hours(made)
-    assert read.watched["lines"]["malformed"] == 0
-    assert [source["lines"] for source in read.watched["sources"]] == [100 + form.header(made[0]).count(b"\n"), 100, 100]
+    assert read.analysis["lines"]["malformed"] == 0
+    assert [source["lines"] for source in read.analysis["sources"]] == [100 + form.header(made[0]).count(b"\n"), 100, 100]
 
 
 W3C_HEAD = "#Version: 1.0\n#Fields: date time cs-method cs-uri-stem sc-status time-taken\n"
@@ -189,7 +189,7 @@ def test_a_gate_on_an_assumed_unit_is_not_judged(tmp_path: Path, name: str) -> N
     log.write_text((W3C_HEAD if name == "w3c" else "") + "".join(lines))
 
     def gate(*words: str) -> subprocess.CompletedProcess:
-        command = [BENCHLAB, "watch", "--no-keep", "--fail-if", "p95>200ms", *options, *words, log]
+        command = [BENCHLAB, "logs", "--no-keep", "--fail-if", "p95>200ms", *options, *words, log]
         return subprocess.run(command, capture_output=True, timeout=WITHIN_S, check=False, text=True)
 
     assumed = gate()
@@ -239,7 +239,7 @@ def test_pages_are_joined_to_their_queries(tmp_path: Path, line: Callable[[str, 
             statements.append(line("f" * 32 if is_constant else trace, f"SELECT * FROM item WHERE id = {item}"))
     server.write_text("\n".join(requests_of) + "\n")
     database.write_text("\n".join(statements) + "\n")
-    command = [BENCHLAB, "watch", "--no-keep", server, database]
+    command = [BENCHLAB, "logs", "--no-keep", server, database]
     done = subprocess.run(command, capture_output=True, timeout=WITHIN_S, check=True, text=True)
     finding = "/orders runs `SELECT * FROM item WHERE id = ?` 52 times per request, 79 % of its time."
     assert (finding in " ".join(done.stdout.split())) != is_constant

@@ -5,8 +5,8 @@ use crate::option_values::{ExpectedStatuses, expected_statuses, part, rate, stag
 use crate::options::formats;
 pub use crate::options::{AgentLoss, AgentPlacement, Color, DisplayArgs};
 use crate::verbs::audit::args::AuditArgs;
+pub use crate::verbs::logs::args::LogsArgs;
 use crate::verbs::serve::args::ServeArgs;
-pub use crate::verbs::watch::args::WatchArgs;
 use clap::builder::TypedValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lab_document::{FORMATS, Format, format};
@@ -51,7 +51,7 @@ pub enum Verb {
     /// Say why one subject is faster than another: count what an operation of each asks of the system
     Explain(Box<ExplainArgs>),
     /// Say which few pages and queries cost the most, when, and how much room is left: from logs
-    Watch(Box<WatchArgs>),
+    Logs(Box<LogsArgs>),
     /// Say whether this machine, a network, a site is set up well: findings, what they cost, the fix
     Audit(Box<AuditArgs>),
     /// Build the subjects, measure nothing

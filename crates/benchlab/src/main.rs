@@ -48,7 +48,7 @@ fn main() -> ExitCode {
         Verb::Load(args) => verbs::load::load(&cli, args),
         Verb::Profile(args) => verbs::profile::profile(&cli, args),
         Verb::Explain(args) => verbs::explain::explain(&cli, args),
-        Verb::Watch(args) => verbs::watch::watch(&cli, args),
+        Verb::Logs(args) => verbs::logs::logs(&cli, args),
         Verb::Audit(args) => verbs::audit::audit(&cli, args),
         Verb::Build(args) => verbs::build::build(&cli, args),
         Verb::Resume(args) => verbs::resume::resume(&cli, args),

@@ -2,13 +2,13 @@
 //! Logs: lines are counted once, requests are all counted, and pieces give what the whole gives.
 
 use crate::split_line;
-use lab_model::{Assumption, AssumptionKind, LineCounts, PageKind, Watched, WatchedPage};
-use lab_watch::analysis::changes::changes;
-use lab_watch::analysis::pareto::ranking;
-use lab_watch::analysis::week::{slots, spikes};
-use lab_watch::format::{LogFormat, find};
-use lab_watch::query::{Dialect, fold};
-use lab_watch::{FieldMap, Hints, LogsRead, Rules, ServerLog, Tally, TallyPart, Zone, read};
+use lab_logs::analysis::changes::changes;
+use lab_logs::analysis::pareto::ranking;
+use lab_logs::analysis::week::{slots, spikes};
+use lab_logs::format::{LogFormat, find};
+use lab_logs::query::{Dialect, fold};
+use lab_logs::{FieldMap, Hints, LogsRead, Rules, ServerLog, Tally, TallyPart, Zone, read};
+use lab_model::{Assumption, AssumptionKind, LineCounts, LogAnalysis, LogPage, PageKind};
 use std::cmp::Ordering;
 
 /// A log of requests whose format is found from its lines.
@@ -74,8 +74,8 @@ pub fn log_file(bytes: &[u8]) {
     // What was read before an error is counted.
     let _ = read::read(bytes, &mut log, &mut tally, &mut |_| true);
     log.close(&mut tally);
-    let watched = tally.into_watched(vec![log.source], log.lines);
-    analyze(&watched);
+    let analysis = tally.into_analysis(vec![log.source], log.lines);
+    analyze(&analysis);
 }
 
 /// A log that was rotated: the first two bytes choose the line that begins the second file. Both files, read as one log,
@@ -176,7 +176,7 @@ fn csv_message(log: &mut String, (second, process, severity, text, statement): P
 }
 
 /// The figures of files that are read as one log, and what is known of them. `None`: the format of one is not known.
-fn read_files(files: &[&[u8]]) -> Option<(Watched, LogsRead)> {
+fn read_files(files: &[&[u8]]) -> Option<(LogAnalysis, LogsRead)> {
     let mut tally = Tally::new(Rules::default());
     let mut log = ServerLog::new("log", &Hints::default());
     for (index, file) in files.iter().enumerate() {
@@ -187,9 +187,9 @@ fn read_files(files: &[&[u8]]) -> Option<(Watched, LogsRead)> {
     }
     log.close(&mut tally);
     let logs = log.logs_read();
-    let mut watched = tally.watched(Vec::new(), log.lines);
-    watched.pages.sort_by(by_name);
-    Some((watched, logs))
+    let mut analysis = tally.analysis(Vec::new(), log.lines);
+    analysis.pages.sort_by(by_name);
+    Some((analysis, logs))
 }
 
 /// A statement; the first byte chooses the dialect. Folding a query again changes nothing.
@@ -226,7 +226,7 @@ pub fn tally_part(bytes: &[u8]) {
     let mut tally = Tally::in_parts(Rules::default());
     tally.merge(part);
     tally.merge(again);
-    tally.into_watched(Vec::new(), LineCounts::default());
+    tally.into_analysis(Vec::new(), LineCounts::default());
 }
 
 fn berlin() -> Zone {
@@ -253,7 +253,7 @@ fn check_log(bytes: &[u8], hints: &Hints, expected: impl Fn(&str) -> bool) {
 }
 
 /// Reads a log so that its format is known, and then again in pieces of this length.
-fn read_twice(bytes: &[u8], hints: &Hints, length: usize) -> (Watched, LineCounts) {
+fn read_twice(bytes: &[u8], hints: &Hints, length: usize) -> (LogAnalysis, LineCounts) {
     let mut tally = Tally::new(Rules::default());
     let mut log = ServerLog::new("log", hints);
     let mut read = || {
@@ -268,19 +268,19 @@ fn read_twice(bytes: &[u8], hints: &Hints, length: usize) -> (Watched, LineCount
     let _ = read();
     log.logs_read();
     let lines = log.lines;
-    let mut watched = tally.watched(vec![log.source], lines);
-    watched.pages.sort_by(by_name);
-    (watched, lines)
+    let mut analysis = tally.analysis(vec![log.source], lines);
+    analysis.pages.sort_by(by_name);
+    (analysis, lines)
 }
 
-fn by_name(a: &WatchedPage, b: &WatchedPage) -> Ordering {
+fn by_name(a: &LogPage, b: &LogPage) -> Ordering {
     (a.kind as u8, &a.name).cmp(&(b.kind as u8, &b.name))
 }
 
-fn check_counts(watched: &Watched, lines: &LineCounts, words: &str) {
-    let requests: u64 = watched.pages.iter().map(|page| page.requests).sum();
+fn check_counts(analysis: &LogAnalysis, lines: &LineCounts, words: &str) {
+    let requests: u64 = analysis.pages.iter().map(|page| page.requests).sum();
     assert_eq!(requests, lines.entries, "requests of pages and in all");
-    for page in &watched.pages {
+    for page in &analysis.pages {
         let name = &page.name;
         assert!(page.timed <= page.requests, "{name}: times of no request");
         assert!(page.errors + page.client_errors <= page.requests, "{name}");
@@ -294,11 +294,11 @@ fn check_counts(watched: &Watched, lines: &LineCounts, words: &str) {
     }
 }
 
-fn analyze(watched: &Watched) {
+fn analyze(analysis: &LogAnalysis) {
     for kind in PageKind::ALL {
-        ranking(watched, kind);
+        ranking(analysis, kind);
     }
-    slots(watched);
-    spikes(watched);
-    changes(watched);
+    slots(analysis);
+    spikes(analysis);
+    changes(analysis);
 }

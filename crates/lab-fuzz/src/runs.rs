@@ -4,14 +4,14 @@
 use lab_bench::protocol::{SubjectLine, command};
 use lab_bench::read_trace;
 use lab_document::{ImportLimits, import_xml};
+use lab_logs::analysis::gate::Gate;
+use lab_logs::{FieldMap, Rules, Zone};
 use lab_many::load::bytes::{put_back, take};
 use lab_many::message::{ToAgent, ToCoordinator};
 use lab_many::{launcher, wire};
 use lab_model::Slice;
 use lab_stats::load::threshold::Threshold;
 use lab_store::histogram;
-use lab_watch::analysis::gate::Gate;
-use lab_watch::{FieldMap, Rules, Zone};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 

@@ -14,11 +14,11 @@ pub mod launcher;
 mod limits;
 mod link;
 pub mod load;
+pub mod logs;
 pub mod message;
 mod program;
 mod serve;
 pub mod usage;
-pub mod watch;
 pub mod wire;
 pub mod work;
 

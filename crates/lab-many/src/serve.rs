@@ -4,8 +4,8 @@
 use crate::agent::{Coordinator, Start};
 use crate::experiment::{self, MakeReady};
 use crate::load::agent::LoadAgent;
+use crate::logs;
 use crate::usage::agent::UsageAgent;
-use crate::watch;
 use crate::work::AgentWork;
 use lab_model::Host;
 
@@ -22,7 +22,7 @@ pub fn serve(
         let outcome = match work {
             AgentWork::Load(order) => load.carry_out(order, &coordinator),
             AgentWork::Usage(order) => usage.carry_out(order, &coordinator),
-            AgentWork::Watch(order) => watch::agent::carry_out(order, &coordinator),
+            AgentWork::Logs(order) => logs::agent::carry_out(order, &coordinator),
             AgentWork::Experiment(order) => {
                 experiment::agent::carry_out(order, make_ready, &coordinator)
             }

@@ -3,8 +3,8 @@
 
 use crate::experiment::ExperimentOrder;
 use crate::load::LoadOrder;
+use crate::logs::LogsOrder;
 use crate::usage::UsageOrder;
-use crate::watch::WatchOrder;
 use serde::{Deserialize, Serialize};
 
 /// Work for an agent.
@@ -15,7 +15,7 @@ pub enum AgentWork {
     /// What a server uses.
     Usage(UsageOrder),
     /// Logs.
-    Watch(WatchOrder),
+    Logs(LogsOrder),
     /// Blocks of an experiment.
     Experiment(ExperimentOrder),
 }

@@ -11,6 +11,7 @@ pub mod host;
 mod ids;
 mod interval;
 pub mod load;
+pub mod log_analysis;
 pub mod metric;
 mod part;
 pub mod plan;
@@ -22,7 +23,6 @@ pub mod serving;
 pub mod shape;
 mod slice;
 mod slice_times;
-pub mod watched;
 
 pub use agent::{Agent, ClockOffset};
 pub use audit::{Audit, AuditKind};
@@ -32,6 +32,10 @@ pub use host::{Disturbance, Host};
 pub use ids::{AgentId, PointId, SubjectId, SubjectPoint, TargetId};
 pub use interval::Interval;
 pub use load::{Arrivals, Load, PlannedRequest, Protocol, Stage};
+pub use log_analysis::{
+    Assumption, AssumptionKind, JoinCoverage, LineCounts, LogAnalysis, LogCell, LogFile, LogHour,
+    LogPage, PageKind, QueryWithin,
+};
 pub use metric::{
     Direction, Metric, RESPONSE_TIMES, SERVICE_TIMES, SIZES, Unit, distinct, grouped, trimmed,
 };
@@ -50,7 +54,3 @@ pub use serving::{Content, Example, ServedFile, Serving};
 pub use shape::{LINK, Shape, Shaper};
 pub use slice::{AgentSlice, ErrorKind, Slice, add_statuses};
 pub use slice_times::{PackedTimes, SliceTimes, TimesColumn, TimesInFile};
-pub use watched::{
-    Assumption, AssumptionKind, JoinCoverage, LineCounts, PageKind, QueryWithin, Watched,
-    WatchedCell, WatchedHour, WatchedPage, WatchedSource,
-};

@@ -2,8 +2,8 @@
 //! One execution of an experiment with everything that it yielded, as loaded from a run file.
 
 use crate::{
-    Agent, AgentId, Audit, Block, BlockState, Failure, Host, LogLine, Metric, Pilot, Plan, Setting,
-    SubjectId, TargetId, Watched, distinct,
+    Agent, AgentId, Audit, Block, BlockState, Failure, Host, LogAnalysis, LogLine, Metric, Pilot,
+    Plan, Setting, SubjectId, TargetId, distinct,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -45,8 +45,8 @@ pub struct Run {
     pub services: Vec<Service>,
     /// The metrics of its readings and figures.
     pub metrics: Vec<Metric>,
-    /// What was read from logs, in a run that watched.
-    pub watched: Option<Watched>,
+    /// What was read from logs, if it read any.
+    pub logs: Option<LogAnalysis>,
     /// What an audit found; `None`: it was none.
     pub audit: Option<Audit>,
     /// Figures without noise, which were taken once besides the blocks.
@@ -252,7 +252,7 @@ impl Run {
         for name in names {
             if !self.agents.iter().any(|agent| agent.name == *name) {
                 let existing = self.agent_names().join(", ");
-                return Err(match (existing.as_str(), &self.watched) {
+                return Err(match (existing.as_str(), &self.logs) {
                     ("", Some(_)) => "what agents count of logs is added up where it comes in, and no part of it can \
                                       be left out: read the logs again without that machine"
                         .into(),

@@ -12,12 +12,12 @@ mod error;
 pub mod histogram;
 mod hlog;
 mod in_file;
+mod log_analysis;
 mod merge;
 mod read;
 mod record;
 mod schema;
 mod values;
-mod watched;
 mod write;
 
 pub use error::StoreError;

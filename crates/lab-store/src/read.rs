@@ -318,7 +318,7 @@ fn read_run(file: &Arc<OpenFile>, name: String) -> rusqlite::Result<Run> {
             json::<Imported>(&r.get::<_, String>(0)?)
         })?,
         metrics: metrics(db)?,
-        watched: crate::watched::read(db)?,
+        logs: crate::log_analysis::read(db)?,
         audit: audit(db)?,
         figures: if has_table(db, "figure")? {
             records(db)?

@@ -9,8 +9,8 @@ use crate::schema;
 use crate::values::{as_json, as_word};
 use lab_model::{
     Agent, AgentId, AgentSlice, Audit, Batch, BlockState, Disturbance, Ending, Failure, Figure,
-    Host, Imported, Latencies, LogLine, Metric, Outcome, Pilot, Plan, ProcessExit, ProcessStart,
-    Reading, Resources, Run, Sample, Service, Setting, Slice, Timeline, Watched,
+    Host, Imported, Latencies, LogAnalysis, LogLine, Metric, Outcome, Pilot, Plan, ProcessExit,
+    ProcessStart, Reading, Resources, Run, Sample, Service, Setting, Slice, Timeline,
 };
 use nix::fcntl::{Flock, FlockArg};
 use rusqlite::{Connection, ToSql, params};
@@ -384,8 +384,10 @@ impl RunWriter {
     }
 
     /// Keeps what was read from logs, all or nothing.
-    pub fn watched(&self, watched: &Watched) -> Result<()> {
-        self.in_transaction(|| crate::watched::write(&self.db, watched).map_err(|e| self.error(e)))
+    pub fn logs(&self, analysis: &LogAnalysis) -> Result<()> {
+        self.in_transaction(|| {
+            crate::log_analysis::write(&self.db, analysis).map_err(|e| self.error(e))
+        })
     }
 
     /// Keeps how long the pilots took, ns.

@@ -13,7 +13,7 @@
 --     Own_Server.Start (Figures'Access, Port => 9090, Options => (Workers => 1, others => <>));
 --
 --  Put the filter in front of all other filters. The figures at / and /monitor are a page for
---  browsers, the text format for Prometheus, and JSON for other clients, such as "benchlab watch";
+--  browsers, the text format for Prometheus, and JSON for other clients, such as "benchlab logs";
 --  /monitor/page, /monitor/metrics and /monitor/json are one format each.
 --
 --  They show SQL, paths with keys, and errors. So nobody sees them on the port of the application,

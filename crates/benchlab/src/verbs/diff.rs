@@ -5,9 +5,9 @@ use crate::cli::DiffArgs;
 use crate::exit::{self, Exit};
 use crate::exports::exports;
 use crate::verbs::report::{deliver_document, export};
-use lab_model::Watched;
+use lab_logs::analysis::between::{SlowerPages, slower_pages};
+use lab_model::LogAnalysis;
 use lab_stats::between::Recorded;
-use lab_watch::analysis::between::{SlowerPages, slower_pages};
 use std::process::ExitCode;
 
 /// Shows what changed between the runs in two files, and exports it. Errors: a file cannot be read, or the runs cannot be
@@ -16,9 +16,9 @@ pub fn diff(args: &DiffArgs) -> Result<ExitCode, Exit> {
     let exports = exports(&args.export)?;
     let paths = [args.first.as_path(), args.second.as_path()];
     let [a, b] = [lab_store::load(paths[0])?, lab_store::load(paths[1])?];
-    let logs = a.watched.as_ref().zip(b.watched.as_ref());
+    let logs = a.logs.as_ref().zip(b.logs.as_ref());
     if args.gate && logs.is_none() {
-        return Err(Exit::wrong("--gate is for two runs of `benchlab watch`"));
+        return Err(Exit::wrong("--gate is for two runs of `benchlab logs`"));
     }
     let hashes = [
         lab_store::recorded_hashes(paths[0])?,
@@ -36,7 +36,7 @@ pub fn diff(args: &DiffArgs) -> Result<ExitCode, Exit> {
 }
 
 /// Errors: a page takes longer in the second log, or that is not known.
-fn judge(before: &Watched, after: &Watched) -> Result<ExitCode, Exit> {
+fn judge(before: &LogAnalysis, after: &LogAnalysis) -> Result<ExitCode, Exit> {
     match slower_pages(before, after) {
         SlowerPages::Known(slower) if slower.is_empty() => Ok(ExitCode::SUCCESS),
         SlowerPages::Known(slower) => {

@@ -173,8 +173,8 @@ fn state(run: &lab_model::Run) -> String {
         return format!("audit of {}: {bad} bad, {advice} advice", audit.kind.name());
     }
     let blocks = run.complete_blocks().count();
-    if let Some(watched) = &run.watched {
-        return format!("{} requests watched", watched.lines.entries);
+    if let Some(analysis) = &run.logs {
+        return format!("{} requests read from logs", analysis.lines.entries);
     }
     match (&run.plan, run.ending) {
         (None, _) => format!("{} imported benchmarks", run.imports.len()),

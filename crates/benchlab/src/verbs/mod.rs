@@ -15,12 +15,12 @@ pub mod import;
 pub mod kubernetes;
 pub mod list;
 pub mod load;
+pub mod logs;
 pub mod profile;
 pub mod report;
 pub mod resume;
 pub mod run;
 pub mod serve;
-pub mod watch;
 
 use crate::cli::Cli;
 use crate::exit::Exit;

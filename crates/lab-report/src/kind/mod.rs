@@ -22,6 +22,7 @@ mod imports;
 mod links;
 mod load;
 mod load_sent;
+pub mod logs;
 mod measured;
 mod method;
 mod percentiles;
@@ -38,7 +39,6 @@ mod standings;
 mod table;
 mod timeline;
 mod trouble;
-pub mod watch;
 
 use crate::{BetweenReport, Report};
 use lab_document::{Chart, Document, Finding, Section};
@@ -60,8 +60,8 @@ struct DocumentParts {
 
 /// What a run says, whatever it measured. An audit's document is made by the audit.
 pub fn document(report: &Report) -> Document {
-    if let Some(watched) = &report.run.watched {
-        return watch::document(report, watched, None);
+    if let Some(analysis) = &report.run.logs {
+        return logs::document(report, analysis, None);
     }
     let Some(plan) = &report.run.plan else {
         return imports::document(report);

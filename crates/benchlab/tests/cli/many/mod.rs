@@ -5,13 +5,13 @@ mod api_server;
 mod attached;
 mod hosts;
 mod kubernetes;
+mod logs;
 mod losses;
 mod namespaces;
 mod server;
 mod slurm;
 mod ssh;
 mod sshd;
-mod watch;
 
 use crate::load::sums;
 use crate::load::web::{Manner, Web};

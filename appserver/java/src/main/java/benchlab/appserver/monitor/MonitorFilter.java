@@ -27,7 +27,7 @@ import java.util.regex.Pattern;
  * To be in front of all other filters, with support of asynchronous requests, for requests alone
  * (the dispatcher {@code REQUEST}). It counts them. To those who may see the figures, {@code
  * /monitor} in the application is a page for a browser, the text format for Prometheus, and JSON
- * for all others, such as {@code benchlab watch}; {@code /monitor/page}, {@code /monitor/metrics}
+ * for all others, such as {@code benchlab logs}; {@code /monitor/page}, {@code /monitor/metrics}
  * and {@code /monitor/json} are one of them each. These requests are not counted.
  *
  * <p>The figures have SQL, paths with keys, and errors. So nobody sees them unless the application

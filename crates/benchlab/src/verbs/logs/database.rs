@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Statements that a database server counted, asked of the server itself.
+
+use lab_logs::query::{self, Dialect};
+use lab_logs::{ReadError, ServerLog, Tally};
+use lab_model::{LogPage, PageKind};
+use lab_services::{DatabaseKind, MARIADB, StatementTotal, statement_totals};
+
+/// Counts the statements of a server. Error: they cannot be read, and what to do.
+pub fn read(
+    kind: &'static DatabaseKind,
+    url: &str,
+    log: &mut ServerLog,
+    tally: &mut Tally,
+) -> Result<(), ReadError> {
+    let totals = statement_totals(kind, url).map_err(|e| ReadError::Format(e.to_string()))?;
+    log.source.format = format!("statements that {} counted", kind.title);
+    log.lines.entries += totals.len() as u64;
+    let dialect = if kind.software.name == MARIADB.software.name {
+        Dialect::Mysql
+    } else {
+        Dialect::Postgresql
+    };
+    let pages = totals.into_iter().map(|total| page(total, dialect));
+    pages.for_each(|page| tally.add_page(page));
+    Ok(())
+}
+
+fn page(total: StatementTotal, dialect: Dialect) -> LogPage {
+    LogPage {
+        kind: PageKind::Query,
+        name: query::fold(total.text.as_bytes(), dialect),
+        requests: total.calls,
+        errors: total.errors,
+        timed: total.calls,
+        total_ns: total.total_ns,
+        max_ns: total.max_ns,
+        ..LogPage::default()
+    }
+}

@@ -1,0 +1,592 @@
+// SPDX-License-Identifier: Apache-2.0
+//! `benchlab logs`: logs in, an answer, a run file, and exit codes out.
+
+use crate::project::{Outcome, Project, outcome};
+use lab_services::{DATABASES, DaemonOptions, DatabaseKind, Service, Transport};
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// An nginx log with $request_time at the end: of 40 pages two take most of the time. Its minutes from 10:00 on.
+fn log(minutes: u32, slower: u32) -> String {
+    let mut text = String::new();
+    for minute in 0..minutes {
+        for second in 0..60 {
+            let page = (minute * 60 + second) % 40;
+            let (path, ms) = match page {
+                0..=2 => ("/search?q=x".to_string(), 400 * slower),
+                3 => ("/report".to_string(), 500),
+                n => (
+                    format!("/p{}/{second}", char::from(b'a' + (n % 26) as u8)),
+                    3,
+                ),
+            };
+            let (hour, minute) = (10 + minute / 60, minute % 60);
+            let _ = writeln!(
+                text,
+                "10.0.0.1 - - [01/May/2026:{hour:02}:{minute:02}:{second:02} +0200] \"GET {path} HTTP/1.1\" 200 9 \"-\" \"Mozilla/5.0\" {}.{:03}",
+                ms / 1000,
+                ms % 1000
+            );
+        }
+    }
+    text
+}
+
+/// A project with logs in its folder.
+pub struct Place(pub Project);
+
+impl Place {
+    pub fn new() -> Place {
+        Place(Project::noop(&[]))
+    }
+
+    /// Writes a file and returns its path.
+    pub fn file(&self, name: &str, text: &str) -> String {
+        let path = self.0.join(name);
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    }
+
+    pub fn read(&self, words: &[&str]) -> Outcome {
+        self.0.call(&[&["logs"], words].concat())
+    }
+}
+
+#[test]
+fn the_few_pages_that_matter_are_named_in_every_form() {
+    let place = Place::new();
+    let file = place.file("access.log", &log(30, 1));
+    let outcome = place.read(&[&file]);
+    outcome.expect(0).shows(&[
+        "2 of 28 pages make 80 % of the time: /search",
+        "/report",
+        "Not enough weeks",
+    ]);
+    let words: Vec<&str> = outcome.stdout.split_whitespace().collect();
+    let busiest = "The busiest minute began at 2026-05-01 10:00 UTC+2, with 1";
+    assert!(words.join(" ").contains(busiest), "{}", outcome.stdout);
+    assert!(outcome.stdout.lines().count() <= 40, "{}", outcome.stdout);
+    assert!(
+        outcome
+            .stdout
+            .lines()
+            .all(|line| line.chars().count() <= 80),
+        "{}",
+        outcome.stdout
+    );
+    let run = place.0.load();
+    let analysis = run.logs.as_ref().unwrap();
+    assert_eq!((analysis.lines.all, analysis.lines.entries), (1800, 1800));
+    assert!(
+        analysis.sources[0]
+            .format
+            .ends_with("behind the agent, in s"),
+        "{}",
+        analysis.sources[0].format
+    );
+    assert_eq!(analysis.hours[0].offset_s, 7200);
+    assert!(analysis.pages.iter().any(|p| p.name.ends_with("/{id}")));
+    let path = place.0.file().display().to_string();
+    assert!(place.0.file().with_extension("html").exists());
+    for form in ["terminal", "markdown", "csv", "json", "xml", "html"] {
+        let outcome = place.0.call(&["report", &path, "--format", form]);
+        outcome.expect(0).shows(&["/search"]);
+    }
+    for (form, name) in [("xlsx", "a.xlsx"), ("svg", "plots")] {
+        let output = place.0.join(name).display().to_string();
+        place
+            .0
+            .call(&["report", &path, "--format", form, "--output", &output])
+            .expect(0);
+        assert!(Path::new(&output).exists());
+    }
+    let full = place.0.call(&["report", &path, "--full"]);
+    full.expect(0).shows(&[
+        "Most used, slowest, most time",
+        "Hour by hour",
+        "How it was read",
+    ]);
+}
+
+#[test]
+fn compressed_rotated_and_piped_logs_are_read() {
+    let place = Place::new();
+    let file = place.file("access.log", &log(2, 1));
+    place.file("access.log.1", &log(1, 1));
+    let gzip = Command::new("gzip")
+        .arg("-k")
+        .arg(place.0.join("access.log.1"))
+        .status()
+        .unwrap();
+    assert!(gzip.success());
+    std::fs::rename(
+        place.0.join("access.log.1.gz"),
+        place.0.join("access.log.2.gz"),
+    )
+    .unwrap();
+    place
+        .read(&["--rotated", "--no-keep", "--full", &file])
+        .expect(0)
+        .shows(&["access.log.2.gz and 2 others", "240"]);
+    let mut command = place.0.command(&["logs", "--no-keep", "--full", "-"]);
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(log(3, 1).as_bytes())
+        .unwrap();
+    outcome(child.wait_with_output().unwrap())
+        .expect(0)
+        .shows(&["standard input", "180"]);
+}
+
+#[test]
+fn gates_end_with_their_exit_codes() {
+    let place = Place::new();
+    let file = place.file("access.log", &log(2, 1));
+    let read = |words: &[&str]| place.read(&[&["--no-keep", &file], words].concat());
+    read(&["--fail-if", "p99(/search)>500ms"]).expect(0);
+    read(&["--fail-if", "p99(/search)>300ms"])
+        .expect(3)
+        .says(&["p99(/search)>300ms: 39"]);
+    read(&["--fail-if", "p99(/nothing)>300ms"])
+        .expect(4)
+        .says(&["there is no page /nothing"]);
+    read(&["--fail-if", "p99>3"])
+        .expect(2)
+        .says(&["is no gate"]);
+    read(&["--nagios", "--fail-if", "errors>1%"])
+        .expect(0)
+        .shows(&["LOGS OK - 120 requests", "| requests=120 'errors'=0;;0.01"]);
+    read(&["--nagios", "--warn-if", "mean>1ms"])
+        .expect(1)
+        .shows(&["LOGS WARNING"]);
+    read(&[
+        "--nagios",
+        "--warn-if",
+        "requests<130",
+        "--fail-if",
+        "requests<100",
+    ])
+    .expect(1)
+    .shows(&["| requests=120 'requests'=120;130:;100:"]);
+    read(&["--nagios", "--fail-if", "mean>1ms"])
+        .expect(2)
+        .shows(&["LOGS CRITICAL", "mean>1ms"]);
+    read(&["--nagios", "--fail-if", "mean(/x)>1ms"])
+        .expect(3)
+        .shows(&["LOGS UNKNOWN"]);
+}
+
+#[test]
+fn requests_of_two_servers_at_the_same_time_add_up() {
+    let place = Place::new();
+    let files = ["web1.log", "web2.log"].map(|name| place.file(name, &log(150, 1)));
+    let read = |files: &[&str], gate: &str| {
+        let words = ["--no-keep", "--fail-if", gate];
+        place.read(&[&words[..], files].concat())
+    };
+    read(&[&files[0]], "rate>1.5").expect(0);
+    read(&[&files[0], &files[1]], "rate>1.5").expect(3);
+    read(&[&files[0], &files[1]], "rate>2").expect(0);
+}
+
+#[test]
+fn statements_are_no_requests_of_users() {
+    let place = Place::new();
+    let server = place.file("access.log", &log(1, 1));
+    let statement = |i: u32| {
+        format!(
+            "2026-05-01 08:00:{:02}.000 UTC [7] LOG:  duration: 1.000 ms  statement: SELECT {i}\n",
+            i % 60
+        )
+    };
+    let database = place.file(
+        "postgresql.log",
+        &(0..600).map(statement).collect::<String>(),
+    );
+    let read = |files: &[&str]| {
+        let words = ["--no-keep", "--fail-if", "rate>1"];
+        place.read(&[&words[..], files].concat())
+    };
+    read(&[&server, &database]).expect(0);
+    read(&[&database, &server]).expect(0);
+    read(&[&database]).expect(3);
+}
+
+#[test]
+fn what_cannot_be_read_says_what_to_do() {
+    let place = Place::new();
+    let nonsense = place.file("nonsense.log", "hello\nworld\n");
+    place
+        .read(&[&nonsense])
+        .expect(2)
+        .says(&["no known format", "hello", "--log-format"]);
+    place
+        .read(&["missing.log"])
+        .expect(2)
+        .says(&["missing.log: there is no such file"]);
+    let rules = place.file("rules", "users\n");
+    let file = place.file("access.log", &log(1, 1));
+    place
+        .read(&["--rules", &rules, &file])
+        .expect(2)
+        .says(&["line 1"]);
+    place
+        .read(&["--zone", "Europe/Atlantis", &file])
+        .expect(2)
+        .says(&["Europe/Berlin"]);
+    place
+        .read(&["--release", "x", &file])
+        .expect(2)
+        .says(&["2026-05-01=v12"]);
+    place
+        .read(&["--log-format", "%h %t", &file])
+        .expect(2)
+        .says(&["no request"]);
+    let bare = place.file(
+        "bare.log",
+        &log(20, 1)
+            .replace(".400\n", "\n")
+            .replace(" 0.003", "")
+            .replace(" 0.500", "")
+            .replace(" 0\n", "\n"),
+    );
+    place
+        .read(&["--no-keep", &bare])
+        .expect(0)
+        .shows(&["no durations", "%D"]);
+    // A log that cannot be read beside one that can.
+    place
+        .read(&["--no-keep", &nonsense, &file])
+        .expect(0)
+        .shows(&["nonsense.log", "Not read to its end"]);
+}
+
+#[test]
+fn two_months_are_compared() {
+    let place = Place::new();
+    for slower in [1, 2] {
+        let mut text = String::new();
+        for day in 1..=12 {
+            text.push_str(&log(20, slower).replace("01/May", &format!("{day:02}/May")));
+        }
+        let file = place.file(&format!("{slower}.log"), &text);
+        place.read(&[&file]).expect(0);
+    }
+    let mut files = place.0.files();
+    files.sort_by(|a, b| {
+        let began = |file: &Path| lab_store::load(file).unwrap().started_unix_s;
+        began(a).total_cmp(&began(b))
+    });
+    let files: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
+    let [first, second] = &files[..] else {
+        panic!("{files:?}")
+    };
+    place
+        .0
+        .call(&["diff", first, second])
+        .expect(0)
+        .shows(&["/search takes 2"]);
+    place
+        .0
+        .call(&["list", "--runs"])
+        .expect(0)
+        .shows(&["14400 requests read from logs"]);
+}
+
+/// What a comparison depends on is on its first screen, and its gate is not judged by what was guessed.
+#[test]
+fn a_comparison_says_what_is_assumed_of_each_log() {
+    let lines = |month: u32, ms: u32, zone: &str, unit: &str| {
+        let minute = |i: u32| {
+            let (day, minute) = (1 + i / 40, i % 40);
+            format!(
+                "{{\"time\":\"2026-{month:02}-{day:02} 10:{minute:02}:00{zone}\",\"method\":\"GET\",\"path\":\"/a\",\"status\":200,\"duration{unit}\":{}}}\n",
+                ms + i % 7
+            )
+        };
+        (0..400).map(minute).collect::<String>()
+    };
+    let gate = |first: &str, second: &str| {
+        let place = Place::new();
+        let runs = [first, second].map(|text| {
+            let log = place.file("a.log", text);
+            let before = place.0.files();
+            place.read(&[&log]).expect(0);
+            let mut files = place.0.files();
+            files.retain(|file| !before.contains(file));
+            files[0].display().to_string()
+        });
+        let shown = place.0.call(&["diff", &runs[0], &runs[1]]);
+        shown.expect(0);
+        (shown, place.0.call(&["diff", "--gate", &runs[0], &runs[1]]))
+    };
+    let clear = |month, ms| lines(month, ms, "Z", "_ms");
+    for (second, code) in [(clear(6, 30), 0), (clear(6, 60), 3)] {
+        let (shown, judged) = gate(&clear(5, 30), &second);
+        assert!(!shown.stdout.contains("assumed"), "{shown:#?}");
+        judged.expect(code);
+    }
+    let no_zone = |month, ms| lines(month, ms, "", "_ms");
+    let (shown, judged) = gate(&no_zone(5, 30), &no_zone(6, 60));
+    shown.shows(&["assumed", "Both logs", "--zone"]);
+    judged.expect(3);
+    let (shown, judged) = gate(&clear(5, 30), &lines(6, 60, "Z", ""));
+    shown.shows(&["assumed", "The second log", "--duration-unit"]);
+    judged.expect(4).says(&["--duration-unit"]);
+}
+
+/// Two logs, and two machines, have the same to say: the counts add up.
+#[test]
+fn counts_of_several_logs_are_one_sentence() {
+    const REQUEST: &str = "method=GET path=/a format=html controller=A action=b status=200 duration=58.33 view=40.43 db=15.26\n";
+    const ROUTED: &str = "2026-05-01T10:00:00.123456+00:00 heroku[router]: at=info method=GET path=\"/a\" host=app.example.org \
+                          request_id=5a1b fwd=\"203.0.113.9\" dyno=web.1 connect=0ms service=18ms status=200 bytes=12 protocol=https\n";
+    let log = format!(
+        "{}{}{ROUTED}",
+        REQUEST.repeat(20),
+        "Processing by A#b as HTML\n".repeat(2)
+    );
+    for agents in [&[][..], &["--on", "local:2"]] {
+        let place = Place::new();
+        let (a, b) = (place.file("a.log", &log), place.file("b.log", &log));
+        place.read(&[agents, &[&a, &b]].concat()).expect(0);
+        let analysis = place.0.load().logs.unwrap();
+        let n = if agents.is_empty() { 2 } else { 4 };
+        assert_eq!(
+            (analysis.lines.malformed, analysis.lines.entries),
+            (0, 20 * n)
+        );
+        let lines = |count: u64, what: &str| {
+            let of_what = analysis
+                .advice
+                .iter()
+                .filter(|advice| advice.contains(what));
+            let of_what: Vec<&String> = of_what.collect();
+            assert!(
+                of_what.len() == 1 && of_what[0].starts_with(&format!("{count} lines")),
+                "{:?}",
+                analysis.advice
+            );
+        };
+        lines(2 * n, "other messages");
+        lines(n, "router");
+    }
+}
+
+#[test]
+fn tags_of_a_repository_are_releases() {
+    let place = Place::new();
+    let mut text = String::new();
+    for day in 1..=12 {
+        let slower = if day > 6 { 2 } else { 1 };
+        text.push_str(&log(20, slower).replace("01/May", &format!("{day:02}/May")));
+    }
+    let file = place.file("access.log", &text);
+    let folder = tempfile::tempdir().unwrap();
+    let git = |date: &str, words: &[&str]| {
+        let mut git = Command::new("git");
+        git.arg("-C").arg(folder.path());
+        git.args(["-c", "user.name=me", "-c", "user.email=me@example.org"]);
+        git.env("GIT_COMMITTER_DATE", date);
+        assert!(git.args(words).output().unwrap().status.success());
+    };
+    git("", &["init"]);
+    for (date, tag) in [("2026-04-01T00:00Z", "v11"), ("2026-05-07T00:00Z", "v12")] {
+        git(date, &["commit", "--allow-empty", "-m", tag]);
+        git(date, &["tag", tag]);
+    }
+    let repository = folder.path().display().to_string();
+    place
+        .read(&["--full", "--git-tags", &repository, &file])
+        .expect(0)
+        .shows(&["v12"]);
+    let releases = place.0.load().logs.unwrap().releases;
+    assert_eq!(releases, [(1_778_112_000, "v12".to_owned())]);
+    place
+        .read(&["--git-tags", "/", &file])
+        .expect(2)
+        .says(&["--git-tags /", "git repository"]);
+}
+
+#[test]
+fn a_log_that_is_rotated_and_truncated_is_followed() {
+    let place = Place::new();
+    let file = place.file("access.log", &log(1, 1));
+    let out = place.0.join("followed.json");
+    let child = place.0.start(&[
+        "logs",
+        "--follow",
+        "--format",
+        "json",
+        "--output",
+        out.to_str().unwrap(),
+        &file,
+    ]);
+    let append = |text: &str| {
+        let mut log = std::fs::OpenOptions::new()
+            .append(true)
+            .create(true)
+            .open(&file)
+            .unwrap();
+        log.write_all(text.as_bytes()).unwrap();
+    };
+    let pause = || std::thread::sleep(std::time::Duration::from_millis(1500));
+    pause();
+    let second = log(1, 1);
+    let (head, tail) = second.split_at(100);
+    append(head);
+    pause();
+    append(tail);
+    pause();
+    std::fs::rename(&file, place.0.join("access.log.1")).unwrap();
+    append(&log(1, 1));
+    pause();
+    std::fs::write(&file, log(1, 1).lines().next().unwrap().to_owned() + "\n").unwrap();
+    pause();
+    nix::sys::signal::kill(
+        nix::unistd::Pid::from_raw(child.id() as i32),
+        nix::sys::signal::Signal::SIGINT,
+    )
+    .unwrap();
+    outcome(child.wait_with_output().unwrap()).expect(0);
+    let analysis = place.0.load().logs.unwrap();
+    assert_eq!((analysis.lines.entries, analysis.lines.malformed), (181, 0));
+    assert!(std::fs::read_to_string(out).unwrap().contains("/search"));
+}
+
+/// A server may write to the old file a little longer, and whoever stops the following wants all of both.
+#[test]
+fn nothing_is_lost_between_a_file_and_its_successor() {
+    let place = Place::new();
+    let file = place.file("access.log", &log(1, 1));
+    let child = place.0.start(&["logs", "--follow", &file]);
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    let mut old = std::fs::OpenOptions::new()
+        .append(true)
+        .open(&file)
+        .unwrap();
+    std::fs::rename(&file, place.0.join("access.log.1")).unwrap();
+    std::fs::write(&file, log(2, 1)).unwrap();
+    old.write_all((log(3, 1) + "10.0.0.1 - - [01/May").as_bytes())
+        .unwrap();
+    let pid = nix::unistd::Pid::from_raw(child.id() as i32);
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).unwrap();
+    outcome(child.wait_with_output().unwrap()).expect(0);
+    let lines = place.0.load().logs.unwrap().lines;
+    assert_eq!(
+        (lines.entries, lines.malformed, lines.cut_off),
+        (6 * 60, 0, 1)
+    );
+}
+
+/// A server with statements that took time, and what `logs` reads them by.
+struct Counting {
+    service: Service,
+    url: String,
+    _folder: tempfile::TempDir,
+}
+
+impl Counting {
+    fn new(kind: &'static DatabaseKind, settings: &[(&str, &str)]) -> Counting {
+        let folder = tempfile::tempdir_in("/dev/shm").unwrap();
+        let mut request = DaemonOptions::new(folder.path());
+        let setting = |&(name, value): &(&str, &str)| (name.to_owned(), value.to_owned());
+        request.settings = settings.iter().map(setting).collect();
+        let service = Service::start(kind, &request).unwrap();
+        let target = service.target(Transport::Tcp, "benchlab").unwrap();
+        Counting {
+            service,
+            url: target.split('?').next().unwrap().to_owned(),
+            _folder: folder,
+        }
+    }
+
+    fn run(&mut self, statements: &[&str]) {
+        for statement in statements {
+            self.service.admin().query(statement).unwrap();
+        }
+    }
+
+    fn password(&self) -> &str {
+        let login = self.url.split(['@', '/']).nth(2).unwrap();
+        login.split(':').nth(1).unwrap()
+    }
+}
+
+#[test]
+fn statements_that_a_server_counted_are_read() {
+    let settings: [&[(&str, &str)]; 2] = [&[], &[("performance_schema", "ON")]];
+    let prepared: [&[&str]; 2] = [
+        &[
+            "GRANT pg_read_all_stats TO benchlab",
+            "SET pg_stat_statements.track = 'top'",
+        ],
+        &["GRANT SELECT ON performance_schema.* TO benchlab"],
+    ];
+    let sleep = ["SELECT pg_sleep(0.05)", "SELECT SLEEP(0.05)"];
+    for (i, kind) in DATABASES.into_iter().enumerate() {
+        if let Some(missing) = kind.missing() {
+            eprintln!("left out: {missing}");
+            continue;
+        }
+        let mut server = Counting::new(kind, settings[i]);
+        server.run(prepared[i]);
+        server.run(&["SELECT 1 + 41", "SELECT 2 + 40", "SELECT 3 + 39"]);
+        // A statement may be counted a moment after its answer, but before the next one.
+        server.run(&[sleep[i], sleep[i], "SELECT 'done'"]);
+        let place = Place::new();
+        let outcome = place.read(&["--full", &server.url]);
+        outcome.expect(0).shows(&["SELECT ? + ?", kind.title]);
+        assert!(
+            !outcome.stdout.contains(server.password()),
+            "{}",
+            outcome.stdout
+        );
+        let analysis = place.0.load().logs.unwrap();
+        assert!(!analysis.sources[0].name.contains(server.password()));
+        let page = |words: &str| {
+            let mut pages = analysis.pages.iter();
+            pages
+                .find(|p| p.name.to_lowercase().contains(words))
+                .unwrap()
+        };
+        assert_eq!(page("select ? + ?").requests, 3);
+        let slept = page("sleep");
+        assert_eq!((slept.requests, slept.errors), (2, 0));
+        assert!(slept.max_ns >= 50_000_000 && slept.total_ns >= 100_000_000);
+    }
+}
+
+#[test]
+fn a_server_that_counts_no_statements_says_how_it_would() {
+    let Some(kind) = DATABASES.into_iter().find(|kind| kind.name == "mariadb") else {
+        return;
+    };
+    if let Some(missing) = kind.missing() {
+        eprintln!("left out: {missing}");
+        return;
+    }
+    let server = Counting::new(kind, &[]);
+    let place = Place::new();
+    let outcome = place.read(&[&server.url]);
+    outcome.expect(2).says(&["performance_schema=ON"]);
+    assert!(
+        !outcome.stderr.contains(server.password()),
+        "{}",
+        outcome.stderr
+    );
+    place
+        .read(&["--follow", &server.url])
+        .expect(2)
+        .says(&["is no file"]);
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Two logs: what each page took, and how that changed.
+
+use super::{ALPHA, daily};
+use lab_model::{AssumptionKind, Interval, LogAnalysis, LogPage};
+use lab_stats::change::change;
+use lab_stats::ratio::Level;
+
+/// The fewest days of each log from which there is an interval.
+pub const FEWEST: usize = 3;
+
+/// A page in both logs.
+#[derive(Clone, Debug)]
+pub struct CommonPage<'w> {
+    /// The page in the first and in the second log.
+    pub pages: [&'w LogPage; 2],
+    /// Its part of all time in each.
+    pub shares: [f64; 2],
+    /// Typical durations of the second as a multiple of the first's; `None`: there are too few days.
+    pub ratio: Option<Interval>,
+}
+
+/// The pages of two logs.
+#[derive(Clone, Debug, Default)]
+pub struct BetweenLogs<'w> {
+    /// Pages of both, those that take most in either first.
+    pub both: Vec<CommonPage<'w>>,
+    /// Names of pages of the first alone, and of the second alone, those that take most first.
+    pub alone: [Vec<&'w LogPage>; 2],
+}
+
+/// Whether the second log's pages take longer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SlowerPages {
+    /// Those that are shown to; empty: none is.
+    Known(Vec<String>),
+    /// Why it is not known.
+    Unknown(String),
+}
+
+/// Looks for pages that take longer in the second log than in the first. That is not known where it depends on what is
+/// assumed.
+pub fn slower_pages(first: &LogAnalysis, second: &LogAnalysis) -> SlowerPages {
+    for (which, log) in [("first", first), ("second", second)] {
+        let mut assumptions = log.assumptions.iter();
+        if let Some(assumption) = assumptions.find(|a| a.about != AssumptionKind::Times) {
+            return SlowerPages::Unknown(format!(
+                "it depends on what is assumed of the {which} log. {}",
+                assumption.text
+            ));
+        }
+    }
+    let both = between(first, second).both;
+    let known = both
+        .iter()
+        .filter_map(|page| Some((page, page.ratio.as_ref()?)));
+    let known: Vec<(&CommonPage, &Interval)> = known.filter(|(_, r)| r.level > 0.0).collect();
+    if known.is_empty() {
+        return SlowerPages::Unknown(format!(
+            "no page has {FEWEST} days with 20 requests in both logs"
+        ));
+    }
+    let slower = known.into_iter().filter(|(_, ratio)| ratio.low > 1.0);
+    SlowerPages::Known(slower.map(|(page, _)| page.pages[0].name.clone()).collect())
+}
+
+/// Puts the pages of two logs side by side.
+pub fn between<'w>(first: &'w LogAnalysis, second: &'w LogAnalysis) -> BetweenLogs<'w> {
+    let logs = [first, second];
+    let used = |log: &'w LogAnalysis| log.pages.iter().filter(|p| p.kind.is_use());
+    let find = |log: &'w LogAnalysis, page: &LogPage| {
+        used(log).find(|p| p.kind == page.kind && p.name == page.name)
+    };
+    let totals = logs.map(|log| {
+        let total_of = |kind| {
+            used(log)
+                .filter(|p| p.kind == kind)
+                .map(|p| p.total_ns as f64)
+                .sum::<f64>()
+        };
+        move |kind| f64::max(total_of(kind), 1.0)
+    });
+    let pairs: Vec<[&LogPage; 2]> = used(first)
+        .filter_map(|page| Some([page, find(second, page)?]))
+        .collect();
+    let level = Level {
+        alpha: ALPHA,
+        family: pairs.len().max(1),
+    };
+    let common_page = |pages: [&'w LogPage; 2]| {
+        let days: Vec<Vec<f64>> = (0..2)
+            .map(|i| {
+                daily(logs[i], pages[i])
+                    .into_iter()
+                    .map(|(_, v)| v)
+                    .collect()
+            })
+            .collect();
+        let has_enough_days = days.iter().all(|d: &Vec<f64>| d.len() >= FEWEST);
+        let ratio = has_enough_days
+            .then(|| change(&days[0], &days[1], level))
+            .flatten();
+        CommonPage {
+            pages,
+            shares: [0, 1].map(|i| pages[i].total_ns as f64 / totals[i](pages[i].kind)),
+            ratio: ratio.map(|r| r.interval),
+        }
+    };
+    let mut both: Vec<CommonPage> = pairs.into_iter().map(common_page).collect();
+    both.sort_by(|a, b| {
+        let most = |b: &CommonPage| b.shares[0].max(b.shares[1]);
+        most(b).total_cmp(&most(a))
+    });
+    let alone = [(first, second), (second, first)].map(|(mine, other)| {
+        let mut alone: Vec<&LogPage> = used(mine).filter(|p| find(other, p).is_none()).collect();
+        alone.sort_by_key(|p| std::cmp::Reverse((p.total_ns, p.requests)));
+        alone
+    });
+    BetweenLogs { both, alone }
+}

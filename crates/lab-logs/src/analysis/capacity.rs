@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//! How much room is left: the log's peak against what a load run found the server to serve in time.
+
+use lab_model::{Interval, LogAnalysis, Metric, PointId};
+use lab_stats::results::{Results, Value};
+
+/// Why a peak is not known.
+pub(super) const NO_PEAK: &str = "the busiest minute is not known: the log has no times, or several logs overlap and span more than 90 days";
+
+/// The room that is left.
+#[derive(Clone, Debug)]
+pub struct Headroom {
+    /// Requests per second that the load run served while the 99th percentile kept its bound.
+    pub capacity: Interval,
+    /// Where in the load run.
+    pub point: PointId,
+    /// The 99th percentile there, ns.
+    pub p99_ns: f64,
+    /// Whether the load run passed the bound at a higher load, so that the capacity is not a lower bound alone.
+    pub is_known: bool,
+    /// The log's highest requests per second: over its busiest minute, and over its busiest second.
+    pub peaks: [f64; 2],
+    /// The peak of the busiest minute as a part of the capacity.
+    pub used: Interval,
+    /// How many times as many users fit.
+    pub times: Interval,
+}
+
+/// Compares the peak of a log with a load run. Error: what is missing, in words.
+pub fn room(analysis: &LogAnalysis, load: &Results, limit_ns: f64) -> Result<Headroom, String> {
+    let minute = analysis.peak_minute.ok_or(NO_PEAK)?.1 as f64 / 60.0;
+    let second = analysis.peak.map_or(minute, |(_, n)| n as f64);
+    let value = |point: PointId, metric: &Metric| {
+        let is_wanted_cell =
+            |c: &&lab_stats::results::Cell| c.key.point == Some(point) && c.key.metric == *metric;
+        load.cells.iter().find(is_wanted_cell).map(|c| c.value)
+    };
+    let mut points: Vec<PointId> = load.cells.iter().filter_map(|c| c.key.point).collect();
+    points.sort_unstable();
+    points.dedup();
+    let measured = points.iter().filter_map(|&point| {
+        let rate = interval(value(point, &Metric::THROUGHPUT)?);
+        let p99 = interval(value(point, &Metric::P99)?);
+        Some((point, rate, p99))
+    });
+    let measured: Vec<(PointId, Interval, Interval)> = measured.collect();
+    if measured.is_empty() {
+        return Err("the load run has no response times".into());
+    }
+    let within_limit = measured.iter().filter(|(_, _, p99)| p99.high <= limit_ns);
+    let best = within_limit.max_by(|a, b| a.1.estimate.total_cmp(&b.1.estimate));
+    let (point, capacity, p99) = best
+        .ok_or("the load run passed the bound of p99 at every load: it does not tell a capacity")?;
+    let is_passed = measured
+        .iter()
+        .any(|(_, rate, p99)| p99.estimate > limit_ns && rate.estimate >= capacity.estimate * 0.5);
+    let compare = |f: fn(f64, f64) -> f64, low: f64, high: f64| Interval {
+        estimate: f(minute, capacity.estimate),
+        low: f(minute, low),
+        high: f(minute, high),
+        level: capacity.level,
+    };
+    Ok(Headroom {
+        capacity: *capacity,
+        point: *point,
+        p99_ns: p99.estimate,
+        is_known: is_passed,
+        peaks: [minute, second],
+        used: compare(
+            |peak, capacity| peak / capacity,
+            capacity.high,
+            capacity.low,
+        ),
+        times: compare(
+            |peak, capacity| capacity / peak,
+            capacity.low,
+            capacity.high,
+        ),
+    })
+}
+
+fn interval(value: Value) -> Interval {
+    match value {
+        Value::Estimate(interval) => interval,
+        Value::Reading(value) => Interval {
+            estimate: value,
+            low: value,
+            high: value,
+            level: 0.0,
+        },
+    }
+}

@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Gates: what `--fail-if 'p99(/search)>300ms'` says, and whether it is so.
+
+use super::capacity::NO_PEAK;
+use crate::sketch::LONGEST;
+use lab_model::{AssumptionKind, LogAnalysis, LogPage, PageKind};
+use std::str::FromStr;
+
+/// A figure of a page, and the bound beyond which it is bad.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gate {
+    text: String,
+    figure: GateFigure,
+    /// `None`: all pages together.
+    page: Option<String>,
+    is_upper: bool,
+    bound: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum GateFigure {
+    Quantile(f64),
+    Mean,
+    Max,
+    /// A part of the requests.
+    Errors,
+    /// A part of all time.
+    Share,
+    Requests,
+    /// Requests per second of the busiest minute.
+    Rate,
+}
+
+/// What a gate found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GateAnswer {
+    /// The gate, as it was written.
+    pub gate: String,
+    /// The value in the unit of the bound: ns, a part of 1, or a number; `None`: there is no such page, or the value is
+    /// not known.
+    pub value: Option<f64>,
+    /// What was found in words, or why nothing was.
+    pub words: String,
+    /// It is beyond the bound.
+    pub is_crossed: bool,
+    /// The bound.
+    pub bound: f64,
+}
+
+impl FromStr for Gate {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Gate, String> {
+        let text = text.trim();
+        let malformed = |reason: &str| {
+            let escaped = text.escape_default();
+            format!("`{escaped}` is no gate: {reason}; an example is `p99(/search)>300ms`")
+        };
+        // A page's name can hold `<` and `>`.
+        let close = text.rfind(')').map_or(0, |end| end + 1);
+        let operator = close
+            + text[close..]
+                .find(['<', '>'])
+                .ok_or_else(|| malformed("it needs > or < and a bound"))?;
+        let above = text[operator..].starts_with('>');
+        let bound = text[operator + 1..]
+            .strip_prefix('=')
+            .unwrap_or(&text[operator + 1..])
+            .trim();
+        let (name, page) = match text[..operator].trim().split_once('(') {
+            Some((name, page)) => {
+                let page = page
+                    .strip_suffix(')')
+                    .ok_or_else(|| malformed("a ) is missing"))?;
+                (name.trim(), Some(page.trim().to_string()))
+            }
+            None => (text[..operator].trim(), None),
+        };
+        let figure = match name {
+            "mean" => GateFigure::Mean,
+            "max" => GateFigure::Max,
+            "errors" => GateFigure::Errors,
+            "share" if page.is_some() => GateFigure::Share,
+            "requests" => GateFigure::Requests,
+            "rate" if page.is_none() => GateFigure::Rate,
+            name => {
+                let percent = name.strip_prefix('p').and_then(|p| p.parse::<f64>().ok());
+                let percent = percent.filter(|p| *p > 0.0 && *p < 100.0);
+                GateFigure::Quantile(percent.ok_or_else(|| {
+                    malformed("p50, p99 or another percentile, mean, max, errors, requests, share(PAGE) or rate is wanted")
+                })? / 100.0)
+            }
+        };
+        Ok(Gate {
+            text: text.into(),
+            page,
+            is_upper: above,
+            bound: figure.bound(bound).ok_or_else(|| {
+                malformed("the bound needs a unit that fits, such as 300ms or 1%")
+            })?,
+            figure,
+        })
+    }
+}
+
+impl GateFigure {
+    fn bound(self, text: &str) -> Option<f64> {
+        let end = text
+            .find(|c: char| !(c.is_ascii_digit() || c == '.'))
+            .unwrap_or(text.len());
+        let (number, unit) = text.split_at(end);
+        let number: f64 = number.parse().ok()?;
+        let times = [
+            ("ns", 1.0),
+            ("us", 1e3),
+            ("µs", 1e3),
+            ("ms", 1e6),
+            ("s", 1e9),
+            ("min", 6e10),
+        ];
+        let scale = |units: &[(&str, f64)]| {
+            units
+                .iter()
+                .find(|(name, _)| *name == unit.trim())
+                .map(|(_, scale)| *scale)
+        };
+        Some(
+            number
+                * match self {
+                    GateFigure::Quantile(_) | GateFigure::Mean | GateFigure::Max => scale(&times)?,
+                    GateFigure::Errors | GateFigure::Share => scale(&[("%", 0.01), ("", 1.0)])?,
+                    GateFigure::Requests => scale(&[("", 1.0)])?,
+                    GateFigure::Rate => scale(&[("", 1.0), ("/s", 1.0)])?,
+                },
+        )
+    }
+
+    fn words(self, value: f64) -> String {
+        match self {
+            GateFigure::Quantile(_) | GateFigure::Mean | GateFigure::Max => match value {
+                ns if ns >= 1e9 => format!("{:.2} s", ns / 1e9),
+                ns if ns >= 1e6 => format!("{:.1} ms", ns / 1e6),
+                ns => format!("{:.1} µs", ns / 1e3),
+            },
+            GateFigure::Errors | GateFigure::Share => format!("{:.2} %", value * 100.0),
+            GateFigure::Requests => format!("{value:.0}"),
+            GateFigure::Rate => format!("{value:.1}/s"),
+        }
+    }
+}
+
+impl Gate {
+    /// Looks at what was read.
+    pub fn judge(&self, analysis: &LogAnalysis) -> GateAnswer {
+        let result = self
+            .value(analysis)
+            .and_then(|value| self.check_lower_bound(value, analysis));
+        let is_crossed = result.as_ref().is_ok_and(|v| {
+            if self.is_upper {
+                *v > self.bound
+            } else {
+                *v < self.bound
+            }
+        });
+        GateAnswer {
+            gate: self.text.clone(),
+            words: match &result {
+                Ok(value) => self.figure.words(*value),
+                Err(reason) => reason.clone(),
+            },
+            value: result.ok(),
+            is_crossed,
+            bound: self.bound,
+        }
+    }
+
+    fn value(&self, analysis: &LogAnalysis) -> Result<f64, String> {
+        if let Some(assumption) = self.assumption(analysis) {
+            return Err(format!("it depends on what is assumed. {assumption}"));
+        }
+        if self.figure == GateFigure::Rate {
+            let peak = analysis.peak_minute.ok_or(NO_PEAK)?;
+            return Ok(peak.1 as f64 / 60.0);
+        }
+        let page = match &self.page {
+            Some(name) => {
+                let name = name.strip_prefix("GET ").unwrap_or(name);
+                let mut pages = analysis.pages.iter().filter(|p| p.kind.is_use());
+                pages
+                    .find(|p| p.name == name)
+                    .cloned()
+                    .ok_or_else(|| format!("there is no page {name}"))?
+            }
+            None => together(analysis),
+        };
+        let unknown = || "no durations are known".to_string();
+        let value = match self.figure {
+            GateFigure::Quantile(part) => {
+                let ns = page.times.quantile(part).ok_or_else(unknown)?;
+                let is_beyond =
+                    page.max_ns > LONGEST && ns as f64 >= LONGEST as f64 * (1.0 - analysis.error);
+                if is_beyond && self.bound >= ns as f64 {
+                    return Err(
+                        "it is longer than an hour, beyond which percentiles are not told apart"
+                            .into(),
+                    );
+                }
+                ns as f64
+            }
+            GateFigure::Mean => page.mean_ns().ok_or_else(unknown)?,
+            GateFigure::Max if page.timed > 0 => page.max_ns as f64,
+            GateFigure::Max => return Err(unknown()),
+            GateFigure::Errors => page.errors as f64 / page.requests.max(1) as f64,
+            GateFigure::Requests => page.requests as f64,
+            GateFigure::Share => {
+                let same_kind = analysis.pages.iter().filter(|p| p.kind == page.kind);
+                page.total_ns as f64 / same_kind.map(|p| p.total_ns).sum::<u64>().max(1) as f64
+            }
+            GateFigure::Rate => 0.0,
+        };
+        Ok(value)
+    }
+
+    /// The value, if it decides the gate although some durations are lower bounds: it does where it exceeds the bound, for
+    /// the true one does then, too. Error: why it does not.
+    fn check_lower_bound(&self, value: f64, analysis: &LogAnalysis) -> Result<f64, String> {
+        let is_duration = matches!(
+            self.figure,
+            GateFigure::Quantile(_) | GateFigure::Mean | GateFigure::Max
+        );
+        let is_decided = is_duration && value > self.bound;
+        let is_affected = is_duration || self.figure == GateFigure::Share;
+        let mut assumptions = analysis.assumptions.iter();
+        let found = assumptions
+            .find(|a| a.about == AssumptionKind::LowerBounds && is_affected && !is_decided);
+        found.map_or(Ok(value), |assumption| {
+            let reason = if is_duration {
+                let words = self.figure.words(value);
+                format!("it is {words} or more, which does not decide it")
+            } else {
+                "it depends on durations of which no more is known".into()
+            };
+            Err(format!("{reason}. {}", assumption.text))
+        })
+    }
+
+    /// What was assumed of the logs that the figure depends on.
+    fn assumption<'w>(&self, analysis: &'w LogAnalysis) -> Option<&'w str> {
+        let about = match self.figure {
+            GateFigure::Quantile(_) | GateFigure::Mean | GateFigure::Max => {
+                AssumptionKind::Durations
+            }
+            // Of one log the unit is that of both times.
+            GateFigure::Share if analysis.sources.len() < 2 => return None,
+            GateFigure::Share => AssumptionKind::Durations,
+            GateFigure::Rate => AssumptionKind::Times,
+            GateFigure::Errors | GateFigure::Requests => return None,
+        };
+        let found = analysis.assumptions.iter().find(|a| a.about == about);
+        found.map(|a| a.text.as_str())
+    }
+}
+
+/// All pages that people use; where there are none, all queries.
+pub fn together(analysis: &LogAnalysis) -> LogPage {
+    let has_pages = analysis.pages.iter().any(|p| p.kind == PageKind::Page);
+    let kind = if has_pages {
+        PageKind::Page
+    } else {
+        PageKind::Query
+    };
+    let mut sum = LogPage {
+        kind,
+        ..LogPage::default()
+    };
+    let mut times = std::collections::BTreeMap::new();
+    for page in analysis.pages.iter().filter(|p| p.kind == kind) {
+        sum.requests = sum.requests.saturating_add(page.requests);
+        sum.errors = sum.errors.saturating_add(page.errors);
+        sum.client_errors = sum.client_errors.saturating_add(page.client_errors);
+        sum.timed = sum.timed.saturating_add(page.timed);
+        sum.total_ns = sum.total_ns.saturating_add(page.total_ns);
+        sum.max_ns = sum.max_ns.max(page.max_ns);
+        for (value, count) in &page.times.0 {
+            let sum: &mut u64 = times.entry(*value).or_default();
+            *sum = sum.saturating_add(*count);
+        }
+    }
+    sum.times = lab_model::Counts(times.into_iter().collect());
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gates_are_read_and_judged() {
+        let page = LogPage {
+            name: "/search".into(),
+            requests: 100,
+            errors: 2,
+            timed: 100,
+            total_ns: 1_000_000_000,
+            max_ns: 400_000_000,
+            times: lab_model::Counts(vec![(5_000_000, 98), (400_000_000, 2)]),
+            ..LogPage::default()
+        };
+        let analysis = LogAnalysis {
+            pages: vec![page],
+            ..LogAnalysis::default()
+        };
+        let crossed = |gate: &str| {
+            gate.parse::<Gate>()
+                .expect(gate)
+                .judge(&analysis)
+                .is_crossed
+        };
+        assert!(crossed("p99(/search)>300ms") && crossed("p99(GET /search) >= 0.3s"));
+        assert!(
+            !crossed("p50(/search)>300ms")
+                && crossed("errors>1%")
+                && !crossed("errors(/search)>2%")
+        );
+        assert!(crossed("mean<11ms") && crossed("share(/search)>50%") && !crossed("requests>100"));
+        let unknown = "p99(/x)>1s"
+            .parse::<Gate>()
+            .expect("a gate")
+            .judge(&analysis);
+        assert_eq!((unknown.is_crossed, unknown.value), (false, None));
+        let assumed = |about| LogAnalysis {
+            assumptions: vec![lab_model::Assumption {
+                about,
+                text: "ms".into(),
+            }],
+            peak_minute: Some((0, 600)),
+            ..analysis.clone()
+        };
+        let is_judged = |gate: &str, analysis: &LogAnalysis| {
+            gate.parse::<Gate>()
+                .expect(gate)
+                .judge(analysis)
+                .value
+                .is_some()
+        };
+        let units = assumed(AssumptionKind::Durations);
+        let zones = assumed(AssumptionKind::Times);
+        for (gate, by_unit, by_zone) in [
+            ("p99>1s", false, true),
+            ("mean>1s", false, true),
+            ("max(/search)>1s", false, true),
+            ("share(/search)>1%", true, true),
+            ("errors>1%", true, true),
+            ("requests>1", true, true),
+            ("rate>1", true, false),
+        ] {
+            assert_eq!(
+                (is_judged(gate, &units), is_judged(gate, &zones)),
+                (by_unit, by_zone),
+                "{gate}"
+            );
+        }
+        // Of the true value it is known that it is not less.
+        let bounds = assumed(AssumptionKind::LowerBounds);
+        for (gate, is_crossed, is_known) in [
+            ("p99>300ms", true, true),
+            ("p99>500ms", false, false),
+            ("max>1s", false, false),
+            ("mean<11ms", false, false),
+            ("mean<9ms", false, true),
+            ("share(/search)>50%", false, false),
+            ("errors>1%", true, true),
+            ("rate>1", true, true),
+        ] {
+            let answer = gate.parse::<Gate>().expect(gate).judge(&bounds);
+            assert_eq!(
+                (answer.is_crossed, answer.value.is_some()),
+                (is_crossed, is_known),
+                "{gate}"
+            );
+        }
+        for bad in [
+            "",
+            "p99",
+            "p99>",
+            "p99>3",
+            "p0>1s",
+            "share>1%",
+            "p99(/a>1s",
+            "rate(/a)>1",
+            "errors>1s",
+            "x>1",
+        ] {
+            assert!(bad.parse::<Gate>().is_err(), "{bad}");
+        }
+    }
+}

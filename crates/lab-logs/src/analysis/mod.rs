@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What was read -> which few pages matter, when, what changed, and how much room is left: pure functions.
+
+pub mod between;
+pub mod capacity;
+pub mod changes;
+pub mod gate;
+pub mod pareto;
+pub mod week;
+
+use lab_model::{LogAnalysis, LogPage, PageKind};
+use std::collections::BTreeMap;
+
+/// A day, s.
+pub const DAY: i64 = 86_400;
+/// 1 - the level of what is said together.
+pub const ALPHA: f64 = 0.05;
+
+/// The pages of a kind.
+pub fn pages(analysis: &LogAnalysis, kind: PageKind) -> Vec<&LogPage> {
+    analysis.pages.iter().filter(|p| p.kind == kind).collect()
+}
+
+/// The clock of the log ahead of UTC, s: that of most hours.
+pub fn offset_s(analysis: &LogAnalysis) -> i64 {
+    let mut offsets: BTreeMap<i32, usize> = BTreeMap::new();
+    analysis
+        .hours
+        .iter()
+        .for_each(|h| *offsets.entry(h.offset_s).or_default() += 1);
+    let most = offsets.into_iter().max_by_key(|(_, n)| *n);
+    most.map_or(0, |(offset, _)| offset.into())
+}
+
+/// First and last hour, in seconds since 1970, the end of the last one.
+pub fn span(analysis: &LogAnalysis) -> Option<(i64, i64)> {
+    let (first, last) = (analysis.hours.first()?, analysis.hours.last()?);
+    Some((first.start_s, last.start_s + 3600))
+}
+
+/// Typical durations of a page on each day that had enough requests: the day's number since 1970 in the log's time, and
+/// the logarithm of the geometric mean in ns.
+pub fn daily(analysis: &LogAnalysis, page: &LogPage) -> Vec<(i64, f64)> {
+    /// Fewer requests say little of a day.
+    const ENOUGH: u64 = 20;
+    if analysis.cell_s > DAY {
+        return Vec::new();
+    }
+    let offset = offset_s(analysis);
+    let mut days: BTreeMap<i64, (u64, f64)> = BTreeMap::new();
+    for cell in &page.cells {
+        let day = days
+            .entry((cell.start_s + offset).div_euclid(DAY))
+            .or_default();
+        day.0 += cell.timed;
+        day.1 += cell.sum_ln;
+    }
+    let enough = days.into_iter().filter(|(_, (n, _))| *n >= ENOUGH);
+    enough
+        .map(|(day, (n, sum))| (day, sum / n as f64))
+        .collect()
+}

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Which few pages make most of the time: shares, the smallest set that makes 80 % with its interval, and what
+//! optimizing each would save.
+
+use super::{ALPHA, DAY};
+use lab_model::{Interval, LogAnalysis, LogPage, PageKind};
+use lab_stats::bootstrap;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The part of the time that the smallest set makes.
+pub const MOST: f64 = 0.8;
+/// The fewest stretches of time from which there is an interval.
+const FEWEST: usize = 8;
+/// Pages that draws of the bootstrap hold apart; the others are one sum.
+const MOST_SEPARATE: usize = 300;
+/// Pages whose shares have intervals.
+pub const WITH_INTERVALS: usize = 15;
+/// The seed of the draws.
+const SEED: u64 = 0x7761_7463;
+
+/// What pages are ordered by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PageOrder {
+    /// The sum of their durations.
+    Time,
+    /// Their requests: no durations are known.
+    Requests,
+}
+
+/// The pages of a kind, those that make most first.
+#[derive(Clone, Debug)]
+pub struct PageRanking<'w> {
+    /// What they are ordered by.
+    pub by: PageOrder,
+    /// In order.
+    pub pages: Vec<RankedPage<'w>>,
+    /// The smallest set that makes [`MOST`] of all; its first pages are those of [`PageRanking::pages`].
+    pub smallest: usize,
+    /// Its size with an interval; `None`: there are too few stretches of time.
+    pub interval: Option<Interval>,
+    /// How long the stretches are that were drawn again, s, and how many there are.
+    pub blocks: (i64, usize),
+}
+
+/// A page with its place.
+#[derive(Clone, Debug)]
+pub struct RankedPage<'w> {
+    /// The page.
+    pub page: &'w LogPage,
+    /// Its part of all, with an interval for the first ones if there can be one.
+    pub share: f64,
+    /// The interval of the share.
+    pub share_interval: Option<Interval>,
+    /// The part of this one and those before it.
+    pub cumulative: f64,
+    /// The part of all time that would be saved, were its mean the median of the other pages' means.
+    pub saving: f64,
+    /// Its place by requests, and by the mean duration, from 1.
+    pub by_requests: usize,
+    /// `None` without durations.
+    pub by_mean: Option<usize>,
+}
+
+/// Ranks the pages of a kind; `None`: there are none.
+pub fn ranking(analysis: &LogAnalysis, kind: PageKind) -> Option<PageRanking<'_>> {
+    let mut pages = super::pages(analysis, kind);
+    let has_time = pages.iter().any(|p| p.total_ns > 0);
+    let by = if has_time {
+        PageOrder::Time
+    } else {
+        PageOrder::Requests
+    };
+    let amount = |p: &LogPage| if has_time { p.total_ns } else { p.requests };
+    pages.retain(|p| p.requests > 0);
+    pages.sort_by(|a, b| amount(b).cmp(&amount(a)).then_with(|| a.name.cmp(&b.name)));
+    let total: f64 = pages.iter().map(|p| amount(p) as f64).sum();
+    if pages.is_empty() || total <= 0.0 {
+        return None;
+    }
+    let requests = places(&pages, |p| p.requests as f64);
+    let means = places(&pages, |p| p.mean_ns().unwrap_or(0.0));
+    let middle = median_mean(&pages);
+    let mut cumulative = 0.0;
+    let mut ranked: Vec<RankedPage> = Vec::new();
+    for (i, page) in pages.iter().enumerate() {
+        cumulative += amount(page) as f64;
+        let above = page
+            .mean_ns()
+            .map_or(0.0, |mean| (mean - middle(i)).max(0.0));
+        ranked.push(RankedPage {
+            page,
+            share: amount(page) as f64 / total,
+            share_interval: None,
+            cumulative: cumulative / total,
+            saving: if has_time {
+                above * page.timed as f64 / total
+            } else {
+                0.0
+            },
+            by_requests: requests[i],
+            by_mean: page.mean_ns().map(|_| means[i]),
+        });
+    }
+    let smallest = ranked
+        .iter()
+        .position(|r| r.cumulative >= MOST - 1e-12)
+        .map_or(pages.len(), |at| at + 1);
+    let matrix = Matrix::new(analysis, &pages, has_time);
+    let intervals = matrix.intervals();
+    if let Some(bounds) = &intervals {
+        for (ranked, interval) in ranked.iter_mut().zip(&bounds[1..]) {
+            ranked.share_interval = Some(*interval);
+        }
+    }
+    Some(PageRanking {
+        by,
+        pages: ranked,
+        smallest,
+        interval: intervals.map(|bounds| bounds[0]),
+        blocks: (matrix.length, matrix.blocks),
+    })
+}
+
+/// The place of each page by a value, from 1.
+fn places(pages: &[&LogPage], value: impl Fn(&LogPage) -> f64) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..pages.len()).collect();
+    order.sort_by(|a, b| value(pages[*b]).total_cmp(&value(pages[*a])));
+    let mut places = vec![0; pages.len()];
+    for (place, page) in order.into_iter().enumerate() {
+        places[page] = place + 1;
+    }
+    places
+}
+
+/// The median of the means of all pages but one.
+fn median_mean(pages: &[&LogPage]) -> impl Fn(usize) -> f64 {
+    let mean = |p: &&LogPage| p.mean_ns().unwrap_or(0.0);
+    let mut sorted: Vec<f64> = pages.iter().map(mean).collect();
+    let means = sorted.clone();
+    sorted.sort_by(f64::total_cmp);
+    move |page| {
+        let n = sorted.len() - 1;
+        if n == 0 {
+            return means[page];
+        }
+        // The position of the page itself, which is left out.
+        let at = sorted.partition_point(|m| *m < means[page]);
+        let other = |i: usize| sorted[if i < at { i } else { i + 1 }];
+        (other((n - 1) / 2) + other(n / 2)) / 2.0
+    }
+}
+
+/// What each page had in each stretch of time.
+struct Matrix {
+    length: i64,
+    blocks: usize,
+    /// Page by page.
+    amounts: Vec<Vec<f64>>,
+    /// The sum of the pages beyond [`MOST_SEPARATE`].
+    rest: Vec<f64>,
+}
+
+impl Matrix {
+    fn new(analysis: &LogAnalysis, pages: &[&LogPage], has_time: bool) -> Matrix {
+        let lengths = [7 * DAY, DAY, 3600, 60];
+        let starts = |length: i64| -> BTreeSet<i64> {
+            let cells = pages.iter().flat_map(|p| &p.cells);
+            cells.map(|c| c.start_s.div_euclid(length)).collect()
+        };
+        // Days before weeks: they are what repeats.
+        let order = [lengths[1], lengths[2], lengths[3], lengths[0]];
+        let fits = order
+            .into_iter()
+            .filter(|length| *length >= analysis.cell_s);
+        let stretches = fits
+            .map(|length| (length, starts(length)))
+            .find(|(_, s)| s.len() >= FEWEST);
+        let (length, starts) = stretches.unwrap_or_default();
+        let index: BTreeMap<i64, usize> = starts
+            .into_iter()
+            .enumerate()
+            .map(|(i, s)| (s, i))
+            .collect();
+        let amount = |ns: u64, requests: u64| if has_time { ns } else { requests } as f64;
+        let add_cells = |row: &mut [f64], page: &LogPage| {
+            for cell in &page.cells {
+                if let Some(&index_of_start) = index.get(&cell.start_s.div_euclid(length.max(1))) {
+                    row[index_of_start] += amount(cell.total_ns, cell.requests);
+                }
+            }
+        };
+        let mut known_amounts = vec![0.0; index.len()];
+        pages
+            .iter()
+            .for_each(|page| add_cells(&mut known_amounts, page));
+        let all_known = known_amounts.iter().sum::<f64>().max(1.0);
+        let add = |row: &mut [f64], page: &LogPage| {
+            if !page.cells.is_empty() {
+                return add_cells(row, page);
+            }
+            // A page without cells is assumed to be spread over time as the others are.
+            let part = amount(page.total_ns, page.requests) / all_known;
+            let amounts = row.iter_mut().zip(&known_amounts);
+            amounts.for_each(|(sum, known)| *sum += part * known);
+        };
+        let row = |page: &&LogPage| {
+            let mut row = vec![0.0; index.len()];
+            add(&mut row, page);
+            row
+        };
+        let separate = pages.len().min(MOST_SEPARATE);
+        let mut rest = vec![0.0; index.len()];
+        pages[separate..]
+            .iter()
+            .for_each(|page| add(&mut rest, page));
+        Matrix {
+            length,
+            blocks: index.len(),
+            amounts: pages[..separate].iter().map(row).collect(),
+            rest,
+        }
+    }
+
+    /// Of the size of the smallest set, and of the first shares.
+    fn intervals(&self) -> Option<[Interval; WITH_INTERVALS + 1]> {
+        if self.blocks < FEWEST {
+            return None;
+        }
+        let mut intervals =
+            bootstrap::intervals(self.blocks, SEED, ALPHA, |counts| self.draw(counts))?;
+        // A set has a whole number of pages.
+        intervals[0].low = intervals[0].low.floor();
+        intervals[0].high = intervals[0].high.ceil();
+        Some(intervals)
+    }
+
+    fn draw(&self, counts: &[u32]) -> Option<[f64; WITH_INTERVALS + 1]> {
+        let sum = |row: &Vec<f64>| -> f64 {
+            row.iter().zip(counts).map(|(a, n)| a * f64::from(*n)).sum()
+        };
+        let mut sums: Vec<f64> = self.amounts.iter().map(sum).collect();
+        let total: f64 = sums.iter().sum::<f64>() + sum(&self.rest);
+        if total <= 0.0 {
+            return None;
+        }
+        let mut values = [0.0; WITH_INTERVALS + 1];
+        for (value, sum) in values[1..].iter_mut().zip(&sums) {
+            *value = sum / total;
+        }
+        sums.sort_by(|a, b| b.total_cmp(a));
+        let mut sum_so_far = 0.0;
+        let last_needed = sums.iter().position(|sum| {
+            sum_so_far += sum;
+            sum_so_far >= MOST * total
+        });
+        values[0] = last_needed.map_or(sums.len(), |at| at + 1) as f64;
+        Some(values)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lab_model::LogCell;
+
+    fn page(name: &str, ns: u64, days: i64) -> LogPage {
+        let cell = |day| LogCell {
+            start_s: day * DAY,
+            requests: 1,
+            timed: 1,
+            total_ns: ns / 10,
+            ..LogCell::default()
+        };
+        LogPage {
+            name: name.into(),
+            requests: 10,
+            timed: 10,
+            total_ns: ns,
+            cells: (0..days).map(cell).collect(),
+            ..LogPage::default()
+        }
+    }
+
+    #[test]
+    fn a_page_whose_times_were_not_kept_counts_in_the_interval() {
+        let analysis = LogAnalysis {
+            cell_s: DAY,
+            pages: vec![page("/large", 9_000, 0), page("/small", 1_000, 10)],
+            ..LogAnalysis::default()
+        };
+        let ranking = ranking(&analysis, PageKind::Page).expect("pages");
+        let interval = ranking.interval.expect("enough days");
+        assert_eq!(ranking.smallest, 1);
+        assert_eq!((interval.low, interval.high), (1.0, 1.0));
+    }
+}

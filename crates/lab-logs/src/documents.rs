@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What is not read line by line: statements with their totals as CSV, and the JSON of a monitor.
+//!
+//! Source: PostgreSQL 15, F.32 *pg_stat_statements*; MariaDB, *performance schema
+//! events_statements_summary_by_digest*; `docs/guides/logs.md`, *Monitor JSON*.
+
+use crate::format::WholeLog;
+use crate::query::{self, Dialect};
+use crate::read_error::{ReadError, limited};
+use crate::tally::{Tally, name};
+use lab_model::{Counts, LineCounts, LogFile, LogPage, PageKind};
+use serde::Deserialize;
+use std::io::Read;
+
+/// The most bytes of such a document.
+const MOST: u64 = 64 << 20;
+/// The most pages, and queries of all pages.
+const MOST_PAGES: usize = 100_000;
+/// The longest name, bytes.
+const LONGEST_NAME: usize = 4096;
+
+/// Reads such a document. Errors: it cannot be read, or is none.
+pub fn read(
+    document: WholeLog,
+    input: impl Read,
+    (source, lines): (&mut LogFile, &mut LineCounts),
+    tally: &mut Tally,
+) -> Result<(), ReadError> {
+    let bytes = limited(input, MOST)?;
+    source.bytes = bytes.len() as u64;
+    let (format, entries) = match document {
+        WholeLog::Statements => (
+            "statements with totals, as CSV",
+            read_statements(&bytes, tally)?,
+        ),
+        WholeLog::Monitor => ("a monitor's JSON", read_monitor(&bytes, tally)?),
+    };
+    source.format = format.into();
+    lines.entries += entries;
+    Ok(())
+}
+
+/// Counts the statements of a CSV with a header line. Returns the number of rows.
+fn read_statements(bytes: &[u8], tally: &mut Tally) -> Result<u64, ReadError> {
+    let separator = if bytes
+        .iter()
+        .take_while(|b| **b != b'\n')
+        .any(|b| *b == b'\t')
+    {
+        b'\t'
+    } else {
+        b','
+    };
+    let mut csv = csv::ReaderBuilder::new()
+        .delimiter(separator)
+        .flexible(true)
+        .from_reader(bytes);
+    let headers = csv.headers().map_err(|e| e.to_string());
+    let columns = headers.and_then(Columns::new).map_err(ReadError::Format)?;
+    let mut rows = 0;
+    for row in csv.byte_records() {
+        let row = row.map_err(|e| ReadError::Format(e.to_string()))?;
+        let number = |column: Option<usize>| {
+            let text = std::str::from_utf8(row.get(column?)?).ok()?;
+            text.trim()
+                .parse::<f64>()
+                .ok()
+                .filter(|n| (0.0..1e18).contains(n))
+        };
+        let (Some(calls), Some(total)) = (number(Some(columns.calls)), number(Some(columns.total)))
+        else {
+            continue;
+        };
+        rows += 1;
+        tally.add_page(LogPage {
+            kind: PageKind::Query,
+            name: query::fold(row.get(columns.text).unwrap_or_default(), columns.dialect),
+            requests: calls as u64,
+            errors: number(columns.errors).unwrap_or(0.0) as u64,
+            timed: calls as u64,
+            total_ns: (total * columns.scale).min(4e18) as u64,
+            max_ns: number(columns.max).map_or(0, |max| (max * columns.scale).min(4e18) as u64),
+            ..LogPage::default()
+        });
+    }
+    Ok(rows)
+}
+
+/// Which columns of a CSV hold what, by their numbers.
+struct Columns {
+    text: usize,
+    calls: usize,
+    total: usize,
+    /// ns in the unit of durations.
+    scale: f64,
+    max: Option<usize>,
+    errors: Option<usize>,
+    /// The language of the statements.
+    dialect: Dialect,
+}
+
+impl Columns {
+    /// Error: a column that is needed is missing.
+    fn new(headers: &csv::StringRecord) -> Result<Columns, String> {
+        let column = |names: &[&str]| {
+            let is_named = |head: &str| names.iter().any(|n| n.eq_ignore_ascii_case(head.trim()));
+            headers.iter().position(is_named)
+        };
+        // PostgreSQL writes ms, the performance schema ps.
+        let totals = [
+            (
+                &["total_exec_time", "total_time"][..],
+                1e6,
+                Dialect::Postgresql,
+            ),
+            (&["sum_timer_wait"][..], 1e-3, Dialect::Mysql),
+        ];
+        let total = totals
+            .iter()
+            .find_map(|(names, scale, dialect)| Some((column(names)?, *scale, *dialect)));
+        let text = column(&["query", "digest_text"]).ok_or("a column query is missing")?;
+        let calls = column(&["calls", "count_star"]).ok_or("a column calls is missing")?;
+        let (total, scale, dialect) =
+            total.ok_or("a column total_exec_time or SUM_TIMER_WAIT is missing")?;
+        Ok(Columns {
+            text,
+            calls,
+            total,
+            scale,
+            max: column(&["max_exec_time", "max_time", "max_timer_wait"]),
+            errors: column(&["sum_errors"]),
+            dialect,
+        })
+    }
+}
+
+#[derive(Deserialize)]
+struct Monitor {
+    monitor: u64,
+    bucket_width: f64,
+    pages: Vec<MonitorPage>,
+}
+
+#[derive(Deserialize)]
+struct MonitorPage {
+    name: String,
+    count: u64,
+    errors: u64,
+    #[serde(default)]
+    client_errors: u64,
+    total_ns: u64,
+    max_ns: Option<u64>,
+    times: Vec<(u64, u64)>,
+    #[serde(default)]
+    hours: Vec<(i64, u64, u64, u64)>,
+    #[serde(default)]
+    queries: Vec<MonitorPage>,
+}
+
+fn read_monitor(bytes: &[u8], tally: &mut Tally) -> Result<u64, ReadError> {
+    let malformed = |reason: String| ReadError::Format(format!("a monitor's JSON: {reason}"));
+    let monitor: Monitor = serde_json::from_slice(bytes).map_err(|e| malformed(e.to_string()))?;
+    if monitor.monitor != 1 {
+        return Err(malformed(format!(
+            "version {} is not known, only 1",
+            monitor.monitor
+        )));
+    }
+    let width = monitor.bucket_width;
+    if !(width > 0.0 && width <= 0.1) {
+        return Err(malformed(
+            "bucket_width must be above 0 and at most 0.1".into(),
+        ));
+    }
+    let queries: usize = monitor.pages.iter().map(|p| p.queries.len()).sum();
+    if monitor.pages.len() + queries > MOST_PAGES {
+        return Err(malformed(format!(
+            "there are more than {MOST_PAGES} pages and queries"
+        )));
+    }
+    let mut entries = 0_u64;
+    for page in &monitor.pages {
+        entries = entries.saturating_add(page.count);
+        let route = page.name.strip_prefix("GET ").unwrap_or(&page.name);
+        tally.add_page(log_page(page, PageKind::Page, name(route), width).map_err(malformed)?);
+        for &(start, count, errors, total) in &page.hours {
+            if (0..1 << 40).contains(&start) && count.max(total) < 1 << 62 {
+                tally.add_hour(start, count, errors, total);
+            }
+        }
+        for query in &page.queries {
+            tally.add_page(
+                log_page(query, PageKind::Query, name(&query.name), width).map_err(malformed)?,
+            );
+        }
+    }
+    Ok(entries)
+}
+
+fn log_page(
+    page: &MonitorPage,
+    kind: PageKind,
+    name: String,
+    width: f64,
+) -> Result<LogPage, String> {
+    if page.name.len() > LONGEST_NAME {
+        return Err(format!("a name has more than {LONGEST_NAME} bytes"));
+    }
+    let counted = page
+        .times
+        .iter()
+        .try_fold(0_u64, |sum, (_, n)| sum.checked_add(*n));
+    if counted != Some(page.count) {
+        return Err(format!("the times of {name} do not add up to its count"));
+    }
+    let middle = |upper: u64| (upper as f64 * (1.0 - width / 2.0)) as u64;
+    Ok(LogPage {
+        kind,
+        name,
+        requests: page.count,
+        errors: page.errors,
+        client_errors: page.client_errors,
+        timed: page.count,
+        total_ns: page.total_ns,
+        max_ns: page
+            .max_ns
+            .or(page.times.last().map(|(ns, _)| *ns))
+            .unwrap_or(0),
+        times: Counts(
+            page.times
+                .iter()
+                .map(|(upper, n)| (middle(*upper), *n))
+                .collect(),
+        ),
+        ..LogPage::default()
+    })
+}

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The unit of durations that are bare numbers: which units the values, and the log's times, leave possible.
+
+/// ns of the units that logs use: ns, µs, ms and s.
+pub const UNITS: [u64; 4] = [1, 1_000, 1_000_000, 1_000_000_000];
+
+/// Fewer durations exclude no unit.
+const MIN_DURATIONS: usize = 10;
+/// No server's requests take longer than this, ns: half of them 30 s, nine tenths 5 minutes. Proxies and clients
+/// give up earlier.
+const MAX_MEDIAN_NS: f64 = 30e9;
+const MAX_P90_NS: f64 = 300e9;
+/// No server finishes nine tenths of its requests in less than 2 µs.
+const MIN_P90_NS: f64 = 2e3;
+/// Requests that one log's server works on at the same time, on average.
+const MAX_CONCURRENCY: f64 = 10_000.0;
+/// A time so much before an earlier line's shows that lines have the time of the request's arrival, s.
+const INVERSION_S: f64 = 2.0;
+/// Inversions that show it.
+const MIN_INVERSIONS: usize = 3;
+
+/// The name of a unit.
+pub fn unit_name(scale: u64) -> &'static str {
+    match scale {
+        1 => "ns",
+        1_000 => "µs",
+        1_000_000 => "ms",
+        _ => "s",
+    }
+}
+
+/// Durations of a log in a unit that is not known, and what else the log says of them.
+#[derive(Clone, Debug, Default)]
+pub struct UnitEvidence {
+    /// Each duration as it is written, with its line's time in seconds since 1970, in the order of the lines.
+    durations: Vec<(f64, Option<f64>)>,
+    /// Durations between two times of one line, ns, with the duration as it is written.
+    between: Vec<(f64, f64)>,
+    /// Whether any has a fraction.
+    has_fraction: bool,
+}
+
+impl UnitEvidence {
+    /// Adds a line's duration.
+    pub fn add(&mut self, duration: f64, time_s: Option<f64>) {
+        self.has_fraction |= duration.fract() != 0.0;
+        self.durations.push((duration, time_s));
+    }
+
+    /// Adds a line's first and last time, in ns since 1970.
+    pub fn add_times(&mut self, duration: f64, first_ns: i128, last_ns: i128) {
+        if last_ns > first_ns && duration > 0.0 {
+            self.between.push(((last_ns - first_ns) as f64, duration));
+        }
+    }
+
+    /// Whether any duration has a fraction.
+    pub fn has_fraction(&self) -> bool {
+        self.has_fraction
+    }
+
+    /// Whether most durations are below 1 in the unit in which they are written.
+    pub fn is_mostly_below_one(&self) -> bool {
+        let below = self
+            .durations
+            .iter()
+            .filter(|(duration, _)| *duration < 1.0);
+        below.count() * 2 > self.durations.len()
+    }
+
+    /// Those of some units that the log leaves possible; all of them where it excludes every one, or says too little.
+    pub fn possible(&self, units: &[u64]) -> Vec<u64> {
+        if self.durations.len() < MIN_DURATIONS {
+            return units.to_vec();
+        }
+        let left = self.likely(units);
+        if let Some(unit) = self.unit_between_times().filter(|unit| left.contains(unit)) {
+            return vec![unit];
+        }
+        let by_order = self.possible_by_order(&left);
+        let left = if by_order.is_empty() { left } else { by_order };
+        if left.is_empty() {
+            units.to_vec()
+        } else {
+            left
+        }
+    }
+
+    /// Those of some units in which the durations are such as servers have, however few there are.
+    pub fn likely(&self, units: &[u64]) -> Vec<u64> {
+        let likely = |unit: &&u64| !self.durations.is_empty() && self.is_plausible(**unit);
+        units.iter().filter(likely).copied().collect()
+    }
+
+    /// Whether durations in this unit are such as servers have.
+    fn is_plausible(&self, unit: u64) -> bool {
+        let scale = unit as f64;
+        let mut sorted: Vec<f64> = self.durations.iter().map(|(d, _)| d * scale).collect();
+        sorted.sort_by(f64::total_cmp);
+        let at = |part: f64| sorted[((sorted.len() - 1) as f64 * part) as usize];
+        let (median, p90) = (at(0.5), at(0.9));
+        let is_too_fine = self.has_fraction && unit < 1_000_000;
+        let is_long = median > MAX_MEDIAN_NS || p90 > MAX_P90_NS;
+        // A unit that is too coarse for most durations leaves zeros.
+        let is_short = p90 > 0.0 && p90 < MIN_P90_NS;
+        !is_too_fine && !is_long && !is_short && self.concurrency(scale) <= MAX_CONCURRENCY
+    }
+
+    /// Requests at the same time, on average, in a unit of so many ns.
+    fn concurrency(&self, scale: f64) -> f64 {
+        let times = || self.durations.iter().filter_map(|(_, time)| *time);
+        let (first, last) = times().fold((f64::MAX, f64::MIN), |(a, b), t| (a.min(t), b.max(t)));
+        let sum: f64 = self.durations.iter().map(|(d, _)| d * scale / 1e9).sum();
+        if first > last {
+            0.0
+        } else {
+            sum / (last - first + 1.0)
+        }
+    }
+
+    /// The unit in which nearly all durations are those between two times of their lines.
+    fn unit_between_times(&self) -> Option<u64> {
+        let is_close = |unit: u64, (ns, duration): (f64, f64)| {
+            let ratio = ns / (duration * unit as f64);
+            (0.5..2.0).contains(&ratio)
+        };
+        let fits = |unit: u64| {
+            let close = self.between.iter().filter(|pair| is_close(unit, **pair));
+            close.count() * 10 >= self.between.len() * 8
+        };
+        (self.between.len() >= MIN_DURATIONS)
+            .then(|| UNITS.into_iter().find(|unit| fits(*unit)))
+            .flatten()
+    }
+
+    /// Servers write a line when its request ends. Where lines have the time of the arrival, arrival and duration
+    /// together are in the order of the lines: in the right unit.
+    fn possible_by_order(&self, units: &[u64]) -> Vec<u64> {
+        let inversions = |scale: f64| {
+            let mut latest = f64::MIN;
+            let mut count = 0;
+            for (duration, time) in &self.durations {
+                let Some(time) = time else { continue };
+                let end = time + duration * scale / 1e9;
+                count += usize::from(end < latest - INVERSION_S);
+                latest = latest.max(end);
+            }
+            count
+        };
+        let without = inversions(0.0);
+        if without < MIN_INVERSIONS {
+            return Vec::new();
+        }
+        let fits = |unit: &&u64| inversions(**unit as f64) * 4 <= without;
+        units.iter().filter(fits).copied().collect()
+    }
+}
+
+/// A unit that was chosen, checked over the whole log: so few counters that no reader becomes slower.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct UnitCheck {
+    all: u64,
+    short: u64,
+    long: u64,
+    very_long: u64,
+}
+
+impl UnitCheck {
+    /// Counts a duration in ns.
+    #[inline]
+    pub fn count(&mut self, ns: u64) {
+        self.all += 1;
+        self.short += u64::from(ns < MIN_P90_NS as u64);
+        self.long += u64::from(ns > MAX_MEDIAN_NS as u64);
+        self.very_long += u64::from(ns > MAX_P90_NS as u64);
+    }
+
+    /// Whether the durations of the whole log are none of a server's.
+    pub fn is_contradicted(&self) -> bool {
+        self.all >= MIN_DURATIONS as u64
+            && (self.long * 2 > self.all
+                || self.very_long * 10 > self.all
+                || self.short * 10 > self.all * 9)
+    }
+}
+
+/// Says that a unit is assumed: where durations are, and the other units that are possible.
+pub fn assumed_unit(place: &str, unit: u64, possible: &[u64]) -> String {
+    let others: Vec<&str> = possible
+        .iter()
+        .filter(|other| **other != unit)
+        .map(|other| unit_name(*other))
+        .collect();
+    let others = match others.as_slice() {
+        [] => String::new(),
+        others => format!(", but {} fit too", others.join(" and ")),
+    };
+    format!(
+        "Durations ({place}) are assumed to be in {}{others}: name their unit with --duration-unit.",
+        unit_name(unit)
+    )
+}
+
+/// Says that the values of the whole log speak against a unit.
+pub fn doubted_unit(place: &str, unit: u64) -> String {
+    format!(
+        "Durations ({place}) are assumed to be in {}, which hardly fits their values: name their unit with --duration-unit.",
+        unit_name(unit)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn evidence(durations: &[f64], step_s: f64) -> UnitEvidence {
+        let mut evidence = UnitEvidence::default();
+        for (i, duration) in durations.iter().enumerate() {
+            evidence.add(*duration, Some(1e9 + i as f64 * step_s));
+        }
+        evidence
+    }
+
+    #[test]
+    fn values_exclude_units() {
+        let possible = |value: f64| evidence(&[value; 20], 60.0).possible(&UNITS);
+        assert_eq!(possible(480.0), [1_000, 1_000_000]);
+        assert_eq!(possible(250_000.0), [1, 1_000]);
+        assert_eq!(possible(48_000_000.0), [1]);
+        assert_eq!(possible(244.5), [1_000_000]);
+        assert_eq!(possible(0.0009), [1_000_000_000]);
+        assert_eq!(possible(0.25), [1_000_000, 1_000_000_000]);
+        // Nothing fits, or there is too little: all stay.
+        assert_eq!(possible(1e18), UNITS);
+        assert_eq!(evidence(&[480.0; 3], 60.0).possible(&UNITS), UNITS);
+    }
+
+    #[test]
+    fn a_sum_beyond_the_span_excludes_a_unit() {
+        // 2,000 requests within 2 s: of 20 s each they would be 20,000 at once.
+        let crowded = evidence(&[20.0; 2_000], 0.001);
+        assert_eq!(crowded.possible(&[1_000_000, 1_000_000_000]), [1_000_000]);
+    }
+
+    #[test]
+    fn arrivals_and_completions_tell_the_unit() {
+        // Requests that arrived each second and took 1 ms or 9 s, in the order of their ends.
+        let mut requests: Vec<(f64, f64)> = (0..60)
+            .map(|i| (f64::from(i), if i % 5 == 0 { 9_000.0 } else { 1.0 }))
+            .collect();
+        requests.sort_by(|a, b| (a.0 + a.1 / 1e3).total_cmp(&(b.0 + b.1 / 1e3)));
+        let mut evidence = UnitEvidence::default();
+        requests
+            .iter()
+            .for_each(|(time, ms)| evidence.add(*ms, Some(*time)));
+        assert_eq!(evidence.possible(&[1_000, 1_000_000]), [1_000_000]);
+        let mut evidence = UnitEvidence::default();
+        for i in 0..20_i128 {
+            evidence.add(480.0, None);
+            evidence.add_times(480.0, i, i + 481_000_000);
+        }
+        assert_eq!(evidence.possible(&UNITS), [1_000_000]);
+    }
+
+    #[test]
+    fn the_whole_log_contradicts_a_unit() {
+        let check = |ns: &[u64]| {
+            let mut check = UnitCheck::default();
+            ns.iter().for_each(|ns| check.count(*ns));
+            check.is_contradicted()
+        };
+        assert!(check(&[60_000_000_000; 20]) && check(&[480; 20]));
+        assert!(!check(&[250_000_000; 20]) && !check(&[480; 5]));
+    }
+}

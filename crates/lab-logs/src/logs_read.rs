@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What is told of logs besides what is in them, and which files belong to a log.
+
+use crate::advice::Advice;
+use crate::format::LogReader;
+use lab_model::{Assumption, LineCounts, LogFile};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// Logs that were read.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct LogsRead {
+    /// Each of them, in order.
+    pub sources: Vec<LogFile>,
+    /// What became of all their lines.
+    pub lines: LineCounts,
+    /// How fine the durations of the coarsest are, ns.
+    pub step_ns: Option<u64>,
+    /// How a reader can make the next log tell more, a sentence each.
+    pub advice: Vec<Advice>,
+    /// What nothing in the logs tells and was assumed.
+    pub assumptions: Vec<Assumption>,
+}
+
+impl LogsRead {
+    /// Takes over what a reader told of its lines.
+    pub fn add_reader(&mut self, reader: &LogReader) {
+        self.merge(LogsRead {
+            step_ns: reader.step_ns,
+            advice: reader.advice(),
+            assumptions: reader.assumptions(),
+            ..LogsRead::default()
+        });
+    }
+
+    /// Adds others.
+    pub fn merge(&mut self, other: LogsRead) {
+        self.sources.extend(other.sources);
+        self.count(&other.lines);
+        self.step_ns = self.step_ns.max(other.step_ns);
+        for advice in other.advice {
+            advice.add_to(&mut self.advice);
+        }
+        for assumption in other.assumptions {
+            if !self.assumptions.contains(&assumption) {
+                self.assumptions.push(assumption);
+            }
+        }
+    }
+
+    /// Adds what became of lines.
+    pub fn count(&mut self, lines: &LineCounts) {
+        let total = &mut self.lines;
+        total.all += lines.all;
+        total.entries += lines.entries;
+        total.other += lines.other;
+        total.malformed += lines.malformed;
+        total.too_long += lines.too_long;
+        total.cut_off += lines.cut_off;
+    }
+}
+
+/// The files of a log: with `rotated` the rotated files beside it, the oldest first, then the log itself. Error: it
+/// does not exist, or is a folder.
+pub fn files(log: &Path, rotated: bool) -> Result<Vec<PathBuf>, String> {
+    let name = log.display();
+    if log.is_dir() {
+        return Err(format!(
+            "{name}: it is a folder; name the log, with --rotated for the files beside it"
+        ));
+    }
+    if !log.exists() {
+        return Err(format!("{name}: there is no such file"));
+    }
+    let mut files = if rotated {
+        predecessors(log)
+    } else {
+        Vec::new()
+    };
+    files.push(log.to_path_buf());
+    Ok(files)
+}
+
+/// The rotated files beside a log, the oldest first: the highest number, or the earliest date.
+fn predecessors(log: &Path) -> Vec<PathBuf> {
+    let (Some(folder), Some(name)) = (log.parent(), log.file_name().and_then(|n| n.to_str()))
+    else {
+        return Vec::new();
+    };
+    let folder = if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
+    };
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let age = |path: PathBuf| {
+        let file = path.file_name()?.to_str()?.strip_prefix(name)?;
+        let plain = [".gz", ".zst", ".zstd"]
+            .iter()
+            .find_map(|end| file.strip_suffix(end))
+            .unwrap_or(file);
+        let digits = plain.strip_prefix(['.', '-', '_'])?.replace('-', "");
+        let number: i64 = digits.parse().ok()?;
+        // Numbers grow with age, dates fall.
+        let age = if digits.len() >= 8 { -number } else { number };
+        Some((age, path))
+    };
+    let mut by_age: Vec<(i64, PathBuf)> = entries.filter_map(|e| age(e.path())).collect();
+    by_age.sort_by(|a, b| b.cmp(a));
+    by_age.into_iter().map(|(_, path)| path).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rotated_files_come_oldest_first() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for name in [
+            "a.log",
+            "a.log.1",
+            "a.log.2.gz",
+            "a.log.10.zst",
+            "a.log.bak",
+            "b.log.1",
+        ] {
+            std::fs::write(folder.path().join(name), "").expect("a file");
+        }
+        let files = predecessors(&folder.path().join("a.log"));
+        let names: Vec<_> = files
+            .iter()
+            .filter_map(|p| p.file_name()?.to_str())
+            .collect();
+        assert_eq!(names, ["a.log.10.zst", "a.log.2.gz", "a.log.1"]);
+        for name in ["c.log-20260501", "c.log-20260430.gz"] {
+            std::fs::write(folder.path().join(name), "").expect("a file");
+        }
+        let files = predecessors(&folder.path().join("c.log"));
+        let names: Vec<_> = files
+            .iter()
+            .filter_map(|p| p.file_name()?.to_str())
+            .collect();
+        assert_eq!(names, ["c.log-20260430.gz", "c.log-20260501"]);
+    }
+}

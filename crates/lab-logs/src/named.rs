@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Pages under the names that they have once it is known what varies in routes; those of one name are put together.
+
+use crate::learn::{Variables, learn};
+use crate::page::{CellWidth, Page};
+use crate::records::Renamed;
+use crate::rules::Rules;
+use lab_model::{LogPage, PageKind};
+use std::collections::HashMap;
+
+/// Pages that a report keeps one by one.
+const MOST_KEPT: usize = 2_000;
+
+/// The name of all pages that were answered with 404 alone.
+pub const NOT_FOUND: &str = "(no such page)";
+/// The name of pages that there was no room for.
+pub const OTHERS: &str = "(other pages)";
+
+/// A page with the name that it has now.
+struct NamedPage<'p> {
+    name: String,
+    page: &'p Page,
+}
+
+/// The pages of a report, those that take most one by one, and how many were merged into [`OTHERS`]. No copy of all
+/// pages is made: there may be 100,000.
+pub fn report_pages(pages: &[Page], rules: &Rules, width: CellWidth) -> (Vec<LogPage>, u64) {
+    let variables = learn_variables(pages, rules);
+    let named = |page| NamedPage {
+        name: name_of(page, &variables, rules),
+        page,
+    };
+    let mut named: Vec<NamedPage> = pages.iter().map(named).collect();
+    named.sort_by(|a, b| a.key().cmp(&b.key()));
+    let mut groups: Vec<&[NamedPage]> = named.chunk_by(|a, b| a.key() == b.key()).collect();
+    groups.sort_by(|a, b| {
+        let by_cost = cost(b).cmp(&cost(a));
+        by_cost.then_with(|| a[0].name.cmp(&b[0].name))
+    });
+    let mut kept = Vec::new();
+    let mut others: Vec<Page> = Vec::new();
+    let mut merged_count = 0;
+    for (place, group) in groups.into_iter().enumerate() {
+        let (kind, name) = group[0].key();
+        let is_kept = place < MOST_KEPT || !kind.is_use();
+        if is_kept && name != OTHERS {
+            kept.push(merge_group(group).analysis(width));
+            continue;
+        }
+        merged_count += u64::from(name != OTHERS);
+        let existing = others.iter().position(|page| page.kind == kind);
+        let index = existing.unwrap_or(others.len());
+        if existing.is_none() {
+            others.push(Page::new(kind, OTHERS.into()));
+        }
+        group.iter().for_each(|n| others[index].merge(n.page));
+    }
+    kept.extend(others.into_iter().map(|page| page.analysis(width)));
+    (kept, merged_count)
+}
+
+impl NamedPage<'_> {
+    fn key(&self) -> (PageKind, &str) {
+        (self.page.kind, &self.name)
+    }
+}
+
+/// The cost of a group: time in ns, then requests.
+fn cost(group: &[NamedPage]) -> (u64, u64) {
+    group.iter().fold((0, 0), |(time, requests), named| {
+        let (t, r) = named.page.cost();
+        (time.saturating_add(t), requests.saturating_add(r))
+    })
+}
+
+fn merge_group(group: &[NamedPage]) -> Page {
+    let mut page = Page {
+        name: group[0].name.clone(),
+        ..group[0].page.clone()
+    };
+    group[1..].iter().for_each(|n| page.merge(n.page));
+    page
+}
+
+/// Pages with their new names, those of one name put together, and the new index of each page.
+pub fn merge_renamed(
+    pages: Vec<Page>,
+    variables: &Variables,
+    rules: &Rules,
+) -> (Vec<Page>, Vec<u32>) {
+    let mut indexes: HashMap<(PageKind, String), u32> = HashMap::new();
+    let mut merged: Vec<Page> = Vec::new();
+    let mut renumbered = Vec::with_capacity(pages.len());
+    for mut page in pages {
+        page.name = name_of(&page, variables, rules);
+        let key = (page.kind, page.name.clone());
+        let index = *indexes.entry(key).or_insert(merged.len() as u32);
+        renumbered.push(index);
+        match merged.get_mut(index as usize) {
+            Some(known) => known.merge(&page),
+            None => merged.push(page),
+        }
+    }
+    (merged, renumbered)
+}
+
+/// Where methods end and routes begin in a page's name.
+fn route_at(name: &str) -> usize {
+    if name.starts_with('/') {
+        0
+    } else {
+        name.find(" /").map_or(name.len(), |space| space + 1)
+    }
+}
+
+/// A page's name with variable segments of its route as `{name}`.
+pub fn rename_page(variables: &Variables, name: &str) -> String {
+    let (method, route) = name.split_at(route_at(name));
+    match route {
+        "" => name.to_string(),
+        route => format!("{method}{}", variables.rename(route)),
+    }
+}
+
+/// Learns the variable segments from routes of pages that exist and that no rule names.
+pub fn learn_variables(pages: &[Page], rules: &Rules) -> Variables {
+    let mut routes: HashMap<&str, u64> = HashMap::new();
+    for page in pages
+        .iter()
+        .filter(|p| p.kind == PageKind::Page && !p.is_missing())
+    {
+        let route = &page.name[route_at(&page.name)..];
+        if !route.is_empty() && !rules.has_route_named(route) {
+            *routes.entry(route).or_default() += page.requests;
+        }
+    }
+    let routes: Vec<(&str, u64)> = routes.into_iter().collect();
+    learn(&routes)
+}
+
+/// The name of a page, given the variable segments.
+pub fn name_of(page: &Page, variables: &Variables, rules: &Rules) -> String {
+    if page.is_missing() {
+        return NOT_FOUND.into();
+    }
+    let is_named = rules.has_route_named(&page.name[route_at(&page.name)..]);
+    if page.kind == PageKind::Page && !is_named {
+        rename_page(variables, &page.name)
+    } else {
+        page.name.clone()
+    }
+}
+
+/// How each page is renamed.
+pub fn renames(pages: &[Page], variables: &Variables, rules: &Rules) -> Vec<Renamed> {
+    let rename = |page: &Page| {
+        let name = name_of(page, variables, rules);
+        (page.kind, page.name.clone(), name)
+    };
+    pages.iter().map(rename).collect()
+}

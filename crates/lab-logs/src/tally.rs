@@ -1,0 +1,916 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Entries -> counts and times of pages, in memory that does not grow with the log.
+
+use crate::agent;
+use crate::entry::Entry;
+use crate::hour::Hour;
+use crate::join::Join;
+use crate::learn::Variables;
+use crate::named::{
+    OTHERS, learn_variables, merge_renamed, name_of, rename_page, renames, report_pages,
+};
+use crate::page::{CellWidth, Page};
+use crate::part::TallyPart;
+use crate::peak::CountPeak;
+use crate::query;
+use crate::records::Records;
+use crate::registers;
+use crate::route::{self, printable};
+use crate::rules::Rules;
+use crate::seconds::Seconds;
+use crate::sketch::{self, bucket};
+use foldhash::fast::RandomState;
+use lab_model::{
+    JoinCoverage, LineCounts, LogAnalysis, LogFile, LogHour, LogPage, PageKind, QueryWithin,
+};
+use std::collections::HashMap;
+use std::hash::{BuildHasher, Hasher};
+use std::io;
+use std::ops::Range;
+
+/// Pages that are counted one by one.
+const MOST_PAGES: usize = 100_000;
+/// Bytes of memory for pages. Above it the pages that take least lose their cells, then new pages are merged.
+const MEMORY: usize = 100 << 20;
+/// With so few pages (some KiB each) the processor's cache holds all, and nothing is prefetched.
+const FEW_PAGES: usize = 1_000;
+/// Entries after which the memory is checked again.
+const CHECKED: u32 = 1 << 20;
+/// Cells of all pages together; beyond it the pages that take least lose theirs.
+const MOST_CELLS: usize = 1_000_000;
+/// Hours that are counted one by one: 22 years.
+const MOST_HOURS: usize = 200_000;
+/// Entries of the cache of paths, at first and at most, as powers of two.
+const CACHE: (u32, u32) = (12, 18);
+/// Entries of the cache of clients.
+const AGENTS: usize = 1 << 12;
+/// Queries within pages that a report keeps.
+const MAX_WITHIN: usize = 500;
+/// A time that is so much before the last one is a jump of the clock, s.
+const JUMP: i64 = 60;
+
+/// A path in the cache, by its hash. Paths with equal hashes are taken as one: of a million paths with a chance of
+/// 10^-7.
+#[derive(Clone, Copy, Default)]
+struct CachedPath {
+    hash: u64,
+    /// Its page, plus 1.
+    page: u32,
+    /// Whether it has variable segments that are no numbers, so that many such paths may come once.
+    varies: bool,
+}
+
+/// Hashes by which an entry's page is found.
+#[derive(Clone, Copy, Default)]
+struct Keys {
+    agent: u64,
+    path: u64,
+}
+
+/// What all times of a minute have in common.
+struct Minute {
+    /// Its number since 1970.
+    start: i64,
+    /// Its seconds since 1970.
+    seconds: Range<i64>,
+    /// The number of its hour since 1970.
+    hour: i64,
+    /// The number of its cell, at the width that cells have.
+    cell: i32,
+}
+
+impl Minute {
+    fn new(start: i64, width: CellWidth) -> Minute {
+        let second = start.saturating_mul(60);
+        Minute {
+            start,
+            seconds: second..second.saturating_add(60),
+            hour: start.div_euclid(60),
+            cell: width.cell(second),
+        }
+    }
+}
+
+/// What was counted so far.
+pub struct Tally {
+    rules: Rules,
+    rules_tell_numbers: bool,
+    random: RandomState,
+    logarithms: Vec<f64>,
+    cache: Vec<CachedPath>,
+    evicted: usize,
+    /// By the agent's hash. People have the page `u32::MAX`.
+    agents: Vec<CachedPath>,
+    names: HashMap<String, u32, RandomState>,
+    name: String,
+    pages: Vec<Page>,
+    variables: Variables,
+    width: CellWidth,
+    /// The minute of the last entry.
+    minute: Minute,
+    cells: usize,
+    /// Entries since the memory was looked at.
+    unchecked: u32,
+    first_s: i64,
+    last_s: i64,
+    /// Whether there is a page: then hours and peaks are those of pages alone, for statements are executed within them.
+    has_pages: bool,
+    /// In the order in which they came.
+    hours: Vec<Hour>,
+    hour_indexes: HashMap<i64, usize>,
+    hour: usize,
+    seconds: CountPeak,
+    minutes: CountPeak,
+    /// Every second, where several logs can be of the same time.
+    every_second: Option<Seconds>,
+    clock_jumps: u64,
+    is_full: bool,
+    /// Whether pages were merged once, since there were too many.
+    has_learned: bool,
+    /// The new index of each page when pages were merged once.
+    renumbered: Vec<u32>,
+    merged: u64,
+    /// Where entries are kept one by one.
+    records: Option<Records>,
+    join: Join,
+}
+
+impl Tally {
+    /// An empty tally.
+    pub fn new(rules: Rules) -> Tally {
+        Tally {
+            rules_tell_numbers: rules.distinguish_numbers(),
+            rules,
+            random: RandomState::default(),
+            logarithms: sketch::logarithms(),
+            cache: vec![CachedPath::default(); 1 << CACHE.0],
+            evicted: 0,
+            agents: vec![CachedPath::default(); AGENTS],
+            names: HashMap::default(),
+            name: String::new(),
+            pages: Vec::new(),
+            variables: Variables::default(),
+            width: CellWidth::MINUTE,
+            minute: Minute::new(0, CellWidth::MINUTE),
+            cells: 0,
+            unchecked: 0,
+            first_s: i64::MAX,
+            last_s: i64::MIN,
+            has_pages: false,
+            hours: Vec::new(),
+            hour_indexes: HashMap::new(),
+            hour: 0,
+            seconds: CountPeak::new(1),
+            minutes: CountPeak::new(60),
+            every_second: None,
+            clock_jumps: 0,
+            is_full: false,
+            has_learned: false,
+            renumbered: Vec::new(),
+            merged: 0,
+            records: None,
+            join: Join::default(),
+        }
+    }
+
+    /// From now on entries are kept one by one, too.
+    pub fn keep_records(&mut self, records: Records) {
+        self.records = Some(records);
+    }
+
+    /// From now on every second is kept: another log may be of the same time as one that was read.
+    pub fn keep_every_second(&mut self) {
+        self.every_second.get_or_insert_default();
+    }
+
+    /// A log of this name begins.
+    pub fn begin_log(&mut self, name: &str) {
+        if let Some(records) = &mut self.records {
+            records.begin_log(name, &self.pages);
+        }
+    }
+
+    /// Ends the records, if they are kept. Error: they could not be written.
+    pub fn end_records(&mut self) -> io::Result<()> {
+        let Some(records) = self.records.take() else {
+            return Ok(());
+        };
+        let variables = learn_variables(&self.pages, &self.rules);
+        records.finish(&self.pages, renames(&self.pages, &variables, &self.rules))
+    }
+
+    /// A part of what is counted in several places.
+    pub fn in_parts(rules: Rules) -> Tally {
+        Tally {
+            every_second: Some(Seconds::default()),
+            ..Tally::new(rules)
+        }
+    }
+
+    /// What was counted, for where it is put together.
+    pub fn into_part(mut self) -> TallyPart {
+        self.join.sort();
+        TallyPart {
+            pages: self.pages,
+            width: self.width,
+            first_s: self.first_s,
+            last_s: self.last_s,
+            hours: self.hours,
+            seconds: self.every_second,
+            clock_jumps: self.clock_jumps,
+            merged: self.merged,
+            join: self.join,
+        }
+    }
+
+    /// Adds what was counted elsewhere. This tally must be one [`Tally::in_parts`].
+    pub fn merge(&mut self, part: TallyPart) {
+        if part.first_s <= part.last_s {
+            self.clock_jumps += part.clock_jumps;
+            self.extend_times(part.first_s, part.last_s);
+        }
+        while self.width < part.width.min(CellWidth::LONGEST) {
+            self.widen();
+        }
+        let part_has_pages = part.pages.iter().any(|page| page.kind == PageKind::Page);
+        let mut indexes = Vec::with_capacity(part.pages.len());
+        for mut page in part.pages {
+            let mut width = part.width;
+            while width < self.width {
+                width = width.next();
+                page.widen(width);
+            }
+            let had_learned = self.has_learned;
+            let index = self.page_named(page.kind, &page.name);
+            self.pages[index].merge(&page);
+            if self.has_learned != had_learned {
+                let moved = |index: &mut u32| *index = self.renumbered[*index as usize];
+                indexes.iter_mut().for_each(moved);
+            }
+            indexes.push(index as u32);
+        }
+        self.join.merge(part.join, &indexes);
+        self.cells = self.pages.iter().map(|p| p.cells.len()).sum();
+        if self.cells > MOST_CELLS {
+            self.drop_cells();
+        }
+        self.merged += part.merged;
+        if self.has_pages && !part_has_pages {
+            return;
+        }
+        for other in part.hours {
+            let hour = self.hour_at(other.start);
+            hour.offset_s = other.offset_s;
+            hour.requests += other.requests;
+            hour.errors += other.errors;
+            hour.total_ns = hour.total_ns.saturating_add(other.total_ns);
+            hour.times.merge(&other.times);
+        }
+        if let (Some(seconds), Some(other)) = (&mut self.every_second, &part.seconds) {
+            seconds.merge(other);
+        }
+    }
+
+    /// How many entries are counted together: their memory is fetched at the same time.
+    pub(crate) const TOGETHER: usize = 16;
+
+    /// Whether counting entries together is not worth it.
+    #[inline]
+    pub(crate) fn has_few_pages(&self) -> bool {
+        self.pages.len() <= FEW_PAGES
+    }
+
+    /// Counts entries, as [`Tally::add`] does one by one.
+    pub(crate) fn add_all(&mut self, entries: &[Entry]) {
+        for entries in entries.chunks(Tally::TOGETHER) {
+            let mut keys = [Keys::default(); Tally::TOGETHER];
+            for (keys, entry) in keys.iter_mut().zip(entries) {
+                *keys = self.keys(entry);
+                registers::fetch(&self.cache[self.cache_slot(keys.path)]);
+            }
+            for (keys, entry) in keys.iter().zip(entries) {
+                self.fetch_page(entry, keys.path);
+            }
+            for (keys, entry) in keys.iter().zip(entries) {
+                self.count(entry, *keys);
+            }
+        }
+    }
+
+    /// Fetches where an entry will be counted, if its path is known.
+    #[inline]
+    fn fetch_page(&self, entry: &Entry, path: u64) {
+        let cached = self.cache[self.cache_slot(path)];
+        if cached.hash == path
+            && let Some(at) = (cached.page as usize).checked_sub(1)
+        {
+            self.pages[at].fetch(entry.duration_ns.map(bucket));
+        }
+    }
+
+    /// Counts an entry.
+    pub fn add(&mut self, entry: &Entry) {
+        self.count(entry, self.keys(entry));
+    }
+
+    #[inline]
+    fn count(&mut self, entry: &Entry, keys: Keys) {
+        self.unchecked += 1;
+        if self.unchecked >= CHECKED {
+            self.fit_memory();
+        }
+        let page_index = self.page_of(entry, keys);
+        if let Some(records) = &mut self.records {
+            records.add(entry, page_index, &self.pages);
+        }
+        if entry.is_query || !entry.id.is_empty() {
+            self.join.add(entry, page_index);
+        }
+        let is_error = entry.status >= 500;
+        let duration = entry.duration_ns.map(|ns| (ns, bucket(ns)));
+        if let Some(time) = entry.time_s {
+            // A statement may be written long after it began.
+            self.advance_clock(time, !entry.is_query);
+        }
+        let page = &mut self.pages[page_index];
+        page.requests += 1;
+        page.bytes = page.bytes.saturating_add(entry.bytes);
+        page.errors += u64::from(is_error);
+        if (400..500).contains(&entry.status) {
+            page.client_errors += 1;
+            page.not_found += u64::from(entry.status == 404);
+        }
+        if let Some((ns, bucket)) = duration {
+            page.timed += 1;
+            page.total_ns = page.total_ns.saturating_add(ns);
+            page.max_ns = page.max_ns.max(ns);
+            page.times.add(bucket);
+        }
+        let Some(time) = entry.time_s else {
+            return;
+        };
+        if !self.minute.seconds.contains(&time) {
+            self.minute = Minute::new(time.div_euclid(60), self.width);
+        }
+        if page.has_cells {
+            let cell = self.minute.cell;
+            let duration_and_ln = match duration {
+                Some((ns, bucket)) => Some((ns, self.logarithms[usize::from(bucket)])),
+                None => None,
+            };
+            if page.add_to_cell(cell, is_error, duration_and_ln) {
+                self.cells += 1;
+                if self.cells > MOST_CELLS {
+                    self.drop_cells();
+                }
+            }
+        }
+        let is_of_hour = match self.pages[page_index].kind {
+            PageKind::Page => true,
+            PageKind::Query => !self.has_pages,
+            PageKind::Bot | PageKind::Health => false,
+        };
+        if is_of_hour {
+            self.add_to_hour(time, entry.offset_s, is_error, duration);
+        }
+    }
+
+    /// Counts what is known as totals alone.
+    pub fn add_page(&mut self, page: LogPage) {
+        let index = self.page_named(page.kind, &page.name);
+        self.pages[index].add_all(&page);
+    }
+
+    /// Counts an hour whose distribution is not known.
+    pub fn add_hour(&mut self, start_s: i64, requests: u64, errors: u64, total_ns: u64) {
+        self.advance_clock(start_s, true);
+        let hour = self.hour_at(start_s.div_euclid(3600));
+        hour.requests += requests;
+        hour.errors += errors;
+        hour.total_ns = hour.total_ns.saturating_add(total_ns);
+    }
+
+    /// Notes the time of an entry: the span of the log, and jumps of its clock where times are in order.
+    #[inline]
+    fn advance_clock(&mut self, time: i64, is_in_order: bool) {
+        if time < self.first_s || time > self.last_s {
+            self.first_s = self.first_s.min(time);
+            self.widen_for(time.max(self.last_s));
+        }
+        if is_in_order && time < self.last_s.saturating_sub(JUMP) {
+            self.clock_jumps += 1;
+        }
+        self.last_s = time;
+    }
+
+    /// Makes cells long enough for all times from the first to this one.
+    #[inline]
+    fn widen_for(&mut self, last: i64) {
+        let span = last.saturating_sub(self.first_s);
+        while self.width.is_short_for(span) {
+            self.widen();
+        }
+    }
+
+    #[cold]
+    fn widen(&mut self) {
+        self.width = self.width.next();
+        let width = self.width;
+        self.minute = Minute::new(self.minute.start, width);
+        self.pages.iter_mut().for_each(|p| p.widen(width));
+        self.cells = self.pages.iter().map(|p| p.cells.len()).sum();
+    }
+
+    /// Adds the span of another log, which is no jump of this one's clock.
+    fn extend_times(&mut self, first: i64, last: i64) {
+        self.first_s = self.first_s.min(first);
+        self.last_s = self.last_s.max(last);
+        self.widen_for(self.last_s);
+    }
+
+    #[inline]
+    fn page_of(&mut self, entry: &Entry, keys: Keys) -> usize {
+        if !entry.agent.is_empty()
+            && let Some(page) = self.page_of_agent(entry.agent, keys.agent)
+        {
+            return page;
+        }
+        let slot = self.cache_slot(keys.path);
+        let cached = self.cache[slot];
+        if cached.hash == keys.path && cached.page > 0 {
+            return cached.page as usize - 1;
+        }
+        let (page, varies) = self.page_of_path(entry, path_of(entry));
+        let cached = CachedPath {
+            hash: keys.path,
+            page: page as u32 + 1,
+            varies,
+        };
+        self.cache_path(self.cache_slot(keys.path), cached);
+        page
+    }
+
+    /// The index of a hash in the cache.
+    #[inline]
+    fn cache_slot(&self, hash: u64) -> usize {
+        hash as usize & (self.cache.len() - 1)
+    }
+
+    #[inline]
+    fn keys(&self, entry: &Entry) -> Keys {
+        let mut hasher = self.random.build_hasher();
+        hasher.write(entry.agent);
+        Keys {
+            agent: hasher.finish(),
+            path: self.hash(entry, path_of(entry)),
+        }
+    }
+
+    /// The hash of a path. Paths that differ in numbers alone have the same, and are one in the cache.
+    #[inline]
+    fn hash(&self, entry: &Entry, path: &[u8]) -> u64 {
+        let mut hasher = self.random.build_hasher();
+        // A statement has no method, and letters of one leave the highest bit free.
+        let kind = u64::from(entry.is_query) << 63 | (entry.dialect as u64) << 62;
+        hasher.write_u64(kind | registers::first_word(entry.method));
+        let hides_numbers = !entry.is_query && !self.rules_tell_numbers;
+        if hides_numbers && registers::has_digit_behind(b'/', path) {
+            route::without_numbers(path).for_each(|segment| hasher.write(segment));
+        } else {
+            hasher.write(path);
+        }
+        hasher.finish()
+    }
+
+    /// Puts a path into the cache, which grows if many are evicted. A path that varies evicts no other.
+    fn cache_path(&mut self, slot: usize, cached: CachedPath) {
+        let evicted = self.cache[slot];
+        let evicts_stable = evicted.page > 0 && !evicted.varies;
+        if evicts_stable && cached.varies {
+            return;
+        }
+        self.evicted += usize::from(evicts_stable);
+        self.cache[slot] = cached;
+        if self.evicted > self.cache.len() && self.cache.len() < 1 << CACHE.1 {
+            self.evicted = 0;
+            self.cache = vec![CachedPath::default(); self.cache.len() * 4];
+        }
+    }
+
+    /// The page of a crawler or a health check; `None`: a person asks.
+    #[inline]
+    fn page_of_agent(&mut self, agent: &[u8], hash: u64) -> Option<usize> {
+        let slot = hash as usize & (AGENTS - 1);
+        if self.agents[slot].hash != hash {
+            let client = self.rules.agent(agent).or_else(|| agent::classify(agent));
+            let page = client.map_or(u32::MAX, |(kind, name)| self.page_named(kind, &name) as u32);
+            self.agents[slot] = CachedPath {
+                hash,
+                page,
+                varies: false,
+            };
+        }
+        let page = self.agents[slot].page;
+        (page != u32::MAX).then_some(page as usize)
+    }
+
+    /// The page of a path that is not in the cache, and whether the path has variables by its looks.
+    #[inline(never)]
+    fn page_of_path(&mut self, entry: &Entry, path: &[u8]) -> (usize, bool) {
+        if entry.is_query {
+            return (
+                self.page_named(PageKind::Query, &query::fold(path, entry.dialect)),
+                false,
+            );
+        }
+        let is_check = self.rules.is_check(path) || agent::is_check(path);
+        let kind = if is_check {
+            PageKind::Health
+        } else {
+            PageKind::Page
+        };
+        let mut name = std::mem::take(&mut self.name);
+        name.clear();
+        name.push(kind_mark(kind));
+        name.push_str(method(entry.method));
+        let varies = match self.rules.route(path) {
+            Some(route) => {
+                name.push_str(route);
+                false
+            }
+            None => self.push_route(path, &mut name),
+        };
+        let page = match self.names.get(&name) {
+            Some(page) => *page as usize,
+            None => self.add_page_named(kind, &name[1..]),
+        };
+        self.name = name;
+        (page, varies)
+    }
+
+    /// Appends the route of a path that no rule names; whether the path has variables by its looks.
+    fn push_route(&self, path: &[u8], name: &mut String) -> bool {
+        let begin = name.len();
+        let varies = route::fold(path, name);
+        if self.variables.is_empty() || !name[begin..].starts_with('/') {
+            return varies;
+        }
+        let route = self.variables.rename(&name[begin..]);
+        name.truncate(begin);
+        name.push_str(&route);
+        varies
+    }
+
+    /// The index of the page of that name, which is made if need be.
+    fn page_named(&mut self, kind: PageKind, name: &str) -> usize {
+        match self.names.get(&page_key(kind, name)) {
+            Some(page) => *page as usize,
+            None => self.add_page_named(kind, name),
+        }
+    }
+
+    /// The index of a page for a new name: a new page, or [`OTHERS`] where there is no room.
+    #[cold]
+    fn add_page_named(&mut self, kind: PageKind, name: &str) -> usize {
+        if self.pages.len() >= MOST_PAGES || self.is_full {
+            if !self.has_learned {
+                self.compact();
+                let name = self.rename(kind, name);
+                return self.page_named(kind, &name);
+            }
+            self.merged += 1;
+            return match self.names.get(&page_key(kind, OTHERS)) {
+                Some(others) => *others as usize,
+                None => self.new_page(kind, OTHERS),
+            };
+        }
+        self.new_page(kind, name)
+    }
+
+    fn new_page(&mut self, kind: PageKind, name: &str) -> usize {
+        if kind == PageKind::Page && !self.has_pages {
+            self.has_pages = true;
+            self.forget_hours();
+        }
+        let index = self.pages.len();
+        self.names.insert(page_key(kind, name), index as u32);
+        self.pages.push(Page::new(kind, name.into()));
+        if index % 4096 == 4095 {
+            self.fit_memory();
+            self.is_full = self.memory() > MEMORY;
+        }
+        index
+    }
+
+    /// Drops hours and peaks, which are those of statements.
+    #[cold]
+    fn forget_hours(&mut self) {
+        self.hours.clear();
+        self.hour_indexes.clear();
+        self.seconds = CountPeak::new(1);
+        self.minutes = CountPeak::new(60);
+        if let Some(seconds) = &mut self.every_second {
+            *seconds = Seconds::default();
+        }
+    }
+
+    /// Frees cells where pages take more memory than they may, for their distributions grow with the log.
+    #[cold]
+    fn fit_memory(&mut self) {
+        self.unchecked = 0;
+        while self.memory() > MEMORY && self.drop_cells() {}
+    }
+
+    /// Bytes that the pages take.
+    fn memory(&self) -> usize {
+        self.pages.iter().map(Page::memory).sum()
+    }
+
+    fn rename(&self, kind: PageKind, name: &str) -> String {
+        match kind {
+            PageKind::Page => rename_page(&self.variables, name),
+            _ => name.to_string(),
+        }
+    }
+
+    /// Learns variable segments from the pages so far, and merges pages of one name.
+    fn compact(&mut self) {
+        self.has_learned = true;
+        self.variables = learn_variables(&self.pages, &self.rules);
+        if let Some(records) = &mut self.records {
+            let renames_done = renames(&self.pages, &self.variables, &self.rules);
+            records.rename(&self.pages, renames_done);
+        }
+        let pages = std::mem::take(&mut self.pages);
+        (self.pages, self.renumbered) = merge_renamed(pages, &self.variables, &self.rules);
+        self.join.renumber(&self.renumbered);
+        self.cache.fill(CachedPath::default());
+        self.agents.fill(CachedPath::default());
+        let key = |(at, page): (usize, &Page)| (page_key(page.kind, &page.name), at as u32);
+        self.names = self.pages.iter().enumerate().map(key).collect();
+        self.is_full = self.memory() > MEMORY;
+        self.cells = self.pages.iter().map(|p| p.cells.len()).sum();
+    }
+
+    /// Drops the cells of half of the pages with cells: those that take least. False: there was none to drop.
+    #[cold]
+    fn drop_cells(&mut self) -> bool {
+        let mut pages: Vec<&mut Page> = self.pages.iter_mut().collect();
+        pages.retain(|page| !page.cells.is_empty());
+        pages.sort_by_key(|page| page.cost());
+        let half = pages.len() / 2;
+        for page in &mut pages[..half] {
+            page.has_cells = false;
+            page.cells = Vec::new();
+        }
+        self.cells = self.pages.iter().map(|p| p.cells.len()).sum();
+        half > 0
+    }
+
+    #[inline]
+    fn add_to_hour(
+        &mut self,
+        time: i64,
+        offset_s: i32,
+        is_error: bool,
+        duration: Option<(u64, u16)>,
+    ) {
+        self.seconds.add(time);
+        self.minutes.add(self.minute.start);
+        if let Some(seconds) = &mut self.every_second {
+            seconds.add(time);
+        }
+        let hour = self.hour_at(self.minute.hour);
+        hour.requests += 1;
+        hour.errors += u64::from(is_error);
+        hour.offset_s = offset_s;
+        if let Some((ns, bucket)) = duration {
+            hour.total_ns = hour.total_ns.saturating_add(ns);
+            hour.times.add(bucket);
+        }
+    }
+
+    #[inline]
+    fn hour_at(&mut self, start: i64) -> &mut Hour {
+        if self.hours.get(self.hour).is_none_or(|h| h.start != start) {
+            self.hour = self.hour_index(start);
+        }
+        &mut self.hours[self.hour]
+    }
+
+    #[cold]
+    fn hour_index(&mut self, start: i64) -> usize {
+        if let Some(index) = self.hour_indexes.get(&start) {
+            return *index;
+        }
+        // Times of more hours than any log has are counted with the last one.
+        if self.hours.len() < MOST_HOURS {
+            self.hour_indexes.insert(start, self.hours.len());
+            self.hours.push(Hour {
+                start,
+                ..Hour::default()
+            });
+        }
+        self.hours.len() - 1
+    }
+
+    /// Requests so far.
+    pub fn entries(&self) -> u64 {
+        self.pages.iter().map(|p| p.requests).sum()
+    }
+
+    /// The most requests in so many seconds. Where there are more seconds than are kept, it is known of logs that follow
+    /// one another.
+    fn peak(&self, length: i64, counted: &CountPeak) -> Option<(i64, u64)> {
+        let kept = self.every_second.as_ref();
+        kept.and_then(|seconds| seconds.highest(length))
+            .or_else(|| {
+                (kept.is_none() || self.clock_jumps == 0)
+                    .then(|| counted.highest())
+                    .flatten()
+            })
+    }
+
+    /// What was counted, with routes learned from it; what only counting needs is freed before.
+    pub fn into_analysis(mut self, sources: Vec<LogFile>, lines: LineCounts) -> LogAnalysis {
+        self.names = HashMap::default();
+        self.cache = Vec::new();
+        self.agents = Vec::new();
+        self.analysis(sources, lines)
+    }
+
+    /// What was counted so far, with routes learned from it.
+    pub fn analysis(&mut self, sources: Vec<LogFile>, lines: LineCounts) -> LogAnalysis {
+        let (within, coverage) = self.within();
+        let (pages, merged_pages) = report_pages(&self.pages, &self.rules, self.width);
+        let hour = |h: &Hour| LogHour {
+            start_s: h.start * 3600,
+            offset_s: h.offset_s,
+            requests: h.requests,
+            errors: h.errors,
+            total_ns: h.total_ns,
+            times: h.times.counts(),
+        };
+        let mut hours: Vec<LogHour> = self.hours.iter().map(hour).collect();
+        hours.sort_by_key(|h| h.start_s);
+        LogAnalysis {
+            sources,
+            lines,
+            error: sketch::ERROR,
+            cell_s: self.width.seconds(),
+            peak: self.peak(1, &self.seconds),
+            peak_minute: self.peak(60, &self.minutes),
+            clock_jumps: self.clock_jumps,
+            merged_pages: self.merged + merged_pages,
+            within,
+            coverage,
+            pages,
+            hours,
+            ..LogAnalysis::default()
+        }
+    }
+}
+
+impl Tally {
+    /// The queries within pages, of requests that were joined to their statements: those that take most; and how many
+    /// ids and statements that covers.
+    fn within(&mut self) -> (Vec<QueryWithin>, JoinCoverage) {
+        let joined = self.join.joined();
+        let coverage = JoinCoverage {
+            one_in: joined.one_in,
+            outside: joined.outside,
+            crowded: joined.crowded,
+        };
+        if joined.pairs.iter().all(|pair| pair.query.is_none()) {
+            return (Vec::new(), coverage);
+        }
+        let variables = learn_variables(&self.pages, &self.rules);
+        let name = |index: u32| name_of(&self.pages[index as usize], &variables, &self.rules);
+        let mut requests: HashMap<String, (u64, u64)> = HashMap::new();
+        let mut statements: HashMap<(String, u32), (u64, u64)> = HashMap::new();
+        for pairs in joined.pairs.chunk_by(|a, b| a.page == b.page) {
+            let page = pairs[0].page;
+            if self.pages[page as usize].kind != PageKind::Page {
+                continue;
+            }
+            let page = name(page);
+            for pair in pairs {
+                let (count, total_ns) = match pair.query {
+                    None => requests.entry(page.clone()).or_default(),
+                    Some(query) => statements.entry((page.clone(), query)).or_default(),
+                };
+                *count = count.saturating_add(pair.count);
+                *total_ns = total_ns.saturating_add(pair.total_ns);
+            }
+        }
+        let within = |((page, query), (executions, total_ns)): ((String, u32), (u64, u64))| {
+            let (requests, page_ns) = requests.get(&page).copied().unwrap_or_default();
+            QueryWithin {
+                query: name(query),
+                page,
+                requests,
+                executions,
+                total_ns,
+                page_ns,
+            }
+        };
+        let mut all: Vec<QueryWithin> = statements.into_iter().map(within).collect();
+        all.sort_by(|a, b| {
+            let by_cost = (b.total_ns, b.executions).cmp(&(a.total_ns, a.executions));
+            by_cost.then_with(|| (&a.page, &a.query).cmp(&(&b.page, &b.query)))
+        });
+        all.truncate(MAX_WITHIN);
+        (all, coverage)
+    }
+}
+
+/// The path of an entry, or its statement.
+#[inline]
+fn path_of<'a>(entry: &Entry<'a>) -> &'a [u8] {
+    if entry.is_query {
+        entry.target
+    } else {
+        route::path(entry.target)
+    }
+}
+
+/// A letter before a name, so that pages of different kinds have different keys.
+fn kind_mark(kind: PageKind) -> char {
+    match kind {
+        PageKind::Page => 'p',
+        PageKind::Query => 'q',
+        PageKind::Bot => 'b',
+        PageKind::Health => 'h',
+    }
+}
+
+fn page_key(kind: PageKind, name: &str) -> String {
+    format!("{}{name}", kind_mark(kind))
+}
+
+/// The method before a route in a page's name; empty for GET.
+fn method(name: &[u8]) -> &'static str {
+    match name {
+        b"" | b"GET" => "",
+        b"POST" => "POST ",
+        b"PUT" => "PUT ",
+        b"DELETE" => "DELETE ",
+        b"HEAD" => "HEAD ",
+        b"PATCH" => "PATCH ",
+        b"OPTIONS" => "OPTIONS ",
+        _ => "(other method) ",
+    }
+}
+
+/// A name from outside, of printable characters and of a length that is shown.
+pub fn name(text: &str) -> String {
+    route::cut(printable(text.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn peaks_of_long_logs_are_known_where_one_follows_the_other() {
+        let mut tally = Tally::new(Rules::default());
+        tally.keep_every_second();
+        let mut peak = |times: &[i64]| {
+            for time_s in times {
+                tally.add(&Entry {
+                    time_s: Some(*time_s),
+                    target: b"/",
+                    ..Entry::default()
+                });
+            }
+            tally.analysis(Vec::new(), LineCounts::default()).peak
+        };
+        let hours: Vec<i64> = (0..100 * 24).map(|hour| hour * 3600).collect();
+        assert_eq!(peak(&hours), Some((0, 1)));
+        assert_eq!(peak(&[8_636_400]), Some((8_636_400, 2)));
+        assert_eq!(peak(&[0]), None);
+    }
+
+    #[test]
+    fn entries_counted_together_are_as_one_by_one() {
+        let target = |i: usize| format!("/{}/x{}?q", i % 7, i * i % 1_999);
+        let targets: Vec<String> = (0..5_000).map(target).collect();
+        let entry = |i: usize| Entry {
+            time_s: Some(i as i64 * 13 % 9_000),
+            duration_ns: (!i.is_multiple_of(3)).then_some(i as u64 * 1_000),
+            method: if i.is_multiple_of(5) { b"POST" } else { b"GET" },
+            target: targets[i].as_bytes(),
+            status: 200 + 100 * (i % 4) as u16,
+            bytes: i as u64,
+            agent: if i.is_multiple_of(11) { b"a bot" } else { b"" },
+            ..Entry::default()
+        };
+        let entries: Vec<Entry> = (0..targets.len()).map(entry).collect();
+        let mut tallies = [0, 1].map(|_| Tally::new(Rules::default()));
+        tallies[0].add_all(&entries);
+        entries.iter().for_each(|entry| tallies[1].add(entry));
+        assert!(!tallies[0].has_few_pages());
+        let [together, alone] = tallies.map(|t| t.into_analysis(Vec::new(), LineCounts::default()));
+        assert_eq!(together, alone);
+    }
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Random numbers, and logs whose truth is known.
+
+use lab_model::{LogAnalysis, LogCell, LogHour, LogPage, PageKind};
+
+/// SplitMix64 (Steele, Lea & Flood, OOPSLA 2014).
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// From 0 to 1, without its ends.
+    pub fn part(&mut self) -> f64 {
+        ((self.next() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
+    }
+
+    pub fn below(&mut self, n: usize) -> usize {
+        (self.part() * n as f64) as usize
+    }
+
+    /// Standard normal (Box & Muller 1958).
+    pub fn normal(&mut self) -> f64 {
+        (-2.0 * self.part().ln()).sqrt() * (std::f64::consts::TAU * self.part()).cos()
+    }
+
+    /// Poisson, by the normal approximation where it is good.
+    pub fn poisson(&mut self, mean: f64) -> u64 {
+        if mean > 50.0 {
+            return (mean + mean.sqrt() * self.normal()).round().max(0.0) as u64;
+        }
+        let (mut product, mut n) = (self.part(), 0);
+        while product > (-mean).exp() {
+            product *= self.part();
+            n += 1;
+        }
+        n
+    }
+}
+
+/// 2026-04-06 00:00 UTC, a Monday.
+pub const MONDAY: i64 = 1_775_433_600;
+
+/// Hours of some weeks: a daily curve, quiet weekends, and weeks that differ by a tenth. `spike`: a factor for an hour,
+/// by its number from the first Monday.
+pub fn weeks(
+    random: &mut Random,
+    weeks: usize,
+    busiest: f64,
+    spike: impl Fn(usize) -> f64,
+) -> LogAnalysis {
+    let mut hours = Vec::new();
+    // One hour more at each end: those are not tested.
+    for hour in 0..weeks * 168 + 2 {
+        let of_day = (hour + 23) % 24;
+        let day = (hour + 167) / 24 % 7;
+        let daily = 0.15 + 0.85 * (std::f64::consts::PI * of_day as f64 / 24.0).sin().powi(2);
+        let weekly = if day >= 5 { 0.5 } else { 1.0 };
+        let factor = (0.1 * random.normal()).exp() * hour.checked_sub(1).map_or(1.0, &spike);
+        let start_s = MONDAY + (hour as i64 - 1) * 3600;
+        hours.push(LogHour {
+            start_s,
+            requests: random.poisson(busiest * daily * weekly * factor),
+            ..LogHour::default()
+        });
+    }
+    LogAnalysis {
+        hours,
+        cell_s: 3600,
+        ..LogAnalysis::default()
+    }
+}
+
+/// A page with a cell for each day, whose typical duration scatters by `noise` from day to day, times `factor` of the
+/// day.
+pub fn page(
+    random: &mut Random,
+    name: &str,
+    days: usize,
+    noise: f64,
+    factor: impl Fn(usize) -> f64,
+) -> LogPage {
+    let level = 1e7 * (1.0 + random.part());
+    let cell = |day: usize| {
+        let requests = 200 + random.poisson(300.0);
+        let typical = level * factor(day) * (noise * random.normal()).exp();
+        let mean = typical * 1.3;
+        LogCell {
+            start_s: MONDAY + day as i64 * 86_400,
+            requests,
+            errors: 0,
+            timed: requests,
+            total_ns: (mean * requests as f64) as u64,
+            sum_ln: typical.ln() * requests as f64,
+        }
+    };
+    let cells: Vec<LogCell> = (0..days).map(cell).collect();
+    LogPage {
+        kind: PageKind::Page,
+        name: name.into(),
+        requests: cells.iter().map(|c| c.requests).sum(),
+        timed: cells.iter().map(|c| c.timed).sum(),
+        total_ns: cells.iter().map(|c| c.total_ns).sum(),
+        cells,
+        ..LogPage::default()
+    }
+}
+
+/// A combined line with `$request_time` in µs.
+pub fn line(time_s: i64, request: &str, status: u16, ns: u64, agent: &str) -> String {
+    let time = clf(time_s);
+    format!(
+        "10.0.0.7 - - [{time} +0000] \"{request}\" {status} 512 \"-\" \"{agent}\" {}.{:06}\n",
+        ns / 1_000_000_000,
+        ns % 1_000_000_000 / 1000
+    )
+}
+
+fn clf(time_s: i64) -> String {
+    const MONTHS: [&str; 12] = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ];
+    let (day, second) = (time_s.div_euclid(86_400), time_s.rem_euclid(86_400));
+    let (mut year, mut left) = (1970, day);
+    let leap = |y: i64| (y % 4 == 0 && y % 100 != 0) || y % 400 == 0;
+    while left >= 365 + i64::from(leap(year)) {
+        left -= 365 + i64::from(leap(year));
+        year += 1;
+    }
+    let lengths = [
+        31,
+        28 + i64::from(leap(year)),
+        31,
+        30,
+        31,
+        30,
+        31,
+        31,
+        30,
+        31,
+        30,
+        31,
+    ];
+    let mut month = 0;
+    while left >= lengths[month] {
+        left -= lengths[month];
+        month += 1;
+    }
+    let (h, m, s) = (second / 3600, second / 60 % 60, second % 60);
+    format!(
+        "{:02}/{}/{year}:{h:02}:{m:02}:{s:02}",
+        left + 1,
+        MONTHS[month]
+    )
+}

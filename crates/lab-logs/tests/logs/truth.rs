@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Logs with known truth: what is said of them is so, as often as is promised, and nothing is said of logs without it.
+
+use crate::support::{MONDAY, Random, page, weeks};
+use lab_logs::analysis::between::between;
+use lab_logs::analysis::changes::changes;
+use lab_logs::analysis::pareto::ranking;
+use lab_logs::analysis::week::spikes;
+use lab_model::{LogAnalysis, LogPage, PageKind};
+
+/// Logs of a test, and how many may raise a false alarm: 5 % and three standard errors.
+const LOGS: usize = 300;
+const ALARMS: usize = 15 + 12;
+
+#[test]
+fn logs_without_spikes_have_none() {
+    let alarmed = (0..LOGS).filter(|seed| {
+        let mut random = Random(*seed as u64);
+        let busiest = 40.0 * 10_f64.powf(3.0 * random.part());
+        let spikes = spikes(&weeks(&mut random, 5, busiest, |_| 1.0));
+        assert_eq!((spikes.weeks, spikes.tested), (5, 5 * 168));
+        !spikes.single.is_empty() || !spikes.weekly.is_empty()
+    });
+    let alarmed = alarmed.count();
+    assert!(alarmed <= ALARMS, "{alarmed} of {LOGS} logs");
+}
+
+#[test]
+fn spikes_are_found() {
+    // Wednesday 14:00 of the third week.
+    let at = 2 * 168 + 2 * 24 + 14;
+    let found = (0..100).filter(|seed| {
+        let mut random = Random(*seed);
+        let found = spikes(&weeks(&mut random, 6, 5_000.0, |hour| {
+            if hour == at { 2.5 } else { 1.0 }
+        }));
+        let right = found.single.iter().any(|s| {
+            s.start_s == MONDAY + at as i64 * 3600 && s.ratio.low < 2.5 && 2.5 < s.ratio.high
+        });
+        right && found.single.len() == 1 && found.weekly.is_empty()
+    });
+    assert!(found.count() >= 90);
+}
+
+#[test]
+fn every_tuesdays_spike_is_one() {
+    let found = (0..50).filter(|seed| {
+        let mut random = Random(*seed);
+        let is_spike = |hour: usize| hour / 24 % 7 == 1 && hour % 24 == 9;
+        let found = spikes(&weeks(&mut random, 6, 3_000.0, |hour| {
+            if is_spike(hour) { 3.0 } else { 1.0 }
+        }));
+        let places: Vec<(usize, usize)> =
+            found.weekly.iter().map(|w| (w.weekday, w.hour)).collect();
+        places == [(1, 9)] && found.single.is_empty()
+    });
+    assert!(found.count() >= 45);
+}
+
+#[test]
+fn few_weeks_tell_no_spikes() {
+    let found = spikes(&weeks(&mut Random(1), 3, 1_000.0, |hour| {
+        if hour == 100 { 9.0 } else { 1.0 }
+    }));
+    assert_eq!((found.weeks, found.tested, found.single.len()), (3, 0, 0));
+    assert_eq!(spikes(&LogAnalysis::default()).tested, 0);
+}
+
+fn daily(pages: Vec<LogPage>) -> LogAnalysis {
+    LogAnalysis {
+        pages,
+        cell_s: 86_400,
+        ..LogAnalysis::default()
+    }
+}
+
+#[test]
+fn logs_without_changes_have_none() {
+    let alarmed = (0..LOGS).filter(|seed| {
+        let mut random = Random(*seed as u64 + 1000);
+        let pages = (0..30).map(|i| page(&mut random, &format!("/{i}"), 28, 0.06, |_| 1.0));
+        let mut analysis = daily(pages.collect());
+        analysis.releases = vec![(MONDAY + 14 * 86_400, "v2".into())];
+        let found = changes(&analysis);
+        assert_eq!(found.tested, 30);
+        let released = found.releases[0].pages.iter().any(|c| c.is_certain());
+        !found.points.is_empty() || !found.trends.is_empty() || released
+    });
+    let alarmed = alarmed.count();
+    // Change points, trends, and releases have 5 % each.
+    assert!(alarmed <= 3 * ALARMS, "{alarmed} of {LOGS} logs");
+}
+
+#[test]
+fn the_release_that_made_a_page_slower_is_found() {
+    let found = (0..60).filter(|seed| {
+        let mut random = Random(*seed);
+        let mut pages: Vec<LogPage> = (0..20)
+            .map(|i| page(&mut random, &format!("/{i}"), 42, 0.05, |_| 1.0))
+            .collect();
+        pages.push(page(&mut random, "/search", 42, 0.05, |day| {
+            if day >= 20 { 1.4 } else { 1.0 }
+        }));
+        let mut analysis = daily(pages);
+        analysis.releases = vec![(MONDAY + 20 * 86_400, "v12".into())];
+        let found = changes(&analysis);
+        let point = found.points.first();
+        let is_right = point.is_some_and(|c| {
+            c.page.name == "/search"
+                && c.release.as_deref() == Some("v12")
+                && c.ratio.low < 1.4
+                && 1.4 < c.ratio.high
+        });
+        let released = found.releases[0].pages.first();
+        is_right
+            && found.points.len() == 1
+            && released.is_some_and(|c| c.page.name == "/search" && c.is_certain())
+    });
+    let found = found.count();
+    assert!(found >= 54, "{found} of 60");
+}
+
+#[test]
+fn a_page_that_grows_slower_has_a_trend() {
+    let mut random = Random(5);
+    let pages = vec![
+        page(&mut random, "/grows", 42, 0.01, |day| {
+            1.003_f64.powi(day as i32)
+        }),
+        page(&mut random, "/stays", 42, 0.01, |_| 1.0),
+    ];
+    let analysis = daily(pages);
+    let found = changes(&analysis);
+    let names: Vec<&str> = found
+        .trends
+        .iter()
+        .map(|t| t.page.name.as_str())
+        .chain(found.points.iter().map(|c| c.page.name.as_str()))
+        .collect();
+    assert!(
+        names.contains(&"/grows") && !names.contains(&"/stays"),
+        "{names:?}"
+    );
+}
+
+#[test]
+fn the_smallest_set_is_the_true_one_and_lies_in_its_interval() {
+    // Of 60 pages two make 50 and 35 % of the time: 2 is the truth.
+    let within = (0..100).filter(|seed| {
+        let mut random = Random(*seed);
+        let mut pages = Vec::new();
+        for i in 0..60 {
+            let share = [0.50, 0.35].get(i).copied().unwrap_or(0.15 / 58.0);
+            let mut page = page(&mut random, &format!("/{i:02}"), 28, 0.25, |_| 1.0);
+            let scale = share * 1e12 / page.total_ns as f64;
+            page.cells
+                .iter_mut()
+                .for_each(|c| c.total_ns = (c.total_ns as f64 * scale) as u64);
+            page.total_ns = page.cells.iter().map(|c| c.total_ns).sum();
+            pages.push(page);
+        }
+        let analysis = daily(pages);
+        let ranking = ranking(&analysis, PageKind::Page).expect("pages");
+        let interval = ranking.interval.expect("28 days");
+        assert_eq!(ranking.blocks, (86_400, 28));
+        assert_eq!(
+            (
+                ranking.pages[0].page.name.as_str(),
+                ranking.pages[1].page.name.as_str()
+            ),
+            ("/00", "/01")
+        );
+        assert!(ranking.pages[0].saving > ranking.pages[1].saving);
+        interval.low <= 2.0 && 2.0 <= interval.high && interval.high <= 6.0
+    });
+    assert!(within.count() >= 93);
+}
+
+#[test]
+fn months_differ_where_they_do() {
+    let mut random = Random(9);
+    let mut month = |slower: f64| {
+        let mut pages: Vec<LogPage> = (0..10)
+            .map(|i| page(&mut Random(i), &format!("/{i}"), 28, 0.0, |_| 1.0))
+            .collect();
+        for page in &mut pages {
+            let factor = if page.name == "/3" { slower } else { 1.0 };
+            for cell in &mut page.cells {
+                cell.sum_ln += (factor.ln() + 0.05 * random.normal()) * cell.timed as f64;
+            }
+        }
+        daily(pages)
+    };
+    let (april, may) = (month(1.0), month(1.3));
+    let found = between(&april, &may);
+    let certain: Vec<&str> = found
+        .both
+        .iter()
+        .filter(|b| {
+            b.ratio
+                .as_ref()
+                .is_some_and(|r| r.low > 1.0 || r.high < 1.0)
+        })
+        .map(|b| b.pages[0].name.as_str())
+        .collect();
+    assert_eq!(certain, ["/3"]);
+    assert_eq!((found.both.len(), found.alone[0].len()), (10, 0));
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Logs on several machines: each agent counts those on its machine, and the counts are combined.
+
+pub mod agent;
+mod order;
+
+pub use order::{LogsOrder, LogsReport};
+
+use crate::agents::{AgentStart, Agents, StartError};
+use crate::work::AgentWork;
+use lab_logs::{LogsRead, Tally, TallyPart};
+
+/// Agents beside logs.
+pub struct LogsAgents {
+    agents: Agents,
+    stops: fn() -> bool,
+}
+
+impl LogsAgents {
+    /// Starts the agents. Error: one cannot be started.
+    pub fn start(starting: &AgentStart) -> Result<LogsAgents, StartError> {
+        Ok(LogsAgents {
+            agents: Agents::start(starting)?,
+            stops: starting.stops,
+        })
+    }
+
+    /// Has all agents read, and combines their counts in the order of the places. Returns what was read, and what could
+    /// not be. Errors: an agent was lost, or cannot do it.
+    pub fn read(
+        mut self,
+        order: &LogsOrder,
+        tally: &mut Tally,
+        tell: &mut dyn FnMut(&str),
+    ) -> Result<(LogsRead, Vec<String>), StartError> {
+        for agent in self.agents.present() {
+            self.agents.give(agent, &AgentWork::Logs(order.clone()));
+        }
+        let mut reports: Vec<Option<(LogsReport, TallyPart)>> = Vec::new();
+        reports.resize_with(self.agents.len(), || None);
+        self.agents
+            .answers(self.stops, tell, &mut |agent, head, body| {
+                let report = serde_json::from_value(head).map_err(|e| e.to_string())?;
+                reports[agent] = Some((report, TallyPart::unpack(&body)?));
+                Ok(())
+            })?;
+        let (mut logs, mut failed) = (LogsRead::default(), Vec::new());
+        for (agent, report) in reports.into_iter().enumerate() {
+            let Some((report, part)) = report else {
+                continue;
+            };
+            let name = self.agents.name(agent);
+            let mut read = report.read;
+            for source in &mut read.sources {
+                source.name = format!("{name}:{}", source.name);
+            }
+            logs.merge(read);
+            failed.extend(
+                report
+                    .failed
+                    .into_iter()
+                    .map(|reason| format!("{name}:{reason}")),
+            );
+            tally.merge(part);
+        }
+        Ok((logs, failed))
+    }
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Two runs of logs: what each page took, and how that changed.
+
+use super::kind_name;
+use crate::kind::{cell, method};
+use lab_document::say;
+use lab_document::{
+    Answer, Cell, Chart, Column, Document, Drawing, Finding, Forest, ForestRow, Item, Quantity,
+    Row, Scale, Section, Table, Tone,
+};
+use lab_logs::analysis::between::{BetweenLogs, CommonPage, FEWEST, between};
+use lab_model::{Assumption, Interval, LogAnalysis, LogPage, Metric, Run, Unit};
+
+/// Pages in the chart.
+const CHARTED: usize = 12;
+/// Rows of a table.
+const ROWS: usize = 40;
+
+/// The document of two runs of logs, in these files.
+pub fn document(runs: [&Run; 2], analysis: [&LogAnalysis; 2], files: [&str; 2]) -> Document {
+    let logs = between(analysis[0], analysis[1]);
+    let known: Vec<(&CommonPage, &Interval)> = logs
+        .both
+        .iter()
+        .filter_map(|b| Some((b, b.ratio.as_ref()?)))
+        .collect();
+    let assumed = assumed(analysis);
+    let mut document = Document {
+        title: "Two logs".into(),
+        question: "What takes more or less time in the second log than in the first?".into(),
+        made: format!(
+            "{} and {}",
+            method::date_and_place(runs[0]),
+            method::date_and_place(runs[1])
+        ),
+        lab_version: runs[1].lab_version.clone(),
+        answer: answer(&known, &assumed),
+        source: format!("{} hold every count.", say::list(&files)),
+        rows: rows(&runs[1].name, &known),
+        ..Document::default()
+    };
+    let mut warnings = Section::new("Warnings");
+    warnings.items.extend(assumed.into_iter().map(Item::from));
+    document.section(warnings);
+    document.section(Section::of_table("Page by page", table(&logs)));
+    let mut alone = Section::new("In one log alone");
+    for (which, pages) in ["first", "second"].into_iter().zip(&logs.alone) {
+        alone.table(one_log_table(which, pages));
+    }
+    document.section(alone);
+    let mut method = Section::folded("How it was computed");
+    method.text(format!(
+        "A day's value is the geometric mean of a page's durations on a day with at least 20 requests; a change is the \
+         Hodges-Lehmann estimate over the days of both logs. All intervals hold together at 95 %. They need {FEWEST} days of each \
+         log. Neither the machine nor the data need be the same: the change is of all that differs."
+    ));
+    document.section(method);
+    document
+}
+
+/// What nothing in the logs tells and was assumed.
+fn assumed(analysis: [&LogAnalysis; 2]) -> Vec<Finding> {
+    let [first, second] = analysis.map(|analysis| &analysis.assumptions);
+    let finding = |which: &str, a: &Assumption| {
+        Finding::new("assumed", format!("{which}: {}", a.text), Tone::Alarm)
+    };
+    let of_first = first.iter().map(|a| {
+        let which = if second.contains(a) {
+            "Both logs"
+        } else {
+            "The first log"
+        };
+        finding(which, a)
+    });
+    let of_second = second.iter().filter(|a| !first.contains(a));
+    let of_second = of_second.map(|a| finding("The second log", a));
+    of_first.chain(of_second).collect()
+}
+
+fn tone(ratio: &Interval) -> Tone {
+    if ratio.level > 0.0 {
+        cell::tone_of(ratio, None)
+    } else {
+        Tone::Undecided
+    }
+}
+
+/// The changes of the pages that take most, as far as they are known.
+fn chart(known: &[(&CommonPage, &Interval)]) -> Option<Chart> {
+    let row = |(page, ratio): &(&CommonPage, &Interval)| {
+        ForestRow::new(&page.pages[0].name, Quantity::ratio(ratio), tone(ratio))
+    };
+    let rows: Vec<ForestRow> = known.iter().take(CHARTED).map(row).collect();
+    (!rows.is_empty()).then(|| Chart {
+        id: "changes".into(),
+        title: "Typical duration, second / first".into(),
+        caption: "The pages that take most; left of 1 is faster.".into(),
+        drawing: Drawing::Forest(Forest::of_ratios("second / first", Scale::Log, rows)),
+    })
+}
+
+/// `assumed`: what the changes depend on, which goes before them.
+fn answer(known: &[(&CommonPage, &Interval)], assumed: &[Finding]) -> Answer {
+    let mut certain: Vec<&(&CommonPage, &Interval)> = known
+        .iter()
+        .filter(|(_, r)| tone(r) != Tone::Undecided)
+        .collect();
+    let gain = |page: &CommonPage, ratio: &Interval| {
+        page.shares[0].max(page.shares[1]) * ratio.estimate.ln().abs()
+    };
+    certain.sort_by(|a, b| gain(b.0, b.1).total_cmp(&gain(a.0, a.1)));
+    let sentence = |(page, ratio): &&(&CommonPage, &Interval)| {
+        let text = format!(
+            "{} takes {} of the first log, and {} of all time where it took {}.",
+            page.pages[0].name,
+            say::times(ratio, "the time", ratio.level),
+            say::percent(page.shares[1]),
+            say::percent(page.shares[0]),
+        );
+        Finding::plain(text).toned(tone(ratio))
+    };
+    let mut findings = assumed.to_vec();
+    findings.extend(certain.iter().take(3).map(sentence));
+    if certain.is_empty() && !known.is_empty() {
+        findings.push(Finding::plain(format!(
+            "None of {} is shown to have changed.",
+            say::count(known.len(), "page")
+        )));
+    }
+    let nothing = || {
+        format!(
+            "No page has {FEWEST} days with 20 requests in both logs: nothing can be said of changes."
+        )
+    };
+    Answer {
+        chart: chart(known),
+        findings,
+        undecided: known.is_empty().then(nothing),
+    }
+}
+
+fn table(logs: &BetweenLogs) -> Table {
+    let columns = [
+        Column::from("page"),
+        Column::of("mean, first", Unit::Nanoseconds),
+        Column::of("mean, second", Unit::Nanoseconds),
+        Column::of("second / first", Unit::Ratio),
+        Column::of("share, first", Unit::Share),
+        Column::of("share, second", Unit::Share),
+    ];
+    let mut table = Table::new("", columns);
+    table.caption =
+        "Means are of all requests; second / first is of the typical duration of a day.".into();
+    for page in logs.both.iter().take(ROWS) {
+        let ratio = page
+            .ratio
+            .as_ref()
+            .map(|r| Cell::from(Quantity::ratio(r)).toned(tone(r)));
+        table.row(vec![
+            page.pages[0].name.as_str().into(),
+            cell::time(page.pages[0].mean_ns()),
+            cell::time(page.pages[1].mean_ns()),
+            ratio.unwrap_or_default(),
+            Quantity::exact(page.shares[0], Unit::Share).into(),
+            Quantity::exact(page.shares[1], Unit::Share).into(),
+        ]);
+    }
+    table.without_empty_columns()
+}
+
+fn one_log_table(which: &str, pages: &[&LogPage]) -> Table {
+    let columns = [
+        Column::from("page"),
+        "kind".into(),
+        Column::of("requests", Unit::Count("requests".into())),
+        Column::of("mean", Unit::Nanoseconds),
+    ];
+    let mut table = Table::new(format!("In the {which} log alone"), columns)
+        .captioned("Pages that the other log does not have.");
+    for page in pages.iter().take(ROWS / 2) {
+        table.row(vec![
+            page.name.as_str().into(),
+            kind_name(page.kind).into(),
+            Quantity::count(page.requests, "requests").into(),
+            cell::time(page.mean_ns()),
+        ]);
+    }
+    table
+}
+
+fn rows(run: &str, known: &[(&CommonPage, &Interval)]) -> Vec<Row> {
+    let row = |(page, ratio): &(&CommonPage, &Interval)| Row {
+        case: kind_name(page.pages[0].kind).into(),
+        ratio: Some(Quantity::ratio(ratio)),
+        ..Row::new(run, &page.pages[0].name, Metric::P50)
+    };
+    known.iter().map(row).collect()
+}

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: Apache-2.0
+//! What logs say: which few pages and queries cost most, when, what changed, and how much room is left.
+
+mod between;
+mod changed;
+mod pages;
+mod week;
+mod within;
+
+pub use between::document as between;
+
+use super::method;
+use crate::Report;
+use lab_document::say;
+use lab_document::{Answer, Document, Finding, Item, Precision, Quantity, Row, Section, Tone};
+use lab_logs::analysis::capacity::Headroom;
+use lab_logs::analysis::changes::{Changes, changes};
+use lab_logs::analysis::pareto::{PageRanking, ranking};
+use lab_logs::analysis::week::{Spikes, spikes};
+use lab_logs::analysis::{self, gate};
+use lab_model::{Assumption, Counts, Direction, LogAnalysis, LogPage, Metric, PageKind, Unit};
+
+/// How much room is left, and in which load run that was found out.
+#[derive(Clone, Debug)]
+pub struct Capacity {
+    /// The room.
+    pub room: Headroom,
+    /// The load run's file.
+    pub file: String,
+    /// The bound of the 99th percentile, ns.
+    pub limit_ns: f64,
+}
+
+/// What a log's report is made from.
+struct LogReport<'w> {
+    analysis: &'w LogAnalysis,
+    pages: Option<PageRanking<'w>>,
+    queries: Option<PageRanking<'w>>,
+    spikes: Spikes,
+    changes: Changes<'w>,
+    capacity: Option<&'w Capacity>,
+}
+
+/// The document of a run of logs.
+pub fn document(report: &Report, analysis: &LogAnalysis, capacity: Option<&Capacity>) -> Document {
+    let log = LogReport {
+        analysis,
+        pages: ranking(analysis, PageKind::Page),
+        queries: ranking(analysis, PageKind::Query),
+        spikes: spikes(analysis),
+        changes: changes(analysis),
+        capacity,
+    };
+    let mut document = Document {
+        title: format!("Logs: {}", sources(analysis)),
+        question: "Which few pages and queries cost the most, when, and how much room is left?"
+            .into(),
+        made: method::date_and_place(report.run),
+        lab_version: report.run.lab_version.clone(),
+        answer: answer(&log),
+        source: format!("{} holds every count.", report.file),
+        kept: true,
+        rows: rows(report, analysis),
+        ..Document::default()
+    };
+    let sections = [
+        warnings(analysis),
+        pages::section(log.pages.as_ref(), "Pages"),
+        pages::section(log.queries.as_ref(), "Queries"),
+        within::section(analysis),
+        week::section(&log),
+        changed::section(&log),
+        room(&log),
+        pages::others(analysis),
+        reading(report, &log),
+    ];
+    sections
+        .into_iter()
+        .for_each(|section| document.section(section));
+    document
+}
+
+/// The names of the logs: `access.log and 6 others`.
+fn sources(analysis: &LogAnalysis) -> String {
+    let name = |name: &str| name.rsplit('/').next().unwrap_or(name).to_string();
+    match analysis.sources.as_slice() {
+        [] => "nothing".into(),
+        [only] if only.name == "-" => "standard input".into(),
+        [only] => name(&only.name),
+        [first, rest @ ..] => format!(
+            "{} and {}",
+            name(&first.name),
+            say::count(rest.len(), "other")
+        ),
+    }
+}
+
+fn answer(log: &LogReport) -> Answer {
+    let first = log.pages.as_ref().or(log.queries.as_ref());
+    let Some(ranking) = first else {
+        return Answer {
+            undecided: Some("The log tells of no request.".into()),
+            ..Answer::default()
+        };
+    };
+    let mut findings: Vec<Finding> = vec![pages::smallest_set(ranking)];
+    findings.extend(
+        log.pages
+            .is_some()
+            .then(|| log.queries.as_ref().map(pages::smallest_set))
+            .flatten(),
+    );
+    findings.extend(within::finding(log.analysis));
+    findings.extend(room_finding(log));
+    findings.extend(changed::finding(log));
+    findings.extend(week::finding(log).or_else(|| week::busiest(log)));
+    findings.extend(pages::different_orders(ranking));
+    // What the figures depend on goes before them.
+    findings.splice(0..0, assumed(log.analysis));
+    findings.truncate(Answer::MAX_FINDINGS + log.analysis.assumptions.len());
+    let mut undecided: Vec<String> = log.analysis.advice.clone();
+    undecided.extend(within::left_out(log.analysis));
+    undecided.extend(ranking.interval.is_none().then(|| {
+        "The log is too short for intervals: eight minutes with requests are needed.".to_string()
+    }));
+    undecided.extend(week::undecided(log));
+    undecided.extend(log.capacity.is_none().then(|| {
+        "How much room is left: --capacity with a run of benchlab load tells.".to_string()
+    }));
+    Answer {
+        chart: pages::chart(ranking),
+        findings,
+        undecided: say::paragraph(undecided),
+    }
+}
+
+/// What nothing in the logs tells and was assumed.
+fn assumed(analysis: &LogAnalysis) -> impl Iterator<Item = Finding> {
+    let finding = |a: &Assumption| Finding::new("assumed", a.text.clone(), Tone::Alarm);
+    analysis.assumptions.iter().map(finding)
+}
+
+fn warnings(analysis: &LogAnalysis) -> Section {
+    let mut section = Section::new("Warnings");
+    let mut warn = |label: &str, text: String| {
+        section.push(Finding::new(label, text, Tone::Alarm));
+    };
+    let lines = analysis.lines;
+    let lines_text = |n: u64, problem: &str| {
+        let part = say::percent(n as f64 / lines.all.max(1) as f64);
+        format!(
+            "{} of {} ({part}) {problem} and are not in the figures.",
+            say::count(n as usize, "line"),
+            lines.all
+        )
+    };
+    let problems = [
+        (lines.malformed, "malformed", "could not be understood"),
+        (lines.too_long, "too long", "are longer than 64 KiB"),
+    ];
+    for (n, label, problem) in problems.into_iter().filter(|(n, ..)| *n > 0) {
+        warn(label, lines_text(n, problem));
+    }
+    if lines.cut_off > 0 {
+        warn(
+            "cut off",
+            "The last line of a log is cut off and not in the figures.".into(),
+        );
+    }
+    if analysis.clock_jumps > 0 {
+        let times = say::count(analysis.clock_jumps as usize, "time");
+        warn(
+            "clock",
+            format!("The log's clock goes back by more than a minute {times}."),
+        );
+    }
+    if analysis
+        .resolution_ns
+        .is_some_and(|step| step >= 1_000_000_000)
+    {
+        let text = "Durations are whole seconds, cut off: most are 0, so means and shares are too low, and percentiles below some \
+                    seconds say nothing. Apache: %D in place of %T.";
+        warn("whole seconds", text.into());
+    }
+    if analysis
+        .pages
+        .iter()
+        .any(|page| page.max_ns > Counts::LONGEST_NS)
+    {
+        let text = "Some durations are longer than an hour: in percentiles they count as an hour. Sums, means and the longest are exact.";
+        warn("longer than an hour", text.into());
+    }
+    for advice in &analysis.advice {
+        warn("log", advice.clone());
+    }
+    for sentence in within::left_out(analysis) {
+        warn("not joined", sentence);
+    }
+    section.items.extend(assumed(analysis).map(Item::from));
+    section
+}
+
+fn room_finding(log: &LogReport) -> Option<Finding> {
+    let Capacity { room, limit_ns, .. } = log.capacity?;
+    let used = say::figure(&room.used, &Unit::Share, room.used.level);
+    let times = say::figure(&room.times, &Unit::Ratio, room.times.level);
+    let at_least = if room.is_known { "" } else { "at least " };
+    Some(Finding::plain(format!(
+        "The busiest minute takes {used} of the capacity: {at_least}{times} times as many users fit before p99 passes {}.",
+        say::time(*limit_ns as u64),
+    )))
+}
+
+fn room(log: &LogReport) -> Section {
+    let mut section = Section::new("Room");
+    let Some(capacity) = log.capacity else {
+        return section;
+    };
+    let room = &capacity.room;
+    section.items.extend(room_finding(log).map(Item::from));
+    let rate = Unit::PerSecond("requests".into());
+    section.push(Item::Facts(vec![
+        ("busiest minute".into(), say::reading(room.peaks[0], &rate)),
+        ("busiest second".into(), say::reading(room.peaks[1], &rate)),
+        (
+            "capacity".into(),
+            say::figure(&room.capacity, &rate, room.capacity.level),
+        ),
+        ("p99 at the capacity".into(), say::time(room.p99_ns as u64)),
+        ("load run".into(), capacity.file.clone()),
+    ]));
+    section.push(Item::List(vec![
+        "The load run's requests cost what the log's cost: the same mix of pages on the same data."
+            .into(),
+        "The server and its machine are those of the load run, and nothing else runs there.".into(),
+        "Twice as many users make twice as many requests in the busiest minute.".into(),
+        if room.is_known {
+            "The load run passed the bound at a higher load.".into()
+        } else {
+            "The load run never passed the bound: the capacity can be higher.".into()
+        },
+    ]));
+    section
+}
+
+/// How the log was read.
+fn reading(report: &Report, log: &LogReport) -> Section {
+    let analysis = log.analysis;
+    let mut section = Section::folded("How it was read");
+    let mut facts: Vec<(String, String)> = Vec::new();
+    for source in &analysis.sources {
+        let lines = say::count(source.lines as usize, "line");
+        facts.push((source.name.clone(), format!("{}, {lines}", source.format)));
+    }
+    if let Some((first, last)) = analysis::span(analysis) {
+        facts.push(("from".into(), format!("{} UTC", say::minute(first as f64))));
+        facts.push(("to".into(), format!("{} UTC", say::minute(last as f64))));
+    }
+    let count = |n: u64| say::reading(n as f64, &Unit::Count("".into()));
+    facts.push((
+        "requests and statements".into(),
+        count(analysis.lines.entries),
+    ));
+    facts.push(("other lines".into(), count(analysis.lines.other)));
+    facts.push(("malformed lines".into(), count(analysis.lines.malformed)));
+    if analysis.merged_pages > 0 {
+        facts.push(("pages put together".into(), count(analysis.merged_pages)));
+    }
+    section.push(Item::Facts(facts));
+    section.text(format!(
+        "Counts and sums are exact. Percentiles come from buckets and are off by at most {} of their value. Paths are \
+         folded by the looks of their segments, and where ever new values come; a file of rules corrects it. Addresses and user \
+         names are not read. Durations are the server's.",
+        say::percent(analysis.error)
+    ));
+    if let Some(ranking) = log.pages.as_ref().or(log.queries.as_ref()) {
+        section.text(pages::interval_method(ranking));
+    }
+    section.sections.push(method::host(report.run));
+    section
+}
+
+/// The figures of a page.
+static FIGURES: [Metric; 9] = [
+    Metric::REQUESTS,
+    Metric::ERRORS,
+    TOTAL,
+    SHARE,
+    MEAN,
+    Metric::P50,
+    P95,
+    Metric::P99,
+    Metric::MAX,
+];
+const TOTAL: Metric = Metric::new("total", "total time", Unit::Nanoseconds, Direction::Neither);
+const SHARE: Metric = Metric::new(
+    "share",
+    "share of the time",
+    Unit::Share,
+    Direction::Neither,
+);
+const MEAN: Metric = Metric::new("mean", "mean", Unit::Nanoseconds, Direction::Less);
+const P95: Metric = Metric::new("p95", "p95", Unit::Nanoseconds, Direction::Less);
+
+/// A figure of a page; `None`: it is not known.
+fn figure(page: &LogPage, metric: &Metric, error: f64, all_ns: u64) -> Option<Quantity> {
+    let exact = |value: f64| Some(Quantity::exact(value, metric.unit.clone()));
+    // A bucket's middle, with the ends of the bucket.
+    let quantile = |part: f64| {
+        let value = page.times.quantile(part)? as f64;
+        let (low, high) = (value * (1.0 - error), value * (1.0 + error));
+        let precision = Precision::Within {
+            low,
+            high,
+            level: 1.0,
+        };
+        Some(Quantity {
+            value,
+            unit: Unit::Nanoseconds,
+            precision,
+        })
+    };
+    match metric.id.as_ref() {
+        "requests" => exact(page.requests as f64),
+        "errors" => exact(page.errors as f64),
+        _ if page.timed == 0 => None,
+        "total" => exact(page.total_ns as f64),
+        "share" => exact(page.total_ns as f64 / all_ns.max(1) as f64),
+        "mean" => exact(page.mean_ns()?),
+        "p50" => quantile(0.5),
+        "p95" => quantile(0.95),
+        "p99" => quantile(0.99),
+        "max" => exact(page.max_ns as f64),
+        _ => None,
+    }
+}
+
+fn kind_name(kind: PageKind) -> &'static str {
+    match kind {
+        PageKind::Page => "page",
+        PageKind::Query => "query",
+        PageKind::Bot => "bot",
+        PageKind::Health => "health check",
+    }
+}
+
+fn rows(report: &Report, analysis: &LogAnalysis) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let all = |kind: PageKind| -> u64 {
+        analysis
+            .pages
+            .iter()
+            .filter(|p| p.kind == kind)
+            .map(|p| p.total_ns)
+            .sum()
+    };
+    let totals = PageKind::ALL.map(|kind| (kind, all(kind)));
+    let together = LogPage {
+        name: "(all)".into(),
+        ..gate::together(analysis)
+    };
+    for page in std::iter::once(&together).chain(&analysis.pages) {
+        let total = totals
+            .iter()
+            .find(|(kind, _)| *kind == page.kind)
+            .map_or(0, |(_, ns)| *ns);
+        for metric in &FIGURES {
+            if let Some(value) = figure(page, metric, analysis.error, total) {
+                rows.push(Row {
+                    case: kind_name(page.kind).into(),
+                    value: Some(value),
+                    ..Row::new(&report.run.name, &page.name, metric.clone())
+                });
+            }
+        }
+    }
+    rows
+}

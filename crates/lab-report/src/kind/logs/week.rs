@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+//! When: the hours of the week, and the hours that stand out.
+
+use super::LogReport;
+use lab_document::say;
+use lab_document::{
+    Axis, Cell, Chart, Column, Drawing, Finding, HeatColumn, HeatMap, HeatMaps, Quantity, Scale,
+    Section, Table,
+};
+use lab_logs::analysis::week::{Slot, WEEKS, slots};
+use lab_model::Unit;
+
+/// Hours in a table.
+const ROWS: usize = 20;
+const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+const WEEKDAYS: [&str; 7] = [
+    "Monday",
+    "Tuesday",
+    "Wednesday",
+    "Thursday",
+    "Friday",
+    "Saturday",
+    "Sunday",
+];
+
+/// The greatest spike.
+pub fn finding(report: &LogReport) -> Option<Finding> {
+    let spikes = &report.spikes;
+    let weekly = spikes.weekly.iter();
+    let greatest = weekly.max_by(|a, b| a.ratio.estimate.total_cmp(&b.ratio.estimate));
+    if let Some(weekly) = greatest {
+        let more = match spikes.weekly.len() - 1 {
+            0 => String::new(),
+            more => format!(", and {} more", say::count(more, "hour")),
+        };
+        return Some(Finding::plain(format!(
+            "Every {} at {}:00 has {} of other days{more}.",
+            WEEKDAYS[weekly.weekday],
+            weekly.hour,
+            say::times(&weekly.ratio, "the requests", weekly.ratio.level),
+        )));
+    }
+    let single = spikes.single.first()?;
+    Some(Finding::plain(format!(
+        "{} stand out; the greatest began at {} with {} that are usual.",
+        say::capital(&say::count(spikes.single.len(), "hour")),
+        say::minute(single.local_s as f64),
+        say::times(&single.ratio, "the requests", single.ratio.level),
+    )))
+}
+
+/// The busiest minute, in the log's time then.
+pub fn busiest(report: &LogReport) -> Option<Finding> {
+    let (start_s, requests) = report.analysis.peak_minute?;
+    let hours = &report.analysis.hours;
+    let of_hour = hours
+        .iter()
+        .find(|hour| (0..3600).contains(&(start_s - hour.start_s)));
+    let offset_s = of_hour.map_or(0, |hour| i64::from(hour.offset_s));
+    let began = say::minute((start_s + offset_s) as f64);
+    let zone = say::zone(offset_s);
+    let rate = say::reading(requests as f64 / 60.0, &Unit::PerSecond("requests".into()));
+    Some(Finding::plain(format!(
+        "The busiest minute began at {began} {zone}, with {rate}."
+    )))
+}
+
+/// What more weeks would tell.
+pub fn undecided(report: &LogReport) -> Option<String> {
+    let has_hours = !report.analysis.hours.is_empty();
+    (has_hours && report.spikes.tested == 0).then(|| {
+        format!(
+            "Not enough weeks to tell spikes: the log has {}, {WEEKS} are needed.",
+            say::count(report.spikes.weeks, "whole week")
+        )
+    })
+}
+
+/// Everything about time.
+pub fn section(report: &LogReport) -> Section {
+    let mut section = Section::new("When");
+    if report.analysis.hours.is_empty() {
+        return section;
+    }
+    let slots = slots(report.analysis);
+    section.chart(heat(&slots));
+    section.table(weekly(report));
+    section.table(single(report));
+    section.text(
+        match (
+            undecided(report),
+            report.spikes.weekly.is_empty() && report.spikes.single.is_empty(),
+        ) {
+            (Some(reason), _) => reason,
+            (None, true) => format!("None of {} hours stands out.", report.spikes.tested),
+            (None, false) => String::new(),
+        },
+    );
+    let mut all = Section::folded("Hour by hour");
+    let rate = Unit::PerSecond("requests".into());
+    all.table(by_hour("Requests", &slots, &rate, |slot| Some(slot.rate())));
+    all.table(by_hour(
+        "p95 of the duration",
+        &slots,
+        &Unit::Nanoseconds,
+        |slot| slot.p95().map(|ns| ns as f64),
+    ));
+    let has_errors = slots.iter().flatten().any(|slot| slot.errors > 0);
+    let errors = |slot: &Slot| has_errors.then(|| slot.errors as f64 / slot.requests.max(1) as f64);
+    all.table(by_hour("Errors", &slots, &Unit::Share, errors));
+    section.section(all);
+    section
+}
+
+/// Weekdays from left to right, hours from below: the darker, the more of the day's requests; the same of the time.
+fn heat(slots: &[Vec<Slot>]) -> Option<Chart> {
+    let map = |name: &str, colour, value: &dyn Fn(&Slot) -> u64| HeatMap {
+        name: name.into(),
+        colour,
+        columns: slots
+            .iter()
+            .zip(DAYS)
+            .map(|(hours, day)| HeatColumn {
+                label: day.into(),
+                counts: hours
+                    .iter()
+                    .enumerate()
+                    .map(|(hour, slot)| (hour as f64, value(slot)))
+                    .filter(|(_, n)| *n > 0)
+                    .collect(),
+            })
+            .collect(),
+    };
+    let per_hour = |slot: &Slot| slot.requests.div_ceil(slot.hours.max(1) as u64);
+    let mut maps = vec![map("requests", 0, &per_hour)];
+    if slots.iter().flatten().any(|slot| slot.p95().is_some()) {
+        maps.push(map("p95 of the duration", 1, &|slot| {
+            slot.p95().unwrap_or(0)
+        }));
+    }
+    if slots.iter().flatten().any(|slot| slot.errors > 0) {
+        maps.push(map("errors", 2, &|slot| slot.errors));
+    }
+    slots.iter().flatten().any(|slot| slot.requests > 0).then(|| Chart {
+        id: "week".into(),
+        title: "The hours of the week".into(),
+        caption: "Weekdays from left to right and hours from below, in the log's time: the darker, the more of its day.".into(),
+        drawing: Drawing::Heat(HeatMaps {
+            axis: Axis::new("hour", Unit::Count("".into()), Scale::Linear),
+            columns: "weekday".into(),
+            maps,
+        }),
+    })
+}
+
+fn by_hour(
+    title: &str,
+    slots: &[Vec<Slot>],
+    unit: &Unit,
+    value: impl Fn(&Slot) -> Option<f64>,
+) -> Table {
+    let days = DAYS.map(|day| Column::of(day, unit.clone()));
+    let mut table = Table::new(title, std::iter::once("hour".into()).chain(days))
+        .captioned("A row for each hour of the day, a column for each day of the week.");
+    for hour in 0..24 {
+        if slots.iter().all(|day| day[hour].requests == 0) {
+            continue;
+        }
+        let cell = |day: &Vec<Slot>| {
+            let slot = &day[hour];
+            let value = value(slot).filter(|_| slot.requests > 0);
+            Cell::from(value.map(|v| Quantity::exact(v, unit.clone())))
+        };
+        table.named_row(format!("{hour:02}:00"), slots.iter().map(cell));
+    }
+    table.without_empty_columns()
+}
+
+fn weekly(report: &LogReport) -> Table {
+    let columns = [
+        Column::from("hour of the week"),
+        Column::of("requests", Unit::PerSecond("requests".into())),
+        Column::of("of other days'", Unit::Ratio),
+    ];
+    let mut table = Table::new("Hours that stand out every week", columns);
+    table.caption = "Requests as a multiple of those at the same hour of other days.".into();
+    for weekly in &report.spikes.weekly {
+        table.row(vec![
+            format!("{} {:02}:00", WEEKDAYS[weekly.weekday], weekly.hour).into(),
+            Quantity::exact(weekly.rate, Unit::PerSecond("requests".into())).into(),
+            Quantity::ratio(&weekly.ratio).into(),
+        ]);
+    }
+    table
+}
+
+fn single(report: &LogReport) -> Table {
+    let columns = [
+        Column::from("hour"),
+        Column::of("requests", Unit::Count("requests".into())),
+        Column::of("of what is usual", Unit::Ratio),
+    ];
+    let mut table = Table::new("Single hours that stand out", columns);
+    table.caption = format!(
+        "Requests as a multiple of those at the same hour of the same weekday in other weeks; the intervals hold together over {} hours.",
+        report.spikes.tested
+    );
+    let all = &report.spikes.single;
+    for single in all.iter().take(ROWS) {
+        table.row(vec![
+            format!(
+                "{} {}",
+                WEEKDAYS[((single.local_s.div_euclid(86_400) + 3).rem_euclid(7)) as usize],
+                say::minute(single.local_s as f64)
+            )
+            .into(),
+            Quantity::count(single.requests, "requests").into(),
+            Quantity::ratio(&single.ratio).into(),
+        ]);
+    }
+    if all.len() > ROWS {
+        table.notes.push(format!(
+            "{} less are left out.",
+            say::count(all.len() - ROWS, "hour")
+        ));
+    }
+    table
+}
