@@ -13,7 +13,7 @@ fn judge_all(gates: &[Gate], analysis: &LogAnalysis) -> Vec<GateAnswer> {
 
 /// Judges the gates. Errors: one is crossed, or cannot be judged.
 pub fn judge(args: &LogsArgs, logs: Option<&LogAnalysis>) -> Result<(), Exit> {
-    let judged = analysis.map_or(Vec::new(), |analysis| judge_all(&args.fail_if, analysis));
+    let judged = logs.map_or(Vec::new(), |analysis| judge_all(&args.fail_if, analysis));
     let texts = |is_listed: &dyn Fn(&GateAnswer) -> bool| -> Vec<String> {
         let listed = judged.iter().filter(|j| is_listed(j));
         listed
