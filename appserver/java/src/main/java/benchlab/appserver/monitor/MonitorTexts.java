@@ -23,7 +23,7 @@ public final class MonitorTexts {
     private MonitorTexts() {}
 
     /**
-     * As {@code benchlab logs} reads them: docs/watch.md of benchlab has the format.
+     * As {@code benchlab logs} reads them: docs/guides/logs.md of benchlab has the format.
      *
      * @param application a name for people; empty if there is none
      */
