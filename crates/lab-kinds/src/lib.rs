@@ -35,8 +35,8 @@ pub fn between([before, after]: [Recorded; 2], files: [&str; 2]) -> Result<Docum
     if runs.iter().any(|run| run.audit.is_some()) {
         return audits(runs, files);
     }
-    match runs.map(|run| run.watched.as_ref()) {
-        [Some(before), Some(after)] => Ok(kind::watch::between(runs, [before, after], files)),
+    match runs.map(|run| run.logs.as_ref()) {
+        [Some(before), Some(after)] => Ok(kind::logs::between(runs, [before, after], files)),
         [None, None] => {
             let between = stats::between(before, after).map_err(|e| e.to_string())?;
             Ok(kind::between(&BetweenReport {
@@ -45,7 +45,7 @@ pub fn between([before, after]: [Recorded; 2], files: [&str; 2]) -> Result<Docum
                 files,
             }))
         }
-        _ => Err("one of the runs is of `benchlab watch`, the other is not".into()),
+        _ => Err("one of the runs is of `benchlab logs`, the other is not".into()),
     }
 }
 

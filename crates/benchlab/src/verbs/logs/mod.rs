@@ -291,7 +291,7 @@ impl<'a> LogsCommand<'a> {
             name: "logs".into(),
             lab_version: env!("CARGO_PKG_VERSION").into(),
             started_unix_s: self.began_unix_s,
-            analysis: Some(analysis),
+            logs: Some(analysis),
             ..Run::default()
         }
     }
