@@ -198,7 +198,7 @@ fn span(word: &str) -> Option<(u16, u16)> {
         let class: u16 = class.parse().ok()?;
         return (2..=5)
             .contains(&class)
-            .then_some((class * 100, class * 100 + 99));
+            .then(|| (class * 100, class * 100 + 99));
     }
     let code: u16 = word.parse().ok()?;
     (200..=599).contains(&code).then_some((code, code))

@@ -64,7 +64,7 @@ fn statuses_are_codes_and_classes() {
         assert_eq!(some.status(status), expected, "{status}");
     }
     for wrong in [
-        "", "200,", "100", "1xx", "6xx", "600", "20x", "-200", "2xxx", "x",
+        "", "200,", "100", "1xx", "6xx", "656xx", "600", "20x", "-200", "2xxx", "x",
     ] {
         assert!(Statuses::parse(wrong).is_err(), "{wrong}");
     }
