@@ -30,7 +30,6 @@ struct HostCounters {
 impl Gauge {
     /// Reads the counters.
     pub fn start() -> Gauge {
-        adopt_orphans();
         Gauge {
             began: Instant::now(),
             before: counters(),
@@ -99,13 +98,6 @@ fn counters() -> HostCounters {
     }
 }
 
-/// Makes processes that descend from the lab its children when their parents end: else what they used would be lost, and
-/// what they use would be another program's. Those that end stay zombies as long as the lab runs, which keeps their times.
-fn adopt_orphans() {
-    // Without it orphans count as other programs.
-    let _ = nix::sys::prctl::set_child_subreaper(true);
-}
-
 /// CPU time of the lab, of the processes that descend from it, and of those that they waited for, in ticks. Servers
 /// work in processes of their own: a connection to PostgreSQL has one.
 fn own_ticks() -> u64 {
@@ -160,19 +152,9 @@ mod tests {
     /// As a server's processes are, of which each connection has one.
     #[test]
     fn what_a_grandchild_uses_is_the_labs_own() {
-        what_a_descendant_uses_is_the_labs_own("while :; do :; done & echo $!; wait");
-    }
-
-    #[test]
-    fn what_an_orphan_uses_is_the_labs_own() {
-        adopt_orphans();
-        what_a_descendant_uses_is_the_labs_own("while :; do :; done & echo $!");
-    }
-
-    fn what_a_descendant_uses_is_the_labs_own(script: &str) {
         let before = own_ticks();
         let mut child = Command::new("sh")
-            .args(["-c", script])
+            .args(["-c", "while :; do :; done & echo $!; wait"])
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
@@ -187,10 +169,9 @@ mod tests {
             }
             std::thread::sleep(std::time::Duration::from_millis(10));
         };
-        let alive = own_ticks() - before;
+        let own = own_ticks() - before;
         kill(worker, Signal::SIGKILL).unwrap();
         child.wait().unwrap();
-        let own = alive.min(own_ticks() - before);
         // Processes of other tests that end meanwhile lose parts of ticks.
         assert!(
             own >= used / 2,
