@@ -182,7 +182,12 @@ pub fn pilot(
     while batches.len() < max_batches && (batches.len() < MIN_BATCHES || spent_ns < longest_ns) {
         let is_late = longest.is_some_and(|longest| began.elapsed() >= longest);
         if is_late && batches.len() >= MIN_BATCHES_WITHOUT_TIME {
-            is_cut = batches.len() < min_with_helpers && may_compile(process.pid());
+            let needed = if may_compile(process.pid()) {
+                min_with_helpers
+            } else {
+                MIN_BATCHES
+            };
+            is_cut = batches.len() < needed;
             break;
         }
         let operations = operations(&last, brief_ns);

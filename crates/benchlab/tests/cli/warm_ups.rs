@@ -28,6 +28,18 @@ fn pilot_of(run: &Run, subject: usize) -> Pilot {
     pilot
 }
 
+/// On a busy machine there may be other refusals, and other subjects that had no time.
+fn assert_has_no_time(run: &Run, subject: usize) {
+    let refusals = results(run).refusals.into_iter();
+    let refusals = refusals.filter(|r| r.subject == subject);
+    let why: Vec<String> = refusals
+        .map(|r| r.why)
+        .filter(|why| why.contains("could not be warmed up at compute in "))
+        .collect();
+    assert_eq!(why.len(), 1, "{why:?}");
+    assert!(why[0].contains(" --budget "), "{why:?}");
+}
+
 #[test]
 fn a_subject_that_had_no_time_to_compile_has_no_verdict_until_the_run_has_more() {
     let subjects = ["honest", "second", "compiling"];
@@ -40,16 +52,14 @@ fn a_subject_that_had_no_time_to_compile_has_no_verdict_until_the_run_has_more()
     let run = project.load();
     let cut = pilot_of(&run, COMPILING);
     assert_eq!(cut.class, WarmUp::CutShort, "{} batches", cut.batches.len());
-    assert_ne!(pilot_of(&run, 1).class, WarmUp::CutShort);
-    let refusals = results(&run).refusals;
-    assert_eq!(refusals.len(), 1, "{refusals:?}");
-    assert_eq!(refusals[0].subject, COMPILING);
-    for part in [
-        "could not be warmed up at compute in ",
-        "give the run --budget ",
-    ] {
-        assert!(refusals[0].why.contains(part), "{refusals:?}");
-    }
+    // One that does not compile needs ten, which are followed by at most eight of a turn's length.
+    let second = pilot_of(&run, 1);
+    let batches = second.own_batches().len();
+    assert!(
+        batches < 18 || second.class != WarmUp::CutShort,
+        "{batches}"
+    );
+    assert_has_no_time(&run, COMPILING);
 
     let file = project.file();
     let file = file.to_str().expect("UTF-8");
@@ -69,6 +79,21 @@ fn a_subject_that_had_no_time_to_compile_has_no_verdict_until_the_run_has_more()
     let run = project.load();
     assert!(pilot_of(&run, COMPILING).own_batches().len() >= Pilot::FIRST_LOOK_WITH_HELPERS);
     assert!(run.pilots_ns > Some(0));
+}
+
+#[test]
+fn a_subject_with_long_operations_needs_ten_batches_without_helper_threads() {
+    let subjects = ["honest", "slow"].map(|name| subject(name, &["compiling.py", name]));
+    let project = Project::with_text(&(COMPUTE.to_owned() + &subjects.concat()));
+    // Both pilots together have a fifth of it, which is less than four batches of 50 ms.
+    let words = ["run", "t", "--budget", "900ms", "--no-control"];
+    let more = ["--redo", "0"];
+    project.call(&[&words[..], &more].concat()).expect(0);
+    let run = project.load();
+    let slow = pilot_of(&run, 1);
+    assert!(slow.own_batches().len() < 10, "{slow:?}");
+    assert_eq!(slow.class, WarmUp::CutShort);
+    assert_has_no_time(&run, 1);
 }
 
 #[test]

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Computes. With the argument `compiling` a helper thread is at work meanwhile, as one is that compiles."""
+"""Computes. With the argument `compiling` a helper thread is at work meanwhile, as one is that compiles.
+With `slow` each operation takes 50 ms."""
 
 import hashlib
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +22,8 @@ def compute(_: Opening) -> Iterator[Perform]:
     def perform(operations: int) -> Work:
         for _ in range(operations):
             hashlib.sha256(b"benchlab")
+            if NAME == "slow":
+                time.sleep(0.05)
         return Work(operations, operations)
 
     yield perform
