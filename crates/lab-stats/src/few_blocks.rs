@@ -32,6 +32,9 @@ const SCALES: [f64; 2] = [1.0, 3.0];
 /// scatters 8 times as much.
 const FINEST: f64 = 1.6;
 
+/// Values that deviate from their mean by no more than this part of them are equal.
+const ROUNDING: f64 = 1e-12;
+
 /// Whose scatter a comparison has.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Scatter {
@@ -209,10 +212,12 @@ impl Member {
         let mean = sample.values.iter().sum::<f64>() / sample.values.len() as f64;
         let variance = variance(sample.values);
         let freedom = sample.values.len() as f64 - 1.0;
-        let length = (variance * freedom).sqrt().max(f64::MIN_POSITIVE);
         let mut direction = vec![0.0; sample.blocks.iter().max()? + 1];
-        for (value, block) in sample.values.iter().zip(sample.blocks) {
-            direction[*block] = (value - mean) / length;
+        if variance > 0.0 {
+            let length = (variance * freedom).sqrt();
+            for (value, block) in sample.values.iter().zip(sample.blocks) {
+                direction[*block] = (value - mean) / length;
+            }
         }
         Some(Member {
             variance,
@@ -519,7 +524,14 @@ impl Kernel {
 fn variance(values: &[f64]) -> f64 {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
-    values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1.0).max(1.0)
+    let squares = values.iter().map(|v| (v - mean).powi(2));
+    let variance = squares.sum::<f64>() / (n - 1.0).max(1.0);
+    // The mean of equal values is rounded.
+    let greatest = values.iter().fold(0.0_f64, |most, v| most.max(v.abs()));
+    if variance <= (ROUNDING * greatest).powi(2) {
+        return 0.0;
+    }
+    variance
 }
 
 #[cfg(test)]
@@ -631,5 +643,35 @@ mod tests {
             (1..9).map(|s| (Scatter::Subject(s), [0.5; 4])).collect();
         assert_eq!(deviations(&samples(&equal))[0], Deviation::BY_ITSELF);
         assert_eq!(half(&Deviation::BY_ITSELF, &equal[0].1), 0.0);
+    }
+
+    fn of_subjects(all: &[[f64; 3]]) -> Vec<Deviation> {
+        let samples = all.iter().enumerate().map(|(subject, values)| {
+            Some(Sample {
+                values,
+                blocks: &BLOCKS[..3],
+                scatter: Scatter::Subject(subject),
+            })
+        });
+        deviations(&samples.collect::<Vec<_>>())
+    }
+
+    /// (0.1 + 0.1 + 0.1) / 3 is not 0.1.
+    #[test]
+    fn equal_values_whose_mean_is_rounded_have_an_interval() {
+        let scattered = [0.0, 0.1, 0.25];
+        let values = |subject: SubjectId| match subject {
+            3 => [0.1; 3],
+            _ => [0, 1, 2].map(|block| scattered[(block + subject) % 3]),
+        };
+        let all: Vec<[f64; 3]> = (1..9).map(values).collect();
+        let found = of_subjects(&all);
+        assert!(
+            half(&found[2], &all[2]) > 0.05,
+            "{}",
+            half(&found[2], &all[2])
+        );
+        assert_eq!(of_subjects(&[[0.1; 3]; 8])[0], Deviation::BY_ITSELF);
+        assert_eq!(half(&Deviation::BY_ITSELF, &[0.1; 3]), 0.0);
     }
 }
