@@ -52,12 +52,19 @@ pub(crate) fn refusals(run: &Run, plan: &Plan) -> Vec<Refusal> {
                         format!("has nothing to be compared with, since {name} {own}"),
                     );
                 }
-            } else {
+            } else if !has_cold_baseline(run, plan, pilot.point) {
                 refuse(subject, own.clone());
             }
         }
     }
     refusals
+}
+
+/// Whether the baseline's pilot was cut short at a point, for which all others are refused there.
+fn has_cold_baseline(run: &Run, plan: &Plan, point: PointId) -> bool {
+    let baseline = plan.baseline_on(plan.points[point].target);
+    let mut pilots = run.pilots.iter();
+    pilots.any(|p| (p.subject, p.point, p.class) == (baseline, point, WarmUp::CutShort))
 }
 
 fn others(plan: &Plan, subject: SubjectId, point: PointId) -> impl Iterator<Item = SubjectId> + '_ {

@@ -177,6 +177,21 @@ fn a_subject_whose_pilot_was_cut_short_gets_no_verdict_and_says_which_time_it_ne
     }
     let why = &found.refusals[0].why;
     assert!(why.contains("since s0 could not be warmed up at "), "{why}");
+
+    // A subject that was cut short as well is refused once.
+    let both = |pilot: &mut Pilot| {
+        baseline(pilot);
+        if pilot.point == 0 {
+            pilot.class = WarmUp::CutShort;
+        }
+    };
+    let run = measured_as(&plan, 1.0, both, steady);
+    let refused: Vec<(SubjectId, bool)> = results(&run)
+        .refusals
+        .iter()
+        .map(|r| (r.subject, r.why.contains("since s0 could not be warmed up")))
+        .collect();
+    assert_eq!(refused, [(1, true), (2, true)]);
 }
 
 #[test]
