@@ -151,7 +151,9 @@ impl<'a> BatchWorkload<'a> {
         let time = PilotTime::new(plan, of);
         let earlier = Duration::from_nanos(run.run.pilots_ns.unwrap_or(0));
         let spent = || earlier + began.elapsed();
-        let may_repeat = time.is_none_or(|time| !time.is_used_up(earlier));
+        // Blocks that were measured after a pilot keep its warm-up and its batches.
+        let may_repeat = run.run.complete_blocks().next().is_none()
+            && time.is_none_or(|time| !time.is_used_up(earlier));
         let mut kept: HashMap<SubjectId, SubjectProcess> = HashMap::new();
         for point in points {
             self.place_server(point, self.cores[0]);

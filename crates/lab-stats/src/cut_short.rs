@@ -22,8 +22,8 @@ pub(crate) fn refusals(run: &Run, plan: &Plan) -> Vec<Refusal> {
         by_subject.entry(pilot.subject).or_default().push(pilot);
     }
     let advice = match needed_budget_s(run, plan) {
-        Some(seconds) => format!("give the run --budget {}", option(seconds)),
-        None => "give the run more time".to_owned(),
+        Some(seconds) => format!("start the run again with --budget {}", option(seconds)),
+        None => "start the run again with more time".to_owned(),
     };
     let mut refusals = Vec::new();
     for (subject, pilots) in by_subject {

@@ -41,7 +41,7 @@ fn assert_has_no_time(run: &Run, subject: usize) {
 }
 
 #[test]
-fn a_subject_that_had_no_time_to_compile_has_no_verdict_until_the_run_has_more() {
+fn a_subject_that_had_no_time_to_compile_has_no_verdict() {
     let subjects = ["honest", "second", "compiling"];
     let subjects = subjects.map(|name| subject(name, &["compiling.py", name]));
     let project = Project::with_text(&(COMPUTE.to_owned() + &subjects.concat()));
@@ -70,14 +70,52 @@ fn a_subject_that_had_no_time_to_compile_has_no_verdict_until_the_run_has_more()
         "there was no more time"
     );
 
+    // What was measured has the warm-up of the short pilot.
+    let blocks = run.complete_blocks().count();
     let mut lab = project.start(&["resume", file, "--budget", "20m"]);
-    wait_until("another pilot", || {
-        pilot_of(&project.load(), COMPILING).class != WarmUp::CutShort
+    wait_until("another block", || {
+        project.has_blocks(blocks + 1) || lab.try_wait().unwrap().is_some()
     });
     send_signal(lab.id() as i32, Signal::SIGINT);
-    assert_eq!(lab.wait().unwrap().code(), Some(130));
+    lab.wait().unwrap();
     let run = project.load();
-    assert!(pilot_of(&run, COMPILING).own_batches().len() >= Pilot::FIRST_LOOK_WITH_HELPERS);
+    assert_eq!(pilot_of(&run, COMPILING), cut, "blocks rest on it");
+    assert_has_no_time(&run, COMPILING);
+}
+
+#[test]
+fn a_pilot_that_had_no_time_is_made_again_where_nothing_was_measured_yet() {
+    let subjects = ["honest", "slow"].map(|name| subject(name, &["compiling.py", name]));
+    let project = Project::with_text(&(COMPUTE.to_owned() + &subjects.concat()));
+    let interrupt = |words: &[&str], class_is: &dyn Fn(WarmUp) -> bool| {
+        let mut lab = project.start(words);
+        wait_until("the last pilot", || {
+            let run = project.files().pop().as_deref().map(lab_store::load);
+            run.is_some_and(|run| {
+                run.is_ok_and(|run| {
+                    let mut pilots = run.pilots.iter();
+                    pilots.any(|p| p.subject == 1 && class_is(p.class))
+                })
+            })
+        });
+        send_signal(lab.id() as i32, Signal::SIGINT);
+        assert_eq!(lab.wait().unwrap().code(), Some(130));
+        let run = project.load();
+        assert_eq!(run.complete_blocks().count(), 0);
+        run
+    };
+    // A block would take 20 s.
+    let words = ["run", "t", "--budget", "900ms", "--pairs", "200"];
+    let more = ["--no-control", "--redo", "0"];
+    interrupt(&[&words[..], &more].concat(), &|class| {
+        class == WarmUp::CutShort
+    });
+    let file = project.file();
+    let file = file.to_str().expect("UTF-8");
+    let run = interrupt(&["resume", file, "--budget", "20m"], &|class| {
+        class != WarmUp::CutShort
+    });
+    assert!(pilot_of(&run, 1).own_batches().len() >= 10);
     assert!(run.pilots_ns > Some(0));
 }
 

@@ -158,7 +158,7 @@ fn a_subject_whose_pilot_was_cut_short_gets_no_verdict_and_says_which_time_it_ne
     for part in [
         "could not be warmed up at ",
         " in 6.4 ms",
-        "give the run --budget 70s",
+        "; start the run again with --budget 70s",
     ] {
         assert!(why[0].contains(part), "{part} in {why:?}");
     }
