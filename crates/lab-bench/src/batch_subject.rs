@@ -11,6 +11,7 @@ use crate::target::TargetMaker;
 use crate::visit::OpenCase;
 use lab_host::procfs::{self, ProcessUsage};
 use lab_model::{Check, Cores, Pilot, Plan, PointId, ProcessStart, Resources, SubjectId};
+use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -61,12 +62,12 @@ pub struct WarmUpPlan<'a> {
 
 impl WarmUpPlan<'_> {
     /// Opens the point in a process, has it prove its work, runs batches that do not count, and freezes it. There are as
-    /// few of these as the range allows, and more while the process compiles.
+    /// few of these as the range allows, and more while the process compiles. Returns their number, too.
     pub fn visit(
         &self,
         process: &mut SubjectProcess,
         batches: RangeInclusive<u32>,
-    ) -> SubjectResult<OpenCase> {
+    ) -> SubjectResult<(OpenCase, u32)> {
         let Pilot {
             subject,
             point,
@@ -94,7 +95,7 @@ impl WarmUpPlan<'_> {
         visit.check_work(self.plan)?;
         visit.stop_counting_opens();
         process.freeze()?;
-        Ok(visit)
+        Ok((visit, done.len() as u32))
     }
 }
 
@@ -104,8 +105,8 @@ pub struct RunningSubject {
     pub process: SubjectProcess,
     /// The point that it has open.
     pub visit: Option<OpenCase>,
-    /// It was warmed up for another point.
-    pub is_used: bool,
+    /// The batches that it was warmed up with, by case.
+    pub warmed: HashMap<usize, u32>,
     /// A fresh process that takes its turns for a while.
     pub standby: Option<(SubjectProcess, OpenCase)>,
 }
@@ -116,7 +117,7 @@ impl RunningSubject {
         RunningSubject {
             process,
             visit: None,
-            is_used: false,
+            warmed: HashMap::new(),
             standby: None,
         }
     }

@@ -34,7 +34,7 @@ use std::time::{Duration, Instant};
 /// Operations after which subjects are compared before anything is measured.
 const TRIAL: u64 = 3;
 
-/// The part of the warm-up of a fresh process, as a divisor, that one needs at least which has visited another point.
+/// The part of its warm-up, as a divisor, that a process needs at each point, however warm it is from others of the case.
 const WARM_UP_AGAIN: u32 = 4;
 
 /// After so many mirrored pairs a fresh process takes the turns of a subject that starts at no cost: the random places
@@ -248,7 +248,9 @@ impl<'a> BatchWorkload<'a> {
         process: Option<SubjectProcess>,
     ) -> Result<Option<Yardstick>, Stop> {
         let pilot = &self.pilots[&(baseline, point)];
-        let batches = self.warm_up_batches(pilot, process.is_some());
+        // The process that is left is warm from its pilot.
+        let had = process.as_ref().map_or(0, |_| pilot.warmup_batches);
+        let batches = self.warm_up_batches(pilot, had);
         let process = match process {
             Some(process) => Ok(process),
             None => {
@@ -257,7 +259,7 @@ impl<'a> BatchWorkload<'a> {
             }
         };
         let opened = process.and_then(|mut process| {
-            let visit = self.warming(pilot).visit(&mut process, batches)?;
+            let (visit, _) = self.warming(pilot).visit(&mut process, batches)?;
             Ok(Yardstick::new(process, visit, pilot.operations))
         });
         match opened {
@@ -376,17 +378,21 @@ impl<'a> BatchWorkload<'a> {
     }
 
     /// The batches that warm a process up for the point of a pilot: the fewest, and the most while it compiles.
-    /// `is_used`: it has visited another point.
-    fn warm_up_batches(&self, pilot: &Pilot, is_used: bool) -> RangeInclusive<u32> {
+    /// `had`: those that warmed it up for other points of the case.
+    fn warm_up_batches(&self, pilot: &Pilot, had: u32) -> RangeInclusive<u32> {
         let own = pilot.warmup_batches;
-        let (min, all) = match (is_used, pilot.cold_ns > 0) {
-            (true, true) => (own.div_ceil(WARM_UP_AGAIN), own),
-            (true, false) => (own, own),
-            (false, true) => (own, own),
-            (false, false) => {
+        let (min, all) = match (had, pilot.cold_ns > 0) {
+            (0, true) => (own, own),
+            // Batches at a fixed rate need none.
+            (0, false) if own > 0 => {
                 let all = own.max(self.fresh_warm_up(pilot));
                 (all, all)
             }
+            (_, true) => {
+                let least = own.div_ceil(WARM_UP_AGAIN);
+                (own.saturating_sub(had).max(least), own)
+            }
+            (_, false) => (own, own),
         };
         let paced = self.original(pilot);
         let max = paced.max_warm_up(self.plan.measure.max_warm_up_ns);
@@ -598,10 +604,14 @@ impl Workload for BatchWorkload<'_> {
             return Ok(());
         };
         let pilot = &self.pilots[&(subject, point)];
-        let batches = self.warm_up_batches(pilot, running.is_used);
-        running.is_used = true;
+        let case = self.plan.points[point].case;
+        let had = running.warmed.get(&case).copied().unwrap_or(0);
+        let batches = self.warm_up_batches(pilot, had);
         let warm = self.warming(pilot).visit(&mut running.process, batches);
-        let warm = warm.map(|visit| running.visit = Some(visit));
+        let warm = warm.map(|(visit, batches)| {
+            running.visit = Some(visit);
+            running.warmed.insert(case, had + batches);
+        });
         self.running.insert(subject, running);
         Ok(warm?)
     }
@@ -635,7 +645,7 @@ impl Workload for BatchWorkload<'_> {
             return Ok(());
         }
         let pilot = &self.pilots[&(subject, point)];
-        let batches = self.warm_up_batches(pilot, false);
+        let batches = self.warm_up_batches(pilot, 0);
         let Some(running) = self.running.get_mut(&subject) else {
             return Ok(());
         };
@@ -646,7 +656,7 @@ impl Workload for BatchWorkload<'_> {
         running.standby = None;
         let (mut process, _) = self.starting.process(subject, self.core)?;
         let warming = self.warming(pilot);
-        let visit = warming.visit(&mut process, batches)?;
+        let (visit, _) = warming.visit(&mut process, batches)?;
         if let Some(running) = self.running.get_mut(&subject) {
             running.standby = Some((process, visit));
         }
@@ -824,7 +834,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_needs_less_where_it_has_visited_another_point() {
+    fn a_process_needs_less_where_other_points_of_the_case_warmed_it_up() {
         let plan = plan();
         let pilots = vec![
             pilot((0, 0), 120, 5),
@@ -832,18 +842,21 @@ mod tests {
             pilot((2, 0), 2000, 5),
         ];
         let workload = workload(&plan, pilots);
-        let batches = |place, is_used| {
+        let batches = |place, had| {
             let pilot = &workload.pilots[&place];
-            workload.warm_up_batches(pilot, is_used)
+            workload.warm_up_batches(pilot, had)
         };
-        assert_eq!(batches((0, 0), false), 120..=120);
-        assert_eq!(batches((0, 0), true), 30..=120);
+        assert_eq!(batches((0, 0), 0), 120..=120);
+        assert_eq!(batches((0, 0), 1), 119..=120);
+        assert_eq!(batches((0, 0), 50), 70..=120);
+        assert_eq!(batches((0, 0), 120), 30..=120);
+        assert_eq!(batches((0, 0), 500), 30..=120);
         // Its pilot had the process of another one.
-        assert_eq!(batches((0, 1), true), 30..=30);
-        assert_eq!(batches((0, 1), false), 120..=120);
+        assert_eq!(batches((0, 1), 120), 30..=30);
+        assert_eq!(batches((0, 1), 0), 120..=120);
         // None takes longer than the plan says.
-        assert_eq!(batches((2, 0), false), 300..=300);
-        assert_eq!(batches((2, 0), true), 300..=300);
+        assert_eq!(batches((2, 0), 0), 300..=300);
+        assert_eq!(batches((2, 0), 300), 300..=300);
     }
 
     #[test]
@@ -857,7 +870,7 @@ mod tests {
         let workload = workload(&plan, vec![original, control]);
         let [own, copy] = [(0, 0), (1, 0)].map(|place| {
             let pilot = &workload.pilots[&place];
-            workload.warm_up_batches(pilot, false)
+            workload.warm_up_batches(pilot, 0)
         });
         assert_eq!((own.clone(), copy), (300..=300, own));
         assert_eq!(workload.passes(0, &[0, 1]), workload.passes(0, &[0, 0]));
