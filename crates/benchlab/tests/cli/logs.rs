@@ -186,6 +186,49 @@ fn gates_end_with_their_exit_codes() {
         .shows(&["LOGS UNKNOWN"]);
 }
 
+/// What is in a log that could not be read could cross any gate.
+#[test]
+fn a_log_that_cannot_be_read_leaves_gates_undecided() {
+    let place = Place::new();
+    let read_one = place.file("access.log", &log(2, 1));
+    let nonsense = place.file("nonsense.log", "hello\nworld\n");
+    let cut_off = place.0.join("cut.log.gz");
+    let whole = place.file("whole.log", &log(30, 1));
+    let gzip = Command::new("gzip").args(["-c", &whole]).output().unwrap();
+    std::fs::write(&cut_off, &gzip.stdout[..gzip.stdout.len() / 2]).unwrap();
+    let cut_off = cut_off.display().to_string();
+    let mut cases = vec![
+        (vec![&nonsense[..]], "nonsense.log"),
+        (vec![&cut_off[..]], "cut.log.gz"),
+        (vec!["--on", "local:1", &nonsense], "nonsense.log"),
+        (vec!["--on", "local:1", "/nowhere/a.log"], "/nowhere/a.log"),
+    ];
+    let locked = place.file("locked.log", &log(1, 1));
+    let mut command = Command::new("chmod");
+    assert!(command.args(["0", &locked]).status().unwrap().success());
+    // Root reads it all the same.
+    if std::fs::File::open(&locked).is_err() {
+        cases.push((vec![&locked], "locked.log"));
+    }
+    for (words, name) in cases {
+        let read = |gates: &[&str]| {
+            let words = [&["--no-keep"], gates, &words[..], &[&read_one]].concat();
+            place.read(&words)
+        };
+        read(&["--fail-if", "errors>1%"]).expect(4).says(&[name]);
+        read(&["--fail-if", "mean>1ms"]).expect(3);
+        read(&[]).expect(0).says(&[name]);
+        let unknown = ["LOGS UNKNOWN - ", name];
+        read(&["--nagios", "--fail-if", "errors>1%"])
+            .expect(3)
+            .shows(&unknown);
+        read(&["--nagios", "--fail-if", "mean>1ms"])
+            .expect(2)
+            .shows(&["LOGS CRITICAL - ", name]);
+        read(&["--nagios"]).expect(3).shows(&unknown);
+    }
+}
+
 #[test]
 fn requests_of_two_servers_at_the_same_time_add_up() {
     let place = Place::new();

@@ -11,8 +11,9 @@ fn judge_all(gates: &[Gate], analysis: &LogAnalysis) -> Vec<GateAnswer> {
     gates.iter().map(|gate| gate.judge(analysis)).collect()
 }
 
-/// Judges the gates. Errors: one is crossed, or cannot be judged.
-pub fn judge(args: &LogsArgs, logs: Option<&LogAnalysis>) -> Result<(), Exit> {
+/// Judges the gates. `failed`: logs that could not be read to their end, and why: what is in them could cross a gate.
+/// Errors: one is crossed, or cannot be judged.
+pub fn judge(args: &LogsArgs, logs: Option<&LogAnalysis>, failed: &[String]) -> Result<(), Exit> {
     let judged = logs.map_or(Vec::new(), |analysis| judge_all(&args.fail_if, analysis));
     let texts = |is_listed: &dyn Fn(&GateAnswer) -> bool| -> Vec<String> {
         let listed = judged.iter().filter(|j| is_listed(j));
@@ -20,7 +21,10 @@ pub fn judge(args: &LogsArgs, logs: Option<&LogAnalysis>) -> Result<(), Exit> {
             .map(|j| format!("{}: {}", lab_document::clean(&j.gate), j.words))
             .collect()
     };
-    let (crossed, unknown) = (texts(&|j| j.is_crossed), texts(&|j| j.value.is_none()));
+    let (crossed, mut unknown) = (texts(&|j| j.is_crossed), texts(&|j| j.value.is_none()));
+    if !judged.is_empty() {
+        unknown.extend(failed.iter().map(|reason| unread(reason)));
+    }
     if !crossed.is_empty() {
         Err(Exit::new(exit::REGRESSION, crossed.join("\n")))
     } else if !unknown.is_empty() {
@@ -30,16 +34,22 @@ pub fn judge(args: &LogsArgs, logs: Option<&LogAnalysis>) -> Result<(), Exit> {
     }
 }
 
-/// The line for Nagios on standard output, with its exit code: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN.
+/// What a log leaves undecided that could not be read to its end.
+fn unread(reason: &str) -> String {
+    format!("not decided without {}", lab_document::clean(reason))
+}
+
+/// The line for Nagios on standard output, with its exit code: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN. `failed`: logs
+/// that could not be read to their end, and why.
 ///
 /// Source: Monitoring Plugins Development Guidelines, *plugin output*, *return codes*.
-pub fn nagios(args: &LogsArgs, analysis: &LogAnalysis) -> ExitCode {
+pub fn nagios(args: &LogsArgs, analysis: &LogAnalysis, failed: &[String]) -> ExitCode {
     let (fail, warn) = (
         judge_all(&args.fail_if, analysis),
         judge_all(&args.warn_if, analysis),
     );
     let is_crossed = |all: &[GateAnswer]| all.iter().any(|j| j.is_crossed);
-    let is_unknown = fail.iter().chain(&warn).any(|j| j.value.is_none());
+    let is_unknown = !failed.is_empty() || fail.iter().chain(&warn).any(|j| j.value.is_none());
     let (word, code) = if is_crossed(&fail) {
         ("CRITICAL", 2)
     } else if is_crossed(&warn) {
@@ -58,8 +68,11 @@ pub fn nagios(args: &LogsArgs, analysis: &LogAnalysis) -> ExitCode {
     for gate in listed {
         line += &format!("; {}: {}", gate.gate, gate.words);
     }
+    for reason in failed {
+        line += &format!("; {}", unread(reason));
+    }
     // `|` begins the figures for machines.
-    let line = lab_document::clean(&line).replace('|', "/");
+    let line = lab_document::clean(&line).replace(['|', '\n'], "/");
     // The exit code says it too, if the pipe was closed.
     let _ = crate::output::to_stdout(
         format!(

@@ -39,6 +39,8 @@ struct LogsCommand<'a> {
     releases: Releases,
     /// The logs themselves: their sources, lines, and advice about them.
     logs_read: LogsRead,
+    /// Logs that could not be read to their end, and why.
+    failed: Vec<String>,
     began_unix_s: f64,
     /// The exit code of the first thing that could not be written; 0: all was written.
     exit_code: u8,
@@ -64,7 +66,7 @@ pub fn logs(cli: &Cli, args: &LogsArgs) -> Result<ExitCode, Exit> {
     }
     let analysis = command.all_logs();
     if args.nagios {
-        return Ok(gates::nagios(args, &analysis));
+        return Ok(gates::nagios(args, &analysis, &command.failed));
     }
     let run = command.run(analysis);
     let file = if args.no_keep {
@@ -81,7 +83,7 @@ pub fn logs(cli: &Cli, args: &LogsArgs) -> Result<ExitCode, Exit> {
     if let Some(page) = page {
         eprintln!("benchlab: the report is in {}", page.display());
     }
-    gates::judge(args, run.logs.as_ref())?;
+    gates::judge(args, run.logs.as_ref(), &command.failed)?;
     Ok(ExitCode::from(command.exit_code))
 }
 
@@ -138,6 +140,7 @@ impl<'a> LogsCommand<'a> {
             rules,
             releases: Releases::new(args)?,
             logs_read: LogsRead::default(),
+            failed: Vec::new(),
             began_unix_s: unix_seconds(),
             exit_code: 0,
         })
@@ -249,6 +252,7 @@ impl<'a> LogsCommand<'a> {
             eprintln!("benchlab: {}", lab_document::clean(&reason));
             let advice = format!("Not read to its end: {reason}.");
             self.logs_read.advice.push(advice.into());
+            self.failed.push(reason);
         }
     }
 
