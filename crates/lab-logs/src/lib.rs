@@ -37,7 +37,7 @@ mod zone_words;
 pub use advice::Advice;
 pub use entry::{Entry, LineKind};
 pub use format::{FieldMap, Hints, LogReader};
-pub use logs_read::{LogsRead, files};
+pub use logs_read::{LogsRead, UniqueFiles, files};
 pub use named::{NOT_FOUND, OTHERS};
 pub use part::TallyPart;
 pub use read::ServerLog;

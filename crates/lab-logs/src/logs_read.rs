@@ -5,6 +5,8 @@ use crate::advice::Advice;
 use crate::format::LogReader;
 use lab_model::{Assumption, LineCounts, LogFile};
 use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Logs that were read.
@@ -57,6 +59,19 @@ impl LogsRead {
         total.malformed += lines.malformed;
         total.too_long += lines.too_long;
         total.cut_off += lines.cut_off;
+    }
+}
+
+/// Files by device and inode, so that one with several names, or named twice, is read once.
+#[derive(Debug, Default)]
+pub struct UniqueFiles(HashSet<(u64, u64)>);
+
+impl UniqueFiles {
+    /// Adds a file. Returns why it is to be skipped, if it is one of those before it.
+    pub fn skip(&mut self, path: &Path) -> Option<String> {
+        let metadata = std::fs::metadata(path).ok().filter(|m| m.is_file())?;
+        let is_new = self.0.insert((metadata.dev(), metadata.ino()));
+        (!is_new).then(|| format!("{}: it was named before, and is read once", path.display()))
     }
 }
 

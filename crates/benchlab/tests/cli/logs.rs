@@ -229,6 +229,33 @@ fn a_log_that_cannot_be_read_leaves_gates_undecided() {
     }
 }
 
+/// Whatever its names are.
+#[test]
+fn a_file_that_is_named_twice_is_counted_once() {
+    let place = Place::new();
+    let file = place.file("access.log", &log(2, 1));
+    let older = place.file("access.log.1", &log(1, 1));
+    let link = place.0.join("link.log").display().to_string();
+    std::os::unix::fs::symlink(&file, &link).unwrap();
+    let hard = place.0.join("hard.log").display().to_string();
+    std::fs::hard_link(&file, &hard).unwrap();
+    let cases: [(&[&str], &str); 4] = [
+        (&["--rotated", &file, &older], "requests=180 "),
+        (&[&file, &file], "requests=120 "),
+        (&[&file, &link], "requests=120 "),
+        (&[&hard, &file], "requests=120 "),
+    ];
+    for on in [&[][..], &["--on", "local:1"]] {
+        for (words, requests) in cases {
+            place
+                .read(&[on, &["--nagios"], words].concat())
+                .expect(0)
+                .says(&[words[words.len() - 1], "it was named before"])
+                .shows(&[requests]);
+        }
+    }
+}
+
 #[test]
 fn requests_of_two_servers_at_the_same_time_add_up() {
     let place = Place::new();

@@ -3,7 +3,9 @@
 
 use super::{LogsOrder, LogsReport};
 use crate::agent::{Coordinator, is_stopped};
-use lab_logs::{FieldMap, Hints, LogsRead, ReadError, Rules, ServerLog, Tally, Zone, files, read};
+use lab_logs::{
+    FieldMap, Hints, LogsRead, ReadError, Rules, ServerLog, Tally, UniqueFiles, Zone, files, read,
+};
 use std::fs::File;
 use std::path::Path;
 
@@ -20,10 +22,15 @@ pub fn carry_out(order: LogsOrder, coordinator: &Coordinator) -> Result<(), Stri
     };
     let mut tally = Tally::in_parts(rules.unwrap_or_default());
     let (mut read_log, mut failed) = (None::<ServerLog>, Vec::new());
+    let (mut unique, mut skipped) = (UniqueFiles::default(), Vec::new());
     for path in &order.logs {
         let paths = files(Path::new(path), order.rotated);
         failed.extend(paths.as_ref().err().cloned());
         for path in paths.unwrap_or_default() {
+            if let Some(reason) = unique.skip(&path) {
+                skipped.push(reason);
+                continue;
+            }
             let name = path.display().to_string();
             let log = match &mut read_log {
                 Some(log) => {
@@ -52,5 +59,10 @@ pub fn carry_out(order: LogsOrder, coordinator: &Coordinator) -> Result<(), Stri
         None => LogsRead::default(),
     };
     let body = tally.into_part().pack()?;
-    coordinator.say(&LogsReport { read: logs, failed }, &body)
+    let report = LogsReport {
+        read: logs,
+        failed,
+        skipped,
+    };
+    coordinator.say(&report, &body)
 }

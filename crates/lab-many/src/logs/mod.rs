@@ -55,6 +55,8 @@ impl LogsAgents {
                 source.name = format!("{name}:{}", source.name);
             }
             logs.merge(read);
+            let skipped = report.skipped.iter();
+            skipped.for_each(|reason| tell(&format!("{name}:{reason}")));
             failed.extend(
                 report
                     .failed

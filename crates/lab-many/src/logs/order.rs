@@ -30,4 +30,6 @@ pub struct LogsReport {
     pub read: LogsRead,
     /// Logs that could not be read to their end, and why.
     pub failed: Vec<String>,
+    /// Files that were named before, a sentence each.
+    pub skipped: Vec<String>,
 }

@@ -3,6 +3,7 @@
 
 use super::fetch::fetch;
 use crate::exit::Exit;
+use lab_logs::UniqueFiles;
 use lab_services::{DatabaseKind, kind_of_url};
 use std::fs::File;
 use std::io::{self, Read};
@@ -72,9 +73,9 @@ pub fn without_login(location: &str) -> String {
     stripped().unwrap_or_else(|| location.into())
 }
 
-/// The logs of the command line, with `rotated` also their rotated predecessors. Error: one does not exist.
+/// The logs of the command line, with `rotated` also their rotated predecessors; each file once. Error: one does not exist.
 pub fn sources(names: &[String], rotated: bool) -> Result<Vec<LogSource>, Exit> {
-    let mut sources = Vec::new();
+    let (mut sources, mut unique) = (Vec::new(), UniqueFiles::default());
     for name in names {
         let source = LogSource::new(name.clone());
         let Some(path) = source.file() else {
@@ -87,7 +88,12 @@ pub fn sources(names: &[String], rotated: bool) -> Result<Vec<LogSource>, Exit> 
             is_rotated: i < log,
             ..LogSource::new(path.display().to_string())
         };
-        sources.extend(files.into_iter().enumerate().map(source));
+        for source in files.into_iter().enumerate().map(source) {
+            match source.file().and_then(|path| unique.skip(path)) {
+                Some(reason) => eprintln!("benchlab: {}", lab_document::clean(&reason)),
+                None => sources.push(source),
+            }
+        }
     }
     Ok(sources)
 }
