@@ -422,11 +422,11 @@ pub struct LoadArgs {
     /// How often each URL is asked for, in their order [default: equally often]
     #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
     pub weights: Vec<u32>,
-    /// The process of each server on this machine, in their order, or one for all: its CPU time, memory and threads are
-    /// measured too
+    /// The process of each server on this machine, in their order, or one for all URLs of one server: its CPU time, memory
+    /// and threads are measured too
     #[arg(long, value_name = "PID,…", value_delimiter = ',', value_parser = pid())]
     pub server_pid: Vec<i32>,
-    /// Where the server runs, such as ssh:HOST: an agent there reads its CPU time, memory and threads, of --server-pid or
+    /// Where the servers run, such as ssh:HOST: an agent there reads its CPU time, memory and threads, of --server-pid or
     /// of who listens on the URL's port
     #[arg(long, value_name = "WHERE", value_parser = launcher::parse)]
     pub server_host: Option<Arc<dyn Launcher>>,

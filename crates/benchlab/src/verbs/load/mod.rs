@@ -75,7 +75,7 @@ pub fn load_or_resume(
     let command = LoadCommand {
         loading,
         sending,
-        processes: processes(args, servers.len())?,
+        processes: processes(args, &servers)?,
         server_host: args.server_host.clone(),
         servers,
         exports,

@@ -112,10 +112,25 @@ pub fn planned(args: &LoadArgs, servers: &[RequestedServer]) -> Result<Vec<Plann
     Ok(servers.iter().enumerate().map(server).collect())
 }
 
-/// The process of each server, where it is known. Error: as many processes as servers, or one for all, are expected.
-pub fn processes(args: &LoadArgs, servers: usize) -> Result<Vec<Option<i32>>, Exit> {
+/// The process of each server, where it is known. Errors: as many processes as servers, or one for a single origin, are
+/// expected, or `--server-host` is the machine of one of several hosts.
+pub fn processes(args: &LoadArgs, servers: &[RequestedServer]) -> Result<Vec<Option<i32>>, Exit> {
+    let differ = |pair: &[RequestedServer]| pair[0].origin != pair[1].origin;
+    let have_origins = servers.windows(2).any(differ);
+    let on_hosts = |pair: &[RequestedServer]| pair[0].origin.host() != pair[1].origin.host();
+    if args.server_host.is_some() && args.server_pid.is_empty() && servers.windows(2).any(on_hosts)
+    {
+        return Err(Exit::wrong(
+            "--server-host names one machine, and the servers have different hosts: load each in a run of its own, or, if all \
+             of them run on that machine, name the process of each with --server-pid",
+        ));
+    }
+    let servers = servers.len();
     match &args.server_pid[..] {
         [] => Ok(vec![None; servers]),
+        [one] if have_origins => Err(Exit::wrong(format!(
+            "--server-pid has 1 process for {servers} servers: give one for each, in their order, as in --server-pid {one},PID"
+        ))),
         [one] => Ok(vec![Some(*one); servers]),
         all if all.len() == servers => Ok(all.iter().copied().map(Some).collect()),
         all => Err(Exit::wrong(format!(

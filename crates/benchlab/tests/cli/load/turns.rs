@@ -145,10 +145,24 @@ fn options_that_contradict_the_servers_are_errors_that_say_what_to_do() {
         Web::new(Manner::Honest),
     );
     let (url, other) = (&*web.url("/"), &*other.url("/"));
-    let wrong: [(&[&str], &str); 8] = [
+    let wrong: [(&[&str], &str); 10] = [
         (
             &["load", url, other, "--server-pid", "1,2,3"],
             "3 processes for 2 servers",
+        ),
+        (
+            &["load", url, other, "--server-pid", "1"],
+            "give one for each, in their order",
+        ),
+        (
+            &[
+                "load",
+                url,
+                "http://localhost:1/",
+                "--server-host",
+                "local:1",
+            ],
+            "load each in a run of its own",
         ),
         (&["load", url, "--gate"], "--fail-if judges one"),
         (
