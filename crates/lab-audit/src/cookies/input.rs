@@ -302,9 +302,10 @@ impl Collector {
                 .filter_map(|c| Some(format!("{}={}", c["name"].as_str()?, c["value"].as_str()?)));
             sent = pairs.collect::<Vec<_>>().join("; ");
         }
+        let is_tls = matches!(url.scheme(), "https" | "wss");
         let cookies: Vec<usize> = pairs(&sent)
             .into_iter()
-            .filter_map(|pair| self.cookie_sent(url.scheme() == "https", host, path, pair))
+            .filter_map(|pair| self.cookie_sent(is_tls, host, path, pair))
             .collect();
         let media = response["content"]["mimeType"].as_str().unwrap_or("");
         let kind = RequestKind::of(entry["_resourceType"].as_str().unwrap_or(""), media, path);

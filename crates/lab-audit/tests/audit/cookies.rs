@@ -71,6 +71,25 @@ fn har_of_year(year: u16, entry_has_time: bool) -> String {
     har.to_string()
 }
 
+/// A cookie that is Secure goes with requests over TLS, those of WebSocket among them; one over TCP has another of that name.
+#[test]
+fn cookies_of_a_har_are_secure_where_there_is_tls() {
+    let cookies = |scheme: &str| {
+        let socket = format!("{scheme}://a.example/live");
+        let seen = observe(&har(&[
+            (
+                "https://a.example/",
+                "document",
+                "",
+                &["k=1; Secure; Path=/live"],
+            ),
+            (&socket, "websocket", "k=1", &[]),
+        ]));
+        seen.cookies.len()
+    };
+    assert_eq!(["https", "wss", "http", "ws"].map(cookies), [1, 1, 2, 2]);
+}
+
 #[test]
 fn lifetimes_in_a_har_count_from_its_own_time() {
     for (year, entry_has_time) in [(2017, true), (2017, false), (2030, true)] {
