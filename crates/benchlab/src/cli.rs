@@ -398,7 +398,7 @@ pub struct DiffArgs {
                         benchlab load --header 'Accept: application/json' --expect-json ok=true --weights 3,1 \\\n    http://127.0.0.1:8080/list http://127.0.0.1:8080/item\n  \
                         benchlab load --on ssh:gen1,gen2 --rate 400000 --server-host ssh:web1 https://web1/\n  \
                         benchlab load http://127.0.0.1:8080/ http://127.0.0.1:8081/\n\nURLs of one server are requested in a mix; those of different servers compare the servers, the first \
-                  being the baseline.\nWithout --rate each connection waits for its answer before it sends the next request; with it requests are \
+                  being the baseline. With --requests each URL is a server, and they are compared in turns.\nWithout --rate each connection waits for its answer before it sends the next request; with it requests are \
                   sent when they are due, and their response time counts from then.\nThe run is kept in \
                   runs/<time>-<name>.lab, with an HTML report beside it.\nExit codes: 1 nothing was served, 3 a --fail-if holds or, with --gate, a server is slower than \
                   the baseline, 4 that is not decided.")]

@@ -15,7 +15,7 @@ pub fn document(name: &str, audits: &[AuditSummary]) -> Document {
         lab_version: env!("CARGO_PKG_VERSION").into(),
         answer: answer(audits),
         source:
-            "The runs' files hold every finding; `benchlab compare` shows what changed between two."
+            "The runs' files hold every finding; `benchlab diff` shows what changed between two."
                 .into(),
         rows: audits.iter().flat_map(rows).collect(),
         ..Document::default()

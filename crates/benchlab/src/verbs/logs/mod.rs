@@ -30,7 +30,7 @@ use sources::LogSource;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// What is being analysis.
+/// A `benchlab logs` command in progress.
 struct LogsCommand<'a> {
     args: &'a LogsArgs,
     hints: Hints,

@@ -209,7 +209,7 @@ fn agents_are_started_in_a_cluster_that_kubeconfig_names() {
     let place = Place::new();
     place
         .0
-        .call(&["watch", "--on", "k8s:2", "/nowhere/a.log"])
+        .call(&["logs", "--on", "k8s:2", "/nowhere/a.log"])
         .expect(2)
         .says(&[
             "k8s 1:/nowhere/a.log: there is no such file",
