@@ -25,8 +25,9 @@ package body Appserver.Reclaimers is
 
       procedure Give_Back (Is_Done : Boolean);
 
-      procedure Rest (Is_Resting : out Boolean);
-      --  False if there are requests
+      procedure Rest (Is_Ending : Boolean; Is_Resting : out Boolean);
+      --  False if there are requests. If Is_Ending, those are dropped, and the next one of each
+      --  owner wakes the task again.
    private
       First   : Owner_Access := null;
       Round   : Owner_Access := null;
@@ -106,8 +107,12 @@ package body Appserver.Reclaimers is
          In_Use := null;
       end Give_Back;
 
-      procedure Rest (Is_Resting : out Boolean) is
+      procedure Rest (Is_Ending : Boolean; Is_Resting : out Boolean) is
       begin
+         while Is_Ending and then First /= null loop
+            First.Is_Listed := False;
+            First := First.Next;
+         end loop;
          Rests := First = null;
          Is_Resting := Rests;
       end Rest;
@@ -153,8 +158,8 @@ package body Appserver.Reclaimers is
          loop
             delay Pause;
             Visit_All;
-            Requests.Rest (Is_Resting);
-            exit when Is_Resting or else Is_Ending;
+            Requests.Rest (Is_Ending, Is_Resting);
+            exit when Is_Resting;
          end loop;
       end loop;
    end Reclaimer;
