@@ -444,8 +444,8 @@ package body Left_Reads_Tests is
             Map : Slow_Wait_Free.Cache;
          begin
             Map.Put (1, (Ada.Finalization.Controlled with Is_Slow => True));
-            Map.Put (1, (Ada.Finalization.Controlled with Is_Slow => False));
             Blocks := True;
+            Map.Put (1, (Ada.Finalization.Controlled with Is_Slow => False));
             while Blocks and then not Is_Blocked loop
                delay 0.001;
             end loop;
