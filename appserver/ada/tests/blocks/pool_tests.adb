@@ -481,7 +481,8 @@ package body Pool_Tests is
       procedure Abort_In
         (Hook : Pool_Tests.Hook; Call : Positive; Timeout : Duration; Was_Called : out Boolean)
       is
-         Pool : aliased Devices.Pool (1);
+         Pool          : aliased Devices.Pool (1);
+         Has_Completed : Boolean := False with Atomic;
 
          procedure Run_And_Abort is
             task User;
@@ -489,6 +490,7 @@ package body Pool_Tests is
             task body User is
             begin
                Use_Pool (Pool, Timeout);
+               Has_Completed := True;
             end User;
 
          begin
@@ -506,6 +508,7 @@ package body Pool_Tests is
          Run_And_Abort;
          Is_Broken   := False;
          Reset_Fails := False;
+         Assert (Was_Called or else Has_Completed, "the use of the pool failed: " & Situation);
          Assert (Misuses.Value = 0, "a hook called in a wrong state: " & Situation);
          if not Pool.Is_Closed then
             Pool.Resize (1);
