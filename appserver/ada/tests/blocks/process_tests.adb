@@ -200,7 +200,7 @@ package body Process_Tests is
 
       use Interfaces.C;
 
-      procedure Set_Nice (Value : int);
+      procedure Raise_Nice (By : int);
       procedure Set_Batch_Policy;
       procedure Set_Timer_Slack (Nanoseconds : unsigned_long);
       procedure Forbid_New_Privileges;
@@ -223,12 +223,14 @@ package body Process_Tests is
          Assert (Code = 0, "a system call for the test fails");
       end Check;
 
-      procedure Set_Nice (Value : int) is
+      procedure Raise_Nice (By : int) is
+         function C_Get_Priority (Which : int; Id : unsigned) return int
+           with Import, Convention => C, External_Name => "getpriority";
          function C_Set_Priority (Which : int; Id : unsigned; Value : int) return int
            with Import, Convention => C, External_Name => "setpriority";
       begin
-         Check (C_Set_Priority (0, 0, Value));
-      end Set_Nice;
+         Check (C_Set_Priority (0, 0, C_Get_Priority (0, 0) + By));
+      end Raise_Nice;
 
       procedure Set_Batch_Policy is
          function C_Set_Scheduler (Id, Policy : int; Priority : in out int) return int
@@ -372,7 +374,7 @@ package body Process_Tests is
          pragma Unreferenced (Number);
       begin
          Pin (To_Last => False);
-         Set_Nice (7);
+         Raise_Nice (By => 7);
          Set_Timer_Slack (70_000);
          Forbid_New_Privileges;
          Expect_Own ("the first task");
@@ -382,7 +384,7 @@ package body Process_Tests is
          pragma Unreferenced (Number);
       begin
          Pin (To_Last => True);
-         Set_Nice (3);
+         Raise_Nice (By => 3);
          Set_Batch_Policy;
          Set_Timer_Slack (30_000);
          Expect_Own ("the second task");
