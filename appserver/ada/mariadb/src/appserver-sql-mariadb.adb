@@ -378,6 +378,7 @@ package body Appserver.SQL.MariaDB is
          Limit.Start (Self, Start + Ada.Real_Time.To_Time_Span (Wait));
       end if;
       Set_Session (Self.Handle);
+      Time_Limits.Begin_Session (Self);
    exception
       when Error : SQL_Error =>
          Self.Close;

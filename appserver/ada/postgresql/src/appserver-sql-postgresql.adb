@@ -486,6 +486,7 @@ package body Appserver.SQL.PostgreSQL is
       if Value_Of (parameterStatus (Self.Handle, To_C ("TimeZone"))) /= "UTC" then
          Run (Self.Handle, Set_UTC);
       end if;
+      Time_Limits.Begin_Session (Self);
    exception
       when Error : SQL_Error =>
          Self.Close;

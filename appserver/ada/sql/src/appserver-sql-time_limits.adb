@@ -356,6 +356,11 @@ package body Appserver.SQL.Time_Limits is
       Leave (Old);
    end Replace_Gate;
 
+   procedure Begin_Session (On : in out Connection'Class) is
+   begin
+      On.Gate.Is_Closed := False;
+   end Begin_Session;
+
    procedure End_Session (On : in out Connection'Class) is
       Next : constant Gate_Access := new Cancel_Gate;
    begin

@@ -57,7 +57,7 @@ private package Appserver.SQL.Time_Limits is
    --  No operation of the session begins before the end of its scope
 
    function Has_Target (Self : Cancellation) return Boolean;
-   --  True if an operation is in progress
+   --  True if an operation of an open session is in progress
 
    procedure Begin_Request (Self : in out Cancellation);
    procedure End_Request (Self : in out Cancellation);
@@ -71,8 +71,12 @@ private package Appserver.SQL.Time_Limits is
    --  Waits until no Cancel is in progress. SQL_Error, 08006, and the connection is lost, if one
    --  still is at Deadline.
 
+   procedure Begin_Session (On : in out Connection'Class);
+   --  For the end of Open: from here on there is something to cancel
+
    procedure End_Session (On : in out Connection'Class);
-   --  For Close: Cancels that are in progress do not reach the next session
+   --  For Close: Cancels that are in progress do not reach the next session, and those that begin
+   --  before it have no target
 
    procedure Leave_Gate (On : in out Connection'Class)
      with Post => On.Gate = null;
@@ -131,6 +135,7 @@ private
    overriding procedure Finalize (Self : in out Cancellation);
 
    function Has_Target (Self : Cancellation) return Boolean is
-     (Self.Gate.Is_Under_Way or else Self.Gate.Has_Stream);
+     (not Self.Gate.Is_Closed
+      and then (Self.Gate.Is_Under_Way or else Self.Gate.Has_Stream));
 
 end Appserver.SQL.Time_Limits;

@@ -522,6 +522,8 @@ private
    type Cancel_Count is mod 2 ** 32 with Atomic;
 
    type Cancel_Gate is limited record
+      Is_Closed    : Boolean := True with Atomic;
+      --  Until the end of Open
       Is_Under_Way : Boolean := False with Atomic;
       Has_Stream   : Boolean := False with Atomic;
       Is_Lost      : Boolean := False with Atomic;

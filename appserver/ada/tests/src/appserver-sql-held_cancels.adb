@@ -18,4 +18,31 @@ package body Appserver.SQL.Held_Cancels is
       return Time_Limits.Has_Target (Mark);
    end Has_Target;
 
+   procedure Close (On : in out Connection'Class; Has_Target : out Boolean) is
+      Old     : constant Gate_Access := On.Gate;
+      Earlier : Time_Limits.Cancellation (On'Unchecked_Access);
+
+      task Closer;
+
+      task body Closer is
+      begin
+         On.Close;
+      end Closer;
+   begin
+      --  The Close waits for Earlier, and then for Later
+      while On.Gate = Old loop
+         delay 0.001;
+      end loop;
+      declare
+         Later : Time_Limits.Cancellation (On'Unchecked_Access);
+      begin
+         Time_Limits.End_Reading (Later);
+         Time_Limits.End_Reading (Earlier);
+         while not On.Gate.Is_Under_Way loop
+            delay 0.001;
+         end loop;
+         Has_Target := Time_Limits.Has_Target (Later);
+      end;
+   end Close;
+
 end Appserver.SQL.Held_Cancels;

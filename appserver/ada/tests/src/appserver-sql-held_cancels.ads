@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A Cancel that takes as long as a test needs, and what it would stop.
+--  A Cancel that takes as long as a test needs, or begins when it needs, and what it would stop.
 
 package Appserver.SQL.Held_Cancels is
 
@@ -10,5 +10,8 @@ package Appserver.SQL.Held_Cancels is
 
    function Has_Target (On : Connection'Class) return Boolean;
    --  Whether Cancel would find something to stop
+
+   procedure Close (On : in out Connection'Class; Has_Target : out Boolean);
+   --  Closes On. Has_Target: a Cancel that begins during the Close would find something to stop.
 
 end Appserver.SQL.Held_Cancels;

@@ -318,6 +318,19 @@ package body Wait_Limit_Tests is
       Assert (not T.DB.Is_Open, "closed");
    end Behind_Cancel;
 
+   --  A Cancel that begins during a Close has nothing to stop
+
+   procedure Cancel_In_Close (T : in out Fixture) is
+      Has_Target : Boolean;
+   begin
+      SQL.Held_Cancels.Close (T.DB, Has_Target);
+      Assert (not Has_Target, "the Close would be stopped");
+      Connect (T.DB);
+      Answers (T.DB, "SELECT 1", "1");
+      SQL.Held_Cancels.Close (T.DB, Has_Target);
+      Assert (not Has_Target, "the second Close would be stopped");
+   end Cancel_In_Close;
+
    --  Without a free file descriptor no limit can begin: then statements are refused, but what ends
    --  goes on
 
@@ -795,6 +808,7 @@ package body Wait_Limit_Tests is
       Add ("limits that are kept", In_Time'Access);
       Add ("the program's own time", Own_Time'Access);
       Add ("a statement behind a cancellation", Behind_Cancel'Access);
+      Add ("a cancellation during the close", Cancel_In_Close'Access);
       Add ("no file descriptor for a limit", No_Descriptors'Access);
       Add ("cancelling", Cancelling'Access);
       Add ("a cancellation that is late", Late_Cancel'Access);
