@@ -38,6 +38,9 @@ package body Appserver.SQL.Time_Limits is
 
       procedure Cut_Off (Any_Left : out Boolean; Look_At : out Time);
       --  Those whose time is over. Look_At is when to look again, if any are left.
+
+      function Is_Over (On : System.Address) return Boolean;
+      --  Whether the connection there was cut off at a limit that has not left scope
    private
       First   : Limit_Access := null;
       Planned : Time := Time_Last;
@@ -90,6 +93,16 @@ package body Appserver.SQL.Time_Limits is
          Planned := (if Any_Left then Look_At else Time_Last);
       end Cut_Off;
 
+      function Is_Over (On : System.Address) return Boolean is
+         use type System.Address;
+         Limit : Limit_Access := First;
+      begin
+         while Limit /= null and then not (Limit.Is_Over and then Limit.On = On) loop
+            Limit := Limit.Next;
+         end loop;
+         return Limit /= null;
+      end Is_Over;
+
    end Limits;
 
    task Watcher is
@@ -141,6 +154,7 @@ package body Appserver.SQL.Time_Limits is
       end if;
       pragma Assert (Self.Socket < 0);
       Self.Deadline := Deadline;
+      Self.On := On'Address;
       Self.Socket := Integer (fcntl (int (Socket), Duplicate_Close_On_Exec, 0));
       Has_Failed := Self.Socket < 0;
       if not Has_Failed then
@@ -274,8 +288,12 @@ package body Appserver.SQL.Time_Limits is
          Current := Operation (Self)'Unchecked_Access;
       end if;
       while Gate.Cancels > 0 loop
-         if May_Fail and then Self.Limit.Is_Over then
-            Give_Up (Self.On.all);
+         if Limits.Is_Over (Self.On.all'Address) then
+            if May_Fail then
+               Give_Up (Self.On.all);
+            end if;
+            Gate.Is_Lost := True;
+            exit;
          end if;
          delay 0.001;
       end loop;

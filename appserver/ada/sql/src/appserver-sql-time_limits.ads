@@ -14,6 +14,7 @@
 pragma Ada_2022;
 
 with Ada.Real_Time;
+with System;
 
 private package Appserver.SQL.Time_Limits is
 
@@ -41,7 +42,8 @@ private package Appserver.SQL.Time_Limits is
 
    type Cleanup (On : not null access Connection'Class) is limited private;
    --  An Operation for cleanup, which must not fail. If there is no file descriptor for its limit,
-   --  it has none. It waits until a Cancel in progress ends, and ignores the outcome.
+   --  it has none. It waits until a Cancel in progress ends, and ignores the outcome. If one is
+   --  still in progress when a limit of the connection is over, the connection is lost.
 
    type Suspension (Of_Work : not null access Operation) is limited private;
    --  Suspends the operation's limit until the end of its scope, where the limit starts again: for
@@ -91,6 +93,7 @@ private
 
    type Time_Limit is new Ada.Finalization.Limited_Controlled with record
       Deadline : Ada.Real_Time.Time;
+      On       : System.Address;
       Socket   : Integer := -1;
       --  A duplicate descriptor, since the library may close its own at any time
       Next     : Limit_Access;

@@ -318,6 +318,42 @@ package body Wait_Limit_Tests is
       Assert (not T.DB.Is_Open, "closed");
    end Behind_Cancel;
 
+   --  Nor does a cleanup, which must not fail: the connection is lost then
+
+   procedure Cleanup_Behind_Cancel (T : in out Fixture) is
+
+      Work                  : SQL.Transaction (T.DB'Access);
+      Has_Ended, Is_In_Time : Boolean := False with Atomic;
+
+      task Other is
+         entry Begin_Work;
+      end Other;
+
+      task body Other is
+      begin
+         accept Begin_Work;
+         Work.Roll_Back;
+         Has_Ended := True;
+      exception
+         when SQL.SQL_Error => Has_Ended := True;
+      end Other;
+
+      procedure Act is
+      begin
+         Other.Begin_Work;
+         for Wait in 1 .. 10_000 loop
+            exit when Has_Ended;
+            delay 0.001;
+         end loop;
+         Is_In_Time := Has_Ended;
+      end Act;
+   begin
+      T.DB.Set_Wait_Limit (Limit);
+      SQL.Held_Cancels.Hold (T.DB, Act'Access);
+      Assert (Is_In_Time, "the rollback waited for the Cancel");
+      Assert (not T.DB.Is_Connected, "lost");
+   end Cleanup_Behind_Cancel;
+
    --  A Cancel that begins during a Close has nothing to stop
 
    procedure Cancel_In_Close (T : in out Fixture) is
@@ -808,6 +844,7 @@ package body Wait_Limit_Tests is
       Add ("limits that are kept", In_Time'Access);
       Add ("the program's own time", Own_Time'Access);
       Add ("a statement behind a cancellation", Behind_Cancel'Access);
+      Add ("a cleanup behind a cancellation", Cleanup_Behind_Cancel'Access);
       Add ("a cancellation during the close", Cancel_In_Close'Access);
       Add ("no file descriptor for a limit", No_Descriptors'Access);
       Add ("cancelling", Cancelling'Access);
