@@ -343,15 +343,6 @@ package body Appserver.SQL.Time_Limits is
       end if;
    end Leave;
 
-   overriding procedure Initialize (Self : in out Cancellation) is
-   begin
-      Self.Readers := Self.On.Readers'Unrestricted_Access;
-      Arithmetic.Atomic_Add (Self.Readers.all, 1);
-      Self.Gate := Self.On.Gate;
-      Arithmetic.Atomic_Add (Self.Gate.Holders, 1);
-      Arithmetic.Atomic_Add (Self.Gate.Cancels, 1);
-   end Initialize;
-
    procedure End_Reading (Self : in out Cancellation) is
    begin
       if Self.Readers /= null then
@@ -359,6 +350,19 @@ package body Appserver.SQL.Time_Limits is
          Self.Readers := null;
       end if;
    end End_Reading;
+
+   overriding procedure Initialize (Self : in out Cancellation) is
+   begin
+      Self.Readers := Self.On.Readers'Unrestricted_Access;
+      Arithmetic.Atomic_Add (Self.Readers.all, 1);
+      Self.Gate := Self.On.Gate;
+      if Self.Gate = null then
+         End_Reading (Self);
+         raise Misuse_Error with "the connection is being finalized";
+      end if;
+      Arithmetic.Atomic_Add (Self.Gate.Holders, 1);
+      Arithmetic.Atomic_Add (Self.Gate.Cancels, 1);
+   end Initialize;
 
    --  No Cancel that begins from here on finds the old one, and those that have found it, and may
    --  still read the connection, are awaited.

@@ -45,4 +45,16 @@ package body Appserver.SQL.Held_Cancels is
       end;
    end Close;
 
+   procedure Cancel_At_End (On : in out Connection'Class; Is_Refused, Is_Awaited : out Boolean) is
+   begin
+      On.Close;
+      Time_Limits.Leave_Gate (On);
+      begin
+         Is_Refused := not Has_Target (On);
+      exception
+         when Misuse_Error => Is_Refused := True;
+      end;
+      Is_Awaited := On.Readers > 0;
+   end Cancel_At_End;
+
 end Appserver.SQL.Held_Cancels;

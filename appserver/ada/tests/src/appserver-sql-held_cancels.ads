@@ -14,4 +14,8 @@ package Appserver.SQL.Held_Cancels is
    procedure Close (On : in out Connection'Class; Has_Target : out Boolean);
    --  Closes On. Has_Target: a Cancel that begins during the Close would find something to stop.
 
+   procedure Cancel_At_End (On : in out Connection'Class; Is_Refused, Is_Awaited : out Boolean);
+   --  Begins a Cancel at the end of On's finalization. Is_Awaited: the finalization would wait for
+   --  it, and for ever, if it is refused.
+
 end Appserver.SQL.Held_Cancels;

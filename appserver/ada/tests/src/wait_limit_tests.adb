@@ -367,6 +367,16 @@ package body Wait_Limit_Tests is
       Assert (not Has_Target, "the second Close would be stopped");
    end Cancel_In_Close;
 
+   procedure Cancel_At_End (T : in out Fixture) is
+      pragma Unreferenced (T);
+      DB                     : aliased Connection;
+      Is_Refused, Is_Awaited : Boolean;
+   begin
+      SQL.Held_Cancels.Cancel_At_End (DB, Is_Refused, Is_Awaited);
+      Assert (Is_Refused, "refused");
+      Assert (not Is_Awaited, "the finalization would not end");
+   end Cancel_At_End;
+
    --  Without a free file descriptor no limit can begin: then statements are refused, but what ends
    --  goes on
 
@@ -846,6 +856,7 @@ package body Wait_Limit_Tests is
       Add ("a statement behind a cancellation", Behind_Cancel'Access);
       Add ("a cleanup behind a cancellation", Cleanup_Behind_Cancel'Access);
       Add ("a cancellation during the close", Cancel_In_Close'Access);
+      Add ("a cancellation at the end of the connection", Cancel_At_End'Access);
       Add ("no file descriptor for a limit", No_Descriptors'Access);
       Add ("cancelling", Cancelling'Access);
       Add ("a cancellation that is late", Late_Cancel'Access);
