@@ -92,7 +92,9 @@ impl WarmUpPlan<'_> {
                 break;
             }
         }
-        visit.check_work(self.plan)?;
+        if !done.is_empty() && !checks_each {
+            visit.check_work(self.plan)?;
+        }
         visit.stop_counting_opens();
         process.freeze()?;
         Ok((visit, done.len() as u32))
