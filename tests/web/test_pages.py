@@ -8,7 +8,7 @@ import pytest
 from local_pages import BrowserLog, Served, compare
 from playwright.sync_api import Page, expect
 
-PAGES = ["", "history", "history/shell", "?q=shell", "runs/{0}", "compare?run={0}&run={1}"]
+PAGES = ["", "history", "history/shell", "?q=shell", "runs/{0}", "diff?run={0}&run={1}"]
 
 
 def paths(served: Served) -> list[str]:
@@ -93,7 +93,7 @@ def test_pages_fit_and_have_contrast(page: Page, served: Served, width: int, sch
 
 def test_a_phone_shows_all_of_an_answer_s_chart(page: Page, served: Served) -> None:
     names = served.names()
-    for path in [f"runs/{names[0]}", f"compare?run={names[0]}&run={names[1]}"]:
+    for path in [f"runs/{names[0]}", f"diff?run={names[0]}&run={names[1]}"]:
         for width in (360, 1280):
             page.set_viewport_size({"width": width, "height": 800})
             page.goto(served.url + path)
