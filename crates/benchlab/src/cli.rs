@@ -379,7 +379,7 @@ pub struct DiffArgs {
     /// The other run file
     #[arg(value_name = "RUN")]
     pub second: PathBuf,
-    /// Of two logs: end with exit code 3 if a page takes longer in the second one, 4 if that is not decided
+    /// Of two logs: end with exit code 3 if a page takes longer by more than 2 % in the second one, 4 if that is not decided
     #[arg(long)]
     pub gate: bool,
     /// Write a report too; the name's ending says in which form (.txt .md .csv .json .xml .xlsx .html,

@@ -407,6 +407,14 @@ fn a_comparison_says_what_is_assumed_of_each_log() {
         judged.expect(code);
     }
     let no_zone = |month, ms| lines(month, ms, "", "_ms");
+    // The page has days enough in one of them alone.
+    let short: String = clear(6, 30)
+        .lines()
+        .take(79)
+        .map(|l| format!("{l}\n"))
+        .collect();
+    let (_, judged) = gate(&clear(5, 30), &short);
+    judged.expect(4).says(&["3 days"]);
     let (shown, judged) = gate(&no_zone(5, 30), &no_zone(6, 60));
     shown.shows(&["assumed", "Both logs", "--zone"]);
     judged.expect(3);

@@ -8,6 +8,10 @@ use lab_stats::ratio::Level;
 
 /// The fewest days of each log from which there is an interval.
 pub const FEWEST: usize = 3;
+/// A page is slower if its interval lies above 1 by more than this.
+const MARGIN: f64 = 0.02;
+/// Pages with less of all time in both logs leave nothing undecided.
+const LEAST_SHARE: f64 = 0.01;
 
 /// A page in both logs.
 #[derive(Clone, Debug)]
@@ -32,7 +36,7 @@ pub struct BetweenLogs<'w> {
 /// Whether the second log's pages take longer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SlowerPages {
-    /// Those that are shown to; empty: none is.
+    /// Those that are shown to; empty: no page with a relevant part of the time does.
     Known(Vec<String>),
     /// Why it is not known.
     Unknown(String),
@@ -51,17 +55,48 @@ pub fn slower_pages(first: &LogAnalysis, second: &LogAnalysis) -> SlowerPages {
         }
     }
     let both = between(first, second).both;
-    let known = both
-        .iter()
-        .filter_map(|page| Some((page, page.ratio.as_ref()?)));
-    let known: Vec<(&CommonPage, &Interval)> = known.filter(|(_, r)| r.level > 0.0).collect();
-    if known.is_empty() {
+    if both.iter().all(|page| page.known().is_none()) {
         return SlowerPages::Unknown(format!(
             "no page has {FEWEST} days with 20 requests in both logs"
         ));
     }
-    let slower = known.into_iter().filter(|(_, ratio)| ratio.low > 1.0);
-    SlowerPages::Known(slower.map(|(page, _)| page.pages[0].name.clone()).collect())
+    let slower = both.iter().filter(|page| page.is_slower());
+    let slower: Vec<String> = slower.map(|page| page.pages[0].name.clone()).collect();
+    let open: Vec<String> = both.iter().filter_map(CommonPage::why_open).collect();
+    if slower.is_empty() && !open.is_empty() {
+        SlowerPages::Unknown(open.join("; "))
+    } else {
+        SlowerPages::Known(slower)
+    }
+}
+
+impl CommonPage<'_> {
+    /// The interval of its ratio, if there is one.
+    fn known(&self) -> Option<&Interval> {
+        self.ratio.as_ref().filter(|ratio| ratio.level > 0.0)
+    }
+
+    fn is_slower(&self) -> bool {
+        self.known().is_some_and(|ratio| ratio.low > 1.0 + MARGIN)
+    }
+
+    /// Why it is not known whether it is slower, if it takes a relevant part of the time.
+    fn why_open(&self) -> Option<String> {
+        if self.shares[0].max(self.shares[1]) < LEAST_SHARE || self.is_slower() {
+            return None;
+        }
+        let name = &self.pages[0].name;
+        match self.known() {
+            None => Some(format!(
+                "{name} has no {FEWEST} days with 20 requests in both logs"
+            )),
+            Some(ratio) if ratio.high > 1.0 + MARGIN => Some(format!(
+                "{name} takes {:.2} to {:.2} times as long",
+                ratio.low, ratio.high
+            )),
+            Some(_) => None,
+        }
+    }
 }
 
 /// Puts the pages of two logs side by side.
@@ -117,4 +152,58 @@ pub fn between<'w>(first: &'w LogAnalysis, second: &'w LogAnalysis) -> BetweenLo
         alone
     });
     BetweenLogs { both, alone }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(name: &str, total_ns: u64) -> LogPage {
+        LogPage {
+            name: name.into(),
+            total_ns,
+            ..LogPage::default()
+        }
+    }
+
+    /// What follows of an interval of one page that takes this share of the time.
+    fn judged(share: f64, ratio: Option<(f64, f64)>) -> (bool, bool) {
+        let one = page("/a", 1);
+        let common = CommonPage {
+            pages: [&one, &one],
+            shares: [0.0, share],
+            ratio: ratio.map(|(low, high)| Interval {
+                estimate: (low * high).sqrt(),
+                low,
+                high,
+                level: 0.95,
+            }),
+        };
+        (common.is_slower(), common.why_open().is_some())
+    }
+
+    #[test]
+    fn what_an_interval_does_not_exclude_is_open() {
+        let (fine, slower, open) = ((false, false), (true, false), (false, true));
+        for (ratio, expected) in [
+            (Some((0.9, 1.01)), fine),
+            (Some((0.5, 0.9)), fine),
+            (Some((1.03, 3.0)), slower),
+            (Some((0.5, 3.0)), open),
+            (Some((1.01, 1.03)), open),
+            (None, open),
+        ] {
+            assert_eq!(judged(0.5, ratio), expected, "{ratio:?}");
+            // Of a page that takes next to no time nothing is missed.
+            assert_eq!(judged(0.001, ratio), (expected.0, false), "{ratio:?}");
+        }
+        let alone = Interval::alone(0.5);
+        let one = page("/a", 1);
+        let common = CommonPage {
+            pages: [&one, &one],
+            shares: [1.0, 1.0],
+            ratio: Some(alone),
+        };
+        assert!(!common.is_slower() && common.why_open().is_some());
+    }
 }
