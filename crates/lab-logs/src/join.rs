@@ -42,13 +42,23 @@ struct JoinRecord {
     id: u64,
     /// In seconds since 1970.
     time_s: i64,
-    /// The request's duration, the sum of the statements' durations, or 1 of an id that is left out because it has too
-    /// many statements; ns.
+    /// The request's duration, or the sum of the statements' durations, ns; of an id that is left out the bits of
+    /// [`LeftOut`].
     ns: u64,
     /// The index of the page or query.
     page: u32,
     /// 0 of a request.
     executions: u32,
+}
+
+/// An id that is left out.
+#[derive(Clone, Copy, Debug, Default)]
+struct LeftOut {
+    /// Its requests.
+    requests: u64,
+    has_statements: bool,
+    /// It has too many statements.
+    is_crowded: bool,
 }
 
 /// Requests and statements by their ids.
@@ -82,7 +92,9 @@ pub struct Joined {
     pub one_in: u64,
     /// Statements that have the id of a request and ran outside of it.
     pub outside: u64,
-    /// Ids that have more statements than are kept.
+    /// Requests that share their id with another, and whose statements are therefore nobody's.
+    pub shared: u64,
+    /// Ids of one request that have more statements than are kept.
     pub crowded: u64,
 }
 
@@ -104,13 +116,29 @@ impl From<JoinRecord> for (u64, i64, u64, u32, u32) {
     }
 }
 
+impl LeftOut {
+    /// Of the bits of a record.
+    fn of(bits: u64) -> LeftOut {
+        LeftOut {
+            requests: bits >> 2,
+            has_statements: bits & 2 != 0,
+            is_crowded: bits & 1 != 0,
+        }
+    }
+
+    fn bits(self) -> u64 {
+        let requests = self.requests.min(u64::MAX >> 2);
+        requests << 2 | u64::from(self.has_statements) << 1 | u64::from(self.is_crowded)
+    }
+}
+
 impl JoinRecord {
-    /// The mark of an id that is left out. `crowded`: 1, because it has too many statements.
-    fn left_out(id: u64, crowded: u64) -> JoinRecord {
+    /// The mark of an id that is left out.
+    fn left_out(id: u64, left_out: LeftOut) -> JoinRecord {
         JoinRecord {
             id,
             time_s: NO_TIME,
-            ns: crowded,
+            ns: left_out.bits(),
             page: NO_PAGE,
             executions: 0,
         }
@@ -118,6 +146,18 @@ impl JoinRecord {
 
     fn is_left_out(&self) -> bool {
         self.page == NO_PAGE
+    }
+
+    /// What is known of the id if it is left out from this record on.
+    fn as_left_out(&self) -> LeftOut {
+        if self.is_left_out() {
+            return LeftOut::of(self.ns);
+        }
+        LeftOut {
+            requests: u64::from(self.executions == 0),
+            has_statements: self.executions > 0,
+            is_crowded: false,
+        }
     }
 
     /// The request of an id goes before its statements.
@@ -129,8 +169,13 @@ impl JoinRecord {
     fn absorb(&mut self, next: &JoinRecord) -> bool {
         if self.executions == 0 && next.executions == 0 {
             // Nobody knows which of two requests ran the statements.
-            let crowded = |r: &JoinRecord| if r.is_left_out() { r.ns } else { 0 };
-            *self = JoinRecord::left_out(self.id, crowded(self).max(crowded(next)));
+            let [one, other] = [self.as_left_out(), next.as_left_out()];
+            let both = LeftOut {
+                requests: one.requests.saturating_add(other.requests),
+                has_statements: one.has_statements || other.has_statements,
+                is_crowded: one.is_crowded || other.is_crowded,
+            };
+            *self = JoinRecord::left_out(self.id, both);
             return true;
         }
         let sums = self
@@ -173,10 +218,15 @@ fn combine(records: &mut Vec<JoinRecord>) {
             }
             begin += 1;
         }
-        if records[first].is_left_out() {
-            kept = first + 1;
-        } else if kept - first > MAX_STATEMENTS {
-            records[first] = JoinRecord::left_out(id, 1);
+        let is_crowded = kept - first > MAX_STATEMENTS;
+        if records[first].is_left_out() || is_crowded {
+            let known = records[first].as_left_out();
+            let left_out = LeftOut {
+                has_statements: known.has_statements || kept - first > 1,
+                is_crowded: known.is_crowded || is_crowded,
+                ..known
+            };
+            records[first] = JoinRecord::left_out(id, left_out);
             kept = first + 1;
         }
     }
@@ -189,7 +239,8 @@ impl Join {
         self.halve_to(other.halvings);
         for record in other.sorted {
             if record.is_left_out() {
-                self.push(JoinRecord::left_out(record.id, record.ns.min(1)));
+                let left_out = LeftOut::of(record.ns);
+                self.push(JoinRecord::left_out(record.id, left_out));
             } else if let Some(page) = indexes.get(record.page as usize) {
                 self.push(JoinRecord {
                     page: *page,
@@ -296,7 +347,15 @@ impl Join {
                 continue;
             };
             if request.is_left_out() {
-                joined.crowded += request.ns;
+                let left_out = LeftOut::of(request.ns);
+                match left_out.requests {
+                    0 => {}
+                    1 => joined.crowded += u64::from(left_out.is_crowded),
+                    n if left_out.has_statements => {
+                        joined.shared = joined.shared.saturating_add(n);
+                    }
+                    _ => {}
+                }
             } else if request.executions == 0 {
                 joined.add(request, statements);
             }
@@ -547,6 +606,8 @@ mod tests {
         // A connection that keeps the id for a day.
         (0..86_400).for_each(|time_s| add("a2", time_s, true));
         add("a2", 5, true);
+        // One of no request.
+        (0..=MAX_STATEMENTS as i64).for_each(|time_s| add("a3", time_s, true));
         let joined = join.joined();
         assert_eq!((joined.crowded, joined.outside), (1, 0));
         assert_eq!(pairs(&mut join), [(0, None, 1, 5), (0, Some(1), 100, 500)]);

@@ -779,6 +779,7 @@ impl Tally {
         let coverage = JoinCoverage {
             one_in: joined.one_in,
             outside: joined.outside,
+            shared: joined.shared,
             crowded: joined.crowded,
         };
         if joined.pairs.iter().all(|pair| pair.query.is_none()) {

@@ -72,7 +72,10 @@ pub struct JoinCoverage {
     pub one_in: u64,
     /// Statements that have the id of a request and ran outside its time, so that they are not joined.
     pub outside: u64,
-    /// Ids that are left out because they have too many statements.
+    /// Requests that are left out because another one has their id, and statements have it, too.
+    #[serde(default)]
+    pub shared: u64,
+    /// Ids of requests that are left out because they have too many statements.
     pub crowded: u64,
 }
 

@@ -191,7 +191,7 @@ fn a_statement_is_joined_only_if_it_ran_within_its_request() {
             let coverage = JoinCoverage {
                 one_in: 1,
                 outside: times.len() as u64 - within,
-                crowded: 0,
+                ..JoinCoverage::default()
             };
             for logs in [[&server[..], &database], [&database, &server]] {
                 for analysis in [analysis(&logs), read_by_agents(&logs)] {
@@ -204,6 +204,42 @@ fn a_statement_is_joined_only_if_it_ran_within_its_request() {
     }
     let found = within(&[&request(ID, "10:00:00", 66), &without_time("")]);
     assert_eq!(found.len(), 1);
+}
+
+/// In whatever order they are read, and on however many machines.
+#[test]
+fn requests_that_share_an_id_are_counted_where_statements_have_it() {
+    let request = |id: &str| {
+        format!(
+            "{{\"time\":\"2026-05-01T10:00:00Z\",\"method\":\"GET\",\"path\":\"/a\",\"status\":200,\"duration_ms\":66,\"trace_id\":\"{id}\"}}\n"
+        )
+    };
+    let statement = |id: &str| {
+        format!(
+            "2026-05-01 10:00:00.000 UTC [77] LOG:  duration: 1.000 ms  statement: SELECT 1 /*request_id:{id}*/\n"
+        )
+    };
+    // Three share the first id, two the third, of which there is no statement.
+    let server: String = ["a-1", "a-1", "a-2", "a-1", "a-3", "a-3"]
+        .map(request)
+        .concat();
+    let database: String = ["a-1", "a-2", "a-2", "a-4"].map(statement).concat();
+    for logs in [
+        &[&server[..], &database][..],
+        &[&database, &server],
+        &[&request("a-1"), &database, &server],
+    ] {
+        let shared = 3 + logs.len() as u64 - 2;
+        for analysis in [analysis(logs), read_by_agents(logs)] {
+            assert_eq!(analysis.coverage.shared, shared, "{logs:?}");
+            assert_eq!(analysis.coverage.crowded, 0);
+            let executions: u64 = analysis.within.iter().map(|w| w.executions).sum();
+            assert_eq!(executions, 2);
+        }
+    }
+    // All of one server, or of one database.
+    assert_eq!(analysis(&[&server]).coverage.shared, 0);
+    assert_eq!(analysis(&[&database]).coverage.shared, 0);
 }
 
 #[test]

@@ -56,13 +56,22 @@ fn sample(analysis: &LogAnalysis) -> Option<String> {
 /// What is not joined although it has an id that both logs have, a sentence each.
 pub fn left_out(analysis: &LogAnalysis) -> Vec<String> {
     let JoinCoverage {
-        outside, crowded, ..
+        outside,
+        shared,
+        crowded,
+        ..
     } = analysis.coverage;
     let outside_text = || {
         format!(
             "Not joined: {} that ran before or after the request with the same id. A connection can keep the id of an earlier \
              request; if most are missing, the clocks or zones of the logs differ.",
             say::count(outside as usize, "statement"),
+        )
+    };
+    let shared_text = || {
+        format!(
+            "Not joined: {} whose id another request has, too, so that nobody knows which of them ran the statements with it.",
+            say::count(shared as usize, "request"),
         )
     };
     let crowded_text = || {
@@ -74,6 +83,7 @@ pub fn left_out(analysis: &LogAnalysis) -> Vec<String> {
     let outside = (outside > 0).then(outside_text);
     outside
         .into_iter()
+        .chain((shared > 0).then(shared_text))
         .chain((crowded > 0).then(crowded_text))
         .collect()
 }
@@ -137,6 +147,7 @@ mod tests {
         analysis.coverage = JoinCoverage {
             one_in: 8,
             outside: 1,
+            shared: 3,
             crowded: 2,
         };
         assert_eq!(
@@ -145,6 +156,7 @@ mod tests {
         );
         let sentences = left_out(&analysis);
         assert!(sentences[0].starts_with("Not joined: 1 statement that ran before or after"));
-        assert!(sentences[1].starts_with("Not joined: 2 request ids with more than 10,000"));
+        assert!(sentences[1].starts_with("Not joined: 3 requests whose id another request has"));
+        assert!(sentences[2].starts_with("Not joined: 2 request ids with more than 10,000"));
     }
 }
