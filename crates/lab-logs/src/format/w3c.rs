@@ -101,8 +101,8 @@ impl W3c {
         if self.fields == before.fields || is_sure {
             let is_next = |day: &(i64, i64)| is_sure || self.is_next_hour(*day, lines);
             self.day = before.day.filter(is_next);
-            self.known_unit = self.known_unit.or(before.known_unit);
-            if self.possible.len() > 1 {
+            if self.known_unit.is_none() && self.possible.len() > 1 {
+                self.known_unit = before.known_unit;
                 self.possible.clone_from(&before.possible);
             }
         }
@@ -429,8 +429,8 @@ mod tests {
             w3c.sample(&[&[fields.as_bytes()][..], &[line.as_bytes(); 20]].concat());
             w3c
         };
-        let duration_after = |value: &str, software: &[u8]| {
-            let mut w3c = reader("20");
+        let duration_of = |own: &str, value: &str, software: &[u8]| {
+            let mut w3c = reader(own);
             w3c.directive(software);
             w3c.continue_log(&reader(value), &[], false);
             let mut duration_ns = None;
@@ -439,12 +439,16 @@ mod tests {
             });
             (duration_ns, w3c.assumptions().is_empty())
         };
+        let duration_after = |value: &str, software: &[u8]| duration_of("20", value, software);
         let (in_ms, in_s) = (Some(20_000_000), Some(20_000_000_000));
         assert_eq!(duration_after("0.020", b""), (in_s, true));
         assert_eq!(duration_after("2000", b""), (in_ms, true));
         assert_eq!(duration_after("20", b""), (in_ms, false));
         let iis = b"#Software: Microsoft Internet Information Services 10.0";
         assert_eq!(duration_after("0.020", iis), (in_ms, true));
+        // What a file's own durations show goes before the file before it.
+        assert_eq!(duration_of("2000", "0.020", b""), (in_ms, true));
+        assert_eq!(duration_of("0.020", "2000", b""), (in_s, true));
     }
 
     #[test]
