@@ -22,18 +22,23 @@ fn family(path: &str) -> (&str, String) {
     (folder, without_date(without_number(plain)))
 }
 
-/// Without the number of `access.log.1`.
+/// Without the number of `access.log.1`. One behind another number is part of an address, a longer one a port.
 fn without_number(name: &str) -> &str {
     match name.rsplit_once('.') {
         Some((before, number))
-            if (1..=4).contains(&number.len())
-                && number.bytes().all(|b| b.is_ascii_digit())
+            if number.len() <= 3
+                && is_number(number)
+                && !before.rsplit('.').next().is_some_and(is_number)
                 && !ends_with_date(before) =>
         {
             before
         }
         _ => name,
     }
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
 }
 
 fn ends_with_date(name: &str) -> bool {
@@ -154,6 +159,9 @@ mod tests {
             ("Monitor.log", "Sunrise.log"),
             ("a.log", "b.log.1"),
             ("10.0.0.1.log", "10.0.0.2.log"),
+            ("10.0.0.1", "10.0.0.2"),
+            ("web-10.0.0.1", "web-10.0.0.2"),
+            ("slow.log.3306", "slow.log.3307"),
         ] {
             assert!(!is_same_log(one, other), "{one} {other}");
         }
