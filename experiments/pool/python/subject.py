@@ -18,7 +18,7 @@ UNCONTENDED_SIZE = 8
 HOLD_NS = 100_000
 FAILS_EVERY = 8
 WORDS = 8192
-FORGETFUL_WAIT_S = 0.05
+FORGETFUL_WAIT_S = 2.0
 
 Hold = Callable[["Resource", int], int]
 """What a holder does with a resource in operation k; returns what that adds to the check."""
