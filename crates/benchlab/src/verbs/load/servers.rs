@@ -9,6 +9,7 @@ use lab_plan::PlannedServer;
 use std::collections::HashSet;
 
 /// The URLs of one server, with their weights, if any were given.
+#[derive(Default)]
 struct ServerUrls {
     urls: Vec<String>,
     weights: Vec<u32>,
@@ -34,19 +35,10 @@ pub fn servers(args: &LoadArgs, seed: u64) -> Result<Vec<RequestedServer>, Exit>
 fn server_urls(args: &LoadArgs) -> Result<Vec<ServerUrls>, Exit> {
     let (urls, weights) = (&args.urls, &args.weights);
     let each_is_a_server = args.in_turns || args.sending.requests.is_some();
-    if each_is_a_server && urls.len() > 1 {
-        if !weights.is_empty() {
-            return Err(Exit::wrong(
-                "--weights is for URLs that are requested of one server in a mix: leave out --in-turns and --requests",
-            ));
-        }
-        return Ok(urls
-            .iter()
-            .map(|url| ServerUrls {
-                urls: vec![url.clone()],
-                weights: Vec::new(),
-            })
-            .collect());
+    if each_is_a_server && urls.len() > 1 && !weights.is_empty() {
+        return Err(Exit::wrong(
+            "--weights is for URLs that are requested of one server in a mix: leave out --in-turns and --requests",
+        ));
     }
     if !weights.is_empty() && weights.len() != urls.len() {
         return Err(Exit::wrong(format!(
@@ -55,28 +47,22 @@ fn server_urls(args: &LoadArgs) -> Result<Vec<ServerUrls>, Exit> {
             urls.len()
         )));
     }
+    if urls.is_empty() {
+        // The file of requests has whole URLs.
+        return Ok(vec![ServerUrls::default()]);
+    }
     let mut origins = Vec::new();
     let mut groups: Vec<ServerUrls> = Vec::new();
     for (i, url) in urls.iter().enumerate() {
         let origin = LoadUrl::parse(url)?.origin;
-        let position = origins.iter().position(|known| *known == origin);
-        let position = position.unwrap_or_else(|| {
+        let known = origins.iter().position(|known| *known == origin);
+        let position = known.filter(|_| !each_is_a_server).unwrap_or(groups.len());
+        if position == groups.len() {
             origins.push(origin);
-            groups.push(ServerUrls {
-                urls: Vec::new(),
-                weights: Vec::new(),
-            });
-            groups.len() - 1
-        });
+            groups.push(ServerUrls::default());
+        }
         groups[position].urls.push(url.clone());
         groups[position].weights.extend(weights.get(i));
-    }
-    if groups.is_empty() {
-        // The file of requests has whole URLs.
-        groups.push(ServerUrls {
-            urls: Vec::new(),
-            weights: Vec::new(),
-        });
     }
     Ok(groups)
 }
