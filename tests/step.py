@@ -24,7 +24,7 @@ LOGS = Path(__file__).resolve().parents[1] / "build/tests/logs"
 LAST_LINES = 400
 """The last lines of a failed suite that are shown; the log has all."""
 
-PATIENCE_S = 20
+TIMEOUT_S = 20
 """Seconds that a step may take to stop, until it is killed."""
 
 STEP_LIMIT_S = 40 * 60
@@ -101,7 +101,7 @@ def run_to_end(command: list[str], limit_s: float | None = None, **more) -> int:
         for group in groups:
             os.killpg(group, number)
         signal.signal(signal.SIGALRM, lambda *_: os.killpg(groups[0], signal.SIGKILL))
-        signal.alarm(PATIENCE_S)
+        signal.alarm(TIMEOUT_S)
 
     # First of all: who ended before it knows its command's group would leave that behind.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

@@ -23,9 +23,9 @@ from generators import Generator, Load, Said
 
 NAMES = ["benchlab", "bare client", "ab", "wrk", "h2load", "oha", "hey"]
 LONG = ["benchlab", "wrk", "oha"]
-MOST_PER_CONNECTION = 50_000
-MOST_MEMORY = 10_000_000
-MOST_GROWTH = 1_000_000
+MAX_PER_CONNECTION = 50_000
+MAX_MEMORY = 10_000_000
+MAX_GROWTH = 1_000_000
 """A byte for each request would be ten times that."""
 BETWEEN_LOOKS_S = 1.0
 
@@ -73,7 +73,7 @@ def connections_section(args: argparse.Namespace, missing: str, kept: dict[str, 
             bench.verdict("connections that benchlab had open at once", lab.most_open, args.connections, at_most=False,
                           digits=0),
             bench.verdict("errors", lab.said.errors, 0, digits=0),
-            bench.verdict("memory per connection", lab.per_connection / 1000, MOST_PER_CONNECTION / 1000, " kB")]) + "\n"
+            bench.verdict("memory per connection", lab.per_connection / 1000, MAX_PER_CONNECTION / 1000, " kB")]) + "\n"
     return (f"## Many connections\n\n{text}\n\n{missing}{table}\n\n{lines}"
             + "".join(f"- {name} failed: {reason}\n" for name, reason in failures.items()))
 
@@ -105,9 +105,9 @@ def requests_section(args: argparse.Namespace, ran: list[tuple[Generator, Done, 
         if generator.name == "benchlab":
             lines = [bench.verdict("requests in one run of benchlab", said.served, args.requests, at_most=False, digits=0),
                      bench.verdict("its memory's growth from the first minute to the last", (last - first) / 1e6,
-                                   MOST_GROWTH / 1e6, " MB"),
+                                   MAX_GROWTH / 1e6, " MB"),
                      bench.verdict("its peak memory, without the mapped program and its libraries", done.own_bytes / 1e6,
-                                   MOST_MEMORY / 1e6, " MB")]
+                                   MAX_MEMORY / 1e6, " MB")]
     text = bench.paragraph(f"""Measured by `benches/load/many.py --requests {args.requests}` on {bench.machine()}: a closed loop over 64
         connections, with resident memory read every second. In runs of less than three minutes, a third of the run
         stands for a minute.""")

@@ -22,8 +22,8 @@ from bench import Failure, median
 from generators import Generator, Load, Said
 
 NAMES = ["benchlab", "bare client", "h2load", "oha", "hey", "k6"]
-MOST_CPU_S = 20
-MOST_ADDED_US = 200
+MAX_CPU_S = 20
+MAX_ADDED_US = 200
 
 
 def take_turn(generator: Generator, server: bench.Server, load: Load, core: int) -> tuple[Said, float]:
@@ -95,11 +95,11 @@ def aims(cost: dict, added: dict) -> str:
     """Which of the aims were reached."""
     lines = []
     if "benchlab" in cost:
-        lines.append(bench.verdict("benchlab's CPU s per million requests", cost["benchlab"].estimate, MOST_CPU_S, digits=1))
+        lines.append(bench.verdict("benchlab's CPU s per million requests", cost["benchlab"].estimate, MAX_CPU_S, digits=1))
     if "benchlab" in added:
         # Below it is no better: then something has kept the spinning client from spinning.
         lines.append(bench.verdict("its median off the spinning client's", abs(added["benchlab"].estimate),
-                                   MOST_ADDED_US, " µs", digits=0))
+                                   MAX_ADDED_US, " µs", digits=0))
     return "".join(line + "\n" for line in lines)
 
 

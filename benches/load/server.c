@@ -35,7 +35,7 @@
 /* So long before it does something at a time it stops sleeping: a virtual machine's processor wakes late. */
 #define SPIN_NS 2000000
 
-enum { EVENTS = 256, ANSWERS = 64, MOST_THREADS = 64, QUEUE = 1 << 16, SECOND = 1000000000 };
+enum { EVENTS = 256, ANSWERS = 64, MAX_THREADS = 64, QUEUE = 1 << 16, SECOND = 1000000000 };
 
 /* A connection; the listener of a thread is one too. */
 struct connection {
@@ -61,7 +61,7 @@ struct worker {
     _Alignas(64) _Atomic uint64_t answered, accepted, open, most_open;
 };
 
-static struct worker workers[MOST_THREADS];
+static struct worker workers[MAX_THREADS];
 static int threads = 1;
 static char *answers; /* ANSWERS of them, one after the other. */
 static size_t answer_length;
@@ -318,7 +318,7 @@ int main(int argc, char **argv)
         case 's': stall_ns = atof(optarg) * SECOND; break;
         default: return 2;
         }
-    if (optind < argc || threads < 1 || threads > MOST_THREADS || stall_ns < 0 || (stall_ns && stall_ns >= every_ns)) {
+    if (optind < argc || threads < 1 || threads > MAX_THREADS || stall_ns < 0 || (stall_ns && stall_ns >= every_ns)) {
         fputs("server: threads go from 1 to 64, and a stall is shorter than its period\n", stderr);
         return 2;
     }

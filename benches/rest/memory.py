@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import profiles
 from profiles import PROFILES, Failure, Served, bench
 
-MOST_MB = {"ada-embedded": 1, "ada-server": 4, "ada-rest": 4}
+MAX_MB = {"ada-embedded": 1, "ada-server": 4, "ada-rest": 4}
 REQUEST = b"GET /api HTTP/1.1\r\nHost: localhost\r\n\r\n"
 PATHS = ("/api", "/api/built?number=17", "/api/hello/Ada", "/files/64k.bin")
 
@@ -89,8 +89,8 @@ def section(args: argparse.Namespace, taken: dict[str, Taken]) -> str:
         MB of a server with {args.workers} workers: when it has started; the most that was seen while {args.connections} connections loaded
         {', '.join(f'`{path}`' for path in PATHS)} for {args.seconds:g} s each; with as many connections that are idle after a request;
         and when these have left, in all and without what is mapped from files.""")
-    aims = [bench.verdict(f"{name}, resident at most", max(t.start, t.busy, t.idle) / 1e6, MOST_MB[name], " MB")
-            for name, t in taken.items() if name in MOST_MB]
+    aims = [bench.verdict(f"{name}, resident at most", max(t.start, t.busy, t.idle) / 1e6, MAX_MB[name], " MB")
+            for name, t in taken.items() if name in MAX_MB]
     return "\n".join(["### Memory", "", text, "", table, "", *aims, ""])
 
 

@@ -14,9 +14,9 @@ from pathlib import Path, PurePosixPath
 
 from stack import INSIDES, REFUSED, Application, content_types
 
-MOST_FILES = 100_000
-MOST_BYTES = 4 << 30
-MOST_XML = 4 << 20
+MAX_FILES = 100_000
+MAX_BYTES = 4 << 30
+MAX_XML = 4 << 20
 
 DYNAMIC = {".jsp", ".jspx", ".jspf", ".tag", ".tagx", ".class", ".jar"}
 """Files that the application works on: never served as they are."""
@@ -97,8 +97,8 @@ def _unpack(archive: Path, folder: Path) -> None:
     try:
         with zipfile.ZipFile(archive) as opened:
             entries = [entry for entry in opened.infolist() if not entry.is_dir()]
-            if len(entries) > MOST_FILES or sum(entry.file_size for entry in entries) > MOST_BYTES:
-                raise ArchiveError(f"{archive}: more than {MOST_FILES:,} files or {MOST_BYTES >> 30} GiB")
+            if len(entries) > MAX_FILES or sum(entry.file_size for entry in entries) > MAX_BYTES:
+                raise ArchiveError(f"{archive}: more than {MAX_FILES:,} files or {MAX_BYTES >> 30} GiB")
             for entry in entries:
                 path = PurePosixPath(entry.filename)
                 kind = stat.S_IFMT(entry.external_attr >> 16)
@@ -242,8 +242,8 @@ def _reaches_into(pattern: str, folder: str) -> bool:
 def _xml(path: Path) -> ElementTree.Element:
     """A descriptor. One with a document type may hold entities without end: it is refused."""
     text = path.read_bytes()
-    if len(text) > MOST_XML:
-        raise ArchiveError(f"{path.name} is larger than {MOST_XML >> 20} MiB")
+    if len(text) > MAX_XML:
+        raise ArchiveError(f"{path.name} is larger than {MAX_XML >> 20} MiB")
     if b"<!ENTITY" in text:
         raise ArchiveError(f"{path.name} declares entities: they are not read")
     try:

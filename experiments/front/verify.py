@@ -31,7 +31,7 @@ IN_JSP = "<%-- {} --%>"
 IN_XML = "<jsp:root xmlns:jsp='http://java.sun.com/JSP/Page' version='2.0'><!-- {} --></jsp:root>"
 """Pages whose source has a word that they do not show."""
 
-PATIENCE_S = 120
+TIMEOUT_S = 120
 """So long an answer may take: a busy machine is slow, and a page of the application is compiled first."""
 
 
@@ -53,10 +53,10 @@ class Site:
     def __init__(self, who: str, port: int, tls: stack.Tls | None = None) -> None:
         self.who = who
         if tls is None:
-            self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
+            self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=TIMEOUT_S)
         else:
             context = ssl.create_default_context(cafile=str(tls.certificate))
-            self.connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=PATIENCE_S, context=context)
+            self.connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=TIMEOUT_S, context=context)
 
     def ask(self, path: str, **headers: str) -> Answer:
         with waiting(f"{self.who} was asked for {path}"):
@@ -79,7 +79,7 @@ def waiting(what: str) -> Iterator[None]:
     try:
         yield
     except TimeoutError as error:
-        raise VerificationError(f"{what}, and did not answer within {PATIENCE_S} s") from error
+        raise VerificationError(f"{what}, and did not answer within {TIMEOUT_S} s") from error
     except (OSError, http.client.HTTPException) as error:
         raise VerificationError(f"{what}: {error or type(error).__name__}") from error
 
@@ -314,7 +314,7 @@ class Front:
                 context.set_ciphers("ALL:@SECLEVEL=0")  # else this side would refuse it
             with waiting(f"the front was asked for {version.name}"):
                 try:
-                    with (socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE_S) as plain,
+                    with (socket.create_connection(("127.0.0.1", self.port), timeout=TIMEOUT_S) as plain,
                           context.wrap_socket(plain, server_hostname="127.0.0.1")):
                         is_spoken = True
                 except (ssl.SSLError, ConnectionError):
@@ -356,7 +356,7 @@ def ajp_status(port: int) -> int:
     request = (b"\x02\x02" + text("HTTP/1.1") + text("/") + text("127.0.0.1") + text("localhost") + text("127.0.0.1")
                + (80).to_bytes(2, "big") + b"\0" + b"\0\0" + b"\xff")
     with (waiting(f"AJP was asked on port {port} without the secret"),
-          socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S) as connection):
+          socket.create_connection(("127.0.0.1", port), timeout=TIMEOUT_S) as connection):
         connection.sendall(b"\x12\x34" + len(request).to_bytes(2, "big") + request)
         answer = connection.makefile("rb").read(7)
     if len(answer) < 7 or answer[:2] != b"AB" or answer[4] != 4:

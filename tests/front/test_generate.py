@@ -399,7 +399,7 @@ def test_what_an_administrator_looks_for(running: Running) -> None:
 
 
 def test_who_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(verify, "PATIENCE_S", 0.2)
+    monkeypatch.setattr(verify, "TIMEOUT_S", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
         with pytest.raises(verify.VerificationError, match=r"the front was asked for /shop/x, and did not answer within 0.2 s"):

@@ -22,7 +22,7 @@ from subject import ProtocolError
 from test_bodies import CHUNKED, END, ORDER, chunks, post
 from test_http_fuzz import SEED
 
-PATIENCE_S = 60
+TIMEOUT_S = 60
 """With a server that others keep from its work."""
 
 BIG = bytes(range(251)) * 33_000
@@ -60,7 +60,7 @@ def must_get_in_turns(connections: list[Connection], expected: bytes, behind: tu
         for reader in readers:
             selector.register(reader.socket, selectors.EVENT_READ, reader)
         while selector.get_map():
-            events = selector.select(PATIENCE_S)
+            events = selector.select(TIMEOUT_S)
             assert events, f"{len(selector.get_map())} of {len(readers)} readers get nothing more"
             for key, _ in events:
                 if not key.data.take(expected):

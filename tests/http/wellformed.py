@@ -4,7 +4,7 @@ says. Written from the RFCs, without a parser of HTTP."""
 
 import re
 
-MOST_BYTES, MOST_FIELDS = 8000, 60
+MAX_BYTES, MAX_FIELDS = 8000, 60
 """The most bytes of a header: less than the limits of all servers."""
 
 REQUEST_LINE = re.compile(
@@ -27,7 +27,7 @@ def is_well_formed(sent: bytes, known_fields: set[bytes], known_bodies: set[byte
     head, end, body = sent.partition(b"\r\n\r\n")
     line, *fields = head.split(b"\r\n")
     request_line, parsed = REQUEST_LINE.fullmatch(line), [FIELD.fullmatch(field) for field in fields]
-    if not end or len(head) > MOST_BYTES or len(fields) > MOST_FIELDS or request_line is None or None in parsed:
+    if not end or len(head) > MAX_BYTES or len(fields) > MAX_FIELDS or request_line is None or None in parsed:
         return False
     if CLEANED.search(request_line["path"]):
         return False

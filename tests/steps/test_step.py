@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-PATIENCE_S = 30
+TIMEOUT_S = 30
 
 
 def run_step(step: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -36,7 +36,7 @@ def run_all(step: Path, **scripts: str) -> subprocess.CompletedProcess[str]:
 
 
 def until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + TIMEOUT_S
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.02)
@@ -114,20 +114,20 @@ def test_a_signal_ends_all_steps_with_their_processes(step: Path, tmp_path: Path
     pids = [written(tmp_path / name) for name in endless]
     assert all(map(is_running, pids))
     process.send_signal(number)
-    lines, _ = process.communicate(timeout=PATIENCE_S)
+    lines, _ = process.communicate(timeout=TIMEOUT_S)
     assert process.returncode == 1
     assert "NOT PASSED: one, two" in lines
     until(lambda: not any(map(is_running, pids)))
 
 
 def test_who_does_not_stop_when_asked_is_killed(step: Path, tmp_path: Path) -> None:
-    impatient = f"import sys; sys.path.insert(0, {str(step.parent)!r}); import step; step.PATIENCE_S = 1; " \
+    impatient = f"import sys; sys.path.insert(0, {str(step.parent)!r}); import step; step.TIMEOUT_S = 1; " \
                 f"sys.exit(step.run('one', sys.argv[1:]))"
     stubborn = f"trap '' TERM; echo $$ >{tmp_path}/pid; while true; do sleep 0.05; done"
     process = subprocess.Popen([sys.executable, "-B", "-c", impatient, "sh", "-c", stubborn], stdout=subprocess.DEVNULL)
     pid = written(tmp_path / "pid")
     process.send_signal(signal.SIGTERM)
-    assert process.wait(PATIENCE_S) == 128 + signal.SIGKILL
+    assert process.wait(TIMEOUT_S) == 128 + signal.SIGKILL
     assert not is_running(pid)
 
 

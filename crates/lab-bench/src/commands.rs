@@ -30,10 +30,10 @@ const PARALLEL: f64 = 1.1;
 
 /// Commands that hold less CPU time than this per process are not asked whether they are parallel:
 /// starting and ending are partly done by the kernel on other cores.
-const LEAST_CPU_NS: u64 = 5_000_000;
+const MIN_CPU_NS: u64 = 5_000_000;
 
 /// The environment of a process of several builds is longer by less than this, which is a page.
-const MOST_PADDING: u64 = 4096;
+const MAX_PADDING: u64 = 4096;
 
 /// The last lines of a failed command's standard error that are kept, and their bytes.
 const LAST_LINES: usize = 10;
@@ -188,7 +188,7 @@ impl<'a> CommandWorkload<'a> {
         let revision = self.plan.subjects[subject].control_of.unwrap_or(subject) as u64;
         let build = self.build as u64;
         let seed = random(self.plan.seed, &[revision, build]) >> 32;
-        let padding = random(self.plan.seed, &[u64::MAX, start]) % MOST_PADDING;
+        let padding = random(self.plan.seed, &[u64::MAX, start]) % MAX_PADDING;
         vec![
             ("BENCHLAB_BUILD", (build + 1).to_string()),
             ("BENCHLAB_BUILD_SEED", seed.to_string()),
@@ -463,7 +463,7 @@ impl Workload for CommandWorkload<'_> {
 }
 
 fn is_parallel(run: &Batch) -> bool {
-    run.cpu_ns > LEAST_CPU_NS && run.cpu_ns as f64 > run.wall_ns as f64 * PARALLEL
+    run.cpu_ns > MIN_CPU_NS && run.cpu_ns as f64 > run.wall_ns as f64 * PARALLEL
 }
 
 fn batch(ended: &Ended) -> Batch {

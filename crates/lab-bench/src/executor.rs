@@ -12,7 +12,7 @@ use lab_plan::Schedule;
 use std::time::Duration;
 
 /// A server that is lost more often than this in one run ends it.
-const MOST_LOSSES: u32 = 3;
+const MAX_LOSSES: u32 = 3;
 
 /// Called with every step.
 pub type OnProgress<'t> = &'t mut dyn FnMut(Progress);
@@ -220,7 +220,7 @@ impl<'a> LocalExecutor<'a> {
             return Err(stop);
         };
         self.losses += 1;
-        if self.losses > MOST_LOSSES {
+        if self.losses > MAX_LOSSES {
             let reason = format!("{reason}; that was the {}th time in this run", self.losses);
             return Err(Stop::ServerLost(reason));
         }

@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// Larger files, such as data, count with their size and time alone. In bytes.
-const MOST_BYTES: u64 = 64 << 20;
+const MAX_BYTES: u64 = 64 << 20;
 
 /// SHA-256, in hexadecimal digits, of a command's line and of the program and other files that its
 /// words name. A change in anything else, such as in a library, does not show.
@@ -39,7 +39,7 @@ pub fn fingerprint(subject: &Subject) -> String {
 fn hash_file(path: &PathBuf, hash: &mut Sha256) -> io::Result<()> {
     let mut file = File::open(path)?;
     let metadata = file.metadata()?;
-    if metadata.len() <= MOST_BYTES {
+    if metadata.len() <= MAX_BYTES {
         io::copy(&mut file, hash)?;
     } else {
         hash.update(format!("{} {:?}", metadata.len(), metadata.modified()?));

@@ -22,7 +22,7 @@ const PREFIX: &str = "settings-";
 /// Longest note, in bytes.
 const MAX_NOTE: u64 = 1 << 16;
 /// How long another lab may take to put settings back: a disk finishes its requests before its scheduler changes.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The settings of the host that the subjects of a plan need. Dropping it puts everything back.
 #[derive(Default)]
@@ -229,7 +229,7 @@ pub fn restore_abandoned() -> Vec<String> {
 
 /// Locks a note whose lab is gone. `None`: that lab is at work, or another has put back what it changed.
 fn lock_abandoned(path: &Path, mut file: File) -> Option<Flock<File>> {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     loop {
         file = match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
             Ok(locked) => return Some(locked),

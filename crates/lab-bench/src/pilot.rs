@@ -47,7 +47,7 @@ const MIN_BATCHES_WITHOUT_TIME: usize = 4;
 const CHECKED_TOGETHER: usize = 16;
 
 /// The most batches that are tried until one lasts at least half a turn.
-const MOST_FITTINGS: u32 = 8;
+const MAX_FITTINGS: u32 = 8;
 
 /// All pilots of a run with a budget take this part of it at the most, as a divisor.
 const BUDGET_PART: u32 = 10;
@@ -257,7 +257,7 @@ fn fitting(
         Ok(result)
     };
     let mut last = run(first)?;
-    for _ in 1..MOST_FITTINGS {
+    for _ in 1..MAX_FITTINGS {
         if last.wall_ns >= turn_ns / 2 {
             break;
         }

@@ -10,7 +10,7 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 /// The least free bytes of a place; subjects write to it at the same time.
-const LEAST_FREE: u64 = 2 << 30;
+const MIN_FREE: u64 = 2 << 30;
 
 /// A folder, with its filesystem and disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -143,7 +143,7 @@ fn usable(mounted: &Path) -> Option<Place> {
     let free = nix::sys::statvfs::statvfs(&folder).ok()?;
     let free = free.blocks_available() * free.fragment_size();
     let place = Place::at(&folder).ok()?;
-    (free >= LEAST_FREE).then_some(place)
+    (free >= MIN_FREE).then_some(place)
 }
 
 /// A folder on the filesystem that is mounted there; of `/` the one for large temporary files.

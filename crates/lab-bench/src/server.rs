@@ -22,7 +22,7 @@ const FULL: &str = "benchlab_full";
 const EFFECT: &str = "effect";
 
 /// Seconds that the lab waits for a subject that was killed, when it removes its schemas.
-const PATIENCE_S: u32 = 10;
+const TIMEOUT_S: u32 = 10;
 
 /// How long a server must use no CPU time to be at rest.
 const STANDSTILL: Duration = Duration::from_micros(300);
@@ -336,7 +336,7 @@ impl Drop for Server {
         }
         let service = self.service.get_mut();
         // A subject that was killed may still hold locks: it is not waited for for ever.
-        let _ = service.admin().limit_lock_waits(PATIENCE_S);
+        let _ = service.admin().limit_lock_waits(TIMEOUT_S);
         for schema in self.schemas.get_mut().iter() {
             let _ = service.admin().drop_schema(schema);
         }

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 const WORKS: f64 = 0.5;
 
 /// Where no thread used more CPU time than this, workers cannot be distinguished from the thread that waits for them.
-const SHORTEST_NS: u64 = 1_000_000;
+const MIN_NS: u64 = 1_000_000;
 
 /// The CPU times and cores of a process's threads.
 #[derive(Default)]
@@ -64,7 +64,7 @@ impl ThreadSpread {
             self.ran_ns[thread].saturating_sub(earlier)
         };
         let most = self.ran_ns.keys().map(used).max().unwrap_or(0);
-        if most < SHORTEST_NS {
+        if most < MIN_NS {
             return None;
         }
         let works = |thread: &&Pid| used(thread) as f64 >= WORKS * most as f64;

@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/starter"));
 
 /// How long a starter may be silent after its command's time was up; then it is lost.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// 64-bit numbers in an answer.
 const NUMBERS: usize = 12;
@@ -116,7 +116,7 @@ impl Starter {
     pub fn run(&mut self, order: &StartRequest) -> SubjectResult<Ended> {
         let orders = self.orders.as_mut().expect("it is open until the end");
         orders.write_all(&order.message()?).map_err(starter_lost)?;
-        self.wait(Instant::now() + order.time_limit + PATIENCE)?;
+        self.wait(Instant::now() + order.time_limit + TIMEOUT)?;
         let mut answer = [0; 8 * NUMBERS];
         self.answers.read_exact(&mut answer).map_err(starter_lost)?;
         parse_answer(&answer).map_err(|error| {

@@ -16,7 +16,7 @@ use std::process::{Command, Stdio};
 const WORKING_TREE: &str = ".";
 
 /// The names of builds' folders are padded by less than this.
-const MOST_PADDING: u64 = 64;
+const MAX_PADDING: u64 = 64;
 
 /// Revisions, checked out. Dropping them removes their worktrees; the next lab that compares revisions of the same
 /// repository removes those of a killed one. Working tree, index and branches stay unchanged, and no hooks run.
@@ -100,7 +100,7 @@ impl Worktrees {
             .collect();
         let padding = |build: usize| match builds {
             1 => 0,
-            _ => random(seed, &[build as u64]) % MOST_PADDING,
+            _ => random(seed, &[build as u64]) % MAX_PADDING,
         };
         let mut worktrees =
             Worktrees::with_padding(&std::env::temp_dir(), folder, &repeated, padding)?;

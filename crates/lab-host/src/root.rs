@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 /// Bytes that are read of a file: those of probes are small.
 const MOST: u64 = 1 << 20;
 /// A program that takes longer is killed: a disk may not answer.
-const PATIENCE: Duration = Duration::from_millis(1500);
+const TIMEOUT: Duration = Duration::from_millis(1500);
 
 /// The machine whose files are read.
 #[derive(Clone, Debug)]
@@ -153,13 +153,13 @@ fn output_of(words: &[&str]) -> Result<String, String> {
     loop {
         match child.try_wait() {
             Ok(Some(_)) => break,
-            Ok(None) if began.elapsed() < PATIENCE => {
+            Ok(None) if began.elapsed() < TIMEOUT => {
                 std::thread::sleep(Duration::from_millis(2));
             }
             _ => {
                 let _ = child.kill();
                 let _ = child.wait();
-                return Err(format!("`{program}` did not end within {PATIENCE:?}"));
+                return Err(format!("`{program}` did not end within {TIMEOUT:?}"));
             }
         }
     }

@@ -20,13 +20,13 @@ pub(crate) fn quoted(text: &str) -> String {
 
 /// Input with what cannot be printed escaped, and cut if it is long.
 pub(crate) fn escaped(text: &str) -> String {
-    const MOST_CHARACTERS: usize = 120;
+    const MAX_CHARACTERS: usize = 120;
     let mut printed: String = text
         .chars()
-        .take(MOST_CHARACTERS)
+        .take(MAX_CHARACTERS)
         .flat_map(printable)
         .collect();
-    if text.chars().nth(MOST_CHARACTERS).is_some() {
+    if text.chars().nth(MAX_CHARACTERS).is_some() {
         printed.push('…');
     }
     printed

@@ -9,7 +9,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// The longest body that is looked into, bytes.
-const MOST_BODY_BYTES: usize = 16 << 20;
+const MAX_BODY_BYTES: usize = 16 << 20;
 
 /// A coding makes no body longer by more than so many bytes, and an eighth of it.
 const MAX_CODING_OVERHEAD: usize = 1024;
@@ -52,7 +52,7 @@ impl Expect {
         match &self.shared.body {
             Some(exact) => exact.len() + exact.len() / 8 + MAX_CODING_OVERHEAD,
             None if self.shared.json.is_empty() => 0,
-            None => MOST_BODY_BYTES + 1,
+            None => MAX_BODY_BYTES + 1,
         }
     }
 
@@ -75,7 +75,7 @@ impl Expect {
                 unexpected()
             };
         }
-        match coding.decode(body, MOST_BODY_BYTES as u64) {
+        match coding.decode(body, MAX_BODY_BYTES as u64) {
             None => Err(format!(
                 "a body of {length} bytes in a Content-Encoding that cannot be decoded here"
             )),

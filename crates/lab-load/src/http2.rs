@@ -9,7 +9,7 @@ use crate::job::LoadJob;
 use crate::job::LoadPeriod;
 use crate::queue::Wait;
 use crate::record::CompleteResponse;
-use crate::tracker::{LOOK_NS, MOST_OPENING, PendingRequest, RequestTracker, retry_after_ns};
+use crate::tracker::{LOOK_NS, MAX_OPENING, PendingRequest, RequestTracker, retry_after_ns};
 use lab_model::ErrorKind;
 use link::{ConnectionSlot, HttpFault, Meter};
 use nix::sys::time::TimeSpec;
@@ -94,7 +94,7 @@ impl ThreadLoad {
     async fn open_all(self: Rc<Self>) {
         let coming = Rc::new(Cell::new(0));
         let mut openers = JoinSet::new();
-        for _ in 0..MOST_OPENING.min(self.places.len()) {
+        for _ in 0..MAX_OPENING.min(self.places.len()) {
             let (load, coming) = (self.clone(), coming.clone());
             openers.spawn_local(async move {
                 while let Some(place) = load.places.get(coming.replace(coming.get() + 1)) {

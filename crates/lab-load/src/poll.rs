@@ -7,7 +7,7 @@ use std::net::TcpStream;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 /// The most events of one wait.
-const MOST_EVENTS: usize = 256;
+const MAX_EVENTS: usize = 256;
 
 /// Waits for events of connections.
 pub struct Poll {
@@ -40,7 +40,7 @@ impl Poll {
         Ok(Poll {
             // SAFETY: the descriptor was just made, and nobody else owns it.
             epoll: unsafe { OwnedFd::from_raw_fd(epoll) },
-            events: vec![libc::epoll_event { events: 0, u64: 0 }; MOST_EVENTS].into(),
+            events: vec![libc::epoll_event { events: 0, u64: 0 }; MAX_EVENTS].into(),
             count: 0,
         })
     }
@@ -70,7 +70,7 @@ impl Poll {
                 libc::SYS_epoll_pwait2,
                 self.epoll.as_raw_fd(),
                 self.events.as_mut_ptr(),
-                MOST_EVENTS,
+                MAX_EVENTS,
                 &raw const timeout,
                 std::ptr::null::<libc::sigset_t>(),
                 0,
@@ -98,6 +98,6 @@ impl Poll {
 
     /// Whether there may be more events than were found.
     pub fn is_full(&self) -> bool {
-        self.count == MOST_EVENTS
+        self.count == MAX_EVENTS
     }
 }

@@ -56,7 +56,7 @@ impl SliceRecord {
     /// The record of a time in which nothing happened.
     pub fn new() -> SliceRecord {
         let empty = || {
-            Histogram::new_with_bounds(1, Counts::LONGEST_NS, Counts::DIGITS)
+            Histogram::new_with_bounds(1, Counts::MAX_NS, Counts::DIGITS)
                 .expect("an hour has three digits")
         };
         SliceRecord {

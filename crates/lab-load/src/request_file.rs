@@ -30,10 +30,10 @@ use bytes::Bytes;
 use std::path::Path;
 
 /// The longest file of requests, and the longest file of a body, bytes.
-const MOST_FILE_BYTES: u64 = 16 << 20;
+const MAX_FILE_BYTES: u64 = 16 << 20;
 
 /// The greatest sum of the lengths of all bodies, bytes.
-const MOST_BODY_BYTES: usize = 256 << 20;
+const MAX_BODY_BYTES: usize = 256 << 20;
 
 /// Reads a file of requests. `base` is the URL whose server paths are taken from.
 ///
@@ -157,8 +157,8 @@ impl RequestFileReader<'_> {
                 rest = self.headers(&mut request, after)?;
                 rest = self.body(&mut request, rest)?;
                 bodies += request.body.len();
-                if bodies > MOST_BODY_BYTES {
-                    let most = MOST_BODY_BYTES >> 20;
+                if bodies > MAX_BODY_BYTES {
+                    let most = MAX_BODY_BYTES >> 20;
                     return Err(line.wrong(format!(
                         "up to here the bodies are larger than {most} MiB together"
                     )));
@@ -326,10 +326,10 @@ fn content(file: &Path) -> Result<Vec<u8>, String> {
     let opened = std::fs::File::open(file).map_err(|error| error.to_string())?;
     let mut bytes = Vec::new();
     // One byte more than allowed, so that a longer or endless file is noticed.
-    let read = opened.take(MOST_FILE_BYTES + 1).read_to_end(&mut bytes);
+    let read = opened.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes);
     read.map_err(|error| error.to_string())?;
-    if bytes.len() as u64 > MOST_FILE_BYTES {
-        Err(format!("is larger than {} MiB", MOST_FILE_BYTES >> 20))
+    if bytes.len() as u64 > MAX_FILE_BYTES {
+        Err(format!("is larger than {} MiB", MAX_FILE_BYTES >> 20))
     } else {
         Ok(bytes)
     }

@@ -15,7 +15,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// The longest order of requests: the sum of all weights, divided by their greatest common divisor.
-const LONGEST_ORDER: u64 = 1_000_000;
+const MAX_ORDER: u64 = 1_000_000;
 
 /// The value of the `User-Agent` header.
 const USER_AGENT: &str = concat!("benchlab/", env!("CARGO_PKG_VERSION"));
@@ -256,9 +256,9 @@ fn order(weights: &[u32], seed: u64) -> Result<Vec<u32>, JobError> {
     let divisor = weights.iter().copied().fold(0, gcd);
     let turns = || weights.iter().map(|weight| weight / divisor);
     let length: u64 = turns().map(u64::from).sum();
-    if length > LONGEST_ORDER {
+    if length > MAX_ORDER {
         return Err(JobError::new(format!(
-            "the weights add up to {length}, and at most {LONGEST_ORDER} turns can be put in order; use smaller ones"
+            "the weights add up to {length}, and at most {MAX_ORDER} turns can be put in order; use smaller ones"
         )));
     }
     let mut random = SmallRng::seed_from_u64(seed);

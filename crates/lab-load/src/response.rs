@@ -6,10 +6,10 @@ use crate::content_coding::ContentCoding;
 use memchr::memchr;
 
 /// The most bytes of a head, or of the trailers behind a body.
-pub const MOST_HEAD: usize = 64 * 1024;
+pub const MAX_HEAD: usize = 64 * 1024;
 
 /// The most bytes of a line before a chunk.
-const MOST_CHUNK_LINE: usize = 4096;
+const MAX_CHUNK_LINE: usize = 4096;
 
 /// Reads one answer after the other.
 #[derive(Debug, Default)]
@@ -193,7 +193,7 @@ impl ResponseReader {
             return Ok(None);
         }
         let before = self.partial.len();
-        self.keep(&bytes[..bytes.len().min(MOST_HEAD + 1 - before)])?;
+        self.keep(&bytes[..bytes.len().min(MAX_HEAD + 1 - before)])?;
         let Some((head, used)) = ResponseHead::parse(&self.partial)? else {
             return Ok(None);
         };
@@ -204,7 +204,7 @@ impl ResponseReader {
 
     fn keep(&mut self, bytes: &[u8]) -> Result<()> {
         self.partial.extend_from_slice(bytes);
-        if self.partial.len() > MOST_HEAD {
+        if self.partial.len() > MAX_HEAD {
             Err(Malformed("its head is longer than 64 KiB"))
         } else {
             Ok(())
@@ -229,7 +229,7 @@ impl ResponseHead {
         let mut head = ResponseHead::status_line(line)?;
         loop {
             match lines.next()? {
-                None if lines.at > MOST_HEAD => {
+                None if lines.at > MAX_HEAD => {
                     return Err(Malformed("its head is longer than 64 KiB"));
                 }
                 None => return Ok(None),
@@ -356,7 +356,7 @@ impl<'a> HeadLines<'a> {
             return Ok(None);
         };
         self.at += end + 1;
-        if self.at > MOST_HEAD {
+        if self.at > MAX_HEAD {
             return Err(Malformed("its head is longer than 64 KiB"));
         }
         let line = &rest[..end];
@@ -420,7 +420,7 @@ impl Chunk {
             (Chunk::Size(size, ..), b'\r') => Chunk::SizeEnd(size),
             (Chunk::SizeSpace(size, _) | Chunk::Extension(size, _), b'\r') => Chunk::SizeEnd(size),
             (Chunk::SizeSpace(_, n) | Chunk::Extension(_, n), _)
-                if usize::from(n) >= MOST_CHUNK_LINE =>
+                if usize::from(n) >= MAX_CHUNK_LINE =>
             {
                 return Err(line);
             }
@@ -440,7 +440,7 @@ impl Chunk {
             }
             (Chunk::Trailer(_), b'\r') => Chunk::End,
             (Chunk::Trailer(n) | Chunk::TrailerName(n) | Chunk::TrailerValue(n), _)
-                if n as usize >= MOST_HEAD =>
+                if n as usize >= MAX_HEAD =>
             {
                 return Err(trailer);
             }

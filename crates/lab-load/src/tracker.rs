@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, Sender};
 
 /// The most connections that are opened at once, so that the server's queue of them does not overflow.
-pub const MOST_OPENING: usize = 100;
+pub const MAX_OPENING: usize = 100;
 
 /// The longest time until the next check whether to stop, ns.
 pub const LOOK_NS: u64 = 20_000_000;
@@ -20,11 +20,11 @@ pub const LOOK_NS: u64 = 20_000_000;
 /// In a closed loop, a connection that could not be opened is tried again after this, and each further
 /// time after twice as long, seven times at the most.
 const RETRY_NS: u64 = 10_000_000;
-const MOST_DOUBLINGS: u32 = 7;
+const MAX_DOUBLINGS: u32 = 7;
 
 /// The time until a connection is tried again, ns; `failures`: how often in a row its opening failed before this time.
 pub fn retry_after_ns(failures: u32) -> u64 {
-    RETRY_NS << failures.min(MOST_DOUBLINGS)
+    RETRY_NS << failures.min(MAX_DOUBLINGS)
 }
 
 /// A thread's message about a slice, or about the opened connections.
@@ -131,11 +131,11 @@ impl RequestTracker {
 
     /// Whether all that was offered is answered, or no longer waited for.
     pub fn is_over(&self, now_ns: u64) -> bool {
-        let patience_ns = self.job.timeout.as_nanos() as u64;
+        let timeout_ns = self.job.timeout.as_nanos() as u64;
         let answered = || self.pending == 0 && self.waiting() == 0;
         self.is_stopped()
             || self.is_past_end(now_ns) && answered()
-            || now_ns >= self.period.end_ns + patience_ns
+            || now_ns >= self.period.end_ns + timeout_ns
     }
 
     /// When the current slice or the load's time ends, ns.

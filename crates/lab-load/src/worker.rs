@@ -11,7 +11,7 @@ use crate::queue::Wait;
 use crate::record::CompleteResponse;
 use crate::response::ResponseEnd;
 use crate::stream::Stream;
-use crate::tracker::{LOOK_NS, MOST_OPENING, PendingRequest, RequestTracker, retry_after_ns};
+use crate::tracker::{LOOK_NS, MAX_OPENING, PendingRequest, RequestTracker, retry_after_ns};
 use lab_model::ErrorKind;
 use std::collections::VecDeque;
 use std::fmt::{self, Display};
@@ -89,7 +89,7 @@ impl Worker {
             && now_ns() < end
             && !self.tracker.is_stopped()
         {
-            while self.opening < MOST_OPENING
+            while self.opening < MAX_OPENING
                 && let Some(next) = coming.next()
             {
                 self.opening += 1;
@@ -381,10 +381,10 @@ impl Worker {
 
     /// Closes connections with a request that has been pending for too long.
     fn expire(&mut self, now: u64) {
-        let patience_ns = self.job.timeout.as_nanos() as u64;
+        let timeout_ns = self.job.timeout.as_nanos() as u64;
         for i in 0..self.connections.len() {
             let oldest = self.connections[i].pending().front();
-            if oldest.is_some_and(|request| now > request.sent_ns + patience_ns) {
+            if oldest.is_some_and(|request| now > request.sent_ns + timeout_ns) {
                 self.fail(i, ErrorKind::Timeout, &"no complete answer in time");
             }
         }

@@ -15,9 +15,9 @@ use std::io::Read;
 /// The most bytes of such a document.
 const MOST: u64 = 64 << 20;
 /// The most pages, and queries of all pages.
-const MOST_PAGES: usize = 100_000;
+const MAX_PAGES: usize = 100_000;
 /// The longest name, bytes.
-const LONGEST_NAME: usize = 4096;
+const MAX_NAME: usize = 4096;
 
 /// Reads such a document. Errors: it cannot be read, or is none.
 pub fn read(
@@ -173,9 +173,9 @@ fn read_monitor(bytes: &[u8], tally: &mut Tally) -> Result<u64, ReadError> {
         ));
     }
     let queries: usize = monitor.pages.iter().map(|p| p.queries.len()).sum();
-    if monitor.pages.len() + queries > MOST_PAGES {
+    if monitor.pages.len() + queries > MAX_PAGES {
         return Err(malformed(format!(
-            "there are more than {MOST_PAGES} pages and queries"
+            "there are more than {MAX_PAGES} pages and queries"
         )));
     }
     let mut entries = 0_u64;
@@ -203,8 +203,8 @@ fn log_page(
     name: String,
     width: f64,
 ) -> Result<LogPage, String> {
-    if page.name.len() > LONGEST_NAME {
-        return Err(format!("a name has more than {LONGEST_NAME} bytes"));
+    if page.name.len() > MAX_NAME {
+        return Err(format!("a name has more than {MAX_NAME} bytes"));
     }
     let counted = page
         .times

@@ -9,7 +9,7 @@ use lab_model::{LogPage, PageKind};
 use std::collections::HashMap;
 
 /// Pages that a report keeps one by one.
-const MOST_KEPT: usize = 2_000;
+const MAX_KEPT: usize = 2_000;
 
 /// The name of all pages that were answered with 404 alone.
 pub const NOT_FOUND: &str = "(no such page)";
@@ -42,7 +42,7 @@ pub fn report_pages(pages: &[Page], rules: &Rules, width: CellWidth) -> (Vec<Log
     let mut merged_count = 0;
     for (place, group) in groups.into_iter().enumerate() {
         let (kind, name) = group[0].key();
-        let is_kept = place < MOST_KEPT || !kind.is_use();
+        let is_kept = place < MAX_KEPT || !kind.is_use();
         if is_kept && name != OTHERS {
             kept.push(merge_group(group).analysis(width));
             continue;

@@ -54,7 +54,7 @@ impl CellWidth {
 }
 
 /// Cells of a page; one that has more, of times without order, loses them.
-const MOST_CELLS: usize = 4_000;
+const MAX_CELLS: usize = 4_000;
 
 /// A stretch of time.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
@@ -145,7 +145,7 @@ impl Page {
             .get(self.last as usize)
             .is_none_or(|c| c.start != start)
         {
-            if self.cells.len() >= MOST_CELLS {
+            if self.cells.len() >= MAX_CELLS {
                 self.has_cells = false;
                 self.cells = Vec::new();
                 return false;

@@ -20,7 +20,7 @@ use std::ops::Range;
 /// Bytes that are read at once.
 const CHUNK: usize = 256 << 10;
 /// Bytes of a line; a longer one is counted and skipped.
-pub const LONGEST_LINE: usize = 64 << 10;
+pub const MAX_LINE: usize = 64 << 10;
 /// Bytes from which the format is found.
 const SAMPLE_BYTES: usize = 64 << 10;
 /// Between two calls of `progress`, bytes.
@@ -299,7 +299,7 @@ impl ServerLog {
     fn longest_line(&self) -> usize {
         self.reader
             .as_ref()
-            .map_or(LONGEST_LINE, LogReader::longest_line)
+            .map_or(MAX_LINE, LogReader::longest_line)
     }
 
     fn count_too_long(&mut self) {

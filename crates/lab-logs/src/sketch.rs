@@ -22,7 +22,7 @@ pub const ERROR: f64 = 1.0 / 64.0;
 const MAX_CARRY: u64 = u64::MAX >> 16;
 
 /// Values beyond it count as this, ns.
-pub const LONGEST: u64 = Counts::LONGEST_NS;
+pub const LONGEST: u64 = Counts::MAX_NS;
 
 /// The bucket of a value in ns.
 #[inline]

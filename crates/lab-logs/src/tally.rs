@@ -29,7 +29,7 @@ use std::io;
 use std::ops::Range;
 
 /// Pages that are counted one by one.
-const MOST_PAGES: usize = 100_000;
+const MAX_PAGES: usize = 100_000;
 /// Bytes of memory for pages. Above it the pages that take least lose their cells, then new pages are merged.
 const MEMORY: usize = 100 << 20;
 /// With so few pages (some KiB each) the processor's cache holds all, and nothing is prefetched.
@@ -37,9 +37,9 @@ const FEW_PAGES: usize = 1_000;
 /// Entries after which the memory is checked again.
 const CHECKED: u32 = 1 << 20;
 /// Cells of all pages together; beyond it the pages that take least lose theirs.
-const MOST_CELLS: usize = 1_000_000;
+const MAX_CELLS: usize = 1_000_000;
 /// Hours that are counted one by one: 22 years.
-const MOST_HOURS: usize = 200_000;
+const MAX_HOURS: usize = 200_000;
 /// Entries of the cache of paths, at first and at most, as powers of two.
 const CACHE: (u32, u32) = (12, 18);
 /// Entries of the cache of clients.
@@ -251,7 +251,7 @@ impl Tally {
         }
         self.join.merge(part.join, &indexes);
         self.cells = self.pages.iter().map(|p| p.cells.len()).sum();
-        if self.cells > MOST_CELLS {
+        if self.cells > MAX_CELLS {
             self.drop_cells();
         }
         self.merged += part.merged;
@@ -360,7 +360,7 @@ impl Tally {
             };
             if page.add_to_cell(cell, is_error, duration_and_ln) {
                 self.cells += 1;
-                if self.cells > MOST_CELLS {
+                if self.cells > MAX_CELLS {
                     self.drop_cells();
                 }
             }
@@ -572,7 +572,7 @@ impl Tally {
     /// The index of a page for a new name: a new page, or [`OTHERS`] where there is no room.
     #[cold]
     fn add_page_named(&mut self, kind: PageKind, name: &str) -> usize {
-        if self.pages.len() >= MOST_PAGES || self.is_full {
+        if self.pages.len() >= MAX_PAGES || self.is_full {
             if !self.has_learned {
                 self.compact();
                 let name = self.rename(kind, name);
@@ -704,7 +704,7 @@ impl Tally {
             return *index;
         }
         // Times of more hours than any log has are counted with the last one.
-        if self.hours.len() < MOST_HOURS {
+        if self.hours.len() < MAX_HOURS {
             self.hour_indexes.insert(start, self.hours.len());
             self.hours.push(Hour {
                 start,

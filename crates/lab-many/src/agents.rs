@@ -332,14 +332,14 @@ impl Drop for Agents {
 /// Waits until each candidate has introduced itself. Error: one cannot be started, or the reader stops.
 fn wait_for(candidates: &mut [Candidate], starting: &AgentStart) -> Result<(), StartError> {
     let began = Instant::now();
-    let patience = starting.launcher.patience().unwrap_or(Duration::MAX);
+    let timeout = starting.launcher.timeout().unwrap_or(Duration::MAX);
     let mut reported = HashMap::new();
     while candidates.iter().any(Candidate::is_waited_for) {
         if (starting.stops)() {
             return Err(StartError::Stopped);
         }
         for candidate in &mut *candidates {
-            candidate.advance((began.elapsed() > patience).then_some(patience));
+            candidate.advance((began.elapsed() > timeout).then_some(timeout));
             let line = candidate
                 .last_line()
                 .filter(|_| began.elapsed() > REPORT_AFTER);

@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 const STACK: usize = 256 << 10;
 
 /// How many bytes a login shell may write before an agent begins.
-const MOST_BEFORE: usize = 64 << 10;
+const MAX_BEFORE: usize = 64 << 10;
 
 /// How many lines are kept to explain the loss of an agent.
 const KEPT_LINES: usize = 5;
@@ -294,7 +294,7 @@ impl LinkState {
         hello: &Sender<Result<Hello, String>>,
         is_accepted: &Receiver<()>,
     ) {
-        if let Err(output) = wire::read_magic(&mut stdout, MOST_BEFORE) {
+        if let Err(output) = wire::read_magic(&mut stdout, MAX_BEFORE) {
             let _ = hello.send(Err(output));
             return;
         }

@@ -9,8 +9,8 @@ use std::io::{self, Read, Write};
 pub const MAGIC: &[u8] = b"\0benchlab-agent\0";
 
 /// The longest head and the longest body, bytes.
-const MOST_HEAD: usize = 64 << 20;
-const MOST_BODY: usize = 1 << 30;
+const MAX_HEAD: usize = 64 << 20;
+const MAX_BODY: usize = 1 << 30;
 
 /// Writes a frame.
 pub fn write(out: &mut impl Write, head: &impl Serialize, body: &[u8]) -> io::Result<()> {
@@ -39,7 +39,7 @@ pub fn read<T: DeserializeOwned>(input: &mut impl Read) -> io::Result<Option<(T,
         u32::from_be_bytes(bytes) as usize
     };
     let (head, body) = (length(0), length(4));
-    if head > MOST_HEAD || body > MOST_BODY {
+    if head > MAX_HEAD || body > MAX_BODY {
         return Err(io::Error::other(
             "a message is longer than the protocol allows",
         ));

@@ -10,7 +10,7 @@ pub struct Counts(pub Vec<(u64, u64)>);
 
 impl Counts {
     /// The longest time that is told apart from longer ones: an hour, ns.
-    pub const LONGEST_NS: u64 = 3_600_000_000_000;
+    pub const MAX_NS: u64 = 3_600_000_000_000;
 
     /// Significant decimal digits of a time.
     pub const DIGITS: u8 = 3;

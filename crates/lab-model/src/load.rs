@@ -48,19 +48,19 @@ fn one_or_several<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<i32>, D::Err
 
 /// Within a tick an open loop sends what was due together: to wake for each request, and to wake the server for each,
 /// costs more than the requests.
-const LONGEST_TICK_NS: u64 = 200_000;
-const SHORTEST_TICK_NS: u64 = 50_000;
+const MAX_TICK_NS: u64 = 200_000;
+const MIN_TICK_NS: u64 = 50_000;
 
 impl Load {
     /// The least time between two sendings of a thread of an open loop, ns: two requests at the highest rate that is
     /// planned; the shortest, where rates come of what is measured. One for all servers and points.
     pub fn tick_ns(&self) -> u64 {
         let Arrivals::Open { stages, .. } = &self.arrivals else {
-            return SHORTEST_TICK_NS;
+            return MIN_TICK_NS;
         };
         let highest = stages.iter().map(|s| s.from.max(s.to)).fold(0.0, f64::max);
         let two_ns = 2e9 * f64::from(self.threads.max(1)) / highest;
-        (two_ns as u64).clamp(SHORTEST_TICK_NS, LONGEST_TICK_NS)
+        (two_ns as u64).clamp(MIN_TICK_NS, MAX_TICK_NS)
     }
 }
 

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 const NO_FAULT: &str = "none";
 
 /// The longest outage, s.
-const MOST_OUTAGE_S: f64 = 60.0;
+const MAX_OUTAGE_S: f64 = 60.0;
 
 /// The faults of a target. Error: an impossible rate, part or time, or a fault that this kind of target cannot have.
 pub fn injections(
@@ -32,7 +32,7 @@ pub fn injections(
 fn understood(kind: TargetKind, written: &file::Injection) -> Result<Injection, &'static str> {
     let is_within = |value: f64, most: f64| value > 0.0 && value <= most;
     match written {
-        file::Injection::OutageS(seconds) if is_within(*seconds, MOST_OUTAGE_S) => {
+        file::Injection::OutageS(seconds) if is_within(*seconds, MAX_OUTAGE_S) => {
             Ok(Injection::OutageS(*seconds))
         }
         file::Injection::OutageS(_) => Err("`outage_s` is above 0 and at most 60"),
@@ -40,7 +40,7 @@ fn understood(kind: TargetKind, written: &file::Injection) -> Result<Injection, 
         file::Injection::Busy(busy) if !is_within(busy.part, 1.0) => {
             Err("`part` is above 0 and at most 1")
         }
-        file::Injection::Busy(busy) if !is_within(busy.lock_s, MOST_OUTAGE_S) => {
+        file::Injection::Busy(busy) if !is_within(busy.lock_s, MAX_OUTAGE_S) => {
             Err("`lock_s` is above 0 and at most 60")
         }
         file::Injection::Busy(busy) => Ok(Injection::Busy {

@@ -10,19 +10,19 @@ use lab_model::{
 use std::time::Duration;
 
 /// The most connections of a point.
-const MOST_CONNECTIONS: u32 = 1_000_000;
+const MAX_CONNECTIONS: u32 = 1_000_000;
 
 /// The least number of blocks: an interval for several quantiles at 95 % needs as many.
-const LEAST_BLOCKS: u32 = 10;
+const MIN_BLOCKS: u32 = 10;
 
 /// The length of a slice. It is shorter where the least number of blocks needs it, and longer with many agents.
 const SLICE_LENGTH: Duration = Duration::from_secs(1);
 
 /// The most slices of agents in a run file, roughly: each takes about 15 kB.
-const MOST_AGENT_SLICES: u32 = 100_000;
+const MAX_AGENT_SLICES: u32 = 100_000;
 
 /// The usual length of a load at a point.
-const USUAL_LENGTH: Duration = Duration::from_secs(10);
+const DEFAULT_LENGTH: Duration = Duration::from_secs(10);
 
 /// A load, as it was requested.
 #[derive(Clone, Debug, Default)]
@@ -167,7 +167,7 @@ impl Loading {
             ));
         }
         let number = |value: &String| value.parse().ok();
-        let is_allowed = |n: &u32| (1..=MOST_CONNECTIONS).contains(n);
+        let is_allowed = |n: &u32| (1..=MAX_CONNECTIONS).contains(n);
         let mut numbers = Vec::new();
         for value in values {
             match number(value).filter(is_allowed) {
@@ -177,7 +177,7 @@ impl Loading {
                 Some(n) => numbers.push(n),
                 None => {
                     return wrong(format!(
-                        "--sweep connections: `{value}` is not a number from 1 to {MOST_CONNECTIONS}"
+                        "--sweep connections: `{value}` is not a number from 1 to {MAX_CONNECTIONS}"
                     ));
                 }
             }
@@ -233,17 +233,17 @@ impl Loading {
         let parts = self.agents.saturating_mul(places * visits as usize);
         let parts = u32::try_from(parts).unwrap_or(u32::MAX);
         let slice =
-            |loaded: Duration| SLICE_LENGTH.max(loaded.saturating_mul(parts) / MOST_AGENT_SLICES);
+            |loaded: Duration| SLICE_LENGTH.max(loaded.saturating_mul(parts) / MAX_AGENT_SLICES);
         let is_staged = !staged.is_zero();
         let usual = if is_staged && places == 1 {
             staged
         } else {
-            USUAL_LENGTH
+            DEFAULT_LENGTH
         };
         let length = self.length.unwrap_or(usual);
         if is_staged && places > 1 {
             // Each visit goes through all stages.
-            let blocks = fitting(length, staged * visits).max(LEAST_BLOCKS);
+            let blocks = fitting(length, staged * visits).max(MIN_BLOCKS);
             return Times {
                 stretch: staged,
                 slice: slice(staged.saturating_mul(blocks)).min(staged),
@@ -289,7 +289,7 @@ struct Times {
 impl Times {
     /// One stretch in which each slice is a block.
     fn plain(length: Duration, slice: Duration) -> Times {
-        let slice = slice.min(length / LEAST_BLOCKS);
+        let slice = slice.min(length / MIN_BLOCKS);
         Times {
             stretch: length,
             slice,
@@ -300,7 +300,7 @@ impl Times {
     /// Blocks with `visits` visits to every point, each of one slice.
     fn turns(length: Duration, visits: u32, slice: Duration) -> Times {
         // For several servers more blocks, so that enough are left if neighbours have to be merged.
-        let least = LEAST_BLOCKS * visits;
+        let least = MIN_BLOCKS * visits;
         let visit = slice.min(length / least) / visits;
         Times {
             stretch: visit,

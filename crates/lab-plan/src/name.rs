@@ -4,16 +4,16 @@
 use crate::PlanError;
 
 /// The most characters in a name.
-const MOST_CHARACTERS: usize = 40;
+const MAX_CHARACTERS: usize = 40;
 
 /// Checks a name given with `--as`. Error: it does not fit into a file's name.
 pub fn checked(name: &str) -> Result<String, PlanError> {
-    let fits = name.chars().all(in_a_name) && name.len() <= MOST_CHARACTERS;
+    let fits = name.chars().all(in_a_name) && name.len() <= MAX_CHARACTERS;
     if fits && name.starts_with(|c: char| c.is_ascii_alphanumeric()) {
         Ok(name.into())
     } else {
         Err(PlanError::of_request(format!(
-            "--as {name}: at most {MOST_CHARACTERS} letters, digits, `.`, `_` and `-` are wanted, and a letter or \
+            "--as {name}: at most {MAX_CHARACTERS} letters, digits, `.`, `_` and `-` are wanted, and a letter or \
              a digit first"
         )))
     }
@@ -24,7 +24,7 @@ pub fn made_of(text: &str, other: &str) -> String {
     let name: String = text
         .chars()
         .filter(|&c| in_a_name(c))
-        .take(MOST_CHARACTERS)
+        .take(MAX_CHARACTERS)
         .collect();
     match name.trim_matches(['.', '-']) {
         "" => other.into(),

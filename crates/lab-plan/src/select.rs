@@ -15,7 +15,7 @@ use lab_model::{
 const QUICK_DIVISOR: u64 = 4;
 
 /// The largest value of a sweep that can be requested.
-const MOST_SWEEP_VALUE: u64 = 1 << 24;
+const MAX_SWEEP_VALUE: u64 = 1 << 24;
 
 /// The cases, subjects and values that were requested. An empty list: the experiment's own choice.
 #[derive(Clone, Debug)]
@@ -500,10 +500,10 @@ fn requested_numbers(
     let mut numbers = Vec::new();
     for word in words {
         let number = word.parse().ok();
-        let number = number.filter(|n| (least..=MOST_SWEEP_VALUE).contains(n));
+        let number = number.filter(|n| (least..=MAX_SWEEP_VALUE).contains(n));
         numbers.push(Some(number.ok_or_else(|| {
             PlanError::of_request(format!(
-                "--set {name}={word}: a whole number from {least} to {MOST_SWEEP_VALUE} is wanted"
+                "--set {name}={word}: a whole number from {least} to {MAX_SWEEP_VALUE} is wanted"
             ))
         })?));
     }

@@ -20,10 +20,10 @@ const VISIT_NS: u64 = 50_000_000;
 const TIMEOUT_NS: u64 = 10_000_000_000;
 
 /// The largest file of a server, bytes.
-const MOST_BYTES: u64 = 1 << 30;
+const MAX_BYTES: u64 = 1 << 30;
 
 /// The greatest value of `workers`, `warm_up_s` and `budget_s`.
-const MOST_WORKERS: u32 = 1024;
+const MAX_WORKERS: u32 = 1024;
 
 /// Reads a file of the experiment's folder.
 type Read<'a> = &'a dyn Fn(&str) -> io::Result<String>;
@@ -125,8 +125,8 @@ fn check_server(server: &Spanned<file::Server>, at: ErrorAt) -> Result<(), PlanE
         ("budget_s", budget_s.unwrap_or(1)),
     ];
     for (name, number) in numbers {
-        if !(1..=MOST_WORKERS).contains(&number) {
-            return wrong(format!("`{name}` is from 1 to {MOST_WORKERS}"));
+        if !(1..=MAX_WORKERS).contains(&number) {
+            return wrong(format!("`{name}` is from 1 to {MAX_WORKERS}"));
         }
     }
     if !is_path(missing) {
@@ -138,12 +138,12 @@ fn check_server(server: &Spanned<file::Server>, at: ErrorAt) -> Result<(), PlanE
     };
     match files
         .iter()
-        .find(|(name, bytes)| !plain(name) || **bytes > MOST_BYTES)
+        .find(|(name, bytes)| !plain(name) || **bytes > MAX_BYTES)
     {
         None => Ok(()),
         Some((name, _)) => wrong(format!(
             "`files.{name}`: a name without folder, of letters, digits, `-`, `_` and `.`, and at most \
-             {MOST_BYTES} bytes"
+             {MAX_BYTES} bytes"
         )),
     }
 }

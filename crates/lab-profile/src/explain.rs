@@ -6,9 +6,9 @@ use lab_model::grouped;
 use lab_valgrind::{Churn, churn, clean};
 
 /// The greatest relative distance between predicted and simulated misses.
-const MOST_DEVIATION: f64 = 0.05;
+const MAX_DEVIATION: f64 = 0.05;
 /// The least part of all misses that is explained.
-const LEAST_SHARE: f64 = 0.05;
+const MIN_SHARE: f64 = 0.05;
 
 /// A cache as a file describes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,14 +129,14 @@ fn of_touch(profile: &Profile, touch: Access) -> Vec<Explanation> {
         let predicted = lines.checked_mul(churn.blocks)?.checked_mul(passes)?;
         let is_touched = passes > 0 && churn.size() >= cache.size;
         let share = predicted as f64 / total as f64;
-        if !is_touched || !(LEAST_SHARE..=1.0 + MOST_DEVIATION).contains(&share) {
+        if !is_touched || !(MIN_SHARE..=1.0 + MAX_DEVIATION).contains(&share) {
             return None;
         }
         let deviation = |misses: u64| (misses as f64 / predicted as f64 - 1.0).abs();
         let functions = costs.functions().map(|f| (f.name, f.costs[event]));
         let (name, simulated) =
             functions.min_by(|a, b| deviation(a.1).total_cmp(&deviation(b.1)))?;
-        (deviation(simulated) <= MOST_DEVIATION).then(|| Explanation {
+        (deviation(simulated) <= MAX_DEVIATION).then(|| Explanation {
             churn,
             touch,
             passes,

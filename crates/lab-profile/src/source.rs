@@ -6,7 +6,7 @@ use lab_valgrind::{AllocationPoint, CostProfile, base_name};
 use std::collections::{BTreeSet, HashMap};
 
 /// Places that allocate, of which the sources are looked for.
-const MOST_SITES: usize = 40;
+const MAX_SITES: usize = 40;
 /// Lines of each event of which they are.
 pub const HOTTEST: usize = 12;
 
@@ -77,7 +77,7 @@ fn allocating(profile: &Profile) -> Vec<&str> {
     let files = sites.map(|site| site.file.as_str());
     files
         .filter(|file| !file.is_empty())
-        .take(MOST_SITES)
+        .take(MAX_SITES)
         .collect()
 }
 

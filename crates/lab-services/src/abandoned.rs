@@ -20,9 +20,9 @@ pub(crate) const SOCKETS: &str = "sockets";
 /// How the names of folders of sockets begin that lie elsewhere.
 pub(crate) const SHORT: &str = "benchlab-s";
 
-const MOST_ROUNDS: usize = 5;
+const MAX_ROUNDS: usize = 5;
 /// How long servers may take to end after they were signalled.
-const PATIENCE: Duration = Duration::from_secs(6);
+const TIMEOUT: Duration = Duration::from_secs(6);
 
 /// Ends daemons of these kinds of software that a killed lab left in its scratch folder, and removes their data. All
 /// else stays. The caller must be sure that the lab is gone.
@@ -49,7 +49,7 @@ fn software_of<'s>(kinds: &[&'s Software], path: &Path) -> Option<&'s Software> 
 
 /// Clears the folder of one daemon. An installer that is still running may start one more process meanwhile.
 pub(crate) fn clear_folder(software: &Software, folder: &Path) {
-    for _ in 0..MOST_ROUNDS {
+    for _ in 0..MAX_ROUNDS {
         end(software, folder, software.ending);
         (software.release)(&folder.join(DATA));
         if let Ok(sockets) = fs::read_link(folder.join(SOCKETS)) {
@@ -108,11 +108,11 @@ fn running(software: &Software, folder: &Path) -> Vec<AbandonedProcess> {
 
 /// Ends the processes in a daemon's folder by this signal, and those that do not end in time by SIGKILL.
 pub(crate) fn end(software: &Software, folder: &Path, mut signal: Signal) {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     let mut signalled = Vec::new();
     loop {
         let running = running(software, folder);
-        if running.is_empty() || Instant::now() > deadline + PATIENCE {
+        if running.is_empty() || Instant::now() > deadline + TIMEOUT {
             return;
         }
         if Instant::now() > deadline && signal != Signal::SIGKILL {

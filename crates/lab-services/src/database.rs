@@ -12,7 +12,7 @@ use std::ops::Deref;
 use std::time::Duration;
 
 /// The longest time that a connection is waited for.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A kind of SQL server.
 pub struct DatabaseKind {

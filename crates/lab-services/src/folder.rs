@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// The longest path of a Unix socket (`sun_path`, unix(7)), without its NUL.
-const LONGEST_SOCKET: usize = 107;
+const MAX_SOCKET: usize = 107;
 
 /// A private daemon's folder. Dropping it ends the processes in it, and removes it.
 pub struct Folder {
@@ -64,7 +64,7 @@ impl Folder {
         folder
             .set_owner(&folder.path)
             .map_err(|e| folder_error("its owner cannot be set", e))?;
-        if folder.sockets.as_os_str().len() + 1 + socket > LONGEST_SOCKET {
+        if folder.sockets.as_os_str().len() + 1 + socket > MAX_SOCKET {
             let short = mkdtemp(&std::env::temp_dir().join(format!("{SHORT}XXXXXX")));
             folder.sockets =
                 short.map_err(|e| folder_error("no short folder for its socket", e.into()))?;

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// How long the installation of a daemon may take, and its start.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// What a daemon is started from.
 pub(crate) struct Launch {
@@ -36,7 +36,7 @@ impl Launch {
             command.and_then(|command| DaemonProcess::start(command, self.software().ending));
         let operation = format!("{} cannot be started", self.program.display());
         let process = started.map_err(|e| self.system(&operation, e))?;
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             if daemon.ready(&self.folder) {
                 return Ok(Some(process));
@@ -59,7 +59,7 @@ impl Launch {
         if Instant::now() > deadline {
             return Err(ServiceError::Silent {
                 software: self.software(),
-                seconds: PATIENCE.as_secs(),
+                seconds: TIMEOUT.as_secs(),
                 log: self.folder.last_log(),
             });
         }

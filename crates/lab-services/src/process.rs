@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 /// Between two checks of something that is waited for.
 pub(crate) const PAUSE: Duration = Duration::from_millis(5);
 /// How long a server may take to end after it was signalled.
-const PATIENCE: Duration = Duration::from_secs(6);
+const TIMEOUT: Duration = Duration::from_secs(6);
 
 /// How long killed processes are waited for.
-const KILL_PATIENCE: Duration = Duration::from_secs(2);
+const KILL_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A process that this one started. Dropping it ends it.
 pub(crate) struct DaemonProcess {
@@ -82,7 +82,7 @@ pub(crate) fn describe(status: WaitStatus) -> String {
 impl Drop for DaemonProcess {
     fn drop(&mut self) {
         let _ = kill(self.pid(), self.death);
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         while self.is_alive() && Instant::now() < deadline {
             std::thread::sleep(PAUSE);
         }
@@ -90,7 +90,7 @@ impl Drop for DaemonProcess {
         let _ = killpg(self.pid(), Signal::SIGKILL);
         let _ = self.child.wait();
         // They end only a moment later, and until then may write into the folder that is removed next.
-        let deadline = Instant::now() + KILL_PATIENCE;
+        let deadline = Instant::now() + KILL_TIMEOUT;
         while killpg(self.pid(), None).is_ok() && Instant::now() < deadline {
             std::thread::sleep(PAUSE);
         }

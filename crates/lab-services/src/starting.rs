@@ -4,7 +4,7 @@
 use crate::ServiceError;
 use crate::daemon::Daemon;
 use crate::folder::Folder;
-use crate::launch::{Launch, PATIENCE};
+use crate::launch::{Launch, TIMEOUT};
 use crate::process::DaemonProcess;
 use crate::request::DaemonOptions;
 use crate::running::RunningDaemon;
@@ -84,7 +84,7 @@ impl<D: Daemon + ?Sized> Starting<D> {
 
     /// Waits until the data directory is created.
     fn installation(&mut self) -> Result<(), ServiceError> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         let status = loop {
             let Some(installer) = &self.installer else {
                 break None;

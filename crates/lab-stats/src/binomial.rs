@@ -4,7 +4,7 @@
 use crate::normal;
 
 /// Above this number of things the binomial distribution is replaced by the normal one.
-const MOST_EXACT: u64 = 1000;
+const MAX_EXACT: u64 = 1000;
 
 /// The chance that at least `at_least` of `all` independent trials succeed, each with the chance `chance`.
 pub fn upper_tail(all: u64, chance: f64, at_least: u64) -> f64 {
@@ -18,7 +18,7 @@ pub fn upper_tail(all: u64, chance: f64, at_least: u64) -> f64 {
             0.0
         };
     }
-    if all > MOST_EXACT {
+    if all > MAX_EXACT {
         let (n, threshold) = (all as f64, at_least as f64);
         let spread = (n * chance * (1.0 - chance)).sqrt();
         return normal::cdf((n * chance - (threshold - 0.5)) / spread);

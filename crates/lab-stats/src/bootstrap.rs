@@ -6,20 +6,20 @@ use crate::normal;
 use lab_model::Interval;
 
 /// The least number of draws.
-const LEAST_DRAWS: usize = 2000;
+const MIN_DRAWS: usize = 2000;
 
 /// At least so many draws lie beyond each bound.
-const LEAST_BEYOND_BOUND: f64 = 20.0;
+const MIN_BEYOND_BOUND: f64 = 20.0;
 
 /// The greatest number of draws.
-const MOST_DRAWS: usize = 50_000;
+const MAX_DRAWS: usize = 50_000;
 
 /// The number of draws for bounds that leave the part `tail` of them beyond each.
 pub(crate) fn draws(tail: f64) -> usize {
     if tail > 0.0 {
-        ((LEAST_BEYOND_BOUND / tail) as usize).clamp(LEAST_DRAWS, MOST_DRAWS)
+        ((MIN_BEYOND_BOUND / tail) as usize).clamp(MIN_DRAWS, MAX_DRAWS)
     } else {
-        LEAST_DRAWS
+        MIN_DRAWS
     }
 }
 

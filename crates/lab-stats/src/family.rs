@@ -4,14 +4,14 @@
 use crate::signed_rank;
 
 /// Up to so many blocks all flips are made: 2,048, since the opposite of a flip says the same.
-pub(crate) const MOST_ENUMERATED_BLOCKS: usize = 12;
+pub(crate) const MAX_ENUMERATED_BLOCKS: usize = 12;
 
 /// With more blocks so many are drawn, the blocks as they are among them.
 const DRAWN_FLIPS: usize = 2048;
 
 /// How many flips are made of so many blocks.
 pub(crate) fn flip_count(blocks: usize) -> usize {
-    if blocks <= MOST_ENUMERATED_BLOCKS {
+    if blocks <= MAX_ENUMERATED_BLOCKS {
         1 << blocks.saturating_sub(1)
     } else {
         DRAWN_FLIPS

@@ -5,7 +5,7 @@ use lab_model::Run;
 use std::fmt;
 
 /// The least time that is named, s.
-const LEAST_S: f64 = 5.0;
+const MIN_S: f64 = 5.0;
 
 /// A time to give a run; as text `60 seconds`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub fn time_for(run: &Run, replicates: u32) -> Option<TimeBudget> {
     let all: f64 = run.blocks.iter().map(|b| b.duration_ns as f64 / 1e9).sum();
     let pilot = run.blocks.first()?.started_unix_s - run.started_unix_s;
     let seconds = pilot.max(0.0) + all / complete as f64 * f64::from(replicates);
-    let with_reserve = (seconds * 1.1).max(LEAST_S);
+    let with_reserve = (seconds * 1.1).max(MIN_S);
     (with_reserve <= 86_400.0).then(|| rounded_up(with_reserve))
 }
 

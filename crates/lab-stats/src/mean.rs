@@ -11,7 +11,7 @@ use std::iter::Sum;
 const MIN_BLOCKS: usize = 80;
 
 /// With fewer blocks their draws would say little: Student's t takes the place of the draws' own.
-const LEAST_BLOCKS: usize = 6;
+const MIN_DRAWN_BLOCKS: usize = 6;
 
 /// The mean of `above` / the mean of `below`, which have a value for each block, with an interval at a level of
 /// `1 - alpha`; of values above 0. `None` without a block. There is no interval of fewer blocks than
@@ -54,7 +54,7 @@ pub fn ratio_of_means_seen(
     if count < 2 {
         return Some(interval(0.0, 0.0, 0.0));
     }
-    if count < LEAST_BLOCKS {
+    if count < MIN_DRAWN_BLOCKS {
         let t = normal::student_upper_quantile(count as f64 - 1.0, alpha / 2.0);
         return Some(interval(t, -t, level));
     }

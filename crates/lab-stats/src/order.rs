@@ -6,7 +6,7 @@ use crate::normal;
 use lab_model::Interval;
 
 /// Above this number of values the binomial distribution is replaced by the normal one.
-const MOST_EXACT: usize = 1000;
+const MAX_EXACT: usize = 1000;
 
 /// The mean of the middle half: a quarter of the values is trimmed at each end, and where a
 /// quarter is not a whole number the two values at the cuts count in part. `None` without values.
@@ -123,7 +123,7 @@ fn lower_rank(n: usize, alpha: f64) -> (usize, f64) {
 /// For k = 0, 1, …: the chance that at most k of n values lie below the median.
 fn below_median(n: usize) -> Box<dyn Iterator<Item = f64>> {
     let size = n as f64;
-    if n > MOST_EXACT {
+    if n > MAX_EXACT {
         let z = move |k: usize| (k as f64 + 0.5 - size / 2.0) / (size.sqrt() / 2.0);
         return Box::new((0..n).map(move |k| normal::cdf(z(k))));
     }

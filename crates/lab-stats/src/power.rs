@@ -24,7 +24,7 @@ pub const POWERS: [f64; 2] = [0.8, 0.95];
 pub const LEVEL: f64 = 0.8;
 
 /// Greater numbers of blocks are not reported.
-const MOST_BLOCKS: f64 = 10_000.0;
+const MAX_BLOCKS: f64 = 10_000.0;
 
 /// A forecast of how many blocks a run needs.
 #[derive(Clone, Debug)]
@@ -172,7 +172,7 @@ type Needs = (
 
 fn needs([planned, counted]: &[Simulated; 2], scatter: &Interval, margin: f64) -> Needs {
     let blocks = |simulated: &Simulated, distance: f64, power: f64| {
-        let of = |scatter: f64| simulated.blocks(distance / scatter.max(1e-9), power, MOST_BLOCKS);
+        let of = |scatter: f64| simulated.blocks(distance / scatter.max(1e-9), power, MAX_BLOCKS);
         Blocks {
             estimate: of(scatter.estimate),
             low: of(scatter.low),

@@ -13,7 +13,7 @@ use lab_model::Interval;
 const BISECTION_STEPS: usize = 60;
 
 /// Greater multiples count as infinite.
-const MOST_MULTIPLE: f64 = 1e12;
+const MAX_MULTIPLE: f64 = 1e12;
 
 /// How much groups of values differ.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -110,7 +110,7 @@ fn falls_to(function: &dyn Fn(f64) -> f64, value: f64) -> f64 {
     let mut high = 1.0;
     while function(high) > value {
         high *= 4.0;
-        if high > MOST_MULTIPLE {
+        if high > MAX_MULTIPLE {
             return f64::INFINITY;
         }
     }

@@ -11,7 +11,7 @@ use lab_model::{Cores, Plan, Run, SubjectId};
 
 /// The law is said not to describe points that lie off it by more than this part, if the plan's
 /// margin is no wider: it has three numbers for what a machine, a server and a runtime do together.
-const MOST_DEVIATION: f64 = 0.05;
+const MAX_DEVIATION: f64 = 0.05;
 
 /// The scaling of each subject that is measured at two points of such a sweep or more. Blocks that
 /// lack one of the points are left out. Intervals are individual, at the plan's level.
@@ -90,7 +90,7 @@ fn law(plan: &Plan, measured: &OneSubject) -> Option<ScalingLaw> {
             throughput,
         }),
         worst_residual,
-        departs: worst_residual > MOST_DEVIATION.max(plan.measure.margin)
+        departs: worst_residual > MAX_DEVIATION.max(plan.measure.margin)
             && sweeps::has_deviating_point(&each, alpha),
     })
 }

@@ -16,7 +16,7 @@ use crate::bootstrap::SplitMix64;
 use crate::warmup::change_points;
 
 /// The least number of runs in a segment.
-const LEAST_RUNS: usize = 2;
+const MIN_RUNS: usize = 2;
 
 /// Orders that are tried at the least, and how many of them are to be beyond the penalty.
 const ORDERS: (usize, f64) = (999, 25.0);
@@ -24,7 +24,7 @@ const ORDERS: (usize, f64) = (999, 25.0);
 /// The least runs of which a change could be found at the level `1 - alpha`: half of them on either side.
 pub fn runs_needed(alpha: f64) -> usize {
     let orders = |n: usize| (1..=n / 2).fold(1.0, |c, i| c * (n - n / 2 + i) as f64 / i as f64);
-    (2 * LEAST_RUNS..1000)
+    (2 * MIN_RUNS..1000)
         .find(|&n| 2.0 / orders(n) <= alpha)
         .unwrap_or(1000)
 }
@@ -42,7 +42,7 @@ pub fn shifts(values: &[f64], alpha: f64) -> Vec<usize> {
     let scale = (values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / n as f64).sqrt();
     let values: Vec<f64> = values.iter().map(|v| (v - mean) / scale).collect();
     let changes =
-        |values: &[f64], penalty: f64| change_points(values, penalty / (n as f64).ln(), LEAST_RUNS);
+        |values: &[f64], penalty: f64| change_points(values, penalty / (n as f64).ln(), MIN_RUNS);
     let has_changes = |values: &[f64], penalty: f64| !changes(values, penalty).is_empty();
     let own_penalty = greatest_penalty(n, |penalty| has_changes(&values, penalty));
     let Some(others) = in_other_orders(&values, alpha, |order| has_changes(order, own_penalty))

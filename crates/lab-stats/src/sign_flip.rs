@@ -236,7 +236,7 @@ impl Flips {
             for flip in 0..count {
                 let turned = match flip {
                     0 => false,
-                    _ if blocks <= family::MOST_ENUMERATED_BLOCKS => flip >> block & 1 == 1,
+                    _ if blocks <= family::MAX_ENUMERATED_BLOCKS => flip >> block & 1 == 1,
                     _ => random.next() >> 63 == 1,
                 };
                 signs.push(if turned { -1 } else { 1 });

@@ -10,7 +10,7 @@ use crate::counted::{Centre, CountedValues};
 use crate::{normal, order};
 
 /// Above this number of values the exact distribution is replaced by the normal one.
-const MOST_EXACT: usize = 200;
+const MAX_EXACT: usize = 200;
 
 /// Estimate, interval at a level of at least `1 - alpha`, and p-value. With too few values for
 /// the level, the widest interval and the level that it has. Values that are not finite are
@@ -54,7 +54,7 @@ impl SignedRank {
     /// approximation with continuity correction.
     pub fn new(n: usize) -> SignedRank {
         let mut masses = vec![1.0];
-        for rank in 1..=if n <= MOST_EXACT { n } else { 0 } {
+        for rank in 1..=if n <= MAX_EXACT { n } else { 0 } {
             let mut next = vec![0.0; masses.len() + rank];
             next[..masses.len()].copy_from_slice(&masses);
             next[rank..]
@@ -69,7 +69,7 @@ impl SignedRank {
             Some(*sum)
         };
         let cumulative = match n {
-            ..=MOST_EXACT => masses.into_iter().scan(0.0, accumulate).collect(),
+            ..=MAX_EXACT => masses.into_iter().scan(0.0, accumulate).collect(),
             _ => Vec::new(),
         };
         SignedRank {

@@ -21,7 +21,7 @@ const BLOCKS: [u32; 24] = [
 const SETTLED_BLOCKS: usize = 24;
 
 /// The greatest difference that is searched for, in units of a block's scatter.
-const MOST_DIFFERENCE: f64 = 10.0;
+const MAX_DIFFERENCE: f64 = 10.0;
 
 /// Simulated runs of a plan.
 pub struct Simulated {
@@ -159,7 +159,7 @@ impl Correlated {
                 &mut Normal(SplitMix64::new(seed)),
             )
         };
-        let few = (blocks <= family::MOST_ENUMERATED_BLOCKS).then(others);
+        let few = (blocks <= family::MAX_ENUMERATED_BLOCKS).then(others);
         let limit = match few {
             Some(_) => 0.0,
             None => limit(settled, blocks, alpha, || pooled(others(), &flips, &runs)),
@@ -231,10 +231,10 @@ fn limit(
 
 /// The least difference that `finds` accepts; infinite if there is none.
 fn least_difference(finds: impl Fn(f64) -> bool) -> f64 {
-    if !finds(MOST_DIFFERENCE) {
+    if !finds(MAX_DIFFERENCE) {
         return f64::INFINITY;
     }
-    let (mut out, mut within) = (0.0, MOST_DIFFERENCE);
+    let (mut out, mut within) = (0.0, MAX_DIFFERENCE);
     for _ in 0..13 {
         let middle = 0.5 * (out + within);
         if finds(middle) {

@@ -19,7 +19,7 @@ const SAME_LEVEL: f64 = 0.02;
 /// A process that is not steady for this part of its batches has no steady state.
 const STEADY_PART: f64 = 0.25;
 /// The least scale of noise, in logarithms: that of the clock.
-const LEAST_NOISE: f64 = 0.001;
+const MIN_NOISE: f64 = 0.001;
 /// A batch that lies this many scales of noise off its neighbours on both sides is a spike.
 const SPIKE: f64 = 5.0;
 /// Neighbours on each side that tell a spike from a step.
@@ -153,7 +153,7 @@ fn steady_band(segments: &[WarmUpSegment], batches: usize) -> (f64, f64) {
 }
 
 fn noise(values: &[f64]) -> f64 {
-    order::scatter_of_steps(values).max(LEAST_NOISE)
+    order::scatter_of_steps(values).max(MIN_NOISE)
 }
 
 /// The values with spikes replaced by the median of their neighbours. A value that stands off one

@@ -16,7 +16,7 @@ const BUCKETS: u64 = 33 * HALF;
 const HALF: u64 = 1024;
 
 /// The longest blob that is read: 40,000 counts of nine bytes each.
-const MOST_BLOB_BYTES: usize = HEADER_BYTES + 9 * 40_000;
+const MAX_BLOB_BYTES: usize = HEADER_BYTES + 9 * 40_000;
 
 /// The histogram of a distribution. Errors, in words: a time or a count exceeds what it can hold.
 pub fn histogram(counts: &Counts) -> Result<Histogram<u64>, String> {
@@ -70,7 +70,7 @@ pub fn encode(counts: &Counts) -> Result<Option<Vec<u8>>, String> {
         COOKIE << 32 | length,
         digits,
         1,
-        Counts::LONGEST_NS,
+        Counts::MAX_NS,
         1.0_f64.to_bits(),
     ];
     for (room, number) in blob.chunks_exact_mut(8).zip(header) {
@@ -168,8 +168,7 @@ fn highest_ns(bucket: u64) -> u64 {
 }
 
 fn empty() -> Histogram<u64> {
-    Histogram::new_with_bounds(1, Counts::LONGEST_NS, Counts::DIGITS)
-        .expect("an hour has three digits")
+    Histogram::new_with_bounds(1, Counts::MAX_NS, Counts::DIGITS).expect("an hour has three digits")
 }
 
 /// Error: a header other than the lab's own, which could request any amount of memory.
@@ -179,7 +178,7 @@ fn check_header(blob: &[u8]) -> Result<(), String> {
             .map(|b| u64::from_be_bytes(b.try_into().unwrap_or_default()))
     };
     let length = number(0).map(|n| n as u32 as usize);
-    if blob.len() > MOST_BLOB_BYTES || length.map(|n| n + HEADER_BYTES) != Some(blob.len()) {
+    if blob.len() > MAX_BLOB_BYTES || length.map(|n| n + HEADER_BYTES) != Some(blob.len()) {
         return Err(format!(
             "a histogram of {} bytes has another length than it says",
             blob.len()
@@ -189,7 +188,7 @@ fn check_header(blob: &[u8]) -> Result<(), String> {
         return Err("a histogram has another cookie than the lab's".to_string());
     }
     let digits = u64::from(Counts::DIGITS);
-    let bounds = [digits, 1, Counts::LONGEST_NS, 1.0_f64.to_bits()];
+    let bounds = [digits, 1, Counts::MAX_NS, 1.0_f64.to_bits()];
     if [8, 16, 24, 32].map(number) != bounds.map(Some) {
         return Err("a histogram has other bounds than the lab's".to_string());
     }

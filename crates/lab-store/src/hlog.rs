@@ -45,8 +45,8 @@ pub fn hlog(run: &Run) -> Result<String, String> {
 
 /// `s` as a duration, at least 0: a file that was tampered with can have any time.
 fn seconds(s: f64) -> Duration {
-    const MOST_SECONDS: f64 = 1e12;
-    Duration::from_secs_f64(if s > 0.0 { s.min(MOST_SECONDS) } else { 0.0 })
+    const MAX_SECONDS: f64 = 1e12;
+    Duration::from_secs_f64(if s > 0.0 { s.min(MAX_SECONDS) } else { 0.0 })
 }
 
 fn tag(plan: Option<&Plan>, slice: &Slice, kind: &str) -> String {

@@ -245,12 +245,12 @@ pub(crate) fn open(path: &Path) -> Result<Connection> {
 fn guard(db: &Connection) -> rusqlite::Result<()> {
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
-    db.set_limit(Limit::SQLITE_LIMIT_LENGTH, MOST_TEXT_BYTES)?;
+    db.set_limit(Limit::SQLITE_LIMIT_LENGTH, MAX_TEXT_BYTES)?;
     Ok(())
 }
 
 /// The longest text or blob, bytes; a hundred times the plan of a hundred thousand points.
-const MOST_TEXT_BYTES: i32 = 256 << 20;
+const MAX_TEXT_BYTES: i32 = 256 << 20;
 
 /// A table that is computed in place of stored: a view in its stead could have rows without end.
 fn strange_table(db: &Connection) -> rusqlite::Result<Option<String>> {

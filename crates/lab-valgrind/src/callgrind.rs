@@ -13,7 +13,7 @@ use std::io::BufRead;
 const TOOL: &str = "Callgrind";
 const VERSION: u32 = 1;
 /// The most compressed names that are remembered; Valgrind numbers them without gaps.
-const MOST_IDS: usize = 1 << 24;
+const MAX_IDS: usize = 1 << 24;
 
 /// Reads one file, which may hold several parts. Errors: it is not of Callgrind, or not complete.
 pub fn read(from: impl BufRead) -> Result<CostProfile, ProfileError> {
@@ -334,10 +334,10 @@ impl<R: BufRead> FileParts<R> {
             return Ok(name.ok_or("its number stands for no name"));
         }
         let name = self.profile.name(name)?;
-        if self.names[kind].len() >= MOST_IDS {
+        if self.names[kind].len() >= MAX_IDS {
             let items = "names";
             return Err(ProfileError::TooMuch {
-                most: MOST_IDS,
+                most: MAX_IDS,
                 items,
             });
         }

@@ -6,9 +6,9 @@ use crate::names::Frame;
 use std::collections::HashMap;
 
 /// The least number of blocks. At most a tenth of them may exist at once.
-const LEAST_BLOCKS: u64 = 10;
+const MIN_BLOCKS: u64 = 10;
 /// The least part of all allocated bytes.
-const LEAST_SHARE: f64 = 0.01;
+const MIN_SHARE: f64 = 0.01;
 
 /// Memory that one place allocates again and again.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,7 +68,7 @@ pub fn churn(dhat: &Dhat) -> Vec<Churn> {
             None => all.push(one),
         }
     }
-    let least = dhat.sum(|point| point.bytes) as f64 * LEAST_SHARE;
+    let least = dhat.sum(|point| point.bytes) as f64 * MIN_SHARE;
     let peak = dhat.sum(|point| point.peak_bytes);
     let bounded = |mut churn: Churn| {
         if !dhat.knows_most {
@@ -77,7 +77,7 @@ pub fn churn(dhat: &Dhat) -> Vec<Churn> {
         }
         churn
     };
-    let churns = |c: &Churn| c.blocks >= LEAST_BLOCKS && c.at_once <= c.blocks / LEAST_BLOCKS;
+    let churns = |c: &Churn| c.blocks >= MIN_BLOCKS && c.at_once <= c.blocks / MIN_BLOCKS;
     let found = by_site.into_values().flatten();
     let mut found: Vec<Churn> = found
         .map(bounded)

@@ -7,11 +7,11 @@ use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 
 /// The most distinct names, functions, lines and calls of a file.
-const MOST_ENTRIES: usize = 1 << 24;
+const MAX_ENTRIES: usize = 1 << 24;
 /// The most bytes in names.
-const MOST_NAME_BYTES: usize = 1 << 30;
+const MAX_NAME_BYTES: usize = 1 << 30;
 /// Valgrind has fewer than twenty events.
-const MOST_EVENTS: usize = 64;
+const MAX_EVENTS: usize = 64;
 
 /// Events that are sums of others.
 const SUMS: [(&str, &[&str]); 5] = [
@@ -86,10 +86,10 @@ pub struct Call<'p> {
 }
 
 impl CostProfile {
-    /// A profile with these events. Error: none, or more than [`MOST_EVENTS`].
+    /// A profile with these events. Error: none, or more than [`MAX_EVENTS`].
     pub(crate) fn with_events(words: &[&[u8]]) -> Result<CostProfile, String> {
-        if !(1..=MOST_EVENTS).contains(&words.len()) {
-            let most = MOST_EVENTS;
+        if !(1..=MAX_EVENTS).contains(&words.len()) {
+            let most = MAX_EVENTS;
             return Err(format!("there are {} events, not 1 to {most}", words.len()));
         }
         let events: Vec<String> = words.iter().map(|word| crate::lines::text(word)).collect();
@@ -307,9 +307,9 @@ impl<K: Copy + Eq + Hash> CostSums<K> {
         }
         let slot = self.keys.len();
         self.last = slot;
-        if slot >= MOST_ENTRIES {
+        if slot >= MAX_ENTRIES {
             return Err(ProfileError::TooMuch {
-                most: MOST_ENTRIES,
+                most: MAX_ENTRIES,
                 items,
             });
         }
@@ -354,10 +354,10 @@ impl NumberedNames {
             return Ok(*number);
         }
         self.bytes += name.len();
-        if self.bytes > MOST_NAME_BYTES || self.names.len() >= MOST_ENTRIES {
+        if self.bytes > MAX_NAME_BYTES || self.names.len() >= MAX_ENTRIES {
             let items = "names";
             return Err(ProfileError::TooMuch {
-                most: MOST_ENTRIES,
+                most: MAX_ENTRIES,
                 items,
             });
         }

@@ -13,8 +13,8 @@ use std::io::BufRead;
 const TOOL: &str = "DHAT";
 const VERSION: u32 = 2;
 /// The most program points, and the most frames.
-const MOST_ENTRIES: usize = 1 << 22;
-const MOST_FRAMES: usize = 1024;
+const MAX_ENTRIES: usize = 1 << 22;
+const MAX_FRAMES: usize = 1024;
 
 /// A program's blocks.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -232,12 +232,12 @@ impl<'de> Deserialize<'de> for Text {
     }
 }
 
-/// A list of at most [`MOST_ENTRIES`] elements.
+/// A list of at most [`MAX_ENTRIES`] elements.
 struct Many<T>(Vec<T>);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Many<T> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Many<T>, D::Error> {
-        from.deserialize_seq(Limited(MOST_ENTRIES, std::marker::PhantomData))
+        from.deserialize_seq(Limited(MAX_ENTRIES, std::marker::PhantomData))
             .map(Many)
     }
 }
@@ -247,7 +247,7 @@ fn is_present<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
 }
 
 fn stack<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u32>, D::Error> {
-    from.deserialize_seq(Limited(MOST_FRAMES, std::marker::PhantomData))
+    from.deserialize_seq(Limited(MAX_FRAMES, std::marker::PhantomData))
 }
 
 /// A list with a limit on its length.

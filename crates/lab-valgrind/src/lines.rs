@@ -5,7 +5,7 @@ use crate::ProfileError;
 use std::io::BufRead;
 
 /// The longest line, bytes. Names of C++ and Rust with their parameters are far shorter.
-const MOST_LINE_BYTES: u64 = 1 << 20;
+const MAX_LINE_BYTES: u64 = 1 << 20;
 
 /// Reads lines.
 pub struct LineReader<R> {
@@ -33,7 +33,7 @@ impl<R: BufRead> LineReader<R> {
         loop {
             let buffer = self.from.fill_buf()?;
             let end = memchr::memchr(b'\n', buffer).map(|end| end + 1);
-            let room = (MOST_LINE_BYTES as usize).saturating_sub(line.len());
+            let room = (MAX_LINE_BYTES as usize).saturating_sub(line.len());
             let length = end.unwrap_or(buffer.len()).min(room);
             line.extend_from_slice(&buffer[..length]);
             self.from.consume(length);
@@ -46,7 +46,7 @@ impl<R: BufRead> LineReader<R> {
         }
         self.number += 1;
         self.ended = line.last() == Some(&b'\n');
-        if line.len() as u64 == MOST_LINE_BYTES && !self.ended {
+        if line.len() as u64 == MAX_LINE_BYTES && !self.ended {
             return Err(self.wrong("it is longer than 1 MiB"));
         }
         line.truncate(line.trim_ascii_end().len());

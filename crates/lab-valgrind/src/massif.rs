@@ -9,9 +9,9 @@ use std::io::BufRead;
 
 const TOOL: &str = "Massif";
 /// Massif writes a thousand at the most (--max-snapshots).
-const MOST_SNAPSHOTS: usize = 100_000;
+const MAX_SNAPSHOTS: usize = 100_000;
 /// The most allocation sites of a snapshot that are kept.
-const MOST_SITES: usize = 100_000;
+const MAX_SITES: usize = 100_000;
 
 /// A program's heap over time.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -124,7 +124,7 @@ pub fn read(from: impl BufRead) -> Result<Massif, ProfileError> {
         }
         if let Some((children, site)) = site(&line) {
             tree_lines_due = tree_lines_due.saturating_add(children).saturating_sub(1);
-            if is_kept && site.depth > 0 && massif.sites.len() < MOST_SITES {
+            if is_kept && site.depth > 0 && massif.sites.len() < MAX_SITES {
                 massif.sites.push(site);
             }
             continue;
@@ -189,9 +189,9 @@ impl Massif {
             let reason = format!("snapshot {number} is not whole");
             return Err(ProfileError::Truncated(reason));
         }
-        if self.snapshots.len() >= MOST_SNAPSHOTS {
+        if self.snapshots.len() >= MAX_SNAPSHOTS {
             return Err(ProfileError::TooMuch {
-                most: MOST_SNAPSHOTS,
+                most: MAX_SNAPSHOTS,
                 items: "snapshots",
             });
         }

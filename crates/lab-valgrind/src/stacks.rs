@@ -10,10 +10,10 @@ use std::collections::HashMap;
 pub type Stack = (Vec<String>, u64);
 
 /// Parts of a whole that are less than this are left out with all that they call.
-const LEAST_SHARE: f64 = 0.0005;
+const MIN_SHARE: f64 = 0.0005;
 
 /// The longest stack.
-const MOST_DEPTH: usize = 60;
+const MAX_DEPTH: usize = 60;
 
 impl Dhat {
     /// Stacks that allocated, by a figure of their blocks. Those that are the same by their functions' names are one.
@@ -94,7 +94,7 @@ impl<'p> Graph<'p> {
         let beyond = |node: &Node| (node.inclusive() - node.called).max(0.0);
         // In a file whose costs do not add up, calls can cost more than all: the number of stacks is bounded there, too.
         let whole: f64 = self.nodes.iter().map(beyond).sum();
-        let least = total.max(whole) * LEAST_SHARE;
+        let least = total.max(whole) * MIN_SHARE;
         for (root, node) in self.nodes.iter().enumerate() {
             let beyond = beyond(node);
             if beyond > least {
@@ -115,7 +115,7 @@ impl<'p> Graph<'p> {
         for &(callee, cost) in &node.calls {
             let cost = cost * part;
             let below = &self.nodes[callee];
-            if cost < least || path.len() >= MOST_DEPTH || path.contains(&callee) {
+            if cost < least || path.len() >= MAX_DEPTH || path.contains(&callee) {
                 self_cost += cost;
                 continue;
             }

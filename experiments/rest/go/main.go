@@ -18,7 +18,7 @@ import (
 const (
 	// The lab stops a subject for a minute while others have their turn, and does not want that to be
 	// taken for slow clients.
-	patience     = 5 * time.Minute
+	timeout     = 5 * time.Minute
 	closeTimeout = 4 * time.Second
 )
 
@@ -44,8 +44,8 @@ func open(opening *lab.Opening) (lab.Case, error) {
 	}
 	server := &http.Server{
 		Handler:           routes(folder),
-		ReadHeaderTimeout: patience,
-		IdleTimeout:       patience,
+		ReadHeaderTimeout: timeout,
+		IdleTimeout:       timeout,
 	}
 	go server.Serve(listener)
 	opening.Report("url", "http://"+listener.Addr().String())

@@ -12,7 +12,7 @@ from uvicorn import Config, Server
 from api import api
 from lab_kit import Opening, serve
 
-_PATIENCE_S = 300
+_TIMEOUT_S = 300
 """For so long a connection may be idle. It is by far more than the lab stops a server for; uvicorn's
 own is 5 s."""
 
@@ -26,7 +26,7 @@ _LIBRARIES = ("uvicorn", "starlette", "uvloop", "httptools")
 def open_server(opening: Opening) -> Iterator[None]:
     app = api(opening.text("files"), opening.integer("workers", 1, 1024))
     server = Server(Config(app, host="127.0.0.1", port=0, access_log=False,
-                           timeout_keep_alive=_PATIENCE_S, timeout_graceful_shutdown=_GRACE_S))
+                           timeout_keep_alive=_TIMEOUT_S, timeout_graceful_shutdown=_GRACE_S))
     with running(server):
         port = server.servers[0].sockets[0].getsockname()[1]
         opening.settings |= {"url": f"http://127.0.0.1:{port}", "workers": 0, "loops": 1}

@@ -21,7 +21,7 @@ NANOSECONDS = 1_000_000_000
 ATTEMPTS = 4
 FIRST_WAIT_S = 0.01
 """The bound of the wait before the first retry; it doubles from retry to retry."""
-LONGEST_WAIT_S = 1
+MAX_WAIT_S = 1
 
 RETRIED = "retried"
 METRICS = [*(fault.value for fault in Fault), RETRIED]
@@ -41,7 +41,7 @@ class Client:
         self._inputs = inputs
         self._retrying = Retrying(
             stop=stop_after_attempt(ATTEMPTS),
-            wait=wait_random_exponential(multiplier=FIRST_WAIT_S, max=LONGEST_WAIT_S),
+            wait=wait_random_exponential(multiplier=FIRST_WAIT_S, max=MAX_WAIT_S),
             retry=retry_if_exception(lambda error: self._fault(error) is not None),
             after=self._after_fault,
             before_sleep=self._before_retry)

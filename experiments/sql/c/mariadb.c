@@ -462,7 +462,7 @@ static bool points(void *data, lab_share *share)
 static bool connections_open(lab *lab, void *data)
 {
     sql *sql = data;
-    if (!lab_integer(lab, "connections", 1, MOST_CONNECTIONS, &sql->connections)
+    if (!lab_integer(lab, "connections", 1, MAX_CONNECTIONS, &sql->connections)
         || !fill_inputs(lab, &sql->inputs) || !find_address(lab, &sql->address))
         return false;
     sql->sessions = calloc(sql->connections, sizeof *sql->sessions);

@@ -7,7 +7,7 @@
 
 #include "lab_kit.h"
 
-enum { MOST_CONNECTIONS = 1024 };
+enum { MAX_CONNECTIONS = 1024 };
 
 /* Statements that the library keeps by itself: the C libraries of all three databases have no cache. */
 #define NO_STATEMENT_CACHE "0"

@@ -42,7 +42,7 @@ const MARGIN: f64 = 0.02;
 const MAX_WARM_UP_NS: u64 = 500_000_000;
 
 /// The longest usual time of a run, where no option says one.
-const LONGEST_USUAL: Duration = Duration::from_secs(600);
+const MAX_USUAL: Duration = Duration::from_secs(600);
 
 /// The time of a quick run, some ten seconds of it for the pilot: it has all its blocks in it, or else few.
 const QUICK_BUDGET: Duration = Duration::from_secs(70);
@@ -304,7 +304,7 @@ fn budget_ns(args: &RunArgs, targets: usize) -> Option<u64> {
     } else if args.thorough {
         by_targets
     } else {
-        by_targets.min(LONGEST_USUAL)
+        by_targets.min(MAX_USUAL)
     };
     let budget = match (args.budget, args.blocks) {
         (Some(budget), _) => budget.0,

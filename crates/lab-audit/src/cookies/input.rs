@@ -14,7 +14,7 @@ use url::Url;
 /// A longer file is refused. In bytes.
 pub const LONGEST: u64 = 128 << 20;
 /// Cookies, and requests, beyond so many are skipped.
-const MOST_ENTRIES: usize = 100_000;
+const MAX_ENTRIES: usize = 100_000;
 /// The formats that are read, for error messages.
 const FORMS: &str = "what is read: a HAR, a jar of curl (cookies.txt), a table or a `Cookie:` line copied from a browser";
 
@@ -152,7 +152,7 @@ impl Collector {
                 self.values[index] = value;
                 Some(index)
             }
-            None if self.observation.cookies.len() < MOST_ENTRIES => {
+            None if self.observation.cookies.len() < MAX_ENTRIES => {
                 self.index_of.insert(key, self.observation.cookies.len());
                 let same_name = self.by_name.entry(cookie.name.clone()).or_default();
                 same_name.push(self.observation.cookies.len());
@@ -212,7 +212,7 @@ impl Collector {
         cookies: Vec<usize>,
         other_bytes: Option<usize>,
     ) {
-        if self.observation.requests.len() >= MOST_ENTRIES {
+        if self.observation.requests.len() >= MAX_ENTRIES {
             self.observation.skipped += 1;
             return;
         }
@@ -251,7 +251,7 @@ impl Collector {
         ))?;
         let mut with_cookies = 0;
         let mut clock = HarClock::new(&json);
-        for entry in entries.iter().take(MOST_ENTRIES) {
+        for entry in entries.iter().take(MAX_ENTRIES) {
             let at_s = clock.time_of(entry);
             with_cookies += usize::from(self.read_har_entry(entry, at_s).unwrap_or(false));
         }

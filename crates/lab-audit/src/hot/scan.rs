@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// How long a scan may take.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Counts files that were read or written since `began`. False: the time was over.
 pub fn scan(began: SystemTime, scope: &WatchedFolders, activities: &mut Activities) -> bool {
     let since = began
         .duration_since(UNIX_EPOCH)
         .map_or(0, |t| t.as_secs() as i64);
-    let limit = Instant::now() + PATIENCE;
+    let limit = Instant::now() + TIMEOUT;
     scope.starts().iter().all(|start| {
         walk(start, limit, &mut |path, metadata| {
             let Some(folder) = scope.folder(path) else {

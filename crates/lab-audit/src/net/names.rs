@@ -10,7 +10,7 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};
 
 /// A resolver that takes longer counts as silent.
-const PATIENCE: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The names behind one of a name's addresses.
 pub struct AddressNames {
@@ -138,7 +138,7 @@ pub fn answers(resolver: IpAddr) -> Result<bool, String> {
     let no_way = |e: io::Error| format!("This machine has no way to {resolver}: {e}.");
     let socket = connect().map_err(no_way)?;
     let exchange = || -> io::Result<bool> {
-        socket.set_read_timeout(Some(PATIENCE))?;
+        socket.set_read_timeout(Some(TIMEOUT))?;
         socket.send(&QUESTION)?;
         let mut buffer = [0; 1500];
         let length = socket.recv(&mut buffer)?;

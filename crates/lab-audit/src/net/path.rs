@@ -52,14 +52,14 @@ fn smallest_mtu(family: IpFamily) -> u32 {
 /// `None`: not even small packets are answered.
 pub fn probe(pinger: &mut Pinger, believed_mtu: u32, round_trip: Duration) -> Option<Path> {
     pinger.forbid_cutting().ok()?;
-    let patience = (round_trip * 4).clamp(Duration::from_millis(250), Duration::from_secs(1));
+    let timeout = (round_trip * 4).clamp(Duration::from_millis(250), Duration::from_secs(1));
     let family = pinger.family();
     let largest = believed_mtu.clamp(ETHERNET, JUMBO);
     search(smallest_mtu(family), largest, &mut |bytes| {
-        let first = pinger.probe(bytes, patience);
+        let first = pinger.probe(bytes, timeout);
         // Any packet may be lost once.
         match first {
-            EchoProbe::Lost => pinger.probe(bytes, patience),
+            EchoProbe::Lost => pinger.probe(bytes, timeout),
             first => first,
         }
     })

@@ -17,7 +17,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 /// An echo request without a reply after this time counts as lost.
-const PATIENCE: Duration = Duration::from_secs(1);
+const TIMEOUT: Duration = Duration::from_secs(1);
 /// Bytes behind the header, as ping(8) sends them.
 const PAYLOAD: usize = 56;
 /// Bytes of the header of ICMP.
@@ -76,8 +76,8 @@ impl Pinger {
         let opened = open(SockType::Datagram).or_else(|_| open(SockType::Raw));
         let socket = opened.map_err(|_| "ICMP needs root, or net.ipv4.ping_group_range")?;
         let icmp_error = |e: nix::Error| format!("ICMP: {e}");
-        let patience = TimeVal::new(PATIENCE.as_secs() as i64, 0);
-        setsockopt(&socket, ReceiveTimeout, &patience).map_err(icmp_error)?;
+        let timeout = TimeVal::new(TIMEOUT.as_secs() as i64, 0);
+        setsockopt(&socket, ReceiveTimeout, &timeout).map_err(icmp_error)?;
         match family {
             IpFamily::V4 => setsockopt(&socket, Ipv4RecvTtl, &true).map_err(icmp_error)?,
             IpFamily::V6 => setsockopt(&socket, Ipv6RecvHopLimit, &true).map_err(icmp_error)?,
@@ -119,7 +119,7 @@ impl Pinger {
     }
 
     /// A request of so many bytes, header of IP included.
-    pub fn probe(&mut self, bytes: u32, patience: Duration) -> EchoProbe {
+    pub fn probe(&mut self, bytes: u32, timeout: Duration) -> EchoProbe {
         self.sequence = self.sequence.wrapping_add(1);
         let headers = HEADER + if self.family == IpFamily::V4 { 20 } else { 40 };
         let request = self.request((bytes as usize).saturating_sub(headers));
@@ -133,7 +133,7 @@ impl Pinger {
             Err(_) => return EchoProbe::Lost,
             Ok(_) => {}
         }
-        while let Some(left) = patience.checked_sub(began.elapsed()) {
+        while let Some(left) = timeout.checked_sub(began.elapsed()) {
             let wait = TimeVal::new(0, left.as_micros().clamp(1000, 999_999) as i64);
             if setsockopt(&self.socket, ReceiveTimeout, &wait).is_err() {
                 return EchoProbe::Lost;
@@ -173,7 +173,7 @@ impl Pinger {
         let began = Instant::now();
         let request = self.request(PAYLOAD);
         send(self.socket.as_raw_fd(), &request, MsgFlags::empty()).ok()?;
-        while began.elapsed() < PATIENCE {
+        while began.elapsed() < TIMEOUT {
             if let Packet::Reply { ttl } = self.receive()? {
                 return Some(Echo {
                     ns: began.elapsed().as_nanos() as f64,

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// How long to wait until an address can be used.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Answers requests at two addresses of a namespace until the process ends. Returns the addresses with their ports.
 ///
@@ -29,7 +29,7 @@ pub fn listen(space: &Namespace, addresses: [&str; 2]) -> Result<[SocketAddr; 2]
 
 fn listener(address: &str) -> Result<TcpListener, String> {
     let address = SocketAddr::new(address.parse().map_err(|_| "an address")?, 0);
-    let limit = Instant::now() + PATIENCE;
+    let limit = Instant::now() + TIMEOUT;
     loop {
         match TcpListener::bind(address) {
             Ok(listener) => return Ok(listener),

@@ -19,7 +19,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// A step that takes longer has failed.
-const PATIENCE: Duration = Duration::from_secs(3);
+const TIMEOUT: Duration = Duration::from_secs(3);
 /// Connections that a listener of this machine answers at a time.
 const AT_ONCE: usize = 4;
 /// Between two turns, so that no server takes them for an attack.
@@ -169,7 +169,7 @@ impl AddressTurns {
     /// One lookup. A resolver that failed or took long is asked no more.
     fn lookup(&mut self, name: &str) -> Option<f64> {
         let time_ns = self.has_name.then(|| names::lookup(name, self.family))?;
-        self.has_name = time_ns.is_some_and(|ns| ns < PATIENCE.as_nanos() as f64);
+        self.has_name = time_ns.is_some_and(|ns| ns < TIMEOUT.as_nanos() as f64);
         time_ns
     }
 
@@ -198,7 +198,7 @@ impl AddressTurns {
             (self.large_answered, self.small_answered) = (Some(large), Some(small));
         }
         // A new connection has the MTU that a router reported for the large packets.
-        if let Ok(tcp) = TcpStream::connect_timeout(&self.address, PATIENCE) {
+        if let Ok(tcp) = TcpStream::connect_timeout(&self.address, TIMEOUT) {
             self.mtu = path_mtu(&tcp, self.family).or(self.mtu);
         }
         let echoes_answered = matches!(self.echoes, Ok([_, answered]) if answered > 0);
@@ -264,7 +264,7 @@ pub fn take_turns(
     let client = tls.then(TlsClient::new).and_then(Result::ok);
     // The first packets wait until the neighbour's address is found (RFC 826, RFC 4861).
     for side in &*sides {
-        let _ = TcpStream::connect_timeout(&side.address, PATIENCE);
+        let _ = TcpStream::connect_timeout(&side.address, TIMEOUT);
     }
     let mut turns = Vec::new();
     for round in 0..rounds {
@@ -336,12 +336,12 @@ fn take_steps(
 ) -> io::Result<()> {
     let began = Instant::now();
     let tcp = match segment {
-        None => TcpStream::connect_timeout(&side.address, PATIENCE)?,
+        None => TcpStream::connect_timeout(&side.address, TIMEOUT)?,
         Some(bytes) => connect_in_segments(side.address, bytes)?,
     };
     round.connect = Some(began.elapsed().as_nanos() as f64);
-    tcp.set_read_timeout(Some(PATIENCE))?;
-    tcp.set_write_timeout(Some(PATIENCE))?;
+    tcp.set_read_timeout(Some(TIMEOUT))?;
+    tcp.set_write_timeout(Some(TIMEOUT))?;
     tcp.set_nodelay(true)?;
     side.mtu = path_mtu(&tcp, side.family);
     let request =
@@ -349,7 +349,7 @@ fn take_steps(
     match client {
         None => round.first_byte = Some(first_byte(&mut &tcp, &request)?),
         Some(client) => {
-            let deadline = || Instant::now() + PATIENCE;
+            let deadline = || Instant::now() + TIMEOUT;
             let stream = client.begin(name, tcp, deadline());
             let mut stream = stream.map_err(io::Error::other)?;
             let began = Instant::now();
@@ -371,11 +371,7 @@ fn connect_in_segments(address: SocketAddr, bytes: u32) -> io::Result<TcpStream>
     let fd = socket(domain, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)?;
     setsockopt(&fd, TcpMaxSeg, &bytes)?;
     // connect(2) keeps to it too (socket(7)).
-    setsockopt(
-        &fd,
-        SendTimeout,
-        &TimeVal::new(PATIENCE.as_secs() as i64, 0),
-    )?;
+    setsockopt(&fd, SendTimeout, &TimeVal::new(TIMEOUT.as_secs() as i64, 0))?;
     connect(fd.as_raw_fd(), &SockaddrStorage::from(address))?;
     Ok(TcpStream::from(fd))
 }
@@ -387,7 +383,7 @@ fn first_byte(stream: &mut (impl Read + Write), request: &str) -> io::Result<f64
     match stream.read(&mut [0]) {
         Ok(0) => Err(io::Error::other("the connection was closed")),
         Ok(_) => Ok(began.elapsed().as_nanos() as f64),
-        Err(e) if is_timeout(&e) => Err(io::Error::other(format!("nothing came in {PATIENCE:?}"))),
+        Err(e) if is_timeout(&e) => Err(io::Error::other(format!("nothing came in {TIMEOUT:?}"))),
         Err(e) => Err(e),
     }
 }

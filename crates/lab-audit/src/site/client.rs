@@ -3,7 +3,7 @@
 
 use super::tls::{TlsClient, TlsObservation, is_timeout};
 use lab_load::IpFamily;
-use lab_load::response::{MOST_HEAD, ResponseReader};
+use lab_load::response::{MAX_HEAD, ResponseReader};
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::{Duration, Instant};
@@ -12,9 +12,9 @@ use url::Url;
 /// A connection that takes longer is given up.
 const CONNECT: Duration = Duration::from_secs(5);
 /// An exchange that takes longer is given up.
-pub const PATIENCE: Duration = Duration::from_secs(10);
+pub const TIMEOUT: Duration = Duration::from_secs(10);
 /// Bytes of a body that are read.
-pub const MOST_BODY: usize = 4 << 20;
+pub const MAX_BODY: usize = 4 << 20;
 /// An exchange that takes no longer is not slow.
 const USUAL: Duration = Duration::from_secs(1);
 /// What slow exchanges may take beyond that, all together.
@@ -200,7 +200,7 @@ impl Client {
         url: &Url,
         request: &str,
     ) -> Result<PageResponse, String> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         let (family, tcp) = self
             .connect(url, deadline)
             .map_err(|e| format!("no connection: {e}"))?;
@@ -289,12 +289,12 @@ fn exchange(
                 None => ended_early(head, answer, "the connection ended before the answer did"),
             };
         }
-        if head.len() < 2 * MOST_HEAD && answer.body.is_empty() {
+        if head.len() < 2 * MAX_HEAD && answer.body.is_empty() {
             head.extend_from_slice(&buffer[..n]);
         }
         let body = &mut answer.body;
         let read = reader.read(&buffer[..n], method == Method::Head, |piece| {
-            let left = MOST_BODY.saturating_sub(body.len());
+            let left = MAX_BODY.saturating_sub(body.len());
             body.extend_from_slice(&piece[..piece.len().min(left)]);
         });
         match read {
@@ -307,7 +307,7 @@ fn exchange(
                 )));
             }
             Ok((_, Some(_))) => return finished(head, answer),
-            Ok(_) if answer.body.len() >= MOST_BODY => {
+            Ok(_) if answer.body.len() >= MAX_BODY => {
                 answer.is_truncated = true;
                 return finished(head, answer);
             }

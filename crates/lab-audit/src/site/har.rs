@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A site as a browser saved it (HTTP Archive 1.2): its resources, without asking anybody.
 
-use super::client::{MOST_BODY, PageResponse};
+use super::client::{MAX_BODY, PageResponse};
 use super::server::{Redirects, recorded};
 use super::{Resource, Site, redacted};
 use crate::cookies::cookie::split_set_cookie;
@@ -84,7 +84,7 @@ fn answered_entry(entry: &Json) -> Option<AnsweredEntry<'_>> {
         Some("base64") => BASE64.decode(text).unwrap_or_default(),
         _ => text.as_bytes().to_vec(),
     };
-    body.truncate(MOST_BODY);
+    body.truncate(MAX_BODY);
     let version = response["httpVersion"].as_str().unwrap_or_default();
     let answer = PageResponse {
         version: version.to_ascii_lowercase().replace("http/", ""),

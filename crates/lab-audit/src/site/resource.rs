@@ -2,7 +2,7 @@
 //! A page or one of the files that it loads.
 
 use super::address;
-use super::client::{MOST_BODY, PageResponse};
+use super::client::{MAX_BODY, PageResponse};
 use super::served::served_by;
 use crate::date::unix_seconds;
 use crate::value::{Class, Thing, Value};
@@ -247,7 +247,7 @@ pub fn text(answer: &PageResponse) -> Result<String, String> {
     let encoding = encoded.unwrap_or_default().trim().to_ascii_lowercase();
     let coding = ContentCoding::parse(encoding.as_bytes());
     let decoded = coding
-        .decode(body, MOST_BODY as u64)
+        .decode(body, MAX_BODY as u64)
         .ok_or_else(|| format!("it is in the encoding `{encoding}`, which is not known"))?;
     // A body that was cut is decoded as far as it goes.
     if !decoded.is_complete && decoded.bytes.is_empty() && !body.is_empty() {

@@ -79,9 +79,9 @@ pub const SERVER: Class = Class {
 };
 
 /// How long a probe of a port waits.
-const PATIENCE: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(2);
 /// Addresses of a name that a probe tries.
-const MOST_ADDRESSES: usize = 4;
+const MAX_ADDRESSES: usize = 4;
 
 /// Redirects on the way to the page.
 #[derive(Clone, Debug, Default)]
@@ -287,7 +287,7 @@ impl ServerContext<'_> {
     }
 
     fn has_ajp(&self, addresses: &[SocketAddr]) -> Value {
-        let mut tried = addresses.iter().take(MOST_ADDRESSES);
+        let mut tried = addresses.iter().take(MAX_ADDRESSES);
         Value::Flag(tried.any(|address| answers_ajp(SocketAddr::new(address.ip(), self.ajp_port))))
     }
 
@@ -325,13 +325,13 @@ impl ServerContext<'_> {
 /// The addresses of a family, as many as are tried.
 fn addresses_of(family: IpFamily, all: &[SocketAddr]) -> Vec<SocketAddr> {
     let in_family = all.iter().filter(|address| IpFamily::of(address) == family);
-    in_family.copied().take(MOST_ADDRESSES).collect()
+    in_family.copied().take(MAX_ADDRESSES).collect()
 }
 
 /// Whether one of a family's addresses takes a connection, as long as that of a page is waited for.
 fn reached_over(family: IpFamily, addresses: &[SocketAddr]) -> Value {
     let loopback = addresses.iter().all(|address| address.ip().is_loopback());
-    let deadline = Instant::now() + client::PATIENCE;
+    let deadline = Instant::now() + client::TIMEOUT;
     match (
         client::connect(addresses, deadline).is_ok(),
         loopback || has_route(family),
@@ -554,9 +554,9 @@ fn script_policy(policies: &[String]) -> &'static str {
 }
 
 fn connect(address: SocketAddr) -> Option<Timed> {
-    let stream = TcpStream::connect_timeout(&address, PATIENCE).ok()?;
-    stream.set_write_timeout(Some(PATIENCE)).ok()?;
-    Some(Timed::new(stream, Instant::now() + PATIENCE))
+    let stream = TcpStream::connect_timeout(&address, TIMEOUT).ok()?;
+    stream.set_write_timeout(Some(TIMEOUT)).ok()?;
+    Some(Timed::new(stream, Instant::now() + TIMEOUT))
 }
 
 /// Whether this machine has a route to the family's Internet; nothing is sent (no host has these: RFC 5737, RFC 3849).

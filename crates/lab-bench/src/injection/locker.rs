@@ -23,7 +23,7 @@ const PAUSE: Duration = Duration::from_millis(1);
 const BETWEEN_TRIES: Duration = Duration::from_micros(100);
 
 /// How long the lock is waited for: nobody writes for so long without a break.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Makes the faults of a visit of a file. Dropping it unlocks the file.
 pub struct FileInjector {
@@ -106,7 +106,7 @@ impl WriteLock {
 
     /// Takes the lock as soon as nobody else has it; false: the attempt was given up.
     fn take(&self, is_given_up: impl Fn() -> bool) -> Result<bool, String> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         while !is_given_up() {
             match self.connection.execute_batch("BEGIN IMMEDIATE") {
                 Ok(()) => return Ok(true),
@@ -114,7 +114,7 @@ impl WriteLock {
                 Err(e) => return Err(lock_error(e)),
             }
             if Instant::now() > deadline {
-                return Err(format!("the file was never free in {PATIENCE:?}"));
+                return Err(format!("the file was never free in {TIMEOUT:?}"));
             }
             thread::sleep(BETWEEN_TRIES);
         }

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 /// The most bytes of a Unix socket's path (unix(7)).
-const LONGEST_PATH: usize = 107;
+const MAX_PATH: usize = 107;
 
 /// The links of a run.
 pub struct Links {
@@ -55,7 +55,7 @@ impl Links {
         let shape = shape.ok_or_else(|| fault("the point has no link".into()))?;
         let number = self.count.replace(self.count.get() + 1);
         let socket = self.folder.join(format!("link-{number}"));
-        if socket.as_os_str().len() > LONGEST_PATH {
+        if socket.as_os_str().len() > MAX_PATH {
             let path = socket.display();
             return Err(fault(format!(
                 "{path} is too long for a Unix socket: give a shorter folder with --scratch"

@@ -26,7 +26,7 @@ const MAX_CLOCK_DIFFERENCE: Duration = Duration::from_secs(3);
 const DATE_ADVANCE: Duration = Duration::from_millis(2_500);
 
 /// The bytes of a decompressed body that are compared.
-const MOST_PLAIN: u64 = 64 << 20;
+const MAX_PLAIN: u64 = 64 << 20;
 
 /// How long connections that were closed may still exist.
 const SETTLING: Duration = Duration::from_secs(2);
@@ -64,7 +64,7 @@ impl Proven {
 fn plain(body: &[u8]) -> Cow<'_, [u8]> {
     const GZIP: [u8; 2] = [0x1F, 0x8B];
     let mut text = Vec::new();
-    let read = |text: &mut Vec<u8>| GzDecoder::new(body).take(MOST_PLAIN).read_to_end(text);
+    let read = |text: &mut Vec<u8>| GzDecoder::new(body).take(MAX_PLAIN).read_to_end(text);
     if body.starts_with(&GZIP) && read(&mut text).is_ok() {
         text.into()
     } else {

@@ -11,14 +11,14 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 /// How long an answer, or a part of one, is waited for.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The longest head and body that are accepted, in bytes.
-const MOST_HEAD: usize = 64 << 10;
-const MOST_BODY: usize = 16 << 20;
+const MAX_HEAD: usize = 64 << 10;
+const MAX_BODY: usize = 16 << 20;
 
 /// The most headers of an answer.
-const MOST_HEADERS: usize = 100;
+const MAX_HEADERS: usize = 100;
 
 /// How many bytes of a message the transcript shows, and how many lines it keeps.
 const SHOWN: usize = 200;
@@ -105,12 +105,12 @@ impl ProofResponse {
 impl ProofConnection {
     /// Connects.
     pub fn open(address: SocketAddr, tls: Option<&Tls>) -> Result<ProofConnection, String> {
-        let stream = TcpStream::connect_timeout(&address, PATIENCE);
+        let stream = TcpStream::connect_timeout(&address, TIMEOUT);
         let open = || -> io::Result<ProofStream> {
             let stream = stream?;
             stream.set_nodelay(true)?;
-            stream.set_read_timeout(Some(PATIENCE))?;
-            stream.set_write_timeout(Some(PATIENCE))?;
+            stream.set_read_timeout(Some(TIMEOUT))?;
+            stream.set_write_timeout(Some(TIMEOUT))?;
             let Some(tls) = tls else {
                 return Ok(ProofStream::Plain(stream));
             };
@@ -194,7 +194,7 @@ impl ProofConnection {
                 return Err("an answer has both Content-Length and Transfer-Encoding".into());
             }
             (Some(length), false) => {
-                let length = length.parse().ok().filter(|&n| n <= MOST_BODY);
+                let length = length.parse().ok().filter(|&n| n <= MAX_BODY);
                 let length =
                     length.ok_or("an answer's Content-Length is no number, or too large")?;
                 self.take(length)?
@@ -209,7 +209,7 @@ impl ProofConnection {
 
     fn head(&mut self) -> Result<ProofResponse, String> {
         loop {
-            let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
+            let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
             let mut response = httparse::Response::new(&mut headers);
             match response.parse(&self.received) {
                 Ok(httparse::Status::Complete(length)) => {
@@ -221,7 +221,7 @@ impl ProofConnection {
                         _ => return Ok(answer),
                     }
                 }
-                Ok(httparse::Status::Partial) if self.received.len() < MOST_HEAD => {
+                Ok(httparse::Status::Partial) if self.received.len() < MAX_HEAD => {
                     if self.fill()? == 0 {
                         return Err("the connection ended before an answer was complete".into());
                     }
@@ -249,14 +249,14 @@ impl ProofConnection {
             let size = line.split(';').next().unwrap_or("").trim();
             let size = usize::from_str_radix(size, 16)
                 .ok()
-                .filter(|&n| n <= MOST_BODY);
+                .filter(|&n| n <= MAX_BODY);
             let size = size.ok_or_else(|| format!("`{line}` is no size of a chunk"))?;
             if size == 0 {
                 while !self.line()?.is_empty() {}
                 return Ok(body);
             }
             body.extend(self.take(size)?);
-            if body.len() > MOST_BODY || !self.line()?.is_empty() {
+            if body.len() > MAX_BODY || !self.line()?.is_empty() {
                 return Err("a chunk is longer than it says, or the body too long".into());
             }
         }
@@ -268,14 +268,14 @@ impl ProofConnection {
                 let line = self.take(end + 2)?;
                 return Ok(String::from_utf8_lossy(&line[..end]).into_owned());
             }
-            if self.received.len() > MOST_HEAD || self.fill()? == 0 {
+            if self.received.len() > MAX_HEAD || self.fill()? == 0 {
                 return Err("a line of a body in chunks does not end".into());
             }
         }
     }
 
     fn fill(&mut self) -> Result<usize, String> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         let mut buffer = [0; 65_536];
         loop {
             match self.stream.read(&mut buffer) {
@@ -285,7 +285,7 @@ impl ProofConnection {
                 }
                 Err(e) if e.kind() == io::ErrorKind::Interrupted && Instant::now() < deadline => {}
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
-                    return Err(format!("no answer within {} s", PATIENCE.as_secs()));
+                    return Err(format!("no answer within {} s", TIMEOUT.as_secs()));
                 }
                 Err(e) => return Err(format!("an answer cannot be read: {e}")),
             }

@@ -27,7 +27,7 @@ const BUSY: f64 = 0.2;
 /// How long a server is watched at a time after its turn, and how often at most, until it is idle: it may have
 /// connections to close.
 const WATCH: Duration = Duration::from_millis(1);
-const MOST_WATCHES: usize = 10;
+const MAX_WATCHES: usize = 10;
 
 /// How servers are started.
 pub struct ServerSetup<'a> {
@@ -232,7 +232,7 @@ impl RunningServer {
     /// Ends its turn. A server that goes on computing is frozen, so that it does not disturb other turns. An idle one
     /// is not: when it is woken, all its threads compete for the next connection, which costs more than in use.
     pub fn rest(&mut self) -> SubjectResult<()> {
-        for _ in 0..MOST_WATCHES {
+        for _ in 0..MAX_WATCHES {
             if !self.is_busy(WATCH)? {
                 return Ok(());
             }

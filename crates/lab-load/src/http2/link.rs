@@ -24,7 +24,7 @@ use tokio_rustls::TlsConnector;
 const WINDOW_BYTES: u32 = 16 << 20;
 
 /// How often a request is sent again that the server surely has not processed (RFC 9113, 8.7).
-const MOST_TRIES: usize = 3;
+const MAX_TRIES: usize = 3;
 
 /// Why a request was not answered.
 pub struct HttpFault {
@@ -70,7 +70,7 @@ impl ConnectionSlot {
             kind: ErrorKind::Reset,
             words: String::new(),
         };
-        for _ in 0..MOST_TRIES {
+        for _ in 0..MAX_TRIES {
             let link = if job.keep_alive {
                 self.link(job, meter).await?
             } else {

@@ -11,7 +11,7 @@ pub const FEWEST: usize = 3;
 /// A page is slower if its interval lies above 1 by more than this.
 const MARGIN: f64 = 0.02;
 /// Pages with less of all time in both logs leave nothing undecided.
-const LEAST_SHARE: f64 = 0.01;
+const MIN_SHARE: f64 = 0.01;
 
 /// A page in both logs.
 #[derive(Clone, Debug)]
@@ -82,7 +82,7 @@ impl CommonPage<'_> {
 
     /// Why it is not known whether it is slower, if it takes a relevant part of the time.
     fn why_open(&self) -> Option<String> {
-        if self.shares[0].max(self.shares[1]) < LEAST_SHARE || self.is_slower() {
+        if self.shares[0].max(self.shares[1]) < MIN_SHARE || self.is_slower() {
             return None;
         }
         let name = &self.pages[0].name;

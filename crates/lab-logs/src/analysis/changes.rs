@@ -20,7 +20,7 @@ const LEAST: usize = 3;
 /// What a change point costs, × ln(days), in units of the noise's variance.
 const PENALTY: f64 = 8.0;
 /// The least scale of noise of logarithms.
-const LEAST_NOISE: f64 = 0.002;
+const MIN_NOISE: f64 = 0.002;
 /// Days before a release and after it that are compared.
 const AROUND: i64 = 28;
 /// A smaller change, as a logarithm, is not reported.
@@ -165,7 +165,7 @@ fn release_at(analysis: &LogAnalysis, at_s: i64) -> Option<String> {
 
 /// The scale of the days' scatter.
 fn noise(values: &[f64]) -> f64 {
-    order::scatter_of_steps(values).max(LEAST_NOISE)
+    order::scatter_of_steps(values).max(MIN_NOISE)
 }
 
 /// A line through the days' logarithms by least squares, if its slope is certain and matters.

@@ -12,7 +12,7 @@ pub const MOST: f64 = 0.8;
 /// The fewest stretches of time from which there is an interval.
 const FEWEST: usize = 8;
 /// Pages that draws of the bootstrap hold apart; the others are one sum.
-const MOST_SEPARATE: usize = 300;
+const MAX_SEPARATE: usize = 300;
 /// Pages whose shares have intervals.
 pub const WITH_INTERVALS: usize = 15;
 /// The seed of the draws.
@@ -156,7 +156,7 @@ struct Matrix {
     blocks: usize,
     /// Page by page.
     amounts: Vec<Vec<f64>>,
-    /// The sum of the pages beyond [`MOST_SEPARATE`].
+    /// The sum of the pages beyond [`MAX_SEPARATE`].
     rest: Vec<f64>,
 }
 
@@ -208,7 +208,7 @@ impl Matrix {
             add(&mut row, page);
             row
         };
-        let separate = pages.len().min(MOST_SEPARATE);
+        let separate = pages.len().min(MAX_SEPARATE);
         let mut rest = vec![0.0; index.len()];
         pages[separate..]
             .iter()

@@ -8,7 +8,7 @@
 
 use super::units::{UnitCheck, UnitEvidence, assumed_unit, doubted_unit, unit_name};
 use crate::entry::Entry;
-use crate::read::LONGEST_LINE;
+use crate::read::MAX_LINE;
 use crate::registers::{self, Baseline, RegisterWidth, leading_number};
 use crate::time::{ClfTimes, number, scaled};
 use lab_model::{Assumption, AssumptionKind};
@@ -88,7 +88,7 @@ impl Combined {
         let end = registers::find(width, [b'\n'], fields.rest)?;
         let length = text.len() - fields.rest.len() + end + 1;
         // Of the time all is looked at but the blank.
-        if length > LONGEST_LINE || fields.time[20] == b'\n' {
+        if length > MAX_LINE || fields.time[20] == b'\n' {
             return None;
         }
         let rest = &fields.rest[..end];

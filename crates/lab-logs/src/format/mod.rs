@@ -25,7 +25,7 @@ mod w3c;
 
 use crate::advice::Advice;
 use crate::entry::{Entry, LineKind};
-use crate::read::LONGEST_LINE;
+use crate::read::MAX_LINE;
 use crate::registers::RegisterWidth;
 use crate::time::Zone;
 use crate::zone_words::{NO_ZONE, TWICE};
@@ -51,7 +51,7 @@ use w3c::W3c;
 /// Lines from which the format is found.
 const SAMPLE_LINES: usize = 1_000;
 /// Bytes of a line in a log of statements.
-const LONGEST_STATEMENT_LINE: usize = 16 << 20;
+const MAX_STATEMENT_LINE: usize = 16 << 20;
 
 /// What is known of a log before it is read.
 #[derive(Clone, Debug, Default)]
@@ -356,9 +356,9 @@ impl LogReader {
     /// Bytes of a line; a longer one is counted and skipped. Statements can be long.
     pub(crate) fn longest_line(&self) -> usize {
         match &self.kind {
-            FormatKind::Postgresql(_) | FormatKind::SlowLog(_) => LONGEST_STATEMENT_LINE,
+            FormatKind::Postgresql(_) | FormatKind::SlowLog(_) => MAX_STATEMENT_LINE,
             FormatKind::Otlp(_) => otlp::MAX_LINE,
-            _ => LONGEST_LINE,
+            _ => MAX_LINE,
         }
     }
 

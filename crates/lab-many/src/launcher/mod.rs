@@ -30,7 +30,7 @@ pub trait Launcher: Send + Sync {
     fn attempts(&self, place: usize, program: &LabProgram) -> io::Result<Vec<Attempt>>;
 
     /// How long an agent may take to start; `None`: without limit, such as in a queue.
-    fn patience(&self) -> Option<Duration> {
+    fn timeout(&self) -> Option<Duration> {
         Some(START)
     }
 

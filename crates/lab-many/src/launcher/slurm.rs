@@ -62,7 +62,7 @@ impl Launcher for Slurm {
     }
 
     /// A job waits in the queue until nodes are free.
-    fn patience(&self) -> Option<Duration> {
+    fn timeout(&self) -> Option<Duration> {
         None
     }
 }

@@ -14,7 +14,7 @@ use lab_bench::{ServerWatch, Usage};
 use std::time::{Duration, Instant};
 
 /// How long an answer may take, until the slice goes on without it.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How long it listens at a time, before it checks the time.
 const LISTEN: Duration = Duration::from_millis(20);
@@ -52,7 +52,7 @@ impl RemoteWatch {
     fn ask(&mut self, order: UsageOrder, stops: fn() -> bool) -> Result<UsageReport, String> {
         let name = self.agents.name(0).to_owned();
         self.agents.give(0, &AgentWork::Usage(order));
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         while Instant::now() < deadline && !stops() {
             match self.agents.next(LISTEN) {
                 Some((_, AgentEvent::Work(head, _))) => {
@@ -67,7 +67,7 @@ impl RemoteWatch {
                 Some((_, AgentEvent::Line(_) | AgentEvent::Clock(_))) | None => {}
             }
         }
-        Err(format!("{name}: no answer for {} s", PATIENCE.as_secs()))
+        Err(format!("{name}: no answer for {} s", TIMEOUT.as_secs()))
     }
 }
 

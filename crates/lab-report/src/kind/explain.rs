@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const LEAST: f64 = 0.05;
 
 /// Less than this part of the greater figure is no difference of a program's own.
-const LEAST_PART: f64 = 0.02;
+const MIN_PART: f64 = 0.02;
 
 /// Metrics whose differences are listed, the one that tends to cost most first: a round trip waits for
 /// another process, a switch for the scheduler; a system call and a fault are a way into the kernel. The
@@ -326,7 +326,7 @@ fn subject_differences(plan: &Plan, other: &Counted, base: &Counted) -> Vec<Cost
         };
         let size = (median(mine) - median(theirs)).abs();
         let part = size / median(mine).abs().max(median(theirs).abs());
-        if size >= LEAST && (rank < OF_SYSTEM || part >= LEAST_PART) {
+        if size >= LEAST && (rank < OF_SYSTEM || part >= MIN_PART) {
             let mut text = sentence(plan, metric, (other.subject, mine), (base.subject, theirs));
             if *metric == Metric::SIMULATED_INSTRUCTIONS {
                 text.extend(most_apart(plan, other, base));

@@ -17,7 +17,7 @@ use lab_stats::results::{Comparison, Over, WarningKind};
 use std::collections::BTreeSet;
 
 /// Reasons why servers are not compared, each in a sentence of its own.
-const MOST_REASONS: usize = 2;
+const MAX_REASONS: usize = 2;
 
 /// Operations of which one at least takes longer than what 99 % of them take at most.
 const FOR_P99: f64 = 100.0;
@@ -435,7 +435,7 @@ fn not_steady(measured: &Measured) -> Option<String> {
             reasons.push((refusal.subject, &refusal.why));
         }
     }
-    let (told, more) = reasons.split_at(reasons.len().min(MOST_REASONS));
+    let (told, more) = reasons.split_at(reasons.len().min(MAX_REASONS));
     let sentences = told
         .iter()
         .map(|(subject, why)| format!("{} {why}.", measured.label(*subject)));

@@ -9,7 +9,7 @@ use lab_model::{Interval, Unit};
 use lab_stats::hosts::{HostEffect, HostKind, MeasuringHost, effects, hosts, kinds};
 
 /// A standard deviation of ratios between hosts above which nothing is said.
-const MOST_BETWEEN: f64 = 10.0;
+const MAX_BETWEEN: f64 = 10.0;
 
 /// Nothing where the lab measured itself.
 pub fn section(measured: &Measured) -> Section {
@@ -150,12 +150,12 @@ fn scatters(measured: &Measured, effects: &[HostEffect]) -> Table {
 
 /// Few hosts leave the greatest value open: no machine measures ten times what another does.
 fn deviation(part: &Interval, hosts: usize) -> Cell {
-    if part.high <= MOST_BETWEEN {
+    if part.high <= MAX_BETWEEN {
         return Quantity::estimate(part, Unit::Share).into();
     }
     let estimate = say::reading(part.estimate, &Unit::Share);
     let hosts = say::count(hosts, "host");
-    if part.estimate <= MOST_BETWEEN {
+    if part.estimate <= MAX_BETWEEN {
         format!("{estimate}, not bounded: {hosts}").into()
     } else {
         format!("not bounded: {hosts}").into()

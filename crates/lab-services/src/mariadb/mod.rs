@@ -7,7 +7,7 @@ use crate::address::{self, Form, LAB, SUBJECTS, ServiceAddress};
 use crate::counters::Counters;
 use crate::daemon::Daemon;
 use crate::database::{
-    ConnectionRefusal, Database, DatabaseKind, PATIENCE, Rows, check_version, error_with_sources,
+    ConnectionRefusal, Database, DatabaseKind, Rows, TIMEOUT, check_version, error_with_sources,
     first_value, pairs,
 };
 use crate::folder::Folder;
@@ -491,7 +491,7 @@ fn log_in(address: &ServiceAddress) -> Result<Conn, ConnectionRefusal> {
     let mut options = mysql::OptsBuilder::new()
         .user(Some(&address.user))
         .pass(Some(&address.password))
-        .tcp_connect_timeout(Some(PATIENCE))
+        .tcp_connect_timeout(Some(TIMEOUT))
         .prefer_socket(false);
     options = match (&address.socket, &address.host) {
         (Some(socket), _) => options.socket(socket.to_str()),

@@ -9,7 +9,7 @@ use crate::address::{self, Form, LAB, SUBJECTS, ServiceAddress};
 use crate::counters::Counters;
 use crate::daemon::Daemon;
 use crate::database::{
-    ConnectionRefusal, Database, DatabaseKind, PATIENCE, Rows, check_version, error_with_sources,
+    ConnectionRefusal, Database, DatabaseKind, Rows, TIMEOUT, check_version, error_with_sources,
     first_value, pairs,
 };
 use crate::folder::Folder;
@@ -548,7 +548,7 @@ fn log_in(address: &ServiceAddress, database: &str) -> Result<Client, Connection
         .user(&address.user)
         .password(&address.password)
         .dbname(database)
-        .connect_timeout(PATIENCE)
+        .connect_timeout(TIMEOUT)
         .application_name("benchlab")
         .ssl_mode(postgres::config::SslMode::Disable);
     config.connect(postgres::NoTls).map_err(|error| {

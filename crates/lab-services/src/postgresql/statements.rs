@@ -12,7 +12,7 @@ pub(super) const MARK: &str = "/* benchlab */";
 
 /// More entries than this are cleared when they are read: an entry takes the server some 10 µs to return, and they are
 /// read after every batch.
-const MOST_ENTRIES: usize = 250;
+const MAX_ENTRIES: usize = 250;
 
 /// Reads the entries of one user.
 pub(crate) struct Statements {
@@ -93,7 +93,7 @@ impl Statements {
     ) -> Result<Counters, Error> {
         // The number of processes first: the statements of a process that has ended by then are all counted.
         let open = processes.map(|processes| processes.children().len() as u64);
-        let mut counters = self.executed(client, MOST_ENTRIES)?;
+        let mut counters = self.executed(client, MAX_ENTRIES)?;
         let ended_processes = processes.and_then(|processes| processes.ended_processes.as_deref());
         (counters.connects, counters.open) = match (
             ended_processes.map(|ended_processes| ended_processes.accepted()),

@@ -31,7 +31,7 @@ struct TallyPage {
 }
 
 /// The most attempts at a consistent reading: each fails because a process ended meanwhile.
-const MOST_READINGS: usize = 1000;
+const MAX_READINGS: usize = 1000;
 
 const BYTES: NonZeroUsize = NonZeroUsize::new(size_of::<TallyPage>()).unwrap();
 
@@ -97,7 +97,7 @@ impl EndedProcesses for SharedTally {
     /// A server that died in the middle of a write leaves the sequence odd: then the last reading counts.
     fn cpu_ns_with(&self, living: &dyn Fn() -> Option<u64>) -> Option<u64> {
         let page = self.page();
-        for _ in 0..MOST_READINGS {
+        for _ in 0..MAX_READINGS {
             let sequence = page.sequence.load(SeqCst);
             let ended_us = page.cpu_us.load(SeqCst);
             let sum = living();

@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 
 /// Who answers less than this part of what is due in time is behind by 1 % of the load's length at its end: that
 /// length is in the percentiles, not the server's own times.
-const LEAST_ANSWERED_SHARE: f64 = 0.99;
+const MIN_ANSWERED_SHARE: f64 = 0.99;
 
 /// This part of all requests take no longer than the last one under way may take.
-const USUAL_SHARE: f64 = 0.99;
+const DEFAULT_SHARE: f64 = 0.99;
 
 /// Whether the requests due at a rate were not answered in the load's time, over the whole run and in most blocks: a
 /// stall at the end of one block is none.
@@ -29,9 +29,9 @@ pub(crate) fn is_overloaded(plan: &Plan, point: PointId, blocks: &[&Visit]) -> b
     let with_requests = blocks.iter().filter(|v| v.offered > 0);
     let behind = with_requests
         .clone()
-        .filter(|v| parts(&[v]) < LEAST_ANSWERED_SHARE)
+        .filter(|v| parts(&[v]) < MIN_ANSWERED_SHARE)
         .count();
-    parts(blocks) < LEAST_ANSWERED_SHARE && 2 * behind > with_requests.count()
+    parts(blocks) < MIN_ANSWERED_SHARE && 2 * behind > with_requests.count()
 }
 
 /// A high percentile of the service time: what a backlog adds is waiting for a connection, and in none of them.
@@ -40,7 +40,7 @@ fn usual_service_ns(blocks: &[&Visit]) -> f64 {
     for (ns, count) in blocks.iter().flat_map(|v| v.buckets(|s| &s.service)) {
         *counts.entry(ns).or_default() += count as f64;
     }
-    let mut beyond = (1.0 - USUAL_SHARE) * counts.values().sum::<f64>();
+    let mut beyond = (1.0 - DEFAULT_SHARE) * counts.values().sum::<f64>();
     let mut slowest = counts.into_iter().rev();
     let found = slowest.find(|(_, count)| {
         beyond -= count;

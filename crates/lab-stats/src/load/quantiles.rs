@@ -29,7 +29,7 @@ pub struct Quantiles<const N: usize> {
 }
 
 /// More blocks than this are taken in groups of neighbours: it bounds the work.
-const MOST_GROUPS: usize = 200;
+const MAX_GROUPS: usize = 200;
 
 /// Blocks may stall, and none of those that were seen did: up to this share of blocks where an interval reaches for it.
 const STALLED_SHARE: f64 = 0.1;
@@ -129,7 +129,7 @@ impl Tails {
     /// Of blocks, where `alpha` says how many of them have to remain.
     pub fn new(alpha: f64, blocks: &[&Visit], of: Distribution) -> Tails {
         let values = values(blocks, of);
-        let step = blocks.len().div_ceil(MOST_GROUPS).max(1);
+        let step = blocks.len().div_ceil(MAX_GROUPS).max(1);
         let columns = (blocks.len() / step).max(1);
         let mut at_most = vec![0.0; values.len() * columns];
         for (i, block) in blocks.iter().enumerate() {

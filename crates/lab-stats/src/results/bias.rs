@@ -9,10 +9,10 @@ use lab_model::{Block, Cores, Interval, Plan, PointId, Run, Slice, SubjectId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Turns of a point below which halves of them say nothing.
-const LEAST_TURNS: usize = 4;
+const MIN_TURNS: usize = 4;
 
 /// A core is compared with the others from so many blocks on each side.
-const LEAST_BLOCKS: usize = 3;
+const MIN_BLOCKS: usize = 3;
 
 /// One turn of a subject.
 struct SubjectTurn {
@@ -145,7 +145,7 @@ fn carry_over(turns: &[SubjectTurn], subject: SubjectId) -> Option<f64> {
 fn drift(turns: &[SubjectTurn], subject: SubjectId) -> Option<f64> {
     let of = |logs: &Vec<f64>| {
         let (first, second) = logs.split_at(logs.len() / 2);
-        let enough = logs.len() >= LEAST_TURNS;
+        let enough = logs.len() >= MIN_TURNS;
         let difference = order::interquartile_mean(second)? - order::interquartile_mean(first)?;
         enough.then_some(difference)
     };
@@ -219,7 +219,7 @@ fn core_effects(plan: &Plan, blocks: &[Turns]) -> Vec<Bias> {
             side.iter().filter_map(|t| value(t, subject)).collect()
         };
         let (on_core, elsewhere) = (values(&on_core), values(&elsewhere));
-        let enough = on_core.len().min(elsewhere.len()) >= LEAST_BLOCKS;
+        let enough = on_core.len().min(elsewhere.len()) >= MIN_BLOCKS;
         let at = |alpha| rank_sum::shift(&elsewhere, &on_core, alpha).map(|c| exponent(c.interval));
         let together = at(plan.measure.alpha / places.len() as f64)?;
         let has_level = together.level >= Interval::level_of(plan.measure.alpha);

@@ -12,9 +12,7 @@ fn counts() -> impl Strategy<Value = Counts> {
     let value = (0..42_u32, any::<u64>()).prop_map(|(bits, any)| any % (1 << bits));
     let pairs = prop::collection::btree_map(value, 0..1_000_000_000_u64, 0..60);
     pairs.prop_map(|pairs: BTreeMap<u64, u64>| {
-        let within = pairs
-            .into_iter()
-            .filter(|(ns, _)| *ns <= Counts::LONGEST_NS);
+        let within = pairs.into_iter().filter(|(ns, _)| *ns <= Counts::MAX_NS);
         Counts(within.collect())
     })
 }
@@ -42,7 +40,7 @@ proptest! {
 
 #[test]
 fn what_no_histogram_holds_is_refused() {
-    let longest = Counts(vec![(Counts::LONGEST_NS, 1)]);
+    let longest = Counts(vec![(Counts::MAX_NS, 1)]);
     assert!(encode(&longest).unwrap().is_some());
     let error = encode(&Counts(vec![(u64::MAX, 1)])).unwrap_err();
     assert!(error.contains("too long"), "{error}");

@@ -44,7 +44,7 @@ fn the_servers_processes_are_read_from_older_files() {
 }
 
 fn bounded() -> Histogram<u64> {
-    Histogram::new_with_bounds(1, Counts::LONGEST_NS, Counts::DIGITS).unwrap()
+    Histogram::new_with_bounds(1, Counts::MAX_NS, Counts::DIGITS).unwrap()
 }
 
 /// As a generator counts: each time is the highest of its bucket.
@@ -235,7 +235,7 @@ fn what_no_histogram_holds_is_not_kept_in_part() {
 /// Times of all magnitudes, and numbers up to what the format holds.
 fn any_counts() -> impl Strategy<Value = Counts> {
     let time = (0..=41u32, any::<u64>())
-        .prop_map(|(bits, any)| (any & ((1 << bits) - 1)).min(Counts::LONGEST_NS));
+        .prop_map(|(bits, any)| (any & ((1 << bits) - 1)).min(Counts::MAX_NS));
     let count = prop_oneof![1..5u64, 1..1u64 << 56];
     prop::collection::vec((time, count), 0..60).prop_map(|times| counts(&times))
 }

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 /// Runs on a page.
 const ON_A_PAGE: usize = 50;
 /// How long a page waits for answers that are not known yet; its script fetches the rest.
-const PATIENCE: Duration = Duration::from_millis(400);
+const TIMEOUT: Duration = Duration::from_millis(400);
 
 /// All runs, or those in which all the words that are searched for occur.
 pub async fn list(
@@ -117,7 +117,7 @@ fn result_line(words: &str, found: usize, total: usize) -> String {
 
 /// A list in which runs can be chosen.
 fn run_list(library: &RunLibrary, shown: &[&RunEntry], may_delete: bool) -> Markup {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     html! {
         form id="app-chosen" method="get" action="/diff" {
             div class="actions" {

@@ -18,7 +18,7 @@ from types import TracebackType
 _USER = "www-data"
 """The user that daemons run as if this program runs as root. Debian always has it, others have `nobody`."""
 
-_PATIENCE_S = 120
+_TIMEOUT_S = 120
 """A server may take so long until it answers; a busy machine is slow."""
 
 _GRACE_S = 10
@@ -135,7 +135,7 @@ class Daemons:
         self._guard.stdin.write(f"{process.pid}\n".encode())
         self._guard.stdin.flush()
         self._running.append((process, ending))
-        deadline = time.monotonic() + _PATIENCE_S
+        deadline = time.monotonic() + _TIMEOUT_S
         while True:
             if process.poll() is not None:
                 raise RuntimeError(f"{words[0]} ended with status {process.returncode}\n"
@@ -143,7 +143,7 @@ class Daemons:
             if ready():
                 return process.pid
             if time.monotonic() > deadline:
-                raise RuntimeError(f"{words[0]} does not answer within {_PATIENCE_S} s\n"
+                raise RuntimeError(f"{words[0]} does not answer within {_TIMEOUT_S} s\n"
                                    f"{self._log(_LINES_IN_ERROR)}")
             time.sleep(0.005)
 

@@ -21,7 +21,7 @@ use std::time::Duration;
 const BLOCK: Duration = Duration::from_millis(400);
 
 /// The most blocks of a run: that of the last look.
-const MOST_BLOCKS: u32 = 80;
+const MAX_BLOCKS: u32 = 80;
 
 /// Compares the commands that were given.
 pub fn commands(cli: &Cli, args: &CompareArgs) -> Result<ExitCode, Exit> {
@@ -180,10 +180,10 @@ fn measure_settings(args: &CompareArgs) -> Measure {
         block_ns: args
             .pairs
             .is_none()
-            .then(|| BLOCK.max(budget / MOST_BLOCKS).as_nanos() as u64),
+            .then(|| BLOCK.max(budget / MAX_BLOCKS).as_nanos() as u64),
         budget_ns: (!has_blocks || args.budget.is_some()).then_some(budget.as_nanos() as u64),
         at_least_level: args.budget.is_none(),
-        max_blocks: args.blocks.unwrap_or(MOST_BLOCKS),
+        max_blocks: args.blocks.unwrap_or(MAX_BLOCKS),
         looks: measuring::looks(args.blocks),
         alpha: measuring::ALPHA,
         margin: args.margin,

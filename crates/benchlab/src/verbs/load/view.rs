@@ -10,7 +10,7 @@ use std::io;
 
 /// Columns, and the fewest that the view needs.
 const WIDTH: usize = 80;
-const LEAST_WIDTH: usize = 60;
+const MIN_WIDTH: usize = 60;
 
 /// Rows of the heat map.
 const ROWS: usize = 9;
@@ -260,7 +260,7 @@ impl LoadView {
         let terminal = Term::buffered_stderr();
         let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
         let (columns, rows) = size_of(&terminal);
-        let fits = columns >= LEAST_WIDTH && rows > HEIGHT;
+        let fits = columns >= MIN_WIDTH && rows > HEIGHT;
         // Set but empty is not set (https://no-color.org); the library takes it as set.
         let no_colour = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         console::set_colors_enabled_stderr(!no_colour);

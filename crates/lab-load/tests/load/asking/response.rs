@@ -171,11 +171,11 @@ fn what_is_no_http_is_malformed() {
 
 #[test]
 fn what_does_not_end_is_not_kept() {
-    let long = "a: b\r\n".repeat(MOST_HEAD / 6 + 10);
+    let long = "a: b\r\n".repeat(MAX_HEAD / 6 + 10);
     let head = format!("HTTP/1.1 200 OK\r\n{long}");
     let chunks = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
     let trailers = format!("{chunks}0\r\n{long}");
-    let short = "a:\r\n".repeat(MOST_HEAD / 4 + 10);
+    let short = "a:\r\n".repeat(MAX_HEAD / 4 + 10);
     let short = format!("{chunks}0\r\n{short}");
     let extension = format!("{chunks}3;{}", "x".repeat(4097));
     for stream in [head, trailers, short, extension] {

@@ -136,15 +136,15 @@ async fn serve<S: AsyncRead + AsyncWrite + Unpin>(stream: S, counts: Arc<Counts>
     let Ok(mut connection) = h2::server::handshake(stream).await else {
         return;
     };
-    let (mut number, mut patience) = (0, Duration::from_secs(60));
-    while let Ok(Some(Ok((request, respond)))) = timeout(patience, connection.accept()).await {
+    let (mut number, mut limit) = (0, Duration::from_secs(60));
+    while let Ok(Some(Ok((request, respond)))) = timeout(limit, connection.accept()).await {
         counts.requests.fetch_add(1, SeqCst);
         let act = acts(number);
         number += 1;
         match act {
             Act::Close => return,
             Act::Goodbye => connection.graceful_shutdown(),
-            Act::Idle => patience = Duration::from_millis(400),
+            Act::Idle => limit = Duration::from_millis(400),
             _ => {}
         }
         let counts = counts.clone();

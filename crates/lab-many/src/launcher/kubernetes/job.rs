@@ -19,7 +19,7 @@ use std::thread;
 use std::time::Duration;
 
 /// How long a container waits for the program, s: its coordinator may be gone before anything is attached to it.
-const PATIENCE_S: u32 = 300;
+const TIMEOUT_S: u32 = 300;
 
 /// How long to wait before pods are listed again.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
@@ -77,7 +77,7 @@ fn create(job: &str, bytes: usize, manifest: Option<&Path>) -> Result<(Name, Str
     interrupt::watch().map_err(|e| e.to_string())?;
     let object = read(manifest)?;
     let name = job_name(job, &object);
-    let script = receive_within(PATIENCE_S, bytes);
+    let script = receive_within(TIMEOUT_S, bytes);
     let job = manifest::job(object, job, &["sh", "-c", &script])?;
     kubectl::create(&job.object.to_string(), &[])?;
     Ok((name, job.container))

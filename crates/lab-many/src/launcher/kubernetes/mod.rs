@@ -73,7 +73,7 @@ impl Launcher for Kubernetes {
     }
 
     /// A pod waits until a node has room for it.
-    fn patience(&self) -> Option<Duration> {
+    fn timeout(&self) -> Option<Duration> {
         None
     }
 

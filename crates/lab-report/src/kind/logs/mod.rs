@@ -185,7 +185,7 @@ fn warnings(analysis: &LogAnalysis) -> Section {
     if analysis
         .pages
         .iter()
-        .any(|page| page.max_ns > Counts::LONGEST_NS)
+        .any(|page| page.max_ns > Counts::MAX_NS)
     {
         let text = "Some durations are longer than an hour: in percentiles they count as an hour. Sums, means and the longest are exact.";
         warn("longer than an hour", text.into());

@@ -8,7 +8,7 @@ use crate::results::{Warning, WarningKind};
 use lab_model::{Interval, Plan, Run};
 
 /// Ratios of hosts that differ, in one sentence, at most.
-const MOST_SHOWN: usize = 3;
+const MAX_SHOWN: usize = 3;
 
 /// All warnings about hosts, the gravest first.
 pub fn of_hosts(run: &Run, plan: &Plan) -> Vec<Warning> {
@@ -93,7 +93,7 @@ fn first_of(
 ) -> Option<String> {
     let texts: Vec<String> = effects
         .iter()
-        .take(MOST_SHOWN)
+        .take(MAX_SHOWN)
         .filter_map(|e| describe(e))
         .collect();
     let more = match effects.len().saturating_sub(texts.len()) {

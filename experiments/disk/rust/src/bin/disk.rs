@@ -16,7 +16,7 @@ use std::path::Path;
 /// Files of the tree that is asked for and read.
 const FILES: u64 = 4000;
 /// The most files that a batch makes or deletes.
-const MOST_FILES: u64 = 100_000;
+const MAX_FILES: u64 = 100_000;
 /// Where an appended file begins anew.
 const APPENDED: u64 = 64 << 20;
 
@@ -205,9 +205,9 @@ fn of_tree(
 }
 
 fn empty_tree(root: &Path, operations: u64) -> Result<Tree, Failure> {
-    if operations > MOST_FILES {
+    if operations > MAX_FILES {
         return Err(Failure::unsupported(format!(
-            "more than {MOST_FILES} files at once"
+            "more than {MAX_FILES} files at once"
         )));
     }
     let tree = Tree::at(root.to_path_buf(), operations);

@@ -13,10 +13,10 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 final class Session implements AutoCloseable {
-    private static final long MOST_OPERATIONS = 1L << 53;
+    private static final long MAX_OPERATIONS = 1L << 53;
 
     /** Keeps a reply well within a line, however talkative a library is. */
-    private static final int MOST_MESSAGE = 4_000;
+    private static final int MAX_MESSAGE = 4_000;
 
     private final Subject subject;
     private Case current;
@@ -159,7 +159,7 @@ final class Session implements AutoCloseable {
     }
 
     private static long operations(Arguments arguments) throws Refusal {
-        return arguments.integer("operations", 1, MOST_OPERATIONS);
+        return arguments.integer("operations", 1, MAX_OPERATIONS);
     }
 
     /** The messages of the failure and of its causes, each with its SQLSTATE if it has one. */
@@ -179,6 +179,6 @@ final class Session implements AutoCloseable {
     private static Message error(String code, String message) {
         return new Message("error")
                 .with("code", code)
-                .with("message", message.substring(0, Math.min(message.length(), MOST_MESSAGE)));
+                .with("message", message.substring(0, Math.min(message.length(), MAX_MESSAGE)));
     }
 }

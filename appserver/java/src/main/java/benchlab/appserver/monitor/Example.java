@@ -15,7 +15,7 @@ import java.util.List;
 record Example(
         long nanos, long startedMillis, long cpuNanos, int status, String path, List<Part> parts) {
 
-    static final int LONGEST_PATH = 120;
+    static final int MAX_PATH = 120;
 
     /**
      * All executions of a query in the request.

@@ -9,9 +9,9 @@ import java.util.Arrays;
 final class Folding {
 
     /** Characters of a page's name; a longer one is cut. */
-    static final int LONGEST_PAGE = 128;
+    static final int MAX_PAGE = 128;
 
-    private static final int LONGEST_QUERY = 500;
+    private static final int MAX_QUERY = 500;
 
     private static final int DIGIT = 1;
     private static final int HEXADECIMAL = 2;
@@ -34,7 +34,7 @@ final class Folding {
 
     /** A name that is written again and again, in place. */
     static final class PageName {
-        final char[] text = new char[LONGEST_PAGE];
+        final char[] text = new char[MAX_PAGE];
         int length;
 
         void set(String name) {
@@ -81,7 +81,7 @@ final class Folding {
         }
 
         private void append(String part, int from, int to) {
-            int end = from + Math.min(to - from, LONGEST_PAGE - length);
+            int end = from + Math.min(to - from, MAX_PAGE - length);
             part.getChars(from, end, text, length);
             length += end - from;
         }
@@ -99,7 +99,7 @@ final class Folding {
      * comments as one space; what is longer than 500 bytes is cut.
      */
     static String query(String text) {
-        return new QueryFolding(text.substring(0, Math.min(text.length(), 8 * LONGEST_QUERY)))
+        return new QueryFolding(text.substring(0, Math.min(text.length(), 8 * MAX_QUERY)))
                 .result();
     }
 
@@ -114,10 +114,10 @@ final class Folding {
         }
 
         String result() {
-            while (next < text.length() && result.length() < LONGEST_QUERY) {
+            while (next < text.length() && result.length() < MAX_QUERY) {
                 skipToken();
             }
-            result.setLength(Math.min(result.length(), LONGEST_QUERY));
+            result.setLength(Math.min(result.length(), MAX_QUERY));
             while (result.length() > 0 && " ;".indexOf(result.charAt(result.length() - 1)) >= 0) {
                 result.setLength(result.length() - 1);
             }
@@ -127,7 +127,7 @@ final class Folding {
         private static String cut(String name) {
             int length = name.length();
             while (name.substring(0, length).getBytes(StandardCharsets.UTF_8).length
-                    > LONGEST_QUERY) {
+                    > MAX_QUERY) {
                 length--;
             }
             return name.substring(0, length);

@@ -170,7 +170,7 @@ public final class Monitor {
                 System.currentTimeMillis() - nanos / 1_000_000,
                 cpu,
                 status,
-                path.substring(0, Math.min(path.length(), Example.LONGEST_PATH)),
+                path.substring(0, Math.min(path.length(), Example.MAX_PATH)),
                 request.sums());
     }
 

@@ -13,7 +13,7 @@ import java.nio.charset.StandardCharsets;
  */
 public record Output(String program, ExitStatus status, byte[] stdout, byte[] stderr) {
 
-    private static final int LONGEST_ERROR_TEXT = 500; // Characters.
+    private static final int MAX_ERROR_TEXT = 500; // Characters.
 
     /**
      * Standard output as text in UTF-8.
@@ -46,6 +46,6 @@ public record Output(String program, ExitStatus status, byte[] stdout, byte[] st
         throw new FailedException(
                 program,
                 this,
-                errorText.substring(Math.max(0, errorText.length() - LONGEST_ERROR_TEXT)));
+                errorText.substring(Math.max(0, errorText.length() - MAX_ERROR_TEXT)));
     }
 }

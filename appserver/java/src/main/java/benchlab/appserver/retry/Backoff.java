@@ -17,7 +17,7 @@ public record Backoff(Duration first, Duration longest) {
     /** No pauses. */
     public static final Backoff NONE = new Backoff(Duration.ZERO, Duration.ZERO);
 
-    private static final int MOST_DOUBLINGS = 62;
+    private static final int MAX_DOUBLINGS = 62;
 
     public Backoff {
         if (first.isNegative() || longest.compareTo(first) < 0) {
@@ -39,7 +39,7 @@ public record Backoff(Duration first, Duration longest) {
      * @param random at least 0, below 1
      */
     long pause(int retry, double random) {
-        double bound = first.toNanos() * (double) (1L << Math.min(retry - 1, MOST_DOUBLINGS));
+        double bound = first.toNanos() * (double) (1L << Math.min(retry - 1, MAX_DOUBLINGS));
         return (long) (random * Math.min(bound, longest.toNanos()));
     }
 }

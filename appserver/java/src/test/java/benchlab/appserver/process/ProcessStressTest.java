@@ -36,8 +36,8 @@ class ProcessStressTest {
                 };
         List<Long> rounds = Stress.together(Collections.nCopies(THREADS, task));
         assertTrue(rounds.stream().allMatch(count -> count > 0));
-        for (int patience = 0; ProcessHandle.current().children().count() > 0; patience++) {
-            assertTrue(patience < 2000, "children are left");
+        for (int waits = 0; ProcessHandle.current().children().count() > 0; waits++) {
+            assertTrue(waits < 2000, "children are left");
             Thread.sleep(10);
         }
     }

@@ -10,10 +10,10 @@ import benchlab.kit.Subject;
 
 /** Named for the experiment. */
 public final class CacheSubject implements Subject {
-    private static final int MOST_THREADS = 1024;
+    private static final int MAX_THREADS = 1024;
 
     /** Of write; wait has so many. */
-    private static final int MOST_ENTRIES = 1_000_000;
+    private static final int MAX_ENTRIES = 1_000_000;
 
     public static void main(String[] arguments) throws Exception {
         Lab.serve(new CacheSubject());
@@ -42,8 +42,8 @@ public final class CacheSubject implements Subject {
             case "write" -> write(arguments);
             case "wait" ->
                     new Wait(
-                            SharedMap.written(arguments.text("scheme"), MOST_ENTRIES),
-                            Trace.uniform(arguments.sequence(), MOST_ENTRIES));
+                            SharedMap.written(arguments.text("scheme"), MAX_ENTRIES),
+                            Trace.uniform(arguments.sequence(), MAX_ENTRIES));
             case "lost" -> new Lost(arguments.text("scheme"), threads(arguments));
             default -> throw Refusal.unsupported("there is no case " + name);
         };
@@ -54,14 +54,14 @@ public final class CacheSubject implements Subject {
     }
 
     private static Case write(Arguments arguments) throws Refusal {
-        int entries = (int) arguments.integer("entries", 1, MOST_ENTRIES);
+        int entries = (int) arguments.integer("entries", 1, MAX_ENTRIES);
         return new Write(
                 SharedMap.written(arguments.text("scheme"), entries),
                 Trace.uniform(arguments.sequence(), entries));
     }
 
     private static int threads(Arguments arguments) throws Refusal {
-        return (int) arguments.integer("threads", 1, MOST_THREADS);
+        return (int) arguments.integer("threads", 1, MAX_THREADS);
     }
 
     private static int reads(Arguments arguments) throws Refusal {

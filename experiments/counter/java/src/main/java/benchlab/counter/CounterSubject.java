@@ -10,7 +10,7 @@ import benchlab.kit.Subject;
 
 /** Named for the experiment. */
 public final class CounterSubject implements Subject {
-    private static final int MOST_THREADS = 1024;
+    private static final int MAX_THREADS = 1024;
 
     public static void main(String[] arguments) throws Exception {
         Lab.serve(new CounterSubject());
@@ -37,7 +37,7 @@ public final class CounterSubject implements Subject {
     }
 
     private static int threads(Arguments arguments) throws Refusal {
-        return (int) arguments.integer("threads", 1, MOST_THREADS);
+        return (int) arguments.integer("threads", 1, MAX_THREADS);
     }
 
     private static Scheme scheme(Arguments arguments) throws Refusal {

@@ -12,8 +12,8 @@ import java.io.IOException;
 public final class BodyLimit implements ReaderInterceptor {
     @Override
     public Object aroundReadFrom(ReaderInterceptorContext context) throws IOException {
-        byte[] body = context.getInputStream().readNBytes(RestSubject.LARGEST_BODY + 1);
-        if (body.length > RestSubject.LARGEST_BODY) {
+        byte[] body = context.getInputStream().readNBytes(RestSubject.MAX_BODY + 1);
+        if (body.length > RestSubject.MAX_BODY) {
             throw new ClientErrorException(Status.REQUEST_ENTITY_TOO_LARGE);
         }
         context.setInputStream(new ByteArrayInputStream(body));

@@ -34,7 +34,7 @@ public record RestSubject(String name, String library, Opener opener) implements
     static final Duration GRACE = Duration.ofSeconds(4);
 
     /** The largest body that is taken, in bytes. */
-    static final int LARGEST_BODY = 64 * 1024;
+    static final int MAX_BODY = 64 * 1024;
 
     /** Starts a server. */
     @FunctionalInterface

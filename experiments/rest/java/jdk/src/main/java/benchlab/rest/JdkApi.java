@@ -25,8 +25,8 @@ final class JdkApi {
     }
 
     static void echo(HttpExchange exchange) throws IOException {
-        byte[] body = exchange.getRequestBody().readNBytes(RestSubject.LARGEST_BODY + 1);
-        if (body.length > RestSubject.LARGEST_BODY) {
+        byte[] body = exchange.getRequestBody().readNBytes(RestSubject.MAX_BODY + 1);
+        if (body.length > RestSubject.MAX_BODY) {
             Answer.send(exchange, 413);
             return;
         }
