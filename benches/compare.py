@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-LAB = ROOT / "target/release/benchlab"
+LAB = ROOT / "target/local/benchlab"
 PEERS = ROOT / "build/peers"
 HYPERFINE = "1.20.0"
 WANTED_S = 0.020
@@ -147,8 +147,8 @@ core (medians of 400 turns on each core).
 ## How it was measured
 
 ```sh
-cargo build --release && {command}
-cargo run --release -p lab-bench --example start_cost -- true
+cargo build --profile local && {command}
+cargo run --profile local -p lab-bench --example start_cost -- true
 ```
 
 Measured on {host}, with no other load. The tools took turns and
@@ -165,7 +165,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path)
     args = parser.parse_args()
     peer = hyperfine()
-    start_cost = call("cargo", "run", "--release", "-q", "-p", "lab-bench", "--example", "start_cost", "--", "true")
+    start_cost = call("cargo", "run", "--profile", "local", "-q", "-p", "lab-bench", "--example", "start_cost", "--", "true")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         program = folder / "work"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """How fast `benchlab profile` reads a Callgrind file of 2 GB, how much memory that takes, and how long a whole report of
-100 MB takes: `python3 benches/profile_speed.py target/release/benchlab [GB]`. The file is what Callgrind writes of
+100 MB takes: `python3 benches/profile_speed.py target/local/benchlab [GB]`. The file is what Callgrind writes of
 `git --version`, again and again, each time as a part.
 """
 

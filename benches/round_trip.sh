@@ -4,11 +4,11 @@ set -eu
 cd "$(dirname "$0")/.."
 
 ./benchlab build sql
-cargo build --quiet --release --locked --package lab-bench --example round_trip
+cargo build --quiet --profile local --locked --package lab-bench --example round_trip
 trip() {
     echo "$1"
     shift
-    target/release/examples/round_trip "$@"
+    target/local/examples/round_trip "$@"
 }
 trip C build/sql/c/subject
 trip Ada build/sql/ada/subject

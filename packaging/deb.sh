@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Makes a Debian package of a built lab: deb.sh [PROGRAM [FOLDER]]; by default of target/release/benchlab, in build/.
+# Makes a Debian package of a built lab: deb.sh [PROGRAM [FOLDER]]; by default of target/dist/benchlab, in build/.
 set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
-program=${1:-$root/target/release/benchlab}
+program=${1:-$root/target/dist/benchlab}
 folder=${2:-$root/build}
-[ -x "$program" ] || { echo "deb.sh: $program is not there: cargo build --release --locked -p benchlab makes it" >&2; exit 2; }
+[ -x "$program" ] || { echo "deb.sh: $program is not there: cargo build --profile dist --locked -p benchlab makes it" >&2; exit 2; }
 
 version=$("$program" --version | cut -d' ' -f2)
 architecture=$(dpkg --print-architecture)

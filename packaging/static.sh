@@ -31,8 +31,8 @@ command -v "$compiler" >/dev/null || lack "the compiler $compiler$from"
 [ -z "$missing" ] || { echo "static.sh: a static build needs $missing" >&2; exit 2; }
 
 cd "$root"
-cargo build --release --locked --package benchlab --target "$target"
+cargo build --profile dist --locked --package benchlab --target "$target"
 mkdir -p build
 version=$(sed -n '/^\[workspace.package\]/,/^$/s/^version = "\(.*\)"/\1/p' Cargo.toml)
-install -m 755 "target/$target/release/benchlab" "build/benchlab-$version-$architecture"
+install -m 755 "target/$target/dist/benchlab" "build/benchlab-$version-$architecture"
 echo "build/benchlab-$version-$architecture"

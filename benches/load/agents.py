@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a coordinator of a thousand agents needs, each of which tells every second of 100,000 requests.
 
-    cargo build --release -p benchlab -p lab-many --bin benchlab --example simulated_agent
+    cargo build --profile local -p benchlab -p lab-many --bin benchlab --example simulated_agent
     benches/load/agents.py [--agents 1000] [--seconds 20] [--output FILE]
 
 The agents are simulated: `simulated_agent`, an example of lab-many, is started in the place of ssh. They send real

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a generator on the server's own core does to the figures, beside one with a core of its own. Only root may run it.
 
-    cargo build --release -p benchlab --bin benchlab
+    cargo build --profile local -p benchlab --bin benchlab
     benches/load/apart.py [--rates 10000] [--rounds 5] [--output FILE]
 
 The server and the generator are in network namespaces of their own with a line between them (veth(4)), so that both ways

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What several local agents say together of a server whose behaviour is known, and what it costs to have them.
 
-    cargo build --release -p benchlab --bin benchlab
+    cargo build --profile local -p benchlab --bin benchlab
     benches/load/together.py [--agents 1,2,4] [--rounds 3] [--output FILE]
 
 The agents share a core, and the server has another. In turns, in random order and back again, they put on as much as they

@@ -3,7 +3,7 @@
 """How fast `benchlab logs` reads a combined log, beside wc, awk, angle-grinder and GoAccess on the same file; how
 much memory it takes; and whether its figures are those of an exact reference.
 
-    cargo build --release -p benchlab && cargo build --release -p lab-logs --example log_lines
+    cargo build --profile local -p benchlab && cargo build --profile local -p lab-logs --example log_lines
     benches/logs/bench.py [--lines 10000000] [--rounds 5] [--agrind PATH] [--folder DIR]
 
 The programs take turns: each round runs all of them once, in a new random order. A figure is the median of the rounds,
@@ -23,8 +23,8 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-BENCHLAB = ROOT / "target/release/benchlab"
-LINES = ROOT / "target/release/examples/log_lines"
+BENCHLAB = ROOT / "target/local/benchlab"
+LINES = ROOT / "target/local/examples/log_lines"
 # Route, requests, and the sum of the durations by path.
 AWK = r'{ split($7, p, "?"); n[p[1]]++; t[p[1]] += $NF } END { for (k in n) print k, n[k], t[k] }'
 AGRIND = r'* | parse "* - - [*] \"* * *\" * * \"*\" \"*\" *" as ip, time, method, path, proto, status, bytes, ref, agent, us | count, sum(us), p95(us) by path'

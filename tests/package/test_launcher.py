@@ -19,7 +19,8 @@ def project(tmp_path: Path) -> Path:
     crate = tmp_path / "crates/benchlab"
     (crate / "src").mkdir(parents=True)
     shutil.copy(ROOT / "benchlab", tmp_path)
-    (tmp_path / "Cargo.toml").write_text('[workspace]\nresolver = "3"\nmembers = ["crates/*"]\n')
+    (tmp_path / "Cargo.toml").write_text('[workspace]\nresolver = "3"\nmembers = ["crates/*"]\n'
+                                         '[profile.local]\ninherits = "release"\n')
     (crate / "Cargo.toml").write_text('[package]\nname = "benchlab"\nversion = "0.1.0"\nedition = "2024"\n')
     (crate / "src/main.rs").write_text(MAIN)
     subprocess.run(["cargo", "generate-lockfile", "--offline", "--quiet"], cwd=tmp_path, check=True)
@@ -34,7 +35,7 @@ def launch(project: Path, *words: str, **variables: str) -> subprocess.Completed
 def change(project: Path, text: str) -> None:
     main = project / "crates/benchlab/src/main.rs"
     main.write_text(text)
-    later = (project / "target/release/benchlab").stat().st_mtime + 2
+    later = (project / "target/local/benchlab").stat().st_mtime + 2
     os.utime(main, (later, later))
 
 
