@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct Agent {
     /// Where it was started, such as `gen1`; unique among those that were started together.
     pub name: String,
-    /// What starts it: `local`, `netns`, `ssh`, `slurm`, `k8s`.
+    /// The launcher that starts it: `local`, `netns`, `ssh`, `slurm`, `k8s`.
     pub launcher: String,
     /// The name of its machine, as that says.
     pub machine: String,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What an audit found: rules, what was seen, what it costs, what to do.
+//! The result of an audit: rules, observations, their cost and their fixes.
 
 use crate::Unit;
 use serde::{Deserialize, Serialize};
@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 /// One audit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Audit {
-    /// What kind of thing was audited.
+    /// The kind of thing that was audited.
     pub kind: AuditKind,
-    /// Which ones: a host's name, URLs, files.
+    /// The audited things: a host's name, URLs, files.
     pub targets: Vec<String>,
-    /// What else is to know, in the order in which it is shown.
+    /// Other facts, in the order in which they are shown.
     pub facts: Vec<(String, String)>,
     /// One for each rule and thing, in the order of the rules.
     pub findings: Vec<AuditFinding>,
@@ -21,7 +21,7 @@ pub struct Audit {
     pub chart: Option<EvidenceBars>,
 }
 
-/// What is audited.
+/// The subject of an audit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AuditKind {
@@ -35,7 +35,7 @@ pub enum AuditKind {
     Net,
 }
 
-/// What a rule says of a thing.
+/// The state of a thing under a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
@@ -58,21 +58,21 @@ pub struct AuditFinding {
     pub rule: String,
     /// The rule's area, such as `disks`.
     pub area: String,
-    /// What the rule wants, in a sentence.
+    /// The rule's requirement, in a sentence.
     pub title: String,
-    /// What it was applied to, such as `sda`; of several, a list that may be cut.
+    /// The thing that it was applied to, such as `sda`; a list of them may be cut.
     pub place: String,
-    /// What it says.
+    /// The result.
     pub state: State,
-    /// Which of several bad ones matters more: the greater.
+    /// Rank among failed rules: the greater, the more important.
     pub weight: u8,
-    /// What was seen; of [`State::Unknown`] and [`State::NotApplicable`], why there is nothing.
+    /// The observation; for [`State::Unknown`] and [`State::NotApplicable`] the reason why there is none.
     pub seen: String,
-    /// What it costs here; may be empty.
+    /// The cost on this host; may be empty.
     pub cost: String,
     /// Why the rule wants it.
     pub why: String,
-    /// What to do.
+    /// Remedies.
     pub fixes: Vec<Fix>,
     /// How to see it by hand: a command.
     pub see: String,
@@ -82,10 +82,10 @@ pub struct AuditFinding {
     pub evidence: Vec<Evidence>,
 }
 
-/// What to do, for one kind of server or for all.
+/// A remedy, for one kind of server or for all.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fix {
-    /// What it is for, such as `nginx`; may be empty.
+    /// The server that it is for, such as `nginx`; may be empty.
     #[serde(default)]
     pub of: String,
     /// Commands or lines of configuration.
@@ -116,7 +116,7 @@ pub enum EvidenceValue {
 /// A table of figures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EvidenceTable {
-    /// What it shows.
+    /// The chart's title.
     pub title: String,
     /// How to read it; may be empty.
     pub caption: String,
@@ -129,11 +129,11 @@ pub struct EvidenceTable {
 /// Bars of one unit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EvidenceBars {
-    /// What they show.
+    /// The bars' title.
     pub title: String,
-    /// What is to be seen in them.
+    /// The caption below them.
     pub caption: String,
-    /// What their lengths are.
+    /// The unit of their lengths.
     pub axis: String,
     /// The unit of their lengths.
     pub unit: Unit,
@@ -163,7 +163,7 @@ impl State {
         State::NotApplicable,
     ];
 
-    /// Whether the rule is about the thing, and what it is about could be seen.
+    /// True if the rule applies to the thing and the thing could be observed.
     pub fn is_seen(self) -> bool {
         !matches!(self, State::Unknown | State::NotApplicable)
     }

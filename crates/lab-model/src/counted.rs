@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What one operation of a subject costs in events that are counted, not timed.
+//! Costs of one operation in events that are counted, not timed.
 
 use crate::{Metric, PointId, SubjectId};
 
-/// What was counted of one subject at one point.
+/// The counts of one subject at one point.
 #[derive(Clone, Debug, Default)]
 pub struct Counted {
     /// The subject.
@@ -12,17 +12,17 @@ pub struct Counted {
     pub point: PointId,
     /// Operations of the smaller batch; the greater one has twice as many.
     pub operations: u64,
-    /// What an operation costs.
+    /// Events per operation.
     pub figures: Vec<CountedFigure>,
     /// The functions with the most instructions of their own, and how many of them an operation has, the most first.
     pub functions: Vec<(String, f64)>,
     /// The program and the libraries, by file name, and how many instructions an operation has in each, the most first.
     pub libraries: Vec<(String, f64)>,
-    /// What goes over sockets in one operation, in order.
+    /// Messages over sockets in one operation, in order.
     pub messages: Vec<Message>,
-    /// What the subject read back when it opened the point.
+    /// Settings that the subject read back when it opened the point.
     pub settings: Vec<(String, String)>,
-    /// What could not be counted, and why.
+    /// Counts that are missing, each with the reason.
     pub missing: Vec<(String, String)>,
 }
 

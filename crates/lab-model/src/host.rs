@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct Host {
     /// Facts by name, such as `cpu` = `AMD EPYC`, in the order in which they are shown.
     pub facts: Vec<(String, String)>,
-    /// What would disturb a measurement, each with what to do about it.
+    /// Conditions that disturb a measurement, each with its remedy.
     pub findings: Vec<HostFinding>,
 }
 
@@ -45,15 +45,15 @@ impl Host {
 /// Something about the host that a reader of the figures must know.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostFinding {
-    /// Whether the run should not be trusted because of it (`--strict` refuses).
+    /// True if the run should not be trusted because of it (`--strict` refuses).
     pub unfit: bool,
-    /// What was found, such as a setting and its value.
+    /// The observation, such as a setting and its value.
     pub what: String,
-    /// What to do.
+    /// The remedy.
     pub advice: String,
 }
 
-/// What the host did during a block.
+/// The host's activity during a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Disturbance {
     /// The part of the cores' time that the hypervisor gave to others, 0 to 1.

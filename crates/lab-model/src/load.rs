@@ -20,7 +20,7 @@ pub struct Load {
     pub threads: u32,
     /// A request that takes longer has failed.
     pub timeout_ns: u64,
-    /// What an answer must be besides well-formed, in words, such as `status 200`.
+    /// Requirements on a response beyond being well-formed, in words, such as `status 200`.
     pub expected: Vec<String>,
     /// How long a visit to a point lasts.
     pub stretch_ns: u64,
@@ -130,7 +130,7 @@ impl Arrivals {
         due
     }
 
-    /// Whether the rate is another one at another time.
+    /// True if the rate changes over time.
     pub fn changes(&self) -> bool {
         let Arrivals::Open { stages, .. } = self else {
             return false;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What logs say of pages and queries: counts, times and when they were.
+//! Pages and queries of logs: counts, durations and times.
 
 use crate::Counts;
 use serde::{Deserialize, Serialize};
 
-/// What was read from logs.
+/// The result of reading logs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LogAnalysis {
-    /// What it was read from, in order.
+    /// The files that were read, in order.
     pub sources: Vec<LogFile>,
-    /// What became of the lines.
+    /// Counts of lines by how they were read.
     pub lines: LineCounts,
     /// How fine the log's durations are, ns; `None`: it has none.
     pub resolution_ns: Option<u64>,
@@ -29,7 +29,7 @@ pub struct LogAnalysis {
     pub merged_pages: u64,
     /// How a reader can make the next log tell more, a sentence each.
     pub advice: Vec<String>,
-    /// What nothing in the logs tells and was assumed.
+    /// Assumptions about facts that the logs do not contain.
     #[serde(default)]
     pub assumptions: Vec<Assumption>,
     /// Queries of pages' requests, where logs have ids in common; those that take most first.
@@ -49,7 +49,7 @@ pub struct LogAnalysis {
 pub struct Assumption {
     /// The figures that depend on it.
     pub about: AssumptionKind,
-    /// What is assumed, and the option that tells it, in sentences.
+    /// The assumption and the option that replaces it, in sentences.
     pub text: String,
 }
 
@@ -109,7 +109,7 @@ pub struct LogFile {
     pub bytes: u64,
 }
 
-/// What became of lines.
+/// Counts of lines by how they were read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LineCounts {
     /// All of them.
@@ -126,7 +126,7 @@ pub struct LineCounts {
     pub cut_off: u64,
 }
 
-/// What a page or a query is.
+/// The kind of a page or a query.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
 )]
@@ -139,7 +139,7 @@ pub enum PageKind {
     Query,
     /// All that a crawler asked for.
     Bot,
-    /// What a load balancer or a monitor asked for to see whether the server is there.
+    /// A health check by a load balancer or a monitor.
     Health,
 }
 
@@ -152,7 +152,7 @@ impl PageKind {
         PageKind::Health,
     ];
 
-    /// Whether it is what users wait for.
+    /// True for requests that users wait for.
     pub fn is_use(self) -> bool {
         matches!(self, PageKind::Page | PageKind::Query)
     }
@@ -161,7 +161,7 @@ impl PageKind {
 /// A page or a query.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LogPage {
-    /// What it is.
+    /// The kind.
     pub kind: PageKind,
     /// Method and route, the method only if it is not GET; or the statement.
     pub name: String,
@@ -207,7 +207,7 @@ pub struct LogCell {
 pub struct LogHour {
     /// When it began, in seconds since 1970.
     pub start_s: i64,
-    /// What the log's clock was ahead of UTC, s.
+    /// The offset of the log's clock from UTC, s.
     pub offset_s: i32,
     /// Requests.
     pub requests: u64,

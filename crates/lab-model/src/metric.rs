@@ -4,21 +4,21 @@
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// What is compared at a point, such as the wall time of an operation. Two metrics with the same `id` are the
-/// same metric.
+/// A quantity that is compared at a point, such as the wall time of an operation. Two metrics with the same
+/// `id` are the same metric.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Metric {
     /// Small letters, digits and `_`: the name in CSV, JSON and run files.
     pub id: Cow<'static, str>,
     /// In few words, for people: `CPU time`.
     pub title: Cow<'static, str>,
-    /// What its values count.
+    /// The unit of its values.
     pub unit: Unit,
-    /// Which values are better.
+    /// The direction that is better.
     pub better: Direction,
 }
 
-/// What a value counts.
+/// The unit of a value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
@@ -36,7 +36,7 @@ pub enum Unit {
     Ratio,
 }
 
-/// Which values of a metric are better.
+/// The direction in which a metric's values are better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
@@ -109,7 +109,7 @@ known! {
     MEAN_WALL = Metric::time("mean_wall", "mean time");
     /// Mean CPU time of an operation, helper threads included.
     MEAN_CPU = Metric::time("mean_cpu", "mean CPU time");
-    /// What the mean wall time has beyond the typical one, as a part of it.
+    /// The difference of mean and typical wall time, as a fraction of the typical one.
     PAUSES = Metric::new("pauses", "cost of pauses", Unit::Share, Direction::Neither);
     /// CPU time that an operation costs the service or the server.
     SERVER_CPU = Metric::time("server_cpu", "server CPU time");
@@ -302,18 +302,18 @@ known! {
         Metric::new("load_after", "load after an outage", Unit::Ratio, Direction::Neither);
     /// Those that are lost, applied twice, or applied but reported as failed.
     WRONG_CALLS = Metric::new("wrong_calls", "wrong calls", Unit::Share, Direction::Neither);
-    /// What a subject adds to the baseline's median latency.
+    /// A subject's median latency less the baseline's.
     ADDED_P50 = Metric::describing("added_p50", "p50 added");
-    /// What a subject adds to the baseline's 99th percentile of latency.
+    /// A subject's 99th percentile of latency less the baseline's.
     ADDED_P99 = Metric::describing("added_p99", "p99 added");
-    /// What a subject adds to the baseline's 99.9th percentile of latency.
+    /// A subject's 99.9th percentile of latency less the baseline's.
     ADDED_P999 = Metric::describing("added_p99.9", "p99.9 added");
     /// Bytes that an operation sends over a shaped link to its server.
     LINK_BYTES = Metric::new("link_bytes", "sent over the link", Unit::Bytes, Direction::Neither);
 }
 
 impl Metric {
-    /// What the lab counts of each batch of calls that leave effects. The totals of a run are sums.
+    /// Counts that the lab takes of each batch of calls that leave effects. The totals of a run are sums.
     pub const EFFECTS: [Metric; 5] = [
         Metric::CALLS,
         Metric::LOST_CALLS,
@@ -322,10 +322,10 @@ impl Metric {
         Metric::FAILED_CALLS,
     ];
 
-    /// What the lab measures of each batch with an outage.
+    /// Metrics that the lab measures in each batch with an outage.
     pub const OUTAGE: [Metric; 2] = [Metric::BACK, Metric::LOAD_AFTER];
 
-    /// Whether the lab measures it of each batch itself, and subjects do not report it.
+    /// True if the lab measures it in each batch and subjects do not report it.
     pub fn is_found(&self) -> bool {
         let groups = [&Metric::EFFECTS[..], &Metric::OUTAGE, &[Metric::LINK_BYTES]];
         groups.iter().any(|group| group.contains(self))

@@ -3,7 +3,7 @@
 
 use crate::{Block, Plan, PointId, Proof, Run, SubjectId, TargetId, TargetKind};
 
-/// What was done on one target, as a run of its own, with its own numbers of subjects and points.
+/// The work on one target as a run of its own, with its own numbers of subjects and points.
 #[derive(Clone, Debug)]
 pub struct Part {
     /// The target; `None`: the run has none.

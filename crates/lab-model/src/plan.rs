@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a run is to do: subjects, cases and their points, and how they are measured.
+//! The plan of a run: subjects, cases with their points, and the way of measuring.
 
 use crate::{LINK, Load, Metric, Pilot, PointId, PointLoad, Serving, Shape, SubjectId, TargetId};
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ pub struct Plan {
     pub title: String,
     /// The question that it answers.
     pub question: String,
-    /// What is compared, baseline and control included.
+    /// The subjects, including the baseline and the control.
     pub subjects: Vec<Subject>,
     /// The subject that the others are compared with, on the first target; see [`Plan::baseline_on`].
     pub baseline: SubjectId,
@@ -26,17 +26,17 @@ pub struct Plan {
     pub points: Vec<Point>,
     /// How it is measured.
     pub measure: Measure,
-    /// What subjects must have in common, whatever they work on.
+    /// Facts that all subjects must have in common, on any target.
     pub proof: Proof,
-    /// What subjects work on: each point on one of them. Empty: they need nothing.
+    /// The targets: each point is on one of them. Empty if the subjects need none.
     pub targets: Vec<Target>,
     /// Where the inputs and the order of turns come from.
     pub seed: u64,
-    /// What the subjects are, and what is done with them.
+    /// The kind of work.
     pub work: Work,
 }
 
-/// What the subjects of a plan are, and what is done with them.
+/// The kind of work that a plan's subjects do.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Work {
@@ -56,7 +56,7 @@ pub enum Work {
 pub struct Servers {
     /// How load is put on; at which points how much, the points say.
     pub load: Load,
-    /// What they are given, and what they must answer.
+    /// The requests and the required responses.
     pub serving: Serving,
 }
 
@@ -77,7 +77,7 @@ pub struct Commands {
 }
 
 impl Commands {
-    /// Whether a run that ended with this exit status counts.
+    /// True if a run that ended with this exit status counts.
     pub fn accepts(&self, status: i32) -> bool {
         let is_named =
             || self.expected_statuses.is_empty() || self.expected_statuses.contains(&status);
@@ -96,10 +96,10 @@ pub enum Cores {
     All,
 }
 
-/// What subjects work on, made by the lab before each `open`.
+/// A target of the subjects' work, created by the lab before each `open`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Target {
-    /// What it is.
+    /// The kind of target.
     pub kind: TargetKind,
     /// The statement that creates its table.
     pub table: String,
@@ -113,12 +113,12 @@ pub struct Target {
     /// The faults that the lab makes on it, by name.
     #[serde(default)]
     pub injections: Vec<(String, Injection)>,
-    /// What its links are like, by name.
+    /// Properties of its links, by name.
     #[serde(default)]
     pub shapes: Vec<(String, Shape)>,
     /// The query with which subjects read their settings back, on a server.
     pub settings: Option<String>,
-    /// What subjects on it must have in common, besides [`Plan::proof`].
+    /// Facts that subjects on it must have in common, in addition to [`Plan::proof`].
     pub proof: Proof,
     /// Settings of a server that differ from its defaults because the reader wants it so.
     pub set: Vec<(String, String)>,
@@ -134,7 +134,7 @@ pub enum Injection {
     Statements(Vec<String>),
     /// The server ends one of the subject's connections so many times a second.
     CutsPerS(f64),
-    /// Of the COMMITs this part is not answered, and the connection is closed.
+    /// The fraction of COMMITs that get no response: the connection is closed.
     LostAnswers(f64),
     /// In each measured batch the server is killed, and started again after so many seconds; a file is locked for as
     /// long.
@@ -199,12 +199,12 @@ impl TargetKind {
         }
     }
 
-    /// Whether it holds tables.
+    /// True if it holds tables.
     pub fn is_database(self) -> bool {
         !matches!(self, TargetKind::Folder | TargetKind::Link)
     }
 
-    /// Whether it is a service: a server that runs beside the subjects.
+    /// True for a service: a server that runs next to the subjects.
     pub fn is_service(self) -> bool {
         matches!(self, TargetKind::Postgresql | TargetKind::Mariadb)
     }
@@ -233,7 +233,7 @@ pub struct Subject {
     pub listing: Option<String>,
     /// The subject is a whole command.
     pub command: Option<Command>,
-    /// What it works on.
+    /// The target of the work.
     pub target: TargetId,
     /// Where the private folder is made that it works in.
     #[serde(default)]
@@ -283,7 +283,7 @@ pub struct Case {
     pub name: String,
     /// The work of one operation, in words.
     pub work: String,
-    /// What `units` counts, such as `row`.
+    /// The unit of `units`, such as `row`.
     pub unit: String,
     /// The name of the swept parameter.
     pub sweep: Option<String>,
@@ -298,7 +298,7 @@ pub struct Case {
     /// Subjects do not do the same work, each by its own rules: they are not compared.
     #[serde(default)]
     pub uncompared: bool,
-    /// What subjects tell of each batch besides.
+    /// Metrics that subjects report in addition.
     pub metrics: Vec<Metric>,
     /// The wanted length of a batch, where it is not [`Measure::turn_ns`].
     pub turn_ns: Option<u64>,
@@ -322,7 +322,7 @@ pub enum Check {
     Effects,
 }
 
-/// What one operation of a writing case leaves behind.
+/// The rows that one operation of a writing case leaves behind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Writes {
     /// Rows added.
@@ -338,7 +338,7 @@ pub struct Writes {
 pub struct Point {
     /// Index into [`Plan::cases`].
     pub case: usize,
-    /// What it is done on.
+    /// The target of the work.
     pub target: TargetId,
     /// Sweep and factors: the arguments that `open` gets, in the experiment's order.
     pub params: Vec<(String, String)>,
@@ -346,10 +346,10 @@ pub struct Point {
     pub x: Option<f64>,
     /// The load that is put on a server here, as the parameters say; `None`: none is.
     pub load: Option<PointLoad>,
-    /// What an operation of a writing case leaves behind.
+    /// The rows that an operation of a writing case leaves behind.
     pub writes: Writes,
-    /// What a server executes for an operation, by the statement's first word in small letters;
-    /// other statements than these and `begin` must not reach it. Empty: not looked at.
+    /// Statements that a server executes for an operation, by their first word in small letters; apart from
+    /// these and `begin`, none may reach it. Empty: not checked.
     pub statements: Vec<(String, u64)>,
     /// Rows of its tables that a server reads for an operation.
     pub reads: u64,
@@ -444,7 +444,7 @@ impl Plan {
         }
     }
 
-    /// What is served by the subjects, if the lab starts them as servers.
+    /// The requests and responses, if the lab starts the subjects as servers.
     pub fn serving(&self) -> Option<&Serving> {
         match &self.work {
             Work::Servers(servers) => Some(&servers.serving),
@@ -483,8 +483,8 @@ impl Plan {
         Pilot::FIRST_LOOK_WITH_HELPERS.min(self.measure.max_warmup as usize)
     }
 
-    /// What answers the question of a run of batches: the time of an operation, or where operations are due at a
-    /// fixed rate, what 99 % of them take at most.
+    /// The metric that answers the question of a run of batches: the time of an operation, or its 99th
+    /// percentile where operations are due at a fixed rate.
     pub fn answer(&self) -> &'static Metric {
         static ANSWERS: [Metric; 2] = [Metric::WALL, Metric::P99];
         let at_a_rate = self.cases.iter().any(|case| case.rate.is_some());
@@ -510,7 +510,7 @@ impl Plan {
         Some(&injections.find(|(name, _)| name == fault)?.1)
     }
 
-    /// What the link at a point is like: what its parameter `link` names.
+    /// The properties of the link at a point, which its parameter `link` names.
     pub fn shape(&self, point: PointId) -> Option<&Shape> {
         let point = &self.points[point];
         let link = point.param(LINK)?;
@@ -541,8 +541,7 @@ impl Plan {
             .join(" ")
     }
 
-    /// Whether its only case goes without saying: of whole commands, and of load on servers that were
-    /// there.
+    /// True if its only case needs no name: for whole commands, and for load on running servers.
     pub fn has_one_case(&self) -> bool {
         matches!(self.work, Work::Commands(_) | Work::Load(_))
     }
@@ -578,7 +577,7 @@ impl Plan {
             .map(|(id, _)| id)
     }
 
-    /// Whether it compares revisions, whose folders are gone after the run.
+    /// True if it compares revisions, whose directories are removed after the run.
     pub fn of_revisions(&self) -> bool {
         let revision = |s: &Subject| s.command.as_ref().is_some_and(|c| c.revision.is_some());
         self.subjects.iter().any(revision)
@@ -597,7 +596,7 @@ impl Plan {
             .position(|s| s.control_of == Some(self.baseline))
     }
 
-    /// Whether a subject has a part in a point: it works on the point's target, is for its case, and can do
+    /// True if a subject takes part in a point: it works on the point's target, is for its case, and supports
     /// its parameters.
     pub fn takes_part(&self, subject: SubjectId, point: PointId) -> bool {
         let (subject, case) = (&self.subjects[subject], self.case(point));

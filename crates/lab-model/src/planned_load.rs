@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What load a plan puts on servers at each of its points.
+//! The load that a plan puts on servers at each of its points.
 
 use crate::point_load::LOAD;
 use crate::{Arrivals, Example, Plan, PointId, PointLoad, Traffic, distinct};
@@ -32,7 +32,7 @@ impl Plan {
             .unwrap_or(1)
     }
 
-    /// Whether a connection serves one request after the other at a point of load.
+    /// True if a connection serves one request after the other at a point of load.
     pub fn keeps_alive(&self, point: PointId) -> bool {
         self.points[point].load.is_some_and(|load| load.keep_alive)
     }
@@ -54,7 +54,8 @@ impl Plan {
         }
     }
 
-    /// Whether requests are sent when they are due at a point of load, whatever became of those before.
+    /// True for an open loop: requests at a point of load are sent when they are due, however earlier ones
+    /// ended.
     pub fn is_open(&self, point: PointId) -> bool {
         match self.points[point].load.map(|load| load.traffic) {
             Some(Traffic::Planned) => self
@@ -81,14 +82,14 @@ impl Plan {
         (0..self.points.len()).filter(same)
     }
 
-    /// What a subject is asked for at a point, and how it answers.
+    /// The request to a subject at a point, with its response.
     pub fn example(&self, point: PointId) -> Option<Example> {
         let planned = &self.points[point];
         let examples = &self.serving()?.examples;
         Some(examples.get(planned.case)?.first()?.with(&planned.params))
     }
 
-    /// What load is put on with at any point, each request once.
+    /// The requests of the load at all points, each once.
     pub fn loaded_examples(&self) -> Vec<Example> {
         let points = 0..self.points.len();
         distinct(points.filter_map(|point| self.example(point)))

@@ -69,8 +69,8 @@ pub fn read_keep_alive(word: &str) -> Option<bool> {
 }
 
 impl PointLoad {
-    /// What the parameters of a point say; `keep_alive` holds where they say nothing of it. Error: a value
-    /// that says nothing.
+    /// Reads the load from the parameters of a point; `keep_alive` is the default for points without one.
+    /// Error: an invalid value.
     pub fn read(params: &[(String, String)], keep_alive: bool) -> Result<PointLoad, String> {
         let mut load = PointLoad {
             connections: 1,

@@ -21,7 +21,7 @@ pub struct Run {
     pub plan: Option<Plan>,
     /// The machine.
     pub host: Host,
-    /// What the pilot found, for each subject and point that did not fail.
+    /// The pilot's findings, for each subject and point that did not fail.
     pub pilots: Vec<Pilot>,
     /// Every block that was begun, in the order of time.
     pub blocks: Vec<Block>,
@@ -31,11 +31,11 @@ pub struct Run {
     pub ending: Option<Ending>,
     /// Settings read back.
     pub settings: Vec<Setting>,
-    /// What failed.
+    /// Failures.
     pub failures: Vec<Failure>,
-    /// What the subjects wrote besides replies.
+    /// Lines that the subjects wrote apart from replies.
     pub log: Vec<LogLine>,
-    /// What the lab itself used: CPU time in ns and peak resident memory in bytes.
+    /// The lab's own cost: CPU time in ns and peak resident memory in bytes.
     pub lab_cost: Option<(u64, u64)>,
     /// How long its pilots took, ns: all that came between the start of the run and its blocks. `None`: it had none.
     pub pilots_ns: Option<u64>,
@@ -45,9 +45,9 @@ pub struct Run {
     pub services: Vec<Service>,
     /// The metrics of its readings and figures.
     pub metrics: Vec<Metric>,
-    /// What was read from logs, if it read any.
+    /// The result of reading logs, if the run read any.
     pub logs: Option<LogAnalysis>,
-    /// What an audit found; `None`: it was none.
+    /// The result of an audit; `None` for other runs.
     pub audit: Option<Audit>,
     /// Figures without noise, which were taken once besides the blocks.
     pub figures: Vec<Figure>,
@@ -117,7 +117,7 @@ pub struct Imported {
 /// One `<time>` of an imported file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ImportedTime {
-    /// What was timed, in the words of the file.
+    /// The timed thing, in the words of the file.
     pub title: String,
     /// How many operations were timed.
     pub count: u64,
@@ -154,7 +154,7 @@ impl Run {
         self.replicates().iter().max().map_or(0, |last| last + 1)
     }
 
-    /// Whether something of a load was on the lab's own machine: what put it on, or the server.
+    /// True if the lab's own machine had a part in a load, as a generator or as the server.
     pub fn is_loaded_here(&self) -> bool {
         self.agents.is_empty() || self.agents_here().next().is_some() || self.has_server_here()
     }
@@ -189,7 +189,7 @@ impl Run {
         machines
     }
 
-    /// Whether the server of a load is known to be on the lab's own machine.
+    /// True if the server of a load is known to be on the lab's own machine.
     pub fn has_server_here(&self) -> bool {
         let load = self.plan.as_ref().and_then(Plan::load);
         load.is_some_and(|load| match load.server_host {
@@ -232,7 +232,7 @@ impl Run {
         self.agent_names().into_iter().filter(is_left_out).collect()
     }
 
-    /// Of so many connections, which agents share, those that the agents in the figures have.
+    /// The number of `all` connections, shared by the agents, that belong to agents in the figures.
     pub fn connections_in_figures(&self, all: usize) -> usize {
         let (names, left_out) = (self.load_agents(), self.left_out());
         let shares = names.iter().enumerate().filter_map(|(i, name)| {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a run yields: pilots, blocks, samples, resources, settings, failures.
+//! Data that a run produces: pilots, blocks, samples, resources, settings, failures.
 
 use crate::{AgentId, Disturbance, PointId, Slice, SubjectId};
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,7 @@ pub struct Sample {
     pub point: PointId,
     /// The subject.
     pub subject: SubjectId,
-    /// Which pass, from 0. Passes 2k and 2k+1 are a mirrored pair.
+    /// The pass, from 0. Passes 2k and 2k+1 are a mirrored pair.
     pub pass: u32,
     /// The turn within the pass, from 0.
     pub turn: u32,
@@ -33,14 +33,14 @@ pub struct Sample {
     pub batch: Batch,
 }
 
-/// What so many operations at a point yield, whoever does them.
+/// The result of a number of operations at a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outcome {
     /// The point.
     pub point: PointId,
     /// Operations done.
     pub operations: u64,
-    /// What they produced, folded into one number.
+    /// All values that they produced, folded into one number.
     pub check: u64,
     /// How much they produced, in the unit of the case.
     pub units: u64,
@@ -55,7 +55,7 @@ pub struct Block {
     pub attempt: u32,
     /// The core that the measuring threads ran on.
     pub core: u32,
-    /// Whether it counts.
+    /// The state.
     pub state: BlockState,
     /// When it began, in seconds since 1970.
     pub started_unix_s: f64,
@@ -65,7 +65,7 @@ pub struct Block {
     /// replication. `None`: its processes served no other block.
     #[serde(default)]
     pub process_set: Option<u32>,
-    /// What the host did to it.
+    /// The host's activity during it.
     pub disturbance: Disturbance,
     /// Fresh processes and what they took to start.
     pub processes: Vec<ProcessStart>,
@@ -80,7 +80,7 @@ pub struct Block {
     /// Where operations are due at a fixed rate and their subject tells it: how long they took, in the order of time.
     #[serde(default)]
     pub timelines: Vec<Timeline>,
-    /// Of a load run, in place of samples: what came of it, in the order of time.
+    /// The slices of a load run in order of time, in place of samples.
     pub slices: Vec<Slice>,
     /// Slices of visits that were made again because other processes disturbed them; they do not count.
     pub redone_slices: Vec<Slice>,
@@ -153,8 +153,7 @@ impl Timeline {
     pub const STEP_NS: u64 = 100_000_000;
 }
 
-/// What the system says of a process that ended, and of the processes that it waited for
-/// (wait4(2)).
+/// The system's data on an ended process and the processes that it waited for (wait4(2)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessExit {
     /// The point.
@@ -181,7 +180,7 @@ pub struct ProcessExit {
     pub status: i32,
 }
 
-/// Whether a block counts.
+/// The state of a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BlockState {
@@ -205,7 +204,7 @@ pub struct ProcessStart {
     pub startup_cpu_ns: u64,
 }
 
-/// What a subject's process held after its visit to a point.
+/// Memory and threads of a subject's process after its visit to a point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Resources {
     /// The subject.
@@ -231,7 +230,7 @@ pub struct Resources {
     pub server_bytes: Option<u64>,
 }
 
-/// What the pilot found for one subject and point, before the first block.
+/// The pilot's findings for one subject and point, before the first block.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pilot {
     /// The subject.
@@ -242,13 +241,13 @@ pub struct Pilot {
     pub operations: u64,
     /// Batches that each block spends before the first that counts.
     pub warmup_batches: u32,
-    /// What the batch times looked like.
+    /// The class of the batch times.
     pub class: WarmUp,
     /// The very first operation in a fresh process.
     pub cold_ns: u64,
     /// The pilot's batches, in the order of time.
     pub batches: Vec<Batch>,
-    /// Of a server, how old it was at the end of each batch; empty for other subjects.
+    /// A server's age at the end of each batch; empty for other subjects.
     #[serde(default)]
     pub ages: Vec<Age>,
 }
@@ -265,7 +264,7 @@ pub struct Age {
     pub wall_ns: u64,
     /// Requests that the baseline served at the same speed of the machine: right after the batch. 0: it was not loaded.
     pub baseline_requests: u64,
-    /// What they cost the baseline, ns: CPU time of a server, wall time of batches.
+    /// Their cost to the baseline, ns: CPU time for a server, wall time for batches.
     pub baseline_cpu_ns: u64,
 }
 
@@ -281,7 +280,7 @@ impl Pilot {
         u32::try_from(batches).unwrap_or(u32::MAX)
     }
 
-    /// Whether the warm-ups of the blocks, of `max_ns` at the most, are shorter than its own.
+    /// True if the warm-ups of the blocks, of at most `max_ns`, are shorter than its own.
     pub fn exceeds(&self, max_ns: u64) -> bool {
         self.warmup_batches > self.max_warm_up(max_ns)
     }
@@ -342,14 +341,15 @@ pub struct Failure {
     /// `target`, `opens`, `writes`, `statements`, `service`, `error`; of whole commands also `exit`, `output`, `setup`,
     /// `prepare`, `cleanup`; of a load `load`.
     pub kind: String,
-    /// What happened, in a sentence.
+    /// The event, in a sentence.
     pub message: String,
     /// The subject's last log lines.
     pub log: Vec<String>,
 }
 
 impl Failure {
-    /// Whether this host lacks something that the subject needs, so that it was never tried: a tool, or a right.
+    /// True if this host lacks something that the subject needs, such as a tool or a right, so that it was
+    /// never tried.
     pub fn is_lack(&self) -> bool {
         let lacks = ["missing", "setting"].contains(&&*self.kind);
         lacks && self.point.is_none() && self.block.is_none()

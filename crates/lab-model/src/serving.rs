@@ -4,7 +4,7 @@
 use crate::Metric;
 use serde::{Deserialize, Serialize};
 
-/// What the servers of an experiment are given, and what they must answer before they are measured.
+/// The requests to an experiment's servers and the responses that are required before they are measured.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Serving {
     /// Threads that may run handlers, of a server that has a pool of them.
@@ -16,7 +16,7 @@ pub struct Serving {
     /// By case: the first is what load is put on with, all are proven before. A path may hold names of the
     /// case's parameters in braces.
     pub examples: Vec<Vec<Example>>,
-    /// What a server tells when it is closed.
+    /// Metrics that a server reports when it is closed.
     #[serde(default)]
     pub metrics: Vec<Metric>,
     /// How long a server is warmed up for a case at the most, s; `None`: as long as any.
@@ -43,14 +43,14 @@ pub struct Example {
     pub method: String,
     /// Path and query, percent-encoded.
     pub path: String,
-    /// What is sent, as `application/json`.
+    /// The request's body, sent as `application/json`.
     pub body: Option<String>,
     /// Further headers, such as `Accept-Encoding: gzip`.
     #[serde(default)]
     pub headers: Vec<String>,
-    /// What must come.
+    /// The required status.
     pub status: u16,
-    /// What must come as its body.
+    /// The required body.
     pub answer: Content,
 }
 
@@ -69,7 +69,7 @@ impl Example {
     }
 }
 
-/// What the body of an answer must be.
+/// The required body of a response.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Content {

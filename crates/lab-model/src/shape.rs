@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a link between a client and a server is like.
+//! Properties of a link between a client and a server.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,7 @@ pub struct Shape {
     pub up_kbit_s: u32,
     /// From the server to the client.
     pub down_kbit_s: u32,
-    /// Of a packet without bytes, half of it in each direction.
+    /// Round-trip time of a packet without bytes, half of it in each direction, ms.
     pub round_trip_ms: f64,
     /// The largest packet, bytes with its headers.
     #[serde(default = "ethernet")]
@@ -27,7 +27,7 @@ pub struct Shape {
     pub by: Shaper,
 }
 
-/// Who shapes a link.
+/// The program that shapes a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Shaper {
@@ -43,7 +43,7 @@ fn ethernet() -> u32 {
 }
 
 impl Shape {
-    /// What is wrong with it.
+    /// Checks it. Error: the reason why it is invalid.
     pub fn check(&self) -> Result<(), &'static str> {
         let rates = [self.up_kbit_s, self.down_kbit_s];
         if rates.iter().any(|rate| !(8..=10_000_000).contains(rate)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What came of load on a server, slice by slice.
+//! Load on a server, slice by slice.
 
 use crate::{AgentId, PointId, SliceTimes, SubjectId};
 use serde::{Deserialize, Serialize};
@@ -101,7 +101,7 @@ pub struct Slice {
     /// How much later than due the generator looked at a request, whether a connection was free or not;
     /// in an open loop.
     pub lag: SliceTimes,
-    /// What each of several agents did of it; none: the lab put the load on itself.
+    /// Each agent's part; empty if the lab generated the load itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub agents: Vec<AgentSlice>,
 }
@@ -187,7 +187,7 @@ pub fn add_statuses(counts: &mut Vec<(u16, u64)>, others: &[(u16, u64)]) {
     }
 }
 
-/// What one of several agents did in a slice of load.
+/// One agent's part in a slice of load.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AgentSlice {
     /// The agent.
@@ -196,7 +196,7 @@ pub struct AgentSlice {
     pub late_ns: u64,
     /// Requests that were due and not sent because it was lost.
     pub not_sent: u64,
-    /// What it did; nothing once it was lost.
+    /// Its figures; empty once the agent was lost.
     pub slice: Slice,
 }
 

@@ -35,7 +35,7 @@ pub struct PackedTimes {
 pub struct TimesInFile {
     /// The file, its table and its column.
     pub column: Arc<dyn TimesColumn>,
-    /// Which of its rows.
+    /// The row's number.
     pub row: i64,
     /// A value that half of them do not exceed.
     pub median: u64,
@@ -57,7 +57,7 @@ impl SliceTimes {
         }
     }
 
-    /// Whether nothing was counted.
+    /// True if nothing was counted.
     pub fn is_empty(&self) -> bool {
         matches!(self, SliceTimes::Here(counts) if counts.0.is_empty())
     }
