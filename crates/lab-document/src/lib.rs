@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a report can hold, and the formats that it can be read in: terminal, Markdown, CSV, JSON, XML, XLSX, SVG, HTML.
+//! The content of a report, and its formats: terminal, Markdown, CSV, JSON, XML, XLSX, SVG, HTML.
 //!
 //! Everything that benchlab reports is one [`Document`]: headings, tables, charts and findings. A format is a file in
 //! [`format`] that renders any document, and its registration in [`FORMATS`]. Nothing here knows what was measured,

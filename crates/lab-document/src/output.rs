@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a format is, and what a document becomes in it.
+//! A format, and a document in it.
 
 use crate::document::Document;
 use std::fmt;
@@ -32,7 +32,7 @@ pub struct Format {
     pub name: &'static str,
     /// The extension of its files, without the dot: `md`.
     pub extension: &'static str,
-    /// What it is, for people: `Text (Markdown)`.
+    /// The name for people: `Text (Markdown)`.
     pub title: &'static str,
     /// A document becomes a folder of files.
     pub is_folder: bool,

@@ -72,12 +72,12 @@ pub fn percent(part: f64) -> String {
     format!("{} %", (part * 1e4).round() / 100.0)
 }
 
-/// Whether an interval has the level that was asked for.
+/// True if an interval has the requested level.
 pub fn has_level(interval: &Interval, asked: f64) -> bool {
     interval.level >= asked - 1e-9
 }
 
-/// Whether it says anything: one of ratios is above 0, too.
+/// True if both ends are known; the lower end of a ratio must be above 0.
 pub fn is_bounded(interval: &Interval) -> bool {
     Quantity::ratio(interval).bounds().is_some()
 }

@@ -11,7 +11,7 @@ use crate::document::{BarRow, Bars, Scale};
 use crate::format::quantity;
 use crate::output::Error;
 
-/// Of bars in one column that have all the room they want, in pixels.
+/// Full width of a chart with bars in one column, in pixels.
 pub const WIDTH: f64 = 760.0;
 const COLUMN: f64 = 480.0;
 const BAR: f64 = 20.0;
@@ -91,7 +91,7 @@ fn panels(bars: &Bars) -> (Vec<&[BarRow]>, bool) {
     (panels, have_own_scales)
 }
 
-/// Whether bars of one panel would be too short to be seen on the scale of another.
+/// True if bars of one panel would be too short to see on another panel's scale.
 fn need_own_scales(bars: &Bars, panels: &[&[BarRow]]) -> bool {
     let most = |panel: &&[BarRow]| {
         let ends = panel.iter().flat_map(|row| ends(bars, row));
@@ -102,7 +102,7 @@ fn need_own_scales(bars: &Bars, panels: &[&[BarRow]]) -> bool {
     bars.axis.scale == Scale::Linear && most.iter().any(|most| most * FAR < greatest)
 }
 
-/// What a row's length and interval reach to.
+/// The ends of a row's bar and interval.
 fn ends(bars: &Bars, row: &BarRow) -> Vec<f64> {
     let parts = row.parts.iter().map(|part| part.value.value);
     let stack: f64 = parts.filter(|v| v.is_finite()).sum();

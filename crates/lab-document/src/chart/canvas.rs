@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What all charts draw with: shapes and text at places in pixels, names in free places, legends.
+//! The canvas of all charts: shapes and text at pixel positions, labels in free positions, legends.
 
 use super::colour::{GRID, INK, MUTED, PAPER, numbered};
 use crate::format::text::cut;
@@ -12,13 +12,13 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 /// The library draws on whole units; four of them make one pixel of the picture.
 const UNIT: f64 = 4.0;
 
-/// What goes wrong when drawing, in words.
+/// The result of drawing, or the error in words.
 pub type DrawResult<T = ()> = Result<T, String>;
 
 /// A place in pixels, from the upper left corner.
 pub type Pixel = (f64, f64);
 
-/// What is drawn on.
+/// The drawing area.
 pub struct Canvas<'a>(DrawingArea<SVGBackend<'a>, Shift>);
 
 /// How text looks.

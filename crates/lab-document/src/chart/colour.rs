@@ -6,7 +6,7 @@
 use crate::document::{NEUTRAL, Tone};
 use plotters::style::RGBColor;
 
-/// What is drawn on.
+/// The background.
 pub const PAPER: RGBColor = PAIRS[0].light;
 /// Text.
 pub const INK: RGBColor = PAIRS[1].light;
@@ -16,7 +16,7 @@ pub const MUTED: RGBColor = PAIRS[2].light;
 pub const GRID: RGBColor = PAIRS[3].light;
 /// Areas behind the figures.
 pub const BAND: RGBColor = PAIRS[4].light;
-/// Of [`NEUTRAL`].
+/// The grey of [`NEUTRAL`].
 const GREY: RGBColor = PAIRS[5].light;
 /// Where the numbered colours begin.
 const FIRST: usize = 6;

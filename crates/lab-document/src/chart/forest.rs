@@ -9,7 +9,7 @@ use crate::document::{Forest, ForestRow, Tone};
 use crate::format::quantity;
 use crate::output::Error;
 
-/// Of a forest that has all the room it wants, in pixels.
+/// Full width of a forest plot, in pixels.
 pub const WIDTH: f64 = 820.0;
 const ROW: f64 = 19.0;
 const HEAD: f64 = 24.0;
@@ -72,7 +72,7 @@ pub fn draw(id: &str, forest: &Forest, width: f64) -> Result<String, Error> {
     })
 }
 
-/// What the dots mean, as far as there are some that mean something.
+/// The legend of the dots' colors, if there is more than one.
 fn legend(forest: &Forest, width: f64) -> Legend {
     let words = [
         (Tone::Better, "better"),

@@ -58,7 +58,7 @@ fn darkness(part: f64) -> f64 {
     (1.0 + part.log10() / 4.5).clamp(0.1, 1.0)
 }
 
-/// What the shades stand for.
+/// Draws the legend of the shades.
 fn shades(canvas: &Canvas) -> DrawResult {
     let shades = [
         (0.001, "0.1 %"),

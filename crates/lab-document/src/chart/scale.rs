@@ -71,12 +71,12 @@ impl Span {
         }
     }
 
-    /// Whether a bound lies before the axis begins.
+    /// True if a bound lies before the start of the axis.
     pub fn is_below(&self, bound: f64) -> bool {
         bound < self.low
     }
 
-    /// Whether a bound lies after the axis ends.
+    /// True if a bound lies after the end of the axis.
     pub fn is_above(&self, bound: f64) -> bool {
         bound > self.high
     }
@@ -147,7 +147,7 @@ pub fn reach(quantity: &Quantity, scale: Scale) -> [f64; 3] {
     }
 }
 
-/// Whether a scale has a place for a value.
+/// True if a scale can show a value.
 pub fn drawable(scale: Scale, value: f64) -> bool {
     let moderate = value.is_finite() && value.abs() < 1e100;
     moderate

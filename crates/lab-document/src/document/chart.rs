@@ -13,15 +13,15 @@ pub const NEUTRAL: usize = 255;
 pub struct Chart {
     /// Small letters, digits and `-`, unique in its document: the name of its file.
     pub id: String,
-    /// What it shows.
+    /// The title.
     pub title: String,
     /// One sentence that says what is to be seen in it: its alternative text.
     pub caption: String,
-    /// What is drawn.
+    /// The drawing.
     pub drawing: Drawing,
 }
 
-/// What a chart draws.
+/// The drawing of a chart.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Drawing {
@@ -35,14 +35,14 @@ pub enum Drawing {
     Heat(HeatMaps),
     /// The part of all values that do not exceed a value.
     Distribution(Distribution),
-    /// What called what, and how much of a whole each has.
+    /// Calls, and each function's fraction of the whole.
     Flame(Flame),
 }
 
 /// An axis.
 #[derive(Clone, Debug, Serialize)]
 pub struct Axis {
-    /// What it shows, without the unit.
+    /// The title, without the unit.
     pub title: String,
     /// The unit of its values.
     #[serde(serialize_with = "super::unit_name::serialize_unit")]
@@ -72,7 +72,7 @@ pub struct Lines {
     pub x: Axis,
     /// From below.
     pub y: Axis,
-    /// What is drawn.
+    /// The lines.
     pub lines: Vec<Line>,
 }
 
@@ -87,7 +87,7 @@ pub struct Line {
     pub stroke: Stroke,
     /// x and y, ascending; a value that is not finite breaks the line.
     pub points: Vec<(f64, Quantity)>,
-    /// Whether the intervals are drawn.
+    /// How intervals are drawn.
     pub band: Band,
 }
 
@@ -103,7 +103,7 @@ pub enum Stroke {
     Steps,
 }
 
-/// Whether the intervals of a line are drawn.
+/// How the intervals of a line are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Band {
@@ -116,7 +116,7 @@ pub enum Band {
 /// One bar per row.
 #[derive(Clone, Debug, Serialize)]
 pub struct Bars {
-    /// Of the bars' lengths.
+    /// The axis of the bars' lengths.
     pub axis: Axis,
     /// The names of the parts, with the numbers of their colours; empty: bars are whole.
     pub parts: Vec<(String, usize)>,
@@ -135,7 +135,7 @@ pub struct BarRow {
     pub colour: usize,
     /// Its length, with its interval.
     pub total: Quantity,
-    /// What it is made of.
+    /// The parts, in order.
     pub parts: Vec<BarPart>,
 }
 
@@ -151,7 +151,7 @@ pub struct BarPart {
 /// Intervals beside a reference.
 #[derive(Clone, Debug, Serialize)]
 pub struct Forest {
-    /// Of the values.
+    /// The axis of the values.
     pub axis: Axis,
     /// Where the reference stands, such as 1 of a ratio.
     pub reference: f64,
@@ -177,18 +177,18 @@ pub struct ForestRow {
     pub name: String,
     /// Where.
     pub value: Quantity,
-    /// What it means.
+    /// The meaning.
     pub tone: Tone,
-    /// What stands at its end; may be empty: then the value itself.
+    /// The label at its end; if empty, the value.
     pub label: String,
 }
 
 /// Maps, one below the other on the same axis.
 #[derive(Clone, Debug, Serialize)]
 pub struct HeatMaps {
-    /// Of the values, from below.
+    /// The axis of the values, from below.
     pub axis: Axis,
-    /// What the columns are, such as `seconds since the start`.
+    /// The meaning of the columns, such as `seconds since the start`.
     pub columns: String,
     /// From above.
     pub maps: Vec<HeatMap>,
@@ -217,11 +217,11 @@ pub struct HeatColumn {
 /// The part of all values that do not exceed a value.
 #[derive(Clone, Debug, Serialize)]
 pub struct Distribution {
-    /// Of the values.
+    /// The axis of the values.
     pub values: Axis,
-    /// Of the parts: [`Scale::Linear`] or [`Scale::Percentiles`].
+    /// The scale of the fractions: [`Scale::Linear`] or [`Scale::Percentiles`].
     pub shares: Scale,
-    /// What is drawn.
+    /// The lines.
     pub lines: Vec<DistributionLine>,
 }
 
@@ -239,7 +239,7 @@ pub struct DistributionLine {
 /// A flame graph.
 #[derive(Clone, Debug, Serialize)]
 pub struct Flame {
-    /// Of the costs.
+    /// The unit of the costs.
     #[serde(serialize_with = "super::unit_name::serialize_unit")]
     pub unit: Unit,
     /// Stacks, the outermost function first, each with what it costs by itself.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a report says, without a format: each kind of run builds one document, each format renders any.
+//! The content of a report, without a format: each kind of run builds one document, and each format renders
+//! any document.
 
 mod chart;
 mod quantity;
@@ -24,7 +25,7 @@ use serde::Serialize;
 /// A report.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Document {
-    /// What was measured, such as the experiment's title; not empty.
+    /// The measured thing, such as the experiment's title; not empty.
     pub title: String,
     /// The question that it answers; may be empty.
     pub question: String,
@@ -52,7 +53,7 @@ pub struct Answer {
     pub chart: Option<Chart>,
     /// Plain sentences, the most important first: at most three findings.
     pub findings: Vec<Finding>,
-    /// What is not decided, and what would decide it.
+    /// The inconclusive part of the answer, with the command that settles it.
     pub undecided: Option<String>,
 }
 
@@ -64,12 +65,12 @@ impl Answer {
 /// A sentence or two that the figures support.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Finding {
-    /// What it is about, in a few words, such as a target or a kind of warning; may be empty. Of several warnings the
-    /// first screen shows this alone.
+    /// The topic in a few words, such as a target or a kind of warning; may be empty. The first screen shows
+    /// only the labels of several warnings.
     pub label: String,
     /// The sentences.
     pub text: String,
-    /// What it means.
+    /// The meaning.
     pub tone: Tone,
 }
 
@@ -80,7 +81,7 @@ pub struct Section {
     pub title: String,
     /// How much of it is shown at first.
     pub detail: Detail,
-    /// What it holds, in order.
+    /// The items, in order.
     pub items: Vec<Item>,
     /// Parts of it with headings of their own.
     pub sections: Vec<Section>,
@@ -162,7 +163,7 @@ impl Section {
         section
     }
 
-    /// Whether there is nothing to show.
+    /// True if there is nothing to show.
     pub fn is_empty(&self) -> bool {
         self.items.is_empty() && self.sections.iter().all(Section::is_empty)
     }
@@ -226,7 +227,7 @@ impl Document {
         tables.collect()
     }
 
-    /// What went wrong or is to be taken with care: the findings of the sections with these tones.
+    /// The findings that call for attention: those of all sections with a warning tone.
     pub fn warnings(&self) -> Vec<&Finding> {
         let warnings = self.items().filter_map(|item| match item {
             Item::Finding(finding) => Some(finding).filter(|f| f.tone.warns()),

@@ -10,7 +10,7 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 pub struct Quantity {
     /// In the unit.
     pub value: f64,
-    /// What it counts.
+    /// The unit.
     pub unit: Unit,
     /// How exactly it is known.
     pub precision: Precision,

@@ -5,7 +5,7 @@ use super::{Quantity, unit_name};
 use lab_model::{Direction, Metric};
 use serde::{Serialize, Serializer};
 
-/// What is known of one subject at one point in one respect. Empty strings: it does not apply.
+/// The results of one subject at one point in one metric. Empty strings: does not apply.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
     /// The run's name.
@@ -14,7 +14,7 @@ pub struct Row {
     pub subject: String,
     /// `baseline`, `control`, `limit`, `overhead`, `imported`, or empty.
     pub role: String,
-    /// What it works on, such as `postgresql`.
+    /// The target, such as `postgresql`.
     pub target: String,
     /// The case's name.
     pub case: String,

@@ -8,7 +8,7 @@ use serde::Serialize;
 /// A table; its first column names the rows.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Table {
-    /// What it shows; may be empty where the section's heading says it.
+    /// The title; may be empty if the section's heading says it.
     pub title: String,
     /// One sentence that says how to read it; may be empty.
     pub caption: String,
@@ -16,7 +16,7 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// Its rows, each as long as there are columns.
     pub rows: Vec<Vec<Cell>>,
-    /// What to know about some of its cells.
+    /// Notes on some of its cells.
     pub notes: Vec<String>,
 }
 
@@ -33,15 +33,15 @@ pub struct Column {
 /// A cell.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Cell {
-    /// What it holds.
+    /// The content.
     pub content: CellContent,
     /// A second, smaller line; may be empty.
     pub note: String,
-    /// What it means.
+    /// The meaning.
     pub tone: Tone,
 }
 
-/// What a cell holds.
+/// The content of a cell.
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(untagged)]
 pub enum CellContent {
@@ -134,7 +134,7 @@ impl CellContent {
 }
 
 impl Cell {
-    /// Whether it holds neither words, nor a dash in their place, nor a number.
+    /// True if it holds no words, no dash in their place, and no number.
     fn is_empty(&self) -> bool {
         match &self.content {
             CellContent::Empty => true,
@@ -143,7 +143,7 @@ impl Cell {
         }
     }
 
-    /// Whether it holds a number.
+    /// True if it holds a number.
     pub fn is_figure(&self) -> bool {
         self.content.quantity().is_some()
     }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a part of a document means.
+//! The meaning of a part of a document.
 
 use serde::Serialize;
 
-/// What a cell or a line means, for colours; the words say it too.
+/// The meaning of a cell or a line, shown as a color; the words say it too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tone {
@@ -23,7 +23,7 @@ pub enum Tone {
 }
 
 impl Tone {
-    /// Whether a finding with it is to be taken with care.
+    /// True if a finding with this tone is a warning.
     pub(super) fn warns(self) -> bool {
         matches!(self, Tone::Alarm | Tone::Undecided)
     }

@@ -9,7 +9,7 @@ use lab_model::Unit;
 /// A table as text.
 #[derive(Clone, Debug)]
 pub struct Grid {
-    /// Of the columns.
+    /// The columns.
     pub columns: Vec<GridColumn>,
     /// Each as long as there are columns.
     pub rows: Vec<Vec<GridCell>>,
@@ -20,7 +20,7 @@ pub struct Grid {
 pub struct GridColumn {
     /// With the unit, where all cells have one.
     pub heading: String,
-    /// Whether its cells are numbers, which stand on the right.
+    /// True if its cells are numbers, which are aligned to the right.
     pub numeric: bool,
 }
 
@@ -29,11 +29,11 @@ pub struct GridColumn {
 pub struct GridCell {
     /// Words, or a number.
     pub value: String,
-    /// What stands behind the number, such as its interval; may be empty.
+    /// The text after the number, such as its interval; may be empty.
     pub interval: String,
     /// A second line; may be empty.
     pub note: String,
-    /// What it means.
+    /// The meaning.
     pub tone: Tone,
 }
 
@@ -110,7 +110,7 @@ fn unit(table: &Table, i: usize) -> Option<&Unit> {
     all.all(|quantity| quantity.unit == *unit).then_some(unit)
 }
 
-/// Whether a column has numbers, and nothing else.
+/// True if a column has only numbers.
 fn holds_numbers(table: &Table, i: usize) -> bool {
     let mut contents = table.rows.iter().map(|row| &row[i].content);
     let words = contents.clone().any(|c| matches!(c, CellContent::Words(_)));

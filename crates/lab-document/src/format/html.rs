@@ -72,8 +72,8 @@ pub fn render(document: &Document) -> Result<String, Error> {
     Ok(clean_lines(&page.into_string()))
 }
 
-/// What is between the page's `body` tags, for a page that has more around it. It needs [`style_sheet`].
-/// Error: a chart could not be drawn.
+/// The content of the page's `body`, for embedding in another page. It needs [`style_sheet`]. Error: a chart
+/// could not be drawn.
 pub fn body(document: &Document) -> Result<String, Error> {
     Ok(clean_lines(&content(document)?.into_string()))
 }
@@ -138,7 +138,7 @@ fn navigation(sections: &[&Section], ids: &[String]) -> Markup {
     }
 }
 
-/// What a reader sees first.
+/// The answer, which comes first.
 fn answer(document: &Document, sections: &[&Section], ids: &[String]) -> Result<Markup, Error> {
     let answer = &document.answer;
     let warns = |section: &&Section| {

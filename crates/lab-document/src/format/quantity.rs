@@ -16,7 +16,7 @@ const FITTING: std::ops::Range<f64> = 0.01..10_000.0;
 /// Numbers from this on are written with an exponent: no one measures them.
 const ABSURD: f64 = 1e18;
 
-/// What numbers of a unit are divided by, and the name of what they count then.
+/// A divisor for numbers of a unit, and the name of the resulting unit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Magnitude {
     /// More than 0.

@@ -101,7 +101,7 @@ impl Screen {
         }
     }
 
-    /// What stands below the answer's chart.
+    /// The lines below the answer's chart.
     fn after_chart(&self, document: &Document, full: bool) -> Vec<String> {
         let answer = &document.answer;
         let mut below = Screen {

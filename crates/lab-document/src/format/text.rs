@@ -4,7 +4,7 @@
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// What stays with the number before it.
+/// Units that stay on one line with their number.
 const UNITS: [&str; 10] = ["%", "ns", "µs", "ms", "s", "B", "KiB", "MiB", "GiB", "min"];
 
 /// Names and log lines come from outside: a control character would move the cursor, and one that

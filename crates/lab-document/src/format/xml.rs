@@ -17,7 +17,7 @@ const LARGEST: f64 = 9_007_199_254_740_992.0;
 /// The longest time that readers take: a thousand years, in ns.
 const LONGEST: f64 = 3.2e19;
 
-/// What the earlier tools read: a document without any of these is none for them.
+/// The metrics that earlier tools read: a document without any of these is empty for them.
 const MEASURED: [Metric; 7] = [
     Metric::MEAN_WALL,
     Metric::WALL,
@@ -56,7 +56,7 @@ pub fn per_subject(document: &Document) -> Vec<File> {
         .collect()
 }
 
-/// What is known of a subject on a target.
+/// The results of a subject on a target.
 struct Benchmark<'d> {
     subject: &'d str,
     target: &'d str,

@@ -7,7 +7,7 @@ use quick_xml::Reader;
 use quick_xml::XmlVersion;
 use quick_xml::events::{BytesStart, Event};
 
-/// What an imported file may have.
+/// Limits of an imported file.
 #[derive(Clone, Copy, Debug)]
 pub struct ImportLimits {
     /// Bytes: 16 MiB.
@@ -36,7 +36,7 @@ pub struct ImportError {
     pub line: usize,
     /// In characters, from 1.
     pub column: usize,
-    /// What is wrong and what to do.
+    /// The fault and its remedy.
     pub message: String,
 }
 
@@ -100,7 +100,7 @@ pub fn import_xml(text: &[u8], limits: &ImportLimits) -> Result<Vec<Imported>, I
     }
 }
 
-/// What has been read so far.
+/// The state of an import.
 struct Import<'l> {
     limits: &'l ImportLimits,
     open: Vec<ElementKind>,

@@ -82,7 +82,7 @@ fn texts(drawing: &str, anchor: &str) -> Vec<(f64, String)> {
     texts.map(text).collect()
 }
 
-/// What stands beside an axis that goes from one value to the other.
+/// The ticks of an axis from one value to another.
 fn ticks(scale: Scale, unit: Unit, low: f64, high: f64) -> Vec<(f64, String)> {
     texts(&drawn(scale, unit, &[("", &[low, high])]), "end")
 }

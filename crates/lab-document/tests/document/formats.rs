@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the text formats make of documents: snapshots to read, and what holds for any document.
+//! Snapshots of documents in the text formats, and properties that hold for any document.
 
 use crate::support::sample_document as sample;
 use lab_document::format::html;

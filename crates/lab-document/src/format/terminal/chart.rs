@@ -204,7 +204,7 @@ fn indented(name: &str, in_group: bool) -> String {
     indent.to_owned() + &clean(name)
 }
 
-/// Whether a quantity is an estimate without an interval.
+/// True if a quantity is an estimate without an interval.
 fn is_unknown(quantity: &Quantity) -> bool {
     quantity.bounds().is_none() && quantity.precision != Precision::Exact
 }

@@ -14,9 +14,9 @@ const WORDS: usize = 32;
 /// How a column is laid out.
 #[derive(Clone, Copy)]
 struct ColumnShape {
-    /// Of the whole column.
+    /// Width of the whole column.
     width: usize,
-    /// Of the part behind the numbers; 0 where there is none.
+    /// Width of the part after the numbers; 0 if there is none.
     interval: usize,
     numeric: bool,
 }

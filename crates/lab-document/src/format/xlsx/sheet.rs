@@ -15,7 +15,7 @@ const MAX_WIDTH: u32 = 320;
 
 /// A sheet while it is filled.
 pub struct Sheet {
-    /// What is written to.
+    /// The worksheet.
     pub sheet: Worksheet,
     /// The next free row.
     pub row: u32,
@@ -23,7 +23,7 @@ pub struct Sheet {
     prose: Vec<(u32, u16, String, Format)>,
 }
 
-/// What is written into a cell.
+/// The value of a cell.
 #[derive(Clone)]
 pub enum CellValue {
     /// Text, never a formula.
@@ -298,7 +298,7 @@ fn toned(tone: Tone) -> Format {
     }
 }
 
-/// What a cell can hold: at most 32,767 characters (Excel specifications and limits).
+/// Cuts a text to a cell's limit of 32,767 characters (Excel specifications and limits).
 pub fn excel(text: &str) -> String {
     let legal = |c: &char| (!c.is_control() || *c == '\n') && !matches!(c, '\u{FFFE}' | '\u{FFFF}');
     text.chars().filter(legal).take(32_767).collect()

@@ -9,7 +9,7 @@ use lab_document::{
 };
 use lab_model::Unit;
 
-/// What a hostile run file may hold in any of its texts.
+/// A text that a hostile run file may hold.
 pub const HOSTILE: &str =
     "<script>alert('x')</script> \"&amp; `*_[a](javascript:b)|\\ \x1b[31m\u{202e}lautriv\r\n# no";
 
