@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What audits read: browsers' files, pages, files of the system, what smartctl prints, rules of the user's.
+//! Inputs of audits: browsers' files, pages, system files, output of smartctl, users' rules.
 
 use lab_audit::condition::Condition;
 use lab_audit::cookies::{self, cookie, input::Collector};
@@ -84,7 +84,7 @@ pub fn html_page(bytes: &[u8]) {
     assert!(references.len() <= text.len(), "more references than bytes");
 }
 
-/// What smartctl prints for a disk.
+/// The output of smartctl for a disk.
 pub fn smartctl(bytes: &[u8]) {
     thread_local!(static FOLDER: TempDir = TempDir::new().expect("a folder"));
     let smart = FOLDER.with(|folder| {

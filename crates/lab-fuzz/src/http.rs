@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What servers answer to the load engine, and what users tell it to send and expect.
+//! Responses to the load engine, and users' descriptions of requests and expectations.
 
 use lab_load::content_coding::ContentCoding;
 use lab_load::response::{ResponseEnd, ResponseReader};
@@ -22,7 +22,7 @@ pub fn http_response(bytes: &[u8]) {
     );
 }
 
-/// What was read from a connection.
+/// The data that was read from a connection.
 #[derive(Debug, Default, PartialEq)]
 struct Connection {
     /// Complete responses, with the bytes of their bodies.

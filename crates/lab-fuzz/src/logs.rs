@@ -215,7 +215,7 @@ pub fn sql(bytes: &[u8]) {
     }
 }
 
-/// What an agent counted in logs, as JSON before it is compressed.
+/// An agent's counts of logs, as JSON before compression.
 pub fn tally_part(bytes: &[u8]) {
     let packed = zstd::encode_all(bytes, 1).expect("memory");
     let Ok(part) = TallyPart::unpack(&packed) else {

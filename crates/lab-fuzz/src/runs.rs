@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What subjects, agents, run files, strace and other programs give to a run, and conditions on it.
+//! Inputs of a run from subjects, agents, run files, strace and other programs, and conditions on it.
 
 use lab_bench::protocol::{SubjectLine, command};
 use lab_bench::read_trace;
@@ -15,7 +15,7 @@ use lab_store::histogram;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// What strace writes.
+/// The output of strace.
 pub fn strace(bytes: &[u8]) {
     let lines = bytes.split(|byte| *byte == b'\n').count();
     if let Ok(batches) = read_trace(bytes) {

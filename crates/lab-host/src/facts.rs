@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the machine is, for people.
+//! The machine's properties, for people.
 
 use crate::{allowed_cores, procfs};
 use lab_model::Host;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the host does while something is measured.
+//! The host's activity during a measurement.
 
 use crate::{kernel, procfs};
 use lab_model::Disturbance;
@@ -36,8 +36,8 @@ impl Gauge {
         }
     }
 
-    /// What the host did since. The lab, its descendants since then, and the kernel's work for them do not count as
-    /// foreign.
+    /// The host's activity since then. Work of benchlab, of its descendants since then, and of the kernel for
+    /// them does not count as foreign.
     pub fn read(&self) -> Disturbance {
         let (now, before) = (counters(), self.before);
         let part = |ticks: u64| ticks as f64 / (now.all - before.all).max(1) as f64;
@@ -54,7 +54,7 @@ impl Gauge {
         }
     }
 
-    /// What the host did since, without the CPU time of a server on this machine that serves the lab.
+    /// The host's activity since then, without the CPU time of a server on this machine that serves benchlab.
     /// `None`: that time is unknown, and no foreign time is counted.
     pub fn read_beside(&self, server_cpu_ns: Option<u64>) -> Disturbance {
         let disturbance = self.read();

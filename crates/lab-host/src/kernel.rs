@@ -18,7 +18,7 @@ const HELPERS: [&str; 7] = [
 /// The parent of all threads of the kernel.
 const KTHREADD: Pid = Pid::from_raw(2);
 
-/// Whether a process of this name is such a thread.
+/// True if a process of this name is such a thread.
 pub fn is_helper(name: &str) -> bool {
     HELPERS.iter().any(|helper| name.starts_with(helper))
 }

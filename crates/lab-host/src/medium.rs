@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What is below a block device: flash, a platter, a hypervisor, a file.
+//! The medium below a block device: flash, a platter, a hypervisor, a file.
 
 use crate::Root;
 
-/// What a block device keeps its data on.
+/// The medium of a block device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Medium {
     /// Flash that speaks NVMe.
@@ -18,7 +18,8 @@ pub enum Medium {
     File(String),
 }
 
-/// What the models of hypervisors' and clouds' devices have in them. A device that is passed through has its maker's.
+/// Parts of the model names of virtual devices, by hypervisor or cloud. A device that is passed through keeps
+/// its maker's name.
 const MODELS: [(&str, &str); 9] = [
     ("QEMU", "QEMU"),
     ("VMware", "VMware"),
@@ -32,7 +33,7 @@ const MODELS: [(&str, &str); 9] = [
 ];
 
 impl Medium {
-    /// Of a disk, such as `sda`, by its name, its model and what the kernel says of it.
+    /// Finds the medium of a disk, such as `sda`, from its name, its model and the kernel's data.
     pub fn of(root: &Root, disk: &str) -> Medium {
         let line = |file: &str| root.line(&format!("sys/block/{disk}/{file}"));
         if disk.starts_with("loop") {
@@ -60,7 +61,7 @@ impl Medium {
         }
     }
 
-    /// Whether each block can be written only so many times.
+    /// True if each block can be written only a limited number of times.
     pub fn has_limited_writes(&self) -> bool {
         matches!(self, Medium::Nvme | Medium::Flash)
     }

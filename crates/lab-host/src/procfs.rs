@@ -6,7 +6,7 @@ use std::fs;
 use std::io;
 use std::ops::RangeInclusive;
 
-/// What `/proc/PID` shows of a process.
+/// The usage of a process, from `/proc/PID`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ProcessUsage {
     /// VmRSS, bytes.
@@ -90,7 +90,7 @@ fn times(stat: &str) -> (u64, u64) {
     )
 }
 
-/// Whether one of its threads runs, or waits for a core.
+/// True if one of its threads runs, or waits for a core.
 pub fn is_runnable(pid: Pid) -> bool {
     tasks(pid).into_iter().any(|task| {
         let stat = fs::read_to_string(format!("/proc/{pid}/task/{task}/stat"));

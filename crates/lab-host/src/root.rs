@@ -36,7 +36,7 @@ impl Root {
         }
     }
 
-    /// Whether it is this machine.
+    /// True if it is this machine.
     pub fn is_live(&self) -> bool {
         self.is_live
     }
@@ -100,12 +100,12 @@ impl Root {
         names
     }
 
-    /// Whether there is such a file or folder.
+    /// True if there is such a file or directory.
     pub fn has(&self, path: &str) -> bool {
         self.path(path).exists()
     }
 
-    /// What a program prints; of a copy, what the file of that name at its top holds.
+    /// Runs a program and returns its output; in a copy of a machine, reads the file of that name at its top.
     ///
     /// # Errors
     /// There is no such program or file, it failed, or it took too long.

@@ -11,7 +11,7 @@ use lab_model::Run;
 use lab_report::{BetweenReport, Report, kind};
 use lab_stats::between::{self as stats, Recorded};
 
-/// What a run says, whatever it is of.
+/// The report of a run of any kind.
 pub fn document(report: &Report) -> Document {
     let run = report.run;
     match &run.audit {
@@ -26,7 +26,7 @@ pub fn document(report: &Report) -> Document {
     }
 }
 
-/// What changed from one run to another.
+/// The differences between two runs.
 ///
 /// # Errors
 /// They cannot be compared: a sentence.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a history keeps of a run of any kind.
+//! The summary of a run of any kind, for a history.
 
 use lab_audit::report::AuditSummary;
 use lab_document::Document;
@@ -23,8 +23,8 @@ pub enum RunSummary {
 }
 
 impl RunSummary {
-    /// What a history shows of a run, which it analyses; `hashes` as in [`lab_report::RunSummary::new`]. Nothing of a
-    /// file of imported figures.
+    /// Analyses a run for a history; `hashes` as in [`lab_report::RunSummary::new`]. `None` for a file of
+    /// imported figures.
     pub fn new(run: &Run, hashes: &HashMap<String, String>) -> Option<RunSummary> {
         if let Some(audit) = AuditSummary::new(run) {
             return Some(RunSummary::Audit(audit));

@@ -60,7 +60,7 @@ pub struct Case {
     pub latencies: bool,
     /// Operations due per second, where their rate is fixed.
     pub rate: Option<u64>,
-    /// Whether it is measured without being asked for.
+    /// True if it is measured without being requested.
     pub default: bool,
     /// The values that a quick run measures; `None`: it leaves the case out.
     pub quick: Option<Values>,

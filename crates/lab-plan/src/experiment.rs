@@ -51,7 +51,7 @@ pub struct Experiment {
 pub struct Subject {
     /// The subject as the plan has it.
     pub model: lab_model::Subject,
-    /// Whether it is measured without being named.
+    /// True if it is measured without being named.
     pub default: bool,
     /// Without a message it is left out where what it needs is missing.
     pub optional: bool,
@@ -59,7 +59,7 @@ pub struct Subject {
     pub recipe: Recipe,
 }
 
-/// What a subject is made from.
+/// The parts of a subject.
 #[derive(Clone, Debug, Default)]
 pub struct Recipe {
     /// Names of toolchains in `experiments/toolchains.toml`.

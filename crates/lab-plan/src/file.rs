@@ -160,7 +160,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// Whether subjects tell the latency of each operation.
+    /// True if subjects report the latency of each operation.
     pub fn tells_latencies(&self) -> bool {
         self.latencies.unwrap_or(self.cores == Cores::All)
     }
@@ -174,7 +174,7 @@ pub enum ParameterValue {
     Word(String),
 }
 
-/// What subjects tell of each batch.
+/// Metrics that subjects report of each batch.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Metric {

@@ -47,7 +47,7 @@ pub fn understand(metrics: &[file::Metric], at: ErrorAt) -> Result<Vec<Metric>, 
     Ok(read)
 }
 
-/// Whether it can be the key of an argument (docs/protocol.md).
+/// True if it can be the key of an argument (docs/protocol.md).
 pub fn is_key(name: &str) -> bool {
     let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
     name.starts_with(|c: char| c.is_ascii_lowercase()) && name.bytes().all(plain)

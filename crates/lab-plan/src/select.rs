@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What is asked for of an experiment, and the plan that it gives.
+//! The user's selection from an experiment, and the plan that results.
 
 use crate::PlanError;
 use crate::case::{Case, Extent, Factor};
@@ -329,8 +329,8 @@ impl Selection {
         Ok(points)
     }
 
-    /// Whether a further value of a factor that was not requested is left out at a sweep value. If a table of the
-    /// experiment names the sweep and not the factor, all values of the factor are measured.
+    /// True if a further value of a factor that was not requested is left out at a sweep value. If a table of
+    /// the experiment names the sweep and not the factor, all values of the factor are measured.
     fn thins(&self, case: &Case, factors: &[(String, String)], x: u64) -> bool {
         let Some((sweep, _)) = &case.sweep else {
             return false;
@@ -381,7 +381,7 @@ impl Selection {
         Ok(kept.copied().map(Some).collect())
     }
 
-    /// Whether parts of a peak are offered at a sweep value, so that the closed loop is needed there.
+    /// True if fractions of a peak are offered at a sweep value, so that the closed loop is needed there.
     fn finds_peak(&self, case: &Case, factors: &[(String, String)], x: u64) -> bool {
         let has_part = |values: &[String]| values.iter().any(|value| value.ends_with('%'));
         let load = case.factors.iter().find(|f| f.name == LOAD);

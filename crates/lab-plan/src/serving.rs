@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What an experiment says of subjects that are servers, and the load that comes of it.
+//! Settings of an experiment whose subjects are servers, and the resulting load.
 
 use crate::PlanError;
 use crate::case::Case;

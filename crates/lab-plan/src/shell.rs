@@ -14,9 +14,9 @@ pub fn program(line: &str, parameters: &[&str]) -> Result<(Vec<String>, bool), S
     Ok((words, false))
 }
 
-/// Whether a line holds something that a shell would not take literally (POSIX.1-2017, Shell Command
-/// Language, 2.2 and 2.6): an operator, an expansion, a pattern, a comment, a reserved word, a builtin
-/// or an assignment. The names of parameters in braces are the lab's.
+/// True if a line holds something that a shell would not take literally (POSIX.1-2017, Shell Command
+/// Language, 2.2 and 2.6): an operator, an expansion, a pattern, a comment, a reserved word, a builtin or an
+/// assignment. Parameter names in braces are benchlab's own.
 fn needs_shell(line: &str, parameters: &[&str]) -> bool {
     let line = parameters.iter().fold(line.to_owned(), |line, name| {
         line.replace(&format!("{{{name}}}"), "x")

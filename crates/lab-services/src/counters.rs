@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a server has executed, read over the lab's own connection, whose statements do not count.
+//! Counters of a server's work, read over benchlab's own connection, whose statements do not count.
 
 use std::collections::BTreeMap;
 
-/// What a server has executed since some moment: only differences mean something. Of a private server
-/// all that subjects did; of another PostgreSQL what its user did; of another MariaDB what everybody did.
+/// A server's work since some moment; only differences are meaningful. They cover all that subjects did on a
+/// private server, one user's work on another PostgreSQL, and everybody's work on another MariaDB.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Statements by their first word in lower case (`select`, `insert`, `begin`, `commit`, …), however
@@ -32,7 +32,7 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// What happened since an earlier reading, without the statements of which there were none.
+    /// The work since an earlier reading, without statements that did not occur.
     pub fn since(&self, before: &Counters) -> Counters {
         let difference = |now: Option<u64>, earlier: Option<u64>| Some(now?.wrapping_sub(earlier?));
         // A command without a reply, such as the end of a connection, may be half counted in the

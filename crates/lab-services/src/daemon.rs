@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the lab starts for a run and ends after it. A new daemon is one file that implements [`Daemon`].
+//! The interface of daemons, which benchlab starts for a run and stops after it. A new daemon is one file
+//! that implements [`Daemon`].
 
 use crate::folder::Folder;
 use crate::processes::Processes;
@@ -11,7 +12,7 @@ use std::process::Command;
 
 /// How one daemon is installed, started and asked whether it answers.
 pub trait Daemon: Send {
-    /// What is known of it before it runs.
+    /// The daemon's software.
     fn software(&self) -> &'static Software;
 
     /// The command that creates its data directory. Called where one of [`Software::installers`] was found.
@@ -36,7 +37,7 @@ pub trait Daemon: Send {
         settings: &[(String, String)],
     ) -> io::Result<Command>;
 
-    /// Whether it answers; asked until it does.
+    /// True if it answers; called until it does.
     fn ready(&mut self, folder: &Folder) -> bool;
 
     /// Creates what its users need. Called once, when it answers.

@@ -16,7 +16,7 @@ pub(crate) const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A kind of SQL server.
 pub struct DatabaseKind {
-    /// What is known of it before it runs.
+    /// The database's software.
     pub software: Software,
     /// How its addresses are written.
     pub(crate) form: Form,
@@ -74,7 +74,7 @@ pub trait Database: Daemon {
     /// The values of settings.
     fn settings(&mut self, names: &[String]) -> Result<Vec<(String, String)>, ServiceError>;
 
-    /// What it has executed. The statements of the lab do not count.
+    /// The work that it has done, without benchlab's statements.
     fn counters(&mut self, processes: Option<&Processes>) -> Result<Counters, ServiceError>;
 
     /// Makes the next readings of the counters as short as they can be. The counts go on. Subjects must be idle.
@@ -86,10 +86,10 @@ pub trait Database: Daemon {
     /// does not count them, and what to do.
     fn statement_totals(&mut self) -> Result<Rows, ServiceError>;
 
-    /// Whether the user of a server that is not private may do what the lab needs.
+    /// Checks that the user of a server that is not private has the rights that benchlab needs.
     fn check_rights(&mut self) -> Result<(), ServiceError>;
 
-    /// What serves the lab's connection on the server's machine.
+    /// The thread or process that serves benchlab's connection on the server's machine.
     fn lab_connection(&mut self) -> Option<LabConnection>;
 
     /// The number of the server's main process on its own machine.
@@ -189,8 +189,8 @@ impl ConnectionRefusal {
     }
 }
 
-/// Whether a server of this version, as `SELECT version()` returns it, is supported. `other_make`: the name to show
-/// where it is of another make.
+/// Checks that a server of this version, as `SELECT version()` returns it, is supported. `other_make`: the
+/// name to show if it is another product.
 pub(crate) fn check_version(
     address: &ServiceAddress,
     banner: &str,

@@ -80,7 +80,7 @@ impl Folder {
         LogTail(lines.split_off(lines.len().saturating_sub(LAST_LOG_LINES)))
     }
 
-    /// Whether the log contains these words.
+    /// True if the log contains these words.
     pub fn logged(&self, words: &str) -> bool {
         self.log_lines().iter().any(|line| line.contains(words))
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What can go wrong with a server, and what to do about it.
+//! Errors of servers, with remedies.
 
 use crate::{MissingSoftware, Software};
 use std::fmt;
@@ -22,7 +22,7 @@ pub enum ServiceError {
         software: &'static Software,
         /// The folder.
         folder: PathBuf,
-        /// What is wrong, and what to do.
+        /// The fault and its remedy.
         reason: String,
     },
     /// Its data directory has no room left.
@@ -83,7 +83,7 @@ pub enum ServiceError {
         software: &'static Software,
         /// The form of its addresses.
         form: &'static str,
-        /// What is wrong.
+        /// The fault.
         reason: String,
     },
     /// No server of this kind answers there.
@@ -107,7 +107,7 @@ pub enum ServiceError {
         user: String,
         /// The server's message.
         message: String,
-        /// What else the message can mean; may be empty.
+        /// Another cause of such a message; may be empty.
         hint: &'static str,
     },
     /// The server requires TLS, which the subjects do not use.
@@ -143,7 +143,7 @@ pub enum ServiceError {
         software: &'static Software,
         /// Its address.
         place: String,
-        /// What is missing, and what to do.
+        /// The missing software and the remedy.
         reason: String,
     },
     /// The server refused a statement, or the connection broke.
@@ -159,7 +159,7 @@ pub enum ServiceError {
     System {
         /// The daemon's software.
         software: &'static Software,
-        /// What the lab was about to do.
+        /// The operation that failed.
         operation: String,
         /// The system's error.
         error: io::Error,

@@ -157,7 +157,7 @@ impl Folder {
             .unwrap_or(u64::MAX)
     }
 
-    /// Whether it is in memory, so that a commit waits for no disk.
+    /// True if it is in memory, so that a commit waits for no disk.
     pub fn in_memory(&self) -> bool {
         use nix::sys::statfs::{TMPFS_MAGIC, statfs};
         statfs(&self.path).is_ok_and(|s| s.filesystem_type() == TMPFS_MAGIC)

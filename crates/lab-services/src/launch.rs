@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 /// How long the installation of a daemon may take, and its start.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// What a daemon is started from.
+/// The command that starts a daemon.
 pub(crate) struct Launch {
     pub request: DaemonOptions,
     pub program: PathBuf,

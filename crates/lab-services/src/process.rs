@@ -52,7 +52,7 @@ impl DaemonProcess {
         Pid::from_raw(self.child.id() as i32)
     }
 
-    /// Whether it runs.
+    /// True if it runs.
     pub fn is_alive(&self) -> bool {
         self.end().is_none()
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a daemon's processes use, from their CPU clocks and `/proc` (proc(5)).
+//! The usage of a daemon's processes, from their CPU clocks and `/proc` (proc(5)).
 
 use lab_host::procfs;
 use nix::sched::{CpuSet, sched_setaffinity};
@@ -13,9 +13,9 @@ use std::sync::Arc;
 pub struct Processes {
     /// The process that started the others.
     pub(crate) main: Pid,
-    /// What counts ended processes; `None`: `/proc` does, in ticks.
+    /// The counter of ended processes; `None`: `/proc` counts them, in ticks.
     pub(crate) ended_processes: Option<Arc<dyn EndedProcesses>>,
-    /// What serves the lab's own connection, whose CPU time does not count.
+    /// The thread or process that serves benchlab's own connection and whose CPU time does not count.
     pub(crate) lab_connection: Option<LabConnection>,
 }
 
@@ -28,7 +28,7 @@ pub(crate) trait EndedProcesses: Send + Sync {
     fn accepted(&self) -> u64;
 }
 
-/// What serves the lab's own connection.
+/// The thread or process that serves benchlab's own connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LabConnection {
     /// A process of its own.

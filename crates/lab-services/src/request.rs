@@ -12,7 +12,7 @@ pub struct DaemonOptions {
     pub folder: PathBuf,
     /// Settings and their values in addition to the daemon's defaults, named as in its manual.
     pub settings: Vec<(String, String)>,
-    /// Whether the reader wants the lab to stop: called while the daemon is waited for.
+    /// True if the user wants to stop: called while the daemon is waited for.
     pub interrupted: fn() -> bool,
 }
 

@@ -18,7 +18,7 @@ pub struct RunningDaemon {
 }
 
 impl RunningDaemon {
-    /// Whether its main process lives.
+    /// True if its main process runs.
     pub fn is_alive(&self) -> bool {
         self.process.as_ref().is_some_and(DaemonProcess::is_alive)
     }

@@ -129,7 +129,7 @@ impl Service {
         Ok(())
     }
 
-    /// Whether its main process lives; of a server that is not private always true.
+    /// True if its main process runs; always true for a server that is not private.
     pub fn is_alive(&self) -> bool {
         let private = self.private.as_ref();
         private.is_none_or(RunningDaemon::is_alive)
@@ -181,8 +181,8 @@ impl Service {
         self.database.as_mut()
     }
 
-    /// What it has executed. Subjects must be idle: a statement may be counted a moment after its client got the last
-    /// row.
+    /// The work that it has done. Subjects must be idle: a statement may be counted a moment after its client
+    /// got the last row.
     pub fn counters(&mut self) -> Result<Counters, ServiceError> {
         let counters = self.database.counters(self.processes.as_ref());
         counters.map_err(|error| self.failure().unwrap_or(error))

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What is known of a daemon before it runs, and whether it is installed on this machine.
+//! A daemon's software: its properties, and whether it is installed on this machine.
 
 use nix::sys::signal::Signal;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// What is known of a kind of daemon: one constant for each, in the file that starts it.
+/// The software of a kind of daemon: one constant each, in the file that starts it.
 pub struct Software {
     /// The name in experiments, options and URLs: `postgresql`.
     pub name: &'static str,
@@ -20,7 +20,7 @@ pub struct Software {
     pub programs: &'static [&'static str],
     /// The programs that create its data directory; empty: it needs none.
     pub installers: &'static [&'static str],
-    /// Whether the installer must lie beside the program, to be of the same version.
+    /// True if the installer must be in the program's directory, to be of the same version.
     pub own_installer: bool,
     /// Folders in which distributions put the program, besides those of `PATH`.
     pub folders: fn() -> Vec<PathBuf>,
@@ -34,9 +34,9 @@ pub struct Software {
     pub ending: Signal,
     /// The signal that ends the installer.
     pub installer_ending: Signal,
-    /// Whether a line of its log says that it could not do what it was told.
+    /// True if a line of its log says that it failed or refused to carry out an instruction.
     pub complains: fn(&str) -> bool,
-    /// Whether its programs also log advice, which is left out of a log with complaints.
+    /// True if its programs also log advice, which is left out of a log with complaints.
     pub advises: bool,
     /// Words in its log that show that a part of its software is missing, and the name of that part.
     pub incomplete: Option<(&'static str, &'static str)>,
@@ -45,7 +45,7 @@ pub struct Software {
 }
 
 impl Software {
-    /// Whether this is one of its programs, even one that was replaced since it started.
+    /// True if this is one of its programs, even one that was replaced since it started.
     pub(crate) fn runs(&self, program: &Path) -> bool {
         let name = program.file_name().and_then(|name| name.to_str());
         let name = name.map(|name| name.trim_end_matches(" (deleted)"));
@@ -53,7 +53,7 @@ impl Software {
         programs.any(|program| Some(*program) == name)
     }
 
-    /// What is missing, and the packages; `None`: it can be started.
+    /// The missing parts and their packages; `None`: it can be started.
     pub fn missing(&'static self) -> Option<MissingSoftware> {
         self.find().err()
     }
@@ -165,7 +165,7 @@ pub(crate) struct Installed {
     version: (u32, u32),
 }
 
-/// What a program prints as its version: `postgres (PostgreSQL) 15.18`.
+/// The version that a program prints: `postgres (PostgreSQL) 15.18`.
 fn banner(program: &Path) -> Option<String> {
     let mut command = Command::new(program);
     command
@@ -193,7 +193,7 @@ pub(crate) fn leading_version(number: &str) -> Option<(u32, u32)> {
 pub struct MissingSoftware {
     /// The daemon's software.
     pub software: &'static Software,
-    /// What is installed instead: programs and their versions.
+    /// Programs that are installed but unusable, with their versions.
     pub unusable: Vec<String>,
 }
 

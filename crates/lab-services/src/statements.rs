@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a running SQL server has counted of its statements, for readers who ask what they cost.
+//! A running SQL server's own counters of its statements.
 
 use crate::address::ServiceAddress;
 use crate::database::DatabaseKind;
 use crate::{DATABASES, ServiceError};
 
-/// What a server counted of the statements with one normalized text, since it began to count.
+/// The totals of the statements with one normalized text, since the server began to count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatementTotal {
     /// The text without literals.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Whether a run that was read fits together: what its rows point at is there. So whoever uses a
-//! loaded run may index with its ids.
+//! Checks that the parts of a run that was read fit together: every id refers to something that exists, so
+//! that callers may index with ids.
 
 use lab_model::{Plan, PointId, Run, SubjectId};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What can go wrong with a run file, in words that say what to do.
+//! Errors of run files, in words that say what to do.
 
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What was read from logs: in tables of their own, which only a run of logs has.
+//! Log analyses, in tables that only a run of logs has.
 
 use crate::{histogram, values};
 use lab_model::{Counts, LogAnalysis, LogCell, LogHour, LogPage};

@@ -61,7 +61,7 @@ pub struct Heading {
     pub subjects: Vec<String>,
     /// When it began, in seconds since 1970.
     pub started_unix_s: f64,
-    /// Whether it has ended; of a run that has not, [`is_measured`] says whether it still goes on.
+    /// True if it has ended. If not, [`is_measured`] says whether it is still running.
     pub ended: bool,
 }
 
@@ -74,7 +74,7 @@ pub struct RunProgress {
     pub blocks_ns: u64,
     /// Samples, slices and readings so far.
     pub records: u64,
-    /// Whether the run has ended.
+    /// True if the run has ended.
     pub ended: bool,
 }
 
@@ -141,7 +141,7 @@ impl RunProgress {
     }
 }
 
-/// Whether a process is writing a run file.
+/// True if a process is writing a run file.
 ///
 /// Closes the file: see [`load`] for the process that must not call this.
 pub fn is_measured(path: &Path) -> bool {

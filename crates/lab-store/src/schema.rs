@@ -84,13 +84,13 @@ const LATER: [(&str, &str, &str); 10] = [
     ("pilot_batch", "baseline_cpu_ns", "INTEGER"),
 ];
 
-/// Whether a file has a table.
+/// True if a file has a table.
 pub fn has_table(db: &Connection, name: &str) -> rusqlite::Result<bool> {
     let sql = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?";
     db.query_row(sql, [name], |r| r.get(0))
 }
 
-/// Whether a file's table has a column.
+/// True if a file's table has a column.
 pub fn has_column(db: &Connection, table: &str, name: &str) -> rusqlite::Result<bool> {
     let sql = "SELECT count(*) FROM pragma_table_info(?) WHERE name = ?";
     db.query_row(sql, [table, name], |r| r.get(0))

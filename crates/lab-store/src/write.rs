@@ -108,7 +108,7 @@ impl RunWriter {
         Ok(self)
     }
 
-    /// What the file holds so far: [`crate::load`] for the process that writes it.
+    /// Loads the file's content so far: [`crate::load`] for the process that writes it.
     pub fn load(&self) -> Result<Run> {
         // Over a connection of its own, which reads the distributions later.
         crate::read::run(crate::read::open(&self.path)?, &self.path)

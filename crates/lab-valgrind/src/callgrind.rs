@@ -395,7 +395,7 @@ impl<R: BufRead> FileParts<R> {
     }
 }
 
-/// Whether a first line may be one of Callgrind's; other tools that write this format begin with a header.
+/// True if a first line may be Callgrind's; other tools that write this format begin with a header.
 fn begins_a_file(line: &[u8]) -> bool {
     let keys: [&[u8]; 7] = [
         b"# callgrind format",

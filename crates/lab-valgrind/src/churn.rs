@@ -21,7 +21,7 @@ pub struct Churn {
     pub bytes: u64,
     /// The most blocks at once: as DHAT counted them, or what fits into the peak of the whole heap.
     pub at_once: u64,
-    /// Whether all blocks have the same size.
+    /// True if all blocks have the same size.
     pub same_size: bool,
     /// Bytes written into the blocks.
     pub written: u64,

@@ -27,7 +27,7 @@ const SUMS: [(&str, &[&str]); 5] = [
 pub struct CostProfile {
     /// The command line.
     pub command: String,
-    /// What the file says of itself, such as `I1 cache: 32768 B, 64 B, 8-way associative`.
+    /// The file's description, such as `I1 cache: 32768 B, 64 B, 8-way associative`.
     pub description: Vec<String>,
     /// The names of the events, such as `Ir`.
     pub events: Vec<String>,
@@ -162,7 +162,7 @@ impl CostProfile {
         *sum = sum.saturating_add(cost);
     }
 
-    /// Whether a name is a symbol.
+    /// True if a name is a symbol.
     pub(crate) fn is_symbol(&self, name: u32) -> bool {
         crate::names::has_symbol(self.names.get(name))
     }

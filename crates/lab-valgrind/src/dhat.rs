@@ -29,8 +29,8 @@ pub struct Dhat {
     pub points: Vec<AllocationPoint>,
     /// All frames; the first is the root.
     pub frames: Vec<Frame>,
-    /// Whether `most_bytes` and `most_blocks` are right. Valgrind 3.17 to 3.27 sets them only while the whole heap is
-    /// at a new peak (`intro_Block` in `dhat/dh_main.c`).
+    /// True if `most_bytes` and `most_blocks` are right. Valgrind 3.17 to 3.27 sets them only while the whole
+    /// heap is at a new peak (`intro_Block` in `dhat/dh_main.c`).
     pub knows_most: bool,
 }
 
@@ -79,7 +79,8 @@ pub struct AllocationPoint {
 }
 
 impl AllocationPoint {
-    /// Whether the blocks have one size, as far as the file shows: at three moments the mean size is the same.
+    /// True if the mean size of the blocks is the same at three moments, so that they have one size as far as
+    /// the file shows.
     pub fn has_one_size(&self) -> bool {
         let moments = [
             (self.most_bytes, self.most_blocks),

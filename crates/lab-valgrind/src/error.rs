@@ -9,7 +9,7 @@ pub enum ProfileError {
     Line {
         /// The line number, from 1.
         line: u64,
-        /// What is wrong with it.
+        /// The fault.
         reason: String,
     },
     /// The file ends too early.

@@ -12,7 +12,7 @@ pub struct LineReader<R> {
     from: R,
     /// The number of the last line that was read, from 1.
     pub number: u64,
-    /// Whether that line ended with a line feed.
+    /// True if that line ended with a line feed.
     pub ended: bool,
 }
 

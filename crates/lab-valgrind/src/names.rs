@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Names of functions: as one would write them in the source, whatever the compiler made of them.
 
-/// What compilers append to copies of a function, each followed by a number or nothing (GCC's
+/// Suffixes that compilers append to copies of a function, each followed by a number or nothing (GCC's
 /// `clone_function_name`, LLVM's ThinLTO).
 const SUFFIXES: [&str; 9] = [
     "constprop",
@@ -83,7 +83,7 @@ impl Frame {
         }
     }
 
-    /// Whether it allocates for others.
+    /// True if it allocates for its callers.
     pub fn is_allocator(&self) -> bool {
         self.file == "vg_replace_malloc.c"
             || ALLOCATORS
@@ -144,7 +144,7 @@ fn without_suffix(name: &str) -> &str {
     }
 }
 
-/// Whether a function has a name, and not an address or a question mark in its place.
+/// True if a function has a name rather than an address or a question mark.
 pub fn has_symbol(name: &str) -> bool {
     let address = name.strip_prefix("0x");
     let is_address = address.is_some_and(|hex| hex.bytes().all(|c| c.is_ascii_hexdigit()));

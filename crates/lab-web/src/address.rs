@@ -6,14 +6,14 @@ use std::net::SocketAddr;
 /// Where the pages are, and the token that lets their reader delete runs.
 #[derive(Clone, Debug)]
 pub struct PageAddress {
-    /// What the server listens at.
+    /// The address that the server listens at.
     pub socket: SocketAddr,
     /// Whoever has it may delete runs.
     pub token: String,
 }
 
 impl PageAddress {
-    /// What to open in a browser on this machine.
+    /// The URL to open in a browser on this machine.
     pub fn url(&self) -> String {
         let mut socket = self.socket;
         if socket.ip().is_unspecified() {

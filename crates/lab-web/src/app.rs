@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What all pages share.
+//! The state that all pages share.
 
 use crate::guard::PageGuard;
 use crate::library::RunLibrary;
@@ -7,7 +7,7 @@ use crate::problem::Problem;
 use std::sync::Arc;
 use tokio::sync::{Semaphore, watch};
 
-/// What all pages share.
+/// The state that all pages share.
 #[derive(Clone)]
 pub struct App {
     pub library: Arc<RunLibrary>,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which requests are allowed: no other site may read the pages or act in its reader's name.
+//! Protection of the pages: no other site may read them or act in the user's name.
 
 use crate::address::PageAddress;
 use crate::problem::Problem;
@@ -75,7 +75,7 @@ impl PageGuard {
         has_token.then_some(&*self.token)
     }
 
-    /// Whether it is the token, in a time that does not depend on where it differs.
+    /// Compares with the token, in a time that does not depend on the position of a difference.
     pub fn is_token(&self, text: &str) -> bool {
         let (expected, actual) = (self.token.as_bytes(), text.as_bytes());
         let differing = expected
@@ -95,8 +95,8 @@ impl PageGuard {
         format!("{name}={token}; Path=/; HttpOnly; SameSite=Strict")
     }
 
-    /// Whether a host is an address, `localhost` or a name of the options: a site whose name was made to point
-    /// here (DNS rebinding) is none of them. Any port will do, such as that of a tunnel.
+    /// True if a host is an address, `localhost` or a name of the options, with any port, such as that of a
+    /// tunnel. A site whose name was made to point here (DNS rebinding) is none of them.
     fn is_known_host(&self, host: &str) -> bool {
         let (name, port) = match host.rsplit_once(':') {
             Some((name, port)) if !port.contains(']') => (name, port),
@@ -137,8 +137,8 @@ impl PageGuard {
     }
 }
 
-/// Whether a form was sent by one of these pages, as browsers say in both headers. Other clients send neither, and
-/// need the token all the same.
+/// True if a form was sent by one of these pages, as browsers say in both headers. Other clients send
+/// neither, and need the token all the same.
 fn is_same_origin(headers: &HeaderMap, host: &str) -> bool {
     let header_value = |name: &str| headers.get(name).map(HeaderValue::as_bytes);
     let pages_origin = format!("http://{host}");

@@ -28,7 +28,7 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{Semaphore, watch};
 
-/// What is served, and where.
+/// The directory to serve, and the address.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Where the run files are; it need not exist yet.
@@ -37,7 +37,7 @@ pub struct Options {
     pub address: IpAddr,
     /// The port; 0: any that is free.
     pub port: u16,
-    /// Whether any free port will do where that one is taken.
+    /// True if any free port will do where that one is taken.
     pub or_any_port: bool,
     /// Names besides `localhost` by which the pages may be asked for.
     pub names: Vec<String>,

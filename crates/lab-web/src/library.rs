@@ -38,13 +38,13 @@ type Stamp = [Option<(u64, SystemTime)>; 2];
 pub struct RunEntry {
     /// Its file's name without `.lab`.
     pub name: String,
-    /// What it is about, or why it cannot be read.
+    /// Its heading, or the reason why it cannot be read.
     pub heading: Result<Heading, String>,
-    /// Whether it goes on.
+    /// Its state.
     pub state: RunState,
 }
 
-/// Whether a run goes on.
+/// The state of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunState {
     /// It goes on.
@@ -55,19 +55,19 @@ pub enum RunState {
     Ended,
 }
 
-/// What a run says, in a line.
+/// The result of a run, in a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunLine {
     /// The first sentence of its answer.
     pub answer: String,
-    /// What that means.
+    /// The meaning of the line.
     pub tone: lab_document::Tone,
     /// How many warnings there are.
     pub warnings: usize,
 }
 
 impl RunLibrary {
-    /// Of the runs in a folder, which need not exist.
+    /// Opens a directory, which need not exist.
     pub fn new(folder: PathBuf) -> RunLibrary {
         RunLibrary {
             folder,
@@ -124,7 +124,7 @@ impl RunLibrary {
         Ok(RunProgress::read(&path)?)
     }
 
-    /// Whether a run goes on.
+    /// True if a run is still going on.
     pub fn is_measured(&self, name: &str) -> Result<bool, Problem> {
         let path = self.path(name)?;
         let _reading = lock(&self.reading);
@@ -138,7 +138,7 @@ impl RunLibrary {
         Ok(lab_store::load(&path)?)
     }
 
-    /// What a run says.
+    /// The report of a run.
     pub fn document(&self, name: &str) -> Result<Arc<Document>, Problem> {
         let stamp = stamp(&self.path(name)?);
         let is_current = |(run, made_of, _): &&(String, Stamp, _)| run == name && *made_of == stamp;
@@ -157,19 +157,19 @@ impl RunLibrary {
         Ok(document)
     }
 
-    /// What a run says in a line, if that is known.
+    /// The result of a run in a line, if it is known already.
     pub fn known_summary(&self, name: &str) -> Option<Arc<RunLine>> {
         cached(&self.summaries, name, stamp(&self.path(name).ok()?))
     }
 
-    /// What a run says in a line.
+    /// The result of a run in a line.
     pub fn summary(&self, name: &str) -> Result<Arc<RunLine>, Problem> {
         cached_or_made(&self.summaries, name, stamp(&self.path(name)?), || {
             self.document(name).map(|document| RunLine::of(&document))
         })
     }
 
-    /// What a history shows of a run; `None`: it holds imported figures.
+    /// The summary of a run for a history; `None`: it holds imported figures.
     pub fn run_summary(&self, name: &str) -> Result<Option<Arc<RunSummary>>, Problem> {
         let path = self.path(name)?;
         let stamp = stamp(&path);
@@ -184,7 +184,7 @@ impl RunLibrary {
         Ok(run_summary)
     }
 
-    /// What changed from one run to another, as `benchlab diff A.lab B.lab` says it.
+    /// The differences between two runs, as `benchlab diff A.lab B.lab` shows them.
     pub fn between(&self, names: [&str; 2]) -> Result<Document, Problem> {
         let [(a, a_hashes), (b, b_hashes)] =
             [self.load_recorded(names[0])?, self.load_recorded(names[1])?];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What can go wrong with a request, as a page that says what to do.
+//! Errors of requests, as pages that say what to do.
 
 use crate::pages::page;
 use axum::http::StatusCode;
@@ -48,7 +48,7 @@ impl Problem {
         }
     }
 
-    /// What went wrong, in a sentence.
+    /// The reason, in a sentence.
     pub fn reason(&self) -> &str {
         &self.reason
     }

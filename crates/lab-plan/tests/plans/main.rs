@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What comes of selections, loads and schedules.
+//! The plans that result from selections, loads and schedules.
 
 mod loading;
 mod schedule;

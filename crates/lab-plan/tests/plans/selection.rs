@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which points and subjects a selection gives.
+//! The points and subjects that a selection yields.
 
 use lab_model::{Measure, Plan, TargetKind};
 use lab_plan::{Experiment, Extent, PlanError, Project, Selection};
@@ -228,7 +228,7 @@ fn few_points_are_the_ends_of_what_was_not_asked_for() {
     );
 }
 
-/// Of fewer operations no 99th percentile is known.
+/// Fewer operations have no known 99th percentile.
 #[test]
 fn a_quick_run_has_shorter_turns_but_not_where_operations_are_due_at_a_rate() {
     let turn = |lines: &str, extent| {

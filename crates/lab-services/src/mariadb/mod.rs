@@ -67,7 +67,7 @@ pub static MARIADB: DatabaseKind = DatabaseKind {
 /// The file of statements that the server executes before it accepts connections.
 const FIRST_STATEMENTS: &str = "first-statements";
 
-/// What a refused login can mean besides what the server says.
+/// Other causes of a refused login, which the server's message does not name.
 const LOGIN_HINT: &str = "; MariaDB says so of a user who must use TLS, too, and under \
                           require_secure_transport: the experiment measures without";
 
@@ -423,7 +423,7 @@ fn version(banner: &str) -> Option<(u32, u32)> {
     leading_version(prefix.rsplit(' ').next()?)
 }
 
-/// Whether a line says that the server could not do what it was told, or refused to.
+/// True if a line says that the server failed or refused to carry out an instruction.
 fn complains(line: &str) -> bool {
     let complaints = [
         "[ERROR]",

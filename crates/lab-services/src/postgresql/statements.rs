@@ -20,7 +20,7 @@ pub(crate) struct Statements {
     texts: Statement,
     sessions: Statement,
     user: u32,
-    /// Whether plans are counted.
+    /// True if plans are counted.
     plans: bool,
     /// The first word of each known text; `None`: the text is the lab's own.
     words: HashMap<i64, Option<String>>,

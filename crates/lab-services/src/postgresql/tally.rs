@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a private PostgreSQL server's ended processes have used, and how many connections it accepted.
+//! The usage of a private PostgreSQL server's ended processes, and the number of connections that it accepted.
 //!
 //! `/proc` counts the CPU time of ended children in ticks of 10 ms: too coarse for `connect`, where each operation is a
 //! process of 2 ms. A small library (`tally.c`), preloaded into the server's main process alone, counts it in
@@ -82,7 +82,7 @@ impl SharedTally {
         }
     }
 
-    /// Whether the server has loaded the library.
+    /// True if the server has loaded the library.
     pub fn is_loaded(&self) -> bool {
         self.page().present.load(SeqCst) != 0
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a server executed and used is what clients had it do.
+//! A server's counters are equal to the work of its clients.
 
 use crate::common::{Fixture, installed, is_installed, settled};
 use lab_services::{Counters, POSTGRESQL, Service, Transport};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a load run's slices hold comes out of its file as it was put in, any HdrHistogram library reads
-//! it, and damage to it is named.
+//! A load run's slices are read from its file as they were written, any HdrHistogram library reads them, and
+//! damage is reported with its position.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -386,7 +386,7 @@ fn any_bytes_are_borne() {
     );
 }
 
-/// What an HdrHistogram log holds: tag, begin and length in ns, and its distribution.
+/// The entries of an HdrHistogram log: tag, begin and length in ns, and distribution.
 fn intervals(log: &str) -> Vec<(String, u128, u128, Counts)> {
     let entries = IntervalLogIterator::new(log.as_bytes());
     let intervals = entries.filter_map(|entry| match entry.expect("a sound line") {

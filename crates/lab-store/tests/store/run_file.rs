@@ -99,7 +99,7 @@ fn beside(path: &Path, end: &str) -> PathBuf {
     PathBuf::from(format!("{}{end}", path.display()))
 }
 
-/// What a lab that is killed now leaves.
+/// Copies the file as it would be after the process was killed now.
 fn killed(path: &Path, to: &Path) {
     fs::copy(path, to).unwrap();
     fs::copy(beside(path, "-wal"), beside(to, "-wal")).unwrap();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What is in the formats' descriptions and seldom in files, and files that are broken, of another tool or hostile.
+//! Parts of the formats that are documented and rare, and files that are broken, hostile or of another tool.
 
 use lab_valgrind::{
     CallgrindReader, CostProfile, Frame, Massif, ProfileError, TimeUnit, churn, clean, join,

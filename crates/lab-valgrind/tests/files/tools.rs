@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
 
-/// What some of them read.
+/// A file that some of them read.
 const INPUT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/lib.rs");
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../appserver/java/pom.xml");
@@ -123,7 +123,7 @@ fn run(folder: &TempDir, tool: &str, options: &[&str], words: &[&str]) -> PathBu
     path
 }
 
-/// What a tool prints.
+/// Runs a tool and returns its output.
 fn output_of(words: &[&str], files: &[&Path]) -> String {
     let output = Command::new(words[0])
         .args(&words[1..])

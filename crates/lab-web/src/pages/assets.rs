@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What pages load: a style sheet, a script and an icon, all of this program.
+//! Assets of the pages: a style sheet, a script and an icon, all part of this program.
 
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};

@@ -32,7 +32,7 @@ pub fn live_page(entry: &RunEntry, report: impl maud::Render) -> Markup {
     }
 }
 
-/// Whether the run goes on.
+/// The state of a run that is followed.
 enum FollowState {
     /// It is measured.
     Running,

@@ -9,7 +9,8 @@ use axum::response::Html;
 use lab_document::{clean, format::html::body};
 use maud::{PreEscaped, html};
 
-/// What changed from the earlier to the later of two runs, or the other way round with `order=given`.
+/// Shows the differences from the earlier to the later of two runs, or from the first to the second with
+/// `order=given`.
 pub async fn diff(
     State(app): State<App>,
     RawQuery(query): RawQuery,

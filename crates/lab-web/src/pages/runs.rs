@@ -65,7 +65,7 @@ pub async fn summary(
     .await
 }
 
-/// Whether each of the words occurs in a run's heading, its date or its answer.
+/// True if each of the words occurs in a run's heading, its date or its answer.
 fn matches_all(library: &RunLibrary, entry: &RunEntry, words: &str) -> bool {
     let mut text = format!("{}\n", entry.name);
     match &entry.heading {

@@ -98,7 +98,7 @@ impl Client {
         }
     }
 
-    /// Whether a statement fails.
+    /// True if a statement fails.
     pub fn fails(&mut self, statement: &str) -> bool {
         match self {
             Client::Postgresql(client) => client.simple_query(statement).is_err(),
@@ -161,7 +161,7 @@ pub fn is_empty(folder: &std::path::Path) -> bool {
     std::fs::read_dir(folder).unwrap().next().is_none()
 }
 
-/// Whether a condition becomes true within 15 s.
+/// True if a condition becomes true within 15 s.
 pub fn soon(mut condition: impl FnMut() -> bool) -> bool {
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(15);
     while std::time::Instant::now() < deadline {
