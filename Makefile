@@ -93,6 +93,7 @@ style:
 	cargo fmt --all --check
 	tests/imports.py crates/*
 	tests/links.py
+	tests/words.py
 	$(foreach folder,$(RUST_FOLDERS),cargo fmt --check --manifest-path $(folder)/rust/Cargo.toml &&) true
 	$(if $(GO),test -z "$$(gofmt -l kits/go experiments/*/go)",$(WITHOUT_GO))
 	$(foreach folder,$(GO_FOLDERS),go -C $(folder) vet ./... &&) true
