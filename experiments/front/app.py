@@ -57,7 +57,7 @@ def main(folder: Path) -> None:
 
 
 def is_new(folder: Path) -> bool:
-    """Whether it was made of these sources: every subject has the same."""
+    """True if it was made of these sources, which are the same for every subject."""
     made = folder / "subject"
     sources = [Path(__file__), *HERE.rglob("*")]
     return made.exists() and made.stat().st_mtime > max(path.stat().st_mtime for path in sources)

@@ -61,7 +61,7 @@ def explode(archive: Path, folder: Path, context: str | None = None) -> list[App
 
 
 def _is_shared(one: Application, path: str, applications: list[Application]) -> bool:
-    """Whether another application is below a path, or is what answers there: the front would serve its files, too."""
+    """True if another application is below a path or answers there: the front would serve its files, too."""
     whole = f"{one.context}{path}/"
     return any(f"{other.context}/".startswith(whole)
                or len(other.context) > len(one.context) and whole.startswith(f"{other.context}/") for other in applications)
@@ -125,9 +125,9 @@ def _copy(source, target, size: int, archive: Path) -> None:
 
 
 def static_paths(folder: Path) -> tuple[list[str], frozenset[str]]:
-    """What the front may serve itself: whole folders at the top where it may serve all that is in them, else
-    single files. A path that a servlet, a filter or a constraint of the application names is the application's.
-    The second value holds those that are files."""
+    """The paths that the front may serve itself: whole directories at the top if it may serve everything in them, else
+    single files. A path that a servlet, a filter or a constraint of the application names is the application's. The
+    second value holds the paths that are files."""
     patterns = list(_patterns(folder / "WEB-INF/web.xml"))
     static: list[str] = []
     files: set[str] = set()
@@ -149,12 +149,12 @@ def static_paths(folder: Path) -> tuple[list[str], frozenset[str]]:
 
 
 def is_inside(path: str) -> bool:
-    """Whether a path within the application is one with which it alone works."""
+    """True if a path within the application is for its own use."""
     return path.upper().startswith(tuple(f"/{name}/" for name in INSIDES))
 
 
 def is_refused(path: str) -> bool:
-    """Whether the front refuses it, though the application would answer it."""
+    """True if the front refuses it, though the application would answer it."""
     return re.search(REFUSED, path) is not None
 
 
@@ -234,7 +234,7 @@ def _matches(pattern: str, path: str) -> bool:
 
 
 def _reaches_into(pattern: str, folder: str) -> bool:
-    """Whether something in the folder is the application's, be it a file or not."""
+    """True if something in the directory is the application's, whether it is a file or not."""
     return pattern.startswith(folder + "/") or pattern == folder or pattern == "/*" or (
         pattern.startswith("*."))
 

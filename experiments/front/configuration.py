@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `generate` writes into its folder: apache/ and tomcat/ beside the applications in app/, who may read it, and how it
-is started."""
+"""The files that `generate` writes into its directory: apache/ and tomcat/ next to the applications in app/, their
+owners, and the commands that start them."""
 
 import os
 import pwd
@@ -15,7 +15,7 @@ import stack
 
 
 class ConfigurationError(Exception):
-    """What was written cannot be used; the message says why."""
+    """The written files cannot be used; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Configuration:
     tls: stack.Tls
     public: stack.Public
     tomcat_user: str | None = None
-    """Who Tomcat is when root starts it; else who writes this."""
+    """Tomcat's user when root starts it; else the user who writes this."""
     http: int | None = None
     """A connector that is asked without the front: for the verification alone."""
 

@@ -43,7 +43,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def arguments() -> argparse.Namespace:
-    """What was told, checked as a whole."""
+    """The options, checked as a whole."""
     made = parser()
     told = made.parse_args()
     if (told.certificate is None) != (told.key is None):
@@ -115,7 +115,7 @@ def is_account(name: str) -> bool:
 
 
 def pair(certificate: Path, key: Path) -> str:
-    """What is wrong with a certificate and its key, or nothing."""
+    """The fault in a certificate and its key, or an empty string."""
     def locked() -> str:
         raise ValueError(f"{key} has a passphrase: Apache could not start without somebody who types it")
 

@@ -16,7 +16,7 @@ TYPES = Path("/etc/mime.types")
 COMPRESSED = ("text/html text/css text/plain text/xml text/javascript application/javascript "
               "application/json application/xml application/xhtml+xml application/rss+xml "
               "application/manifest+json image/svg+xml")
-"""What is text, and so gets smaller. Pictures, sound and archives are compressed already."""
+"""Content types that are text and therefore compressible. Pictures, sound and archives are compressed already."""
 
 VERSIONED = r"(?:[-.][0-9a-f]{8,64}|[-.]v?[0-9]+(?:\.[0-9]+)+)(?:\.min)?\.[A-Za-z0-9]+$"
 """Names with a hash or a version: their content never changes, because a new one gets a new name."""
@@ -38,7 +38,7 @@ class Application:
     """`/shop`, or nothing for the root."""
     folder: Path
     static: Sequence[str] = field(default_factory=tuple)
-    """What the front may serve itself, within the context: `/files` is a folder, with all that it holds."""
+    """Paths within the context that the front may serve itself: `/files` is a directory, with everything in it."""
     files: frozenset[str] = frozenset()
     """Those of `static` that are files."""
     types: Mapping[str, str] = field(default_factory=dict)
@@ -49,10 +49,10 @@ class Application:
 
 @dataclass(frozen=True)
 class Public:
-    """What a site needs that strangers reach, and what a measurement goes without."""
+    """Settings that a public site needs and that a measurement does without."""
 
     user: str = "www-data"
-    """Who Apache becomes when root starts it."""
+    """Apache's user when root starts it."""
     hsts: bool = False
     redirect: str = ""
     """`[ADDRESS:]PORT` without TLS, from which all is sent to the site."""
@@ -74,7 +74,7 @@ def certificate(folder: Path, name: str = "127.0.0.1") -> Tls:
 
 
 def is_address(name: str) -> bool:
-    """Whether it is an IP address."""
+    """True if it is an IP address."""
     try:
         ip_address(name)
     except ValueError:
@@ -160,7 +160,7 @@ TOMCAT_CONTEXT = """<?xml version="1.0" encoding="UTF-8"?>
 
 
 def content_types(table: Path = TYPES) -> dict[str, str]:
-    """What the machine knows of endings; Apache reads the same table."""
+    """The machine's content types by file name ending; Apache reads the same table."""
     found = {}
     for line in table.read_text().splitlines() if table.exists() else []:
         kind, *endings = line.split("#")[0].split() or [""]
@@ -253,7 +253,7 @@ UNTYPED = """\
 """
 
 INSIDES = ("WEB-INF", "META-INF")
-"""What the application alone works with, in its folder."""
+"""Directories of an application that are for its own use."""
 
 REFUSED = r"/\.(?!well-known(?:/|$))|~(?:[;/]|$)"
 """Dot files and what editors leave behind. /.well-known/ is meant for visitors (RFC 8615)."""

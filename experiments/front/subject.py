@@ -26,7 +26,7 @@ ADA = Path("build/rest/ada/server/subject")
 """The web server of appserver/ada, as a subject of its own."""
 
 FRONTS = {"none": "", "jk": "apache-jk", "ajp": "apache-ajp", "http": "apache-http", "nginx": "nginx"}
-"""What stands in front, in the subjects' names."""
+"""The front servers, in the subjects' names."""
 
 BACKENDS = ("tomcat", "ada")
 OPTIONS = {"tls", "packed", "redeployed"}
@@ -36,7 +36,7 @@ REDEPLOYED_S = 1.0
 
 
 class Stack:
-    """What runs: the application server and its front, their processes and their configuration."""
+    """The running servers: the application server and its front, their processes and their configuration."""
 
     def __init__(self, daemons: Daemons, front: str, options: set[str], workers: int) -> None:
         self.daemons, self.front, self.options, self.workers = daemons, front, options, workers
@@ -132,7 +132,7 @@ class Stack:
         return port
 
     def answers(self, port: int, *, secure: bool) -> bool:
-        """Whether the dynamic page comes."""
+        """True if the dynamic page is served."""
         context = None
         if secure and self.tls is not None:
             context = ssl.create_default_context(cafile=str(self.tls.certificate))

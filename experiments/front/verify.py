@@ -40,7 +40,7 @@ class VerificationError(Exception):
 
 
 class Answer(NamedTuple):
-    """What came."""
+    """A response."""
 
     status: int
     headers: Message
@@ -75,7 +75,7 @@ class Site:
 
 @contextmanager
 def waiting(what: str) -> Iterator[None]:
-    """What goes wrong on the network says for what it was waited."""
+    """Adds to network errors what was waited for."""
     try:
         yield
     except TimeoutError as error:
@@ -85,8 +85,8 @@ def waiting(what: str) -> Iterator[None]:
 
 
 def verify(configuration: Configuration) -> Iterator[str]:
-    """What was found to be so, in sentences. Error: what is not. What is asked has been written by the same program with
-    other ports, another certificate, and copies of the applications."""
+    """The checks that passed, in sentences. Error: a check failed. The servers under test were written by the same
+    program with other ports, another certificate, and copies of the applications."""
     tested(configuration.httpd_conf)
     configuration.readable()
     with Daemons(tells=False) as daemons:
@@ -208,7 +208,7 @@ class Front:
             yield f"{compared} paths of folders are answered as by the application, with its welcome pages"
 
     def same(self, path: str) -> tuple[Answer, Answer]:
-        """What the front and the application answer. Error: they differ."""
+        """The responses of the front and the application. Error: they differ."""
         front, behind = self.ask(quote(path)), self.application.ask(quote(path))
         if (front.status, front.body) != (behind.status, behind.body):
             raise VerificationError(f"{path}: the front answers {front.status} with {len(front.body)} bytes, the "
@@ -220,7 +220,7 @@ class Front:
         return front, behind
 
     def protected(self) -> Iterator[str]:
-        """What belongs to the application's inside is refused, however it is written."""
+        """Paths inside the application are refused, however they are written."""
         asked = 0
         for application in self.applications:
             context = application.context

@@ -57,7 +57,7 @@ final class {name}
     {{
     }}
 
-    /** What the page adds up: of every part, so that each is really used. */
+    /** The sum over every part of the page, so that each is really used. */
     public static function value(int $seed): int
     {{
         $part = new self($seed % {factor});

@@ -21,7 +21,7 @@ SITE = Path("build/opcache/site")
 """Made by site.py; a copy of it is served, so that nobody else changes or reads its files."""
 
 COLD = "/blog/index.php?post=7"
-"""What a fresh server is asked first."""
+"""The first request to a fresh server."""
 
 CACHES: dict[str, dict[str, str]] = {
     "none": {},

@@ -9,11 +9,11 @@ package body Cache_Cases is
 
    Most_Threads : constant := 1_024;
    Most_Entries : constant := 1_000_000;
-   --  Of write; wait has so many
+   --  The most entries of write; wait always has as many
 
    Old_Keys : constant := 1_000;
    New_Keys : constant := 1_000;
-   --  What an operation of lost begins with, and what it puts
+   --  Keys that are there before an operation of lost, and keys that it puts
 
    function New_Case (Name : String) return Cases.Case_Reference is
      (if Name = "read_only" then new Replay_Case (Writes => False)
@@ -282,7 +282,8 @@ package body Cache_Cases is
       Start (Self.Group, Size, Put_New_Keys, Self.Data'Access);
    end Open;
 
-   --  Of a safe scheme the check is how many were found; the metric, how many of 1,000 were not
+   --  For a safe scheme the check is the number of entries found; the metric
+   --  is the number of 1,000 that are missing
 
    overriding procedure Perform
      (Self       : in out Lost_Case;

@@ -18,8 +18,9 @@ package Cache_Cases is
    use Benchlab;
 
    Readers_Share_Lock : Boolean := False;
-   --  Whether the program has the locking policy under which protected functions run at the same
-   --  time. It then has the scheme read_write_lock and no other one, else all others.
+   --  True if the program has the locking policy under which protected
+   --  functions run at the same time. It then has only the scheme
+   --  read_write_lock, else all others.
 
    function New_Case (Name : String) return Cases.Case_Reference;
 
@@ -45,7 +46,8 @@ private
       Arguments : Fields.Field_List;
       Entries   : Natural;
       Writes    : Boolean := True);
-   --  Of the scheme that the arguments name. The unsynchronised one is not written to.
+   --  Opens the scheme that the arguments name. The unsynchronised one is not
+   --  written to.
 
    -----------
    -- Tasks --

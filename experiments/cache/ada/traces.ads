@@ -1,6 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  What the operations of a batch access: operation k the key of input k.
+--  The keys that the operations of a batch access: operation k the key of
+--  input k.
 
 with Benchlab.Seeded_Sequences;
 with Interfaces;

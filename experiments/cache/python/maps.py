@@ -10,7 +10,7 @@ from lab_kit import UnsupportedError
 
 class SharedMap(Protocol):
     is_safe: bool
-    """Whether it never loses an entry that is put."""
+    """True if it never loses an entry."""
 
     def get(self, key: int) -> int: ...
 
@@ -73,7 +73,7 @@ class CopiedMap:
 
 
 class UnsafeCopiedMap:
-    """Of two writers that copy the same dict, the last one wins."""
+    """If two writers copy the same dict, the last one wins."""
 
     is_safe = False
 

@@ -16,11 +16,11 @@ from traces import ZIPF_KEYS, uniform, zipf
 THREADS_MAX = 1024
 
 ENTRIES_MAX = 1_000_000
-"""Of `write`; `wait` has so many."""
+"""The most entries of `write`; `wait` always has as many."""
 
 OLD_KEYS = 1_000
 NEW_KEYS = 1_000
-"""What an operation of `lost` begins with, and what it puts."""
+"""Keys that are there before an operation of `lost`, and keys that it puts."""
 
 
 @contextmanager
@@ -136,7 +136,8 @@ def lost(opening: Opening) -> Iterator[Perform]:
 
     with workers([put_new_keys] * opening.integer("threads", 1, THREADS_MAX)) as batch:
         def perform(operations: int) -> Work:
-            """Of a safe scheme the check is how many were found; the metric, how many of 1,000 were not."""
+            """For a safe scheme the check is the number of entries found; the metric is the number of 1,000 that are
+            missing."""
             nonlocal entries
             found = 0
             for _ in range(operations):

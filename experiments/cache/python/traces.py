@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the operations of a batch access: operation k that of input k."""
+"""The keys that the operations of a batch access: operation k that of input k."""
 
 from bisect import bisect_right
 from collections.abc import Sequence

@@ -71,7 +71,8 @@ package body Counter_Cases is
       Units := Unit_Count (Operations);
    end Count;
 
-   --  Of a safe counter the check is what it reached, and the reads that went backwards: none
+   --  For a safe counter the check is its final value; the number of reads
+   --  that went backwards must be 0
 
    overriding procedure Perform
      (Self       : in out Counting_Case;

@@ -23,7 +23,7 @@ private
 
    use Interfaces;
 
-   --  What both have: a batch of which some increments are lost
+   --  The common part of both: a batch in which some increments may be lost
 
    type Losing_Case is abstract limited new Cases.Concurrent_Case and Cases.Measuring_Case
    with record

@@ -18,7 +18,7 @@ package Schemes is
    --  Has loops of its own, into which the increment is compiled
 
    function Is_Safe (Self : Shared_Counter) return Boolean is abstract;
-   --  Whether it never loses an increment
+   --  True if it never loses an increment
 
    function Value (Self : Shared_Counter) return Interfaces.Integer_64 is abstract;
 

@@ -14,7 +14,7 @@ READS = 100
 
 class Counter(Protocol):
     is_safe: bool
-    """Whether it never loses an increment."""
+    """True if it never loses an increment."""
 
     def value(self) -> int: ...
 

@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  What a parser does with its table of symbols, and nothing else.
+--  A parser's work with its symbol table, and nothing else.
 
 with Benchlab.Seeded_Sequences;
 with Interfaces;

@@ -62,7 +62,7 @@ package body Pool_Cases is
    -- Holder --
    ------------
 
-   --  What a holder does with a resource in operation K; adds to the check
+   --  A holder's use of a resource in operation K; adds to the check
 
    procedure Hold
      (Self : Holder; Item : Resource; K : Input_Index; Check : in out Check_Value) is

@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  What is leased: 64 KiB of memory, and the pool of it
+--  The leased resource, 64 KiB of memory, and its pool
 
 with Appserver.Pools;
 with Interfaces;

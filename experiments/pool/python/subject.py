@@ -21,7 +21,7 @@ WORDS = 8192
 FORGETFUL_WAIT_S = 2.0
 
 Hold = Callable[["Resource", int], int]
-"""What a holder does with a resource in operation k; returns what that adds to the check."""
+"""A holder's use of a resource in operation k; returns its contribution to the check."""
 
 
 class Resource:
@@ -34,8 +34,8 @@ class Resource:
 
 
 class Pool:
-    """What is idle is in a queue: if it is a LifoQueue, the resource given back last is leased first, or else
-    the one that is idle for the longest time."""
+    """A queue of idle resources: a LifoQueue leases the one returned last, any other the one that is idle for the
+    longest time."""
 
     def __init__(self, size: int, queue: type[Queue[Resource] | SimpleQueue[Resource]] = SimpleQueue) -> None:
         self.size = size

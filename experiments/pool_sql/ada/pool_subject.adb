@@ -1,6 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  What is a pooled connection worth in Ada? The package Database is that of a target.
+--  The value of a pooled connection in Ada. The package Database is that of a
+--  target.
 
 with Benchlab.Subjects;
 with Database;

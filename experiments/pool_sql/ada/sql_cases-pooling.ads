@@ -57,7 +57,7 @@ package SQL_Cases.Pooling is
 private
 
    Target : Ada.Strings.Unbounded.Unbounded_String;
-   --  Of the open case: what the pool's connections are opened to
+   --  The database of the open case, to which the pool connects
 
    procedure Connect (DB : in out Database.Connection);
 

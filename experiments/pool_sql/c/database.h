@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What differs between the databases: each program has one of them. */
+ * The differences between the databases: each program has one of them. */
 #ifndef DATABASE_H
 #define DATABASE_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What is a pooled connection worth in C? A mutex and a condition variable around connections that the SQL
- * experiment's code opens. */
+ * The value of a pooled connection in C: a mutex and a condition variable around connections that the
+ * SQL experiment's code opens. */
 #include "database.h"
 #include "lab_kit.h"
 #include "lab_workers.h"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is a pooled connection worth in Python? A queue of connections, with the SQL experiment's way to
-connect. The argument is the target: sqlite, postgresql or mariadb."""
+"""The value of a pooled connection in Python: a queue of connections that the SQL experiment's code opens. The argument
+is the target: sqlite, postgresql or mariadb."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -15,7 +15,7 @@ THREADS_MAX = 256
 
 
 class Target(NamedTuple):
-    """What differs between the targets."""
+    """The differences between the targets."""
 
     library: str
     opened: Case

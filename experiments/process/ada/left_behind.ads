@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  What a program that starts others may leave behind
+--  Resources that a program may leak when it starts others
 
 package Left_Behind is
 

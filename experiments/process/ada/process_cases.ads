@@ -1,6 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  What the cases have in common: a parent of some size, and what is told after a batch.
+--  The common part of the cases: a parent of some size, and the figures after
+--  a batch.
 
 with Appserver.Processes;
 with Benchlab.Cases;
@@ -33,13 +34,13 @@ package Process_Cases is
    --  One operation; adds its hash and its status
 
    function Units_Of (Self : Process_Case) return Unit_Count is (1);
-   --  Of each operation
+   --  Units of each operation
 
    function Metric (Self : Process_Case) return String is ("");
    --  The name of one whose mean over the operations is told, if there is one
 
    procedure Measure (Self : in out Process_Case; Value : Fields.Metric_Value);
-   --  Of the current operation
+   --  Reports the metric of the current operation
 
    overriding procedure Open
      (Self      : in out Process_Case;
@@ -84,7 +85,7 @@ private
       Descriptors : Natural := 0;
       Operations  : Operation_Count := 1;
       Measured    : Fields.Metric_Value := 0.0;
-      --  Of the latest batch: the sum over its operations
+      --  The latest batch: the sum over its operations
    end record;
 
 end Process_Cases;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a program that starts others may leave behind: open descriptors, and children. */
+ * Resources that a program may leak when it starts others: open descriptors and children. */
 #ifndef LEFT_H
 #define LEFT_H
 

@@ -13,10 +13,10 @@ use std::thread;
 
 const THREADS_MAX: usize = 1024;
 
-/// Of `write`; `wait` has so many.
+/// The most entries of `write`; `wait` always has as many.
 const ENTRIES_MAX: u64 = 1_000_000;
 
-/// What an operation of `lost` begins with, and what it puts.
+/// Keys that are there before an operation of `lost`.
 const OLD_KEYS: u64 = 1_000;
 const NEW_KEYS: u64 = 1_000;
 

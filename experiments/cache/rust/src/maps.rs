@@ -21,7 +21,7 @@ pub trait SharedMap: ReadMap {
     /// Entries.
     fn len(&self) -> usize;
 
-    /// Whether it never loses an entry that is put.
+    /// True if it never loses an entry.
     fn is_safe(&self) -> bool {
         true
     }
@@ -123,7 +123,7 @@ impl SharedMap for Copied {
     }
 }
 
-/// Of two writers that copy the same map, the last one wins.
+/// If two writers copy the same map, the last one wins.
 struct UnsafeCopied(ArcSwap<HashMap<u64, u64>>);
 
 impl ReadMap for UnsafeCopied {

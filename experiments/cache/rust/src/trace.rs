@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the operations of a batch access.
+//! The keys that the operations of a batch access.
 
 use super::maps::ReadMap;
 use lab_kit::Inputs;
@@ -9,12 +9,12 @@ use std::ops::Range;
 /// Keys that [`zipf`] draws from.
 pub const ZIPF_KEYS: u64 = 10_000;
 
-/// What one operation does.
+/// One operation.
 #[derive(Clone, Copy)]
 pub struct Access {
     /// The key.
     pub key: u64,
-    /// Whether it is read; else it is put.
+    /// True if the key is read; else it is put.
     pub reads: bool,
 }
 

@@ -14,22 +14,22 @@ const STRIPES: usize = 16;
 
 /// A counter that threads share, zero at first.
 pub trait Counter: Default + Send + Sync {
-    /// Whether it never loses an increment.
+    /// True if it never loses an increment.
     const IS_SAFE: bool;
 
     /// Adds 1.
     fn increment(&self);
 
-    /// What it has reached.
+    /// The current value.
     fn value(&self) -> u64;
 }
 
 /// A counter with loops into which its increment is compiled.
 pub trait CountingLoops: Send + Sync {
-    /// Whether it never loses an increment.
+    /// True if it never loses an increment.
     fn is_safe(&self) -> bool;
 
-    /// What it has reached.
+    /// The current value.
     fn reached(&self) -> u64;
 
     /// Increments it so many times.

@@ -20,7 +20,7 @@ const WRITTEN: u64 = 256 << 20;
 const STEP: u64 = 4 << 20;
 /// Files of the tree that is copied.
 const COPIED: u64 = 2000;
-/// What a control group may read and write in a second.
+/// Bytes that a control group may read and write per second.
 const LIMIT: u64 = 20 << 20;
 
 /// How the names of control groups begin; the rest is the number of the process that made one.
@@ -29,7 +29,7 @@ const GROUP: &str = "benchlab-";
 /// The first word of its arguments.
 pub const WORD: &str = "background";
 
-/// What is done beside the work that is measured.
+/// Work in the background of the measured work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A large file is read, again and again.
@@ -238,7 +238,7 @@ fn copy(folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What was written from a place on.
+/// Starts to write back dirty pages from an offset on.
 fn begin_writeback(file: &File, at: u64) {
     let _ = sync_range(file, at, libc::SYNC_FILE_RANGE_WRITE);
 }
@@ -263,7 +263,7 @@ fn sync_range(file: &File, at: u64, flags: libc::c_uint) -> io::Result<()> {
 struct Group {
     folder: PathBuf,
     disk: String,
-    /// Of the unified groups (cgroup v2).
+    /// True for unified groups (cgroup v2).
     unified: bool,
 }
 

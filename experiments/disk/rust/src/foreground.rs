@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a user waits for: small operations, each due at its time, whatever became of those before.
+//! Work that a user waits for: small operations, each due at its time, however earlier ones ended.
 
 use crate::blocks::{
     BLOCK, BLOCKS, Buffer, Uncached, fill, forget, large_file, mixed, open_uncached, verify,
@@ -16,9 +16,9 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// Who waits so long sees it, ns.
+/// Users notice a wait of this length, ns.
 pub const FREEZE: u64 = 100_000_000;
-/// Who waits so long thinks that the machine hangs, ns.
+/// Users think that the machine hangs after this wait, ns.
 pub const LONG_FREEZE: u64 = 1_000_000_000;
 
 /// Files of the tree that is opened.
@@ -67,7 +67,7 @@ impl Kind {
     }
 }
 
-/// Of ten operations five read, three open, one appends, and one starts a program.
+/// The mix of ten operations: five read, three open, one appends, and one starts a program.
 pub const MIXED: [Kind; 10] = {
     use Kind::{Append, Open, Read, Start};
     [
@@ -78,7 +78,7 @@ pub const MIXED: [Kind; 10] = {
 /// An operation that took longer than [`FREEZE`].
 #[derive(Clone, Copy, Debug)]
 pub struct Freeze {
-    /// What was done.
+    /// The kind of operation.
     pub kind: Kind,
     /// When it began, in ns of CLOCK_MONOTONIC.
     pub began: u64,
@@ -95,13 +95,13 @@ pub struct Foreground {
     appending: File,
     tree: Tree,
     program: PathBuf,
-    /// Of places and files: another one in each process.
+    /// State of the generator of offsets and files; differs between processes.
     next: u64,
     /// Operations that are under way: since when, in ns; 0: none.
     pub waiting: Arc<Mutex<[u64; 4]>>,
 }
 
-/// What operations gave.
+/// Results of operations.
 #[derive(Default)]
 pub struct Done {
     /// Latencies from when each was due.

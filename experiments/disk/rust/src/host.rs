@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the kernel counts of processes and of the whole machine.
+//! The kernel's counters of processes and of the whole machine.
 
 use std::fs;
 use std::io;

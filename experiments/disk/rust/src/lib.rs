@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the experiments `disk` and `io-scheduler` share: files whose content is known, and ways to read and write them.
+//! The common part of the experiments `disk` and `io-scheduler`: files with known content, and ways to read
+//! and write them.
 
 pub mod background;
 pub mod blocks;

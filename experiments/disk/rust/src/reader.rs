@@ -12,7 +12,7 @@ use std::thread;
 /// Reads blocks at random places of a file, `depth` at a time.
 pub struct Reader {
     file: File,
-    /// What the next place is made of: another one in each process.
+    /// State of the generator of offsets; differs between processes.
     next: u64,
     buffers: Vec<Buffer>,
     way: Way,

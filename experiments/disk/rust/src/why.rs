@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Who waits for a disk while operations are slow: tasks in uninterruptible sleep, and devices with requests in flight.
+//! The tasks and devices that operations wait for while they are slow: tasks in uninterruptible sleep, and
+//! devices with requests in flight.
 
 use crate::background::{Background, Held, Kind as Heavy};
 use crate::foreground::{Foreground, Freeze, Kind, MIXED};

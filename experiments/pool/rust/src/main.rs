@@ -13,13 +13,13 @@ const UNCONTENDED_SIZE: usize = 8;
 const HOLDING_TIME: Duration = Duration::from_micros(100);
 const FAILS_EVERY: u64 = 8;
 
-/// What a holder does with a resource in operation `k`, and what that adds to the check.
+/// A holder's use of a resource in operation `k`; returns its contribution to the check.
 type Hold = Arc<dyn Fn(&Resource, u64) -> Result<u64, HolderFailed> + Send + Sync>;
 
 /// A holder fails on purpose.
 struct HolderFailed;
 
-/// What was seen of one worker in a batch.
+/// Observations of one worker in a batch.
 #[derive(Clone, Copy, Default)]
 struct Seen {
     /// Leases of what another one held.

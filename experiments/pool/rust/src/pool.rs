@@ -23,8 +23,7 @@ impl Resource {
     }
 }
 
-/// Of the idle resources the one given back last is leased first, or else the one that is idle for the
-/// longest time.
+/// Leases the idle resource that was returned last, or else the one that is idle for the longest time.
 pub struct Pool {
     state: Mutex<State>,
     released: Condvar,

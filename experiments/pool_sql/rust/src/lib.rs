@@ -8,13 +8,13 @@ use std::error::Error;
 use std::sync::Arc;
 use tokio::runtime::Runtime;
 
-/// Of a pool.
+/// Connections of a pool.
 pub const CONNECTIONS: usize = 4;
 
-/// Of `shared`.
+/// The most threads of `shared`.
 pub const THREADS_MAX: usize = 256;
 
-/// What opens connections, and what is done with one.
+/// A target: opens connections and uses one.
 pub trait Target:
     Manager<Type: Send, Error: Error + Send + Sync + 'static> + Send + Sync + Sized + 'static
 {

@@ -40,7 +40,7 @@ fn main() -> io::Result<()> {
     subject.serve()
 }
 
-/// Whether what is read is in the page cache.
+/// True if the data that is read is in the page cache.
 fn is_warm(opening: &Opening) -> Result<bool, Failure> {
     match opening.text("cache")? {
         "warm" => Ok(true),
@@ -238,7 +238,7 @@ fn lapped(
     })
 }
 
-/// The same of files: each is one unit, and counts once.
+/// Counts files: each is one unit, and counts once.
 fn counted(
     operations: u64,
     operation: impl FnMut(u64) -> Result<(), Failure>,

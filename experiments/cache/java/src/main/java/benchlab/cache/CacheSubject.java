@@ -12,7 +12,7 @@ import benchlab.kit.Subject;
 public final class CacheSubject implements Subject {
     private static final int MAX_THREADS = 1024;
 
-    /** Of write; wait has so many. */
+    /** The most entries of write; wait always has as many. */
     private static final int MAX_ENTRIES = 1_000_000;
 
     public static void main(String[] arguments) throws Exception {

@@ -34,7 +34,10 @@ final class Lost implements Case {
         return 0;
     }
 
-    /** Of a safe scheme the check is how many were found; the metric, how many of 1,000 were not. */
+    /**
+     * For a safe scheme the check is the number of entries found; the metric is the number of 1,000 that
+     * are missing.
+     */
     @Override
     public Result perform(long operations) throws Exception {
         long found = 0;

@@ -21,7 +21,7 @@ interface SharedMap {
 
     int size();
 
-    /** Whether it never loses an entry that is put. */
+    /** True if it never loses an entry. */
     default boolean isSafe() {
         return true;
     }
@@ -93,7 +93,7 @@ interface SharedMap {
         }
     }
 
-    /** Of two writers that copy the same map, the last one wins: volatile is no lock. */
+    /** If two writers copy the same map, the last one wins: volatile is no lock. */
     final class UnsafeCopiedMap implements SharedMap {
         private volatile Map<Long, Long> map;
 

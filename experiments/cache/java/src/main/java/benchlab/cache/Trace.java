@@ -6,7 +6,7 @@ import benchlab.kit.Sequence;
 import java.util.function.LongPredicate;
 import java.util.function.LongUnaryOperator;
 
-/** Of operation k, the key and whether it reads or puts. Keys and values are boxed beforehand. */
+/** The keys of operations, and whether each reads or puts. Keys and values are boxed beforehand. */
 final class Trace {
     /** Keys that {@link #zipf} draws from. */
     static final int ZIPF_KEYS = 10_000;

@@ -31,7 +31,7 @@ final class Counting implements Case {
         return new Counting(counter, threads, share -> counter.incrementsAndReads(share.size()));
     }
 
-    /** Of a safe counter the check is what it reached, and the reads that went backwards: none. */
+    /** For a safe counter the check is its final value; the number of reads that went backwards must be 0. */
     @Override
     public Result perform(long operations) throws Exception {
         long before = counter.value();

@@ -10,7 +10,7 @@ interface Scheme {
     /** For each increment, where reads are counted too. */
     int READS = 100;
 
-    /** Whether it never loses an increment. */
+    /** True if it never loses an increment. */
     boolean isSafe();
 
     long value();

@@ -2,7 +2,7 @@
 // Loses increments: an ordinary field.
 package benchlab.counter;
 
-/** What {@code value++} comes to is up to the JIT: it may keep the value in a register. */
+/** The result of {@code value++} depends on the JIT, which may keep the value in a register. */
 final class UnsafePlainCounter implements Scheme {
     private long value;
 

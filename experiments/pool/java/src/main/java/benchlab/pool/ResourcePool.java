@@ -5,9 +5,9 @@ package benchlab.pool;
 /** Each leases and gives back in its own way. */
 interface ResourcePool extends AutoCloseable {
 
-    /** Which idle resource is leased first. */
+    /** The order in which idle resources are leased. */
     enum Reuse {
-        /** What the pool does unless it is told otherwise. */
+        /** The pool's default. */
         USUAL,
         /** The one given back last. */
         LIFO,

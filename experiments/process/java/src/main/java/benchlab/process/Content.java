@@ -13,7 +13,7 @@ import java.util.Arrays;
 /** @param hash FNV-1a (Fowler, Noll, Vo), 64 bits */
 record Content(byte[] bytes, long hash) {
 
-    /** What a program writes that writes nothing. */
+    /** The output of a program that writes nothing. */
     static final Content NOTHING = new Content(new byte[0]);
 
     Content(byte[] bytes) {

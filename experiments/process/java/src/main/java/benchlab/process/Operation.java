@@ -2,13 +2,13 @@
 // One operation of a case.
 package benchlab.process;
 
-/** What a case does again and again. One batch at a time uses it. */
+/** The repeated operation of a case. One batch at a time uses it. */
 interface Operation extends AutoCloseable {
 
     /** Does one, and returns what it adds to the check. */
     long perform() throws Exception;
 
-    /** What each operation adds to the units. */
+    /** Units of each operation. */
     default long units() {
         return 1;
     }
@@ -18,7 +18,7 @@ interface Operation extends AutoCloseable {
         return null;
     }
 
-    /** What the latest operation adds to the metric. */
+    /** The metric of the latest operation. */
     default double measured() {
         return 0;
     }
