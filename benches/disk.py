@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the subject of experiments/disk and fio say of the same filesystem, in mirrored turns of a second:
+"""Compares the subject of experiments/disk with fio on the same filesystem, in mirrored turns of a second:
 `benches/disk.py FOLDER [ROUNDS]`. The ratio is the median over the rounds, with its interval from the order of the
-rounds (Conover, Practical Nonparametric Statistics, 3.2), at 95 % or more.
-"""
+rounds (Conover, Practical Nonparametric Statistics, 3.2), at 95 % or more."""
 
 import json
 import math
@@ -77,7 +76,7 @@ def fio_per_s(folder: Path, case: Case) -> float:
 
 
 def interval(values: list[float]) -> tuple[float, float]:
-    """Of the median: the k-th value from either end, with the greatest k for which it holds at 95 %."""
+    """The interval of the median: the k-th value from either end, with the greatest k for which it holds at 95 %."""
     n = len(values)
     beyond = [2 * sum(math.comb(n, i) for i in range(k)) / 2**n for k in range(n // 2 + 1)]
     k = max((k for k, p in enumerate(beyond) if k and p <= 0.05), default=0)

@@ -36,7 +36,7 @@ NORMAL = statistics.NormalDist().inv_cdf(0.975)
 
 
 def rows(lab: Path, folder: Path, *words: object) -> list[dict]:
-    """What a run of the lab says, subject by subject and metric by metric."""
+    """The results of a run of benchlab, by subject and metric."""
     file = folder / "said.json"
     command = [lab, *words, "--runs", folder, "--export", file]
     subprocess.run([str(word) for word in command], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -61,7 +61,7 @@ def server(*options: object):
 
 
 def start_ns(program: Path) -> float:
-    """What a start of the program takes without work."""
+    """The time to start the program without work."""
     times = []
     for _ in range(200):
         began = time.perf_counter_ns()

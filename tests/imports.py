@@ -13,7 +13,7 @@ from pathlib import Path
 Module = tuple[str, ...]
 NOT_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\])*"', re.DOTALL)
 TESTS = re.compile(r"^#\[cfg\(test\)\]\n(pub(\([^)]*\))? )?mod ", re.MULTILINE)
-"""What follows is no part of the crate's own code."""
+"""The rest of a file after this is not part of the crate's own code."""
 USE = re.compile(r"^\s*(pub(?:\([^)]*\))? )?use ([^;]+);", re.MULTILINE)
 PATH = re.compile(r"(?<![\w:])((?:crate|self|super)(?:::\w+)+)")
 

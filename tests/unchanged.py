@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether all that a step reads is as it was when the step last passed: the project's files, the machine's software, and the
-settings of the tests."""
+"""Checks that everything that a step reads is as it was when the step last passed: the project's files, the machine's
+software, and the settings of the tests."""
 
 import functools
 import hashlib

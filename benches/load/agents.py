@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a coordinator of a thousand agents needs, each of which tells every second of 100,000 requests.
+"""The cost of a coordinator with a thousand agents, each of which reports 100,000 requests every second.
 
     cargo build --profile local -p benchlab -p lab-many --bin benchlab --example simulated_agent
     benches/load/agents.py [--agents 1000] [--seconds 20] [--output FILE]

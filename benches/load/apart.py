@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a generator on the server's own core does to the figures, beside one with a core of its own. Only root may run it.
+"""The effect of a generator on the server's own core, compared with one on a core of its own. Only root may run it.
 
     cargo build --profile local -p benchlab --bin benchlab
     benches/load/apart.py [--rates 10000] [--rounds 5] [--output FILE]
@@ -57,7 +57,8 @@ def line() -> Iterator[None]:
 
 @dataclass
 class Turn:
-    """What a load says: served a second, percentiles and the server's CPU time per request in microseconds."""
+    """The result of a load: requests served per second, percentiles and the server's CPU time per request in
+    microseconds."""
 
     served: float
     p50_us: float

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the scripts of this folder share: programs on a core that are surely ended, the server, intervals and tables."""
+"""The common part of the scripts of this directory: programs on a core that are surely ended, the server, intervals and
+tables."""
 
 import argparse
 import ctypes
@@ -32,7 +33,7 @@ class Failure(Exception):
 
 @dataclass
 class Done:
-    """What a program did: its output and what it used, itself and the children that it waited for."""
+    """The result of a program: its output and its usage, including the children that it waited for."""
 
     output: str
     wall_s: float
@@ -106,7 +107,7 @@ class Server:
         self.start_s: float = first["start_ns"] / 1e9
 
     def told(self) -> dict[str, int]:
-        """What it has done up to now: answered, accepted, open, most_open."""
+        """The server's counts so far: answered, accepted, open, most_open."""
         self.process.send_signal(signal.SIGUSR1)
         return self._line()
 
@@ -199,7 +200,7 @@ def busy() -> str:
 
 
 def _ticks() -> tuple[int, int]:
-    """Of all cores: all, and idle ones with those that waited for a disk."""
+    """Ticks of all cores: all, and idle ones with those that waited for a disk."""
     ticks = [int(word) for word in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
     return sum(ticks), ticks[3] + ticks[4]
 

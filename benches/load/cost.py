@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a request costs the generator: CPU seconds per million requests, in turns with the peers, on a quiet machine.
+"""The cost of a request to the generator: CPU seconds per million requests, in turns with the peers, on a quiet
+machine.
 
     benches/load/cost.py [--rounds 10] [--seconds 5] [--connections 64] [--only wrk,oha] [--output FILE]
 
@@ -30,7 +31,7 @@ AIMS = [("wrk", 1.4), ("oha", 1.7)]
 
 @dataclass
 class Turn:
-    """What one turn of a generator yielded."""
+    """The result of one turn of a generator."""
 
     answered: int
     cpu_s: float
@@ -117,7 +118,7 @@ def section(args: argparse.Namespace, found: list[Generator], missing: str, turn
 
 
 def aims(ratio: dict, cost: dict) -> str:
-    """Which of the aims were reached."""
+    """The aims that were reached."""
     if "benchlab" not in cost:
         return ""
     lines = [bench.verdict(f"{peer}'s cost / benchlab's", ratio[peer].estimate, aim, at_most=False)

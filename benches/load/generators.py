@@ -17,7 +17,7 @@ LAB = Path(os.environ.get("BENCHLAB", ROOT / "target" / "release" / "benchlab"))
 
 @dataclass(frozen=True)
 class Load:
-    """What is asked for. Without a rate, as fast as it goes."""
+    """A load. Without a rate, as fast as possible."""
 
     port: int
     connections: int
@@ -26,7 +26,7 @@ class Load:
     folder: Path
     """For what the generator writes."""
     latencies: bool = False
-    """Whether quantiles are wanted of those that do not give them for nothing."""
+    """True if quantiles are requested from generators for which they cost extra."""
 
     @property
     def url(self) -> str:
@@ -35,7 +35,7 @@ class Load:
 
 @dataclass
 class Said:
-    """What a generator says of a run; `None`: it does not say."""
+    """A generator's report of a run; `None`: not reported."""
 
     served: int
     errors: int = 0
@@ -70,7 +70,7 @@ class Generator:
         raise NotImplementedError
 
     def said(self, done: Done, load: Load) -> Said:
-        """What its output says, or the failure that it does not say it."""
+        """The report in its output. Error: there is none."""
         try:
             return self.read(done, load)
         except (AttributeError, KeyError, IndexError, ValueError, TypeError) as error:
@@ -306,7 +306,7 @@ def first_match(text: str, pattern: str) -> str:
 
 
 def module_version(program: str) -> str:
-    """Of a program in Go, which knows what it was built from."""
+    """The version that a program in Go was built from."""
     return first_match(said_by("go", "version", "-m", program), r"\n\s+mod\s+\S+\s+v(\S+)")
 
 

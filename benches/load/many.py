@@ -32,7 +32,7 @@ BETWEEN_LOOKS_S = 1.0
 
 @dataclass
 class Kept:
-    """What came of many connections."""
+    """The result of many connections."""
 
     most_open: int
     said: Said

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What pacing costs, and what it does to latency: a constant rate, beside a client that spins until each request is due.
+"""The cost of pacing and its effect on latency: a constant rate, next to a client that spins until each request is due.
 
     benches/load/pace.py [--rate 10000] [--seconds 5] [--rounds 10] [--output FILE]
 
@@ -27,7 +27,7 @@ MAX_ADDED_US = 200
 
 
 def take_turn(generator: Generator, server: bench.Server, load: Load, core: int) -> tuple[Said, float]:
-    """What a generator says, and its CPU seconds per million requests answered."""
+    """A generator's report, and its CPU seconds per million requests answered."""
     before = server.told()["answered"]
     done = bench.measure(generator.command(load), core, limit_s=load.seconds + 30)
     answered = server.told()["answered"] - before
@@ -92,7 +92,7 @@ def section(args: argparse.Namespace, missing: str, turns: dict, failures: dict)
 
 
 def aims(cost: dict, added: dict) -> str:
-    """Which of the aims were reached."""
+    """The aims that were reached."""
     lines = []
     if "benchlab" in cost:
         lines.append(bench.verdict("benchlab's CPU s per million requests", cost["benchlab"].estimate, MAX_CPU_S, digits=1))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What generators say of a server that stalls for one second in ten, at a constant rate, beside the truth.
+"""Generators' reports of a server that stalls for one second in ten, at a constant rate, compared with the truth.
 
     benches/load/stall.py [--rate 5000] [--every 10] [--stall 1] [--periods 2] [--rounds 3] [--output FILE]
 
@@ -58,7 +58,7 @@ def capacity(cores: list[int], seconds: float, folder: Path) -> float:
 
 
 def asked(generator: Generator, args: argparse.Namespace, connections: int, folder: Path) -> tuple[Said, int]:
-    """What a generator says of a stalling server, and how many requests that has answered."""
+    """A generator's report of a stalling server, and the number of requests that the server answered."""
     generator_core, server_core = args.cores
     seconds = args.every * args.periods
     with bench.server(server_core, "--stall-every", args.every, "--stall", args.stall) as server:
@@ -122,7 +122,7 @@ def section(args: argparse.Namespace, missing: str, able: float, words: dict, fa
 
 
 def aims(lab: list[tuple[Said, int]], p99: float, due: float) -> str:
-    """Which of the aims were reached."""
+    """The aims that were reached."""
     if not lab:
         return ""
     worst = max(abs(s.p99_s / p99 - 1) for s, _ in lab) * 100

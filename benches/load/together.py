@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What several local agents say together of a server whose behaviour is known, and what it costs to have them.
+"""The joint report of several local agents on a server whose behavior is known, and the cost of having them.
 
     cargo build --profile local -p benchlab --bin benchlab
     benches/load/together.py [--agents 1,2,4] [--rounds 3] [--output FILE]
@@ -28,7 +28,7 @@ from bench import Failure
 from generators import Bare, Benchlab, Generator, Load, Said
 
 RESOLUTION = 0.001
-"""Of a histogram with three significant digits."""
+"""The resolution of a histogram with three significant digits."""
 MAX_COORDINATION = 0.01
 MIDDLE = 0.5
 """The part of a closed loop that is looked at."""
@@ -69,7 +69,7 @@ class Cost:
 
     agents_s: float
     besides_s: float
-    """Of the coordinator, and of the agents' threads that put no load on."""
+    """CPU time of the coordinator, and of the agents' threads that generate no load."""
     answered_per_s: float
 
     @property
@@ -89,7 +89,7 @@ def servers(args: argparse.Namespace, able: float) -> list[Known]:
 
 
 def ask(generator: Generator, known: Known, cores: list[int], folder: Path) -> tuple[Said, int]:
-    """What a generator says of a server, and how many requests that has answered."""
+    """A generator's report of a server, and the number of requests that the server answered."""
     connections = known.waiting if isinstance(generator, Bare) else known.connections
     with bench.server(cores[1], *known.options) as server:
         load = Load(server.port, connections, known.seconds, known.rate, folder)
@@ -146,7 +146,7 @@ def cost(agents: Agents, args: argparse.Namespace, folder: Path) -> Cost:
 
 
 def measure(args: argparse.Namespace, known: list[Known]) -> tuple[dict, dict]:
-    """What each said of each server in each round, and what agents cost."""
+    """The reports of each on each server in each round, and the cost of agents."""
     said: dict[tuple[Generator, Known], list[tuple[Said, int]]] = defaultdict(list)
     costs: dict[str, list[Cost]] = defaultdict(list)
     dice = random.Random(args.seed)
@@ -200,14 +200,14 @@ def section(args: argparse.Namespace, known: list[Known], able: float, said: dic
 
 
 def aims(known: list[Known], said: dict, costs: dict) -> str:
-    """Which of the aims were reached."""
+    """The aims that were reached."""
     agents = {asked: words for asked, words in said.items() if isinstance(asked[0], Agents)}
     # Each agent has asked once whether there is a server at all.
     unheard = max(abs(answered - own.served - group.number) for (group, _), words in agents.items() for own, answered in words)
     undue = max(abs(own.offered - server.rate * server.seconds) for (_, server), words in agents.items() for own, _ in words)
 
     def off(server: Known, percentile: str, truth_s: float) -> float:
-        """Of the group that is off the most."""
+        """The error of the group with the largest one."""
         medians = (statistics.median(getattr(own, percentile) for own, _ in words)
                    for (_, asked), words in agents.items() if asked == server)
         return max(abs(said / truth_s - 1) for said in medians) * 100

@@ -68,7 +68,7 @@ class Effort:
 
     rounds: int
     budget_s: int
-    """Of a run of benchlab."""
+    """The budget of a run of benchlab."""
     jmh: tuple[str, ...]
     pyperf: tuple[str, ...]
     go: tuple[str, ...]
@@ -228,7 +228,7 @@ class Compared:
 
     @property
     def ratios(self) -> list[float]:
-        """Of each round, the tool's time as a multiple of benchlab's."""
+        """The tool's time in each round, as a multiple of benchlab's."""
         return [statistics.median(samples) / own.estimate for own, samples in zip(self.lab, self.tool)]
 
     @property

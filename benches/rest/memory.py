@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What memory a server takes: at its start, with 512 busy connections, with as many that are idle, and when they have left.
+"""The memory of a server: at its start, with 512 busy connections, with as many idle ones, and after they have left.
 
     benches/rest/memory.py [--subjects ada-embedded,ada-server,ada-rest] [--connections 512] [--output FILE]
 """
@@ -59,7 +59,7 @@ def take(server: Served, args: argparse.Namespace) -> Taken:
 
 
 def loaded(server: Served, args: argparse.Namespace, path: str) -> tuple[profiles.Said, int]:
-    """What the load says, and the most memory that was seen during it."""
+    """The report of the load, and the most memory seen during it."""
     seen = [resident(server)]
     ended = threading.Event()
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the scripts of this folder share: a subject of the experiment `rest` that serves on a core of its own, and load on it."""
+"""The common part of the scripts of this directory: a subject of the experiment `rest` that serves on a core of its
+own, and load on it."""
 
 import argparse
 import json
@@ -70,12 +71,12 @@ def serving(name: str, core: int, workers: int = 8) -> Iterator[Served]:
 
 @dataclass
 class Said:
-    """What the load generator says of a turn."""
+    """The load generator's report of a turn."""
 
     served: int
     errors: int
     cpu_s: float
-    """What the server used for it."""
+    """The server's CPU time for it."""
 
 
 def load(server: Served, core: int, connections: int, seconds: float, path: str = "/api") -> Said:

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What slow clients cost the others: a thousand connections that send a byte a second, beside a load on the same server.
+"""The cost of slow clients to the others: a thousand connections that send a byte a second, next to a load on the same
+server.
 
     benches/rest/slow_clients.py [--subject ada-server] [--slow 1000] [--rounds 10] [--output FILE]
 
@@ -80,12 +81,12 @@ class SlowClients:
 
 @dataclass
 class Turn:
-    """What came of a load."""
+    """The result of a load."""
 
     rate: float
     """Requests per second."""
     cpu_us: float
-    """Of the server, for each request."""
+    """The server's CPU time per request."""
 
 
 def turn(server: Served, args: argparse.Namespace, slow: bool, told: list[SlowClients]) -> Turn:

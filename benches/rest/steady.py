@@ -57,7 +57,7 @@ def cpu_s(pid: int) -> float:
 
 @dataclass
 class Load:
-    """What came of a load."""
+    """The result of a load."""
 
     requests: int
     cpu_us: float
@@ -79,7 +79,7 @@ def wrk(server: Served, core: int, seconds: int) -> Load:
 
 @dataclass
 class Truth:
-    """What was measured independently."""
+    """An independent measurement."""
 
     cost_us: bench.Interval
     ratio: bench.Interval

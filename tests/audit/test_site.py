@@ -178,7 +178,7 @@ DAYS = {"nginx-tls": 15, "nginx-tls12": 2}
 
 
 def run_audit(url: str, *options: str | Path, roots: Path | None = None) -> str:
-    """What `audit site` prints; `roots` are the authorities that it believes."""
+    """The output of `audit site`; `roots` are the authorities that it trusts."""
     command = [BENCHLAB, "audit", "site", url, "--format", "json", "--ask-rate", "1000", "--ajp-port", str(free_port()), *options]
     trusted = {} if roots is None else {"SSL_CERT_FILE": str(roots)}
     completed = subprocess.run(command, capture_output=True, text=True, timeout=WITHIN_S, env=os.environ | trusted)

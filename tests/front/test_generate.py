@@ -294,7 +294,7 @@ WELCOME = {
 
 
 class Running:
-    """What `generate` wrote, started as it says."""
+    """The servers that `generate` configured, started as it says."""
 
     def __init__(self, place: Path) -> None:
         self.folder = place / "site"

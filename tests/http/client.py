@@ -61,7 +61,7 @@ class Answer:
 
     @property
     def closes(self) -> bool:
-        """Whether it says that the connection ends with it."""
+        """True if the connection ends with it."""
         return "close" in self.words("Connection")
 
     @property
@@ -136,7 +136,7 @@ class Connection:
         return int(status[1])
 
     def is_interim(self) -> bool:
-        """Whether the next answer is a 1xx."""
+        """True if the next response is a 1xx."""
         while len(self._unread) < len("HTTP/1.1 1") and (read := self._receive()):
             self._unread += read
         return self._unread.startswith(b"HTTP/1.1 1")
@@ -191,7 +191,7 @@ class Connection:
         assert not unread, f"more came before the end: {unread[:500]!r}"
 
     def is_open(self, within_s: float = 0.1) -> bool:
-        """Whether the server neither sends nor closes within this time."""
+        """True if the server neither sends nor closes within this time."""
         poll = select.poll()
         poll.register(self.socket, select.POLLIN)
         return not self._unread and not poll.poll(within_s * 1000)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests begin with: a server that runs."""
+"""Fixtures of the tests: a server that runs."""
 
 import resource
 from collections.abc import Callable, Iterator

@@ -36,7 +36,7 @@ BODIES = (ORDER, ORDER[:-1], b"", b"[", b"{}x")
 
 
 def well_formed(dice: random.Random) -> bytes:
-    """What the RFCs leave servers no choice about."""
+    """Requests for which the RFCs leave servers no choice."""
     fields = list({field.split(":")[0]: field.encode("latin-1") for field in dice.sample(FIELDS, dice.randrange(4))}.values())
     if dice.random() < 0.3:
         body = dice.choice(BODIES)

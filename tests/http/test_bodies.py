@@ -20,7 +20,7 @@ MOST = 65_536
 
 
 def post(*fields: bytes, body: bytes = ORDER, version: bytes = b"1.1", target: bytes = b"/api/echo") -> bytes:
-    """What the fields say of the body is their own affair."""
+    """A request with a body; its fields need not describe the body truthfully."""
     return b"\r\n".join([b"POST " + target + b" HTTP/" + version, b"Host: localhost", *fields, b"", b""]) + body
 
 

@@ -21,7 +21,7 @@ from test_services import Program
 
 HOSTILE = 500
 CONNECTIONS = 64
-"""What crowded_server has room for."""
+"""The number of connections that crowded_server has room for."""
 
 WITHIN_S = 3
 """The promise is a second; this is on a machine that is busy."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is JSON and what is not (RFC 8259), in orders that are echoed."""
+"""Valid and invalid JSON (RFC 8259), in orders that are echoed."""
 
 import json
 from typing import Any

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What services need of the servers in appserver/ada: the client's address, trusted proxies, a state of their own."""
+"""Services' needs of the servers in appserver/ada: the client's address, trusted proxies, a state of their own."""
 
 import socket
 import subprocess

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a byte costs that comes alone, behind much that came before it and behind little: as much. The server's CPU time is
-compared with itself in turns, so that a busy machine slows both."""
+"""The cost of a byte that arrives alone, after much data and after little: the same. The server's CPU time is compared
+with itself in turns, so that a busy machine slows both."""
 
 import statistics
 import time
@@ -14,7 +14,7 @@ from test_services import Program
 
 ROUNDS = 15
 BYTES = 60
-"""Of each round"""
+"""Bytes of each round."""
 PAUSE_S = 0.0001
 """After each byte, so that the server reads it before the next one is there"""
 MOST = 2

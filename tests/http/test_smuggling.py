@@ -73,8 +73,8 @@ def post(*lines: bytes, version: bytes = b"1.1") -> bytes:
 @pytest.mark.parametrize("length_first", [True, False], ids=["length first", "coding first"])
 @pytest.mark.parametrize("coding", CODINGS)
 def test_a_length_and_a_coding(server: Server, coding: str, length_first: bool) -> None:
-    """What is hidden is a request to a program that takes the coding, and the body to one that takes the length (CL.TE); and a
-    coding that only one of two programs sees is obfuscated (TE.TE)."""
+    """The hidden part is a request to a program that takes the coding, and the body to one that takes the length
+    (CL.TE); and a coding that only one of two programs sees is obfuscated (TE.TE)."""
     body = b"0\r\n\r\n" + HIDDEN
     lines = [b"Content-Length: %d" % len(body), CODINGS[coding]]
     must_be_refused(server, post(*(lines if length_first else lines[::-1])) + body)
@@ -82,7 +82,8 @@ def test_a_length_and_a_coding(server: Server, coding: str, length_first: bool) 
 
 @pytest.mark.parametrize("coding", CODINGS)
 def test_a_coding_and_a_short_length(server: Server, coding: str) -> None:
-    """What is hidden is in a chunk to a program that takes the coding, and a request to one that takes the length (TE.CL)."""
+    """The hidden part is in a chunk to a program that takes the coding, and a request to one that takes the length
+    (TE.CL)."""
     size = b"%x\r\n" % len(HIDDEN)
     must_be_refused(server, post(b"Content-Length: %d" % len(size), CODINGS[coding]) + size + HIDDEN + b"\r\n0\r\n\r\n")
 

@@ -330,7 +330,7 @@ def test_content_that_stops(impatient: Program) -> None:
 
 @pytest.mark.parametrize("in_one_packet", [True, False])
 def test_content_that_stops_after_much(impatient: Program, in_one_packet: bool) -> None:
-    """What was fast has no credit for more than the limit: 4 MB at the least rate would be two hours."""
+    """Data that arrived fast earns no credit beyond the limit: 4 MB at the minimum rate would be two hours."""
     with impatient.connect() as connection:
         connection.socket.settimeout(WITHIN_S)
         begin, more = head("/upload/count", "Content-Length: 1000000000"), bytes(4_000_000)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which requests leave a server no choice: those that RFC 9110, 9112 and 3986 have well-formed, and whose answer the experiment
-says. Written from the RFCs, without a parser of HTTP."""
+"""Requests that leave a server no choice: those that are well-formed by RFC 9110, 9112 and 3986, and whose response the
+experiment defines. Written from the RFCs, without a parser of HTTP."""
 
 import re
 

@@ -323,7 +323,7 @@ PATHS = ["/", "/search", "/about", "/api/orders", "/cart/checkout", "/legal/term
 
 
 def is_twice(time_s: int, zone: str) -> bool:
-    """Whether the clock of a zone shows this time twice."""
+    """True if the clock of a zone shows this time twice."""
     local = datetime.fromtimestamp(time_s, ZoneInfo(zone))
     return local.replace(fold=0).utcoffset() != local.replace(fold=1).utcoffset()
 

@@ -38,7 +38,7 @@ WITHIN_S = 120
 
 @dataclass
 class Figures:
-    """Of a query."""
+    """Figures of a query."""
 
     requests: int = 0
     errors: int = 0
@@ -182,7 +182,7 @@ class Message(NamedTuple):
     severity: str
     text: bytes
     statement: bytes | None = None
-    """What the log calls STATEMENT."""
+    """The text after STATEMENT in the log."""
     detail: bytes | None = None
 
 

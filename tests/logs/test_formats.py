@@ -32,7 +32,7 @@ BROKEN = [b"\0\0\0\0", b"\xff\xfe\xfd", b"nonsense", b'"', b"[", b"-", b"[10/Oct
 
 
 class Read:
-    """What the lab read from a log."""
+    """The result of reading a log."""
 
     def __init__(self, folder: Path, log: Path, words: tuple[str, ...]) -> None:
         runs = folder / "runs"

@@ -51,7 +51,7 @@ def site(request: pytest.FixtureRequest) -> Iterator[Site]:
 
 
 def expected_sum(files: int) -> int:
-    """What the page adds up, from the sources of its classes."""
+    """The sum that the page shows, from the sources of its classes."""
     total = 0
     for number in range(files):
         text = (SITE / "modules" / f"Module{number:03d}.php").read_text()

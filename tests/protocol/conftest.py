@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests begin with: a running subject, and the database of its target."""
+"""Fixtures of the tests: a running subject, and the database of its target."""
 
 import os
 import shutil

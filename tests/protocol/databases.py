@@ -134,7 +134,7 @@ class Server(Database, Protocol):
     def counted(self) -> Counted: ...
 
     def shows_preparing(self, before: Counted, after: Counted) -> bool | None:
-        """Whether all data was read and written by prepared statements, or none; None is neither."""
+        """True if all data was read and written by prepared statements, False if none was, None if some was."""
 
 
 class PostgreSQL:
@@ -351,7 +351,7 @@ def server_uri(target: str) -> str | None:
 
 
 def eventually(condition: Callable[[], bool], seconds: float = 2) -> bool:
-    """Whether the condition comes true within the time."""
+    """True if the condition becomes true within the time."""
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What experiments/sql/README.md says, computed without any subject and without a database: the
-tables' rows, and of each case the check, the units, the statements and what it leaves behind."""
+"""The results that experiments/sql/README.md defines, computed without any subject and without a database: the tables'
+rows, and for each case the check, the units, the statements and the rows that it leaves behind."""
 
 import random
 from collections import Counter
@@ -137,7 +137,7 @@ class Table:
 
 
 def statements(arguments: dict[str, object], operations: int) -> Counter[str]:
-    """What a batch sends, by first keyword, without the BEGIN that a driver may send or not."""
+    """The statements of a batch by first keyword, without the BEGIN that a driver may send or not."""
     match arguments["case"]:
         case "do_1":
             counts = {"DO": 1}

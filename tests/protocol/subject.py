@@ -76,7 +76,7 @@ class Subject:
 
     @property
     def is_usable(self) -> bool:
-        """Whether it runs, and has answered each command with one reply."""
+        """True if it runs, and has answered each command with one reply."""
         return self._in_step and self._process.poll() is None
 
     @property

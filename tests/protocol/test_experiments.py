@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an experiment's file declares is what is tested: subjects on their targets, and points."""
+"""Checks that an experiment's file and its tests agree on subjects, targets and points."""
 
 from pathlib import Path
 

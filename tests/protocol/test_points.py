@@ -34,7 +34,7 @@ NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?", re.ASCII)
 OPERATIONS = (1, 10, 100, 1000)
 
 ENOUGH_S = 0.2
-"""Of a point that takes longer, larger batches are left out: an operation may copy a million entries."""
+"""Larger batches are left out for points that take longer: an operation may copy a million entries."""
 
 checks: dict[tuple[object, ...], tuple[str, str]] = {}
 """Check and units of the first subject that did so many operations at a point."""

@@ -38,7 +38,7 @@ def content(size: int) -> bytes:
 
 
 def expected(case: str, point: dict[str, Any]) -> tuple[int, int]:
-    """What one operation adds to check and units."""
+    """One operation's contribution to check and units."""
     match case:
         case "start":
             return fnv(b""), 1

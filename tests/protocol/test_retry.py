@@ -47,7 +47,7 @@ class Behaviour(NamedTuple):
     """It has a budget of 20 retries, and one more for each ten calls."""
 
     def reads_first(self, case: str) -> bool:
-        """Whether the case reads before it writes in a transaction: SQLite refuses that while another one writes."""
+        """True if the case reads before it writes in a transaction: SQLite refuses that while another one writes."""
         return case == "record" and not self.has_key
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What goes wrong on a database is reported as such, and the subject can go on."""
+"""Errors on a database are reported as such, and the subject can go on."""
 
 import re
 from itertools import islice

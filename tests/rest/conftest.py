@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests begin with: a subject that serves."""
+"""Fixtures of the tests: a subject that serves."""
 
 import random
 import resource

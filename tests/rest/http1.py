@@ -106,7 +106,7 @@ class Connection:
             return False
 
     def at_end(self) -> bool:
-        """Whether the server closes the connection, with nothing more to read."""
+        """True if the server closed the connection, with nothing more to read."""
         return self.read_all() == b""
 
     def _head(self) -> tuple[int, tuple[tuple[str, str], ...]]:

@@ -23,8 +23,8 @@ def rest_subjects() -> list[Declared]:
 
 
 def is_built(declared: Declared) -> bool:
-    """Whether its program is there, and all that the words after it name of what is built: Java
-    has a path of several folders."""
+    """True if its program exists, and everything that its arguments name of what is built: Java has a path of several
+    directories."""
     program, *words = declared.program
     built = [path.removesuffix("/*") for word in words for path in word.split(":")
              if path.startswith("build/")]

@@ -182,8 +182,8 @@ def test_a_frozen_server_is_waited_for(server: Server) -> None:
 
 
 def test_connections_are_kept_for_a_minute(files: Path) -> None:
-    """Of all subjects at once, for it takes so long; frozen, as the lab does it, so that all that
-    they time is due when they wake."""
+    """Tests all subjects at once, since it takes so long; they are frozen, as benchlab does it, so that all their
+    timers are due when they wake."""
     built = [declared for declared in rest_subjects() if is_built(declared)]
     with ExitStack() as stack:
         connections = {}
@@ -202,7 +202,7 @@ def test_connections_are_kept_for_a_minute(files: Path) -> None:
 
 
 def serves(connection: Connection) -> bool:
-    """Whether it is still open, and answered at today's time."""
+    """True if it is still open, and answered at today's time."""
     try:
         date = connection.ask("GET", "/api").header("date")
     except (AssertionError, ConnectionError):

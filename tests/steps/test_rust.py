@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tests/rust.py says of programs that hold tests: they pass, fail, or end without a result."""
+"""The output of tests/rust.py on programs that hold tests: they pass, fail, or end without a result."""
 
 import json
 import subprocess

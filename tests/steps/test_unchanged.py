@@ -31,7 +31,7 @@ class Checkout:
                               env=os.environ | settings, capture_output=True, text=True, check=False)
 
     def runs(self, **settings: str) -> bool:
-        """Whether the step runs; it passes."""
+        """Runs the step and returns True if it was not skipped; it passes."""
         before = self.count()
         completed = self.call(**settings)
         assert completed.returncode == 0, completed

@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  What greetings are made of, as clients may send it.
+--  The content of greetings, as clients may send it.
 
 with Interfaces;
 

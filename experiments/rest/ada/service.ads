@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  What the experiment's requests are answered with. There are two bodies: one finds its way by
---  itself, one has routes.
+--  The responses to the experiment's requests. There are two bodies: one
+--  finds its way by itself, one has routes.
 
 with Appserver.HTTP;
 

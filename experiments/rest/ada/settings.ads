@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  What the servers' subjects share: the settings that they are opened with, and those that they
---  tell.
+--  The common part of the servers' subjects: the settings that they are
+--  opened with, and those that they report.
 
 with Appserver.HTTP;
 with Benchlab.Fields;

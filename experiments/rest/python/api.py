@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the server answers, as an application of Starlette."""
+"""The server's responses, as an application of Starlette."""
 
 import re
 from collections.abc import AsyncIterator

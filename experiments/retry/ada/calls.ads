@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  What a call does in its transaction before it inserts its row into effect, by its case
---  (experiments/retry/README.md).
+--  The work of a call in its transaction before it inserts its row into
+--  effect, by its case (experiments/retry/README.md).
 
 with Interfaces;
 with Target_Sessions;

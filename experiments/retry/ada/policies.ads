@@ -14,7 +14,7 @@ package Policies is
    Has_Budget : constant Boolean := Argument_Count > 0 and then Argument (1) = "budget";
 
    Counted : aliased Retry.Meter;
-   --  What all clients met
+   --  Counts of all clients
 
    Shared : aliased Retry.Budget (Percent => 10, Reserve => 20);
 

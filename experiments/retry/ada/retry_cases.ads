@@ -22,7 +22,7 @@ package Retry_Cases is
       Batch         : Clients.Batch_Number := 0;
       Operations    : Operation_Count := 1;
       Before, After : Appserver.Retry.Figures;
-      --  Of the latest batch, as are its operations
+      --  Counts around the latest batch, and its operations
    end record;
 
    overriding procedure Open

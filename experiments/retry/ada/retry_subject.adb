@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  What does Appserver.Retry lose, what does it apply twice, and what does it cost? The package
---  Database is that of a target.
+--  Calls that Appserver.Retry makes, to see what it loses, what it applies
+--  twice, and what it costs. The package Database is that of a target.
 
 with Benchlab.Subjects;
 with Database;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a call does in its transaction (experiments/retry/README.md)."""
+"""The work of a call in its transaction (experiments/retry/README.md)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -18,7 +18,7 @@ def effect(placeholder: str) -> str:
 
 
 def calls(placeholder: str) -> dict[str, Call]:
-    """What is done before that, by the name of the case, with the driver's placeholder in statements."""
+    """The work before that, by the name of the case, with the driver's placeholder in statements."""
     read = f"SELECT value FROM test_simple WHERE id = {placeholder}"
     add = f"UPDATE test_simple SET value = value + 1 WHERE id = {placeholder}"
     subtract = f"UPDATE test_simple SET value = value - 1 WHERE id = {placeholder}"

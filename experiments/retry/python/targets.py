@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What differs between the databases: how to connect with the isolation level READ COMMITTED or a higher one,
-what begins and ends a transaction, and which errors are faults that pass."""
+"""The differences between the databases: how to connect with the isolation level READ COMMITTED or a higher one, how
+transactions begin and end, and which errors are transient."""
 
 import logging
 from collections.abc import Callable
@@ -27,7 +27,7 @@ Settings = Callable[[Any, Opening], dict[str, object]]
 class Target(NamedTuple):
     library: str
     placeholder: str
-    """What stands in a statement for a parameter."""
+    """The placeholder of a parameter in a statement."""
     connector: Callable[[Opening], Callable[[], Any]]
     """For a case: what connects."""
     transaction: Transaction

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  What do statements cost that are sent as text: one that does nothing, and those that drop a
---  table and make it anew?
+--  Statements that are sent as text: one that does nothing, and those that
+--  drop a table and create it anew.
 
 with Ada.Strings.Unbounded;
 

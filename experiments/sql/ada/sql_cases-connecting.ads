@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  What does a connection cost?
+--  Connections: opened and closed.
 
 with Ada.Strings.Unbounded;
 

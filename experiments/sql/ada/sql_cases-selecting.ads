@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  What does it cost to ask for a value, for n rows, for one row by its key?
+--  Queries for a value, for n rows, and for one row by its key.
 
 with Ada.Strings.Unbounded;
 

@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  What do n connections of one process cost and yield, each in a task of its own?
+--  Queries over n connections of one process, each in a task of its own.
 
 with Benchlab.Latencies;
 with Benchlab.Worker_Groups;

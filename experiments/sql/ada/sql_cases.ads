@@ -1,6 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  What the SQL cases share: a connection to the target, its settings, what is bound.
+--  The common part of the SQL cases: a connection to the target, its
+--  settings, and bound values.
 
 with Appserver.SQL;
 with Benchlab.Cases;
@@ -30,17 +31,17 @@ package SQL_Cases is
      (Self      : in out SQL_Case;
       Arguments : Fields.Field_List;
       Inputs    : Seeded_Sequences.Sequence) is null;
-   --  What the case needs besides the connection
+   --  Prepares the case's resources in addition to the connection
 
    overriding procedure Close (Self : in out SQL_Case);
 
-   --  What is bound, in the order of the inputs
+   --  The bound values, in the order of the inputs
 
    type Bound_Values is array (Seeded_Sequences.Input_Index) of Interfaces.Integer_64;
 
    function Ids
      (Inputs : Seeded_Sequences.Sequence; Arguments : Fields.Field_List) return Bound_Values;
-   --  Of rows that are there
+   --  The bound values for rows that exist
 
    function Values (Inputs : Seeded_Sequences.Sequence) return Bound_Values;
    --  To insert

@@ -1,7 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  What does a query cost in Ada? The questions are in the children of SQL_Cases; the package
---  Database, of which there is one for each target, makes a program of its own for each.
+--  SQL queries in Ada. The cases are in the children of SQL_Cases; the
+--  package Database, of which there is one for each target, makes a program
+--  of its own for each.
 
 with Benchlab.Subjects;
 with Database;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the cases ask is the same on every database: their parameters, their inputs, and the numbers
- * that a row's values fold to. */
+ * The cases are the same on every database: their parameters, their inputs, and the numbers that a
+ * row's values fold to. */
 #ifndef QUESTION_H
 #define QUESTION_H
 

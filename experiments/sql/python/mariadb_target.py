@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What mysqlclient and PyMySQL have in common, beyond the DB-API."""
+"""The common part of mysqlclient and PyMySQL, beyond the DB-API."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the cases ask is the same on every database: their parameters, their inputs, and the number
-that a row of test_mixed folds to."""
+"""The cases are the same on every database: their parameters, their inputs, and the number that a row of test_mixed
+folds to."""
 
 from datetime import datetime, timedelta
 

@@ -43,7 +43,7 @@ def server_cases(connector: Connector, transaction: Transaction,
             yield connection
 
     def as_told(opening: Opening) -> bool:
-        """Whether the statement is to be prepared."""
+        """True if the statement is to be prepared."""
         prepared = is_prepared(opening)
         if prepared and not can_prepare:
             raise UnsupportedError("the driver does not prepare statements on the server")

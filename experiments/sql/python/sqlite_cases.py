@@ -241,7 +241,7 @@ def path_of(opening: Opening) -> str:
 
 @contextmanager
 def transaction(connection: Any, cursor: Any) -> Iterator[None]:
-    """Which the cursor begins and ends."""
+    """A transaction that the cursor begins and ends."""
     cursor.execute("BEGIN")
     try:
         yield

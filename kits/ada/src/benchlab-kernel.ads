@@ -1,6 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  What the protocol asks of the operating system: the clock, and the thread's id.
+--  The operating system's part of the protocol: the clock and the thread's
+--  id.
 
 package Benchlab.Kernel is
 

@@ -28,7 +28,8 @@ package Benchlab.Lines is
    --  its end, and lost.
 
    function Is_Empty (From : Line_Reader) return Boolean;
-   --  Whether it holds nothing, so that the next line is still to come out of its file
+   --  True if its buffer is empty, so that the next line must be read from
+   --  its file
 
    procedure Write (To : Interfaces.C_Streams.FILEs; Line : String);
    --  Adds the LF and sends it off. Ada.IO_Exceptions.Device_Error if nobody takes it.

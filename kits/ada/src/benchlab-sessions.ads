@@ -23,7 +23,7 @@ package Benchlab.Sessions is
    --  be read from the descriptor Commands
 
    function Is_Over (Self : Session) return Boolean;
-   --  Whether the lab said "quit"
+   --  True once benchlab said "quit"
 
    type Error_Code is (Usage, Unsupported, Failed);
 

@@ -1,6 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  What the parts of the kit share: the numbers of the subject protocol, and how a case refuses.
+--  The common part of the kit: the numbers of the subject protocol, and the
+--  exception with which a case refuses.
 
 with Interfaces;
 

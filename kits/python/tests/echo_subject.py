@@ -62,7 +62,7 @@ def measure(_: Opening) -> Iterator[Perform]:
 
 @contextmanager
 def fallible(opening: Opening) -> Iterator[Perform]:
-    """Of ten operations, those fail whose number ends with a digit of `digits`."""
+    """Ten operations, of which those fail whose number ends with a digit of `digits`."""
     digits = {int(digit) for digit in opening.text("digits")}
 
     def share(operations: range, latencies: Latencies) -> Work:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What goes wrong, as the reply `error` tells it.
+//! Failures, as the reply `error` reports them.
 
 use std::error::Error;
 use std::iter::successors;

@@ -57,7 +57,7 @@ impl Laps {
         }
     }
 
-    /// Whether no operation was measured.
+    /// True if no operation was measured.
     pub(crate) fn is_empty(&self) -> bool {
         self.counts.iter().all(|&count| count == 0)
     }

@@ -94,7 +94,7 @@ fn argument(word: &[u8]) -> Option<(String, String)> {
     Some((key.to_owned(), decode(value)?))
 }
 
-/// Whether this is a key: `[a-z][a-z0-9_]*`.
+/// True for a key: `[a-z][a-z0-9_]*`.
 fn is_key(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_lowercase())
         && text
@@ -102,7 +102,7 @@ fn is_key(text: &str) -> bool {
             .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
 }
 
-/// Whether a byte of a value stands for itself.
+/// True if a byte of a value stands for itself.
 fn is_plain(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~/:,+".contains(&byte)
 }

@@ -19,8 +19,8 @@ const OPERATIONS_MAX: u64 = 1 << 53;
 /// Opens a case, serves it, and releases what it took: everything that belongs to the case lives in
 /// this one function.
 ///
-/// What comes before [`Opening::serve`] is not timed, nor is what comes after it. A failure before
-/// it is the reply to `open`, and one after it the reply to `close`.
+/// A case. Work before and after [`Opening::serve`] is not timed. A failure before it is the reply to `open`,
+/// and a failure after it the reply to `close`.
 pub type Case = fn(Opening<'_>) -> Result<Closed, Failure>;
 
 /// The proof that a case was served; only [`Opening::serve`] makes one.

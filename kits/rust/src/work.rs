@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a batch of operations yields.
+//! The result of a batch of operations.
 
 use crate::Laps;
 use std::collections::BTreeMap;
@@ -13,8 +13,8 @@ pub struct Work {
     pub units: u64,
     /// The latencies, if the case does several operations at once.
     pub laps: Option<Laps>,
-    /// Of operations at a fixed rate, else empty: the longest latency, in ns, of those that were due in each tenth of a
-    /// second from the batch's start on.
+    /// For operations at a fixed rate, else empty: the longest latency, in ns, of those that were due in each
+    /// tenth of a second from the batch's start on.
     pub timeline: Vec<u64>,
     /// The experiment's own metrics by their names, finite and of less than 10^17.
     pub metrics: BTreeMap<&'static str, f64>,

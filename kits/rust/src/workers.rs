@@ -31,7 +31,7 @@ impl Share {
         left.div_ceil(self.workers as u64)
     }
 
-    /// Whether there are none: such a share is not handed to a worker.
+    /// True if there are none: such a share is not handed to a worker.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

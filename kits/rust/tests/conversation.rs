@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a subject made with the kit answers, line by line.
+//! The replies of a subject made with the kit, line by line.
 
 use lab_kit::{Closed, Failure, Laps, Opening, Subject, Work, Workers};
 use proptest::collection::vec;

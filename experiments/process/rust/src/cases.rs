@@ -20,7 +20,7 @@ const DEADLOCK: Duration = Duration::from_millis(50);
 
 type Metrics = BTreeMap<&'static str, f64>;
 
-/// What an operation adds to the check and to the units.
+/// An operation's contribution to the check and to the units.
 type Outcome = Result<(u64, u64), Failure>;
 
 /// Serves a case in a parent of the size that is asked for. A batch ends with its last operation, before

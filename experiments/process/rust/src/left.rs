@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a program that starts others may leave behind: open descriptors, and children.
+//! Resources that a program may leak when it starts others: open descriptors and children.
 
 use std::fs;
 use std::io;

@@ -9,7 +9,7 @@ use lab_kit::Subject;
 use std::env;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether programs are started by fork.
+/// True if programs are started by fork.
 static IS_FORKING: AtomicBool = AtomicBool::new(false);
 
 fn main() -> std::io::Result<()> {

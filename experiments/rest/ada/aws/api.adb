@@ -30,7 +30,7 @@ package body API is
    Files_Prefix : constant String := "/files/";
 
    Most_Bytes : constant := 65_536;
-   --  Of a document that is sent
+   --  The largest document in a request
 
    subtype Name_Length is Natural range 1 .. 32;
    subtype Number_Length is Natural range 1 .. 6;

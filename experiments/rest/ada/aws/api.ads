@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  What the server answers, by path and method.
+--  The server's responses, by path and method.
 
 with AWS.Dispatchers;
 
@@ -9,6 +9,6 @@ package API is
    function Dispatcher return AWS.Dispatchers.Handler'Class;
 
    procedure Keep_Connections (Kept : Boolean);
-   --  Whether answers leave their connections open
+   --  Sets whether responses leave their connections open
 
 end API;

@@ -15,7 +15,8 @@ package body Serving is
    --  For requests that are under way when the server ends
 
    function Has_Request (Server : AWS.Server.HTTP) return Boolean;
-   --  Whether the header of a request has arrived whose answer is not yet sent
+   --  True if the header of a request has arrived whose response is not yet
+   --  sent
 
    -----------------
    -- Has_Request --

@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  What does the smallest web server in Ada serve?
+--  The smallest web server in Ada.
 
 with Appserver;
 with Benchlab.Subjects;

@@ -1,6 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  What do routes with typed parameters and documents cost, on the web server in Ada?
+--  The web server in Ada with routes that have typed parameters and
+--  documents.
 
 with Appserver;
 with Benchlab.Subjects;

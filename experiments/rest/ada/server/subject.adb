@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  What does a web server in Ada serve?
+--  The web server in Ada.
 
 with Appserver;
 with Benchlab.Subjects;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What `experiments/rest/README.md` asks for.
+//! The routes that `experiments/rest/README.md` requires.
 
 use crate::order::Order;
 use axum::extract::rejection::JsonRejection;

@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  What MariaDB has of its own.
+--  MariaDB's dialect.
 
 with Benchlab.Fields;
 with Database;

@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  What PostgreSQL has of its own.
+--  PostgreSQL's dialect.
 
 with Benchlab.Fields;
 with Database;

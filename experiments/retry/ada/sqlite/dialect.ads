@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  What SQLite has of its own.
+--  SQLite's dialect.
 
 with Benchlab.Fields;
 with Database;

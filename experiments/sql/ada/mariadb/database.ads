@@ -21,7 +21,7 @@ package Database is
    --  The column of test_mixed
 
    Has_Do : constant Boolean := True;
-   --  Whether there is a statement DO 1
+   --  True if there is a statement DO 1
 
    procedure Connect (DB : in out Connection; Target : String);
    --  Unsupported_Error if Target is not mariadb://...

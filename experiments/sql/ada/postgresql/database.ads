@@ -22,7 +22,7 @@ package Database is
    --  The column of test_mixed
 
    Has_Do : constant Boolean := False;
-   --  Whether there is a statement DO 1
+   --  True if there is a statement DO 1
 
    procedure Connect (DB : in out Connection; Target : String);
    --  Unsupported_Error if Target is not postgresql://...

@@ -21,7 +21,7 @@ package Database is
    --  The column of test_mixed: a keyword here, so it is quoted
 
    Has_Do : constant Boolean := False;
-   --  Whether there is a statement DO 1
+   --  True if there is a statement DO 1
 
    procedure Connect (DB : in out Connection; Target : String);
    --  Target is sqlite:PATH; Unsupported_Error if it is not

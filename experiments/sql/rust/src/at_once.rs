@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tokio::sync::Barrier;
 use tokio::task::JoinSet;
 
-/// What one connection does of the operations of all, and what came of it.
+/// One connection's part of all operations, and its result.
 pub struct Share {
     barrier: Arc<Barrier>,
     operations: StepBy<Range<u64>>,
@@ -30,7 +30,7 @@ impl Share {
         self.laps.lap();
     }
 
-    /// What all of them yielded.
+    /// The result of all of them.
     pub fn end(mut self) -> Work {
         self.work.laps = Some(self.laps);
         self.work

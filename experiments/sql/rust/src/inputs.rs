@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What cases make of the seeded sequence and of the arguments of `open`.
+//! Inputs of cases, from the seeded sequence and the arguments of `open`.
 
 use lab_kit::{Failure, Inputs, Opening};
 
-/// Whether the case's statement is prepared once, or its text is sent in each operation.
+/// True if the case's statement is prepared once, false if its text is sent in each operation.
 pub fn is_prepared(opening: &Opening) -> Result<bool, Failure> {
     match opening.text("statement")? {
         "prepared" => Ok(true),

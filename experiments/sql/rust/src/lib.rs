@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the programs of the three targets share: the inputs of their cases, how a row of
-//! `test_mixed` is folded, how tasks do operations at once, and how each target is connected to, which is the same
-//! in the experiment of pooled connections.
+//! The common part of the programs of the three targets: the inputs of their cases, the folding of a row of
+//! `test_mixed`, tasks that do operations at once, and the connection to each target, which the experiment of
+//! pooled connections uses too.
 
 mod at_once;
 mod inputs;

@@ -7,7 +7,7 @@ use rust_decimal::Decimal;
 /// The columns id, small, big, amount, name, nothing and moment.
 pub type Mixed<A> = (i32, i32, i64, A, String, Option<i32>, NaiveDateTime);
 
-/// What the column `amount` is decoded to.
+/// The type that the column `amount` is decoded to.
 pub trait Amount {
     /// The amount times 10,000, as a whole number.
     fn ten_thousandths(self) -> i64;

@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  What a subject answers, command after command, in order and out of order.
+--  A subject's replies to commands, in order and out of order.
 
 with AUnit.Test_Suites;
 

@@ -181,7 +181,7 @@ def free_port() -> int:
 
 
 def is_open(port: int) -> bool:
-    """Whether somebody listens on a port of 127.0.0.1."""
+    """True if a program listens on a port of 127.0.0.1."""
     with socket.socket() as place:
         place.settimeout(1)
         return place.connect_ex(("127.0.0.1", port)) == 0

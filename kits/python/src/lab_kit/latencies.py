@@ -27,7 +27,7 @@ class Latencies:
         """When the first operation began and the last one ended: CLOCK_MONOTONIC in ns."""
         self.counts = [0] * BUCKETS
         self.has_laps = False
-        """Whether single operations were measured."""
+        """True if single operations were measured."""
 
     def start(self) -> None:
         self.begun = self.ended = monotonic_ns()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a case is opened with: its arguments and its inputs; and what it answers: its settings."""
+"""The arguments and inputs that a case is opened with, and the settings that it reports."""
 
 from collections.abc import Mapping
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a batch yields, and what does one."""
+"""The result of a batch, and the function that does one."""
 
 from collections.abc import Callable, Collection, Mapping
 from types import MappingProxyType
@@ -9,10 +9,9 @@ from lab_kit.latencies import Latencies
 
 
 class Work(NamedTuple):
-    """What a batch yields: the sum of every value it produced, and how many rows or bytes; of
-    operations that were done at once, their latencies, too (`lab_kit.workers` sees to that); the
-    experiment's own metrics by their names, finite and of less than 10^17; and where operations may
-    fail, the numbers of those that did, in any order."""
+    """The result of a batch: the sum of every value that it produced, and the number of rows or bytes; the latencies of
+    operations that were done at once (`lab_kit.workers` records them); the experiment's own metrics by their names,
+    finite and less than 10^17; and where operations may fail, the numbers of those that did, in any order."""
 
     check: int
     units: int

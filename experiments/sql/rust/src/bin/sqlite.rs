@@ -223,7 +223,7 @@ fn connections(mut opening: Opening) -> Result<Closed, Failure> {
     })
 }
 
-/// What one connection does of a batch: operation k for each k.
+/// One connection's part of a batch: the numbers of its operations.
 type Share = StepBy<Range<u64>>;
 
 /// A thread of `connections`. Its first result says that it is ready.

@@ -122,7 +122,7 @@ final class Probe implements Subject {
         }
     }
 
-    /** Of its operations, done by four threads, those fail whose number ends with one of the digits. */
+    /** Four threads do its operations; those fail whose number ends with one of the digits. */
     private final class Fallible extends Counted {
         private final Set<Long> failed = ConcurrentHashMap.newKeySet();
         private final Workers workers;

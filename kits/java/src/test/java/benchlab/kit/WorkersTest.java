@@ -116,7 +116,7 @@ class WorkersTest {
         }
     }
 
-    /** Who waits for the operation before waits too. */
+    /** A worker that waits for the previous operation waits here, too. */
     @Test
     void countsLatenciesFromWhenOperationsAreDue() throws Exception {
         Worker slowAtFirst =
@@ -131,7 +131,7 @@ class WorkersTest {
         }
     }
 
-    /** Of eight workers, three have something to do in the second batch. */
+    /** Three of eight workers have work in the second batch. */
     @Test
     void sharesWithoutLatencies() throws Exception {
         Workers.ShareWorker worker =

@@ -80,7 +80,7 @@ final class Client implements Workers.Worker, AutoCloseable {
         return transactions;
     }
 
-    /** What call {@code k} of the batch does in its transaction. */
+    /** Does the work of call {@code k} of the batch in its transaction. */
     void work(Connection transaction, long k) throws SQLException {
         call.make(transaction, inputs.at(k));
         try (PreparedStatement statement = transaction.prepareStatement(EFFECT)) {

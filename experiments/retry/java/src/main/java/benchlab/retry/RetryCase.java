@@ -41,7 +41,7 @@ final class RetryCase implements Case {
         workers = new Workers(clients, rate);
     }
 
-    /** Of the first client, in autocommit mode, which leaves no transaction open. */
+    /** Reads by the first client, in autocommit mode, which leaves no transaction open. */
     @Override
     public Map<String, String> settings() throws SQLException {
         Connection connection = clients.get(0).connection();

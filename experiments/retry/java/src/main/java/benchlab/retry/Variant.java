@@ -2,7 +2,7 @@
 // How a call is made, and made again after a fault.
 package benchlab.retry;
 
-/** What the subjects differ in. The clients of a case share one, each with a thread of its own. */
+/** The retry of a subject. The clients of a case share one, each with a thread of its own. */
 interface Variant extends AutoCloseable {
 
     /**
@@ -12,7 +12,7 @@ interface Variant extends AutoCloseable {
      */
     void call(Client client, long batch, long k) throws Exception;
 
-    /** What became of all attempts so far. */
+    /** Counts of all attempts so far. */
     Figures figures();
 
     @Override

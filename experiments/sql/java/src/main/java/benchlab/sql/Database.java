@@ -38,10 +38,10 @@ public abstract class Database {
         throw new SQLException("the driver has no property " + name);
     }
 
-    /** What the connection says of itself, as the experiment's README asks. */
+    /** The connection's settings, as the experiment's README requires. */
     public abstract Map<String, String> settings(Connection connection) throws SQLException;
 
-    /** Whether it has the statement DO. */
+    /** True if it has the statement DO. */
     boolean hasDo() {
         return false;
     }

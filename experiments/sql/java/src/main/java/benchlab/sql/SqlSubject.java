@@ -117,7 +117,7 @@ public record SqlSubject(String name, String library, Opener opener) implements 
         };
     }
 
-    /** Whether the case's statements are prepared: what it always does, or is asked for. */
+    /** True if the case's statements are prepared: always, or as requested. */
     private static boolean isPrepared(String name, Arguments arguments) throws Refusal {
         return switch (name) {
             case "connect", "do_1", "drop_create" -> false;
@@ -143,7 +143,7 @@ public record SqlSubject(String name, String library, Opener opener) implements 
         return arguments.sequence().map(input -> 1 + (input >>> 32) % rows);
     }
 
-    /** What to change values by, from 1 to 100. */
+    /** The amounts by which values change, from 1 to 100. */
     private static Sequence amounts(Arguments arguments) throws Refusal {
         return arguments.sequence().map(input -> 1 + (input >>> 20) % 100);
     }

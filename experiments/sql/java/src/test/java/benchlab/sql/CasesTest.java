@@ -313,7 +313,7 @@ class CasesTest {
         }
     }
 
-    /** What servers have in common, beyond what all databases have. */
+    /** Tests of servers, in addition to those of all databases. */
     abstract static class OnServer extends OnDatabase {
 
         /** How many prepared statements the driver keeps unless told otherwise. */

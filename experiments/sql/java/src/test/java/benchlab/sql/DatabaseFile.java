@@ -48,7 +48,7 @@ record DatabaseFile(Path path) implements TestDatabase {
         return Integer.toUnsignedLong(ByteBuffer.wrap(Files.readAllBytes(path)).getInt(24));
     }
 
-    /** Whether this process has the file open. */
+    /** True if this process has the file open. */
     boolean isOpen() throws IOException {
         try (var descriptors = Files.newDirectoryStream(Path.of("/proc/self/fd"))) {
             for (Path descriptor : descriptors) {

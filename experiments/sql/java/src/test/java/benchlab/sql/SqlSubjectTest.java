@@ -173,7 +173,7 @@ class SqlSubjectTest {
         assertFalse(file.isOpen());
     }
 
-    /** What the subject prints when it is started with these arguments and told this. */
+    /** The subject's output for these arguments and this input. */
     private static List<String> output(List<String> options, String arguments, String told)
             throws Exception {
         var command = new ArrayList<String>();

@@ -19,7 +19,7 @@ abstract class TestServer implements TestDatabase, AutoCloseable {
         executeOnServer("CREATE " + schema());
     }
 
-    /** What a schema is called in SQL, with its name. */
+    /** The SQL for a schema, with its name. */
     abstract String schema();
 
     @Override

@@ -7,7 +7,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 
 final class Json {
-    /** What stands behind a document makes it none, which Jackson would not notice. */
+    /** Text after a document makes it invalid, which Jackson does not notice by default. */
     static final ObjectMapper MAPPER =
             JsonMapper.builder().enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS).build();
 

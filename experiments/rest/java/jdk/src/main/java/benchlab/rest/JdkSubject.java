@@ -15,7 +15,7 @@ final class JdkSubject {
 
     private JdkSubject() {}
 
-    /** What is set here has no other place: the server reads it when it is loaded. */
+    /** Sets properties that the server reads once, when it is loaded. */
     public static void main(String[] arguments) throws Exception {
         System.setProperty("sun.net.httpserver.nodelay", "true"); // Else answers wait for 40 ms.
         System.setProperty("sun.net.httpserver.maxIdleConnections", "10000"); // It is 200.
