@@ -57,7 +57,7 @@ fn verdicts(results: &Results) -> Vec<Verdict> {
         .collect()
 }
 
-/// Whether a point with errors has no comparison of its p50 or its p99.
+/// True if a point with errors has no comparison of its p50 or its p99.
 fn hides_percentiles(results: &Results) -> bool {
     let compared = |point, metric: Metric| {
         let mut comparisons = results.comparisons.iter();

@@ -100,7 +100,7 @@ impl Condition {
         std::iter::once(self.name.as_str()).chain(other)
     }
 
-    /// Whether it compares a value with a number; `None`: with another value of the thing.
+    /// True if it compares a value with a number; `None`: with another value of the thing.
     pub fn compares_with_number(&self) -> Option<bool> {
         match &self.right {
             RightSide::Literal(_, numbers) => Some(numbers.is_some()),

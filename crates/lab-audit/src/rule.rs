@@ -34,7 +34,7 @@ pub struct Rule {
     pub applies: Vec<Condition>,
     /// The first case that holds decides; if none does, it is good.
     pub cases: Vec<StateCase>,
-    /// Whether one finding speaks of all things in the same state.
+    /// True if one finding speaks of all things in the same state.
     pub together: bool,
     /// What a thing that it calls bad does to a measurement.
     pub measuring: Measuring,

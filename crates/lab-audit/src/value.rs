@@ -12,7 +12,7 @@ pub enum Value {
     Number(f64, Unit),
     /// A word or a sentence.
     Word(String),
-    /// Whether something is so.
+    /// True if something is so.
     Flag(bool),
     /// It could not be seen, for this reason.
     Unknown(String),

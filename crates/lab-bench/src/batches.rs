@@ -228,7 +228,7 @@ impl<'a> BatchWorkload<'a> {
         }
     }
 
-    /// Whether others take turns with the baseline at a point: where their times are compared, no fault is injected into
+    /// True if others take turns with the baseline at a point: where their times are compared, no fault is injected into
     /// them, and no subject has settings of the host, which are made for turns in blocks alone.
     fn has_yardstick(&self, run: &RunContext, baseline: SubjectId, point: PointId) -> bool {
         let plan = self.plan;

@@ -69,12 +69,12 @@ impl<'a, 'b> BlockRun<'a, 'b> {
         }
     }
 
-    /// Whether it was given up before its last point.
+    /// True if it was given up before its last point.
     pub fn is_given_up(&self) -> bool {
         self.is_given_up
     }
 
-    /// Whether the rest of the block cannot make up for what disturbed it so far, however calm it is.
+    /// True if the rest of the block cannot make up for what disturbed it so far, however calm it is.
     fn is_lost(&self, done: usize, of: usize) -> bool {
         let Some((host, usual_ns)) = self.host.filter(|_| (MIN_POINTS_SEEN..of).contains(&done))
         else {
@@ -144,7 +144,7 @@ impl<'a, 'b> BlockRun<'a, 'b> {
         Ok(())
     }
 
-    /// Whether a subject takes part at any point of a target.
+    /// True if a subject takes part at any point of a target.
     fn takes_part(&self, subject: SubjectId, target: TargetId) -> bool {
         let mut points = 0..self.plan.points.len();
         points.any(|point| {

@@ -174,7 +174,7 @@ impl<'a> Builder<'a> {
         self.is_built_from(subject, &self.key(&subject.recipe))
     }
 
-    /// Whether the subject's program exists and was built from the sources and tools of this key.
+    /// True if the subject's program exists and was built from the sources and tools of this key.
     fn is_built_from(&self, subject: &Subject, key: &str) -> bool {
         let stamp = fs::read_to_string(self.build_file(subject, "stamp")).unwrap_or_default();
         stamp == key && self.program(subject).is_some()
@@ -351,7 +351,7 @@ fn sharing_files(subjects: &[&Subject]) -> Vec<Vec<usize>> {
     groups
 }
 
-/// Whether a toolchain is installed.
+/// True if a toolchain is installed.
 pub fn present(toolchain: &Toolchain) -> bool {
     let runs = |probe: &Vec<String>| {
         let Some((program, args)) = probe.split_first() else {

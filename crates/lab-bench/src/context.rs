@@ -147,7 +147,7 @@ impl<'a> RunContext<'a> {
         Ok(())
     }
 
-    /// Whether a subject that is compared still takes part somewhere.
+    /// True if a subject that is compared still takes part somewhere.
     pub fn has_participants(&self) -> bool {
         let takes_part = |subject: SubjectId| {
             let mut points = 0..self.plan.points.len();
@@ -315,7 +315,7 @@ impl BlockContext<'_> {
 }
 
 impl TurnRecord {
-    /// Whether it can be kept as one that does not count. Batches and processes take their turns so often
+    /// True if it can be kept as one that does not count. Batches and processes take their turns so often
     /// that a disturbed one needs no repetition.
     pub fn is_repeatable(&self) -> bool {
         matches!(self, TurnRecord::Slice(_) | TurnRecord::Readings(_))

@@ -36,7 +36,7 @@ pub trait Executor {
     /// Measures missing blocks until one more is in the run and in its file, whether it counts or not.
     fn block(&mut self, run: &mut RunContext, on_progress: OnProgress) -> Result<(), Stop>;
 
-    /// Whether the processes of the last block are to serve another one.
+    /// True if the processes of the last block are to serve another one.
     fn is_amid_set(&self) -> bool {
         false
     }
@@ -44,7 +44,7 @@ pub trait Executor {
     /// Cleans up after the last block, also of a run that was stopped.
     fn finish(&mut self, run: &mut RunContext) -> Result<(), Stop>;
 
-    /// Whether a run that the reader stops can be resumed; else it has ended.
+    /// True if a run that the reader stops can be resumed; else it has ended.
     fn can_resume(&self) -> bool {
         true
     }
@@ -205,7 +205,7 @@ impl<'a> LocalExecutor<'a> {
         Ok(())
     }
 
-    /// Whether a block is measured again if the host disturbs it: at most so often, and not at all if the last one that
+    /// True if a block is measured again if the host disturbs it: at most so often, and not at all if the last one that
     /// counts was disturbed too: this host is always so, which the report says.
     fn may_redo(&self, run: &Run, attempt: u32) -> bool {
         let last = run.complete_blocks().last();

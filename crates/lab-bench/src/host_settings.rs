@@ -135,7 +135,7 @@ impl Drop for HostSettings {
     }
 }
 
-/// Whether the host has these settings already.
+/// True if the host has these settings already.
 pub fn is_present(host: &[(String, String)], place: Option<&str>) -> bool {
     let is_set = |(name, value): &(String, String)| {
         path(name, place)
@@ -240,7 +240,7 @@ fn lock_abandoned(path: &Path, mut file: File) -> Option<Flock<File>> {
     }
 }
 
-/// Whether the lab that wrote a note runs. Its process has the number in the note's name.
+/// True if the lab that wrote a note runs. Its process has the number in the note's name.
 fn is_at_work(note: &Path) -> bool {
     let name = note.file_name().and_then(|name| name.to_str());
     let pid = name.and_then(|name| name.strip_prefix(PREFIX)?.parse().ok());

@@ -59,7 +59,7 @@ pub fn request() {
     note_request(sys::monotonic_ns());
 }
 
-/// Whether the reader wants the lab to stop.
+/// True if the reader wants the lab to stop.
 pub fn requested() -> bool {
     REQUESTED.load(Ordering::Relaxed) != 0
 }

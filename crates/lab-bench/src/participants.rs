@@ -27,7 +27,7 @@ impl Participants {
         participants
     }
 
-    /// Whether a subject may still take part at a point.
+    /// True if a subject may still take part at a point.
     pub fn takes_part(&self, subject: SubjectId, point: PointId) -> bool {
         !self.excluded.contains(&subject) && !self.excluded_at.contains(&(subject, point))
     }

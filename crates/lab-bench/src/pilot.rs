@@ -93,7 +93,7 @@ impl PilotTime {
         }
     }
 
-    /// Whether pilots that have taken `spent` together have used all of it.
+    /// True if pilots that have taken `spent` together have used all of it.
     pub fn is_used_up(self, spent: Duration) -> bool {
         spent >= self.all
     }
@@ -128,14 +128,14 @@ pub fn overrun(plan: &Plan, pilots: usize, took: Duration) -> Option<String> {
     })
 }
 
-/// Whether the pilot of an earlier session is made again: it was cut short, and has `share` now.
+/// True if the pilot of an earlier session is made again: it was cut short, and has `share` now.
 pub fn is_repeated(earlier: &Pilot, share: Option<Duration>) -> bool {
     let took_ns = earlier.own_batches().iter().map(|b| b.wall_ns).sum();
     let took = Duration::from_nanos(took_ns);
     earlier.class == WarmUp::CutShort && share.is_none_or(|share| share > took * LONGER)
 }
 
-/// Whether a process that takes so long to start is kept for the next pilots, which have `share` each: starting another one
+/// True if a process that takes so long to start is kept for the next pilots, which have `share` each: starting another one
 /// would take most of that.
 pub fn keeps_process(startup_ns: u64, share: Option<Duration>) -> bool {
     share.is_some_and(|share| Duration::from_nanos(startup_ns) > share / (2 * SHARES))
@@ -273,7 +273,7 @@ fn operations(last: &BatchResult, turn_ns: u64) -> u64 {
     fitting.clamp(1, (last.operations * 8).min(MAX_OPERATIONS))
 }
 
-/// Whether helper threads were busy in the later half of the batches.
+/// True if helper threads were busy in the later half of the batches.
 fn is_compiling(batches: &[Batch]) -> bool {
     cores_used(&batches[batches.len() / 2..]) > 1.0 + STILL_COMPILING
 }
@@ -285,7 +285,7 @@ fn cores_used(batches: &[Batch]) -> f64 {
     cpu as f64 / wall.max(1) as f64
 }
 
-/// Whether the helper threads of a process that warms up still compile, which the later batches of its pilot did not.
+/// True if the helper threads of a process that warms up still compile, which the later batches of its pilot did not.
 /// On a server, for which a warm process waits, a compiler does not use more than a core.
 pub fn still_compiles(pilot: &Pilot, warm_up: &[Batch]) -> bool {
     let own = pilot.own_batches();
@@ -293,7 +293,7 @@ pub fn still_compiles(pilot: &Pilot, warm_up: &[Batch]) -> bool {
     cores_used(last) > cores_used(&own[own.len() - own.len() / 3..]) + STILL_COMPILING
 }
 
-/// Whether a process may compile: its helper threads have used CPU time since it began.
+/// True if a process may compile: its helper threads have used CPU time since it began.
 fn may_compile(process: Pid) -> bool {
     let threads = procfs::tasks(process).into_iter();
     let used: Vec<u64> = threads.map(|t| procfs::ran_ns(process, t)).collect();

@@ -74,7 +74,7 @@ impl Place {
         places
     }
 
-    /// Whether it is in memory.
+    /// True if it is in memory.
     pub fn is_in_memory(&self) -> bool {
         ["tmpfs", "ramfs"].contains(&&*self.filesystem)
     }
@@ -99,7 +99,7 @@ struct Mount {
 }
 
 impl Mount {
-    /// Whether the filesystem is on a device, or on a part of it.
+    /// True if the filesystem is on a device, or on a part of it.
     fn is_on(&self, device: &Path) -> bool {
         let device_number = fs::metadata(device).ok().map(|m| m.st_rdev());
         let mount_number = fs::metadata(&self.source).ok().map(|m| m.st_rdev());

@@ -89,7 +89,7 @@ pub struct SubjectProcess {
     pub startup_ns: u64,
     /// CPU time that it had used by then.
     pub startup_cpu_ns: u64,
-    /// Whether batches report what they allocate.
+    /// True if batches report what they allocate.
     pub counts_allocations: bool,
 }
 
@@ -418,7 +418,7 @@ impl SubjectProcess {
         }
     }
 
-    /// Whether it replies within a time. The reply is not consumed.
+    /// True if it replies within a time. The reply is not consumed.
     pub fn replies_within(&mut self, time: Duration) -> SubjectResult<bool> {
         let deadline = Instant::now() + time;
         while !self.has_reply() && !self.output.ended {
@@ -431,7 +431,7 @@ impl SubjectProcess {
         Ok(true)
     }
 
-    /// Whether a line that is not for the log was read.
+    /// True if a line that is not for the log was read.
     fn has_reply(&self) -> bool {
         let buffer = &self.output.buffer;
         let end = buffer.iter().rposition(|&b| b == b'\n').unwrap_or(0);

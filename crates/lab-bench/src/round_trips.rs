@@ -48,7 +48,7 @@ pub fn round_trips(
     }
 }
 
-/// Whether the experiment asks for round trips, and the lab can count them: with injected faults the proxy is in use
+/// True if the experiment asks for round trips, and the lab can count them: with injected faults the proxy is in use
 /// already, and a Unix socket has none.
 fn is_counted(plan: &Plan, point: PointId) -> bool {
     let target = plan.targets.get(plan.points[point].target);

@@ -53,12 +53,12 @@ impl Scratch {
         self.folder.join(TEMPORARY)
     }
 
-    /// Whether it is in memory, so that a commit waits for no disk.
+    /// True if it is in memory, so that a commit waits for no disk.
     pub fn in_memory(&self) -> bool {
         self.memory
     }
 
-    /// Whether a path lies in a scratch folder of another lab, beside this one, that no longer exists.
+    /// True if a path lies in a scratch folder of another lab, beside this one, that no longer exists.
     pub fn is_abandoned(&self, path: &Path) -> bool {
         let is_sibling = |folder: &&Path| folder.parent() == self.folder.parent();
         let folder = path.ancestors().find(is_sibling);
@@ -127,7 +127,7 @@ fn is_ours(folder: &Path) -> bool {
     name.is_some_and(|n| n.starts_with(PREFIX))
 }
 
-/// Whether a folder is writable and has 256 MiB free.
+/// True if a folder is writable and has 256 MiB free.
 fn has_space(folder: &Path) -> bool {
     use nix::unistd::{AccessFlags, access};
     let free = nix::sys::statvfs::statvfs(folder).map(|s| s.blocks_available() * s.fragment_size());

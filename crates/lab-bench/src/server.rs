@@ -49,15 +49,15 @@ pub struct Server {
     free_schemas: RefCell<Vec<String>>,
     /// The counters at the last check, or when a subject's work began.
     before: RefCell<Counters>,
-    /// Whether no subject connected, disconnected or opened a case since these were read.
+    /// True if no subject connected, disconnected or opened a case since these were read.
     is_current: Cell<bool>,
-    /// Whether every operation opens and closes connections, whose ends are waited for.
+    /// True if every operation opens and closes connections, whose ends are waited for.
     closes_connections: Cell<bool>,
     /// The core that its processes are kept off.
     kept_off: Cell<Option<usize>>,
     /// How many visits have had injected faults.
     injected_visits: Cell<u64>,
-    /// Whether the round trips of the next visits are counted.
+    /// True if the round trips of the next visits are counted.
     counts_round_trips: Cell<bool>,
 }
 
@@ -225,7 +225,7 @@ impl Server {
         Injector::start(&service, self.target.kind, injection, seed)
     }
 
-    /// Whether round trips are counted of visits that begin from now on.
+    /// True if round trips are counted of visits that begin from now on.
     pub fn count_round_trips(&self, is_counted: bool) {
         self.counts_round_trips.set(is_counted);
     }
@@ -369,14 +369,14 @@ impl VisitTable {
         self.injector.as_ref().map_or(0, Injector::round_trips)
     }
 
-    /// Whether the subject is at work: some faults are made only then.
+    /// True if the subject is at work: some faults are made only then.
     pub fn set_at_work(&self, is_at_work: bool) {
         if let Some(injector) = &self.injector {
             injector.set_at_work(is_at_work);
         }
     }
 
-    /// Whether measured batches have an outage.
+    /// True if measured batches have an outage.
     pub fn has_outages(&self) -> bool {
         self.injector.as_ref().is_some_and(Injector::has_outages)
     }

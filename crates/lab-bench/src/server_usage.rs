@@ -24,7 +24,7 @@ pub struct Usage {
 #[derive(Clone, Copy, Debug)]
 pub struct ProcessGone {
     pid: Pid,
-    /// Whether it existed at an earlier reading.
+    /// True if it existed at an earlier reading.
     has_existed: bool,
 }
 

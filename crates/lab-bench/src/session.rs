@@ -172,7 +172,7 @@ impl<'a> Session<'a> {
         Ok(is_out_of_time.then_some(Ending::Budget))
     }
 
-    /// Whether another block would not fit into the budget. It may be overrun by a quarter, or without limit, where
+    /// True if another block would not fit into the budget. It may be overrun by a quarter, or without limit, where
     /// fewer blocks than the level needs would make the whole run inconclusive.
     fn is_out_of_time(&self, spent_ns: u64, complete: u32) -> bool {
         let measure = &self.plan.measure;

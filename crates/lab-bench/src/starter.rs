@@ -70,9 +70,9 @@ pub struct Ended {
     pub involuntary_switches: u64,
     /// Its exit status.
     pub status: ExitStatus,
-    /// Whether it was killed because its time was up.
+    /// True if it was killed because its time was up.
     pub timed_out: bool,
-    /// Whether processes that it or an earlier one started still run.
+    /// True if processes that it or an earlier one started still run.
     pub left_running: bool,
 }
 
@@ -81,7 +81,7 @@ pub struct Starter {
     process: Child,
     orders: Option<ChildStdin>,
     answers: ChildStdout,
-    /// Whether commands run to their end although the reader stops the lab.
+    /// True if commands run to their end although the reader stops the lab.
     pub undisturbed: bool,
 }
 

@@ -17,9 +17,9 @@ pub struct ExpectedStatements<'a> {
     opens: bool,
     /// Rows of its tables that an operation reads.
     reads: u64,
-    /// Whether the case's unit are the rows that its statements yield or change.
+    /// True if the case's unit are the rows that its statements yield or change.
     yields_rows: bool,
-    /// Whether a statement must be prepared; `None`: as the driver does it.
+    /// True if a statement must be prepared; `None`: as the driver does it.
     prepared: Option<bool>,
 }
 

@@ -18,7 +18,7 @@ pub struct LineStream {
     pub buffer: Vec<u8>,
     /// How many of them are known to hold no end of a line.
     pub scanned: usize,
-    /// Whether the other end was closed.
+    /// True if the other end was closed.
     pub ended: bool,
 }
 

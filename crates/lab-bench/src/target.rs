@@ -117,7 +117,7 @@ impl VisitTarget {
         }
     }
 
-    /// Whether the subject is at work: some faults are made only then.
+    /// True if the subject is at work: some faults are made only then.
     pub fn set_at_work(&self, is_at_work: bool) {
         match self {
             VisitTarget::File(file, _) => {
@@ -138,7 +138,7 @@ impl VisitTarget {
         }
     }
 
-    /// Whether measured batches have an outage there.
+    /// True if measured batches have an outage there.
     pub fn has_outages(&self) -> bool {
         match self {
             VisitTarget::File(file, _) => file.injector().is_some_and(FileInjector::has_outages),

@@ -62,7 +62,7 @@ pub trait Workload {
         None
     }
 
-    /// Whether the processes of the last block are to serve another one.
+    /// True if the processes of the last block are to serve another one.
     fn is_amid_set(&self) -> bool {
         false
     }
@@ -78,17 +78,17 @@ pub trait Workload {
     /// All turns of a block were taken.
     fn end_block(&mut self, _block: &mut BlockContext) {}
 
-    /// Whether a run that the reader stops can be resumed; else it has ended.
+    /// True if a run that the reader stops can be resumed; else it has ended.
     fn can_resume(&self) -> bool {
         true
     }
 
-    /// Whether a disturbed block is measured again.
+    /// True if a disturbed block is measured again.
     fn can_redo_blocks(&self) -> bool {
         true
     }
 
-    /// Whether what is measured is on this machine; else what others do here disturbs nothing.
+    /// True if what is measured is on this machine; else what others do here disturbs nothing.
     fn is_local(&self) -> bool {
         true
     }
@@ -99,12 +99,12 @@ pub trait Workload {
         Some(0)
     }
 
-    /// Whether a point needs what others of the block yield, and so comes after them.
+    /// True if a point needs what others of the block yield, and so comes after them.
     fn comes_last(&self, _point: PointId) -> bool {
         false
     }
 
-    /// Whether a subject has turns at a point in this block.
+    /// True if a subject has turns at a point in this block.
     fn has_turns(&self, _subject: SubjectId, _point: PointId) -> bool {
         true
     }
@@ -218,7 +218,7 @@ pub struct Turn {
 pub struct TurnResult {
     /// What is to be kept; `None`: it is kept already.
     pub record: Option<TurnRecord>,
-    /// Whether other processes disturbed it: it is taken again, as often as the session allows.
+    /// True if other processes disturbed it: it is taken again, as often as the session allows.
     pub disturbed: bool,
 }
 

@@ -47,12 +47,12 @@ pub enum Received {
 }
 
 impl Connection {
-    /// Whether a connection is open or being opened.
+    /// True if a connection is open or being opened.
     pub fn has_stream(&self) -> bool {
         self.stream.is_some()
     }
 
-    /// Whether the connection is open.
+    /// True if the connection is open.
     pub fn is_open(&self) -> bool {
         self.open
     }

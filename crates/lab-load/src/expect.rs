@@ -41,7 +41,7 @@ impl Expect {
         }
     }
 
-    /// Whether an answer may have this status.
+    /// True if an answer may have this status.
     pub fn status(&self, status: u16) -> bool {
         self.shared.statuses.has(status)
     }

@@ -96,7 +96,7 @@ impl Poll {
         self.count
     }
 
-    /// Whether there may be more events than were found.
+    /// True if there may be more events than were found.
     pub fn is_full(&self) -> bool {
         self.count == MAX_EVENTS
     }

@@ -105,13 +105,13 @@ impl RequestLine<'_> {
         self.is_empty() || (self.comment().is_some() && !self.separates())
     }
 
-    /// Whether it gives the weight of the next request.
+    /// True if it gives the weight of the next request.
     fn weighs(&self) -> bool {
         self.comment()
             .is_some_and(|comment| comment.starts_with("@weight"))
     }
 
-    /// Whether it looks like the first line of a request.
+    /// True if it looks like the first line of a request.
     fn begins(&self) -> bool {
         let mut words = self.text.split_whitespace();
         let (Some(name), Some(place)) = (words.next(), words.next()) else {

@@ -363,7 +363,7 @@ impl<'a> HeadLines<'a> {
         Ok(Some(line.strip_suffix(b"\r").unwrap_or(line)))
     }
 
-    /// Whether the next line continues the field before it; `None`: it is not there yet.
+    /// True if the next line continues the field before it; `None`: it is not there yet.
     fn continues(&self) -> Option<bool> {
         let first = self.bytes.get(self.at)?;
         Some(is_blank(*first))

@@ -94,7 +94,7 @@ impl Stream {
         }
     }
 
-    /// Whether `received` bytes, with room for `room`, were all that was available.
+    /// True if `received` bytes, with room for `room`, were all that was available.
     pub fn is_drained_by(&self, received: usize, room: usize) -> bool {
         !matches!(self, Stream::Tls(_)) && received < room
     }

@@ -106,7 +106,7 @@ impl RequestTracker {
         self.channels.periods.recv().ok()
     }
 
-    /// Whether the load is to be stopped.
+    /// True if the load is to be stopped.
     pub fn is_stopped(&self) -> bool {
         self.stop.load(Relaxed)
     }
@@ -124,12 +124,12 @@ impl RequestTracker {
         self.period = period;
     }
 
-    /// Whether the load's time is over. Answers may still come.
+    /// True if the load's time is over. Answers may still come.
     pub fn is_past_end(&self, now_ns: u64) -> bool {
         now_ns >= self.period.end_ns
     }
 
-    /// Whether all that was offered is answered, or no longer waited for.
+    /// True if all that was offered is answered, or no longer waited for.
     pub fn is_over(&self, now_ns: u64) -> bool {
         let timeout_ns = self.job.timeout.as_nanos() as u64;
         let answered = || self.pending == 0 && self.waiting() == 0;

@@ -74,7 +74,7 @@ pub fn classify(agent: &[u8]) -> Option<(PageKind, String)> {
     Some((PageKind::Bot, crate::route::cut(name.into())))
 }
 
-/// Whether a path is asked for by health checks alone.
+/// True if a path is asked for by health checks alone.
 pub fn is_check(path: &[u8]) -> bool {
     PATHS.contains(&path.strip_suffix(b"/").unwrap_or(path))
 }

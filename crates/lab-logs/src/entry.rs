@@ -16,7 +16,7 @@ pub struct Entry<'a> {
     pub method: &'a [u8],
     /// The path with its query, or a statement.
     pub target: &'a [u8],
-    /// Whether it is a statement.
+    /// True if it is a statement.
     pub is_query: bool,
     /// The language of a statement.
     pub dialect: Dialect,

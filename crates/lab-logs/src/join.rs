@@ -191,7 +191,7 @@ impl JoinRecord {
         }
     }
 
-    /// Whether a statement ran within a request, as far as both have times. The request's time is that of its beginning
+    /// True if a statement ran within a request, as far as both have times. The request's time is that of its beginning
     /// or of its end: formats differ.
     fn is_within(&self, request: &JoinRecord) -> bool {
         if self.time_s == NO_TIME || request.time_s == NO_TIME {
@@ -290,7 +290,7 @@ impl Join {
         }
     }
 
-    /// Whether the id of a record is one of those that are kept.
+    /// True if the id of a record is one of those that are kept.
     fn has(&self, record: &JoinRecord) -> bool {
         record.id.leading_zeros() >= self.halvings
     }

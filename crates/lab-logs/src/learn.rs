@@ -73,7 +73,7 @@ impl Variables {
         name
     }
 
-    /// Whether nothing is renamed.
+    /// True if nothing is renamed.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -88,12 +88,12 @@ impl Variables {
     }
 }
 
-/// Whether it has a name already, or none.
+/// True if it has a name already, or none.
 fn is_named(segment: &str) -> bool {
     segment.is_empty() || segment.contains('{') || segment == "…"
 }
 
-/// Whether these values with their requests are those of a variable.
+/// True if these values with their requests are those of a variable.
 fn is_variable(values: &HashMap<&str, u64>) -> bool {
     let once = values.values().filter(|n| **n == 1).count();
     let n = values.len();

@@ -34,7 +34,7 @@ impl CellWidth {
         CellWidth((self.0 + 1).min(WIDTHS.len() - 1))
     }
 
-    /// Whether a log of so many s needs longer ones.
+    /// True if a log of so many s needs longer ones.
     pub fn is_short_for(self, span: i64) -> bool {
         self.0 + 1 < WIDTHS.len() && span > WIDTHS[self.0].1
     }
@@ -105,7 +105,7 @@ impl Page {
         (self.total_ns, self.requests)
     }
 
-    /// Whether all of its requests were answered with 404.
+    /// True if all of its requests were answered with 404.
     pub fn is_missing(&self) -> bool {
         self.kind == PageKind::Page && self.requests > 0 && self.not_found == self.requests
     }

@@ -303,7 +303,7 @@ impl QueryWriter<'_> {
         std::mem::replace(&mut self.folded, before)
     }
 
-    /// Whether a bracket holds nothing but literals: two at least, or with `is_short` one, and then lists of them, too.
+    /// True if a bracket holds nothing but literals: two at least, or with `is_short` one, and then lists of them, too.
     fn is_list(&self, open: usize, is_short: bool) -> bool {
         let end = self.closing[open];
         let mut literals = 0;
@@ -336,7 +336,7 @@ impl QueryWriter<'_> {
                 .is_some_and(|t| t.kind == TokenKind::Literal)
     }
 
-    /// Whether it is a literal, or with `is_row` a word that stands for a value.
+    /// True if it is a literal, or with `is_row` a word that stands for a value.
     fn is_literal(&self, at: usize, is_row: bool) -> bool {
         let is_value = || {
             let words = ["null", "default", "true", "false"];

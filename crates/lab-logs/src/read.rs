@@ -50,7 +50,7 @@ pub struct ServerLog {
     previous_name: String,
     /// The beginning of a line; before the format is known, all bytes so far.
     part: Vec<u8>,
-    /// Whether the rest of a line that is too long is skipped.
+    /// True if the rest of a line that is too long is skipped.
     skips_line: bool,
 }
 

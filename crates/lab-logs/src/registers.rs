@@ -109,7 +109,7 @@ fn find_in_short<const N: usize>(needles: [u8; N], text: &[u8]) -> Option<usize>
     (hits != 0).then(|| begin + hits.trailing_zeros() as usize)
 }
 
-/// Whether a digit follows this byte anywhere in a text. The byte is not 0.
+/// True if a digit follows this byte anywhere in a text. The byte is not 0.
 #[inline]
 pub fn has_digit_behind(byte: u8, text: &[u8]) -> bool {
     let mut before = 0;

@@ -3,7 +3,7 @@
 //!
 //! Sources: logrotate(8), `dateext`; PostgreSQL 17, 19.8 `log_filename`; IIS 10, *Log File Rollover*.
 
-/// Whether two files can be of one log that is rotated: they are in one folder, and their names differ in nothing but a
+/// True if two files can be of one log that is rotated: they are in one folder, and their names differ in nothing but a
 /// date, a weekday, a number at the end, and a compression. A number elsewhere can be that of a server.
 pub fn is_same_log(one: &str, other: &str) -> bool {
     one == other || family(one) == family(other)

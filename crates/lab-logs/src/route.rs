@@ -32,7 +32,7 @@ pub fn without_numbers(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     segments.map(|segment| if is_number(segment) { b"0" } else { segment })
 }
 
-/// Whether a segment has digits alone.
+/// True if a segment has digits alone.
 pub fn is_number(segment: &[u8]) -> bool {
     !segment.is_empty() && segment.iter().all(u8::is_ascii_digit)
 }
@@ -98,7 +98,7 @@ fn push_printable(text: &[u8], name: &mut String) {
     }
 }
 
-/// Whether a character is neither a control character nor one that changes the direction of writing.
+/// True if a character is neither a control character nor one that changes the direction of writing.
 fn is_plain(c: char) -> bool {
     !c.is_control()
         && !matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')

@@ -59,7 +59,7 @@ impl Rules {
             .map(|r| r.name.as_str())
     }
 
-    /// Whether it is asked for by health checks alone.
+    /// True if it is asked for by health checks alone.
     pub fn is_check(&self, path: &[u8]) -> bool {
         self.checks.iter().any(|r| r.matches(path))
     }
@@ -74,7 +74,7 @@ impl Rules {
         Some((PageKind::Bot, word.clone()))
     }
 
-    /// Whether any rule has a fixed segment of digits alone.
+    /// True if any rule has a fixed segment of digits alone.
     pub fn distinguish_numbers(&self) -> bool {
         let mut segments = self
             .routes
@@ -86,7 +86,7 @@ impl Rules {
         )
     }
 
-    /// Whether a rule gives a route this name.
+    /// True if a rule gives a route this name.
     pub fn has_route_named(&self, route: &str) -> bool {
         self.routes.iter().any(|r| r.name == route)
     }

@@ -15,7 +15,7 @@ const MOST: usize = 90 * 24;
 #[serde(from = "Vec<(i64, u32)>", into = "Vec<(i64, u32)>")]
 pub struct Seconds {
     hours: BTreeMap<i64, Box<[u32]>>,
-    /// Whether there were more hours than are kept.
+    /// True if there were more hours than are kept.
     is_cut: bool,
 }
 

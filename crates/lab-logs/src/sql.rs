@@ -35,7 +35,7 @@ pub struct Token {
     pub kind: TokenKind,
     /// Its bytes in the statement.
     pub bytes: Range<usize>,
-    /// Whether blanks or a comment are before it.
+    /// True if blanks or a comment are before it.
     pub is_spaced: bool,
 }
 
@@ -54,7 +54,7 @@ pub fn tokens(text: &[u8], dialect: Dialect) -> Vec<Token> {
     lexer.tokens
 }
 
-/// Whether the end of the text is within a literal, a quoted name or a block comment.
+/// True if the end of the text is within a literal, a quoted name or a block comment.
 pub fn ends_within_quotes(text: &[u8], dialect: Dialect) -> bool {
     let mut lexer = Lexer {
         text,
@@ -77,7 +77,7 @@ struct Lexer<'t> {
     is_spaced: bool,
     /// Comments such as `/*!40101 … */` that are open.
     executed_comments: usize,
-    /// Whether a literal or a comment had no end.
+    /// True if a literal or a comment had no end.
     is_open: bool,
 }
 
@@ -295,7 +295,7 @@ impl Lexer<'_> {
 }
 
 impl Token {
-    /// Whether a value can end with it, so that a sign behind it is an operator.
+    /// True if a value can end with it, so that a sign behind it is an operator.
     pub fn is_operand(&self, text: &[u8]) -> bool {
         match self.kind {
             TokenKind::Literal | TokenKind::QuotedName => true,

@@ -56,7 +56,7 @@ struct CachedPath {
     hash: u64,
     /// Its page, plus 1.
     page: u32,
-    /// Whether it has variable segments that are no numbers, so that many such paths may come once.
+    /// True if it has variable segments that are no numbers, so that many such paths may come once.
     varies: bool,
 }
 
@@ -113,7 +113,7 @@ pub struct Tally {
     unchecked: u32,
     first_s: i64,
     last_s: i64,
-    /// Whether there is a page: then hours and peaks are those of pages alone, for statements are executed within them.
+    /// True if there is a page: then hours and peaks are those of pages alone, for statements are executed within them.
     has_pages: bool,
     /// In the order in which they came.
     hours: Vec<Hour>,
@@ -125,7 +125,7 @@ pub struct Tally {
     every_second: Option<Seconds>,
     clock_jumps: u64,
     is_full: bool,
-    /// Whether pages were merged once, since there were too many.
+    /// True if pages were merged once, since there were too many.
     has_learned: bool,
     /// The new index of each page when pages were merged once.
     renumbered: Vec<u32>,
@@ -274,7 +274,7 @@ impl Tally {
     /// How many entries are counted together: their memory is fetched at the same time.
     pub(crate) const TOGETHER: usize = 16;
 
-    /// Whether counting entries together is not worth it.
+    /// True if counting entries together is not worth it.
     #[inline]
     pub(crate) fn has_few_pages(&self) -> bool {
         self.pages.len() <= FEW_PAGES

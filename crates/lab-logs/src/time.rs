@@ -223,11 +223,11 @@ fn clock_duration(text: &str) -> Option<u64> {
 #[derive(Clone, Debug)]
 pub struct Zone {
     zone: TimeZone,
-    /// Whether it was given by hand, and is no guess.
+    /// True if it was given by hand, and is no guess.
     pub is_given: bool,
-    /// Whether a time without an offset was taken as UTC, since no zone was given.
+    /// True if a time without an offset was taken as UTC, since no zone was given.
     pub was_assumed: bool,
-    /// Whether a time was shown twice, when the clock was put back, so that it was taken as the first of both.
+    /// True if a time was shown twice, when the clock was put back, so that it was taken as the first of both.
     pub was_ambiguous: bool,
     /// The last quarter of an hour that was asked for, and its offset.
     last: (i64, i32),

@@ -31,7 +31,7 @@ static OVER: AtomicBool = AtomicBool::new(false);
 static CURRENT: AtomicU64 = AtomicU64::new(u64::MAX);
 static STOPPED: AtomicU64 = AtomicU64::new(0);
 
-/// Whether the current work is to end at once.
+/// True if the current work is to end at once.
 pub fn is_stopped() -> bool {
     OVER.load(SeqCst) || CURRENT.load(SeqCst) <= STOPPED.load(SeqCst)
 }
@@ -49,9 +49,9 @@ pub fn begin_work(number: u64) {
 /// How an agent is started.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Start {
-    /// Whether it sends its program's hash.
+    /// True if it sends its program's hash.
     pub hash: bool,
-    /// Whether its program was copied for it, and is to be deleted.
+    /// True if its program was copied for it, and is to be deleted.
     pub copied: bool,
 }
 

@@ -148,7 +148,7 @@ impl Agents {
         self.agents.len()
     }
 
-    /// Whether none was started.
+    /// True if none was started.
     pub fn is_empty(&self) -> bool {
         self.agents.is_empty()
     }
@@ -385,7 +385,7 @@ fn end(mut candidates: Vec<Candidate>) {
     becomes_true(|| candidates.iter_mut().all(Candidate::has_ended));
 }
 
-/// Whether a condition becomes true within the time that agents have to end.
+/// True if a condition becomes true within the time that agents have to end.
 fn becomes_true(mut condition: impl FnMut() -> bool) -> bool {
     let deadline = Instant::now() + END_TIME;
     loop {

@@ -79,7 +79,7 @@ struct LinkState {
 #[derive(Default)]
 struct ErrorLines {
     last: VecDeque<String>,
-    /// Whether lines are reported at once, and not only when the agent is lost.
+    /// True if lines are reported at once, and not only when the agent is lost.
     is_reported: bool,
 }
 

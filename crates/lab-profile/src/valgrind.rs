@@ -202,7 +202,7 @@ struct ValgrindProcess {
     child: Child,
     began: Instant,
     folder: PathBuf,
-    /// Whether it was asked to end because it took too long.
+    /// True if it was asked to end because it took too long.
     stopped: bool,
 }
 

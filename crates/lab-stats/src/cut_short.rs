@@ -60,7 +60,7 @@ pub(crate) fn refusals(run: &Run, plan: &Plan) -> Vec<Refusal> {
     refusals
 }
 
-/// Whether the baseline's pilot was cut short at a point, for which all others are refused there.
+/// True if the baseline's pilot was cut short at a point, for which all others are refused there.
 fn has_cold_baseline(run: &Run, plan: &Plan, point: PointId) -> bool {
     let baseline = plan.baseline_on(plan.points[point].target);
     let mut pilots = run.pilots.iter();

@@ -18,7 +18,7 @@ pub struct Merged {
 }
 
 impl Merged {
-    /// Whether adjacent blocks depend on each other by more than chance explains.
+    /// True if adjacent blocks depend on each other by more than chance explains.
     pub fn is_dependent(&self) -> bool {
         self.apart > 1
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Whether the mean of some values may be 0, of values as skewed as they like.
+//! True if the mean of some values may be 0, of values as skewed as they like.
 
-/// Whether neither empirical likelihood nor Student's t contradicts it at a critical value for squares, such as
+/// True if neither empirical likelihood nor Student's t contradicts it at a critical value for squares, such as
 /// that of t². Of equal values only 0 may be 0.
 ///
 /// Source: Owen, *Empirical Likelihood*, 2001, chapter 2.

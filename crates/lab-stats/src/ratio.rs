@@ -77,7 +77,7 @@ impl Ratio {
         self
     }
 
-    /// Whether the interval has the requested level, so that a verdict may be drawn from it.
+    /// True if the interval has the requested level, so that a verdict may be drawn from it.
     pub fn supports_verdict(&self) -> bool {
         self.sufficient && !self.unresolved
     }

@@ -24,29 +24,29 @@ pub fn refusals(run: &Run, plan: &Plan) -> Vec<Refusal> {
     gathered(reasons, plan)
 }
 
-/// Whether its subject is not refused there already.
+/// True if its subject is not refused there already.
 fn is_new(reasons: &[Refusal], reason: &Refusal) -> bool {
     !refused(reasons, reason.subject, reason.point.unwrap_or(usize::MAX))
 }
 
-/// Whether `subject` is refused at `point`.
+/// True if `subject` is refused at `point`.
 pub fn refused(refusals: &[Refusal], subject: SubjectId, point: PointId) -> bool {
     refusals
         .iter()
         .any(|r| r.subject == subject && r.point.is_none_or(|p| p == point))
 }
 
-/// Whether `subject` failed at `point`.
+/// True if `subject` failed at `point`.
 pub fn failed(run: &Run, subject: SubjectId, point: PointId) -> bool {
     run.failures.iter().any(|f| concerns(f, subject, point))
 }
 
-/// Whether `subject` has a part in `point` and did not fail there.
+/// True if `subject` has a part in `point` and did not fail there.
 pub(crate) fn is_measured(run: &Run, plan: &Plan, subject: SubjectId, point: PointId) -> bool {
     plan.takes_part(subject, point) && !failed(run, subject, point)
 }
 
-/// Whether so many subjects failed that no point has two left, although the plan compares some.
+/// True if so many subjects failed that no point has two left, although the plan compares some.
 /// A second copy of the baseline does not count as a subject, nor do those on another target.
 pub fn nothing_left(run: &Run, plan: &Plan) -> bool {
     if is_alone(run, plan) {
@@ -64,7 +64,7 @@ pub fn nothing_left(run: &Run, plan: &Plan) -> bool {
     several.peek().is_some() && several.all(|point| not_failed(point).count() < 2)
 }
 
-/// Whether the baseline is the only one that this host has all for: it is measured as if it alone had been asked for.
+/// True if the baseline is the only one that this host has all for: it is measured as if it alone had been asked for.
 pub fn is_alone(run: &Run, plan: &Plan) -> bool {
     let lacks = |subject| {
         let mut failures = run.failures.iter();
@@ -167,7 +167,7 @@ fn different_exits(run: &Run, plan: &Plan) -> Vec<Refusal> {
 struct ExitStatuses(BTreeMap<i32, usize>);
 
 impl ExitStatuses {
-    /// Whether all runs of both ended with one status.
+    /// True if all runs of both ended with one status.
     fn is_same_single(&self, other: &ExitStatuses) -> bool {
         self.0.len() == 1 && self.0.keys().eq(other.0.keys())
     }

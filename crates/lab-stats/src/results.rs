@@ -563,12 +563,12 @@ impl Results {
         controls.find(|c| c.point == point && c.metric == *metric)
     }
 
-    /// Whether the load generator, not the server, was the limit.
+    /// True if the load generator, not the server, was the limit.
     pub fn is_saturated(&self, subject: SubjectId, point: PointId) -> bool {
         self.saturated.contains(&(subject, point))
     }
 
-    /// Whether the server did not keep up with the rate, so that there are no percentiles.
+    /// True if the server did not keep up with the rate, so that there are no percentiles.
     pub fn is_overloaded(&self, subject: SubjectId, point: PointId) -> bool {
         self.value(subject, point, &Metric::BACKLOG).is_some()
     }

@@ -195,7 +195,7 @@ fn level_start(logs: &[f64]) -> usize {
     from
 }
 
-/// Whether the second half of a stretch is cheaper than the first by more than the same level and by more than noise.
+/// True if the second half of a stretch is cheaper than the first by more than the same level and by more than noise.
 fn still_falls(stretch: &[f64], noise: f64) -> bool {
     let (first, second) = stretch.split_at(stretch.len() / 2);
     let fall = order::median(first).unwrap_or(0.0) - order::median(second).unwrap_or(0.0);

@@ -77,7 +77,7 @@ fn look(run: &Run, plan: &Plan, blocks: u32, share: f64) -> Option<Ending> {
     }
 }
 
-/// Whether a comparison needs no more blocks. One that rests on an assumption does. So does one that is equivalent only
+/// True if a comparison needs no more blocks. One that rests on an assumption does. So does one that is equivalent only
 /// within a margin that the control raised, and for a gate one that is small but real.
 fn decided(pair: &Pair, measure: &Measure) -> bool {
     let (ratio, margin) = (pair.comparison.ratio, measure.margin);

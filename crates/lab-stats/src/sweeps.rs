@@ -188,7 +188,7 @@ impl RankedTimes {
     }
 }
 
-/// Whether some point lies off the line by more than noise: each block is fitted on its own, and
+/// True if some point lies off the line by more than noise: each block is fitted on its own, and
 /// the median of a point's residuals over blocks differs from 0, at a level that holds for all
 /// points together. Residuals are relative, so that a block's speed does not enter.
 fn bends(x: &[f64], blocks: &[Vec<f64>], alpha: f64) -> bool {
@@ -199,7 +199,7 @@ fn bends(x: &[f64], blocks: &[Vec<f64>], alpha: f64) -> bool {
     x.len() > 2 && has_deviating_point(&residuals, alpha)
 }
 
-/// Whether the residuals of some point, of which each block has one for each point, have a median
+/// True if the residuals of some point, of which each block has one for each point, have a median
 /// that differs from 0, at a level that holds for all points together.
 pub(crate) fn has_deviating_point(residuals: &[Vec<f64>], alpha: f64) -> bool {
     let points = residuals.first().map_or(0, Vec::len);

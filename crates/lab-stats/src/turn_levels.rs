@@ -171,7 +171,7 @@ impl Distances<'_> {
     }
 }
 
-/// Whether processes that are off and the others have two levels that last: nothing is between them, and most of those
+/// True if processes that are off and the others have two levels that last: nothing is between them, and most of those
 /// that are off did not become cheaper during their turns. `falls`: by how much each of them did.
 fn has_two_levels(off: &[f64], others: &[f64], falls: &[f64]) -> bool {
     let levels = [off, others, falls].map(order::median);

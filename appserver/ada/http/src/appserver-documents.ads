@@ -83,7 +83,7 @@ package Appserver.Documents is
    function Is_Complete (Self : Writer) return Boolean;
 
    function Can_Open (Self : Writer; Name, Each : String := "") return Boolean;
-   --  Whether there is room for it
+   --  True if there is room for it
 
    procedure Start_Document (Self : in out Writer)
      with Pre  => Self.Depth = 0 and then not Self.Is_Complete,

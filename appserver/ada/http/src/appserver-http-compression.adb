@@ -228,7 +228,7 @@ package body Appserver.HTTP.Compression is
          when Draft_Text => Draft.Text_Length,
          when others     => 0);
 
-   --  Whether another client could get it compressed
+   --  True if another client could get it compressed
 
    function Is_Text (Draft : Answer_Draft; Answer : Response) return Boolean is
      (Length_Of (Draft, Answer) >= Least_Length

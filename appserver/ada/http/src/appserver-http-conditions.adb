@@ -12,7 +12,7 @@ package body Appserver.HTTP.Conditions is
    function Now return Dates.Common_Time is
      (Dates.Common_Time (Ada.Calendar.Conversions.To_Unix_Time (Ada.Calendar.Clock)));
 
-   --  Whether Tag is in a list of entity tags, or the list is "*". A weak comparison takes W/"x"
+   --  True if Tag is in a list of entity tags, or the list is "*". A weak comparison takes W/"x"
    --  for "x"; a strong one passes over what is weak (section 8.8.3.2). A malformed list ends where
    --  it is malformed.
 

@@ -91,7 +91,7 @@ private package Appserver.HTTP.Contexts is
    --  Closes the receiver, if it is not null
 
    function Ends_With_Connection (Self : Context; Answer : Response) return Boolean;
-   --  Whether the answer ends only with the connection
+   --  True if the answer ends only with the connection
 
    procedure Pass_On
      (Report       : Exception_Report;

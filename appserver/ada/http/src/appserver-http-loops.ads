@@ -100,7 +100,7 @@ private package Appserver.HTTP.Loops is
    --  A descriptor that has input when there is something to do
 
    function Is_Served (Self : Event_Loop; Context : Contexts.Context) return Boolean is (True);
-   --  Whether Context still serves the loop
+   --  True if Context still serves the loop
 
    procedure Stop_Listening (Self : in out Event_Loop; Is_Last : out Boolean);
    --  Ends listening. Is_Last tells whether no other loop listens.

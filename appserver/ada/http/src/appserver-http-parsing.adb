@@ -111,7 +111,7 @@ package body Appserver.HTTP.Parsing is
    --  Of a registered name (RFC 3986, 3.2.2), but for the comma, which would join two hosts, and
    --  for "%", with which one host could be written in two ways
 
-   --  Whether Text is Word, which is in lower case, but for the case of letters
+   --  True if Text is Word, which is in lower case, but for the case of letters
 
    function Is_Word (Text, Word : String) return Boolean is
      (Text'Length = Word'Length
@@ -852,14 +852,14 @@ package body Appserver.HTTP.Parsing is
       end if;
    end Go_On_With_Content;
 
-   --  Whether the header has just ended, and content is to follow
+   --  True if the header has just ended, and content is to follow
 
    function Is_To_Plan (Self : Request) return Boolean is
      (not Self.State.Is_Planned
       and then (Self.State.Step = In_Chunk_Size
                 or else (Self.State.Step = In_Content and then Self.State.Remaining > 0)));
 
-   --  Whether it can be left unread as yet: a chunk has begun to come, and nobody asks for a plan.
+   --  True if it can be left unread as yet: a chunk has begun to come, and nobody asks for a plan.
    --  Else a header would be read for each byte of a chunk's size that comes alone.
 
    function Can_Wait (Self : Request; Asks : Boolean) return Boolean is

@@ -44,7 +44,7 @@ package body Appserver.HTTP.Proxies is
       end return;
    end Last_Place;
 
-   --  Whether the quotation mark at Index is escaped, as \" in a quoted string is
+   --  True if the quotation mark at Index is escaped, as \" in a quoted string is
 
    function Is_Escaped (Text : String; Index, First : Positive) return Boolean is
       Before : Natural := Index;

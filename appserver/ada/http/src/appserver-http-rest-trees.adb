@@ -87,7 +87,7 @@ package body Appserver.HTTP.REST.Trees is
                        Segment (K) in 'A' .. 'Z' | 'a' .. 'z' | '0' .. '9' | '_'));
    end Read_Segment;
 
-   --  Whether a child of the segment's kind is the segment's own; names may not differ
+   --  True if a child of the segment's kind is the segment's own; names may not differ
 
    function Is_For (Child : Node; Kind : Segment_Kind; Text : String) return Boolean is
       Same : constant Boolean := Child.Text (1 .. Child.Length) = Text;

@@ -285,7 +285,7 @@ package body Appserver.HTTP.Server is
       Watcher      : Natural := Nobody with Atomic;
       --  The task that watches
       Has_Unserved : Boolean := False with Atomic;
-      --  Whether a loop may be unserved
+      --  True if a loop may be unserved
       Next_Loop    : Goal_List (1 .. Worker_Count) := [others => Nowhere];
       --  The loop that each task is to serve next
       Loops        : Loop_List (1 .. Loop_Count);
@@ -337,7 +337,7 @@ package body Appserver.HTTP.Server is
       end if;
    end Leave_Unserved;
 
-   --  Whether another task is to go on with the loop before a handler is called
+   --  True if another task is to go on with the loop before a handler is called
 
    function Is_To_Hand_Over (Self : Shared_Loop) return Boolean is
      (Self.Hands_Over

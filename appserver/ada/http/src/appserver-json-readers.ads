@@ -109,7 +109,7 @@ package Appserver.JSON.Readers is
    --  In an array: whether it has another element, which comes next. It is left otherwise.
 
    function Next_Is_Null (Self : in out Reader; Source : String) return Boolean;
-   --  Whether the next value is null; it is passed over if so
+   --  True if the next value is null; it is passed over if so
 
    function Next_Boolean (Self : in out Reader; Source : String) return Boolean;
 

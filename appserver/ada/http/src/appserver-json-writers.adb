@@ -8,7 +8,7 @@ with Appserver.UTF_8;
 
 package body Appserver.JSON.Writers is
 
-   --  Whether a comma is due before what comes now
+   --  True if a comma is due before what comes now
 
    procedure Begin_Value (Self : in out Writer; Comma : out Boolean) is
    begin

@@ -28,7 +28,7 @@ package Appserver.Text_Sinks with Preelaborate is
    function Content (Self : Text_Buffer) return String;
 
    function Is_Cut (Self : Text_Buffer) return Boolean;
-   --  Whether something was lost
+   --  True if something was lost
 
 private
 

@@ -15,7 +15,7 @@ private package Appserver.SQL.MariaDB_Texts is
    --  SQL_Error, 0A000, if the text has parameters and a comment of the kind that is carried out.
 
    function Changes_Rows (Text : String; Backslash_Escapes : Boolean) return Boolean;
-   --  Whether it is for certain one INSERT, UPDATE, DELETE or REPLACE, which has one result, and
+   --  True if it is for certain one INSERT, UPDATE, DELETE or REPLACE, which has one result, and
    --  which a line feed and a semicolon end
 
 end Appserver.SQL.MariaDB_Texts;

@@ -50,7 +50,7 @@ package Appserver.HTTP.Monitoring is
    --  as any other.
 
    function May_See (Self : Monitor_Filter; Request : HTTP.Request) return Boolean;
-   --  Whether a request gets the figures. Unless overridden: if there is a token and Has_Token is
+   --  True if a request gets the figures. Unless overridden: if there is a token and Has_Token is
    --  True.
 
    overriding function Answer
@@ -74,7 +74,7 @@ package Appserver.HTTP.Monitoring is
    function Application (Self : Monitor_Page) return String is ("");
 
    function May_See (Self : Monitor_Page; Request : HTTP.Request) return Boolean;
-   --  Whether the request is not answered with 403. Unless overridden: Asks_For_Itself.
+   --  True if the request is not answered with 403. Unless overridden: Asks_For_Itself.
 
    overriding function Answer
      (Self : in out Monitor_Page; Request : HTTP.Request) return Response;
@@ -85,11 +85,11 @@ package Appserver.HTTP.Monitoring is
 
    function Has_Token (Request : HTTP.Request; Token : String) return Boolean
      with Pre => Token'Length >= Shortest_Token;
-   --  Whether the field Authorization is "Bearer" with the token, or "Basic" with the user
+   --  True if the field Authorization is "Bearer" with the token, or "Basic" with the user
    --  "monitor" and the token as its password; and no page of another site asks (Sec-Fetch-Site)
 
    function Asks_For_Itself (Request : HTTP.Request) return Boolean;
-   --  Whether a client on this machine asks, by a name of this machine (Host: localhost, 127.0.0.1,
+   --  True if a client on this machine asks, by a name of this machine (Host: localhost, 127.0.0.1,
    --  [::1], with any port), not for others as a proxy (Forwarded, X-Forwarded-For, Via, X-Real-IP
    --  and the like), and no page of another site has it ask. A proxy need not say that it is one.
 

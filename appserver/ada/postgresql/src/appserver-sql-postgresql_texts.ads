@@ -22,6 +22,6 @@ private package Appserver.SQL.PostgreSQL_Texts is
    --  left alone.
 
    function Is_Copy (Text : String) return Boolean;
-   --  Whether it may begin a transfer of rows, behind which libpq takes nothing in pipeline mode
+   --  True if it may begin a transfer of rows, behind which libpq takes nothing in pipeline mode
 
 end Appserver.SQL.PostgreSQL_Texts;

@@ -94,7 +94,7 @@ package body Appserver.SQL.Detached_Calls is
    Slice : constant Time_Span := Milliseconds (50);
    --  An abort is seen after this time: poll(2) is not ended by it
 
-   --  Whether the thread has written, until Stop
+   --  True if the thread has written, until Stop
 
    function Has_Ended (State : State_Access; Stop : Time) return Boolean is
       File  : Poll_Descriptor := (File => State.Input, Events => Poll_In, others => <>);
@@ -117,7 +117,7 @@ package body Appserver.SQL.Detached_Calls is
       end loop;
    end Has_Ended;
 
-   --  Whether the thread has finished, so that Argument is not its own
+   --  True if the thread has finished, so that Argument is not its own
 
    procedure Stop_Waiting (Self : in out Detached_Call; Has_Finished : out Boolean) is
    begin

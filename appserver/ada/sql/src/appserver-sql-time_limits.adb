@@ -40,7 +40,7 @@ package body Appserver.SQL.Time_Limits is
       --  Those whose time is over. Look_At is when to look again, if any are left.
 
       function Is_Over (On : System.Address) return Boolean;
-      --  Whether the connection there was cut off at a limit that has not left scope
+      --  True if the connection there was cut off at a limit that has not left scope
    private
       First   : Limit_Access := null;
       Planned : Time := Time_Last;

@@ -448,7 +448,7 @@ package Appserver.SQL is
    --  an exception. SQL_Error, 25001, if On has an open transaction.
 
    function Is_Pending (Self : Transaction) return Boolean;
-   --  Whether it was neither committed nor rolled back
+   --  True if it was neither committed nor rolled back
 
    function Can_End (Self : Transaction'Class) return Boolean;
    --  For preconditions: True if it is pending and its connection open, else raises Misuse_Error
@@ -492,7 +492,7 @@ package Appserver.SQL is
    --  savepoints that began after it. SQL_Error, 25P01, if no transaction is open.
 
    function Is_Pending (Self : Savepoint) return Boolean;
-   --  Whether it, and its transaction, was neither released nor rolled back
+   --  True if it, and its transaction, was neither released nor rolled back
 
    function Can_End (Self : Savepoint'Class) return Boolean;
    --  For preconditions: True if it is pending and its connection open, else raises Misuse_Error

@@ -57,7 +57,7 @@ package Appserver.SQL.Sessions is
    --  How many statements are kept
 
    function Is_Used (Self : Session) return Boolean;
-   --  Whether a statement is in use
+   --  True if a statement is in use
 
    procedure Close (Self : aliased in out Session)
      with Post => not Self.DB.Element.Is_Open and then Self.Statement_Count = 0;

@@ -9,7 +9,7 @@ package Appserver.SQL.Held_Cancels is
    --  Calls Act as if another task were in Cancel of On meanwhile
 
    function Has_Target (On : Connection'Class) return Boolean;
-   --  Whether Cancel would find something to stop
+   --  True if Cancel would find something to stop
 
    procedure Close (On : in out Connection'Class; Has_Target : out Boolean);
    --  Closes On. Has_Target: a Cancel that begins during the Close would find something to stop.

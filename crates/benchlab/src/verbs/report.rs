@@ -184,7 +184,7 @@ pub fn print(rendered: Rendered, format: Format) -> Result<(), Exit> {
     }
 }
 
-/// Whether standard output gets colours.
+/// True if standard output gets colours.
 fn has_colours(color: Color) -> bool {
     match color {
         Color::Always => true,

@@ -165,7 +165,7 @@ pub enum Measurers {
     Hosts {
         /// With their agents.
         hosts: Box<Hosts>,
-        /// Whether the loss of one ends the run.
+        /// True if the loss of one ends the run.
         strict: bool,
     },
 }

@@ -875,7 +875,7 @@ fn marker() -> String {
     format!("{}.{next}", 10_000 + std::process::id())
 }
 
-/// Whether a `sleep` with this marker on its command line is running.
+/// True if a `sleep` with this marker on its command line is running.
 fn is_running(marker: &str) -> bool {
     let processes = fs::read_dir("/proc").unwrap().flatten();
     let words = |p: PathBuf| fs::read(p.join("cmdline")).unwrap_or_default();

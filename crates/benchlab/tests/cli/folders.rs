@@ -522,7 +522,7 @@ fn kill_in_turn(project: &Project, device: &Loop, blocks: &str) -> bool {
     caught
 }
 
-/// Whether all threads of a process are stopped: a thread ends a write before it stops.
+/// True if all threads of a process are stopped: a thread ends a write before it stops.
 fn is_stopped(process: &std::process::Child) -> bool {
     let threads = fs::read_dir(format!("/proc/{}/task", process.id()));
     threads.unwrap().flatten().all(|thread| {

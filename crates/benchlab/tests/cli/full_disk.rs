@@ -134,7 +134,7 @@ fn unshare() -> Command {
     command
 }
 
-/// Whether this machine permits no mounts and BENCHLAB_NO_UNSHARE=1 says so.
+/// True if this machine permits no mounts and BENCHLAB_NO_UNSHARE=1 says so.
 #[track_caller]
 pub fn cannot_mount() -> bool {
     let script = "mount -t tmpfs -o size=16k none /mnt";

@@ -295,7 +295,7 @@ impl Project {
         lab_store::load(&self.file()).expect("the run file is sound")
     }
 
-    /// Whether there is a run file with so many complete blocks, which are slices for a load on one server.
+    /// True if there is a run file with so many complete blocks, which are slices for a load on one server.
     pub fn has_blocks(&self, blocks: usize) -> bool {
         let has_them = |run: Run| run.complete_blocks().count() >= blocks;
         !self.files().is_empty() && lab_store::load(&self.file()).is_ok_and(has_them)
@@ -361,7 +361,7 @@ pub fn drivers() -> PathBuf {
     workspace.join("build/tests/venv/bin/python")
 }
 
-/// Whether the servers' software or the drivers are missing, which is then written to standard error. In CI that fails.
+/// True if the servers' software or the drivers are missing, which is then written to standard error. In CI that fails.
 pub fn without_servers() -> bool {
     static LACKING: OnceLock<Option<String>> = OnceLock::new();
     let lacking = LACKING.get_or_init(|| {

@@ -90,7 +90,7 @@ impl Diary {
         }
     }
 
-    /// Whether a process of this project's folder has this id, and is no zombie.
+    /// True if a process of this project's folder has this id, and is no zombie.
     fn is_running(&self, pid: i32) -> bool {
         let is_in_folder =
             fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd == self.0.path());

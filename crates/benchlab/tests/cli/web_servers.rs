@@ -425,7 +425,7 @@ fn who_computes_after_a_turn_is_stopped_and_who_is_quiet_is_not() {
     assert_eq!(were_stopped, [false, true]);
 }
 
-/// Whether a process with this word on its command line is stopped by a signal.
+/// True if a process with this word on its command line is stopped by a signal.
 fn is_stopped(word: &str) -> bool {
     let processes = std::fs::read_dir("/proc").unwrap().flatten();
     let text = |folder: &Path, name: &str| std::fs::read_to_string(folder.join(name));

@@ -22,18 +22,18 @@ pub struct Cookie {
     pub hash: String,
     /// Its attributes; `None`: the answer that set it was not seen.
     pub attributes: Option<Attributes>,
-    /// Whether the server has deleted it since.
+    /// True if the server has deleted it since.
     pub is_deleted: bool,
 }
 
 /// What a `Set-Cookie` says besides name and value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Attributes {
-    /// Whether it is sent to its host alone, not to those below it.
+    /// True if it is sent to its host alone, not to those below it.
     pub host_only: bool,
-    /// Whether it is sent over TLS only.
+    /// True if it is sent over TLS only.
     pub secure: bool,
-    /// Whether it is hidden from scripts.
+    /// True if it is hidden from scripts.
     pub http_only: bool,
     /// `Strict`, `Lax` or `None`; empty: not said.
     pub same_site: String,
@@ -165,7 +165,7 @@ impl Cookie {
         self.name.len() + 1 + self.value_bytes
     }
 
-    /// Whether its name says that it is a session or a token. Tokens against CSRF are not: scripts read them.
+    /// True if its name says that it is a session or a token. Tokens against CSRF are not: scripts read them.
     pub fn is_login(&self) -> bool {
         const PARTS: [&str; 5] = ["session", "sessid", "token", "jwt", "login"];
         const WORDS: [&str; 4] = ["sid", "sess", "auth", "authorization"];
@@ -176,7 +176,7 @@ impl Cookie {
         !is_csrf_guard && (has_part || words.any(|word| WORDS.contains(&word)))
     }
 
-    /// Whether its name says that it is wanted during a login only.
+    /// True if its name says that it is wanted during a login only.
     pub fn is_passing(&self) -> bool {
         const PARTS: [&str; 7] = [
             "oauth_state",
@@ -191,7 +191,7 @@ impl Cookie {
         PARTS.iter().any(|part| name.contains(part))
     }
 
-    /// Whether a request to a host and path carries it (RFC 6265, 5.4). Browsers send cookies with `Secure` to their own
+    /// True if a request to a host and path carries it (RFC 6265, 5.4). Browsers send cookies with `Secure` to their own
     /// machine without TLS, too.
     pub fn is_sent_to(&self, is_tls: bool, host: &str, path: &str) -> bool {
         let is_secure = self.attributes.as_ref().is_some_and(|a| a.secure);
@@ -212,7 +212,7 @@ impl Cookie {
     }
 }
 
-/// Whether a host is the browser's own machine (W3C, *Secure Contexts*, 3.1).
+/// True if a host is the browser's own machine (W3C, *Secure Contexts*, 3.1).
 fn is_local(host: &str) -> bool {
     let host = host.to_ascii_lowercase();
     let address = host.trim_start_matches('[').trim_end_matches(']');

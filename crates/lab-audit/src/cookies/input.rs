@@ -497,7 +497,7 @@ fn key(cookie: &Cookie) -> (String, String, String) {
     (name.clone(), domain.clone(), path.clone())
 }
 
-/// Whether there is a NUL, or more than one character in ten is a control character or was no UTF-8.
+/// True if there is a NUL, or more than one character in ten is a control character or was no UTF-8.
 fn is_binary(text: &str) -> bool {
     let is_odd = |c: &char| *c == '\u{fffd}' || c.is_control() && !c.is_whitespace();
     text.contains('\0') || 10 * text.chars().filter(is_odd).count() > text.chars().count()

@@ -356,7 +356,7 @@ fn set_line(name: &str, path: &str, http_only: bool) -> String {
     format!("Set-Cookie: {name}=…; Path={path}; Secure{http_only}; SameSite=Lax")
 }
 
-/// Whether the cookie should be set with `HttpOnly`, as far as its name and its attributes tell.
+/// True if the cookie should be set with `HttpOnly`, as far as its name and its attributes tell.
 fn is_http_only(cookie: &Cookie, login: bool) -> bool {
     login || cookie.attributes.as_ref().is_none_or(|a| a.http_only)
 }

@@ -55,7 +55,7 @@ pub fn owner(name: &str, domain: &str, site: Option<&str>) -> Owner {
     }
 }
 
-/// Whether a host is a domain or below it (RFC 6265, 5.1.3).
+/// True if a host is a domain or below it (RFC 6265, 5.1.3).
 pub fn within(host: &str, domain: &str) -> bool {
     let (host, domain) = (
         host.to_ascii_lowercase(),

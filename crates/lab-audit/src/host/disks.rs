@@ -79,7 +79,7 @@ impl Probe for Disks {
     }
 }
 
-/// Whether it is a disk: not in memory, not made of other disks, and not empty.
+/// True if it is a disk: not in memory, not made of other disks, and not empty.
 fn is_disk(root: &Root, name: &str) -> bool {
     let virtual_prefixes = ["loop", "ram", "zram", "dm-", "md", "sr", "fd", "nbd"];
     let size = root.number(&format!("sys/block/{name}/size")).unwrap_or(0);

@@ -127,7 +127,7 @@ fn filesystem(root: &Root, name: &str, [device, kind, options]: [&str; 3]) -> Th
     thing
 }
 
-/// Whether the disk below a device such as `/dev/sda1` or `/dev/mapper/vg-root` can be told what is free.
+/// True if the disk below a device such as `/dev/sda1` or `/dev/mapper/vg-root` can be told what is free.
 fn can_discard(root: &Root, device: &str) -> Option<bool> {
     let name = device.strip_prefix("/dev/")?;
     let disks = root.names("sys/block");

@@ -86,7 +86,7 @@ fn meminfo(text: &str, host: &mut Thing) {
     );
 }
 
-/// Whether any swap is not compressed memory (zram). Error: why it cannot be seen.
+/// True if any swap is not compressed memory (zram). Error: why it cannot be seen.
 fn swap_on_disk(root: &Root) -> Result<bool, String> {
     let text = root
         .text("proc/swaps")

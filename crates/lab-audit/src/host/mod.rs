@@ -51,7 +51,7 @@ pub struct HostActivity {
     pub cores: Option<u64>,
     /// What one reading of CLOCK_MONOTONIC takes, in ns.
     pub clock_read_ns: Option<f64>,
-    /// Whether the kernel takes its clock for synchronised (adjtimex(2), STA_UNSYNC).
+    /// True if the kernel takes its clock for synchronised (adjtimex(2), STA_UNSYNC).
     pub synchronised: Option<bool>,
     /// How far off the kernel takes its clock to be at most, in ns.
     pub time_error_ns: Option<f64>,

@@ -26,7 +26,7 @@ pub struct Events {
     sizes: HashMap<PathBuf, u64>,
     /// Files that a process has opened, with the bytes of it that were counted as read since.
     opened: HashMap<(i32, PathBuf), f64>,
-    /// Whether the kernel had to drop events.
+    /// True if the kernel had to drop events.
     pub has_lost_events: bool,
 }
 

@@ -126,7 +126,7 @@ pub struct NetTarget {
     pub name: String,
     /// Its port.
     pub port: u16,
-    /// Whether TLS is tried.
+    /// True if TLS is tried.
     pub tls: bool,
 }
 
@@ -307,7 +307,7 @@ pub fn audit(observations: &[NetObservation], rules: &[Rule]) -> Audit {
     }
 }
 
-/// Whether any address answered, if only to refuse: then there is a network.
+/// True if any address answered, if only to refuse: then there is a network.
 fn has_answer(observation: &NetObservation) -> bool {
     let refused = observation
         .sides

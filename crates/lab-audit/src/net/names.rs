@@ -95,7 +95,7 @@ pub fn addresses(name: &str, port: u16) -> Result<Vec<SocketAddr>, String> {
     }
 }
 
-/// Whether a resolver said that there is no such name. A resolver that is away is another failure (`EAI_AGAIN`).
+/// True if a resolver said that there is no such name. A resolver that is away is another failure (`EAI_AGAIN`).
 fn is_no_such_name(error: &LookupError) -> bool {
     matches!(
         error.kind(),
@@ -121,7 +121,7 @@ pub fn resolvers(text: &str) -> Vec<IpAddr> {
     text.lines().filter_map(nameserver).collect()
 }
 
-/// Whether a resolver answers a question for the root's servers (RFC 1035, 4.1). Error: this machine has no way
+/// True if a resolver answers a question for the root's servers (RFC 1035, 4.1). Error: this machine has no way
 /// to it, in a sentence.
 pub fn answers(resolver: IpAddr) -> Result<bool, String> {
     const QUESTION: [u8; 17] = [0x5a, 0x21, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 1];

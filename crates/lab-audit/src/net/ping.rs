@@ -242,7 +242,7 @@ fn set_mtu_discovery(socket: &OwnedFd, level: i32, option: i32, value: i32) -> n
     Errno::result(result).map(drop)
 }
 
-/// Whether a packet is the reply to a request. Raw sockets of IPv4 give the IP header too (raw(7)).
+/// True if a packet is the reply to a request. Raw sockets of IPv4 give the IP header too (raw(7)).
 fn is_reply(packet: &[u8], family: IpFamily, sequence: u16) -> bool {
     let skipped = match (family, packet.first()) {
         (IpFamily::V4, Some(first)) if first >> 4 == 4 => usize::from(first & 15) * 4,

@@ -62,9 +62,9 @@ pub struct AddressTurns {
     pub address: SocketAddr,
     /// The path's MTU in bytes, as the kernel knows it after a connection.
     pub mtu: Option<u32>,
-    /// Whether a request of more than one packet was answered; `None`: not tried.
+    /// True if a request of more than one packet was answered; `None`: not tried.
     pub large_answered: Option<bool>,
-    /// Whether that or the same in small packets was; `None`: not tried.
+    /// True if that or the same in small packets was; `None`: not tried.
     pub small_answered: Option<bool>,
     /// How large packets may be, as echo requests showed.
     pub path: Option<Path>,
@@ -77,7 +77,7 @@ pub struct AddressTurns {
     failures: Vec<(NetStep, String)>,
     /// How long the last connection that failed took to fail.
     pub failed_after: Option<Duration>,
-    /// Whether the last failure was that this machine has no route to it.
+    /// True if the last failure was that this machine has no route to it.
     pub has_no_route: bool,
     /// Connections that the other end refused.
     pub refused: u32,
@@ -313,7 +313,7 @@ fn turn(side: &mut AddressTurns, name: &str, client: Option<&TlsClient>) -> NetT
     round
 }
 
-/// Whether a head of 4,000 bytes comes through: three packets, the large ones of which a path may swallow; or in
+/// True if a head of 4,000 bytes comes through: three packets, the large ones of which a path may swallow; or in
 /// segments of so many bytes.
 fn answers_large(
     side: &mut AddressTurns,

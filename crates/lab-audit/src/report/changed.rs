@@ -131,7 +131,7 @@ fn things<'a>(audit: &'a Audit, audits: [&Audit; 2]) -> Vec<Thing<'a>> {
     audit.findings.iter().filter_map(thing).collect()
 }
 
-/// Whether a finding is about several things at once.
+/// True if a finding is about several things at once.
 fn is_list(finding: &AuditFinding) -> bool {
     let mut evidence = finding.evidence.iter();
     evidence.any(|evidence| evidence.name == "things")

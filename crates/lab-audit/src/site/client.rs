@@ -118,13 +118,13 @@ impl Client {
         })
     }
 
-    /// Whether a URL's host was named.
+    /// True if a URL's host was named.
     pub fn may_ask(&self, url: &Url) -> bool {
         let named = |host: &str| self.hosts.iter().any(|h| h.eq_ignore_ascii_case(host));
         matches!(url.scheme(), "http" | "https") && url.host_str().is_some_and(named)
     }
 
-    /// Whether nothing more is asked, because answers were slow.
+    /// True if nothing more is asked, because answers were slow.
     pub fn is_too_slow(&self) -> bool {
         self.excess >= SLOW
     }

@@ -9,7 +9,7 @@ const SUITES: [u16; 8] = [
     0xc014, 0xc013, 0xc00a, 0xc009, 0x0039, 0x0033, 0x0035, 0x002f,
 ];
 
-/// Whether the server goes on with this version, 0x0301 or 0x0302. Error: its answer does not tell, in words.
+/// True if the server goes on with this version, 0x0301 or 0x0302. Error: its answer does not tell, in words.
 pub fn speaks(stream: &mut (impl Read + Write), host: &str, version: u16) -> Result<bool, String> {
     let no_answer = |e: std::io::Error| format!("no answer to it: {e}");
     stream

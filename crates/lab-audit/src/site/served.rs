@@ -62,7 +62,7 @@ pub fn served_by(answer: &PageResponse) -> String {
     }
 }
 
-/// Whether a cache answered, by `Cache-Status` (RFC 9211) or the fields that were usual before it.
+/// True if a cache answered, by `Cache-Status` (RFC 9211) or the fields that were usual before it.
 fn is_cached(answer: &PageResponse) -> bool {
     let is_hit = |name: &str| {
         let mut fields = answer.all(name);

@@ -90,9 +90,9 @@ pub struct Redirects {
     pub count: u64,
     /// The URLs that they lead to.
     pub path: Vec<String>,
-    /// Whether one leads to a URL that was asked before, or there are too many.
+    /// True if one leads to a URL that was asked before, or there are too many.
     pub is_loop: bool,
-    /// Whether one leads from http to https.
+    /// True if one leads from http to https.
     pub to_https: bool,
     /// Where the last leads, if that is a host that was not named.
     pub elsewhere: Option<Url>,
@@ -267,7 +267,7 @@ impl ServerContext<'_> {
         thing.set("exposed_what", what);
     }
 
-    /// Whether a path is answered with the content of such a file. Error: it is not answered, or the server asks to
+    /// True if a path is answered with the content of such a file. Error: it is not answered, or the server asks to
     /// wait.
     fn serves(&self, client: &mut Client, path: &ExposedPath) -> Result<bool, String> {
         let url = self.url.join(&path.path).map_err(|e| e.to_string())?;
@@ -559,7 +559,7 @@ fn connect(address: SocketAddr) -> Option<Timed> {
     Some(Timed::new(stream, Instant::now() + TIMEOUT))
 }
 
-/// Whether this machine has a route to the family's Internet; nothing is sent (no host has these: RFC 5737, RFC 3849).
+/// True if this machine has a route to the family's Internet; nothing is sent (no host has these: RFC 5737, RFC 3849).
 fn has_route(family: IpFamily) -> bool {
     let (local, remote) = match family {
         IpFamily::V4 => ("0.0.0.0:0", "198.51.100.1:9"),

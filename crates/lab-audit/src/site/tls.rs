@@ -132,7 +132,7 @@ impl TlsClient {
     }
 }
 
-/// Whether the server refused: by an alert, or by closing the connection.
+/// True if the server refused: by an alert, or by closing the connection.
 fn is_refusal(e: &io::Error) -> bool {
     matches!(
         e.kind(),
@@ -219,7 +219,7 @@ fn validity(certificate: &CertificateDer) -> Option<(f64, f64)> {
     ))
 }
 
-/// Whether an error is a time-out of the socket, or an interruption.
+/// True if an error is a time-out of the socket, or an interruption.
 pub fn is_timeout(e: &io::Error) -> bool {
     matches!(
         e.kind(),

@@ -19,7 +19,7 @@ const MAX_MESSAGE_CHARS: usize = 200;
 /// What a disk tells; `None`: it does not.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Smart {
-    /// Whether it says that it fails.
+    /// True if it says that it fails.
     pub failing: Option<bool>,
     /// The part of its endurance that is used; can exceed 1.
     pub worn: Option<f64>,
@@ -163,7 +163,7 @@ fn is_amount(number: &f64) -> bool {
     number.is_finite() && *number >= 0.0
 }
 
-/// Whether smartctl knows what this model's attributes mean: it then has the model in its database. Hard disks agree on the
+/// True if smartctl knows what this model's attributes mean: it then has the model in its database. Hard disks agree on the
 /// few attributes that are read of them. Elsewhere the names are only those that are most usual.
 fn has_known_names(json: &Json) -> bool {
     let in_database = json["in_smartctl_database"].as_bool();

@@ -211,7 +211,7 @@ pub fn cache(medium: &str, scratch: bool, read_ns: f64, first_and_second: [f64; 
     }
 }
 
-/// Whether it is a loop device that reads its file by way of the page cache (/sys/block/loopN/loop/dio).
+/// True if it is a loop device that reads its file by way of the page cache (/sys/block/loopN/loop/dio).
 fn page_cache_below(disk: &str) -> bool {
     let root = Root::live();
     let of_file = matches!(Medium::of(&root, disk), Medium::File(_));

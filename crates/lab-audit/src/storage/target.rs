@@ -26,7 +26,7 @@ pub struct StorageTarget {
     pub disk: Option<String>,
     /// `nvme`, `flash`, `spinning`, `virtual`, `file`, `memory`, or `unknown`.
     pub medium: String,
-    /// Whether it is a file of the lab's own, which may be written.
+    /// True if it is a file of the lab's own, which may be written.
     pub scratch: bool,
     /// Bytes.
     pub size: u64,

@@ -86,7 +86,7 @@ impl StorageWork {
         matches!(self, StorageWork::Write | StorageWork::Sync)
     }
 
-    /// Whether it is done there: what is not the lab's own is never written.
+    /// True if it is done there: what is not the lab's own is never written.
     pub fn fits(self, target: &StorageTarget) -> bool {
         target.scratch || !self.writes()
     }

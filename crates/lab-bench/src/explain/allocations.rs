@@ -73,7 +73,7 @@ fn allocation_figures(allocated: Allocated) -> SubjectResult<Vec<f64>> {
     Ok(figures.map(|figure| figure as f64).collect())
 }
 
-/// Whether a language's runtime takes little of its memory from the C library.
+/// True if a language's runtime takes little of its memory from the C library.
 pub(super) fn has_own_heap(language: &str) -> bool {
     OWN_HEAPS.contains(&language)
 }

@@ -38,7 +38,7 @@ pub struct Explainer<'a> {
     targets: Vec<TargetMaker>,
     pub(super) core: usize,
     pub(super) scratch: Scratch,
-    /// Whether the processor's counters can be read.
+    /// True if the processor's counters can be read.
     has_hardware: bool,
 }
 

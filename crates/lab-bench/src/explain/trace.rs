@@ -101,7 +101,7 @@ struct TraceReader<'w> {
     open: Option<SystemCalls>,
     /// The first part of each thread's call that another thread's line interrupted.
     unfinished: BTreeMap<u32, String>,
-    /// Whether commands and replies of the protocol are calls like all others.
+    /// True if commands and replies of the protocol are calls like all others.
     ignores_batches: bool,
     /// Windows of time, each of which is a batch. Every line begins with a time.
     windows: Option<&'w [(f64, f64)]>,

@@ -19,7 +19,7 @@ const COM_QUERY: u8 = 3;
 pub enum Commits {
     /// Version 3.
     Postgresql {
-        /// Whether the start-up lasts, whose messages have no type.
+        /// True if the start-up lasts, whose messages have no type.
         starting: bool,
         /// The current message.
         message: MessageHead,
@@ -131,7 +131,7 @@ impl Commits {
     }
 }
 
-/// Whether a message executes a COMMIT: as a simple query, or by binding a statement that was parsed.
+/// True if a message executes a COMMIT: as a simple query, or by binding a statement that was parsed.
 fn postgresql_commits(message: &[u8], prepared: &mut HashSet<Vec<u8>>) -> bool {
     let mut words = message.get(5..).unwrap_or_default().split(|&b| b == 0);
     let (first, second) = (words.next().unwrap_or_default(), words.next());
@@ -151,7 +151,7 @@ fn postgresql_commits(message: &[u8], prepared: &mut HashSet<Vec<u8>>) -> bool {
     }
 }
 
-/// Whether the text of a statement commits. So does a MariaDB block, in which retries put their key and commit.
+/// True if the text of a statement commits. So does a MariaDB block, in which retries put their key and commit.
 fn commits(text: &[u8]) -> bool {
     let text = String::from_utf8_lossy(text).to_ascii_uppercase();
     let text = match text.trim_start().strip_prefix("/*") {

@@ -21,7 +21,7 @@ impl Cutter {
         cutter
     }
 
-    /// Whether connections are ended now.
+    /// True if connections are ended now.
     pub fn set_at_work(&self, is_at_work: bool) {
         self.0.set_at_work(is_at_work);
     }

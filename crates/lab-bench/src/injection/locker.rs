@@ -58,14 +58,14 @@ impl FileInjector {
         Ok(Some(FileInjector { locker, outages }))
     }
 
-    /// Whether the subject is at work: the file is locked only then.
+    /// True if the subject is at work: the file is locked only then.
     pub fn set_at_work(&self, is_at_work: bool) {
         if let Some(locker) = &self.locker {
             locker.state.set_at_work(is_at_work);
         }
     }
 
-    /// Whether measured batches have an outage.
+    /// True if measured batches have an outage.
     pub fn has_outages(&self) -> bool {
         self.outages.is_some()
     }

@@ -96,14 +96,14 @@ impl Injector {
         self.proxy.port()
     }
 
-    /// Whether the subject is at work: connections are cut only then.
+    /// True if the subject is at work: connections are cut only then.
     pub fn set_at_work(&self, is_at_work: bool) {
         if let Some(cutter) = &self.cutter {
             cutter.set_at_work(is_at_work);
         }
     }
 
-    /// Whether measured batches have an outage.
+    /// True if measured batches have an outage.
     pub fn has_outages(&self) -> bool {
         self.outages.is_some()
     }

@@ -23,7 +23,7 @@ struct ProxyState {
     server: (String, u16),
     /// The reader of a new connection.
     commits: Commits,
-    /// Whether the answer to the COMMIT of this number is dropped.
+    /// True if the answer to the COMMIT of this number is dropped.
     drops_answer: Box<dyn Fn(u64) -> bool + Send + Sync>,
     commit_count: AtomicU64,
     /// Pieces that clients have sent.

@@ -13,7 +13,7 @@ pub struct ThreadState {
 }
 
 impl ThreadState {
-    /// Whether the subject is at work: faults are made only then.
+    /// True if the subject is at work: faults are made only then.
     pub fn set_at_work(&self, is_at_work: bool) {
         self.is_at_work.store(is_at_work, Ordering::Release);
     }
@@ -23,12 +23,12 @@ impl ThreadState {
         self.is_over.store(true, Ordering::Release);
     }
 
-    /// Whether the thread is to end.
+    /// True if the thread is to end.
     pub fn is_over(&self) -> bool {
         self.is_over.load(Ordering::Acquire)
     }
 
-    /// Whether no faults are wanted now.
+    /// True if no faults are wanted now.
     pub fn is_at_rest(&self) -> bool {
         self.is_over() || !self.is_at_work.load(Ordering::Acquire)
     }

@@ -49,7 +49,7 @@ pub struct LoadWorkload<'a> {
 struct LocalParts {
     is_any: bool,
     agents: Vec<AgentId>,
-    /// Whether the server is, or may be.
+    /// True if the server is, or may be.
     server: bool,
 }
 
@@ -101,7 +101,7 @@ impl<'a> LoadWorkload<'a> {
         LoadWorkload { resumable, ..self }
     }
 
-    /// Whether nobody takes turns: the load goes on without a pause.
+    /// True if nobody takes turns: the load goes on without a pause.
     fn is_one_stretch(&self) -> bool {
         self.plan.points.len() * self.plan.subjects.len() == 1
     }

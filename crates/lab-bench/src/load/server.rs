@@ -97,7 +97,7 @@ impl LoadedServer {
         })
     }
 
-    /// Whether it is reached over the loopback interface.
+    /// True if it is reached over the loopback interface.
     pub fn is_here(&self) -> bool {
         self.address.ip().is_loopback()
     }

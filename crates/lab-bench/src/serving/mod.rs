@@ -48,13 +48,13 @@ pub struct ServerWorkload<'a> {
     pilots: HashMap<(SubjectId, usize), Pilot>,
     proven: HashMap<SubjectId, Proven>,
     peaks: Peaks,
-    /// Whether the block is one of those that find the peaks.
+    /// True if the block is one of those that find the peaks.
     is_calibrating: bool,
     /// The cores of the block.
     split: Split,
     others: Others,
     running: BTreeMap<SubjectId, RunningServer>,
-    /// Whether processes may serve several blocks: those of hosts that measure blocks for a run do not.
+    /// True if processes may serve several blocks: those of hosts that measure blocks for a run do not.
     may_nest: bool,
     set: ProcessSet,
     costs: SetCosts,
@@ -63,7 +63,7 @@ pub struct ServerWorkload<'a> {
     _scratch: Scratch,
 }
 
-/// Whether blocks must still find the peaks of which points offer parts.
+/// True if blocks must still find the peaks of which points offer parts.
 pub fn finds_peaks(plan: &Plan, run: &Run) -> bool {
     let mut points = 0..plan.points.len();
     let has_parts = points.any(|point| plan.part_of_peak(point).is_some());

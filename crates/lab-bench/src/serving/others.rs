@@ -57,7 +57,7 @@ impl CpuReading {
     }
 }
 
-/// Whether another process used so much in a turn of some length that it shows.
+/// True if another process used so much in a turn of some length that it shows.
 pub fn disturbs(used_ns: u64, wall_ns: u64) -> bool {
     used_ns as f64 > PART * wall_ns as f64
 }

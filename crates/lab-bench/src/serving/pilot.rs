@@ -259,7 +259,7 @@ impl<'a, 'y> Warming<'a, 'y> {
         Ok(())
     }
 
-    /// Whether the last rounds cost as much as the steady level.
+    /// True if the last rounds cost as much as the steady level.
     fn is_at(&self, level: &Steady, last_rounds: usize) -> bool {
         let rounds = self.batches.len();
         let from = rounds.saturating_sub(last_rounds);

@@ -36,7 +36,7 @@ pub struct ProcessSet {
 }
 
 impl ProcessSet {
-    /// Whether it serves another block.
+    /// True if it serves another block.
     pub fn goes_on(&self) -> bool {
         self.began && !self.in_block && self.served < self.blocks
     }
@@ -48,7 +48,7 @@ impl ProcessSet {
         self.warm
     }
 
-    /// Whether the processes of the current block were warmed up in an earlier one.
+    /// True if the processes of the current block were warmed up in an earlier one.
     pub fn is_warm(&self) -> bool {
         self.warm
     }

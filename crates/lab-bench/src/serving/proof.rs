@@ -420,7 +420,7 @@ fn same_json(expected: &str, body: &[u8], sent: Option<&str>) -> Checked {
     }
 }
 
-/// Whether two values are equal: 12.5 and 1.25e1 are, and 2 and 2.0.
+/// True if two values are equal: 12.5 and 1.25e1 are, and 2 and 2.0.
 fn same_value(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => a.as_f64() == b.as_f64(),

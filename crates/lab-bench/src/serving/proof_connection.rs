@@ -96,7 +96,7 @@ impl ProofResponse {
         headers.any(|(key, value)| key == name && words(value))
     }
 
-    /// Whether the server announces that it closes the connection.
+    /// True if the server announces that it closes the connection.
     pub fn closes(&self) -> bool {
         self.has_word("connection", "close")
     }
@@ -176,7 +176,7 @@ impl ProofConnection {
         answer
     }
 
-    /// Whether the server closes the connection now, without sending more.
+    /// True if the server closes the connection now, without sending more.
     pub fn ends(&mut self) -> bool {
         self.received.is_empty() && matches!(self.fill(), Ok(0))
     }

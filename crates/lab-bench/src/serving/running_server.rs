@@ -218,7 +218,7 @@ impl RunningServer {
         self.keep_on(&cores)
     }
 
-    /// Whether it computes, or waits for a core, although nothing is asked: a garbage collector or compiler is at work.
+    /// True if it computes, or waits for a core, although nothing is asked: a garbage collector or compiler is at work.
     /// Watches for this length.
     pub fn is_busy(&mut self, length: Duration) -> SubjectResult<bool> {
         let before = self.read()?.cpu_ns;

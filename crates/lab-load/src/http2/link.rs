@@ -183,7 +183,7 @@ impl OpenConnection {
     }
 }
 
-/// Whether the server ended the connection without having processed the request.
+/// True if the server ended the connection without having processed the request.
 fn is_goodbye(error: &h2::Error) -> bool {
     error.is_remote() && error.is_go_away() && error.reason() == Some(h2::Reason::NO_ERROR)
 }

@@ -16,7 +16,7 @@ pub struct Headroom {
     pub point: PointId,
     /// The 99th percentile there, ns.
     pub p99_ns: f64,
-    /// Whether the load run passed the bound at a higher load, so that the capacity is not a lower bound alone.
+    /// True if the load run passed the bound at a higher load, so that the capacity is not a lower bound alone.
     pub is_known: bool,
     /// The log's highest requests per second: over its busiest minute, and over its busiest second.
     pub peaks: [f64; 2],

@@ -282,7 +282,7 @@ impl<'w> Released<'w> {
 }
 
 impl ChangedPage<'_> {
-    /// Whether the interval says that it changed, by enough to matter.
+    /// True if the interval says that it changed, by enough to matter.
     pub fn is_certain(&self) -> bool {
         is_change(&self.ratio)
     }

@@ -22,7 +22,7 @@ const MS: u64 = 1_000_000;
 const IN_UTC: &str =
     "The log's times are UTC: for hours of the server's own time name its zone with --zone.";
 
-/// Whether more than half of the lines match.
+/// True if more than half of the lines match.
 fn most_match(lines: &[&[u8]], mut matches: impl FnMut(&[u8]) -> bool) -> bool {
     let count = lines.iter().filter(|line| matches(line)).count();
     count > 0 && count * 2 > lines.len()

@@ -270,7 +270,7 @@ pub fn quoted(text: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((&text[..end], &text[end + 1..]))
 }
 
-/// Whether an odd number of `\` is before.
+/// True if an odd number of `\` is before.
 pub fn is_escaped(before: &[u8]) -> bool {
     before.iter().rev().take_while(|b| **b == b'\\').count() % 2 == 1
 }
@@ -304,7 +304,7 @@ impl Duration {
         self
     }
 
-    /// Whether it is the first field, without a text before it.
+    /// True if it is the first field, without a text before it.
     #[inline]
     fn is_first(&self) -> bool {
         self.place == 0 && self.key.is_empty()
@@ -436,13 +436,13 @@ pub fn find_duration(lines: &[&[u8]]) -> Option<Option<Duration>> {
     })
 }
 
-/// Whether most values at a place have their units.
+/// True if most values at a place have their units.
 fn is_written(lines: &[CombinedFields], place: usize) -> bool {
     let has_unit = |_: &[u8], value: &[u8]| value.last().is_some_and(u8::is_ascii_alphabetic);
     most_values(lines, place, has_unit)
 }
 
-/// Whether values at a place are in quotation marks and are not such as nginx's $request_time.
+/// True if values at a place are in quotation marks and are not such as nginx's $request_time.
 fn is_other_quoted(lines: &[CombinedFields], place: usize) -> bool {
     let is_other = |rest: &[u8], value: &[u8]| {
         let at = value.as_ptr() as usize - rest.as_ptr() as usize;
@@ -458,7 +458,7 @@ fn decimals(value: &[u8]) -> usize {
     memchr(b'.', value).map_or(0, |dot| value.len() - dot - 1)
 }
 
-/// Whether nine of ten lines have such a value at a place, within what is behind the fields of the format.
+/// True if nine of ten lines have such a value at a place, within what is behind the fields of the format.
 fn most_values(
     lines: &[CombinedFields],
     place: usize,

@@ -467,12 +467,12 @@ pub const PRODUCERS: [Producer; 20] = [
 ];
 
 impl Producer {
-    /// Whether marks, as [`marks`] gives them, have one of each group. Producers share groups of 64 bits.
+    /// True if marks, as [`marks`] gives them, have one of each group. Producers share groups of 64 bits.
     pub fn is_marked(index: usize, marks: &Marks) -> bool {
         PRODUCERS[index].marks.len() == marks.0[index].count_ones() as usize
     }
 
-    /// Whether a field, by its path, holds its durations.
+    /// True if a field, by its path, holds its durations.
     pub fn writes(&self, path: &str) -> bool {
         let last = path.rsplit('.').next().unwrap_or(path);
         let letters = last.bytes().filter(|b| !matches!(b, b'_' | b'-'));
@@ -583,7 +583,7 @@ fn duration_name<'n>(last: &'n str, path: &str) -> (&'n str, Option<u64>) {
     (last, None)
 }
 
-/// Whether a name that is not known sounds like a duration's.
+/// True if a name that is not known sounds like a duration's.
 pub fn sounds_like_duration(path: &str) -> bool {
     let last = path.rsplit('.').next().unwrap_or(path);
     let plain = plain(last);

@@ -22,7 +22,7 @@ impl Json {
         }
     }
 
-    /// Whether a line is a JSON object, whose fields are then read.
+    /// True if a line is a JSON object, whose fields are then read.
     pub fn is_object(&mut self, line: &[u8]) -> bool {
         let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
         if line.trim_ascii_start().first() != Some(&b'{') {

@@ -118,7 +118,7 @@ impl Lograge {
     }
 }
 
-/// Whether a line is one of Heroku's router, whose path is in quotes:
+/// True if a line is one of Heroku's router, whose path is in quotes:
 /// `at=info method=GET path="/" host=… request_id=… fwd="…" dyno=web.1 connect=0ms service=18ms status=200 bytes=9`
 ///
 /// Source: Heroku Dev Center, *HTTP routing*, *Heroku router log format*.

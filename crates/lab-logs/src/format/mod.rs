@@ -240,7 +240,7 @@ fn prefixed_postgresql(
     is_prefix.then(|| LinePrefix::new(format).map(reader))
 }
 
-/// Whether lines are of PostgreSQL's log, and then whether they have times.
+/// True if lines are of PostgreSQL's log, and then whether they have times.
 fn postgresql_heads(lines: &[&[u8]]) -> Option<bool> {
     let prefix = LinePrefix::Found(false);
     let (mut heads, mut times) = (0, 0);
@@ -333,7 +333,7 @@ impl LogReader {
         }
     }
 
-    /// Whether lines without a line that tells their format are surely of the same log, which goes on with them.
+    /// True if lines without a line that tells their format are surely of the same log, which goes on with them.
     pub(crate) fn fits(&mut self, begin: &[u8], is_sure: bool) -> bool {
         match &mut self.kind {
             FormatKind::W3c(w3c) => w3c.fits(&sample_lines(begin), is_sure),

@@ -114,7 +114,7 @@ struct Attribute {
     value: Value,
 }
 
-/// Whether a line begins as such a batch.
+/// True if a line begins as such a batch.
 pub fn is_batch(line: &[u8]) -> bool {
     let begin = &line[..line.len().min(64)];
     begin.first() == Some(&b'{') && memchr::memmem::find(begin, b"\"resourceSpans\"").is_some()

@@ -53,7 +53,7 @@ enum PatternField {
         scale: u64,
         /// How fine it is, ns.
         step: u64,
-        /// Whether the unit is Apache's, but other servers write another one.
+        /// True if the unit is Apache's, but other servers write another one.
         is_assumed: bool,
     },
     /// Bytes that Apache received, or the name of a thread of Tomcat or Undertow.
@@ -81,9 +81,9 @@ pub struct Pattern {
     /// Where the values of the last line are.
     spans: Vec<(usize, usize)>,
     has_date: bool,
-    /// Whether a time can be spread over several fields.
+    /// True if a time can be spread over several fields.
     has_parts: bool,
-    /// Whether the format or a line has what only Tomcat and Undertow write, whose `%D` can be ms.
+    /// True if the format or a line has what only Tomcat and Undertow write, whose `%D` can be ms.
     has_java_marks: bool,
     check: UnitCheck,
     /// Durations of an assumed unit, and those of them that are 0.
@@ -355,9 +355,9 @@ impl Pattern {
 struct Search<'s> {
     pieces: &'s [PatternPiece],
     line: &'s [u8],
-    /// Whether quotation marks within a text are written as `\"`.
+    /// True if quotation marks within a text are written as `\"`.
     has_escapes: bool,
-    /// Whether texts without quotation marks can have blanks.
+    /// True if texts without quotation marks can have blanks.
     has_blanks: bool,
     /// Places that are tried still.
     tries: usize,
@@ -440,7 +440,7 @@ impl Search<'_> {
 }
 
 impl PatternField {
-    /// Whether its values have a form of their own, which tells their length.
+    /// True if its values have a form of their own, which tells their length.
     fn has_length(&self) -> bool {
         !matches!(
             self,
@@ -455,7 +455,7 @@ impl PatternField {
         )
     }
 
-    /// Whether a server can write nothing, or `-`.
+    /// True if a server can write nothing, or `-`.
     fn can_be_empty(&self) -> bool {
         !matches!(
             self,

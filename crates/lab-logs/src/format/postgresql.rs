@@ -176,7 +176,7 @@ impl PostgresqlLog {
         }
     }
 
-    /// Whether another file, whose first lines are `begin`, is the next one of this log: it is written in the same way, and
+    /// True if another file, whose first lines are `begin`, is the next one of this log: it is written in the same way, and
     /// begins when this one ended. It is then read by this reader, else by `next`.
     pub fn continue_with(&mut self, next: &PostgresqlLog, begin: &[u8]) -> bool {
         let is_same = match (&self.encoding, &next.encoding) {
@@ -470,7 +470,7 @@ fn without_escapes(text: &[u8]) -> Cow<'_, [u8]> {
     plain.into()
 }
 
-/// Whether a line is the first one of a record of CSV: a time with its zone, user, database and process.
+/// True if a line is the first one of a record of CSV: a time with its zone, user, database and process.
 pub fn is_csv_head(line: &[u8]) -> bool {
     // Some that write CSV again put all fields in quotes.
     let quote = usize::from(line.first() == Some(&b'"'));
@@ -673,7 +673,7 @@ fn json_message(line: &[u8]) -> Option<JsonMessage<'_>> {
         .then_some(message)
 }
 
-/// Whether a line is a message of `jsonlog`.
+/// True if a line is a message of `jsonlog`.
 pub fn is_json_message(line: &[u8]) -> bool {
     line.first() == Some(&b'{')
         && find(line, b"\"error_severity\"").is_some()

@@ -67,7 +67,7 @@ impl S3 {
         LineKind::Entry
     }
 
-    /// Whether it is surely such a line.
+    /// True if it is surely such a line.
     pub fn is_record(line: &[u8]) -> bool {
         behind_key(line).is_some_and(|(_, rest)| {
             rest == b"-" || rest.starts_with(b"- ") || response(rest).is_some()

@@ -53,7 +53,7 @@ struct Statement {
     id: Vec<u8>,
     duration_ns: Option<u64>,
     is_failed: bool,
-    /// Whether it was executed by the extended protocol, whose plans are written behind the durations.
+    /// True if it was executed by the extended protocol, whose plans are written behind the durations.
     is_extended: bool,
 }
 
@@ -453,7 +453,7 @@ impl Sessions {
 }
 
 impl Statement {
-    /// Whether a duration can be the statement's, by a message of that time. `file_before_s`: when the file before ended.
+    /// True if a duration can be the statement's, by a message of that time. `file_before_s`: when the file before ended.
     fn fits(&self, duration: &Duration, time_s: Option<i64>, file_before_s: Option<i64>) -> bool {
         let is_as_long = self
             .duration_ns

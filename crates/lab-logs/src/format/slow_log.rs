@@ -35,10 +35,10 @@ struct HeaderTime {
 /// A statement with its header lines; more of it may be still to come.
 #[derive(Clone, Debug, Default)]
 struct SlowEvent {
-    /// Whether its line with the duration was read.
+    /// True if its line with the duration was read.
     is_open: bool,
     duration_ns: Option<u64>,
-    /// Whether its line with the duration may be cut off within the digits.
+    /// True if its line with the duration may be cut off within the digits.
     is_short: bool,
     /// The time in `SET timestamp`, in seconds since 1970.
     timestamp_s: Option<i64>,
@@ -62,9 +62,9 @@ pub struct SlowLog {
     last_s: Option<i64>,
     /// Lines that may still belong to the banner of a server that started.
     banner_lines: u8,
-    /// Whether a time without a zone was taken as UTC.
+    /// True if a time without a zone was taken as UTC.
     is_zone_guessed: bool,
-    /// Whether an entry had a duration.
+    /// True if an entry had a duration.
     has_durations: bool,
 }
 
@@ -99,7 +99,7 @@ impl SlowLog {
         }
     }
 
-    /// Whether the next file of the log, whose first lines are `begin`, goes on with the statement that is open; the
+    /// True if the next file of the log, whose first lines are `begin`, goes on with the statement that is open; the
     /// server's clock is then the one that `next` found. A file that begins with a header or a banner, or with statements
     /// that ran before, is read by `next`, which only takes over the time that statements share.
     pub fn continue_with(&mut self, next: &mut SlowLog, begin: &[u8], is_sure: bool) -> bool {
@@ -125,7 +125,7 @@ impl SlowLog {
         true
     }
 
-    /// Whether the first statement of these lines ran before the last one of this file.
+    /// True if the first statement of these lines ran before the last one of this file.
     fn has_ended_before<'l>(
         &self,
         next: &SlowLog,
@@ -153,7 +153,7 @@ impl SlowLog {
             .is_some_and(|(ended_s, last_s)| ended_s < last_s - UNORDERED_S)
     }
 
-    /// Whether lines are those of a slow query log. The general log begins with the same banner.
+    /// True if lines are those of a slow query log. The general log begins with the same banner.
     pub fn has_marks(lines: &[&[u8]]) -> bool {
         let is_header = |line: &&[u8]| {
             let header = header(line);
@@ -183,7 +183,7 @@ impl SlowLog {
         }
     }
 
-    /// Whether a line with `#` is a part of the statement. A header ends one, complete or not, unless a literal is open
+    /// True if a line with `#` is a part of the statement. A header ends one, complete or not, unless a literal is open
     /// whose statement has not ended.
     fn is_within_statement(&self, header: Header) -> bool {
         let text = self.event.text.trim_ascii_end();
@@ -356,7 +356,7 @@ impl SlowLog {
     }
 }
 
-/// Whether lines are those of the general query log, which has no durations.
+/// True if lines are those of the general query log, which has no durations.
 pub fn is_general_log(lines: &[&[u8]]) -> bool {
     let is_command = |line: &&[u8]| {
         let end = find(line, b" Query\t").or_else(|| find(line, b" Connect\t"));

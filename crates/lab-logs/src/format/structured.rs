@@ -463,7 +463,7 @@ impl Structured {
         found.map(|(_, producer)| producer)
     }
 
-    /// Whether durations have a fraction, or none, as the producer writes them.
+    /// True if durations have a fraction, or none, as the producer writes them.
     fn has_its_fraction(&self, producer: &Producer) -> bool {
         producer
             .has_fraction

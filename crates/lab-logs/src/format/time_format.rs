@@ -123,7 +123,7 @@ impl TimeFormat {
         Some(text.len() - rest.len())
     }
 
-    /// Whether it tells a day.
+    /// True if it tells a day.
     pub fn has_date(&self) -> bool {
         let has = |part: TimePart| self.0.contains(&part);
         has(TimePart::Epoch) || has(TimePart::Day) || has(TimePart::DayOfYear)

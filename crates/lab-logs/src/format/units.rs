@@ -36,7 +36,7 @@ pub struct UnitEvidence {
     durations: Vec<(f64, Option<f64>)>,
     /// Durations between two times of one line, ns, with the duration as it is written.
     between: Vec<(f64, f64)>,
-    /// Whether any has a fraction.
+    /// True if any has a fraction.
     has_fraction: bool,
 }
 
@@ -54,12 +54,12 @@ impl UnitEvidence {
         }
     }
 
-    /// Whether any duration has a fraction.
+    /// True if any duration has a fraction.
     pub fn has_fraction(&self) -> bool {
         self.has_fraction
     }
 
-    /// Whether most durations are below 1 in the unit in which they are written.
+    /// True if most durations are below 1 in the unit in which they are written.
     pub fn is_mostly_below_one(&self) -> bool {
         let below = self
             .durations
@@ -92,7 +92,7 @@ impl UnitEvidence {
         units.iter().filter(likely).copied().collect()
     }
 
-    /// Whether durations in this unit are such as servers have.
+    /// True if durations in this unit are such as servers have.
     fn is_plausible(&self, unit: u64) -> bool {
         let scale = unit as f64;
         let mut sorted: Vec<f64> = self.durations.iter().map(|(d, _)| d * scale).collect();
@@ -175,7 +175,7 @@ impl UnitCheck {
         self.very_long += u64::from(ns > MAX_P90_NS as u64);
     }
 
-    /// Whether the durations of the whole log are none of a server's.
+    /// True if the durations of the whole log are none of a server's.
     pub fn is_contradicted(&self) -> bool {
         self.all >= MIN_DURATIONS as u64
             && (self.long * 2 > self.all

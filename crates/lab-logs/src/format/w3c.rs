@@ -62,7 +62,7 @@ impl W3c {
         }
     }
 
-    /// Whether its fields hold a duration.
+    /// True if its fields hold a duration.
     pub fn has_durations(&self) -> bool {
         let is_duration = |f: &W3cField| matches!(f, W3cField::Duration | W3cField::DurationMs);
         self.fields.iter().any(is_duration)
@@ -108,7 +108,7 @@ impl W3c {
         }
     }
 
-    /// Whether most lines have its fields. They have no days unless they begin when those before them ended.
+    /// True if most lines have its fields. They have no days unless they begin when those before them ended.
     pub fn fits(&mut self, lines: &[&[u8]], is_sure: bool) -> bool {
         let mut sampled = self.clone();
         let fitting = lines.iter().filter(|line| sampled.parse(line).is_some());
@@ -119,7 +119,7 @@ impl W3c {
         fits
     }
 
-    /// Whether the first of these lines is at most an hour after or before the last time of a day.
+    /// True if the first of these lines is at most an hour after or before the last time of a day.
     fn is_next_hour(&self, day: (i64, i64), lines: &[&[u8]]) -> bool {
         let mut sampled = self.clone();
         sampled.day = Some(day);

@@ -27,7 +27,7 @@ pub struct BlockAgents<'a> {
     /// How many agents of earlier sessions are in the run file.
     earlier: usize,
     stops: fn() -> bool,
-    /// Whether the loss of a host ends the run.
+    /// True if the loss of a host ends the run.
     strict: bool,
     /// The block of each busy agent, and how often it was begun before; `None`: it prepares the run.
     under_way: HashMap<AgentId, Option<(u32, u32)>>,

@@ -20,7 +20,7 @@ pub struct HostRequirements {
     pub failures: Vec<Failure>,
     /// The folder for databases; `None`: in memory.
     pub scratch: Option<PathBuf>,
-    /// Whether a host that is not fit to measure is refused.
+    /// True if a host that is not fit to measure is refused.
     pub strict: bool,
 }
 

@@ -16,7 +16,7 @@ const ALLOCATION: &str = "SLURM_JOB_ID";
 /// Starts agents on a cluster's nodes.
 pub struct Slurm {
     places: Vec<String>,
-    /// Whether the coordinator is in an allocation: its nodes are the agents'.
+    /// True if the coordinator is in an allocation: its nodes are the agents'.
     has_nodes: bool,
 }
 

@@ -87,7 +87,7 @@ impl Gather {
         }
     }
 
-    /// Whether nothing more will be reported, and all slices are combined.
+    /// True if nothing more will be reported, and all slices are combined.
     pub fn is_over(&self) -> bool {
         let is_over = |p: &GeneratorPart| p.state != GeneratorState::Going && p.waiting.is_empty();
         self.parts.iter().all(is_over)

@@ -43,7 +43,7 @@ pub struct LoadStart<'a> {
     pub servers: Vec<ServerRequests>,
     /// How many agents of earlier sessions are in the run file.
     pub earlier: usize,
-    /// Whether the loss of an agent ends the load.
+    /// True if the loss of an agent ends the load.
     pub strict: bool,
 }
 
@@ -405,7 +405,7 @@ impl LoadState {
         self.lost.push((agent, reason.to_owned()));
     }
 
-    /// Whether there is something to report before the next slice.
+    /// True if there is something to report before the next slice.
     fn has_news(&self) -> bool {
         !self.notes.is_empty() || !self.lost.is_empty()
     }

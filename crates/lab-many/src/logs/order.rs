@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct LogsOrder {
     /// The files.
     pub logs: Vec<String>,
-    /// Whether to read their rotated predecessors, too.
+    /// True if to read their rotated predecessors, too.
     pub rotated: bool,
     /// Their format; `None`: it is detected.
     pub format: Option<String>,

@@ -36,7 +36,7 @@ const CHARTED: [&str; 9] = [
 /// Where a title says what is counted.
 const UNNAMED: Unit = Unit::Count(std::borrow::Cow::Borrowed(""));
 
-/// Whether a function has a thousandth of some event.
+/// True if a function has a thousandth of some event.
 pub fn is_above_threshold(costs: &[u64], totals: &[u64]) -> bool {
     let mut pairs = costs.iter().zip(totals);
     pairs.any(|(cost, total)| *cost > 0 && *cost as f64 >= *total as f64 * THRESHOLD)

@@ -69,7 +69,7 @@ pub fn extend(document: &mut Document, runs: &[ProfileSummary], chosen: &[String
     document.rows.extend(rows(runs, chosen));
 }
 
-/// Whether a subject is among those that were asked for; an empty list asks for all.
+/// True if a subject is among those that were asked for; an empty list asks for all.
 fn is_chosen(subjects: &[String], name: &str) -> bool {
     subjects.is_empty() || subjects.iter().any(|subject| subject == name)
 }

@@ -35,7 +35,7 @@ static AT_POINTS: [Metric; 4] = [
     Metric::FAILED_CALLS,
 ];
 
-/// Whether a run has calls that may fail.
+/// True if a run has calls that may fail.
 pub fn is_present(scope: &Scope) -> bool {
     let mut cases = scope.plan.cases.iter();
     cases.any(|case| case.check == Check::Effects)

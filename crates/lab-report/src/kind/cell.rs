@@ -59,7 +59,7 @@ pub fn limited(rate: Cell) -> Cell {
     rate.noted("the generator was the limit").toned(Tone::Alarm)
 }
 
-/// Whether the load generator, not the server, was the limit.
+/// True if the load generator, not the server, was the limit.
 pub fn is_saturated(scope: &Scope, (subject, point): SubjectScope) -> bool {
     let mut saturated = scope.results.saturated.iter();
     saturated.any(|&(s, p)| (s, Some(p)) == (subject, point))

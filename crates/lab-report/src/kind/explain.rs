@@ -486,7 +486,7 @@ fn is_call(metric: &Metric) -> bool {
     metric.id.starts_with("call_")
 }
 
-/// Whether their ranges are apart.
+/// True if their ranges are apart.
 fn differ(a: &CountedFigure, b: &CountedFigure) -> bool {
     let ((a_low, a_high), (b_low, b_high)) = (range(a), range(b));
     a_high < b_low || b_high < a_low

@@ -14,7 +14,7 @@ const FAR_OFF: f64 = 0.1;
 /// The most links on the first screen.
 const SHOWN: usize = 2;
 
-/// Whether the subjects are at the ends of links.
+/// True if the subjects are at the ends of links.
 pub fn is_present(scope: &Scope) -> bool {
     scope.kind() == Some(TargetKind::Link)
 }

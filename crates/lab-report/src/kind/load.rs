@@ -46,7 +46,7 @@ static COSTS: [Metric; 7] = [
     Metric::LAG_P99,
 ];
 
-/// Whether requests are due at times of their own.
+/// True if requests are due at times of their own.
 pub fn is_open(load: &Load) -> bool {
     load.arrivals != Arrivals::Closed
 }

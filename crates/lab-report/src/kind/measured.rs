@@ -50,17 +50,17 @@ impl<'a> Measured<'a> {
         }
     }
 
-    /// Whether there are several targets, so that their names do not go without saying.
+    /// True if there are several targets, so that their names do not go without saying.
     pub fn has_targets(&self) -> bool {
         self.plan.targets.len() > 1
     }
 
-    /// Whether several blocks share a set of processes, which is then the unit that counts.
+    /// True if several blocks share a set of processes, which is then the unit that counts.
     pub fn has_nested_blocks(&self) -> bool {
         self.run.replicate_count() < self.results.blocks as usize
     }
 
-    /// Whether anything is known of a place.
+    /// True if anything is known of a place.
     pub fn knows(&self, place: SubjectScope) -> bool {
         self.cells.contains_key(&place)
     }
@@ -88,7 +88,7 @@ impl<'a> Measured<'a> {
         comparisons.find(|c| c.key.metric == *metric).copied()
     }
 
-    /// Whether any subject has this figure at any point, or over the whole run.
+    /// True if any subject has this figure at any point, or over the whole run.
     pub fn has(&self, metric: &Metric) -> bool {
         let mut cells = self.results.cells.iter();
         cells.any(|cell| cell.key.metric == *metric)

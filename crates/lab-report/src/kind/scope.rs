@@ -92,7 +92,7 @@ impl<'a> Scope<'a> {
         self.name(self.base())
     }
 
-    /// Whether a subject shows what the machine allows.
+    /// True if a subject shows what the machine allows.
     pub fn is_limit(&self, subject: SubjectId) -> bool {
         self.plan.subjects.get(subject).is_some_and(|s| s.limit)
     }

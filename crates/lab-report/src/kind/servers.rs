@@ -64,7 +64,7 @@ pub fn parts(scope: &Scope, servers: &Servers) -> DocumentParts {
 /// A run of servers by its cases.
 pub struct View<'a> {
     scope: Scope<'a>,
-    /// Whether single figures are of connections that are kept alive: they are if any point has such.
+    /// True if single figures are of connections that are kept alive: they are if any point has such.
     pub keep_alive: bool,
 }
 
@@ -445,7 +445,7 @@ fn cases(view: &View) -> Section {
     section
 }
 
-/// Whether requests are sent as fast as they are answered at every point.
+/// True if requests are sent as fast as they are answered at every point.
 fn is_closed(scope: &Scope) -> bool {
     let mut points = scope.points().into_iter();
     points.all(|point| !scope.plan.is_open(point))

@@ -75,7 +75,7 @@ pub fn warnings(measured: &Measured) -> Section {
     section
 }
 
-/// Whether the figures mislead without it.
+/// True if the figures mislead without it.
 pub fn is_grave(kind: WarningKind) -> bool {
     use WarningKind as W;
     matches!(

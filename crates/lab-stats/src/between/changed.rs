@@ -45,7 +45,7 @@ pub struct Changed {
     /// The values are ratios to the baseline, in which the machine's speed is not; else they are in the metric's
     /// unit.
     pub relative: bool,
-    /// Whether it is the same program in both runs; of servers that is not known.
+    /// True if it is the same program in both runs; of servers that is not known.
     pub program: ProgramMatch,
     /// It is the baseline.
     pub baseline: bool,
@@ -110,7 +110,7 @@ impl Between {
         self.changes.iter().filter(|c| c.verdict.is_none())
     }
 
-    /// Whether these are runs of a load, whose figures are compared by themselves.
+    /// True if these are runs of a load, whose figures are compared by themselves.
     pub fn is_of_loads(&self) -> bool {
         self.judged().any(|c| !c.relative)
     }

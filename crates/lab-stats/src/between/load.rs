@@ -101,7 +101,7 @@ fn changed(
     })
 }
 
-/// Whether more than a tenth of a percentile can be the generator's in one of the runs.
+/// True if more than a tenth of a percentile can be the generator's in one of the runs.
 fn is_the_generators(sides: &Sides, visits: &[Vec<&Visit>; 2], metric: &Metric) -> bool {
     let part = per_10_000(metric).and_then(|part| PARTS.iter().position(|p| *p == part));
     let alpha = sides.by_itself().alpha;
@@ -113,7 +113,7 @@ fn is_the_generators(sides: &Sides, visits: &[Vec<&Visit>; 2], metric: &Metric) 
     })
 }
 
-/// Whether a run can be compared in this metric: it is known in every block, and no errors take its place.
+/// True if a run can be compared in this metric: it is known in every block, and no errors take its place.
 fn has(visits: &[&Visit], metric: &Metric) -> bool {
     let served = total(visits, |v| v.served);
     match per_10_000(metric) {

@@ -193,7 +193,7 @@ impl Sides<'_> {
         })
     }
 
-    /// Whether neither run refuses to compare the subject.
+    /// True if neither run refuses to compare the subject.
     pub fn compares(&self, place: &PointPair) -> bool {
         let refused = |i: usize| refused(&self.0[i].refusals, place.subjects[i], place.points[i]);
         !refused(0) && !refused(1)

@@ -17,7 +17,7 @@ pub(crate) fn work(first: &Plan, second: &Plan) -> Vec<Differing> {
     unequal(facts(first), facts(second))
 }
 
-/// Whether two points of the same label are the same work.
+/// True if two points of the same label are the same work.
 pub(crate) fn same_work(first: &Plan, a: PointId, second: &Plan, b: PointId) -> bool {
     let work = |case: &Case| {
         let Case {

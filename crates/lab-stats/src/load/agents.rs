@@ -76,7 +76,7 @@ impl AgentResult {
         self.errors as f64 / self.ended().max(1) as f64
     }
 
-    /// Whether more of its requests fail than of the others', by more than chance at the level `1 - alpha`. Requests
+    /// True if more of its requests fail than of the others', by more than chance at the level `1 - alpha`. Requests
     /// fail together, which the least share that counts allows for.
     fn fails_more(&self, (ended, errors): (u64, u64), alpha: f64) -> bool {
         let part = self.ended() as f64 / ended.max(1) as f64;

@@ -34,7 +34,7 @@ pub(crate) static OWN_LATENCY: [(Metric, Metric); 5] = [
     (Metric::P999, Metric::LAG_P999),
 ];
 
-/// Whether more than a tenth of a percentile can be the generator's own latency: how late it looked at requests, and
+/// True if more than a tenth of a percentile can be the generator's own latency: how late it looked at requests, and
 /// a tick where it does not know from the kernel when answers came. In a closed loop there is no lag.
 pub(crate) fn is_generators(load: &Load, response_ns: f64, lag_ns: f64) -> bool {
     let mut urls = load.requests.iter().flatten();
@@ -93,7 +93,7 @@ pub(crate) fn error_share(errors: u64, served: u64) -> Option<f64> {
     (ended > 0.0).then(|| errors as f64 / ended)
 }
 
-/// Whether more requests failed than lie beyond the percentile that so many in 10,000 do not exceed: had
+/// True if more requests failed than lie beyond the percentile that so many in 10,000 do not exceed: had
 /// they been waited for, it could be higher than any that was served.
 pub(crate) fn hidden(failed: u64, served: u64, per_10_000: u32) -> bool {
     let (failed, served) = (u128::from(failed), u128::from(served));

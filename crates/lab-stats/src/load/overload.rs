@@ -12,7 +12,7 @@ const MIN_ANSWERED_SHARE: f64 = 0.99;
 /// This part of all requests take no longer than the last one under way may take.
 const DEFAULT_SHARE: f64 = 0.99;
 
-/// Whether the requests due at a rate were not answered in the load's time, over the whole run and in most blocks: a
+/// True if the requests due at a rate were not answered in the load's time, over the whole run and in most blocks: a
 /// stall at the end of one block is none.
 pub(crate) fn is_overloaded(plan: &Plan, point: PointId, blocks: &[&Visit]) -> bool {
     if !plan.is_open(point) || total(blocks, |v| v.offered) == 0 {

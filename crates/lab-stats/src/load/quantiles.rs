@@ -279,7 +279,7 @@ impl At<'_> {
         })
     }
 
-    /// Whether enough blocks were there, and enough of them hold what exceeds the quantile.
+    /// True if enough blocks were there, and enough of them hold what exceeds the quantile.
     fn has_interval(&self) -> bool {
         let chances = self.tails.blocks as u32 / self.grouping.apart;
         chances >= blocks_needed(self.per_10_000) && self.carriers() >= MIN_CARRIERS
@@ -352,7 +352,7 @@ fn quantiles_in_common(tails: &[Tails; 2], per_10_000: u32) -> Option<[At<'_>; 2
     Some([a, b])
 }
 
-/// Whether both servers' quantiles have an interval.
+/// True if both servers' quantiles have an interval.
 pub fn have_intervals(tails: &[Tails; 2], per_10_000: u32) -> bool {
     quantiles_in_common(tails, per_10_000).is_some_and(|tails| tails.iter().all(At::has_interval))
 }
@@ -387,7 +387,7 @@ impl Grouping {
         }
     }
 
-    /// Whether blocks depend on each other by more than chance explains.
+    /// True if blocks depend on each other by more than chance explains.
     pub fn is_dependent(self) -> bool {
         self.apart > 1
     }
@@ -461,7 +461,7 @@ fn correlation(a: &[f64], b: &[f64]) -> f64 {
     }
 }
 
-/// Whether at least one of `total` values exceeds the quantile that `per_10_000` of 10,000 do not.
+/// True if at least one of `total` values exceeds the quantile that `per_10_000` of 10,000 do not.
 pub fn is_given(total: f64, per_10_000: u32) -> bool {
     total * f64::from(10_000 - per_10_000) >= 10_000.0
 }

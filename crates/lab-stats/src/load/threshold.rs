@@ -348,7 +348,7 @@ impl ThresholdFigure {
         }
     }
 
-    /// Whether it is a response time of a server that could not keep up with the rate that was offered.
+    /// True if it is a response time of a server that could not keep up with the rate that was offered.
     fn grows_without_limit(self, server: &ServerFigures) -> bool {
         let ThresholdFigure::Metric(metric) = self else {
             return false;

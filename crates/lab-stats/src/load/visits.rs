@@ -265,7 +265,7 @@ impl<'r> Visit<'r> {
         self.errors.values().copied().fold(0, add)
     }
 
-    /// Whether every request was sent when it was due.
+    /// True if every request was sent when it was due.
     pub fn waits_for_nothing(&self) -> bool {
         self.slices.iter().all(|s| s.response == s.service)
     }

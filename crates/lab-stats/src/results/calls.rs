@@ -19,7 +19,7 @@ const ADDED: [(Metric, u32); 3] = [
     (Metric::ADDED_P999, 9990),
 ];
 
-/// Whether a metric counts calls.
+/// True if a metric counts calls.
 pub(crate) fn is_total(metric: &Metric) -> bool {
     Metric::EFFECTS.contains(metric)
 }

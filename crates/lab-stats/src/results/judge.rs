@@ -31,7 +31,7 @@ impl<'r> Basis<'r> {
 }
 
 impl Basis<'_> {
-    /// Whether a subject is compared at a point; without a point, anywhere.
+    /// True if a subject is compared at a point; without a point, anywhere.
     pub fn compares(&self, subject: SubjectId, point: Option<PointId>) -> bool {
         let refused = |r: &Refusal| r.subject == subject && (r.point.is_none() || r.point == point);
         let uncompared = point.is_some_and(|point| self.plan.case(point).uncompared);

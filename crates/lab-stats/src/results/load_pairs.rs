@@ -173,7 +173,7 @@ fn tails(blocks: &[Vec<&Visit>; 2], alpha: f64) -> [Tails; 2] {
     blocks.each_ref().map(of)
 }
 
-/// Whether errors take the place of a percentile, or there are too few requests for it.
+/// True if errors take the place of a percentile, or there are too few requests for it.
 fn lacks_percentile(blocks: &[&Visit], per_10_000: u32) -> bool {
     let [served, failed] = [
         visits::total(blocks, |v| v.served),
@@ -217,7 +217,7 @@ pub(super) fn is_the_generators(
     })
 }
 
-/// Whether a throughput says something of the servers. Where the generator was the limit of the one
+/// True if a throughput says something of the servers. Where the generator was the limit of the one
 /// that is ahead, the difference is at least as great, and the verdict holds; otherwise it is the
 /// generator that was compared.
 pub(super) fn is_the_servers(plan: &Plan, limited: &HashSet<SubjectPoint>, pair: &Pair) -> bool {

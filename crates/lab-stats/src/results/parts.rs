@@ -123,7 +123,7 @@ impl PartNumbers {
 }
 
 impl Results {
-    /// Whether there is a warning of this kind.
+    /// True if there is a warning of this kind.
     pub fn warned(&self, kind: WarningKind) -> bool {
         self.warnings.iter().any(|warning| warning.kind == kind)
     }

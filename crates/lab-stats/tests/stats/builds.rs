@@ -43,7 +43,7 @@ fn run(builds: usize, blocks: u32, scatter: f64, seed: u64) -> Run {
     run
 }
 
-/// Whether the interval misses 1, and whether the verdict is false; without `builds`, of blocks as if each were a
+/// True if the interval misses 1, and whether the verdict is false; without `builds`, of blocks as if each were a
 /// replicate.
 fn wrong(mut run: Run, builds: bool) -> (bool, bool) {
     if !builds {

@@ -91,7 +91,7 @@ fn so_many_blocks_find_the_difference_as_often_as_is_said() {
     documents::update("power", &table);
 }
 
-/// Whether 75 to 90 % of runs find what 80 % should, but for chance.
+/// True if 75 to 90 % of runs find what 80 % should, but for chance.
 fn is_as_said(found: u64, all: u64) -> bool {
     found <= most_by_chance(all, 0.9) && all - found <= most_by_chance(all, 0.25)
 }

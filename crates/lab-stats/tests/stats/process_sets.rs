@@ -36,7 +36,7 @@ fn run(seed: u64, sets: u32, blocks: u32) -> Run {
     run
 }
 
-/// Whether an interval of the CPU time of a request misses; there must be some.
+/// True if an interval of the CPU time of a request misses; there must be some.
 fn misses_any(results: &Results) -> bool {
     let truth = |subject: SubjectId| if subject == 3 { 2.0 } else { 1.0 };
     let at_points = results.comparisons.iter();

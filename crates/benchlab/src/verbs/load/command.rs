@@ -23,7 +23,7 @@ pub struct LoadCommand<'a> {
     pub exports: Vec<(&'a Path, Format)>,
     pub runs: PathBuf,
     pub strict: bool,
-    /// Whether the command line may be kept in the run file, from which the run can be resumed.
+    /// True if the command line may be kept in the run file, from which the run can be resumed.
     pub keeps_command_line: bool,
     /// The run that is resumed; `None`: a new one.
     pub resumed: Option<Resumed>,

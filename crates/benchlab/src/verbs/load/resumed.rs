@@ -76,7 +76,7 @@ pub fn seed(given: Option<u64>, resumed: Option<&Resumed>) -> u64 {
     }
 }
 
-/// Whether the command line holds no secret, and the requests are made of nothing else.
+/// True if the command line holds no secret, and the requests are made of nothing else.
 pub fn can_keep_command_line(sending: &Sending, urls: &[String]) -> bool {
     sending.header.is_empty()
         && sending.body.is_none()
@@ -85,7 +85,7 @@ pub fn can_keep_command_line(sending: &Sending, urls: &[String]) -> bool {
         && !urls.iter().any(|url| url.contains('@'))
 }
 
-/// Whether a plan's rate changes while its only server is loaded without a pause: the rest of such a load
+/// True if a plan's rate changes while its only server is loaded without a pause: the rest of such a load
 /// alone would be another one.
 pub fn has_one_changing_load(plan: &Plan) -> bool {
     plan.points.len() * plan.subjects.len() == 1

@@ -52,7 +52,7 @@ impl LogSource {
     }
 }
 
-/// Whether it is a URL that can be read.
+/// True if it is a URL that can be read.
 pub fn is_url(location: &str) -> bool {
     location.starts_with("http://")
         || location.starts_with("https://")

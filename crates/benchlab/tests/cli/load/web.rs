@@ -144,7 +144,7 @@ impl Shared {
         let _ = stream.shutdown(Shutdown::Both);
     }
 
-    /// Whether the connection goes on.
+    /// True if the connection goes on.
     fn answer(&self, stream: &mut TcpStream, manner: Manner) -> io::Result<bool> {
         let with_length = |status: &str, body: &str| {
             format!(

@@ -133,7 +133,7 @@ impl ApiServer {
     }
 }
 
-/// Whether there is a kubectl of version 1.31 or newer, which uses WebSockets.
+/// True if there is a kubectl of version 1.31 or newer, which uses WebSockets.
 fn has_client() -> bool {
     let mut command = Command::new("kubectl");
     command.args(["version", "--client", "--output=json"]);

@@ -60,7 +60,7 @@ fn children(process: u32) -> Vec<i32> {
         .collect()
 }
 
-/// Whether a process exists and is no zombie.
+/// True if a process exists and is no zombie.
 fn is_alive(pid: i32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(") ")

@@ -115,7 +115,7 @@ fn wait_for_pod(job: &Name, container: &str) -> Result<String, String> {
     }
 }
 
-/// Whether the coordinator is gone, or wants this process to end.
+/// True if the coordinator is gone, or wants this process to end.
 fn is_over() -> bool {
     let stdin = io::stdin();
     // Only a hang-up is waited for: the input belongs to the agent.

@@ -104,7 +104,7 @@ fn remarks(runs: &[RunSummary], summary: &RunSummary, standing: &SubjectStanding
     letters.map(|((letter, _), _)| letter).collect()
 }
 
-/// Whether a subject is among those that were asked for; an empty list asks for all.
+/// True if a subject is among those that were asked for; an empty list asks for all.
 fn is_chosen(subjects: &[String], name: &str) -> bool {
     subjects.is_empty() || subjects.iter().any(|subject| subject == name)
 }

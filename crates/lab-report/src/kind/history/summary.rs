@@ -197,7 +197,7 @@ impl SubjectStanding {
         }
     }
 
-    /// Whether it stands for the same as another.
+    /// True if it stands for the same as another.
     pub fn is_like(&self, other: &SubjectStanding) -> bool {
         (self.target, &self.case) == (other.target, &other.case)
     }
@@ -239,7 +239,7 @@ impl ProgramIdentity {
         }
     }
 
-    /// Whether it is known to be another program. A hash that one of the runs lacks says nothing.
+    /// True if it is known to be another program. A hash that one of the runs lacks says nothing.
     pub fn differs(&self, other: &ProgramIdentity) -> bool {
         let hashes = self.sha256.as_ref().zip(other.sha256.as_ref());
         self.line != other.line

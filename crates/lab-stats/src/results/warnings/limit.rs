@@ -47,7 +47,7 @@ pub(super) fn no_limit(evidence: &WarningBasis, pairs: &[&Pair]) -> Option<Warni
     Some(Warning::about(WarningKind::NoLimit, text, places))
 }
 
-/// Whether another limit is not beaten there beyond doubt, as far as both bounds allow to tell.
+/// True if another limit is not beaten there beyond doubt, as far as both bounds allow to tell.
 fn another_holds(plan: &Plan, times: &[&Comparison], ahead: &Comparison) -> bool {
     let others = times.iter().filter(|c| {
         let subject = &plan.subjects[c.key.subject];

@@ -323,7 +323,7 @@ impl Random {
     }
 }
 
-/// Whether a verdict is false where this ratio is the truth. Equivalence is judged by the plan's margin, even where the
+/// True if a verdict is false where this ratio is the truth. Equivalence is judged by the plan's margin, even where the
 /// control raised it: the weaker claim of the report counts as the full one here.
 pub fn contradicts(verdict: &Verdict, truth: f64) -> bool {
     match verdict {

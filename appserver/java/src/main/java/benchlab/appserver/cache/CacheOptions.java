@@ -50,7 +50,7 @@ public record CacheOptions(int maximumSize, Duration timeToLive, LongSupplier cl
         return new CacheOptions(maximumSize, timeToLive, ns);
     }
 
-    /** Whether the order of writing matters. */
+    /** True if the order of writing matters. */
     boolean isLimited() {
         return maximumSize < Integer.MAX_VALUE || timeToLive != null;
     }

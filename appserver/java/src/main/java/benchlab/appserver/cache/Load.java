@@ -68,7 +68,7 @@ final class Load<V> {
         return value;
     }
 
-    /** Whether this cannot end before {@code thread} goes on: followed from loader to loader. */
+    /** True if this cannot end before {@code thread} goes on: followed from loader to loader. */
     private boolean waitsFor(Thread thread) {
         Load<?> load = this;
         while (load != null && load.end.getCount() > 0) {

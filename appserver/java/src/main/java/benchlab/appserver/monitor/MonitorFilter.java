@@ -146,7 +146,7 @@ public final class MonitorFilter implements Filter {
     }
 
     /**
-     * Whether a client on this machine asks, by a name of this machine ({@code Host}: localhost,
+     * True if a client on this machine asks, by a name of this machine ({@code Host}: localhost,
      * 127.0.0.1, [::1], with any port), not for others as a proxy ({@code Forwarded}, {@code
      * X-Forwarded-For}, {@code Via}, {@code X-Real-IP} and the like), and no page of another site
      * has it ask.

@@ -141,7 +141,7 @@ final class Page {
 
     // Examples
 
-    /** Whether a request of so many nanoseconds is to be kept as an example. */
+    /** True if a request of so many nanoseconds is to be kept as an example. */
     boolean isSlow(long nanos) {
         return nanos > threshold;
     }

@@ -46,11 +46,11 @@ public final class Pool<R> implements AutoCloseable {
     private final PoolOptions<R> options;
     private final Slots<R> slots;
 
-    /** Whether a resource has to be looked after when its lease ends. */
+    /** True if a resource has to be looked after when its lease ends. */
     private final boolean hasWorkAtEnd;
 
     /**
-     * Whether somebody waits or there are too many resources: then nobody takes the way without the
+     * True if somebody waits or there are too many resources: then nobody takes the way without the
      * lock. Whoever waits sets it and then looks for idle slots; whoever frees a slot reads it
      * after that: so one of the two sees the other (both are volatile, the store-buffering
      * pattern).

@@ -72,7 +72,7 @@ final class Slot<R> extends Padding {
         return lease;
     }
 
-    /** Whether the lease that began with {@code leased} has not ended. */
+    /** True if the lease that began with {@code leased} has not ended. */
     boolean isLeased(long leased) {
         return state == leased;
     }

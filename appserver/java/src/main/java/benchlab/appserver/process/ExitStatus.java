@@ -35,7 +35,7 @@ public sealed interface ExitStatus {
         }
     }
 
-    /** Whether it exited with code 0. */
+    /** True if it exited with code 0. */
     default boolean isSuccess() {
         return this instanceof Exited exited && exited.code() == 0;
     }

@@ -72,7 +72,7 @@ final class ProcessGroup {
     }
 
     /**
-     * Whether one that was read as empty is not, or not for long. execve(2) sets the start of the
+     * True if one that was read as empty is not, or not for long. execve(2) sets the start of the
      * code last of all. Kernel threads and zombies have no memory. Fields of proc_pid_stat(5).
      */
     private static boolean hasEnvironment(Path process) {
@@ -129,7 +129,7 @@ final class ProcessGroup {
             }
         }
 
-        /** Whether some had the signal since the last time, so that there may be more. */
+        /** True if some had the signal since the last time, so that there may be more. */
         boolean signalMarked() {
             isIncomplete = false;
             var unmarked = new HashSet<Path>();

@@ -70,7 +70,7 @@ public final class RunningProcess implements AutoCloseable {
         return process.pid();
     }
 
-    /** Whether it has not ended. */
+    /** True if it has not ended. */
     public boolean isAlive() {
         return process.isAlive();
     }

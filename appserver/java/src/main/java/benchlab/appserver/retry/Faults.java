@@ -124,7 +124,7 @@ public final class Faults {
         return Fault.PERMANENT;
     }
 
-    /** Whether there was no connection, so that nothing was begun. */
+    /** True if there was no connection, so that nothing was begun. */
     static boolean isUnableToConnect(SQLException error) {
         String state = error.getSQLState();
         return state != null
@@ -168,7 +168,7 @@ public final class Faults {
         return state.startsWith(CONNECTION_CLASS) ? Fault.CONNECTION_LOST : Fault.PERMANENT;
     }
 
-    /** Whether a table of a prepared statement has changed since: PgJDBC prepares it again. */
+    /** True if a table of a prepared statement has changed since: PgJDBC prepares it again. */
     private static boolean isOfStalePlan(SQLException error) {
         return String.valueOf(error.getMessage()).contains(STALE_PLAN);
     }

@@ -168,7 +168,7 @@ public final class IdempotencyKey<T> {
         return stored.result == null ? null : read.apply(stored.result);
     }
 
-    /** Whether the database can {@link #keepAndCommit}. */
+    /** True if the database can {@link #keepAndCommit}. */
     boolean comesWithCommit(Connection connection) throws SQLException {
         return statements.insertAndCommit(connection.getMetaData()) != null;
     }

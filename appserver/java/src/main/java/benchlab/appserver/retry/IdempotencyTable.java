@@ -127,7 +127,7 @@ public final class IdempotencyTable {
         }
     }
 
-    /** Whether a statement is one of {@link #insertAndCommit}. */
+    /** True if a statement is one of {@link #insertAndCommit}. */
     static boolean commits(String sql) {
         return sql.endsWith("; COMMIT") || sql.endsWith("; COMMIT; END");
     }

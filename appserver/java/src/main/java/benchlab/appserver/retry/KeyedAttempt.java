@@ -74,7 +74,7 @@ final class KeyedAttempt<T, X extends Exception> {
         }
     }
 
-    /** Whether the work may be there already, and no other attempt is to find that out. */
+    /** True if the work may be there already, and no other attempt is to find that out. */
     private static boolean isAnsweredByKey(Exception failure) {
         Fault fault = Faults.of(failure);
         return switch (fault) {

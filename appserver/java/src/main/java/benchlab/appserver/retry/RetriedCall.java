@@ -105,13 +105,13 @@ final class RetriedCall implements AutoCloseable {
         }
     }
 
-    /** Whether an earlier attempt of this thread's call may have taken effect. */
+    /** True if an earlier attempt of this thread's call may have taken effect. */
     static boolean isOutcomeUnknown() {
         RetriedCall call = CURRENT.get();
         return call != null && call.isUnknown;
     }
 
-    /** Whether this thread's call can have another attempt after a fault, but for its time. */
+    /** True if this thread's call can have another attempt after a fault, but for its time. */
     static boolean mayRetry(Fault fault) {
         RetriedCall call = CURRENT.get();
         return call != null && call.isAllowed(fault);
@@ -192,7 +192,7 @@ final class RetriedCall implements AutoCloseable {
         return isUnknown ? Fault.OUTCOME_UNKNOWN : fault;
     }
 
-    /** Whether nothing was committed. */
+    /** True if nothing was committed. */
     private boolean isCertain(Throwable failure) {
         return anyCause(
                 failure,
@@ -202,7 +202,7 @@ final class RetriedCall implements AutoCloseable {
                                         && Faults.isUnableToConnect(error));
     }
 
-    /** Whether something holds for a failure or one of its causes, which may be a circle. */
+    /** True if something holds for a failure or one of its causes, which may be a circle. */
     private static boolean anyCause(Throwable failure, Predicate<Throwable> holds) {
         Set<Throwable> visited = Collections.newSetFromMap(new IdentityHashMap<>());
         Throwable cause = failure;

@@ -116,7 +116,7 @@ public final class Transactions {
         }
     }
 
-    /** Whether this thread has a transaction open. */
+    /** True if this thread has a transaction open. */
     boolean isOpen() {
         return open.get() != null;
     }
