@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the lab adds to the start of a process: the wall time of a command as the lab measures it,
-//! in turns with a bare posix_spawn(3) and waitid(2) of the same command on the same core.
+//! The overhead that benchlab adds to the start of a process: the wall time of a command as benchlab measures
+//! it, in turns with a bare posix_spawn(3) and waitid(2) of the same command on the same core.
 
 use lab_bench::{StartRequest, Starter, monotonic_ns, pin};
 use lab_host::allowed_cores;

@@ -46,15 +46,15 @@ impl BatchStart<'_> {
     }
 }
 
-/// What a process is warmed up with for a point.
+/// A process's warm-up for a point.
 pub struct WarmUpPlan<'a> {
     /// The plan.
     pub plan: &'a Plan,
     /// The plan's targets.
     pub targets: &'a [TargetMaker],
-    /// What the work must yield.
+    /// The required result of the work.
     pub expected: &'a Expected,
-    /// What the pilot found for the subject at the point.
+    /// The pilot's findings for the subject at the point.
     pub pilot: &'a Pilot,
     /// The pilot that shows how the subject is when it is warm: of a control, its original's.
     pub warm: &'a Pilot,
@@ -185,7 +185,7 @@ impl RunningSubject {
     }
 }
 
-/// What a process held after a point.
+/// A process's memory and threads after a point.
 pub fn resources(
     subject: SubjectId,
     point: PointId,

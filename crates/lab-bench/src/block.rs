@@ -284,7 +284,7 @@ impl<'a, 'b> BlockRun<'a, 'b> {
         Ok(())
     }
 
-    /// What a step yielded; `None`: the subject failed, and is dismissed.
+    /// Returns the result of a step; `None`: the subject failed, and is dismissed.
     fn settle<T>(
         &mut self,
         step: Done<T>,

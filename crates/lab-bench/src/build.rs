@@ -21,7 +21,7 @@ use std::thread;
 pub struct Unready {
     /// One word: `missing` or `build`.
     pub kind: &'static str,
-    /// What is wrong and what to do.
+    /// The fault and its remedy.
     pub message: String,
     /// The last lines of a build that failed.
     pub log: Vec<String>,
@@ -63,7 +63,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// What these subjects lack; subjects that are built already lack no toolchain.
+    /// The toolchains that these subjects lack; subjects that are built already lack none.
     pub fn lacking(&self, subjects: &[&Subject]) -> Vec<&'a Toolchain> {
         let mut missing: Vec<&Toolchain> = Vec::new();
         for subject in subjects {
@@ -152,7 +152,7 @@ impl<'a> Builder<'a> {
         Ok(key)
     }
 
-    /// What a subject needs and lacks: a built subject needs no compiler any more, but still its services.
+    /// The unmet needs of a subject: once built, it needs no compiler any more, but still its services.
     fn unmet_needs(&self, subject: &Subject, is_built: bool) -> Vec<&'a Toolchain> {
         let mut missing = self.missing(&subject.recipe.needs);
         missing.retain(|toolchain| toolchain.service || !is_built);

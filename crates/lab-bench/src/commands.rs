@@ -142,7 +142,7 @@ impl<'a> CommandWorkload<'a> {
         Ok((ended, check, counted))
     }
 
-    /// What the processor counted of all commands so far; empty where it has no counters.
+    /// The processor's counts of all commands so far; empty where it has no counters.
     fn counted(&self) -> Vec<f64> {
         let counters = self.counters.as_ref();
         counters

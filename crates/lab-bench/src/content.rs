@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the tables of a target hold (experiments/sql/README.md), as statements that every database
-//! takes.
+//! The content of a target's tables (experiments/sql/README.md), as statements that every database accepts.
 
 /// Rows that one statement inserts.
 const ROWS: u64 = 500;

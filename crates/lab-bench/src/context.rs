@@ -160,14 +160,14 @@ impl<'a> RunContext<'a> {
     }
 }
 
-/// What a turn yields.
+/// The result of a turn.
 #[derive(Clone, Debug)]
 pub enum TurnRecord {
     /// A batch of a subject that speaks the protocol.
     Batch {
         /// The batch and its place in the schedule.
         sample: Sample,
-        /// What the operations produced.
+        /// The sum over the operations' results.
         units: u64,
         /// Fold of all values.
         check: u64,
@@ -182,11 +182,11 @@ pub enum TurnRecord {
     Process {
         /// The process as a batch of one operation.
         sample: Sample,
-        /// What the system says of it.
+        /// The system's data on its end.
         exit: ProcessExit,
         /// Check value of its output.
         check: u64,
-        /// What the processor counted, where it does.
+        /// The processor's counts, if it has counters.
         readings: Vec<Reading>,
     },
     /// A stretch of load.

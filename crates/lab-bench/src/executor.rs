@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Who measures a run's blocks: this process, or others for it. The session says which are missing, and when it is
-//! over.
+//! The executor of a run's blocks: this process, or others for it. The session says which blocks are missing,
+//! and when the run is over.
 
 use crate::block::BlockRun;
 use crate::context::{BlockContext, Progress, RunContext, Stop};

@@ -9,8 +9,8 @@ use std::collections::HashMap;
 /// Check and units.
 pub type Checked = (u64, u64);
 
-/// What each point must yield for each number of operations that a subject is asked for, and what one
-/// operation on a fresh target must leave in it.
+/// The required result of each point for each number of operations that a subject is asked for, and the rows
+/// that one operation on a fresh target must leave in it.
 #[derive(Default)]
 pub struct Expected {
     outcomes: HashMap<(PointId, u64), Checked>,

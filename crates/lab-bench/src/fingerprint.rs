@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a command was when it was measured: the contents of all files that its words name.
+//! The fingerprint of a command at the time of measurement: the contents of all files that its words name.
 
 use crate::build::in_path;
 use lab_model::Subject;

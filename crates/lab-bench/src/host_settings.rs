@@ -35,7 +35,7 @@ pub struct HostSettings {
 
 struct HostSetting {
     path: PathBuf,
-    /// What restores it: a file, and the text to write there.
+    /// The original value: a file, and the text to write there.
     original: (PathBuf, String),
     /// The value that the lab set; `None`: the original.
     current: Option<String>,
@@ -348,7 +348,8 @@ fn value_of(path: &Path) -> Option<String> {
     Some(chosen.unwrap_or(text.trim()).to_owned())
 }
 
-/// What restores a setting. `dirty_bytes` of 0 says that `dirty_ratio` counts, and cannot be written (vm.rst).
+/// The original value of a setting. `dirty_bytes` of 0 says that `dirty_ratio` counts, and cannot be written
+/// (vm.rst).
 fn original(path: &Path) -> Option<(PathBuf, String)> {
     let value = value_of(path)?;
     let name = path.file_name()?.to_str()?;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the builds of subjects write for their readers, such as the machine instructions of a loop.
+//! Listings that the builds of subjects write for people, such as the machine instructions of a loop.
 
 use lab_model::{Run, Setting, Subject, SubjectId};
 use std::fs::File;

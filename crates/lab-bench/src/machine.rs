@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a session asks of the machine that it runs on: the time, and what disturbs a block.
+//! The machine that a session runs on: the time, and the disturbances of a block.
 
 use crate::sys;
 use lab_host::{Gauge, procfs};
@@ -23,7 +23,7 @@ pub trait Machine {
 
 /// Watches a host from a moment on.
 pub trait HostWatch {
-    /// What the host did since. `outside_cpu_ns`: see [`crate::Workload::outside_cpu_ns`].
+    /// The host's activity since then. `outside_cpu_ns`: see [`crate::Workload::outside_cpu_ns`].
     fn disturbance(&self, outside_cpu_ns: Option<u64>) -> Disturbance;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What commands write on their standard output, and whether it is what the baseline wrote.
+//! The standard output of commands, compared with the baseline's.
 
 use crate::fault::{Fault, SubjectResult};
 use lab_model::PointId;

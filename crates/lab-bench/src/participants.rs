@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which subjects may still take part at which points.
+//! The subjects that may still take part, by point.
 
 use lab_model::{Failure, Plan, PointId, SubjectId};
 use std::collections::HashSet;

@@ -16,7 +16,7 @@ const FIRST_LOOK: usize = 30;
 /// A subject is steady if it was so for all but this part of its batches, as a divisor.
 const UNSTEADY_PART: usize = 2;
 
-/// The same of a subject whose helper threads compile.
+/// The same divisor for a subject whose helper threads compile.
 const UNSTEADY_PART_WITH_HELPERS: usize = 3;
 
 /// Helper threads that use more than this part of the measured time are still compiling, however steady the times are.
@@ -27,7 +27,7 @@ const STILL_COMPILING: f64 = 0.25;
 /// wait from its start to its end.)
 const BUSY_HELPERS: f64 = 0.02;
 
-/// Of so many last batches a warm-up looks whether helper threads still compile.
+/// The number of last batches in which a warm-up looks for helper threads that compile.
 const LAST_BATCHES: usize = 8;
 
 /// The longest batch of a pilot, ns, however long measured batches are: the pilots of an experiment with hundreds of
@@ -58,7 +58,8 @@ const MAX_BUDGET_PART: u32 = 5;
 /// The mean time of pilots, of which some compile.
 const NEEDED: Duration = Duration::from_millis(250);
 
-/// What follows the pilots, such as computing what batches must yield, has this part of their time, as a divisor.
+/// The divisor of the pilots' time that is reserved for the work after them, such as computing the required
+/// results of batches.
 const RESERVE_PART: u32 = 10;
 
 /// One pilot may have so many times its share of the time that is left: others need less.
@@ -74,12 +75,12 @@ const RESERVED: u32 = 2;
 #[derive(Clone, Copy, Debug)]
 pub struct PilotTime {
     all: Duration,
-    /// What each pilot has at least.
+    /// The minimum for each pilot.
     reserved: Duration,
 }
 
 impl PilotTime {
-    /// Of a run with so many pilots; `None`: as long as they need.
+    /// The time for a number of pilots; `None`: as long as they need.
     pub fn new(plan: &Plan, pilots: usize) -> Option<PilotTime> {
         let all = part_of_budget(plan, pilots)?;
         Some(PilotTime::of(all - all / RESERVE_PART, pilots))
@@ -302,7 +303,7 @@ fn may_compile(process: Pid) -> bool {
     used.len() > 1 && (all == 0 || (all - most) as f64 > BUSY_HELPERS * all as f64)
 }
 
-/// What is kept of a batch that is not measured.
+/// The record of a batch that is not measured.
 pub fn batch(result: &BatchResult) -> Batch {
     Batch {
         operations: result.operations,

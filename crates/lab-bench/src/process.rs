@@ -36,7 +36,7 @@ pub struct BatchResult {
     pub operations: u64,
     /// Fold of all values produced.
     pub check: u64,
-    /// What the operations produced.
+    /// The sum over the operations' results.
     pub units: u64,
     /// The latency of each operation, where several run at once: bucket and count.
     pub latencies: Option<Vec<(u32, u64)>>,
@@ -46,11 +46,11 @@ pub struct BatchResult {
     pub metrics: Vec<f64>,
     /// The calls that failed, where they may.
     pub failed: Failed,
-    /// What its runtime allocated, if it was asked for and counts it.
+    /// The runtime's allocations, if it was asked for them and counts them.
     pub allocated: Allocated,
 }
 
-/// What a runtime with a heap of its own allocated in a batch.
+/// The allocations in a batch of a runtime with a heap of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Allocated {
     /// Blocks, or objects.
@@ -63,7 +63,7 @@ pub struct Allocated {
 pub struct Verified {
     /// Fold of all values produced.
     pub check: u64,
-    /// What the operations produced.
+    /// The sum over the operations' results.
     pub units: u64,
     /// The calls that failed, where they may.
     pub failed: Failed,

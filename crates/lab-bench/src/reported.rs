@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a subject reports of its work, and whether the rows that it added are that work.
+//! A subject's report of its work, checked against the rows that it added.
 
 use crate::fault::{Fault, SubjectResult};
 use lab_model::Writes;
 
-/// What a subject reports of its work since the last check.
+/// A subject's report of its work since the last check.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Reported {
     /// Operations.

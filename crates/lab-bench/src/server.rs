@@ -344,7 +344,7 @@ impl Drop for Server {
 }
 
 impl VisitTable {
-    /// What a subject gets as `target=`.
+    /// The subject's `target=`.
     pub fn url(&self) -> &str {
         &self.url
     }

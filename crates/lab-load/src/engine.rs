@@ -95,7 +95,7 @@ impl Engine {
         self.stops = stops;
     }
 
-    /// What happened last: the opening of the connections, or a slice of load.
+    /// The latest record: the opening of the connections, or a slice of load.
     pub fn last(&self) -> &SliceRecord {
         &self.total
     }

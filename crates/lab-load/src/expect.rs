@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What an answer must be besides well-formed: its status, its body, values in its JSON.
+//! Expectations on a response beyond being well-formed: its status, its body, values in its JSON.
 
 use crate::content_coding::ContentCoding;
 use crate::error::{JobError, quoted};
@@ -14,8 +14,7 @@ const MAX_BODY_BYTES: usize = 16 << 20;
 /// A coding makes no body longer by more than so many bytes, and an eighth of it.
 const MAX_CODING_OVERHEAD: usize = 1024;
 
-/// What an answer must be to count as served. Cheap to clone. By default: a status of 2xx or 3xx, whatever
-/// the body.
+/// The response that counts as served. Cheap to clone. By default: a status of 2xx or 3xx, with any body.
 #[derive(Clone, Debug)]
 pub struct Expect {
     shared: Arc<Conditions>,
@@ -101,7 +100,7 @@ impl Expect {
             || serde_json::from_slice(body).is_ok_and(|found| json.iter().all(|j| j.holds(&found)))
     }
 
-    /// What is expected, for people: `status 200`, `body "OK"`, `JSON user.id = 7`.
+    /// The expectations, for people: `status 200`, `body "OK"`, `JSON user.id = 7`.
     pub fn words(&self) -> Vec<String> {
         let Conditions {
             statuses,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Who may be loaded: this host and private networks, and beyond them only whom the user names.
+//! The servers that may be loaded: this host and private networks, and beyond them only those that the user
+//! names.
 
 use crate::error::{JobError, quoted};
 use std::net::{IpAddr, Ipv4Addr};

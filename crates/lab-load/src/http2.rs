@@ -66,7 +66,7 @@ impl Http2Worker {
     }
 }
 
-/// What all tasks of the thread work on.
+/// The state that all tasks of the thread share.
 struct ThreadLoad {
     job: Arc<LoadJob>,
     places: Vec<ConnectionSlot>,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a generator is to do.
+//! The job of a generator.
 
 use crate::expect::Expect;
 use crate::requests::Requests;
@@ -9,16 +9,16 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a generator is to do.
+/// The job of a generator.
 #[derive(Clone, Debug)]
 pub struct LoadJob {
     /// Where the server listens.
     pub address: SocketAddr,
-    /// Who the server must be, if TLS is spoken.
+    /// The server's required identity, if TLS is spoken.
     pub tls: Option<Tls>,
-    /// What is sent.
+    /// The requests.
     pub requests: Arc<Requests>,
-    /// What an answer must be.
+    /// The expected response.
     pub expect: Arc<Expect>,
     /// Connections kept open at once, over all threads: from 1.
     pub connections: usize,
@@ -36,7 +36,7 @@ pub struct LoadJob {
     pub tick_ns: u64,
     /// A request that takes longer has failed.
     pub timeout: Duration,
-    /// Of the order of requests and of Poisson arrivals.
+    /// Seed of the order of requests and of Poisson arrivals.
     pub seed: u64,
 }
 

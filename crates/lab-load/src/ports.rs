@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a connection per request does to the ports of this host: each one closed keeps its port for a
+//! The effect of a connection per request on the ports of this host: each one closed keeps its port for a
 //! minute (TIME_WAIT, RFC 9293, 3.4.1), so that they can run out.
 
 use std::fs;
@@ -12,7 +12,7 @@ const TIME_WAIT_S: f64 = 60.0;
 /// After how long the kernel may use a port in TIME_WAIT again, s (tcp(7), `tcp_tw_reuse`).
 const REUSE_S: f64 = 1.0;
 
-/// What this host has of ports for connections, and what becomes of those that were used.
+/// This host's ports for connections, and how long a used one stays unavailable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ports {
     /// The local ports of connections (`net.ipv4.ip_local_port_range`; for IPv6 too).
@@ -27,12 +27,12 @@ pub struct Ports {
     pub waiting: u32,
 }
 
-/// What a load would do to the ports.
+/// The effect of a load on the ports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PortForecast {
     /// The ports do not suffice.
     pub short: bool,
-    /// What happens, and which settings help, for people.
+    /// The consequences and the settings that help, for people.
     pub words: Vec<String>,
 }
 
@@ -51,8 +51,8 @@ impl Ports {
         }
     }
 
-    /// What a connection per request would do: at `rate` per second, or as fast as the server answers, for so
-    /// long, to one address and port, on the loopback interface or not.
+    /// Forecasts the effect of a connection per request: at `rate` per second, or as fast as the server
+    /// answers, for a length of time, to one address and port, on the loopback interface or not.
     pub fn forecast(&self, rate: Option<f64>, length: Duration, loopback: bool) -> PortForecast {
         let reused = self.reused(loopback);
         let kept_s = if reused { REUSE_S } else { TIME_WAIT_S };

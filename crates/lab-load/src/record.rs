@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What happened in a slice of load.
+//! The record of a slice of load.
 
 use crate::content_coding::ContentCoding;
 use crate::expect::Expect;
@@ -17,7 +17,7 @@ pub(crate) struct CompleteResponse {
     pub body: Vec<u8>,
 }
 
-/// What happened in a slice of load, in one thread or in all. Of constant size.
+/// The record of a slice of load, in one thread or in all. Its size is constant.
 #[derive(Clone, Debug)]
 pub struct SliceRecord {
     /// The length of the slice, ns.

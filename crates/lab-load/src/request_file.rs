@@ -47,7 +47,7 @@ pub fn read_requests(file: &Path, base: Option<&LoadUrl>) -> Result<Vec<Request>
     reader.requests(&bytes).map_err(|wrong| wrong.of(file))
 }
 
-/// What is wrong with a line.
+/// The fault in a line.
 struct LineError {
     number: usize,
     line: String,

@@ -211,7 +211,7 @@ impl Requests {
         self.shared.order.len()
     }
 
-    /// What is asked for, without secrets; those that look the same are one.
+    /// The requests, without secrets; those that look the same are one.
     pub fn planned(&self) -> &[PlannedRequest] {
         &self.shared.planned
     }

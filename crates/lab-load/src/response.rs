@@ -75,7 +75,7 @@ enum Chunk {
     End,
 }
 
-/// What matters of a head.
+/// The relevant parts of a head.
 #[derive(Clone, Copy, Debug, Default)]
 struct ResponseHead {
     status: u16,
@@ -325,7 +325,7 @@ impl ResponseHead {
         self.chunked = Some(last.trim_ascii().eq_ignore_ascii_case(b"chunked"));
     }
 
-    /// What kind of body follows (RFC 9112, section 6.3).
+    /// The kind of the body that follows (RFC 9112, section 6.3).
     fn body(&self, to_head: bool) -> Result<HeadStage> {
         if to_head || self.status == 204 || self.status == 304 {
             return Ok(HeadStage::Length(0));
@@ -393,7 +393,7 @@ impl<'a> HeadLines<'a> {
     }
 }
 
-/// Whether bytes can be the beginning of an answer.
+/// Checks that bytes can be the beginning of a response.
 fn status_line_begins(bytes: &[u8]) -> Result<()> {
     let begin = b"HTTP/1.";
     let n = bytes.len().min(begin.len());

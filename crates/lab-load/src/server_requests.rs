@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What is asked of a server and what it must answer, in a form that another machine can be told.
+//! The requests to a server and the expected responses, in a form that can be sent to another machine.
 
 use crate::error::JobError;
 use crate::expect::Expect;
@@ -13,7 +13,7 @@ use lab_model::Protocol;
 use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
 
-/// What is asked of a server and what it must answer. It may hold secrets, and is kept nowhere.
+/// The requests to a server and the expected responses. It may hold secrets, and is stored nowhere.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ServerRequests {
     /// At least one; all of the same server.
@@ -26,9 +26,9 @@ pub struct ServerRequests {
     pub protocol: Protocol,
     /// The family of addresses to connect to; `None`: any.
     pub family: Option<IpFamily>,
-    /// Which certificates to accept.
+    /// The certificates to accept.
     pub trust: Trust,
-    /// What an answer must be.
+    /// The expected response.
     pub expect: Expect,
     /// A host that may be loaded wherever it is.
     pub i_may_load: Option<String>,
@@ -45,7 +45,7 @@ impl ServerRequests {
         Requests::new(&self.requests, self.keep_alive, self.seed)
     }
 
-    /// What TLS needs, if it is spoken. Errors: see [`Tls::new`].
+    /// The TLS configuration, if TLS is spoken. Errors: see [`Tls::new`].
     pub fn tls(&self) -> Result<Option<Tls>, JobError> {
         let origin = self.origin()?;
         let tls = origin

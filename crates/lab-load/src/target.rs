@@ -242,7 +242,7 @@ pub enum IpFamily {
 }
 
 impl IpFamily {
-    /// Of an address.
+    /// The family of an address.
     pub fn of(address: &SocketAddr) -> IpFamily {
         if address.is_ipv4() {
             IpFamily::V4
@@ -324,8 +324,7 @@ fn scheme(text: &str) -> Option<&str> {
     scheme.chars().all(word).then_some(scheme)
 }
 
-/// What may be shown of a text that should be a URL: a password may have any character in it, if it is
-/// wrong.
+/// Removes user and password from a text that should be a URL: an invalid password may contain any character.
 fn without_user(text: &str) -> String {
     match (text.rsplit_once('@'), scheme(text)) {
         (None, _) => text.to_owned(),

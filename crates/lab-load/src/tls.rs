@@ -16,7 +16,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Which certificates are accepted.
+/// The certificates that are accepted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Trust {
     /// Those of the system's authorities.
@@ -52,7 +52,7 @@ impl Trust {
     }
 }
 
-/// What a connection needs for TLS. Cheap to clone.
+/// The TLS configuration of a connection. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Tls {
     /// Every connection makes a full handshake, as that of a new user does: none is resumed.

@@ -24,7 +24,7 @@ static GRACE_MS: AtomicU64 = AtomicU64::new(2_000);
 /// Between two signs of life of an agent, or of its coordinator.
 pub const BEAT: Duration = Duration::from_secs(1);
 
-/// Whether the coordinator is gone, or wants no more work.
+/// Set once the coordinator has closed the connection, or wants no more work.
 static OVER: AtomicBool = AtomicBool::new(false);
 
 /// The coordinator's number of the current work, and of the last work that is to end at once.

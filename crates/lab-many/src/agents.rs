@@ -168,7 +168,7 @@ impl Agents {
         &self.agents[agent].hello
     }
 
-    /// What the run file keeps of an agent; `host`: as the agent reported it.
+    /// The agent's entry in the run file; `host`: as the agent reported it.
     pub fn described(&self, agent: AgentId, utc: Option<ClockOffset>, mut host: Host) -> Agent {
         let hello = self.hello(agent);
         let id = hello.machine_id.clone();

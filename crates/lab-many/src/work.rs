@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub enum AgentWork {
     /// A part of a load.
     Load(LoadOrder),
-    /// What a server uses.
+    /// The usage of a server.
     Usage(UsageOrder),
     /// Logs.
     Logs(LogsOrder),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What an operation allocates: of programs whose memory comes from the C library, by a library that is loaded in front
-//! of it (`allocations.c`); of runtimes with heaps of their own, by their own counters.
+//! Allocations of an operation: for programs that use the C library's memory, counted by a library that is
+//! preloaded (`allocations.c`); for runtimes with heaps of their own, by their own counters.
 
 use super::counting::{Adding, ExplainedBatches, missing};
 use super::explainer::Explainer;

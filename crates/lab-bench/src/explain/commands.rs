@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What one run of a whole command costs in events that are counted: a few runs without a tracer, and some under each
-//! tool.
+//! The cost of one run of a whole command in events that are counted: a few runs without a tracer, and some
+//! under each tool.
 
 use super::allocations::{CountingLibrary, has_own_heap};
 use super::counting::{Adding, REPEATS, USED, missing, read_events, read_trace_file, tracing};

@@ -67,7 +67,7 @@ pub(super) fn read_events(counters: Option<&HardwareCounters>) -> SubjectResult<
     }
 }
 
-/// What the system says of a process.
+/// The system's data on a process.
 pub(super) static USED: [Metric; 5] = [
     Metric::MEAN_CPU,
     Metric::VOLUNTARY_SWITCHES,

@@ -135,7 +135,7 @@ impl<'a> Explainer<'a> {
         Ok(batches)
     }
 
-    /// What an operation costs in several respects, by several pairs of batches in a warm process.
+    /// The cost of an operation in multiple metrics, from pairs of batches in a warm process.
     pub(super) fn differences(
         &self,
         process: &mut SubjectProcess,

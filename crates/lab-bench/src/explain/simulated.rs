@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What an operation costs on the processor that Callgrind simulates, where the machine's own cannot be asked.
+//! The cost of an operation on the processor that Callgrind simulates, where the machine's own counters are
+//! unavailable.
 
 use super::counting::{Adding, ExplainedBatches, missing};
 use super::explainer::Explainer;

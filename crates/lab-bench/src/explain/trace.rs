@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What `strace -f -y` writes: the system calls of each batch that a subject of the protocol did.
+//! Parses the output of `strace -f -y`: the system calls of each batch of a subject.
 
 use lab_model::Message;
 use std::collections::{BTreeMap, HashSet};

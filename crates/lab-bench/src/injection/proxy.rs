@@ -37,9 +37,9 @@ struct ProxyState {
 struct ProxiedConnection {
     client: TcpStream,
     server: TcpStream,
-    /// Whether the next answer is dropped.
+    /// True if the next response is dropped.
     drops_answer: AtomicBool,
-    /// Whether the client has sent something since the last answer.
+    /// True if the client has sent something since the last response.
     awaits_answer: AtomicBool,
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a thread that makes faults shares with its injector.
+//! The state that a thread that makes faults shares with its injector.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Whether faults are wanted, and why the thread cannot make them.
+/// Whether faults are enabled, and the reason why the thread cannot make them.
 #[derive(Default)]
 pub struct ThreadState {
     is_at_work: AtomicBool,

@@ -103,7 +103,7 @@ impl ShapedLink {
         })
     }
 
-    /// What a subject gets as `target=`: where its client connects, and where its server listens.
+    /// The subject's `target=`: where its client connects, and where its server listens.
     pub fn url(&self) -> String {
         format!("link:{}{}", self.address, self.socket.display())
     }

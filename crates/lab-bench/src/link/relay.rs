@@ -149,7 +149,7 @@ impl RelayState {
     }
 }
 
-/// What one end sends to the other.
+/// One direction of the connection.
 struct RelayDirection {
     is_up: bool,
     from: std::fs::File,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What puts load on a server, as the workload sees it; a test has another one.
+//! The interface of load generators; a test has one of its own.
 
 use crate::context::Stop;
 use crate::fault::Fault;
@@ -8,7 +8,7 @@ use lab_load::SliceRecord;
 use lab_model::{AgentId, ErrorKind, PointId, Slice, SubjectId};
 use std::time::Duration;
 
-/// What puts load on one server at one point, its connections open.
+/// A generator of load on one server at one point, with its connections open.
 pub trait Generator: Send {
     /// Puts load on for a length and tells of every slice of it, in the order of time; `false` stops it.
     fn load(
@@ -37,14 +37,14 @@ impl From<LoadFault> for StepError {
     }
 }
 
-/// What a generator reports: a slice of load, or something that a reader must know before the next one.
+/// A report of a generator: a slice of load, or a note that the user must see before the next one.
 #[derive(Clone, Debug, Default)]
 pub struct Piece {
-    /// What happened, without the subject, the point and the server's usage.
+    /// The slice, without the subject, the point and the server's usage.
     pub slice: Option<Slice>,
     /// The first error of each kind in the slice.
     pub errors: Vec<(ErrorKind, String)>,
-    /// What a reader must know now, one line each.
+    /// Notes that the user must see now, one line each.
     pub notes: Vec<String>,
     /// Agents that were lost meanwhile, and why.
     pub lost: Vec<(AgentId, String)>,

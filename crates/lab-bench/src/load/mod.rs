@@ -53,15 +53,15 @@ struct LocalParts {
     server: bool,
 }
 
-/// What the processes of the servers use, where they are known.
+/// The usage of the servers' processes, where they are known.
 struct ServerUsage<'a> {
     watches: Watches<'a>,
     last: HashMap<SubjectId, Usage>,
 }
 
 impl<'a> LoadWorkload<'a> {
-    /// Of a plan with a load, for a run that is begun or resumed. `watches` holds for each subject what tells of
-    /// its server's CPU time and memory.
+    /// Creates the workload of a plan with a load, for a run that is begun or resumed. `watches` holds for
+    /// each subject the reader of its server's CPU time and memory.
     pub fn new(
         plan: &'a Plan,
         load: &'a Load,
@@ -350,7 +350,7 @@ impl ServerUsage<'_> {
         Ok(with_server(slice, before, now))
     }
 
-    /// What the server's processes have used by now. That they are gone is reported once.
+    /// Reads the usage of the server's processes. That they have exited is reported once.
     fn read(
         &mut self,
         subject: SubjectId,

@@ -22,7 +22,7 @@ pub struct LoadedServer {
     pub tls: Option<Tls>,
     /// The requests that are sent.
     pub requests: Arc<Requests>,
-    /// What answers must be like.
+    /// The expected response.
     pub expect: Arc<Expect>,
 }
 

@@ -34,7 +34,7 @@ impl ServedFiles {
         &self.folder
     }
 
-    /// What a file holds.
+    /// The content of a file.
     pub fn content(&self, name: &str) -> &[u8] {
         let mut contents = self.contents.iter();
         let content = contents.find(|(file, _)| file == name);

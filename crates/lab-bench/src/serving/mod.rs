@@ -656,7 +656,7 @@ pub(crate) fn pin_lab(split: &Split) {
     let _ = sys::pin(nix::unistd::Pid::from_raw(0), &split.generator);
 }
 
-/// What a server reported of itself, how many answers it proved, and its cores.
+/// A server's reported settings, the number of proven responses, and its cores.
 fn settings(
     subject: SubjectId,
     server: &RunningServer,

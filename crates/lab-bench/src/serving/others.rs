@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What processes other than a server and the lab use of the cores in a server's turn. All cores are the server's or
+//! CPU time of processes other than a server and benchlab in a server's turn. All cores are the server's or
 //! the generator's then, so another process that computes makes one of them wait.
 
 use crate::sys::CpuClock;

@@ -12,11 +12,11 @@ use std::time::Instant;
 /// A server that takes longer to warm up than so many sets have time for is left out.
 const WANTED_SETS: f64 = 4.0;
 
-/// What a process takes until it listens where that is not known, s.
+/// The time from the start of a process until it listens, if not known, s.
 const START_S: f64 = 0.5;
 /// The least that its warm-up takes, s.
 const MIN_WARM_UP_S: f64 = 0.6;
-/// What a turn takes besides its load, s.
+/// The time of a turn in addition to its load, s.
 const TURN_EXTRA_S: f64 = 0.012;
 
 /// The processes that run now.
@@ -62,7 +62,7 @@ impl ProcessSet {
     }
 }
 
-/// What sets and their blocks cost: estimated from the pilots, then measured.
+/// The cost of sets and their blocks: estimated from the pilots, then measured.
 #[derive(Debug, Default)]
 pub struct SetCosts {
     starts_ns: HashMap<SubjectId, u64>,

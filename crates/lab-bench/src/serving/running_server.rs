@@ -179,7 +179,7 @@ impl ServerSetup<'_> {
 }
 
 impl RunningServer {
-    /// What its processes have used by now, and hold.
+    /// Reads the usage of its processes.
     pub fn read(&mut self) -> SubjectResult<Usage> {
         self.watch.read().map_err(|_| {
             let fault = Fault::Failed("crash", "it ended while it served".into());

@@ -86,7 +86,7 @@ fn without_keep_alive_every_request_opens_a_connection() {
     assert_eq!(server.connections(), record.served);
 }
 
-/// What is kept of a body must be enough to see that it goes on.
+/// The kept part of a body must be enough to see that it goes on.
 #[test]
 fn a_body_that_only_begins_as_expected_is_wrong() {
     let server = Server::answering(OK);
@@ -279,7 +279,8 @@ fn an_open_loop_counts_from_when_requests_are_due() {
     assert!(served_late < late / 4, "{served_late} of {late}");
 }
 
-/// What is left at the end is served then, and how long that took is told: the load's length is not.
+/// Requests that are open at the end are still served, and the time for that is reported: it is not part of
+/// the load's length.
 #[test]
 fn a_backlog_that_is_served_after_the_end_is_told() {
     let server = Server::new(|stream, _| {

@@ -6,7 +6,7 @@ use lab_load::response::ResponseReader;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 
-/// What a server said on one connection; as real ones say it.
+/// A server's output on one connection, as recorded from real servers.
 const RECORDED: [&str; 12] = [
     "HTTP/1.1 200 OK\r\nServer: nginx/1.22.1\r\nDate: Fri, 21 Nov 2025 19:15:21 GMT\r\nContent-Type: text/html\r\n\
      Content-Length: 13\r\nConnection: keep-alive\r\nETag: \"6737f2f1-d\"\r\nAccept-Ranges: bytes\r\n\r\nHello, world!",
@@ -29,7 +29,7 @@ const RECORDED: [&str; 12] = [
     "HTTP/1.1 200 OK\r\nX-Device: a=none;b=;\r\n    width=;mobile=false\r\nContent-Length:\r\n\t4\r\n\r\nfold",
 ];
 
-/// What makes trouble where it does not belong.
+/// Bytes that cause trouble where they do not belong.
 const TROUBLE: [&str; 22] = [
     "\r\n",
     "\n",
@@ -64,7 +64,7 @@ fn cases() -> usize {
 /// An answer that was complete: its status, its body, and where in the stream it ended.
 type Complete = (u16, Vec<u8>, usize);
 
-/// What became of a stream: the complete answers, and whether what followed them is no HTTP.
+/// The result of parsing a stream: the complete responses, and whether the bytes after them are invalid.
 #[derive(Debug, PartialEq)]
 struct Outcome {
     complete: Vec<Complete>,
@@ -113,8 +113,7 @@ fn read_in_all_ways(stream: &[u8], to_head: bool, dice: &mut SmallRng) -> Outcom
     in_one_piece
 }
 
-/// What another parser finds in a stream of which it has the whole: the answers up to the first that is
-/// not complete or not HTTP.
+/// The responses that another parser finds in a whole stream, up to the first that is incomplete or invalid.
 fn reference_answers(stream: &[u8], to_head: bool) -> Vec<Complete> {
     let (mut complete, mut at) = (Vec::new(), 0);
     while at < stream.len() {
@@ -241,8 +240,8 @@ fn recorded(dice: &mut SmallRng) -> Vec<u8> {
     each.collect::<String>().into_bytes()
 }
 
-/// What the lab takes for an answer that was served is one to the other parser too, with the same
-/// status, body and end; whatever the pieces. (The lab may call malformed what the other lets pass.)
+/// A response that benchlab counts as served is one to the other parser too, with the same status, body and
+/// end, however it is cut into pieces. (benchlab may call malformed what the other accepts.)
 #[test]
 fn a_damaged_answer_is_never_one_served() {
     let mut dice = SmallRng::seed_from_u64(5);

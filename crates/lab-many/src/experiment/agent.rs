@@ -164,7 +164,7 @@ impl BlockHost<'_> {
     }
 }
 
-/// Of earlier blocks the driver needs only how they were disturbed.
+/// Removes the samples of an earlier block: the driver needs only how it was disturbed.
 fn without_samples(block: Block) -> Block {
     Block {
         number: block.number,
@@ -175,7 +175,7 @@ fn without_samples(block: Block) -> Block {
     }
 }
 
-/// What a coordinator shows of a step.
+/// The step that a coordinator shows.
 fn step(progress: &Progress) -> Option<Step> {
     match *progress {
         Progress::Pilot {

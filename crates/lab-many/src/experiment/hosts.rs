@@ -8,9 +8,9 @@ use lab_model::{Agent, AgentId, ClockOffset, Host};
 
 /// How to start hosts.
 pub struct HostsStart {
-    /// What starts their agents, and how long these may be silent.
+    /// The launcher of their agents, and how long these may be silent.
     pub starting: AgentStart,
-    /// What each host must have.
+    /// Requirements on each host.
     pub wanted: HostRequirements,
     /// How many agents of earlier sessions are in the run file.
     pub earlier: usize,
@@ -63,7 +63,7 @@ impl Hosts {
             })
     }
 
-    /// What the run file keeps of the hosts, with their indexes in it.
+    /// The hosts' entries in the run file, with their indexes in it.
     pub fn described(&self) -> impl Iterator<Item = (AgentId, &Agent)> {
         let described = self.described.iter().enumerate();
         described.map(|(agent, described)| (self.earlier + agent, described))

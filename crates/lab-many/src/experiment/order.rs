@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the coordinator and the agents of an experiment say to each other.
+//! Messages between the coordinator and the agents of an experiment.
 
 use lab_bench::{Scratch, Servers};
 use lab_model::{Failure, Host, Outcome, Pilot, Plan, PointId, Run, Setting, SubjectId};
@@ -7,7 +7,7 @@ use lab_stats::load::peaks::Peaks;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// What a host must be and have.
+/// Requirements on a host.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct HostRequirements {
     /// The plan.
@@ -39,12 +39,12 @@ pub struct Bench {
 /// Makes the agent's host ready. Error: why it does not meet the requirements, in words for people.
 pub type MakeReady<'m> = &'m dyn Fn(&HostRequirements) -> Result<Bench, String>;
 
-/// What an agent is to do.
+/// An agent's order.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum ExperimentOrder {
     /// Make the host ready.
     Ready {
-        /// What it must have.
+        /// Requirements on the host.
         #[serde(rename = "wanted")]
         requirements: Box<HostRequirements>,
         /// Its part of its machine's cores, from 0, and of how many.
@@ -57,17 +57,17 @@ pub enum ExperimentOrder {
 /// A piece of work for a host that is ready.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Task {
-    /// What the run knows so far.
+    /// The state of the run so far.
     #[serde(rename = "known")]
     pub knowledge: RunKnowledge,
     /// The block's number, and how often it was begun before; `None`: what a run needs before its first block.
     pub block: Option<(u32, u32)>,
 }
 
-/// What the run knows and agents need.
+/// The parts of the run's state that agents need.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct RunKnowledge {
-    /// What the pilots found.
+    /// The pilots' findings.
     pub pilots: Vec<Pilot>,
     /// Settings that subjects reported.
     pub settings: Vec<Setting>,
@@ -106,7 +106,7 @@ pub enum ExperimentReport {
     Step(Step),
     /// The work is done; its run file is the body.
     Done {
-        /// What batches must yield on this host.
+        /// The required results of batches on this host.
         outcomes: Vec<Outcome>,
     },
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What starts agents: one file for each kind.
+//! Launchers of agents: one file for each kind.
 
 pub mod kubernetes;
 mod local;

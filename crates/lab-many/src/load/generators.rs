@@ -37,7 +37,7 @@ pub type FirstAnswer = Vec<(ErrorKind, Option<String>)>;
 pub struct LoadStart<'a> {
     /// The plan, with a load.
     pub plan: &'a Plan,
-    /// What starts them, and how long they may be silent.
+    /// Their launcher, and how long they may be silent.
     pub starting: AgentStart,
     /// The requests to each of the plan's subjects.
     pub servers: Vec<ServerRequests>,
@@ -52,7 +52,7 @@ struct LoadState {
     loads: u64,
     earlier: usize,
     strict: bool,
-    /// What a reader must know, and no slice has reported yet.
+    /// Notes for the user that no slice has reported yet.
     notes: Vec<String>,
     lost: Vec<(AgentId, String)>,
 }
@@ -121,7 +121,7 @@ impl<'a> LoadAgents<'a> {
         })
     }
 
-    /// What the run file keeps of the agents, with their indexes in it.
+    /// The agents' entries in the run file, with their indexes in it.
     pub fn described(&self) -> impl Iterator<Item = (AgentId, &Agent)> {
         let earlier = lock(&self.shared).earlier;
         let described = self.described.iter().enumerate();

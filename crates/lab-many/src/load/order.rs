@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the coordinator and the agents of a load say to each other.
+//! Messages between the coordinator and the agents of a load.
 
 use lab_bench::LoadShare;
 use lab_load::ServerRequests;
 use lab_model::{ErrorKind, Host, Slice, SubjectId};
 use serde::{Deserialize, Serialize};
 
-/// What an agent is to do.
+/// An agent's order.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum LoadOrder {
     /// Find the servers, and ask each once.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What agents beside logs are asked to do, and their reports.
+//! Orders to agents on the hosts of logs, and their reports.
 
 use lab_logs::LogsRead;
 use serde::{Deserialize, Serialize};
 
-/// What an agent is to read, in the words of the command line.
+/// The logs that an agent reads, in the words of the command line.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LogsOrder {
     /// The files.
@@ -15,7 +15,7 @@ pub struct LogsOrder {
     pub format: Option<String>,
     /// The unit of durations where the format does not state it, ns.
     pub unit: Option<u64>,
-    /// Which fields hold what, of lines whose fields have names.
+    /// The names of fields, for lines whose fields have names.
     pub fields: Option<String>,
     /// The time zone of times without an offset.
     pub zone: Option<String>,

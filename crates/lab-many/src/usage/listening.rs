@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which processes listen on a port (proc(5), /proc/net/tcp and /proc/PID/fd).
+//! The processes that listen on a port (proc(5), /proc/net/tcp and /proc/PID/fd).
 
 use lab_host::procfs;
 use nix::unistd::Pid;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a server on another machine uses: an agent beside it reads its CPU time, memory and threads.
+//! The usage of a server on another machine: an agent there reads its CPU time, memory and threads.
 
 pub mod agent;
 mod listening;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What an agent beside a server is asked to do, and its reports.
+//! Orders to an agent on a server's machine, and its reports.
 
 use lab_bench::Usage;
 use serde::{Deserialize, Serialize};
 
-/// What an agent beside a server is to do.
+/// The order to an agent on a server's machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum UsageOrder {
     /// Watch this process and its descendants.
@@ -20,6 +20,6 @@ pub enum UsageOrder {
 pub enum UsageReport {
     /// The processes are watched.
     Watched,
-    /// What they have used by now.
+    /// Their usage so far.
     Used(Usage),
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What is asked of a server, through the public face: URLs, requests, files of them, expectations, who
-//! may be loaded, ports, TLS.
+//! Requests, through the public interface: URLs, request files, expectations, the guard, ports, TLS.
 
 mod expect;
 mod guard;

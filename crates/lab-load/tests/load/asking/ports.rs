@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Whether ports last is computed from what the kernel says.
+//! The forecast of ports is computed from the kernel's settings.
 
 use lab_load::Ports;
 use std::time::Duration;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What is rendered is what was asked for, as an independent parser reads it, and nothing else can be
-//! smuggled in.
+//! Rendered requests are the ones described, as an independent parser reads them, and nothing can be smuggled
+//! in.
 
 use lab_load::{Header, LoadUrl, Request, Requests, method};
 use std::collections::HashMap;

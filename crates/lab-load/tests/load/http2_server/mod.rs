@@ -16,7 +16,7 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
-/// What a server does with a request.
+/// The server's reaction to a request.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Act {
     /// Answers with this status and body.

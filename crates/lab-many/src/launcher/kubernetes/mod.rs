@@ -23,7 +23,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// Starts agents in a cluster.
 pub struct Kubernetes {
     places: Vec<String>,
-    /// What the names of its Jobs begin with.
+    /// The prefix of its Jobs' names.
     run: String,
     manifest: Option<PathBuf>,
 }
