@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the lab adds to a batch: the round trip of a `noop` batch of one operation, alone and with
-//! waking and freezing. Usage: round_trip PROGRAM [ARGUMENT…]
+//! The overhead that benchlab adds to a batch: the round trip of a `noop` batch of one operation, alone and
+//! with waking and freezing. Usage: round_trip PROGRAM [ARGUMENT…]
 
 use lab_bench::{SubjectProcess, monotonic_ns, share_core};
 use lab_host::allowed_cores;

@@ -10,7 +10,7 @@ use lab_store::{RunWriter, StoreError};
 /// The part of the budget (as a divisor) by which a run may overrun it to reach the blocks that its level needs.
 const OVERRUN: u64 = 4;
 
-/// Of fewer sets of processes there is no interval.
+/// Fewer sets of processes have no interval.
 const MIN_SETS: usize = 2;
 
 /// Why a run could not be carried out. What was measured is in the run file.

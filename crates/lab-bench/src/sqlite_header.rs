@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the header of an SQLite file counts.
+//! Counters in the header of an SQLite file.
 
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-/// What the file's header counts.
+/// The header's counters.
 #[derive(Clone, Copy, Default)]
 pub struct HeaderCounters {
     /// Commits until now.

@@ -10,7 +10,7 @@ use lab_services::Counters;
 /// executions (PostgreSQL documentation, PREPARE, Notes), and some drivers send as many as text before.
 const ENOUGH: u64 = 24;
 
-/// What a server must have counted for a subject's operations.
+/// The statements that a server must have counted for a subject's operations.
 pub struct ExpectedStatements<'a> {
     statements: &'a [(String, u64)],
     reported: Reported,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What subjects work on, of any kind: made for each visit, and checked by the lab itself.
+//! Targets of any kind: made for each visit, and checked by benchlab itself.
 
 use crate::effects::{CallBatch, Effects};
 use crate::fault::{Fault, SubjectResult};
@@ -30,7 +30,7 @@ pub enum TargetMaker {
     Links(Links),
 }
 
-/// What one visit works on.
+/// The target of one visit.
 pub enum VisitTarget {
     /// A file of its own, with its openings where they are counted.
     File(Box<sqlite::DatabaseFile>, Option<Opens>),
@@ -43,7 +43,7 @@ pub enum VisitTarget {
 }
 
 impl TargetMaker {
-    /// What a visit at a point works on: a new one.
+    /// Creates a target for a visit at a point.
     pub fn fresh(
         &self,
         plan: &Plan,
@@ -85,7 +85,7 @@ impl TargetMaker {
 }
 
 impl VisitTarget {
-    /// What a subject gets as `target=`.
+    /// The subject's `target=`.
     pub fn url(&self) -> String {
         match self {
             VisitTarget::File(file, _) => format!("sqlite:{}", file.path().display()),

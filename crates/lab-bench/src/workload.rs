@@ -6,7 +6,7 @@ use crate::fault::Fault;
 use lab_model::{Block, BlockState, Metric, Outcome, PointId, SubjectId};
 use lab_store::StoreError;
 
-/// What the session has the subjects of a run do. Within a block the order of calls is:
+/// The work of a run, which the session directs. Within a block the order of calls is:
 ///
 /// ```text
 /// begin_block
@@ -216,7 +216,7 @@ pub struct Turn {
 /// The result of a turn.
 #[derive(Clone, Debug)]
 pub struct TurnResult {
-    /// What is to be kept; `None`: it is kept already.
+    /// The record to keep; `None`: it is kept already.
     pub record: Option<TurnRecord>,
     /// True if other processes disturbed it: it is taken again, as often as the session allows.
     pub disturbed: bool,
@@ -240,7 +240,7 @@ pub enum StepError {
     Stop(Stop),
 }
 
-/// What a step yields.
+/// The result of a step.
 pub type Done<T> = Result<T, StepError>;
 
 impl From<Fault> for StepError {

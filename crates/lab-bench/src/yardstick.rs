@@ -23,7 +23,7 @@ pub struct Yardstick {
 }
 
 impl Yardstick {
-    /// Of a warm and frozen process that has the point open; its batches have so many operations.
+    /// Uses a warm and frozen process that has the point open, in batches of `operations`.
     pub fn new(process: SubjectProcess, visit: OpenCase, operations: u64) -> Yardstick {
         Yardstick {
             process,

@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Whether faults are enabled, and the reason why the thread cannot make them.
+/// The injector's switch, and the reason why the thread cannot make faults.
 #[derive(Default)]
 pub struct ThreadState {
     is_at_work: AtomicBool,

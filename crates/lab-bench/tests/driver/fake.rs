@@ -36,7 +36,7 @@ pub enum BuildStep {
     Finish,
 }
 
-/// What a turn does.
+/// The behavior of a turn.
 #[derive(Clone, Debug)]
 pub enum Act {
     /// It is a batch of so many ns.
@@ -49,7 +49,7 @@ pub enum Act {
 
 type Script<'a> = Box<dyn FnMut(u32, Turn) -> Act + 'a>;
 
-/// What a fake workload did, and the machine that it ran on.
+/// The log of a fake workload, and the machine that it ran on.
 #[derive(Clone, Default)]
 pub struct Journal {
     pub steps: Rc<RefCell<Vec<BuildStep>>>,
@@ -124,7 +124,7 @@ pub struct Fake<'a> {
     pub restorable: bool,
     pub redoes_blocks: bool,
     pub metrics: Vec<lab_model::Metric>,
-    /// What its pilots found.
+    /// The findings of its pilots.
     pub pilots: Vec<Pilot>,
     /// How long its preparations take, ns.
     pub prepare_ns: u64,
@@ -416,7 +416,7 @@ impl File {
     }
 }
 
-/// What was measured in the blocks that count: block, point, subject, pass and turn.
+/// The turns of the blocks that count: block, point, subject, pass and turn.
 pub fn order(run: &Run) -> Vec<(u32, PointId, SubjectId, u32, u32)> {
     let turns = |block: &lab_model::Block| {
         let number = block.number;

@@ -11,7 +11,7 @@ const BLOCKS: u32 = 8;
 /// Subject 1 takes twice as long as the baseline when it is warm, subject 2 three times.
 const STEADY_NS: [u64; 3] = [100_000, 200_000, 300_000];
 
-/// What a pilot found that took turns with the baseline on a machine of this speed.
+/// A pilot that took turns with the baseline on a machine of this speed.
 fn pilot(subject: SubjectId, point: usize, speed: f64) -> Pilot {
     let turn =
         |subject: SubjectId, i: u64| (STEADY_NS[subject] as f64 * speed) as u64 + 500 * (i % 3);
@@ -43,7 +43,7 @@ fn measured(speed_of_pilot: f64, time_ns: impl Fn(u32, Turn) -> f64) -> Run {
     measured_as(&plan(3, BLOCKS), speed_of_pilot, |_| (), time_ns)
 }
 
-/// The same of this plan, with pilots that are changed so.
+/// Runs this plan with pilots that `change` modifies.
 fn measured_as(
     plan: &Plan,
     speed_of_pilot: f64,

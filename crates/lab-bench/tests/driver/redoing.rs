@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What is measured again because the host or other processes disturbed it.
+//! Blocks and turns that are measured again because the host or other processes disturbed them.
 
 use crate::fake::{Act, Fake, File, plan, stolen};
 use lab_model::BlockState::{Complete, Disturbed};
