@@ -163,4 +163,4 @@ logs:
 
 # The lab's own pages in a browser, those of web servers, and the lab's package.
 pages:
-	$(CHECK) tests/opcache tests/front tests/audit tests/web tests/package
+	$(CHECK) tests/opcache tests/reverse-proxy tests/audit tests/web tests/package

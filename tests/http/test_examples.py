@@ -17,7 +17,7 @@ import pytest
 from client import Answer, Connection, request
 from experiments import ROOT
 from servers import free_port
-from test_front_server import WITHIN_S, certify
+from test_behind_proxy import WITHIN_S, certify
 
 PROGRAMS = ROOT / "build/appserver/ada/examples"
 APACHE = os.environ.get("APACHE") or shutil.which("apache2", path=os.environ["PATH"] + ":/usr/sbin") or "apache2"

@@ -16,7 +16,7 @@ from client import Answer, Connection, request
 from experiments import ROOT
 from servers import free_port
 from test_examples import Example
-from test_front_server import NGINX, WITHIN_S
+from test_behind_proxy import NGINX, WITHIN_S
 
 PROGRAM = ROOT / "build/appserver/ada/tests/monitor/watched_server"
 PAGE = "GET /articles/{id}"

@@ -38,7 +38,7 @@ class Application:
     """`/shop`, or nothing for the root."""
     folder: Path
     static: Sequence[str] = field(default_factory=tuple)
-    """Paths within the context that the front may serve itself: `/files` is a directory, with everything in it."""
+    """Paths within the context that the proxy may serve itself: `/files` is a directory, with everything in it."""
     files: frozenset[str] = frozenset()
     """Those of `static` that are files."""
     types: Mapping[str, str] = field(default_factory=dict)
@@ -375,7 +375,7 @@ def _regex(text: str) -> str:
 
 
 def workers(backend: int, secret: str) -> str:
-    """workers.properties of mod_jk. The secret is what a program on this machine needs to pose as the front."""
+    """workers.properties of mod_jk. The secret is what a program on this machine needs to pose as the proxy."""
     return (f"worker.list=app\nworker.app.type=ajp13\nworker.app.host=127.0.0.1\nworker.app.port={backend}\n"
             f"worker.app.secret={secret}\nworker.app.socket_keepalive=true\nworker.app.ping_mode=CI\n")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stacks of experiments/front: what stands in front answers as the application server alone does, and all is gone
+"""Stacks of experiments/reverse-proxy: what stands in front answers as the application server alone does, and all is gone
 in the end."""
 
 import gzip
@@ -14,14 +14,14 @@ import pytest
 from experiments import ROOT, Declared, declared_subjects
 from subject import Subject
 
-APPLICATION = ROOT / "build/front/app"
+APPLICATION = ROOT / "build/reverse-proxy/app"
 
 TESTED = ("tomcat", "apache-jk", "nginx-tls", "ada-nginx")
 """One of each: alone, by AJP, by HTTP with TLS, and the server in Ada. Each of the rest differs in one line."""
 
 
 def stacks() -> list[Declared]:
-    return [s for s in declared_subjects() if s.experiment == "front" and s.name in TESTED]
+    return [s for s in declared_subjects() if s.experiment == "reverse-proxy" and s.name in TESTED]
 
 
 class Stack:

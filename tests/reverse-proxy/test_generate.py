@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`experiments/front/generate`: which paths Apache may serve itself, archives and words that must be refused, and
+"""`experiments/reverse-proxy/generate`: which paths Apache may serve itself, archives and words that must be refused, and
 applications whose configuration it writes, verifies, and says how to start."""
 
 import http.client
@@ -21,9 +21,9 @@ import pytest
 
 from experiments import ROOT
 
-FRONT = ROOT / "experiments/front"
+EXPERIMENT = ROOT / "experiments/reverse-proxy"
 # Last: the tests have a module `subject` of their own.
-sys.path += [str(FRONT), str(ROOT / "kits/python/src")]
+sys.path += [str(EXPERIMENT), str(ROOT / "kits/python/src")]
 
 import stack  # noqa: E402
 import verify  # noqa: E402
@@ -32,7 +32,7 @@ from lab_kit.daemons import free_port, program  # noqa: E402
 
 WEB = """<?xml version="1.0"?>
 <web-app xmlns="https://jakarta.ee/xml/ns/jakartaee" version="6.0" metadata-complete="true">
-  <servlet><servlet-name>s</servlet-name><servlet-class>benchlab.front.Greeting</servlet-class></servlet>
+  <servlet><servlet-name>s</servlet-name><servlet-class>benchlab.reverseproxy.Greeting</servlet-class></servlet>
   {mappings}
 </web-app>"""
 
@@ -77,7 +77,7 @@ def test_what_apache_may_serve(tmp_path: Path, mappings: list[str], static: list
 
 
 def test_no_file_of_another_application_is_served(tmp_path: Path) -> None:
-    """A folder of one is not the front's if another application is in it, or answers there."""
+    """A folder of one is not the proxy's if another application is in it, or answers there."""
     page = {"WEB-INF/web.xml": "<web-app/>"}
     wars = {"ROOT.war": {"a/x.css": "x", "b/x.css": "x", "c/x.css": "x"}, "a#deep.war": {"cart.jsp": "source"}, "b.war": {"y.css": "y"}}
     names = {name: archive(tmp_path / name, files | page).read_bytes() for name, files in wars.items()}
@@ -163,7 +163,7 @@ def test_types_are_those_of_the_application(tmp_path: Path) -> None:
 
 
 def generate(*words: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([FRONT / "generate", *map(str, words)], capture_output=True, text=True, timeout=400)
+    return subprocess.run([EXPERIMENT / "generate", *map(str, words)], capture_output=True, text=True, timeout=400)
 
 
 @pytest.fixture(scope="module")
@@ -181,7 +181,7 @@ with_servers = pytest.mark.skipif(not Path("/usr/share/tomcat10/bin").is_dir() o
 @with_servers
 def test_a_configuration_is_written_and_verified(open_folder: Path) -> None:
     out, tls = open_folder / "verified site", stack.certificate(open_folder, "shop.example.org")
-    completed = generate(ROOT / "build/front/app.war", "--output", out, "--listen", "127.0.0.1:8443", "--hsts",
+    completed = generate(ROOT / "build/reverse-proxy/app.war", "--output", out, "--listen", "127.0.0.1:8443", "--hsts",
                     "--certificate", tls.certificate, "--key", tls.key)
     assert completed.returncode == 0, completed.stderr
     assert "4 static files come from Apache, byte for byte" in completed.stdout
@@ -204,7 +204,7 @@ def test_all_applications_of_an_ear_are_verified(tmp_path: Path, open_folder: Pa
         <module><web><web-uri>web/root.war</web-uri><context-root>/</context-root></web></module></application>"""
     root = archive(tmp_path / "root.war", FILES | {"WEB-INF/web.xml": WEB.format(mappings=mapping("/api")),
                                                    "js/a.0123abcd.js": 50 * "var a;", "css/empty.css": ""}).read_bytes()
-    shop = (ROOT / "build/front/app.war").read_bytes()
+    shop = (ROOT / "build/reverse-proxy/app.war").read_bytes()
     ear = archive(tmp_path / "all.ear", {"shop.war": shop, "web/root.war": root, "META-INF/application.xml": descriptor})
     completed = generate(ear, "--output", open_folder / "ear")
     assert completed.returncode == 0, completed.stderr
@@ -226,14 +226,14 @@ def test_an_application_that_does_not_start_by_itself_is_told(tmp_path: Path, op
 @with_servers
 def test_a_folder_that_the_servers_may_not_enter_is_refused(tmp_path: Path) -> None:
     tmp_path.chmod(0o700)
-    completed = generate(ROOT / "build/front/app.war", "--output", tmp_path / "out")
+    completed = generate(ROOT / "build/reverse-proxy/app.war", "--output", tmp_path / "out")
     assert completed.returncode == 1 and "www-data may not read" in completed.stderr and "chmod o+x" in completed.stderr
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root writes what others may not read")
 @with_servers
 def test_a_tomcat_that_is_apaches_user_is_refused(open_folder: Path) -> None:
-    completed = generate(ROOT / "build/front/app.war", "--output", open_folder / "same user", "--tomcat-user", "www-data")
+    completed = generate(ROOT / "build/reverse-proxy/app.war", "--output", open_folder / "same user", "--tomcat-user", "www-data")
     assert completed.returncode == 1 and "www-data, who Apache is, may read" in completed.stderr, completed.stderr
 
 
@@ -252,8 +252,8 @@ folder = Path({folder!r})
 written = Configuration(folder, [stack.Application("", folder / "app/ROOT", ["/files", "/pages"])], name="localhost", listen="443",
                         ajp=8009, secret="s", tls=stack.Tls(Path("c"), Path("k")), public=stack.Public())
 with verify.Daemons(tells=False) as daemons:
-    front = verify.Front(daemons, written)
-    for part in front.static, front.sources, front.headers, front.tls_versions, front.connector:
+    proxy = verify.Proxy(daemons, written)
+    for part in front.static, proxy.sources, proxy.headers, proxy.tls_versions, proxy.connector:
         try:
             print(*part())
         except verify.VerificationError as error:
@@ -264,15 +264,15 @@ with verify.Daemons(tells=False) as daemons:
 @with_servers
 def test_what_is_wrong_is_found(tmp_path: Path) -> None:
     """In a process of its own: that of the servers ends its group."""
-    shutil.copytree(ROOT / "build/front/app", tmp_path / "app/ROOT")
+    shutil.copytree(ROOT / "build/reverse-proxy/app", tmp_path / "app/ROOT")
     (tmp_path / "app/ROOT/pages").mkdir()
     (tmp_path / "app/ROOT/pages/sum.jsp").write_text("<%= 6 * 7 %>")
     program = DAMAGED.format(folder=str(tmp_path))
     completed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=400,
-                          env={"PYTHONPATH": f"{FRONT}:{ROOT / 'kits/python/src'}", "PATH": os.environ["PATH"]})
+                          env={"PYTHONPATH": f"{EXPERIMENT}:{ROOT / 'kits/python/src'}", "PATH": os.environ["PATH"]})
     found = completed.stdout
     assert "static fails: /files/library-1.4.2.js: it is the application that answers it" in found, found + completed.stderr
-    assert "sources fails: /pages/sum.jsp: the front shows the source, which the application does not" in found
+    assert "sources fails: /pages/sum.jsp: the proxy shows the source, which the application does not" in found
     assert "headers fails: an error page or the header Server says which version" in found
     assert "tls_versions fails: TLSv1_2 is not spoken" in found
     assert "connector fails: AJP answers" in found
@@ -282,7 +282,7 @@ WELCOME = {
     "WEB-INF/web.xml": WEB.format(mappings="<error-page><error-code>404</error-code>"
                                            "<location>/gone.html</location></error-page>"
                                            "<welcome-file-list><welcome-file>start.html</welcome-file></welcome-file-list>"
-                                  ).replace("benchlab.front.Greeting", "org.apache.catalina.servlets.DefaultServlet"),
+                                  ).replace("benchlab.reverseproxy.Greeting", "org.apache.catalina.servlets.DefaultServlet"),
     "gone.html": "<p>It is gone.", "help/start.html": "<p>Help", "help/deep/a.css": "a{}", "help/a.js.map": "{}",
     "help/.git/config": "secret", "help/a.css~": "old", "help/dump.sql": "dump",
     # A page makes that the folder's files are listed singly.
@@ -402,8 +402,8 @@ def test_who_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(verify, "TIMEOUT_S", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
-        with pytest.raises(verify.VerificationError, match=r"the front was asked for /shop/x, and did not answer within 0.2 s"):
-            verify.Site("the front", port).ask("/shop/x")
+        with pytest.raises(verify.VerificationError, match=r"the proxy was asked for /shop/x, and did not answer within 0.2 s"):
+            verify.Site("the proxy", port).ask("/shop/x")
         with pytest.raises(verify.VerificationError, match=f"AJP was asked on port {port} without the secret, and did not"):
             verify.ajp_status(port)
 

@@ -38,7 +38,7 @@ def documented() -> list[str]:
     return re.findall(r"^```nginx\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
 
 
-class Front:
+class Proxy:
     """nginx in front of a program's port, with a certificate of its own."""
 
     def __init__(self, folder: Path, behind: int, configuration_text: str, modules: str = "") -> None:
@@ -84,30 +84,30 @@ class Front:
 
 
 @pytest.fixture(scope="module")
-def front(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Front]:
+def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
     program = Program("streams_server", "server", "60")
-    front = Front(tmp_path_factory.mktemp("front"), program.addresses[0][1], documented()[0])
-    yield front
-    front.close()
+    proxy = Proxy(tmp_path_factory.mktemp("proxy"), program.addresses[0][1], documented()[0])
+    yield proxy
+    proxy.close()
     program.end()
     program.close()
 
 
-def test_the_client_and_its_scheme(front: Front) -> None:
+def test_the_client_and_its_scheme(proxy: Proxy) -> None:
     for invented in ([], ["-H", "X-Forwarded-For: 6.6.6.6", "-H", "X-Forwarded-Host: evil", "-H", "X-Forwarded-Proto: ftp"]):
-        assert front.ask("/x-forwarded", *invented) == ("2 200", b"127.0.0.1 https shop.example")
+        assert proxy.ask("/x-forwarded", *invented) == ("2 200", b"127.0.0.1 https shop.example")
 
 
 @pytest.mark.parametrize("field", ["X: y", "Transfer-Encoding: chunked"])
-def test_an_upload(front: Front, field: str) -> None:
+def test_an_upload(proxy: Proxy, field: str) -> None:
     content = os.urandom(3_000_000)
-    (front.folder / "sent").write_bytes(content)
-    assert front.ask("/upload/count", "--data-binary", f"@{front.folder}/sent", "-H", field) == (
+    (proxy.folder / "sent").write_bytes(content)
+    assert proxy.ask("/upload/count", "--data-binary", f"@{proxy.folder}/sent", "-H", field) == (
         "2 200", b"%d %d" % (len(content), zlib.crc32(content)))
 
 
-def test_a_stream(front: Front) -> None:
-    assert front.ask("/stream?size=3000000") == ("2 200", (bytes(range(251)) * 12_000)[:3_000_000])
+def test_a_stream(proxy: Proxy) -> None:
+    assert proxy.ask("/stream?size=3000000") == ("2 200", (bytes(range(251)) * 12_000)[:3_000_000])
 
 
 # -- WebSocket (RFC 6455) ----------------------------------------------------------------------------
@@ -119,9 +119,9 @@ TEXT, CLOSE, PING, PONG = 0x81, 0x88, 0x89, 0x8A
 class Hearer:
     """A client that hears what is told in a room."""
 
-    def __init__(self, front: Front, room: str) -> None:
-        context = ssl.create_default_context(cafile=front.folder / "certificate")
-        plain = socket.create_connection(("127.0.0.1", front.port), timeout=WITHIN_S)
+    def __init__(self, proxy: Proxy, room: str) -> None:
+        context = ssl.create_default_context(cafile=proxy.folder / "certificate")
+        plain = socket.create_connection(("127.0.0.1", proxy.port), timeout=WITHIN_S)
         self.socket = context.wrap_socket(plain, server_hostname="shop.example")
         self.received = self.socket.makefile("rb")
         key = base64.b64encode(os.urandom(16))
@@ -151,15 +151,15 @@ class Hearer:
 
 
 @pytest.fixture(scope="module")
-def talk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Front]:
+def talk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
     modules = Path(NGINX).parent.parent / "lib/nginx/modules/ngx_nchan_module.so"
     publisher = free_port()
     chat = subprocess.Popen([ROOT / "build/appserver/ada/examples/chat", "0", str(publisher)], text=True,
                             stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    front, inside, beside = documented()
-    assert front.endswith("}\n") and beside.count("127.0.0.1:8081") == 1
-    configuration_text = front[:-2] + inside + "}\n" + beside.replace("127.0.0.1:8081", f"127.0.0.1:{publisher}")
-    talk = Front(tmp_path_factory.mktemp("talk"), urlsplit(chat.stdout.readline().strip()).port, configuration_text,
+    proxy, inside, beside = documented()
+    assert proxy.endswith("}\n") and beside.count("127.0.0.1:8081") == 1
+    configuration_text = proxy[:-2] + inside + "}\n" + beside.replace("127.0.0.1:8081", f"127.0.0.1:{publisher}")
+    talk = Proxy(tmp_path_factory.mktemp("talk"), urlsplit(chat.stdout.readline().strip()).port, configuration_text,
                  f"load_module {modules};\n")
     yield talk
     talk.close()
@@ -167,7 +167,7 @@ def talk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Front]:
     assert chat.wait(timeout=WITHIN_S) == 0
 
 
-def test_what_is_said_is_heard(talk: Front) -> None:
+def test_what_is_said_is_heard(talk: Proxy) -> None:
     hearers = [Hearer(talk, "garden") for _ in range(3)]
     elsewhere = Hearer(talk, "cellar")
     for message in ("hello", "gr\u00fc\u00df", "x" * 60_000):
@@ -184,7 +184,7 @@ def test_what_is_said_is_heard(talk: Front) -> None:
         hearer.close()
 
 
-def test_who_may_not_hear_or_speak(talk: Front) -> None:
+def test_who_may_not_hear_or_speak(talk: Proxy) -> None:
     refused = Hearer(talk, "closed")
     assert refused.status == 403
     refused.close()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 EXAMPLE = """\
 Example:
-  experiments/front/generate shop.war --output /srv/shop --name shop.example.org --redirect 80
+  experiments/reverse-proxy/generate shop.war --output /srv/shop --name shop.example.org --redirect 80
   runuser -u tomcat -- env CATALINA_BASE=/srv/shop/tomcat /usr/share/tomcat10/bin/catalina.sh run
   apache2 -f /srv/shop/apache/httpd.conf
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package benchlab.front;
+package benchlab.reverseproxy;
 
 import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;

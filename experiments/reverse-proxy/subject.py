@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """An application server with something in front of it, or nothing, as a subject:
-`subject.py FRONT BACKEND [tls] [packed] [redeployed]`."""
+`subject.py EXPERIMENT BACKEND [tls] [packed] [redeployed]`."""
 
 import http.client
 import secrets
@@ -19,14 +19,14 @@ import stack
 from lab_kit import Opening, lines, serve
 from lab_kit.daemons import Daemons, is_open, program
 
-BUILT = Path("build/front")
+BUILT = Path("build/reverse-proxy")
 """Made by app.py."""
 
 ADA = Path("build/rest/ada/server/subject")
 """The web server of appserver/ada, as a subject of its own."""
 
-FRONTS = {"none": "", "jk": "apache-jk", "ajp": "apache-ajp", "http": "apache-http", "nginx": "nginx"}
-"""The front servers, in the subjects' names."""
+PROXIES = {"none": "", "jk": "apache-jk", "ajp": "apache-ajp", "http": "apache-http", "nginx": "nginx"}
+"""The reverse proxies, in the subjects' names."""
 
 BACKENDS = ("tomcat", "ada")
 OPTIONS = {"tls", "packed", "redeployed"}
@@ -36,10 +36,10 @@ REDEPLOYED_S = 1.0
 
 
 class Stack:
-    """The running servers: the application server and its front, their processes and their configuration."""
+    """The running servers: the application server and its proxy, their processes and their configuration."""
 
-    def __init__(self, daemons: Daemons, front: str, options: set[str], workers: int) -> None:
-        self.daemons, self.front, self.options, self.workers = daemons, front, options, workers
+    def __init__(self, daemons: Daemons, proxy: str, options: set[str], workers: int) -> None:
+        self.daemons, self.proxy, self.options, self.workers = daemons, proxy, options, workers
         self.folder = daemons.folder
         self.pids: list[int] = []
         self.texts: list[str] = []
@@ -61,16 +61,16 @@ class Stack:
             shutil.copytree(BUILT / "app", self.folder / "webapps" / name)
         self.daemons.write("conf/web.xml", stack.tomcat_web(jsp=False))
         self.daemons.write("conf/context.xml", stack.TOMCAT_CONTEXT)
-        over_ajp = self.front in ("jk", "ajp")
+        over_ajp = self.proxy in ("jk", "ajp")
 
         def listen(port: int) -> int:
             text = stack.tomcat_server(
                 http=None if over_ajp else port, ajp=port if over_ajp else None, secret=self.secret,
-                tls=self.tls if self.front == "none" else None, compression=self.front == "none",
+                tls=self.tls if self.proxy == "none" else None, compression=self.proxy == "none",
                 automatic="redeployed" in self.options, workers=max(self.workers, 64))
             self.daemons.write("conf/server.xml", text)
             ready = (lambda: is_open(port)) if over_ajp else (
-                lambda: self.answers(port, secure=self.front == "none"))
+                lambda: self.answers(port, secure=self.proxy == "none"))
             return self.daemons.start(stack.tomcat_command(self.folder), ready)
 
         port, pid = self.daemons.listen(listen)
@@ -96,14 +96,14 @@ class Stack:
 
     def apache(self, backend: int) -> int:
         """Starts Apache in front of a port."""
-        if self.front == "jk":
+        if self.proxy == "jk":
             text = stack.workers(backend, self.secret)
             self.texts.append(text)
             self.daemons.write("workers.properties", text)
         application = stack.Application("", self.folder / "app", ["/files"])
 
         def listen(port: int) -> int:
-            text = stack.apache(self.folder, [application], listen=f"127.0.0.1:{port}", kind=self.front,
+            text = stack.apache(self.folder, [application], listen=f"127.0.0.1:{port}", kind=self.proxy,
                                 backend=backend, secret=self.secret, tls=self.tls, keep_alive=300)
             conf = self.daemons.write("httpd.conf", text)
             return self.daemons.start([program("apache2"), "-f", conf, "-DFOREGROUND"],
@@ -165,19 +165,19 @@ def redeploy(folder: Path, over: threading.Event, told: dict[str, float]) -> Non
 
 @contextmanager
 def site(opening: Opening) -> Iterator[None]:
-    front, backend, *words = sys.argv[1:]
+    proxy, backend, *words = sys.argv[1:]
     options = set(words)
     workers = opening.integer("workers", 1, 1024)
     with ExitStack() as ending:
         daemons = ending.enter_context(Daemons())
         begun = time.monotonic_ns()
-        running = Stack(daemons, front, options, workers)
+        running = Stack(daemons, proxy, options, workers)
         port = running.tomcat() if backend == "tomcat" else running.ada()
         if backend == "ada":
             ending.callback(end_ada, running.backend)
-        if front == "nginx":
+        if proxy == "nginx":
             port = running.nginx(port)
-        elif front != "none":
+        elif proxy != "none":
             port = running.apache(port)
         ready_ns = time.monotonic_ns() - begun
         scheme = "https" if "tls" in options else "http"
@@ -196,10 +196,10 @@ def site(opening: Opening) -> Iterator[None]:
         yield
 
 
-def name(front: str, backend: str, *options: str) -> str:
+def name(proxy: str, backend: str, *options: str) -> str:
     """The subject's name in experiment.toml: Tomcat is named only where nothing is in front of it."""
-    server = "" if backend == "tomcat" and FRONTS[front] else backend
-    return "-".join(word for word in (server, FRONTS[front], *options) if word)
+    server = "" if backend == "tomcat" and PROXIES[proxy] else backend
+    return "-".join(word for word in (server, PROXIES[proxy], *options) if word)
 
 
 def end_ada(process: "subprocess.Popen[bytes]") -> None:
@@ -211,9 +211,9 @@ def end_ada(process: "subprocess.Popen[bytes]") -> None:
 
 
 if __name__ == "__main__":
-    if (len(sys.argv) < 3 or sys.argv[1] not in FRONTS or sys.argv[2] not in BACKENDS
+    if (len(sys.argv) < 3 or sys.argv[1] not in PROXIES or sys.argv[2] not in BACKENDS
             or not OPTIONS.issuperset(sys.argv[3:])):
-        sys.exit(f"usage: subject.py {'|'.join(FRONTS)} {'|'.join(BACKENDS)} [{'] ['.join(sorted(OPTIONS))}]")
+        sys.exit(f"usage: subject.py {'|'.join(PROXIES)} {'|'.join(BACKENDS)} [{'] ['.join(sorted(OPTIONS))}]")
     if not BUILT.joinpath("app.war").exists():
-        sys.exit(f"{BUILT} is not there: build the subject first (benchlab build front)")
+        sys.exit(f"{BUILT} is not there: build the subject first (benchlab build reverse-proxy)")
     serve(name(*sys.argv[1:]), "Tomcat 10, Apache 2.4, nginx", {"serve": site}, one_thread=False)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""WAR and EAR archives: exploded within limits, and which of their paths a front may serve itself."""
+"""WAR and EAR archives: exploded within limits, and which of their paths a proxy may serve itself."""
 
 import lzma
 import re
@@ -61,7 +61,7 @@ def explode(archive: Path, folder: Path, context: str | None = None) -> list[App
 
 
 def _is_shared(one: Application, path: str, applications: list[Application]) -> bool:
-    """True if another application is below a path or answers there: the front would serve its files, too."""
+    """True if another application is below a path or answers there: the proxy would serve its files, too."""
     whole = f"{one.context}{path}/"
     return any(f"{other.context}/".startswith(whole)
                or len(other.context) > len(one.context) and whole.startswith(f"{other.context}/") for other in applications)
@@ -125,7 +125,7 @@ def _copy(source, target, size: int, archive: Path) -> None:
 
 
 def static_paths(folder: Path) -> tuple[list[str], frozenset[str]]:
-    """The paths that the front may serve itself: whole directories at the top if it may serve everything in them, else
+    """The paths that the proxy may serve itself: whole directories at the top if it may serve everything in them, else
     single files. A path that a servlet, a filter or a constraint of the application names is the application's. The
     second value holds the paths that are files."""
     patterns = list(_patterns(folder / "WEB-INF/web.xml"))
@@ -154,7 +154,7 @@ def is_inside(path: str) -> bool:
 
 
 def is_refused(path: str) -> bool:
-    """True if the front refuses it, though the application would answer it."""
+    """True if the proxy refuses it, though the application would answer it."""
     return re.search(REFUSED, path) is not None
 
 

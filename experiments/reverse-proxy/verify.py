@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Verifies a generated configuration with a private Tomcat and a private Apache: what the front answers is what
+"""Verifies a generated configuration with a private Tomcat and a private Apache: what the proxy answers is what
 the application would, what is protected is refused, and headers are as they should be."""
 
 import http.client
@@ -90,17 +90,17 @@ def verify(configuration: Configuration) -> Iterator[str]:
     tested(configuration.httpd_conf)
     configuration.readable()
     with Daemons(tells=False) as daemons:
-        front = Front(daemons, configuration)
+        proxy = Proxy(daemons, configuration)
         yield "apache2 -t accepts the configuration, and who serves may read it"
-        front.started()
-        yield from front.static()
-        yield from front.folders()
-        yield from front.protected()
-        yield from front.sources()
-        yield from front.headers()
-        yield from front.redirect()
-        yield from front.tls_versions()
-        yield from front.connector()
+        proxy.started()
+        yield from proxy.static()
+        yield from proxy.folders()
+        yield from proxy.protected()
+        yield from proxy.sources()
+        yield from proxy.headers()
+        yield from proxy.redirect()
+        yield from proxy.tls_versions()
+        yield from proxy.connector()
 
 
 def tested(configuration: Path) -> None:
@@ -110,7 +110,7 @@ def tested(configuration: Path) -> None:
         raise VerificationError(f"Apache refuses the configuration:\n{done.stderr.strip()}")
 
 
-class Front:
+class Proxy:
     """Apache with the configuration, before a Tomcat that answers over HTTP, too."""
 
     def __init__(self, daemons: Daemons, configuration: Configuration) -> None:
@@ -127,7 +127,7 @@ class Front:
                                secret=secrets.token_hex(16), tls=stack.certificate(folder / "apache"))
         self.application = Site("the application", daemons.listen(self._tomcat)[0])
         self.port, _ = daemons.listen(self._apache)
-        self.ask = Site("the front", self.port, self.private.tls).ask
+        self.ask = Site("the proxy", self.port, self.private.tls).ask
 
     def _mark_sources(self) -> None:
         """Each page becomes one that does nothing, and has a word that is seen where its source is shown."""
@@ -182,12 +182,12 @@ class Front:
         compared = 0
         for application in self.applications:
             for path in self.files(application):
-                front, _ = self.same(path)
-                if front.status != 200:
-                    raise VerificationError(f"{path}: the front answers {front.status}")
+                proxy, _ = self.same(path)
+                if proxy.status != 200:
+                    raise VerificationError(f"{path}: the proxy answers {proxy.status}")
                 # Tomcat's tags have the size and the time in decimal digits, and are weak.
-                if re.fullmatch(r'W/"\d+-\d{10,}"', front.headers["ETag"] or ""):
-                    raise VerificationError(f"{path}: it is the application that answers it, not the front")
+                if re.fullmatch(r'W/"\d+-\d{10,}"', proxy.headers["ETag"] or ""):
+                    raise VerificationError(f"{path}: it is the application that answers it, not the proxy")
                 compared += 1
         if compared:
             yield f"{compared} static files come from Apache, byte for byte as from the application"
@@ -208,16 +208,16 @@ class Front:
             yield f"{compared} paths of folders are answered as by the application, with its welcome pages"
 
     def same(self, path: str) -> tuple[Answer, Answer]:
-        """The responses of the front and the application. Error: they differ."""
-        front, behind = self.ask(quote(path)), self.application.ask(quote(path))
-        if (front.status, front.body) != (behind.status, behind.body):
-            raise VerificationError(f"{path}: the front answers {front.status} with {len(front.body)} bytes, the "
+        """The responses of the proxy and the application. Error: they differ."""
+        proxy, behind = self.ask(quote(path)), self.application.ask(quote(path))
+        if (proxy.status, proxy.body) != (behind.status, behind.body):
+            raise VerificationError(f"{path}: the proxy answers {proxy.status} with {len(proxy.body)} bytes, the "
                                     f"application {behind.status} with {len(behind.body)}")
         for name in "Content-Type", "Location":
-            if front.headers[name] != behind.headers[name]:
-                raise VerificationError(f"{path}: {name} of the front is `{front.headers[name]}`, of the application "
+            if proxy.headers[name] != behind.headers[name]:
+                raise VerificationError(f"{path}: {name} of the proxy is `{proxy.headers[name]}`, of the application "
                                         f"`{behind.headers[name]}`")
-        return front, behind
+        return proxy, behind
 
     def protected(self) -> Iterator[str]:
         """Paths inside the application are refused, however they are written."""
@@ -238,7 +238,7 @@ class Front:
             for path in paths:
                 answer = self.ask(quote(path, safe="/%;"))
                 if answer.status not in (400, 403, 404):
-                    raise VerificationError(f"{path}: the front answers {answer.status}, and must refuse it")
+                    raise VerificationError(f"{path}: the proxy answers {answer.status}, and must refuse it")
                 asked += 1
         yield f"{asked} protected paths are refused"
 
@@ -252,7 +252,7 @@ class Front:
                 for way in (whole, f"{whole};x=y", f"{whole}/", f"{whole}%20", f"/{whole}", f"{stem}%2e{end[1:]}",
                             stem + end.upper()):
                     if marker in self.ask(way).body and marker not in self.application.ask(way).body:
-                        raise VerificationError(f"{way}: the front shows the source, which the application does not")
+                        raise VerificationError(f"{way}: the proxy shows the source, which the application does not")
                 asked += 1
         if asked:
             yield f"sources (pages in JSP, classes, archives: {asked}) are shown only where the application shows them"
@@ -312,7 +312,7 @@ class Front:
                 context.minimum_version = context.maximum_version = version
             if not is_wanted:
                 context.set_ciphers("ALL:@SECLEVEL=0")  # else this side would refuse it
-            with waiting(f"the front was asked for {version.name}"):
+            with waiting(f"the proxy was asked for {version.name}"):
                 try:
                     with (socket.create_connection(("127.0.0.1", self.port), timeout=TIMEOUT_S) as plain,
                           context.wrap_socket(plain, server_hostname="127.0.0.1")):
@@ -324,7 +324,7 @@ class Front:
         yield "TLS 1.2 and 1.3 are spoken, TLS 1.1 is refused"
 
     def connector(self) -> Iterator[str]:
-        """AJP is for the front alone."""
+        """AJP is for the proxy alone."""
         addresses = {address for address, port in listening() if port == self.private.ajp}
         if not addresses or not addresses <= LOOPBACK:
             raise VerificationError(f"AJP listens on {', '.join(sorted(addresses)) or 'no address'}, not on loopback alone")

@@ -34,7 +34,7 @@ class Configuration:
     tomcat_user: str | None = None
     """Tomcat's user when root starts it; else the user who writes this."""
     http: int | None = None
-    """A connector that is asked without the front: for the verification alone."""
+    """A connector that is asked without the proxy: for the verification alone."""
 
     @property
     def apache(self) -> Path:
@@ -50,11 +50,11 @@ class Configuration:
 
     def texts(self) -> dict[Path, str]:
         """The files but that with the content types."""
-        front = stack.apache(self.apache, self.applications, listen=self.listen, kind="jk", backend=self.ajp,
+        proxy = stack.apache(self.apache, self.applications, listen=self.listen, kind="jk", backend=self.ajp,
                              secret=self.secret, name=self.name, tls=self.tls, public=self.public)
-        head = "# Made by experiments/front/generate: make it anew for each version of what is in app/.\n"
+        head = "# Made by experiments/reverse-proxy/generate: make it anew for each version of what is in app/.\n"
         return {
-            self.httpd_conf: head + front,
+            self.httpd_conf: head + proxy,
             self.apache / "workers.properties": stack.workers(self.ajp, self.secret),
             self.tomcat / "conf/server.xml": stack.tomcat_server(http=self.http, ajp=self.ajp, secret=self.secret,
                                                                  applications=str(self.folder / "app")),
@@ -72,7 +72,7 @@ class Configuration:
         for path, text in [*texts.items(), (self.tomcat / "conf/web.xml", stack.tomcat_web())]:
             path.touch(mode=0o600)
             path.write_text(text)
-            # The secret is the front's and the application's alone.
+            # The secret is the proxy's and the application's alone.
             path.chmod(0o600 if self.secret in text else 0o644)
         self._tomcats_alone(self.tomcat / "conf/server.xml", 0o600)
         for application in self.applications:
@@ -81,7 +81,7 @@ class Configuration:
         return stack.lines_of(*texts.values())
 
     def _tomcats_alone(self, path: Path, mode: int) -> None:
-        """Besides who writes this, only Tomcat's group may read it: the front's user may not."""
+        """Besides who writes this, only Tomcat's group may read it: the proxy's user may not."""
         if self.tomcat_user:
             shutil.chown(path, group=pwd.getpwnam(self.tomcat_user).pw_gid)
             mode |= (mode & 0o500) >> 3

@@ -52,7 +52,7 @@ def main(folder: Path) -> None:
     (folder / "app.war.draft").rename(folder / "app.war")
     program = folder / "subject"
     program.write_text("#!/bin/sh\n"
-                       "exec env PYTHONPATH=kits/python/src python3 -B experiments/front/subject.py \"$@\"\n")
+                       "exec env PYTHONPATH=kits/python/src python3 -B experiments/reverse-proxy/subject.py \"$@\"\n")
     program.chmod(0o755)
 
 
