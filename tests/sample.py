@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Draws doc comments and messages at random over all languages, for somebody to read: `sample.py SEED [COMMENTS [MESSAGES]]`,
+by default 200 and 100. The same seed draws the same ones from the same tree.
+
+Each is printed with its position and, for a comment, the code that it describes. A reader who has only the word list marks
+those that need a second reading or break a rule."""
+
+import random
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+DOC_LINE = {".rs": r"\s*//[/!]", ".ads": r"\s*--", ".go": r"\s*//"}
+DOC_BLOCK = {".java": (r"\s*/\*\*", "*/"), ".py": (r"\s*\"\"\"", '"""'), ".c": (r"\s*/\*", "*/"), ".h": (r"\s*/\*", "*/"),
+             ".mjs": (r"\s*/\*\*", "*/")}
+MESSAGE = re.compile(r'"((?:[^"\\\n]|\\.|\\\n\s*)*)"')
+NOT_TEXT = re.compile(r"^\s*(?://|--|#|\*)")
+
+
+def files(*folders: str) -> list[Path]:
+    listed = subprocess.run(["git", "ls-files", "-z", *folders], cwd=ROOT, capture_output=True, check=True).stdout
+    return [Path(name) for name in listed.decode().split("\0") if name]
+
+
+def comments(file: Path, lines: list[str]) -> Iterator[str]:
+    """The doc comments of a file, with the line of code that follows or, in Python and Ada, precedes them."""
+    number = 0
+    while number < len(lines):
+        begin = number
+        if (pattern := DOC_LINE.get(file.suffix)) and re.match(pattern, lines[number]):
+            while number < len(lines) and re.match(pattern, lines[number]):
+                number += 1
+        elif (block := DOC_BLOCK.get(file.suffix)) and re.match(block[0], lines[number]):
+            first = re.sub(block[0], "", lines[number], count=1)
+            number += 1
+            if block[1] not in first:
+                while number < len(lines) and block[1] not in lines[number]:
+                    number += 1
+                number += 1
+        else:
+            number += 1
+            continue
+        before = file.suffix in (".py", ".ads")
+        code = lines[begin - 1] if before and begin else lines[number] if number < len(lines) else ""
+        text = " ".join(line.strip() for line in lines[begin:number])
+        if "SPDX" not in text and len(text) > 8:
+            yield f"{file}:{begin + 1}: {text}\n        {code.strip()}"
+
+
+def messages(file: Path, text: str) -> Iterator[str]:
+    """Texts in quotes that look like sentences for people: three words at least."""
+    if "/tests/" in str(file) or file.suffix not in (".rs", ".py", ".java", ".adb", ".go"):
+        return
+    for match in MESSAGE.finditer(text):
+        words = re.sub(r"\\\n\s*", "", match[1])
+        line = text.count("\n", 0, match.start()) + 1
+        if len(re.findall(r"[A-Za-z]{2,}", words)) >= 4 and " " in words and not NOT_TEXT.match(text.splitlines()[line - 1]):
+            yield f"{file}:{line}: {words}"
+
+
+def main(seed: int, number_of_comments: int = 200, number_of_messages: int = 100) -> None:
+    dice = random.Random(seed)
+    all_comments: list[str] = []
+    all_messages: list[str] = []
+    for file in files("crates", "kits", "appserver", "experiments"):
+        try:
+            text = (ROOT / file).read_text()
+        except (UnicodeDecodeError, FileNotFoundError):
+            continue
+        all_comments += comments(file, text.splitlines())
+        all_messages += messages(file, text)
+    for title, drawn, number in (("comments", all_comments, number_of_comments), ("messages", all_messages, number_of_messages)):
+        print(f"# {number} of {len(drawn)} {title}, seed {seed}\n")
+        for i, each in enumerate(dice.sample(drawn, min(number, len(drawn))), 1):
+            print(f"{i:4}  {each}")
+        print()
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))
