@@ -309,7 +309,7 @@ fn so_many_blocks_probably_decide() {
     }
     let [one, family] = pooled;
     rows.push(one.row("all of these but the last", "1", ""));
-    rows.push(family.row("all of these", "several", ""));
+    rows.push(family.row("all of these", "more than one", ""));
     let columns = [
         "subjects",
         "comparisons",

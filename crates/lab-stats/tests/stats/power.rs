@@ -82,7 +82,7 @@ fn so_many_blocks_find_the_difference_as_often_as_is_said() {
         "scatter of a block's ratio",
         "true difference",
         "found to be",
-        "looks",
+        "interim analyses",
         "blocks for 80 %",
         "runs that find it",
     ];

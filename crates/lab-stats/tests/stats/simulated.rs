@@ -58,7 +58,7 @@ fn identical_subjects_have_no_winner() {
     let scenarios = [
         scenario("calm", calm(), 80),
         scenario("calm, time for 8 blocks", calm(), 8),
-        scenario("calm, time for 14 blocks: one look", calm(), 14),
+        scenario("calm, time for 14 blocks: one interim analysis", calm(), 14),
         scenario("luck of a process", noisy(), 80),
         scenario(
             "speed drifts within blocks",

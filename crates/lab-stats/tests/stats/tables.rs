@@ -21,11 +21,11 @@ fn the_page_says_how_many_blocks_each_level_needs() {
     ];
     let blocks = |alpha: &f64| family::blocks_needed(*alpha, 1).unwrap().to_string();
     let columns = [
-        "no look before the end",
-        "one look (10) went on",
-        "look at 10 or 20",
-        "look at 40",
-        "look at 80",
+        "no interim analysis",
+        "one (10 blocks), went on",
+        "stopped at 10 or 20",
+        "at 40",
+        "at 80",
     ];
     let rows = [alphas.iter().map(blocks).collect::<Vec<String>>()];
     let table = documents::table(&columns, &rows);

@@ -62,9 +62,12 @@ fn what_did_not_change_is_not_said_to_have() {
             [&slow, &slow],
             [14, 20],
         ),
-        looking("both calm, ended by a look", [&calm, &calm]),
-        looking("both noisy, ended by a look", [&noisy, &noisy]),
-        looking("noisy and calm, ended by a look", [&noisy, &calm]),
+        looking("both calm, ended by an interim analysis", [&calm, &calm]),
+        looking("both noisy, ended by an interim analysis", [&noisy, &noisy]),
+        looking(
+            "noisy and calm, ended by an interim analysis",
+            [&noisy, &calm],
+        ),
     ];
     let rows = scenarios.iter().enumerate().map(|(i, scenario)| {
         let tally = scenario.tally(i as u64, 1.0);

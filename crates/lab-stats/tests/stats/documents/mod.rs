@@ -53,15 +53,23 @@ fn before_and_after<'a>(page: &'a str, name: &str) -> (&'a str, &'a str) {
     (&page[..from], &page[to..])
 }
 
-/// A Markdown table.
+/// A Markdown table. The first cells of a row are empty where they repeat the row above.
 pub fn table(columns: &[&str], rows: &[Vec<String>]) -> String {
     let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
     let columns: Vec<String> = columns.iter().map(|cell| cell.to_string()).collect();
     let rule: Vec<String> = (0..columns.len())
         .map(|i| if i == 0 { "---" } else { "--:" }.to_string())
         .collect();
-    let rows: String = rows.iter().map(|row| line(row)).collect();
-    line(&columns) + &line(&rule) + &rows
+    let mut text = line(&columns) + &line(&rule);
+    let mut above: &[String] = &[];
+    for row in rows {
+        let repeated = row.iter().zip(above).take_while(|(a, b)| a == b).count();
+        let mut cells = vec![String::new(); repeated];
+        cells.extend_from_slice(&row[repeated..]);
+        text += &line(&cells);
+        above = row;
+    }
+    text
 }
 
 /// `3.5 %`.
