@@ -2,7 +2,7 @@
 //! What is not read line by line: statements with their totals as CSV, and the JSON of a monitor.
 //!
 //! Source: PostgreSQL 15, F.32 *pg_stat_statements*; MariaDB, *performance schema
-//! events_statements_summary_by_digest*; `docs/guides/logs.md`, *Monitor JSON*.
+//! events_statements_summary_by_digest*; `docs/log-formats.md`, *Monitor JSON*.
 
 use crate::format::WholeLog;
 use crate::query::{self, Dialect};

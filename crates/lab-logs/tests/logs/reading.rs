@@ -412,7 +412,7 @@ fn statements_and_monitors_are_read_as_a_whole() {
     let digest = "DIGEST_TEXT\tCOUNT_STAR\tSUM_TIMER_WAIT\tMAX_TIMER_WAIT\nSELECT ?\t4\t8000000000\t4000000000\n";
     let (analysis, _) = read_all(digest.as_bytes()).expect("statements");
     assert_eq!(find(&analysis, "SELECT ?").total_ns, 8_000_000);
-    let guide = include_str!("../../../../docs/guides/logs.md");
+    let guide = include_str!("../../../../docs/log-formats.md");
     let json = guide
         .split("```json")
         .nth(1)
