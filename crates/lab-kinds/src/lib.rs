@@ -7,22 +7,22 @@ pub use summary::{RunSummary, history};
 
 use lab_audit::report::{AuditReport, ChangedReport};
 use lab_document::Document;
-use lab_model::Run;
+use lab_model::{Audit, Content, Run};
 use lab_report::{BetweenReport, Report, kind};
 use lab_stats::between::{self as stats, Recorded};
 
 /// The report of a run of any kind.
 pub fn document(report: &Report) -> Document {
     let run = report.run;
-    match &run.audit {
-        Some(audit) => lab_audit::report::document(&AuditReport {
+    match &run.content {
+        Content::Audit(audit) => lab_audit::report::document(&AuditReport {
             audit,
             run: &run.name,
             made_unix_s: run.started_unix_s,
             lab_version: &run.lab_version,
             file: Some(report.file),
         }),
-        None => kind::document(report),
+        Content::Measured(_) | Content::Logs(_) | Content::Imported(_) => kind::document(report),
     }
 }
 
@@ -32,12 +32,19 @@ pub fn document(report: &Report) -> Document {
 /// They cannot be compared: a sentence.
 pub fn between([before, after]: [Recorded; 2], files: [&str; 2]) -> Result<Document, String> {
     let runs = [before.run, after.run];
-    if runs.iter().any(|run| run.audit.is_some()) {
-        return audits(runs, files);
-    }
-    match runs.map(|run| run.logs.as_ref()) {
-        [Some(before), Some(after)] => Ok(kind::logs::between(runs, [before, after], files)),
-        [None, None] => {
+    match runs.map(|run| &run.content) {
+        [Content::Audit(before), Content::Audit(after)] => audits(runs, [before, after], files),
+        [Content::Audit(_), _] | [_, Content::Audit(_)] => Err(
+            "one of them is an audit and the other is not: an audit is compared with an audit"
+                .into(),
+        ),
+        [Content::Logs(before), Content::Logs(after)] => {
+            Ok(kind::logs::between(runs, [before, after], files))
+        }
+        [Content::Logs(_), _] | [_, Content::Logs(_)] => {
+            Err("one of the runs is of `benchlab logs`, the other is not".into())
+        }
+        _ => {
             let between = stats::between(before, after).map_err(|e| e.to_string())?;
             Ok(kind::between(&BetweenReport {
                 between: &between,
@@ -45,18 +52,15 @@ pub fn between([before, after]: [Recorded; 2], files: [&str; 2]) -> Result<Docum
                 files,
             }))
         }
-        _ => Err("one of the runs is of `benchlab logs`, the other is not".into()),
     }
 }
 
-/// Error: one run is no audit, or they are of different kinds.
-fn audits(runs: [&Run; 2], files: [&str; 2]) -> Result<Document, String> {
-    let [Some(before), Some(after)] = runs.map(|run| run.audit.as_ref()) else {
-        return Err(
-            "one of them is an audit and the other is not: an audit is compared with an audit"
-                .into(),
-        );
-    };
+/// Error: they are of different kinds.
+fn audits(
+    runs: [&Run; 2],
+    [before, after]: [&Audit; 2],
+    files: [&str; 2],
+) -> Result<Document, String> {
     if before.kind != after.kind {
         return Err(format!(
             "the first is an audit of {}, the second of {}: audits of one kind are compared",

@@ -5,6 +5,7 @@
 
 mod agent;
 pub mod audit;
+pub mod content;
 mod counted;
 mod counts;
 pub mod host;
@@ -26,6 +27,7 @@ mod slice_times;
 
 pub use agent::{Agent, ClockOffset};
 pub use audit::{Audit, AuditKind};
+pub use content::{Content, Figure, Imported, ImportedTime, Measured};
 pub use counted::{Counted, CountedFigure, Message};
 pub use counts::Counts;
 pub use host::{Disturbance, Host};
@@ -45,12 +47,12 @@ pub use plan::{
     Subject, Target, TargetKind, Work, Writes,
 };
 pub use point_load::{PointLoad, Traffic};
-pub use run::{Ending, Figure, Imported, ImportedTime, Run, Service};
+pub use run::{Ending, Run, Service};
 pub use sample::{
     Age, Batch, Block, BlockState, Failure, Latencies, LogLine, Outcome, Pilot, ProcessExit,
     ProcessStart, Reading, Resources, Sample, Setting, Timeline, WarmUp,
 };
-pub use serving::{Content, Example, ServedFile, Serving};
+pub use serving::{Example, RequiredBody, ServedFile, Serving};
 pub use shape::{LINK, Shape, Shaper};
 pub use slice::{AgentSlice, ErrorKind, Slice, add_statuses};
 pub use slice_times::{PackedTimes, SliceTimes, TimesColumn, TimesInFile};

@@ -14,7 +14,7 @@ pub struct Part {
 
 /// A run's parts, in the experiment's order; without targets, the run itself.
 pub fn parts(run: &Run) -> Vec<Part> {
-    let targets = run.plan.as_ref().map_or(&[][..], |p| &p.targets);
+    let targets = run.plan().map_or(&[][..], |p| &p.targets);
     if targets.is_empty() {
         return vec![Part {
             kind: None,
@@ -27,8 +27,7 @@ pub fn parts(run: &Run) -> Vec<Part> {
     });
     all.filter(|part| {
         part.run
-            .plan
-            .as_ref()
+            .plan()
             .is_some_and(|p| !p.points.is_empty() && !p.subjects.is_empty())
     })
     .collect()
@@ -82,10 +81,11 @@ fn replace(number: &mut usize, by: &[Option<usize>]) -> bool {
 
 fn part(run: &Run, target: TargetId) -> Run {
     let mut run = run.clone();
-    let Some(plan) = run.plan.take() else {
+    let Some(plan) = run.plan_mut() else {
         return run;
     };
-    let numbers = Numbers::of(&plan, target);
+    let numbers = Numbers::of(plan, target);
+    *plan = plan_part(std::mem::take(plan), target, &numbers);
     run.pilots
         .retain_mut(|p| numbers.subject_and_point(&mut p.subject, &mut p.point));
     run.settings
@@ -98,7 +98,6 @@ fn part(run: &Run, target: TargetId) -> Run {
     run.blocks
         .iter_mut()
         .for_each(|block| block_part(block, &numbers));
-    run.plan = Some(plan_part(plan, target, &numbers));
     run
 }
 

@@ -2,13 +2,13 @@
 //! One execution of an experiment with everything that it yielded, as loaded from a run file.
 
 use crate::{
-    Agent, AgentId, Audit, Block, BlockState, Failure, Host, LogAnalysis, LogLine, Metric, Pilot,
-    Plan, Setting, SubjectId, TargetId, distinct,
+    Agent, AgentId, Block, BlockState, Content, Failure, Host, Imported, LogAnalysis, LogLine,
+    Measured, Metric, Pilot, Plan, Setting, TargetId, distinct,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A run: its plan and all that was measured.
+/// A run: where and when it was made, and its content.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     /// The file's name without folder, such as `20261121-091500-sql.lab`.
@@ -17,10 +17,10 @@ pub struct Run {
     pub lab_version: String,
     /// When it began, in seconds since 1970.
     pub started_unix_s: f64,
-    /// The plan; `None` in a file of imported figures.
-    pub plan: Option<Plan>,
     /// The machine.
     pub host: Host,
+    /// What only runs of its kind have.
+    pub content: Content,
     /// The pilot's findings, for each subject and point that did not fail.
     pub pilots: Vec<Pilot>,
     /// Every block that was begun, in the order of time.
@@ -39,31 +39,12 @@ pub struct Run {
     pub lab_cost: Option<(u64, u64)>,
     /// How long its pilots took, ns: all that came between the start of the run and its blocks. `None`: it had none.
     pub pilots_ns: Option<u64>,
-    /// Figures taken over from other tools' files; they have no intervals.
-    pub imports: Vec<Imported>,
     /// The servers that its subjects used.
     pub services: Vec<Service>,
     /// The metrics of its readings and figures.
     pub metrics: Vec<Metric>,
-    /// The result of reading logs, if the run read any.
-    pub logs: Option<LogAnalysis>,
-    /// The result of an audit; `None` for other runs.
-    pub audit: Option<Audit>,
-    /// Figures without noise, which were taken once besides the blocks.
-    pub figures: Vec<Figure>,
     /// The agents that did a part of the work; none: the lab did all of it itself.
     pub agents: Vec<Agent>,
-}
-
-/// A figure of a subject that was counted once, such as its peak heap under Massif.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Figure {
-    /// The subject that it is of.
-    pub subject: SubjectId,
-    /// The id of a metric among [`Run::metrics`].
-    pub metric: String,
-    /// In the metric's unit.
-    pub value: f64,
 }
 
 /// A server that subjects used, and what it read back.
@@ -93,41 +74,49 @@ pub enum Ending {
     Interrupted,
 }
 
-/// One `<benchmark>` of an imported file.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Imported {
-    /// The language, as the file says.
-    pub language: String,
-    /// The driver, as the file says.
-    pub driver: String,
-    /// Threads, if the file says.
-    pub threads: Option<u64>,
-    /// Resident memory, if the file says.
-    pub rss_bytes: Option<u64>,
-    /// Peak resident memory, if the file says.
-    pub peak_rss_bytes: Option<u64>,
-    /// User CPU time, if the file says.
-    pub user_ns: Option<u64>,
-    /// System CPU time, if the file says.
-    pub sys_ns: Option<u64>,
-    /// Its measures.
-    pub times: Vec<ImportedTime>,
-}
-
-/// One `<time>` of an imported file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ImportedTime {
-    /// The timed thing, in the words of the file.
-    pub title: String,
-    /// How many operations were timed.
-    pub count: u64,
-    /// Time of one, in ns.
-    pub time_ns: f64,
-    /// Time of all, in ns.
-    pub total_ns: f64,
-}
-
 impl Run {
+    /// What subjects yielded; `None` for other kinds of runs.
+    pub fn measured(&self) -> Option<&Measured> {
+        match &self.content {
+            Content::Measured(measured) => Some(measured),
+            Content::Logs(_) | Content::Audit(_) | Content::Imported(_) => None,
+        }
+    }
+
+    /// What subjects yielded, to change it.
+    pub fn measured_mut(&mut self) -> Option<&mut Measured> {
+        match &mut self.content {
+            Content::Measured(measured) => Some(measured),
+            Content::Logs(_) | Content::Audit(_) | Content::Imported(_) => None,
+        }
+    }
+
+    /// The result of reading logs; `None` for other kinds of runs.
+    pub fn logs(&self) -> Option<&LogAnalysis> {
+        match &self.content {
+            Content::Logs(analysis) => Some(analysis),
+            Content::Measured(_) | Content::Audit(_) | Content::Imported(_) => None,
+        }
+    }
+
+    /// Figures from other tools' files; none in other kinds of runs.
+    pub fn imports(&self) -> &[Imported] {
+        match &self.content {
+            Content::Imported(imports) => imports,
+            Content::Measured(_) | Content::Logs(_) | Content::Audit(_) => &[],
+        }
+    }
+
+    /// The plan of a run that measures subjects.
+    pub fn plan(&self) -> Option<&Plan> {
+        self.measured().map(|measured| &measured.plan)
+    }
+
+    /// The plan, to change it.
+    pub fn plan_mut(&mut self) -> Option<&mut Plan> {
+        self.measured_mut().map(|measured| &mut measured.plan)
+    }
+
     /// The blocks that count, in the order of time.
     pub fn complete_blocks(&self) -> impl Iterator<Item = &Block> {
         self.blocks
@@ -191,7 +180,7 @@ impl Run {
 
     /// True if the server of a load is known to be on the lab's own machine.
     pub fn has_server_here(&self) -> bool {
-        let load = self.plan.as_ref().and_then(Plan::load);
+        let load = self.plan().and_then(Plan::load);
         load.is_some_and(|load| match load.server_host {
             Some(_) => self.host.fact(Host::SERVER_MACHINE_ID) == self.host.fact(Host::MACHINE_ID),
             None => !load.server_pids.is_empty(),
@@ -252,11 +241,11 @@ impl Run {
         for name in names {
             if !self.agents.iter().any(|agent| agent.name == *name) {
                 let existing = self.agent_names().join(", ");
-                return Err(match (existing.as_str(), &self.logs) {
-                    ("", Some(_)) => "what agents count of logs is added up where it comes in, and no part of it can \
+                return Err(match (existing.as_str(), &self.content) {
+                    ("", Content::Logs(_)) => "what agents count of logs is added up where it comes in, and no part of it can \
                                       be left out: read the logs again without that machine"
                         .into(),
-                    ("", None) => "no agents took part in this run".into(),
+                    ("", _) => "no agents took part in this run".into(),
                     (existing, _) => format!("no agent is called `{name}`, only {existing}"),
                 });
             }

@@ -51,7 +51,7 @@ pub struct Example {
     /// The required status.
     pub status: u16,
     /// The required body.
-    pub answer: Content,
+    pub answer: RequiredBody,
 }
 
 impl Example {
@@ -72,7 +72,7 @@ impl Example {
 /// The required body of a response.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Content {
+pub enum RequiredBody {
     /// Whatever the server says, as with a refusal.
     #[default]
     Any,

@@ -7,7 +7,7 @@ use crate::error::ErrorAt;
 use crate::file::{self, File};
 use lab_model::point_load::{CLOSED, CONNECTIONS, KEEP_ALIVE, LOAD, read_keep_alive};
 use lab_model::{
-    Content, Cores, Example, Load, Metric, Plan, ServedFile, Servers, Serving, Traffic,
+    Cores, Example, Load, Metric, Plan, RequiredBody, ServedFile, Servers, Serving, Traffic,
 };
 use std::io;
 use toml::Spanned;
@@ -286,9 +286,9 @@ impl RequestContext<'_> {
         &self,
         written: &Spanned<file::Request>,
         body: &Option<String>,
-    ) -> Result<Content, PlanError> {
+    ) -> Result<RequiredBody, PlanError> {
         let request = written.get_ref();
-        let text = request.text.clone().map(Content::Text);
+        let text = request.text.clone().map(RequiredBody::Text);
         let json = request
             .json
             .as_ref()
@@ -299,7 +299,10 @@ impl RequestContext<'_> {
             .as_ref()
             .map(|name| self.served(name))
             .transpose()?;
-        let echo = body.clone().filter(|_| request.echo).map(Content::Json);
+        let echo = body
+            .clone()
+            .filter(|_| request.echo)
+            .map(RequiredBody::Json);
         let mut contents = [text, json, file, echo].into_iter().flatten();
         match (contents.next(), contents.next()) {
             (Some(_), Some(_)) => Err((self.at)(
@@ -314,16 +317,16 @@ impl RequestContext<'_> {
         }
     }
 
-    fn json(&self, json: &Spanned<String>) -> Result<Content, PlanError> {
+    fn json(&self, json: &Spanned<String>) -> Result<RequiredBody, PlanError> {
         match serde_json::from_str::<serde_json::Value>(json.get_ref()) {
-            Ok(_) => Ok(Content::Json(json.get_ref().clone())),
+            Ok(_) => Ok(RequiredBody::Json(json.get_ref().clone())),
             Err(e) => Err((self.at)(json.span(), format!("not JSON: {e}"))),
         }
     }
 
-    fn served(&self, name: &Spanned<String>) -> Result<Content, PlanError> {
+    fn served(&self, name: &Spanned<String>) -> Result<RequiredBody, PlanError> {
         if self.server.files.contains_key(name.get_ref()) {
-            Ok(Content::File(name.get_ref().clone()))
+            Ok(RequiredBody::File(name.get_ref().clone()))
         } else {
             Err((self.at)(
                 name.span(),

@@ -21,7 +21,7 @@ fn main() {
             ..CALM
         };
         let mut run = simulator::run(&world, 1, 40);
-        let plan = run.plan.as_mut().unwrap();
+        let plan = run.plan_mut().unwrap();
         plan.measure.max_blocks = blocks;
         plan.measure.looks = vec![blocks];
         let mut simulator = Simulator::new(&world, 1);

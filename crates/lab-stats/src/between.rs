@@ -80,7 +80,7 @@ fn common_parts([first, second]: &[Vec<Part>; 2]) -> Vec<[&Part; 2]> {
 /// A server that a load run has alone is the same as the other's, wherever it listened: its requests are.
 fn give_one_name(parts: &mut [Vec<Part>; 2]) {
     let [first, second] = parts.each_mut().map(|parts| match parts.as_mut_slice() {
-        [only] => only.run.plan.as_mut().filter(|plan| plan.load().is_some()),
+        [only] => only.run.plan_mut().filter(|plan| plan.load().is_some()),
         _ => None,
     });
     let (Some(first), Some(second)) = (first, second) else {

@@ -140,7 +140,7 @@ pub fn sets_done(run: &Run) -> (u32, u32) {
 /// The variances of what a request costs the servers of a run, as a multiple of the baseline's cost; `None`: it has too
 /// few sets, or blocks in them.
 pub fn observed(run: &Run) -> Option<Variances> {
-    let plan = run.plan.as_ref()?;
+    let plan = run.plan()?;
     let visits = Visits::new(run, plan);
     let mut comparisons = Vec::new();
     for point in (0..plan.points.len()).filter(|&point| !plan.is_open(point)) {

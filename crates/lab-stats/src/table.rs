@@ -38,7 +38,7 @@ pub struct BatchFigures {
 /// The plan of a run, if it has one whose indices lie within its lists; a run file that was
 /// tampered with may have another.
 pub fn sound_plan(run: &Run) -> Option<&Plan> {
-    run.plan.as_ref().filter(|plan| {
+    run.plan().filter(|plan| {
         let subjects = plan.subjects.len();
         plan.baseline < subjects
             && plan

@@ -6,7 +6,7 @@ use lab_model::{Plan, PointId, Run, SubjectId};
 
 /// The first reference to a subject, point or agent that does not exist, in words.
 pub fn misfit(run: &Run) -> Option<String> {
-    let plan = run.plan.as_ref();
+    let plan = run.plan();
     let subjects = plan.map_or(0, |p| p.subjects.len());
     let points = plan.map_or(0, |p| p.points.len());
     let agents = run.agents.len();

@@ -32,7 +32,7 @@ pub fn hlog(run: &Run) -> Result<String, String> {
         for slice in &block.slices {
             let length = Duration::from_nanos(slice.wall_ns.saturating_add(slice.drain_ns));
             for (kind, times) in [("response", &slice.response), ("service", &slice.service)] {
-                let tag = tag(run.plan.as_ref(), slice, kind);
+                let tag = tag(run.plan(), slice, kind);
                 let histogram = histogram::histogram(&times.counts())?;
                 let written = writer.write_histogram(&histogram, begin, length, Tag::new(&tag));
                 written.map_err(|e| e.to_string())?;

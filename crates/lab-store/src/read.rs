@@ -9,9 +9,9 @@ use crate::schema::{self, has_column, has_table};
 use crate::values::{json, meta, rows, word};
 use lab_model::audit::{AuditFinding, AuditKind};
 use lab_model::{
-    Age, Agent, AgentSlice, Audit, Batch, Block, ClockOffset, Disturbance, Failure, Imported,
-    Latencies, Metric, Pilot, ProcessExit, ProcessStart, Reading, Resources, Run, Sample, Service,
-    Slice, SliceTimes, Timeline,
+    Age, Agent, AgentSlice, Audit, Batch, Block, ClockOffset, Content, Disturbance, Failure,
+    Imported, Latencies, Measured, Metric, Pilot, ProcessExit, ProcessStart, Reading, Resources,
+    Run, Sample, Service, Slice, SliceTimes, Timeline,
 };
 use nix::fcntl::{Flock, FlockArg};
 use rusqlite::config::DbConfig;
@@ -290,7 +290,6 @@ fn misread(path: &Path, e: rusqlite::Error) -> StoreError {
 
 fn read_run(file: &Arc<OpenFile>, name: String) -> rusqlite::Result<Run> {
     let db = &*file.db();
-    let plan: Option<String> = meta(db, "plan")?;
     let host: Option<String> = meta(db, "host")?;
     let ending: Option<String> = meta(db, "ending")?;
     let cpu: Option<u64> = meta(db, "lab_cpu_ns")?;
@@ -299,7 +298,6 @@ fn read_run(file: &Arc<OpenFile>, name: String) -> rusqlite::Result<Run> {
         name,
         lab_version: meta(db, "lab_version")?.unwrap_or_default(),
         started_unix_s: meta(db, "started_unix_s")?.unwrap_or_default(),
-        plan: plan.map(|text| json(&text)).transpose()?,
         host: host
             .map(|text| json(&text))
             .transpose()?
@@ -314,20 +312,36 @@ fn read_run(file: &Arc<OpenFile>, name: String) -> rusqlite::Result<Run> {
         services: services(db)?,
         lab_cost: cpu.zip(memory),
         pilots_ns: meta(db, "pilots_ns")?,
-        imports: rows(db, "SELECT json FROM import ORDER BY id", |r| {
-            json::<Imported>(&r.get::<_, String>(0)?)
-        })?,
         metrics: metrics(db)?,
-        logs: crate::log_analysis::read(db)?,
-        audit: audit(db)?,
-        figures: if has_table(db, "figure")? {
-            records(db)?
-        } else {
-            // Older files do not have it.
-            Vec::new()
-        },
         agents: agents(db)?,
+        content: content(db)?,
     })
+}
+
+fn content(db: &Connection) -> rusqlite::Result<Content> {
+    if let Some(audit) = audit(db)? {
+        return Ok(Content::Audit(Box::new(audit)));
+    }
+    if let Some(analysis) = crate::log_analysis::read(db)? {
+        return Ok(Content::Logs(Box::new(analysis)));
+    }
+    let plan: Option<String> = meta(db, "plan")?;
+    if let Some(plan) = plan {
+        let measured = Measured {
+            plan: json(&plan)?,
+            figures: if has_table(db, "figure")? {
+                records(db)?
+            } else {
+                // Older files do not have it.
+                Vec::new()
+            },
+        };
+        return Ok(Content::Measured(Box::new(measured)));
+    }
+    let imports = rows(db, "SELECT json FROM import ORDER BY id", |r| {
+        json::<Imported>(&r.get::<_, String>(0)?)
+    })?;
+    Ok(Content::Imported(imports))
 }
 
 /// The column's name, or 0 in files that are older than the column.

@@ -16,7 +16,7 @@ pub fn diff(args: &DiffArgs) -> Result<ExitCode, Exit> {
     let exports = exports(&args.export)?;
     let paths = [args.first.as_path(), args.second.as_path()];
     let [a, b] = [lab_store::load(paths[0])?, lab_store::load(paths[1])?];
-    let logs = a.logs.as_ref().zip(b.logs.as_ref());
+    let logs = a.logs().zip(b.logs());
     if args.gate && logs.is_none() {
         return Err(Exit::wrong("--gate is for two runs of `benchlab logs`"));
     }

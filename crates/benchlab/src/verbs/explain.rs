@@ -215,8 +215,7 @@ fn default_selection(seed: u64) -> Selection {
 /// What a run measured: the experiment's name, and its selection.
 fn run_selection(run: &Run) -> Result<(String, Selection), Exit> {
     let plan = run
-        .plan
-        .as_ref()
+        .plan()
         .ok_or_else(|| Exit::wrong("the run file holds imported figures, of no subject"))?;
     let is_load = plan.load().is_some() && plan.serving().is_none();
     if plan.commands().is_some() || is_load {

@@ -9,6 +9,7 @@ use crate::output::{hanging_indent, say, widest};
 use crate::verbs::{project, run_files, runs_folder};
 use lab_bench::build::present;
 use lab_model::audit::State;
+use lab_model::{Content, Run};
 use lab_plan::{Case, Experiment, Project, Subject, Toolchain, Toolchains};
 use std::path::Path;
 use std::process::ExitCode;
@@ -167,19 +168,21 @@ fn runs(folder: &Path) -> Result<ExitCode, Exit> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn state(run: &lab_model::Run) -> String {
-    if let Some(audit) = &run.audit {
-        let (bad, advice) = (audit.count(State::Bad), audit.count(State::Advice));
-        return format!("audit of {}: {bad} bad, {advice} advice", audit.kind.name());
-    }
-    let blocks = run.complete_blocks().count();
-    if let Some(analysis) = &run.logs {
-        return format!("{} requests read from logs", analysis.lines.entries);
-    }
-    match (&run.plan, run.ending) {
-        (None, _) => format!("{} imported benchmarks", run.imports.len()),
-        (Some(_), Some(_)) => format!("{blocks} blocks"),
-        (Some(_), None) => format!("{blocks} blocks, stopped: `benchlab resume` goes on with it"),
+fn state(run: &Run) -> String {
+    match &run.content {
+        Content::Measured(_) => {
+            let blocks = run.complete_blocks().count();
+            match run.ending {
+                Some(_) => format!("{blocks} blocks"),
+                None => format!("{blocks} blocks, stopped: `benchlab resume` goes on with it"),
+            }
+        }
+        Content::Logs(analysis) => format!("{} requests read from logs", analysis.lines.entries),
+        Content::Audit(audit) => {
+            let (bad, advice) = (audit.count(State::Bad), audit.count(State::Advice));
+            format!("audit of {}: {bad} bad, {advice} advice", audit.kind.name())
+        }
+        Content::Imported(imports) => format!("{} imported benchmarks", imports.len()),
     }
 }
 

@@ -24,7 +24,7 @@ pub fn report(args: &ReportArgs) -> Result<ExitCode, Exit> {
         .with
         .iter()
         .zip(&others)
-        .find(|(_, run)| run.imports.is_empty())
+        .find(|(_, run)| run.imports().is_empty())
     {
         return Err(Exit::wrong(format!(
             "--with {}: it holds no imported figures; `benchlab import` makes such files",

@@ -11,7 +11,7 @@ use crate::verbs::load::{self, Resumed};
 use crate::verbs::run::{self, Measurers};
 use crate::verbs::{compare, project};
 use lab_bench::{fingerprint, interrupt};
-use lab_model::{Ending, Plan, Subject};
+use lab_model::{Content, Ending, Plan, Subject};
 use lab_plan::Experiment;
 use lab_store::RunWriter;
 use std::process::ExitCode;
@@ -23,11 +23,12 @@ pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
     // The blocks keep the file open.
     drop(earlier.blocks);
     let file = args.file.display();
-    let Some(mut plan) = earlier.plan else {
+    let Content::Measured(content) = earlier.content else {
         return Err(Exit::wrong(format!(
             "{file} holds no plan: there is nothing to go on with"
         )));
     };
+    let mut plan = content.plan;
     if let Some(Ending::Decided | Ending::Precise | Ending::Blocks | Ending::Failed) =
         earlier.ending
     {

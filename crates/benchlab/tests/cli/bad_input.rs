@@ -441,7 +441,7 @@ fn a_value_that_is_asked_for_twice_is_measured_once() {
             "statement=text,text",
         ])
         .expect(0);
-    let plan = project.load().plan.expect("a plan");
+    let plan = project.load().plan().expect("a plan").clone();
     assert_eq!(
         (0..plan.points.len())
             .map(|p| plan.label(p))

@@ -68,7 +68,7 @@ fn words(text: &str) -> String {
 
 /// The most that a batch counted: of a subject, on a target, with a fault.
 fn greatest(run: &Run, subject: &str, target: usize, fault: &str, metric: &Metric) -> f64 {
-    let plan = run.plan.as_ref().unwrap();
+    let plan = run.plan().unwrap();
     let readings = run.complete_blocks().flat_map(|block| &block.readings);
     let values: Vec<f64> = readings
         .filter(|r| r.metric == metric.id && plan.subjects[r.subject].name == subject)
@@ -201,7 +201,7 @@ fn calls_that_are_due_go_on_after_an_outage() {
         assert!(of(metric) > 0.0, "{}", metric.id);
     }
     let [calls, lost, doubled, _, failed] = &Metric::EFFECTS;
-    let due = run.plan.as_ref().unwrap().fixed_operations(0).unwrap();
+    let due = run.plan().unwrap().fixed_operations(0).unwrap();
     assert_eq!(of(calls), (due + due / 10) as f64);
     assert_eq!((of(lost), of(doubled)), (0.0, 0.0));
     assert!(of(failed) > 0.0);
@@ -275,7 +275,7 @@ turn_ms = 5
 
 /// What all batches counted together.
 fn sum(run: &Run, subject: &str, metric: &Metric) -> f64 {
-    let plan = run.plan.as_ref().unwrap();
+    let plan = run.plan().unwrap();
     let readings = run.complete_blocks().flat_map(|block| &block.readings);
     let of = readings
         .filter(|r| r.metric == metric.id && plan.subjects[r.subject].name == subject)

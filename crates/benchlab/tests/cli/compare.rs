@@ -60,7 +60,7 @@ impl Place {
 }
 
 fn plan_subject<'r>(run: &'r Run, name: &str) -> (usize, &'r Subject) {
-    let subjects = &run.plan.as_ref().expect("a plan").subjects;
+    let subjects = &run.plan().expect("a plan").subjects;
     let id = subjects.iter().position(|s| s.name == name);
     let id = id.unwrap_or_else(|| panic!("no {name} in {subjects:#?}"));
     (id, &subjects[id])
@@ -180,7 +180,10 @@ fn commands_that_do_several_things_at_once_get_all_cores() {
         cores.map(|s| s.value.as_str()).collect::<Vec<_>>(),
         [expected; 2]
     );
-    assert_eq!(run.plan.unwrap().commands().unwrap().cores, None::<Cores>);
+    assert_eq!(
+        run.plan().unwrap().clone().commands().unwrap().cores,
+        None::<Cores>
+    );
 }
 
 #[test]
@@ -201,8 +204,7 @@ fn a_shell_is_used_for_shell_syntax_alone_and_its_cost_is_measured() {
         .expect(0);
     let run = place.0.load();
     assert!(
-        run.plan
-            .as_ref()
+        run.plan()
             .unwrap()
             .subjects
             .iter()
@@ -495,7 +497,7 @@ fn sweeps_make_points_of_numbers_and_commands_of_words() {
     let full = place.0.call(&["report", file.to_str().unwrap(), "--full"]);
     assert!(full.stdout.contains("fixed"), "{}", full.stdout);
     let run = place.0.load();
-    let plan = run.plan.as_ref().unwrap();
+    let plan = run.plan().unwrap();
     assert_eq!(
         plan.points.iter().map(|p| p.x).collect::<Vec<_>>(),
         [Some(1.0), Some(5.0), Some(9.0)]
@@ -516,14 +518,13 @@ fn sweeps_make_points_of_numbers_and_commands_of_words() {
         .expect(0);
     let run = place.0.load();
     let names: Vec<&str> = run
-        .plan
-        .as_ref()
+        .plan()
         .unwrap()
         .compared()
-        .map(|s| run.plan.as_ref().unwrap().subjects[s].name.as_str())
+        .map(|s| run.plan().unwrap().subjects[s].name.as_str())
         .collect();
     assert_eq!(names, ["sh", "bash"]);
-    assert_eq!(run.plan.as_ref().unwrap().points.len(), 1);
+    assert_eq!(run.plan().unwrap().points.len(), 1);
     let log: BTreeSet<String> = place.lines("log").into_iter().collect();
     assert_eq!(log, ["bash", "sh"].map(String::from).into());
 }

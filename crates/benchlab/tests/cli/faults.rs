@@ -199,7 +199,7 @@ fn refusals_in_the_subject_s_own_words() {
 fn floods_of_log_lines_stop_nobody() {
     let run = measure_faults(&["floods-errors", "floods-output"]).load();
     assert_failures(&run, &[]);
-    let plan = run.plan.as_ref().expect("a plan");
+    let plan = run.plan().expect("a plan");
     for name in ["floods-errors", "floods-output"] {
         let id = plan
             .subjects
@@ -432,7 +432,7 @@ fn measure_fault_alone(fault: &str, code: i32) -> Project {
 
 #[track_caller]
 fn failure<'r>(run: &'r Run, name: &str) -> &'r Failure {
-    let plan = run.plan.as_ref().expect("a plan");
+    let plan = run.plan().expect("a plan");
     run.failures
         .iter()
         .find(|f| plan.subjects[f.subject].name == name)

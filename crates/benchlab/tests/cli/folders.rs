@@ -80,7 +80,7 @@ fn each_place_is_a_subject_and_nothing_is_left_there() {
     }
     let run = project.load();
     assert_failures(&run, &[]);
-    let plan = run.plan.as_ref().unwrap();
+    let plan = run.plan().unwrap();
     let names: Vec<&str> = plan.subjects.iter().map(|s| &*s.name).collect();
     assert_eq!(
         names,
@@ -363,7 +363,7 @@ fn schedulers_are_switched_in_turns_and_put_back() {
     let run = project.load();
     assert_failures(&run, &[]);
     // The present scheduler is the baseline, whatever the file says.
-    let plan = run.plan.as_ref().unwrap();
+    let plan = run.plan().unwrap();
     assert_eq!(plan.subjects[plan.baseline].name, "other");
     let schedulers = lines(&notes, "watched ");
     let count = |chosen: &str| {

@@ -38,7 +38,7 @@ fn project() -> Project {
 
 /// The bytes of an operation of a subject at a point, which are the same in each batch.
 fn sent_bytes(run: &Run, name: &str, label: &str) -> f64 {
-    let plan = run.plan.as_ref().unwrap();
+    let plan = run.plan().unwrap();
     let subject = plan.subjects.iter().position(|s| s.name == name).unwrap();
     let mut points = 0..plan.points.len();
     let point = points.find(|&p| plan.label(p) == label).unwrap();
@@ -56,7 +56,7 @@ fn the_lab_counts_what_is_sent_over_a_link() {
     project.run(&["--set", "link=fast,small"]).expect(0);
     let run = project.load();
     assert_failures(&run, &[]);
-    let plan = run.plan.as_ref().unwrap();
+    let plan = run.plan().unwrap();
     assert_eq!(plan.targets[0].kind, TargetKind::Link);
     assert_eq!(plan.cases[0].metrics, [Metric::LINK_BYTES]);
     for link in ["fast", "small"] {
@@ -116,7 +116,7 @@ fn a_link_that_the_kernel_shapes_is_measured_or_left_out_by_name() {
                 .says(&["left out, as the kernel cannot shape a link here: real"]);
             assert!(root_or_netem(&without.stderr), "{}", without.stderr);
             let run = project.load();
-            let plan = run.plan.as_ref().unwrap();
+            let plan = run.plan().unwrap();
             let mut labels = (0..plan.points.len()).map(|point| plan.label(point));
             assert!(!labels.any(|label| label.contains("real")));
         }

@@ -77,7 +77,7 @@ fn the_few_pages_that_matter_are_named_in_every_form() {
         outcome.stdout
     );
     let run = place.0.load();
-    let analysis = run.logs.as_ref().unwrap();
+    let analysis = run.logs().unwrap();
     assert_eq!((analysis.lines.all, analysis.lines.entries), (1800, 1800));
     assert!(
         analysis.sources[0]
@@ -438,7 +438,7 @@ fn counts_of_several_logs_are_one_sentence() {
         let place = Place::new();
         let (a, b) = (place.file("a.log", &log), place.file("b.log", &log));
         place.read(&[agents, &[&a, &b]].concat()).expect(0);
-        let analysis = place.0.load().logs.unwrap();
+        let analysis = place.0.load().logs().unwrap().clone();
         let n = if agents.is_empty() { 2 } else { 4 };
         assert_eq!(
             (analysis.lines.malformed, analysis.lines.entries),
@@ -488,7 +488,7 @@ fn tags_of_a_repository_are_releases() {
         .read(&["--full", "--git-tags", &repository, &file])
         .expect(0)
         .shows(&["v12"]);
-    let releases = place.0.load().logs.unwrap().releases;
+    let releases = place.0.load().logs().unwrap().clone().releases;
     assert_eq!(releases, [(1_778_112_000, "v12".to_owned())]);
     place
         .read(&["--git-tags", "/", &file])
@@ -537,7 +537,7 @@ fn a_log_that_is_rotated_and_truncated_is_followed() {
     )
     .unwrap();
     outcome(child.wait_with_output().unwrap()).expect(0);
-    let analysis = place.0.load().logs.unwrap();
+    let analysis = place.0.load().logs().unwrap().clone();
     assert_eq!((analysis.lines.entries, analysis.lines.malformed), (181, 0));
     assert!(std::fs::read_to_string(out).unwrap().contains("/search"));
 }
@@ -560,7 +560,7 @@ fn nothing_is_lost_between_a_file_and_its_successor() {
     let pid = nix::unistd::Pid::from_raw(child.id() as i32);
     nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).unwrap();
     outcome(child.wait_with_output().unwrap()).expect(0);
-    let lines = place.0.load().logs.unwrap().lines;
+    let lines = place.0.load().logs().unwrap().clone().lines;
     assert_eq!(
         (lines.entries, lines.malformed, lines.cut_off),
         (6 * 60, 0, 1)
@@ -630,7 +630,7 @@ fn statements_that_a_server_counted_are_read() {
             "{}",
             outcome.stdout
         );
-        let analysis = place.0.load().logs.unwrap();
+        let analysis = place.0.load().logs().unwrap().clone();
         assert!(!analysis.sources[0].name.contains(server.password()));
         let page = |words: &str| {
             let mut pages = analysis.pages.iter();

@@ -73,7 +73,10 @@ fn a_run_file_that_finds_no_room_leaves_the_answer() {
         let kept_files = |ending: &str| files(&project, &format!("left{size}"), ending);
         let (runs, pages) = (kept_files("lab"), kept_files("html"));
         for run in &runs {
-            let analysis = lab_store::load(run).expect("a whole run file").logs;
+            let analysis = lab_store::load(run)
+                .expect("a whole run file")
+                .logs()
+                .cloned();
             assert_eq!(analysis.unwrap().lines.entries, u64::from(LINES), "{size}");
         }
         for page in &pages {
@@ -118,7 +121,7 @@ fn records_that_find_no_room_leave_the_report_and_the_run() {
     let message = "--parquet requests: No space left on device (os error 28); 0 of 30000 records were written";
     assert!(read("err").contains(message), "{}", read("err"));
     assert!(!read("left").contains("records/"), "{}", read("left"));
-    let analysis = project.load().logs.unwrap();
+    let analysis = project.load().logs().unwrap().clone();
     assert_eq!(analysis.lines.entries, u64::from(10 * LINES));
     assert_eq!(read("code_of_output").trim(), "1");
     assert!(read("err_of_output").contains("No space left on device"));
@@ -143,7 +146,7 @@ fn a_log_whose_disk_filled_is_read_to_its_last_whole_line() {
     let read = |name: &str| read(&project, name);
     assert_eq!(read("code").trim(), "0", "{}", read("err"));
     assert!(read("out").contains(ANSWER), "{}", read("out"));
-    let lines = project.load().logs.unwrap().lines;
+    let lines = project.load().logs().unwrap().clone().lines;
     let whole_lines = read("written.log").matches('\n').count() as u64;
     assert_eq!((lines.entries, lines.cut_off), (whole_lines, 1));
 }

@@ -127,7 +127,7 @@ fn duckdb_makes_the_report_s_table_of_the_records() {
     read(&["--parquet", &folder])
         .expect(0)
         .says(&["the records are in "]);
-    let analysis = project.load().logs.expect("what was read");
+    let analysis = project.load().logs().expect("what was read").clone();
     read(&["--parquet", &folder])
         .expect(2)
         .says(&["name another folder"]);
@@ -201,7 +201,7 @@ fn records_of_several_machines_are_one_table() {
     }
     let logs = ["web1.log", "web2.log"].map(|name| project.join(name).display().to_string());
     project.call(&["logs", &logs[0], &logs[1]]).expect(0);
-    let analysis = project.load().logs.expect("what was read");
+    let analysis = project.load().logs().expect("what was read").clone();
     if !has_duckdb() {
         return;
     }

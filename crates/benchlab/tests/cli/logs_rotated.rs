@@ -14,7 +14,7 @@ const REST: &str = "\tFROM item WHERE id = 1\n\
 impl Place {
     /// Asserts that the only query is the statement with its duration.
     fn expect_statement(&self) {
-        let analysis = self.0.load().logs.unwrap();
+        let analysis = self.0.load().logs().unwrap().clone();
         let pages = analysis.pages.iter();
         let found: Vec<_> = pages
             .map(|p| (p.name.as_str(), p.requests, p.timed, p.total_ns))
@@ -67,7 +67,7 @@ fn days_and_fields_go_on_in_the_next_file() {
     place.file("u.log.1", head);
     let log = place.file("u.log", "00:00:01 GET /a 200 7\n00:00:02 GET /a 200 9\n");
     place.read(&["--rotated", &log]).expect(0);
-    let analysis = place.0.load().logs.unwrap();
+    let analysis = place.0.load().logs().unwrap().clone();
     let hours: Vec<_> = analysis
         .hours
         .iter()
@@ -82,7 +82,7 @@ fn days_and_fields_go_on_in_the_next_file() {
 
 /// Names, requests, timed requests and sums of what was counted, in the order of names.
 fn counted(place: &Place) -> Vec<(String, u64, u64, u64)> {
-    let pages = place.0.load().logs.unwrap().pages.into_iter();
+    let pages = place.0.load().logs().unwrap().clone().pages.into_iter();
     let mut counted: Vec<_> = pages
         .map(|p| (p.name, p.requests, p.timed, p.total_ns))
         .collect();
@@ -184,7 +184,7 @@ fn days_go_on_only_in_the_next_file_of_a_log() {
         let place = Place::new();
         let names = [place.file(files[0], &head), place.file(files[1], text)];
         place.read(&[&names[0], &names[1]]).expect(0);
-        let analysis = place.0.load().logs.unwrap();
+        let analysis = place.0.load().logs().unwrap().clone();
         assert_eq!(analysis.lines.entries, 2, "{files:?} {text}");
         let found: Vec<i64> = analysis.hours.iter().map(|hour| hour.start_s).collect();
         assert_eq!(&found, hours, "{files:?} {text}");

@@ -258,7 +258,7 @@ fn read(server: &Server) -> LogAnalysis {
     let project = Project::noop(&[]);
     let log = server.log().display().to_string();
     project.call(&["logs", &log]).expect(0);
-    project.load().logs.unwrap()
+    project.load().logs().unwrap().clone()
 }
 
 fn page<'w>(analysis: &'w LogAnalysis, name: &str) -> &'w LogPage {

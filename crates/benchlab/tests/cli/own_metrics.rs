@@ -93,7 +93,7 @@ fn a_case_that_is_not_compared_has_figures_and_no_verdicts() {
     let run = project.load();
     assert_failures(&run, &[]);
     let results = lab_stats::results::results(&run);
-    let plan = run.plan.as_ref().unwrap();
+    let plan = run.plan().unwrap();
     for point in 0..plan.points.len() {
         let compared = results.comparisons.iter();
         let comparisons = compared.filter(|c| c.key.point == Some(point)).count();

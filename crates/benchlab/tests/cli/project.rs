@@ -447,7 +447,7 @@ impl Outcome {
 /// all of their work. Where there are several targets, a subject is named with its own: `second on mariadb`.
 #[track_caller]
 pub fn assert_failures(run: &Run, expected: &[(&str, &str, &str)]) {
-    let plan = run.plan.as_ref().expect("a plan");
+    let plan = run.plan().expect("a plan");
     let labels: Vec<String> = (0..plan.subjects.len())
         .map(|s| plan.subject_label(s))
         .collect();
@@ -474,7 +474,7 @@ pub fn assert_failures(run: &Run, expected: &[(&str, &str, &str)]) {
 /// Asserts that a subject has all samples of all blocks that were asked for.
 #[track_caller]
 pub fn assert_complete(run: &Run, subject: usize) {
-    let plan = run.plan.as_ref().expect("a plan");
+    let plan = run.plan().expect("a plan");
     let numbers: Vec<u32> = run.complete_blocks().map(|b| b.number).collect();
     assert_eq!(numbers, (0..plan.measure.max_blocks).collect::<Vec<_>>());
     let points = (0..plan.points.len()).filter(|&point| plan.takes_part(subject, point));

@@ -202,7 +202,7 @@ fn a_cheat_is_refused_and_the_honest_are_compared() {
         &["--set", "statement=prepared"],
     );
     let results = results(&run);
-    let plan = run.plan.as_ref().expect("a plan");
+    let plan = run.plan().expect("a plan");
     let refused: Vec<String> = results
         .refusals
         .iter()
@@ -242,7 +242,7 @@ fn measure(project: &Project, more: &[&str]) -> Run {
 }
 
 fn subject(run: &Run, id: usize) -> &str {
-    &run.plan.as_ref().expect("a plan").subjects[id].name
+    &run.plan().expect("a plan").subjects[id].name
 }
 
 /// The subjects of all comparisons with a verdict, in the order of points.

@@ -229,7 +229,7 @@ fn settings_that_differ_are_named_and_not_compared() {
 
 /// The subjects that are not compared because of their settings, and why.
 fn refusals(run: &Run) -> Vec<String> {
-    let plan = run.plan.as_ref().expect("a plan");
+    let plan = run.plan().expect("a plan");
     let refusals = lab_stats::results::results(run).refusals;
     let words = |reason: &str| Some(reason.strip_prefix("not the same settings: ")?.to_owned());
     let named = |r: &lab_stats::analysis::Refusal| {
@@ -306,7 +306,7 @@ fn a_query_is_charged_with_what_the_server_used_for_it() {
     );
     let run = measure_pairs(&project, "10", &[]);
     assert_failures(&run, &[]);
-    let plan = run.plan.as_ref().expect("a plan");
+    let plan = run.plan().expect("a plan");
     let mut trivial = HashMap::new();
     for (point, described) in plan.points.iter().enumerate() {
         let (name, kind) = (&plan.case(point).name, plan.targets[described.target].kind);
@@ -403,7 +403,7 @@ fn subjects_have_a_part_where_they_can_and_tell_their_latencies() {
             ("descending on mariadb", "nonsense", operations),
         ],
     );
-    let plan = run.plan.as_ref().expect("a plan");
+    let plan = run.plan().expect("a plan");
     let of = |target: usize| {
         plan.points
             .iter()
@@ -440,7 +440,7 @@ fn round_trips_of_an_operation_are_counted_where_the_experiment_asks_for_them() 
     let honest = server_subject("honest", "honest");
     let project = Project::with_text(&[&head, POINT, INSERT_TX, &honest].concat());
     let run = measure(&project, &["--set", "statement=text"]);
-    let plan = run.plan.as_ref().expect("a plan");
+    let plan = run.plan().expect("a plan");
     let round_trips = run
         .settings
         .iter()

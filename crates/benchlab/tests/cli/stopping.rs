@@ -128,7 +128,7 @@ impl Diary {
         let run = self.0.load();
         assert_eq!(run.ending, Some(lab_model::Ending::Blocks));
         assert_eq!(run.failures, []);
-        let plan = run.plan.as_ref().expect("a plan");
+        let plan = run.plan().expect("a plan");
         let numbers: Vec<u32> = run.complete_blocks().map(|b| b.number).collect();
         assert_eq!(numbers, [0, 1]);
         for block in run.complete_blocks() {

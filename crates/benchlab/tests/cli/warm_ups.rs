@@ -146,7 +146,7 @@ fn processes_that_are_kept_show_no_first_operation() {
     let more = ["--pairs", "1", "--redo", "0", "--seed", "7"];
     project.call(&[&words[..], &more].concat()).expect(0);
     let run = project.load();
-    let plan = run.plan.as_ref().expect("a plan");
+    let plan = run.plan().expect("a plan");
     let control = plan.control().expect("a control");
     for subject in 0..plan.subjects.len() {
         let pilots = run.pilots.iter().filter(|p| p.subject == subject);

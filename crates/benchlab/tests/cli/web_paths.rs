@@ -49,7 +49,7 @@ fn measure_experiment(experiment: &str, variants: &[&str]) -> (Project, Run) {
 fn each_value_has_a_path_of_its_own_and_costs_are_fitted_over_numbers() {
     let (project, run) = measure(&["honest", "second"]);
     assert!(run.failures.is_empty(), "{:#?}", run.failures);
-    let plan = run.plan.as_ref().unwrap();
+    let plan = run.plan().unwrap();
     assert_eq!(plan.points.len(), 6);
     let paths = plan.loaded_examples().into_iter().map(|e| e.path);
     let expected = ["1", "20", "300"].map(|n| format!("/api/built?number={n}"));

@@ -90,7 +90,7 @@ fn hosts_share_the_blocks_of_servers() {
     let words = ["report", file.to_str().expect("UTF-8"), "--full"];
     project.call(&words).expect(0).shows(&["What they are"]);
     let run = project.load();
-    let plan = run.plan.as_ref().expect("a plan");
+    let plan = run.plan().expect("a plan");
     assert_eq!(run.failures, []);
     let mut blocks: Vec<_> = run.complete_blocks().collect();
     blocks.sort_by_key(|block| block.number);
@@ -119,7 +119,7 @@ fn measure(project: &Project, more: &[&str]) -> Run {
 }
 
 fn slices<'r>(run: &'r Run, subject: &str) -> Vec<&'r Slice> {
-    let plan = run.plan.as_ref().expect("a plan");
+    let plan = run.plan().expect("a plan");
     let id = plan.subjects.iter().position(|s| s.name == subject);
     let all = run.complete_blocks().flat_map(|block| &block.slices);
     all.filter(|slice| Some(slice.subject) == id).collect()
@@ -198,7 +198,7 @@ fn who_does_other_work_is_not_measured() {
     let json = text.split("\n[[case]]\nname = \"built\"").next().unwrap();
     std::fs::write(&file, json.to_owned() + &requests).unwrap();
     let run = measure(&project, &["--set", "load=closed"]);
-    let plan = run.plan.as_ref().unwrap();
+    let plan = run.plan().unwrap();
     let unproven = run.failures.iter().filter(|f| f.kind == "proof").count();
     assert_eq!(unproven, faults.len(), "{:#?}", run.failures);
     for (name, reason) in faults {
@@ -233,7 +233,7 @@ fn the_honest_are_loaded_at_every_point_and_at_parts_of_their_own_peak() {
     let project = project(&["honest", "slow"]);
     let run = measure(&project, &["--set", "connections=all"]);
     assert_no_failures(&run);
-    let plan = run.plan.as_ref().unwrap();
+    let plan = run.plan().unwrap();
     for name in ["honest", "slow"] {
         let slices = slices(&run, name);
         assert_eq!(
@@ -294,7 +294,7 @@ fn the_honest_are_loaded_at_every_point_and_at_parts_of_their_own_peak() {
 /// Asserts that at half of the peak half as many requests were due as were served at most in the first block.
 #[track_caller]
 fn assert_halves_of_peak(run: &Run, slices: &[&Slice]) {
-    let plan = run.plan.as_ref().unwrap();
+    let plan = run.plan().unwrap();
     let sums = |of: fn(&Slice) -> (u64, u64), point: usize| {
         let of_point = slices.iter().filter(|s| s.point == point);
         let sum = |(n, ns): (u64, u64), (more, in_ns)| (n + more, ns + in_ns);
@@ -334,7 +334,7 @@ fn parts_of_a_peak_are_offered_when_several_blocks_have_found_it() {
     let words: Vec<&str> = words.split(' ').collect();
     project.run_blocks("6", "1", &words).expect(0);
     let run = project.load();
-    let plan = run.plan.as_ref().unwrap();
+    let plan = run.plan().unwrap();
     for (number, block) in run.complete_blocks().enumerate() {
         let points = |is: &dyn Fn(usize) -> bool| block.slices.iter().any(|s| is(s.point));
         let offered = points(&|p| plan.part_of_peak(p).is_some());
@@ -347,7 +347,7 @@ fn parts_of_a_peak_are_offered_when_several_blocks_have_found_it() {
 fn a_server_that_turns_or_dies_under_load_is_seen() {
     let project = project(&["honest", "second", "turns", "dies", "elsewhere"]);
     let run = measure(&project, &["--cases", "json", "--set", "load=closed"]);
-    let plan = run.plan.as_ref().unwrap();
+    let plan = run.plan().unwrap();
     let failure = |name: &str| {
         let id = plan.subjects.iter().position(|s| s.name == name);
         run.failures.iter().find(|f| Some(f.subject) == id)
@@ -463,7 +463,7 @@ fn a_turn_that_another_process_disturbs_is_taken_again() {
     );
     assert!(block.redone_visits() > 0);
     // Two passes of two servers: the visits that count.
-    let plan = run.plan.as_ref().unwrap();
+    let plan = run.plan().unwrap();
     assert_eq!(block.slices.len(), 2 * 2 * plan.points.len());
     assert!(block.redone_visits() as usize <= block.slices.len() / 4);
     let report = std::fs::read_to_string(project.file().with_extension("html")).unwrap();
@@ -597,7 +597,7 @@ fn peaks_are_found_across_an_interruption() {
     let file = project.file();
     project.call(&["resume", file.to_str().unwrap()]).expect(0);
     let run = project.load();
-    let plan = run.plan.as_ref().unwrap();
+    let plan = run.plan().unwrap();
     assert!((1..9).contains(&before), "{before} blocks before it");
     assert_eq!(run.complete_blocks().count(), 9);
     assert!(offered_at_half_peak(&run, plan, 2) > 0);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a history shows of an audit.
 
-use lab_model::Run;
 use lab_model::audit::{AuditFinding, State};
+use lab_model::{Content, Run};
 use std::collections::BTreeSet;
 
 /// The states that are counted.
@@ -28,7 +28,9 @@ pub struct AuditSummary {
 impl AuditSummary {
     /// Of a run; `None`: it is no audit.
     pub fn new(run: &Run) -> Option<AuditSummary> {
-        let audit = run.audit.as_ref()?;
+        let Content::Audit(audit) = &run.content else {
+            return None;
+        };
         let rules = |is_chosen: fn(&AuditFinding) -> bool| {
             let findings = audit.findings.iter().filter(|f| is_chosen(f));
             let rules: BTreeSet<String> = findings.map(|f| f.rule.clone()).collect();

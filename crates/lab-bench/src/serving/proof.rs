@@ -7,7 +7,7 @@ use super::proof_connection::{ProofConnection, ProofResponse};
 use super::sockets;
 use flate2::read::GzDecoder;
 use lab_load::Tls;
-use lab_model::{Content, Example, Plan, Serving};
+use lab_model::{Example, Plan, RequiredBody, Serving};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -54,7 +54,7 @@ impl Proven {
     pub fn first_difference<'a>(&'a self, other: &Proven) -> Option<&'a Example> {
         let mut bodies = self.bodies.iter();
         let differs = |(example, body): &&(Example, Vec<u8>)| {
-            example.answer == Content::Any && plain(other.body(example)) != plain(body)
+            example.answer == RequiredBody::Any && plain(other.body(example)) != plain(body)
         };
         bodies.find(differs).map(|(example, _)| example)
     }
@@ -376,9 +376,9 @@ impl Prover<'_> {
             return Err(format!("{request}: `Date` is not the time of this machine"));
         }
         let expected = match example.answer {
-            Content::Any => None,
-            Content::Text(_) | Content::Json(_) => Some("application/json"),
-            Content::File(_) => Some("application/octet-stream"),
+            RequiredBody::Any => None,
+            RequiredBody::Text(_) | RequiredBody::Json(_) => Some("application/json"),
+            RequiredBody::File(_) => Some("application/octet-stream"),
         };
         let content_type = answer.header("content-type").unwrap_or("");
         let content_type = content_type.split(';').next().unwrap_or("").trim();
@@ -397,12 +397,12 @@ impl Prover<'_> {
     fn check_body(&self, example: &Example, answer: &ProofResponse) -> Checked {
         let body = &answer.body;
         match &example.answer {
-            Content::Any => Ok(()),
-            Content::Text(text) if body == text.as_bytes() => Ok(()),
-            Content::Text(_) => Err("the body is not, byte for byte, what it must be".into()),
-            Content::File(name) if body == self.files.content(name) => Ok(()),
-            Content::File(name) => Err(format!("the body is not the file {name}")),
-            Content::Json(json) => same_json(json, body, example.body.as_deref()),
+            RequiredBody::Any => Ok(()),
+            RequiredBody::Text(text) if body == text.as_bytes() => Ok(()),
+            RequiredBody::Text(_) => Err("the body is not, byte for byte, what it must be".into()),
+            RequiredBody::File(name) if body == self.files.content(name) => Ok(()),
+            RequiredBody::File(name) => Err(format!("the body is not the file {name}")),
+            RequiredBody::Json(json) => same_json(json, body, example.body.as_deref()),
         }
     }
 }

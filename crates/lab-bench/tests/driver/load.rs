@@ -295,7 +295,7 @@ fn the_load_on_this_machine_is_no_disturbance() {
         };
         let run = Run {
             host,
-            plan: Some(plan.clone()),
+            content: plan.clone().into(),
             agents: agents.map(agent).into(),
             ..Run::default()
         };

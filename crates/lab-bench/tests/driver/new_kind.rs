@@ -91,7 +91,7 @@ fn its_readings_are_kept_redone_and_resumed() {
 
 /// A document with one finding, a table and rows.
 fn document(run: &Run, results: &Results) -> Document {
-    let plan = run.plan.as_ref().expect("a plan");
+    let plan = run.plan().expect("a plan");
     let name = |id: SubjectId| plan.subjects[id].name.as_str();
     let columns = ["subject", "point"].map(Column::from).into_iter();
     let figure = Column::of("cache misses", MISSES.unit);

@@ -149,7 +149,7 @@ impl<'a> BlockAgents<'a> {
         let written = std::fs::write(&file, records);
         written.map_err(|e| StoreError::Other(file.clone(), e.to_string()))?;
         let received = match lab_store::load(&file) {
-            Ok(received) if received.plan.as_ref() == Some(self.plan) => received,
+            Ok(received) if received.plan() == Some(self.plan) => received,
             Ok(_) => return self.handle_loss(agent, "it measured another plan", run, on_progress),
             Err(e) => return self.handle_loss(agent, &e.to_string(), run, on_progress),
         };

@@ -3,7 +3,7 @@
 
 use lab_document::say;
 use lab_document::{Answer, Cell, Column, Document, Finding, Quantity, Row, Section, Table, Tone};
-use lab_model::{Figure, Host, Metric, Run, Unit};
+use lab_model::{Figure, Host, Measured, Metric, Run, Unit};
 
 /// Figures that have columns, if they are known; all are in the rows.
 const COLUMNS: [&str; 8] = [
@@ -34,14 +34,14 @@ pub struct ProfileSummary {
 impl ProfileSummary {
     /// Of a run; `None`: it has no such figures.
     pub fn new(run: &Run) -> Option<ProfileSummary> {
-        let plan = run.plan.as_ref()?;
+        let Measured { plan, figures } = run.measured()?;
         let figure = |figure: &Figure| {
             let subject = plan.subjects.get(figure.subject)?;
             let mut metrics = run.metrics.iter();
             let metric = metrics.find(|metric| metric.id == figure.metric)?;
             Some((subject.name.clone(), metric.clone(), figure.value))
         };
-        let figures: Vec<_> = run.figures.iter().filter_map(figure).collect();
+        let figures: Vec<_> = figures.iter().filter_map(figure).collect();
         (!figures.is_empty()).then(|| ProfileSummary {
             run: run.name.clone(),
             started_unix_s: run.started_unix_s,

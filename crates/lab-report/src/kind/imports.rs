@@ -25,17 +25,17 @@ pub fn document(report: &Report) -> Document {
         },
         ..Document::default()
     };
-    document.section(section(run, report.others));
     let runs = std::iter::once(run).chain(report.others);
+    document.section(section(runs.clone()));
     document.rows = runs.flat_map(rows::imported).collect();
     document
 }
 
-/// Tables of a run's imported figures and of those of others; empty without any.
-pub fn section(run: &Run, others: &[Run]) -> Section {
+/// Tables of the imported figures of runs; empty without any.
+pub fn section<'r>(runs: impl IntoIterator<Item = &'r Run>) -> Section {
     let mut section = Section::new("Imported figures, for comparison by eye");
-    let runs = std::iter::once(run).chain(others);
-    for run in runs.filter(|run| !run.imports.is_empty()) {
+    let runs = runs.into_iter();
+    for run in runs.filter(|run| !run.imports().is_empty()) {
         section.push(times(run));
         section.push(resources(run));
     }
@@ -44,7 +44,7 @@ pub fn section(run: &Run, others: &[Run]) -> Section {
 
 /// Rows are titles, columns the imported benchmarks.
 fn times(run: &Run) -> Table {
-    let titles = run.imports.iter().flat_map(|import| &import.times);
+    let titles = run.imports().iter().flat_map(|import| &import.times);
     let titles = say::distinct(titles.map(|time| time.title.as_str()));
     let titles: Vec<_> = titles.into_iter().map(|t| (t, t.to_string())).collect();
     let title = format!("Imported from {}", run.name);
@@ -65,7 +65,7 @@ fn times(run: &Run) -> Table {
 
 /// The imported benchmarks with their names.
 fn named(run: &Run) -> Vec<(&Imported, String)> {
-    let imports = run.imports.iter();
+    let imports = run.imports().iter();
     imports.map(|import| (import, rows::name(import))).collect()
 }
 

@@ -6,8 +6,8 @@ use super::scope::Scope;
 use lab_document::say::{self, count, list};
 use lab_document::{Column, Item, Quantity, Section, Table};
 use lab_model::{
-    Arrivals, Content, Example, Load, Metric, PlannedRequest, PointId, Protocol, Serving, Stage,
-    Unit,
+    Arrivals, Example, Load, Metric, PlannedRequest, PointId, Protocol, RequiredBody, Serving,
+    Stage, Unit,
 };
 use lab_stats::load::peaks::calibrating_blocks;
 use std::collections::BTreeSet;
@@ -294,11 +294,11 @@ fn cores(scope: &Scope) -> String {
 fn proof(scope: &Scope, serving: &Serving) -> String {
     let examples: Vec<&Example> = serving.examples.iter().flatten().collect();
     let count_of = |is: fn(&Example) -> bool| examples.iter().filter(|e| is(e)).count();
-    let is_exact = |e: &Example| matches!(e.answer, Content::Text(_) | Content::File(_));
+    let is_exact = |e: &Example| matches!(e.answer, RequiredBody::Text(_) | RequiredBody::File(_));
     let kinds = [
         (count_of(is_exact), "byte for byte"),
         (
-            count_of(|e| matches!(e.answer, Content::Json(_))),
+            count_of(|e| matches!(e.answer, RequiredBody::Json(_))),
             "as JSON of the same value",
         ),
         (count_of(|e| e.status >= 400), "as refusals"),

@@ -42,7 +42,7 @@ mod trouble;
 
 use crate::{BetweenReport, Report};
 use lab_document::{Chart, Document, Finding, Section};
-use lab_model::Work;
+use lab_model::{Content, Plan, Work};
 use measured::Measured;
 use scope::Scope;
 
@@ -60,12 +60,14 @@ struct DocumentParts {
 
 /// What a run says, whatever it measured. An audit's document is made by the audit.
 pub fn document(report: &Report) -> Document {
-    if let Some(analysis) = &report.run.logs {
-        return logs::document(report, analysis, None);
+    match &report.run.content {
+        Content::Measured(content) => measured_document(report, &content.plan),
+        Content::Logs(analysis) => logs::document(report, analysis, None),
+        Content::Audit(_) | Content::Imported(_) => imports::document(report),
     }
-    let Some(plan) = &report.run.plan else {
-        return imports::document(report);
-    };
+}
+
+fn measured_document(report: &Report, plan: &Plan) -> Document {
     let measured = Measured::new(report, plan);
     let scopes = Scope::all(&measured);
     let mut document = method::heading(&measured);
@@ -91,7 +93,7 @@ pub fn document(report: &Report) -> Document {
     let after = [
         conditions::section(&measured, &scopes),
         bias::section(&scopes),
-        imports::section(report.run, report.others),
+        imports::section(report.others),
         method::section(&measured, parts.method),
         method::host(report.run),
     ];
@@ -104,7 +106,7 @@ pub fn document(report: &Report) -> Document {
 /// The current estimate of a comparison of whole commands, for a line of progress: at most 60 columns,
 /// such as `B takes 1.083 (1.060 to 1.110) × A`. Empty without an interval, and for other runs.
 pub fn estimate(report: &Report) -> String {
-    match &report.run.plan {
+    match report.run.plan() {
         Some(plan) if plan.commands().is_some() => estimate::line(&Measured::new(report, plan)),
         _ => String::new(),
     }

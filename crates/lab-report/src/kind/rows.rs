@@ -212,8 +212,8 @@ fn absent(measured: &Measured) -> Vec<Row> {
 
 /// Figures that another tool measured.
 pub fn imported(run: &Run) -> Vec<Row> {
-    run.imports
-        .iter()
+    let imports = run.imports().iter();
+    imports
         .flat_map(|import| import_rows(run, import))
         .collect()
 }

@@ -187,7 +187,7 @@ fn a_server_that_fails_its_proof() {
         ..support::served::small(3)
     };
     let run = support::served::run(&size);
-    let name = run.plan.as_ref().expect("a plan").subjects[3].name.clone();
+    let name = run.plan().expect("a plan").subjects[3].name.clone();
     insta::assert_snapshot!(document(&support::served::failing(run, &name)));
 }
 

@@ -25,7 +25,7 @@ fn written() -> String {
 fn what_is_written_is_read_back() {
     let run = support::sample(3);
     let back = read(&written()).expect("our own XML");
-    let plan = run.plan.as_ref().expect("a plan");
+    let plan = run.plan().expect("a plan");
     assert_eq!(back.len(), plan.subjects.len());
     let python = &back[4];
     assert_eq!(
@@ -256,9 +256,10 @@ proptest! {
     #[test]
     fn any_title_survives(title in "[^\\p{C}]{0,40}", ns in 0.0f64..1e15, count in 1u64..1_000_000) {
         let mut run = support::imported();
-        run.imports.truncate(1);
-        run.imports[0].times.truncate(1);
-        run.imports[0].times[0] = lab_model::ImportedTime { title: title.clone(), count, time_ns: ns / count as f64, total_ns: ns };
+        let lab_model::Content::Imported(imports) = &mut run.content else { unreachable!() };
+        imports.truncate(1);
+        imports[0].times.truncate(1);
+        imports[0].times[0] = lab_model::ImportedTime { title: title.clone(), count, time_ns: ns / count as f64, total_ns: ns };
         let back = read(&xml::render(&document(&run))).expect("our own XML");
         prop_assert_eq!(&back[0].times[0].title, &title);
         // Long times are written in seconds, to the nanosecond.

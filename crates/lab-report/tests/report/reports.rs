@@ -36,7 +36,7 @@ fn runs() -> Vec<(&'static str, Run)> {
 
 /// The run with names that try to break a report.
 fn hostile(mut run: Run) -> Run {
-    let plan = run.plan.as_mut().expect("a plan");
+    let plan = run.plan_mut().expect("a plan");
     let names = [
         "<script>alert(1)</script>".to_owned(),
         format!("a name that goes on and on {}", "x".repeat(90)),

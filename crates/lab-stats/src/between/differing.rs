@@ -60,7 +60,7 @@ pub(crate) fn settings(sides: &Sides) -> Vec<Differing> {
 
 /// Where it was measured in another way.
 pub(crate) fn measuring(first: &Run, second: &Run) -> Vec<Differing> {
-    let facts = |run: &Run| run.plan.as_ref().map_or(Facts::new(), measure);
+    let facts = |run: &Run| run.plan().map_or(Facts::new(), measure);
     unequal(facts(first), facts(second))
 }
 
@@ -118,7 +118,7 @@ fn programs(side: &RunSide, other: &RunSide) -> Facts {
 /// What is known of the server that subjects worked on.
 fn services(run: &Run) -> Facts {
     let title = |service: &Service| {
-        let target = run.plan.as_ref()?.targets.get(service.target)?;
+        let target = run.plan()?.targets.get(service.target)?;
         Some(target.kind.title())
     };
     let facts = run.services.iter().flat_map(|service| {
@@ -130,7 +130,7 @@ fn services(run: &Run) -> Facts {
 }
 
 fn subjects(run: &Run) -> &[Subject] {
-    run.plan.as_ref().map_or(&[], |plan| &plan.subjects)
+    run.plan().map_or(&[], |plan| &plan.subjects)
 }
 
 fn yes_or_no(value: bool) -> String {
@@ -237,7 +237,7 @@ fn course(run: &Run) -> Facts {
         ("end".to_string(), ending(run.ending).to_string()),
     ];
     let name = |subject: SubjectId| {
-        let plan = run.plan.as_ref()?;
+        let plan = run.plan()?;
         (subject < plan.subjects.len()).then(|| plan.subject_label(subject))
     };
     let failed: BTreeSet<String> = run

@@ -54,7 +54,7 @@ pub enum Incomparable {
 /// The plan of a run that can be compared. Errors: imported figures, an unsound plan, no complete block.
 pub(crate) fn checked_plan(run: &Run) -> Result<&Plan, Incomparable> {
     let name = || run.name.clone();
-    if run.plan.is_none() {
+    if run.plan().is_none() {
         return Err(Incomparable::Imported(name()));
     }
     let plan = sound_plan(run).ok_or_else(|| Incomparable::Unsound(name()))?;

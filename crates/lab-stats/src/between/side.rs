@@ -104,7 +104,7 @@ impl<'a> RunSide<'a> {
 /// The hashes of a part's subjects, which the file has under their names in the whole run, or under their
 /// names alone.
 fn hashes<'a>(recorded: Recorded<'a>, part: &'a Part) -> HashMap<&'a str, &'a String> {
-    let plans = recorded.run.plan.iter();
+    let plans = recorded.run.plan().into_iter();
     let labels = plans.flat_map(|plan| {
         let kind = |s: &Subject| plan.targets.get(s.target).map(|t| t.kind);
         let is_in_part =
@@ -112,7 +112,7 @@ fn hashes<'a>(recorded: Recorded<'a>, part: &'a Part) -> HashMap<&'a str, &'a St
         let subjects = plan.subjects.iter().enumerate().filter(is_in_part);
         subjects.map(|(id, _)| plan.subject_label(id))
     });
-    let subjects_of_part = part.run.plan.iter().flat_map(|plan| &plan.subjects);
+    let subjects_of_part = part.run.plan().into_iter().flat_map(|plan| &plan.subjects);
     let hash = |(subject, label): (&'a Subject, String)| {
         let by_label = recorded.hashes.get(&label);
         let found = by_label.or_else(|| recorded.hashes.get(&subject.name))?;

@@ -35,7 +35,7 @@ pub struct Percentiles {
 /// The response times of every server at every point of a closed loop, by point. Each interval is at the plan's level
 /// by itself.
 pub fn percentiles(run: &Run) -> Vec<Percentiles> {
-    let Some(plan) = run.plan.as_ref().filter(|plan| plan.load().is_some()) else {
+    let Some(plan) = run.plan().filter(|plan| plan.load().is_some()) else {
         return Vec::new();
     };
     let visits = Visits::new(run, plan);

@@ -43,7 +43,7 @@ pub(crate) fn observed(run: &Run) -> Observed {
 
 /// The latency of which each block has 99 % of its calls or operations at most.
 fn p99s(run: &Run) -> Vec<Observation> {
-    let (plan, mut found) = (run.plan.as_ref(), Vec::new());
+    let (plan, mut found) = (run.plan(), Vec::new());
     for (block, data) in run.complete_blocks().enumerate() {
         for ((subject, point), counted) in latencies::histograms(data) {
             let case = plan.and_then(|plan| plan.cases.get(plan.points.get(point)?.case));

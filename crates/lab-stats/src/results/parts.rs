@@ -68,7 +68,7 @@ fn places(plan: &Plan) -> Vec<PartNumbers> {
 impl PartNumbers {
     /// Of a run that is its only part.
     pub fn all(run: &Run) -> PartNumbers {
-        let plan = run.plan.as_ref();
+        let plan = run.plan();
         PartNumbers {
             target: 0,
             subjects: (0..plan.map_or(0, |p| p.subjects.len())).collect(),

@@ -44,7 +44,7 @@ fn pilot(subject: SubjectId, point: PointId, ratios: impl Iterator<Item = f64>) 
 /// Its pilot was dear for 20 rounds and then cost `ratio` times the baseline's.
 fn run_with(ratio: f64) -> Run {
     let mut run = World::new(&[2.0]).run(1, 12);
-    let plan = run.plan.as_ref().unwrap();
+    let plan = run.plan().unwrap();
     let mut points = 0..plan.points.len();
     let point = points
         .find(|&p| !plan.is_open(p) && plan.points[p].case == 0)
@@ -80,7 +80,7 @@ fn a_server_at_the_level_of_its_pilot_is_compared() {
 #[test]
 fn one_that_was_still_warming_up_gets_no_verdict_and_says_what_it_needs() {
     let run = run_with(1.0);
-    let plan = run.plan.as_ref().unwrap();
+    let plan = run.plan().unwrap();
     let results = results(&run);
     assert_eq!(state(&results), AgeState::WarmingUp);
     for point in 0..plan.points.len() {
@@ -103,7 +103,7 @@ fn one_that_was_still_warming_up_gets_no_verdict_and_says_what_it_needs() {
 #[test]
 fn an_age_that_was_asked_for_is_compared() {
     let mut run = run_with(1.0);
-    run.plan.as_mut().unwrap().measure.age = Some(10_000);
+    run.plan_mut().unwrap().measure.age = Some(10_000);
     let results = results(&run);
     assert_eq!(state(&results), AgeState::Steady);
     assert!(
@@ -138,7 +138,7 @@ fn one_for_which_there_was_no_time_is_named() {
 #[test]
 fn a_baseline_that_is_not_steady_leaves_nothing_to_compare_with() {
     let mut run = run_with(1.0);
-    let baseline = run.plan.as_ref().unwrap().baseline;
+    let baseline = run.plan().unwrap().baseline;
     // It is compared with its own cost in the pilot, of which the speed of the machine explains a part.
     let point = run.pilots[0].point;
     let mut own = pilot(

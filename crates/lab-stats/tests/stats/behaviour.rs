@@ -30,7 +30,7 @@ fn grown(mut run: Run, world: &World, blocks: u32) -> Run {
 }
 
 fn plan(run: &mut Run) -> &mut Plan {
-    run.plan.as_mut().unwrap()
+    run.plan_mut().unwrap()
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn six_blocks_that_agree_decide() {
 #[test]
 fn looks_spend_alpha_and_an_early_end_has_the_rest() {
     let mut run = measured(&[1.0], 8);
-    let alpha = |run: &Run| spending::alpha(run, run.plan.as_ref().unwrap());
+    let alpha = |run: &Run| spending::alpha(run, run.plan().unwrap());
     run.ending = Some(Ending::Budget);
     assert_eq!(alpha(&run), 0.05);
     let mut run = measured(&[1.0], 14);
@@ -488,7 +488,7 @@ fn a_factor_is_compared_with_its_first_value_within_each_subject() {
     };
     let mut run = simulator::run(&world, 1, 8);
     // Two sweep values with two values of the factor each.
-    let points: Vec<Point> = run.plan.as_ref().unwrap().points.clone();
+    let points: Vec<Point> = run.plan().unwrap().points.clone();
     for text in ["prepared", "text"] {
         let with = |p: &Point| {
             let mut point = p.clone();
@@ -662,7 +662,7 @@ fn pilots_without_steady_state_and_unfit_hosts_are_warned_of() {
 #[test]
 fn imported_figures_have_no_results() {
     let mut run = measured(&[1.0], 3);
-    run.plan = None;
+    run.content = Content::default();
     let results = results(&run);
     assert!(results.cells.is_empty() && results.warnings.is_empty());
     assert_eq!(stop(&run), None);

@@ -19,7 +19,7 @@ fn simulated(world: &World, blocks: u32, seed: u64) -> Results {
         ..world.clone()
     };
     let mut run = simulator::run(&world, seed, 4);
-    run.plan.as_mut().unwrap().cases[0].cores = Cores::All;
+    run.plan_mut().unwrap().cases[0].cores = Cores::All;
     let mut simulator = Simulator::new(&world, seed);
     (0..blocks).for_each(|_| simulator.add_block(&mut run));
     results(&run)

@@ -57,7 +57,7 @@ fn reservations(between: &Between) -> Vec<&str> {
 }
 
 fn plan(run: &mut Run) -> &mut Plan {
-    run.plan.as_mut().unwrap()
+    run.plan_mut().unwrap()
 }
 
 #[test]
@@ -241,7 +241,7 @@ fn runs_that_cannot_be_compared_are_errors() {
     };
     let error = other(|run| plan(run).experiment = "rest".into());
     assert!(error.starts_with("these are runs of two experiments, simulated and rest"));
-    let error = other(|run| run.plan = None);
+    let error = other(|run| run.content = Content::default());
     assert!(error.starts_with("2.lab holds imported figures alone"));
     let error = other(|run| run.blocks.clear());
     assert!(error.starts_with("2.lab has no complete block"));

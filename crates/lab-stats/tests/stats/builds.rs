@@ -18,7 +18,7 @@ fn run(builds: usize, blocks: u32, scatter: f64, seed: u64) -> Run {
         ..CALM
     };
     let mut run = simulator::run(&world, seed, 4);
-    let plan = run.plan.as_mut().unwrap();
+    let plan = run.plan_mut().unwrap();
     plan.subjects.pop();
     plan.measure.looks.clear();
     for subject in &mut plan.subjects {
@@ -47,7 +47,7 @@ fn run(builds: usize, blocks: u32, scatter: f64, seed: u64) -> Run {
 /// replicate.
 fn wrong(mut run: Run, builds: bool) -> (bool, bool) {
     if !builds {
-        let plan = run.plan.as_mut().unwrap();
+        let plan = run.plan_mut().unwrap();
         plan.subjects.iter_mut().for_each(|s| s.command = None);
     }
     let results = results(&run);

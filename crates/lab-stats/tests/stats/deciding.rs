@@ -240,7 +240,7 @@ fn forecast(world: &World, plan: &Plan, blocks: u32, runs: u64) -> Tally {
 #[test]
 fn so_many_blocks_probably_decide() {
     let run = simulator::run(&CALM, 1, 8);
-    let plan = run.plan.unwrap();
+    let plan = run.plan().unwrap().clone();
     let three = [1.0, 1.04, 1.1];
     let (equal, slower) = ([1.0], [1.04]);
     let noisy = World::new("equal, a scatter of 25 %", &equal, 1, Tails::Normal).times(6.0);

@@ -82,7 +82,7 @@ fn servers_have_a_ratio_on_each_host() {
             slice.server_cpu_ns = Some(cpu_ns + cpu_ns / 2 * host as u64);
         }
     }
-    let plan = run.plan.clone().unwrap();
+    let plan = run.plan().unwrap().clone();
     let found = effects(&run);
     for (subject, truths, differ) in [(2, [0.8, 1.2], true), (3, [2.0, 2.0], false)] {
         let of_subject: Vec<_> = found.iter().filter(|e| e.subject == subject).collect();

@@ -358,7 +358,7 @@ fn a_server_that_served_nothing_is_refused_not_slow() {
             .all(|m| interval_if_any(&measured, 1, 1, m).is_none())
     );
     assert_eq!(interval(&measured, 1, 1, &Metric::THROUGHPUT).estimate, 0.0);
-    run.plan.as_mut().unwrap().baseline = 1;
+    run.plan_mut().unwrap().baseline = 1;
     let refusals = results(&run).refusals;
     assert!(
         refusals
@@ -495,7 +495,7 @@ fn what_the_way_of_loading_leaves_out_is_said() {
         length_ns: 5_000_000_000,
     };
     let mut rising = |stages: &[Stage]| {
-        run.plan.as_mut().unwrap().load_mut().unwrap().arrivals = Arrivals::Open {
+        run.plan_mut().unwrap().load_mut().unwrap().arrivals = Arrivals::Open {
             poisson: false,
             stages: stages.to_vec(),
         };
@@ -613,7 +613,7 @@ fn only_agents_on_the_servers_machine_share_its_cores() {
         add(&mut run, vec![slice]);
     }
     let mut warned = |beside: Option<&str>, id: &str| {
-        let load = run.plan.as_mut().and_then(Plan::load_mut).unwrap();
+        let load = run.plan_mut().and_then(Plan::load_mut).unwrap();
         load.server_host = beside.map(str::to_owned);
         let name = match beside {
             Some(_) => Host::SERVER_MACHINE_ID,
@@ -707,9 +707,9 @@ fn a_plan_that_contradicts_itself_has_no_results() {
     assert!(results(&run).cells.is_empty());
     add(&mut run, vec![second(0, 0, counts([1e6; 100]))]);
     assert!(!results(&run).cells.is_empty());
-    run.plan.as_mut().unwrap().baseline = 7;
+    run.plan_mut().unwrap().baseline = 7;
     assert!(results(&run).cells.is_empty());
-    run.plan = None;
+    run.content = Content::default();
     assert!(results(&run).cells.is_empty());
 }
 
@@ -758,7 +758,7 @@ proptest! {
             prop_assert!(c.p.is_none_or(|p| (0.0..=1.0).contains(&p)), "{c:?}");
         }
         let thresholds = ["p50>1s", "max>1ms", "errors>1%", "server_memory>1MiB"].map(|t| t.parse().unwrap());
-        judge(&thresholds, &results, run.plan.as_ref().unwrap());
+        judge(&thresholds, &results, run.plan().unwrap());
     }
 
     /// Whatever is written, it is understood or refused in one line that shows it.
@@ -797,7 +797,7 @@ fn hostile_run() -> impl Strategy<Value = Run> {
     let blocks = prop::collection::vec(prop::collection::vec(slice, 0..8), 0..9);
     (blocks, any::<bool>(), 0.0..1.0f64).prop_map(|(blocks, open_loop, alpha)| {
         let mut run = run(&["a", "b"], &[1, 2, 3], 1);
-        run.plan.as_mut().unwrap().measure.alpha = alpha;
+        run.plan_mut().unwrap().measure.alpha = alpha;
         blocks.into_iter().for_each(|slices| add(&mut run, slices));
         if open_loop { open(run) } else { run }
     })
@@ -805,7 +805,7 @@ fn hostile_run() -> impl Strategy<Value = Run> {
 
 fn gated(thresholds: &[&str], run: &Run) -> Judgement {
     let thresholds: Vec<Threshold> = thresholds.iter().map(|t| t.parse().unwrap()).collect();
-    judge(&thresholds, &results(run), run.plan.as_ref().unwrap())
+    judge(&thresholds, &results(run), run.plan().unwrap())
 }
 
 fn texts(judgement: &Judgement) -> (Vec<&str>, Vec<&str>) {
@@ -1026,7 +1026,7 @@ fn agent(name: &str) -> Agent {
 /// A run at 10 requests a second that was to have so many blocks of a second.
 fn of_seconds(blocks: u32) -> Run {
     let mut run = run(&["a"], &[4], 1);
-    let plan = run.plan.as_mut().unwrap();
+    let plan = run.plan_mut().unwrap();
     plan.measure.max_blocks = blocks;
     plan.measure.turn_ns = 1_000_000_000;
     let load = plan.load_mut().unwrap();

@@ -40,14 +40,14 @@ fn run(blocks: u32) -> Run {
     let mut run = empty_run(subjects.into(), points, 1, 1);
     run.blocks = (0..blocks).map(|n| block(n, Vec::new())).collect();
     run.ending = Some(Ending::Blocks);
-    run.plan.as_mut().unwrap().measure.looks = Vec::new();
+    run.plan_mut().unwrap().measure.looks = Vec::new();
     run
 }
 
 fn observations(run: &Run, copy: f64) -> Vec<Observation> {
     let mut random = Random(1);
     let mut all = Vec::new();
-    let plan = run.plan.as_ref().unwrap();
+    let plan = run.plan().unwrap();
     for block in 0..run.blocks.len() {
         let speed = (0.2 * random.normal()).exp();
         for subject in 0..plan.subjects.len() {

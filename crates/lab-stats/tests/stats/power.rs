@@ -134,13 +134,13 @@ fn nothing_is_forecast_of_one_block_and_the_time_is_that_of_blocks() {
     let mut run = simulator::run(&world, 3, 4);
     let mut simulator = Simulator::new(&world, 3);
     simulator.add_block(&mut run);
-    assert!(forecast(&run, &run.plan.clone().unwrap()).is_none());
+    assert!(forecast(&run, &run.plan().unwrap().clone()).is_none());
     simulator.add_block(&mut run);
     for (i, block) in run.blocks.iter_mut().enumerate() {
         block.duration_ns = 400_000_000;
         block.started_unix_s = 2.0 + i as f64;
     }
-    let forecast = forecast(&run, &run.plan.clone().unwrap()).unwrap();
+    let forecast = forecast(&run, &run.plan().unwrap().clone()).unwrap();
     assert_eq!(forecast.blocks, 2);
     assert!((forecast.seconds(10) - 6.0).abs() < 1e-9);
     assert_eq!(forecast.places[0].metric, Metric::WALL);
@@ -159,7 +159,7 @@ impl TargetKind {
 
     fn begun(&self, world: &World, seed: u64) -> Run {
         let mut run = simulator::run(world, seed, 4);
-        let plan = run.plan.as_mut().unwrap();
+        let plan = run.plan_mut().unwrap();
         if !self.looks {
             plan.measure.looks.clear();
         }
@@ -173,7 +173,7 @@ impl TargetKind {
         let mut run = self.begun(&world, seed);
         let mut simulator = Simulator::new(&world, seed);
         (0..blocks).for_each(|_| simulator.add_block(&mut run));
-        forecast(&run, &run.plan.clone().unwrap()).unwrap()
+        forecast(&run, &run.plan().unwrap().clone()).unwrap()
     }
 
     /// That of the first subject at the first point.
@@ -201,7 +201,7 @@ impl TargetKind {
         let mut simulator = Simulator::new(&world, seed);
         for block in 1..=blocks {
             simulator.add_block(&mut run);
-            if run.plan.as_ref().unwrap().measure.looks.contains(&block) {
+            if run.plan().unwrap().measure.looks.contains(&block) {
                 run.ending = stop(&run);
                 if run.ending.is_some() {
                     break;

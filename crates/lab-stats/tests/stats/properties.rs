@@ -16,7 +16,7 @@ proptest! {
     fn swapping_subject_and_baseline_inverts_the_ratio(times in blocks_of_times()) {
         let run = two_subjects(&times);
         let mut swapped = run.clone();
-        swapped.plan.as_mut().unwrap().baseline = 1;
+        swapped.plan_mut().unwrap().baseline = 1;
         let (a, b) = (ratio(&run), ratio(&swapped));
         prop_assert!(close(a.estimate, 1.0 / b.estimate));
         prop_assert!(close(a.low, 1.0 / b.high));
@@ -239,7 +239,7 @@ fn hostile(
     let points = [None, Some(odd[0]), Some(odd[1]), Some(1.0), Some(odd[2])];
     let points = points.map(|x| lab_model::Point { x, ..point() }).to_vec();
     let mut run = simulator::empty_run(subjects.collect(), points, 1, 4);
-    let plan = run.plan.as_mut().unwrap();
+    let plan = run.plan_mut().unwrap();
     plan.baseline = baseline;
     plan.points[0].case = case / 2;
     plan.measure.alpha = odd[3];

@@ -17,12 +17,12 @@ fn texts(results: &Results) -> Vec<(String, String)> {
 
 /// Compares the results of batches and of whole commands with those of their parts, each by itself.
 fn as_in_its_parts(run: &Run) -> Results {
-    let plan = run.plan.as_ref().unwrap();
+    let plan = run.plan().unwrap();
     let whole = results(run);
     let (mut cells, mut comparisons, mut controls, mut overall) = (0, 0, 0, 0);
     let (mut fits, mut effects, mut scalings, mut refusals) = (0, 0, 0, 0);
     for part in parts(run) {
-        let part_plan = part.run.plan.as_ref().unwrap();
+        let part_plan = part.run.plan().unwrap();
         let target = match part.kind {
             Some(kind) => plan.targets.iter().position(|t| t.kind == kind).unwrap(),
             None => 0,
@@ -133,7 +133,7 @@ fn as_in_its_parts(run: &Run) -> Results {
 
 /// Adds processes, what they hold and what they use to every block.
 fn with_processes(run: &mut Run) {
-    let plan = run.plan.clone().unwrap();
+    let plan = run.plan().unwrap().clone();
     let places = (0..plan.points.len()).flat_map(|p| (0..plan.subjects.len()).map(move |s| (s, p)));
     let places: Vec<_> = places.filter(|&(s, p)| plan.takes_part(s, p)).collect();
     let mut random = Random(3);
@@ -259,7 +259,7 @@ fn of_whole_commands() {
         ..CALM
     };
     let mut run = batches(&world, 12);
-    run.plan.as_mut().unwrap().work = Work::Commands(Commands::default());
+    run.plan_mut().unwrap().work = Work::Commands(Commands::default());
     with_exits(&mut run);
     let results = as_in_its_parts(&run);
     assert_eq!(results.statuses.len(), 4);
@@ -308,7 +308,7 @@ fn targets() -> Run {
         }
     }
     let mut run = empty_run(subjects, points, 7, 8);
-    let plan = run.plan.as_mut().unwrap();
+    let plan = run.plan_mut().unwrap();
     plan.cases.push(Case {
         name: "connections".into(),
         sweep: Some("connections".into()),
@@ -406,7 +406,7 @@ fn two_servers() -> Run {
 #[test]
 fn of_a_load() {
     let run = two_servers();
-    let plan = run.plan.as_ref().unwrap();
+    let plan = run.plan().unwrap();
     let results = results(&run);
     let of = |metric| interval_if_any(&results, 0, 0, &metric).is_some();
     assert!(of(Metric::OFFERED) && of(Metric::THROUGHPUT) && of(Metric::RECEIVED));
@@ -438,7 +438,7 @@ fn of_a_load() {
 fn of_servers() {
     let world = served::World::new(&[0.8]);
     let run = world.run(1, 8);
-    let plan = run.plan.as_ref().unwrap();
+    let plan = run.plan().unwrap();
     let results = results(&run);
     assert_eq!(results.effects.len(), 2 * 6);
     let loses_keep_alive =
@@ -463,7 +463,7 @@ fn of_servers() {
 #[test]
 fn of_nothing() {
     let mut run = targets();
-    run.plan = None;
+    run.content = Content::default();
     assert!(results(&run).cells.is_empty());
     let run = batches(&CALM, 0);
     assert!(results(&run).cells.is_empty());

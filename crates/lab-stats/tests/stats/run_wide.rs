@@ -189,7 +189,7 @@ fn wrong_and_missed(world: &World, truths: &Truths, blocks: u32, all: u64, kind:
 fn simulated(world: &World, blocks: u32, seed: u64) -> Results {
     let mut run = simulator::run(world, seed, 4);
     // Points that have nothing to do with each other: lines through them are not what is simulated here.
-    let plan = run.plan.as_mut().unwrap();
+    let plan = run.plan_mut().unwrap();
     plan.cases[0].sweep = None;
     plan.points.iter_mut().for_each(|point| point.x = None);
     let mut simulator = Simulator::new(world, seed);

@@ -60,7 +60,7 @@ fn costs_memory_and_reconnects_are_what_they_were_made_of() {
 #[test]
 fn rates_are_compared_at_closed_points_and_latencies_at_open_ones() {
     let run = World::new(&[2.0]).run(1, 12);
-    let plan = run.plan.as_ref().unwrap();
+    let plan = run.plan().unwrap();
     let results = results(&run);
     let all = judged(&results).into_iter();
     let compared: Vec<_> = all.filter(|(c, _)| c.key.subject == 2).collect();
@@ -101,7 +101,7 @@ fn rates_are_compared_at_closed_points_and_latencies_at_open_ones() {
 #[test]
 fn a_peak_is_of_the_first_blocks_and_none_where_the_generator_was_the_limit() {
     let mut run = World::new(&[1.0, 1.0]).run(1, 12);
-    let plan = run.plan.clone().unwrap();
+    let plan = run.plan().unwrap().clone();
     let open = (0..plan.points.len()).find(|&p| plan.part_of_peak(p).is_some());
     let open = open.unwrap();
     let closed: Vec<PointId> = plan.peak_points(open).collect();
@@ -199,7 +199,7 @@ fn a_rate_of_the_generator_is_no_rate_of_the_servers() {
     // At closed points the generator is the limit of the baseline, and of the third.
     let limited = |costs: &[f64]| {
         let mut run = World::new(costs).run(1, 12);
-        let plan = run.plan.clone().unwrap();
+        let plan = run.plan().unwrap().clone();
         for slice in run.blocks.iter_mut().flat_map(|b| &mut b.slices) {
             if !plan.is_open(slice.point) && (slice.subject == 0 || slice.subject == 3) {
                 slice.busiest_cpu_ns = 49_000_000;
@@ -297,7 +297,7 @@ fn three_blocks_decide_what_is_plain() {
 #[test]
 fn a_run_that_ends_before_peaks_are_known_says_so() {
     let mut run = World::new(&[2.0]).run(1, 2);
-    run.plan.as_mut().unwrap().measure.max_blocks = 12;
+    run.plan_mut().unwrap().measure.max_blocks = 12;
     let texts = warnings(&results(&run), "few-blocks").join(" ");
     assert!(
         texts.contains(
@@ -379,6 +379,6 @@ fn a_file_that_was_tampered_with_does_not_panic() {
     block.slices[4].server_bytes = None;
     block.processes[0].subject = 77;
     results(&run);
-    run.plan.as_mut().unwrap().points.clear();
+    run.plan_mut().unwrap().points.clear();
     results(&run);
 }

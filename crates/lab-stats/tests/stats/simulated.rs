@@ -291,7 +291,7 @@ impl Scenario {
             simulator.add_block(&mut run);
             let blocks = run.blocks.len() as u32;
             run.ending = stop(&run).or((blocks == self.budget).then_some(Ending::Budget));
-            if run.ending.is_none() && run.plan.as_ref().unwrap().measure.looks.contains(&blocks) {
+            if run.ending.is_none() && run.plan().unwrap().measure.looks.contains(&blocks) {
                 run.looks.push(blocks);
             }
         }
@@ -316,7 +316,7 @@ impl Tally {
     }
 
     fn add_errors(&mut self, run: &Run, ratio: f64) {
-        let table = BatchTable::new(run, run.plan.as_ref().unwrap());
+        let table = BatchTable::new(run, run.plan().unwrap());
         let logs = table.log_ratios(1, 0, 0);
         self.errors
             .extend(logs.into_iter().flatten().map(|log| log - ratio.ln()));

@@ -10,7 +10,7 @@ use lab_stats::{family, spending};
 #[test]
 fn the_page_says_how_many_blocks_each_level_needs() {
     let run = simulator::run(&simulator::CALM, 1, 40);
-    let plan = run.plan.unwrap();
+    let plan = run.plan().unwrap().clone();
     let spent = |blocks| plan.measure.alpha * spending::spent(&plan, blocks);
     let alphas = [
         plan.measure.alpha,

@@ -55,7 +55,7 @@ fn run(targets: &[TargetKind], blocks: u32, slower: f64) -> Run {
         }
     }
     let mut run = empty_run(subjects, points, 7, 8);
-    let plan = run.plan.as_mut().unwrap();
+    let plan = run.plan_mut().unwrap();
     plan.cases[0].name = "select_1".into();
     plan.cases.push(Case {
         name: "connections".into(),
@@ -126,7 +126,7 @@ fn results_on(run: &Run, kind: TargetKind) -> (Plan, Results) {
     let mut parts = parts(run).into_iter();
     let part = parts.find(|p| p.kind == Some(kind)).unwrap();
     let results = results(&part.run);
-    (part.run.plan.unwrap(), results)
+    (part.run.plan().unwrap().clone(), results)
 }
 
 fn named(plan: &Plan, name: &str) -> SubjectId {
@@ -160,10 +160,11 @@ fn every_target_has_its_own_baseline_and_verdicts() {
 #[test]
 fn a_subject_has_no_part_in_points_of_parameters_that_it_lacks() {
     let mut run = run(&TWO_KINDS, 12, 1.0);
-    let plan = run.plan.as_mut().unwrap();
+    let plan = run.plan_mut().unwrap();
     plan.proof.equal = vec!["tls".into()];
     // Only those say it that are there, and c says it differently where python is not.
-    for (subject, s) in plan.clone().subjects.iter().enumerate() {
+    let plan = plan.clone();
+    for (subject, s) in plan.subjects.iter().enumerate() {
         for point in (0..plan.points.len()).filter(|&p| plan.takes_part(subject, p)) {
             run.settings.push(Setting {
                 subject,
@@ -188,7 +189,7 @@ fn a_subject_has_no_part_in_points_of_parameters_that_it_lacks() {
 #[test]
 fn what_holds_at_all_points_of_a_subject_is_said_once() {
     let mut run = run(&TWO_KINDS, 8, 1.0);
-    let plan = run.plan.as_mut().unwrap();
+    let plan = run.plan_mut().unwrap();
     plan.proof.equal = vec!["tls".into()];
     let python = plan.subjects.iter().rposition(|s| s.name == "python");
     run.settings.push(Setting {
@@ -314,7 +315,7 @@ fn what_is_added_to_the_latencies_of_the_baseline_is_a_difference_of_blocks() {
     let added = results.cells.iter();
     let mut added = added.filter(|c| c.key.metric == Metric::ADDED_P99);
     assert!(added.next().is_none(), "these cannot fail");
-    let plan = run.plan.as_mut().unwrap();
+    let plan = run.plan_mut().unwrap();
     for case in &mut plan.cases {
         case.check = Check::Effects;
     }
@@ -375,7 +376,7 @@ fn scaling_finds_the_law_and_its_peak_and_no_fixed_cost() {
 #[test]
 fn a_law_that_does_not_describe_the_points_says_so() {
     let mut run = run(&[TargetKind::Postgresql], 12, 1.0);
-    let plan = run.plan.clone().unwrap();
+    let plan = run.plan().unwrap().clone();
     for sample in run.blocks.iter_mut().flat_map(|b| &mut b.samples) {
         // A cliff that no law has: with 16 connections everything takes twice as long.
         if plan.points[sample.point].x == Some(16.0) {
@@ -390,7 +391,7 @@ fn a_law_that_does_not_describe_the_points_says_so() {
 #[test]
 fn three_points_are_too_few_for_the_law() {
     let mut run = run(&[TargetKind::Postgresql], 12, 1.0);
-    run.plan.as_mut().unwrap().points.truncate(5);
+    run.plan_mut().unwrap().points.truncate(5);
     let (_, results) = results_on(&run, TargetKind::Postgresql);
     let scaling = &results.scalings[0];
     assert!(scaling.law.is_none());
@@ -400,7 +401,7 @@ fn three_points_are_too_few_for_the_law() {
 
 fn compare(first: &Run, second: &Run) -> Between {
     let hash = |run: &Run| -> HashMap<String, String> {
-        let plan = run.plan.as_ref().unwrap();
+        let plan = run.plan().unwrap();
         let subjects = 0..plan.subjects.len();
         subjects
             .map(|s| (plan.subject_label(s), "one".into()))

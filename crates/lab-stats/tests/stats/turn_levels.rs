@@ -120,7 +120,7 @@ impl World {
 
 /// The subjects and points that are said to be off.
 fn off(run: &Run) -> Vec<(SubjectId, Option<PointId>)> {
-    let plan = run.plan.as_ref().unwrap();
+    let plan = run.plan().unwrap();
     let refusals = refusals(run, plan);
     let off = refusals.iter().filter(|r| r.kind == RefusalKind::NotSteady);
     off.map(|r| (r.subject, r.point)).collect()

@@ -18,7 +18,7 @@ fn loaded(name: &str, seed: u64, median: f64, blocks: usize, change: impl Fn(&mu
         url: format!("http://{name}:80/a?b"),
         weight: 1,
     };
-    run.plan.as_mut().unwrap().load_mut().unwrap().requests = vec![vec![request]];
+    run.plan_mut().unwrap().load_mut().unwrap().requests = vec![vec![request]];
     let mut random = Random(seed);
     for _ in 0..blocks {
         let mut slice = second(0, 0, counts(times(&mut random, 400, median, 0.3)));
@@ -184,7 +184,7 @@ fn loads_that_asked_for_something_else_are_refused() {
     let first = loaded("a", 1, 1e6, 12, |_| ());
     let other = |change: &dyn Fn(&mut Load)| {
         let mut second = loaded("a", 2, 1e6, 12, |_| ());
-        change(second.plan.as_mut().unwrap().load_mut().unwrap());
+        change(second.plan_mut().unwrap().load_mut().unwrap());
         compared(&first, &second)
     };
     let path = other(&|load| load.requests[0][0].url = "http://a:80/other".into());
@@ -214,7 +214,7 @@ fn loads_that_asked_for_something_else_are_refused() {
     assert_eq!(differing, ["protocol", "threads of the generator"]);
     assert!(settings.reservations.iter().any(|r| r.kind == "measuring"));
     let mut plain = loaded("a", 2, 1e6, 12, |_| ());
-    plain.plan.as_mut().unwrap().work = Work::Batches;
+    plain.plan_mut().unwrap().work = Work::Batches;
     assert!(matches!(
         compared(&first, &plain),
         Err(Incomparable::Experiments(..))

@@ -174,7 +174,7 @@ impl Scenario {
             let blocks = run.blocks.len() as u32;
             let stopped = self.looks.then(|| stop(&run)).flatten();
             run.ending = stopped.or((blocks == self.blocks[which]).then_some(Ending::Budget));
-            let looks = &run.plan.as_ref().unwrap().measure.looks;
+            let looks = &run.plan().unwrap().measure.looks;
             if self.looks && run.ending.is_none() && looks.contains(&blocks) {
                 run.looks.push(blocks);
             }

@@ -112,7 +112,7 @@ fn slices_come_out_in_their_order() {
     let plan = plan(&["a", "b"], &["1"]);
     written(&path, &plan, &slices);
     let run = load(&path).unwrap();
-    assert_eq!(run.plan, Some(plan));
+    assert_eq!(run.plan(), Some(&plan));
     assert_eq!(run.blocks[0].slices, slices);
 }
 

@@ -225,23 +225,12 @@ fn what_is_put_in_comes_out() {
         block: None,
         line: "ä \u{0} z".into(),
     };
-    let imported = Imported {
-        language: "Ada".into(),
-        times: vec![ImportedTime {
-            title: "t".into(),
-            count: 3,
-            time_ns: 0.5,
-            total_ns: 1.5,
-        }],
-        ..Imported::default()
-    };
     run.host(&host).unwrap();
     run.pilot(&pilot).unwrap();
     run.failure(&failure).unwrap();
     run.setting(&setting).unwrap();
     run.log(&line).unwrap();
     run.look(10).unwrap();
-    run.import(&imported).unwrap();
     run.hash("a", "00ff").unwrap();
     let in_the_making = run.load().unwrap();
     assert_eq!(in_the_making.ending, None);
@@ -252,14 +241,13 @@ fn what_is_put_in_comes_out() {
         (run.lab_version.as_str(), run.started_unix_s),
         ("1.2.3", 12.5)
     );
-    assert_eq!(run.plan.as_ref(), Some(&plan()));
+    assert_eq!(run.plan(), Some(&plan()));
     assert_eq!(run.host, host);
     assert_eq!(run.pilots, [pilot]);
     assert_eq!(run.failures, [failure]);
     assert_eq!(run.settings, [setting]);
     assert_eq!(run.log, [line]);
     assert_eq!(run.looks, [10]);
-    assert_eq!(run.imports, [imported]);
     assert_eq!(
         (run.ending, run.lab_cost),
         (Some(Ending::Budget), Some((5, 6)))
@@ -283,6 +271,29 @@ fn what_is_put_in_comes_out() {
     );
     assert_eq!(in_the_making.blocks, run.blocks);
     assert!(!beside(&path, "-wal").exists() && !beside(&path, "-shm").exists());
+}
+
+#[test]
+fn imported_figures_are_the_content_of_a_file_without_a_plan() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.lab");
+    let imported = Imported {
+        language: "Ada".into(),
+        times: vec![ImportedTime {
+            title: "t".into(),
+            count: 3,
+            time_ns: 0.5,
+            total_ns: 1.5,
+        }],
+        ..Imported::default()
+    };
+    let file = RunWriter::create(&path, "1", 1.0).unwrap();
+    file.import(&imported).unwrap();
+    file.finish(None, None).unwrap();
+    assert_eq!(
+        load(&path).unwrap().content,
+        Content::Imported(vec![imported])
+    );
 }
 
 #[test]

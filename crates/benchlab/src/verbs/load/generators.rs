@@ -77,7 +77,7 @@ impl<'a> LoadGenerators<'a> {
         };
         let run = Run {
             host: host.clone(),
-            plan: Some(plan.clone()),
+            content: plan.clone().into(),
             agents,
             ..Run::default()
         };

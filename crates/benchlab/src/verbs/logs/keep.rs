@@ -29,7 +29,7 @@ pub fn keep(cli: &Cli, args: &LogsArgs, run: &Run) -> Result<PathBuf, Exit> {
 fn fill(path: &Path, run: &Run) -> Result<(), StoreError> {
     let writer = RunWriter::create(path, &run.lab_version, run.started_unix_s)?;
     writer.host(&run.host)?;
-    if let Some(analysis) = &run.logs {
+    if let Some(analysis) = run.logs() {
         writer.logs(analysis)?;
     }
     writer.finish(None, None)

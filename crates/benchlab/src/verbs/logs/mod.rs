@@ -21,7 +21,7 @@ use lab_logs::analysis::capacity::room;
 use lab_logs::{
     Advice, FieldMap, Hints, LogsRead, ReadError, Records, Rules, ServerLog, Tally, Zone, read,
 };
-use lab_model::{LogAnalysis, Run};
+use lab_model::{Content, LogAnalysis, Run};
 use lab_report::Report;
 use lab_report::kind::logs::{Capacity, document};
 use lab_stats::results::results;
@@ -83,7 +83,7 @@ pub fn logs(cli: &Cli, args: &LogsArgs) -> Result<ExitCode, Exit> {
     if let Some(page) = page {
         eprintln!("benchlab: the report is in {}", page.display());
     }
-    gates::judge(args, run.logs.as_ref(), &command.failed)?;
+    gates::judge(args, run.logs(), &command.failed)?;
     Ok(ExitCode::from(command.exit_code))
 }
 
@@ -295,7 +295,7 @@ impl<'a> LogsCommand<'a> {
             name: "logs".into(),
             lab_version: env!("CARGO_PKG_VERSION").into(),
             started_unix_s: self.began_unix_s,
-            logs: Some(analysis),
+            content: Content::Logs(Box::new(analysis)),
             ..Run::default()
         }
     }
@@ -303,7 +303,7 @@ impl<'a> LogsCommand<'a> {
     /// The report on a run. `file`: its run file, if it is kept.
     fn document(&self, run: &Run, file: Option<&Path>) -> Result<Document, Exit> {
         let capacity = self.args.capacity.as_deref();
-        let analysis = run.logs.as_ref();
+        let analysis = run.logs();
         let capacity = capacity
             .zip(analysis)
             .map(|(path, analysis)| self.capacity(path, analysis))
@@ -324,7 +324,7 @@ impl<'a> LogsCommand<'a> {
         let error =
             |reason: String| Exit::wrong(format!("--capacity {}: {reason}", path.display()));
         let load = lab_store::load(path)?;
-        if load.plan.as_ref().and_then(|plan| plan.load()).is_none() {
+        if load.plan().and_then(|plan| plan.load()).is_none() {
             return Err(error("it is no run of `benchlab load`".into()));
         }
         let limit_ns = self.args.p99_limit.as_nanos() as f64;

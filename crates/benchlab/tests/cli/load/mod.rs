@@ -105,7 +105,7 @@ fn a_load_is_kept_slice_by_slice_and_shown_in_every_form() {
         "{:?}",
         web.received()[0]
     );
-    let plan = run.plan.as_ref().expect("a plan");
+    let plan = run.plan().expect("a plan");
     assert_eq!(plan.subjects[0].name, format!("http://{}", web.address));
     assert_eq!(plan.label(0), "connections=4");
     assert!(outcome.stdout.contains("Response time") && !outcome.stdout.contains('\u{1b}'));

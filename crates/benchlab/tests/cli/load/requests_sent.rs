@@ -146,7 +146,7 @@ fn several_urls_have_their_weights() {
     );
     let count = |path: &str| received[1..].iter().filter(|s| s.starts_with(path)).count();
     assert_eq!((count("POST /a"), count("POST /b")), (45, 15));
-    let plan = place.0.load().plan.unwrap();
+    let plan = place.0.load().plan().unwrap().clone();
     let planned = &plan.load().unwrap().requests[0];
     assert_eq!(planned.iter().map(|a| a.weight).collect::<Vec<_>>(), [3, 1]);
 }

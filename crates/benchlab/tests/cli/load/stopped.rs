@@ -68,7 +68,7 @@ fn a_load_that_was_stopped_is_resumed_to_its_length() {
     let resumed = place.0.call(&["resume", file]);
     resumed.expect(0);
     let run = place.0.load();
-    let blocks = run.plan.as_ref().unwrap().measure.max_blocks;
+    let blocks = run.plan().unwrap().measure.max_blocks;
     assert_eq!(run.ending, Some(Ending::Blocks));
     assert_eq!(run.complete_blocks().count(), blocks as usize);
     assert!(blocks_before < blocks as usize);

@@ -52,7 +52,7 @@ fn a_server_is_believed_if_its_authority_is_or_everybody() {
         let run = place.0.load();
         let (served, errors) = sums(&run);
         assert!(served > 0 && errors.is_empty(), "{errors:?}");
-        let plan = run.plan.unwrap();
+        let plan = run.plan().unwrap().clone();
         let load = plan.load().unwrap();
         assert_eq!(load.protocol, Protocol::Http1);
         assert_eq!(load.requests[0][0].url, url);
@@ -102,7 +102,10 @@ fn http2_is_spoken_over_tls_and_without() {
             let (served, errors) = sums(&run);
             assert_eq!(errors, []);
             assert_eq!(server.requests() - before, served + 1);
-            assert_eq!(run.plan.unwrap().load().unwrap().protocol, Protocol::Http2);
+            assert_eq!(
+                run.plan().unwrap().clone().load().unwrap().protocol,
+                Protocol::Http2
+            );
         }
     }
 }

@@ -54,7 +54,7 @@ fn two_servers_take_mirrored_turns_and_the_slower_one_is_named() {
     let outcome = place.compare(&[&[&a[..], &b], &short[..]].concat());
     outcome.expect(3);
     let run = place.0.load();
-    let plan = run.plan.as_ref().unwrap();
+    let plan = run.plan().unwrap();
     let origins = [&fast, &slow].map(|web| format!("http://{}", web.address));
     assert_eq!([0, 1].map(|s| plan.subjects[s].name.clone()), origins);
     for block in run.complete_blocks() {
@@ -73,7 +73,10 @@ fn two_servers_take_mirrored_turns_and_the_slower_one_is_named() {
     let names = ["--name", "old", "--name", "new"];
     let outcome = place.compare(&[&[&b[..], &a], &names[..], &short[..]].concat());
     assert!([Some(0), Some(4)].contains(&outcome.code), "{outcome:?}");
-    assert_eq!(place.0.load().plan.unwrap().subjects[1].name, "new");
+    assert_eq!(
+        place.0.load().plan().unwrap().clone().subjects[1].name,
+        "new"
+    );
 }
 
 #[test]
@@ -118,7 +121,7 @@ fn address_families_take_turns() {
     }
     outcome.expect(0);
     let run = place.0.load();
-    let plan = run.plan.as_ref().unwrap();
+    let plan = run.plan().unwrap();
     let names: Vec<&str> = plan.subjects.iter().map(|s| s.name.as_str()).collect();
     assert_eq!(names, ["IPv4", "IPv6"]);
     assert!(outcome.stdout.contains("IPv6"), "{}", outcome.stdout);
@@ -202,7 +205,7 @@ fn urls_are_grouped_by_their_server() {
     let requests = |urls: &[&str]| {
         let place = Place::new();
         place.compare(&[urls, &short].concat()).expect(0);
-        let plan = place.0.load().plan.expect("a plan");
+        let plan = place.0.load().plan().expect("a plan").clone();
         let names: Vec<String> = plan.subjects.iter().map(|s| s.name.clone()).collect();
         let requests = &plan.load().expect("a load").requests;
         let paths = requests.iter().map(|of| {

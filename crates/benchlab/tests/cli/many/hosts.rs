@@ -36,7 +36,7 @@ pub fn assert_blocks(run: &Run, blocks: u32) {
     let mut numbers: Vec<u32> = run.complete_blocks().map(|b| b.number).collect();
     numbers.sort();
     assert!(numbers.iter().copied().eq(0..blocks), "{numbers:?}");
-    let plan = run.plan.as_ref().expect("a plan");
+    let plan = run.plan().expect("a plan");
     let turns = plan.points.len() * plan.subjects.len() * 2 * plan.measure.pairs as usize;
     for block in run.complete_blocks() {
         assert!(block.agent.is_some(), "{}", block.number);

@@ -33,7 +33,7 @@ fn lines() -> Vec<String> {
 }
 
 fn load_analysis(place: &Place) -> LogAnalysis {
-    place.0.load().logs.expect("what was read")
+    place.0.load().logs().expect("what was read").clone()
 }
 
 /// Without what depends on the file, and without rounding.

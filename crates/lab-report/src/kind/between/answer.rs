@@ -140,7 +140,7 @@ fn nothing(report: &BetweenReport) -> String {
     let mut reservations = report.between.reservations.iter();
     let reservation = reservations.find(|r| r.kind == "nothing-relative");
     let reason = reservation.map_or("No subject was compared in both runs.", |r| &r.text);
-    let plan = report.runs[0].plan.as_ref();
+    let plan = report.runs[0].plan();
     let advice = if plan.is_some_and(|p| p.commands().is_some()) {
         "Measure the old and the new one in turns: `benchlab compare 'OLD' 'NEW'`, or `benchlab compare --rev OLD \
              --rev NEW -- COMMAND`."

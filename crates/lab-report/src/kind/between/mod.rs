@@ -15,7 +15,7 @@ use lab_document::{Document, Finding, Item, Section, Tone};
 pub fn document(report: &BetweenReport) -> Document {
     let changes = changes(report);
     let [first, second] = report.runs;
-    let title = first.plan.as_ref().map_or("", |plan| &plan.title);
+    let title = first.plan().map_or("", |plan| &plan.title);
     let mut document = Document {
         title: format!("{title}: two runs"),
         question: "What changed from the first run to the second?".into(),

@@ -82,12 +82,13 @@ impl RunSummary {
     ///
     /// [`Plan::subject_label`]: lab_model::Plan::subject_label
     pub fn new(run: &Run, hashes: &HashMap<String, String>) -> Option<RunSummary> {
+        let content = run.measured()?;
         let report = Report::new(run, "");
-        let measured = Measured::new(&report, run.plan.as_ref()?);
+        let measured = Measured::new(&report, &content.plan);
         let facts = run.host.facts.iter();
         let decisive = |(name, _): &&(String, String)| ["cpu", "kernel"].contains(&name.as_str());
         // A run may hold figures of a tool alone.
-        let is_measured = run.figures.is_empty() || run.complete_blocks().next().is_some();
+        let is_measured = content.figures.is_empty() || run.complete_blocks().next().is_some();
         let mut standings = Vec::new();
         for scope in Scope::all(&measured).into_iter().filter(|_| is_measured) {
             let mut subjects = scope.others();

@@ -122,7 +122,7 @@ pub fn run(models: &[Model], sweep: &[f64], blocks: u32) -> Run {
         ending: Some(Ending::Budget),
         lab_cost: Some((410_000_000, 12 << 20)),
         blocks,
-        plan: Some(plan),
+        content: plan.into(),
         ..Run::default()
     }
 }

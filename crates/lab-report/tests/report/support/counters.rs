@@ -31,7 +31,7 @@ pub fn run(blocks: u32) -> Run {
             value: listing.into(),
         }],
         blocks: (0..blocks).map(|number| block(&plan, number)).collect(),
-        plan: Some(plan),
+        content: plan.into(),
         ending: Some(Ending::Decided),
         metrics,
         ..Run::default()

@@ -132,7 +132,7 @@ pub fn refusing(seconds: u32) -> Run {
 /// A load of which every name from outside tries to break the report.
 pub fn hostile() -> Run {
     let mut run = two(12);
-    let plan = run.plan.as_mut().expect("a plan");
+    let plan = run.plan_mut().expect("a plan");
     plan.title = "</title><script>t</script>".into();
     plan.subjects[0].name = "<script>alert(1)</script> \x1b[31m \u{202e}abc".into();
     plan.subjects[1].name = format!("a name that goes on {}", "x".repeat(90));
@@ -237,7 +237,7 @@ fn run(plan: Plan, blocks: u32, model: impl Fn(usize, u32, u32, &mut Noise) -> M
         blocks: blocks.collect(),
         ending: Some(Ending::Blocks),
         lab_cost: Some((4_310_000_000, 21 << 20)),
-        plan: Some(plan),
+        content: plan.into(),
         ..Run::default()
     }
 }

@@ -249,7 +249,7 @@ pub fn run(plan: Plan, blocks: u32) -> Run {
         settings,
         failures: failures(),
         lab_cost: Some((2_310_000_000, 21 << 20)),
-        plan: Some(plan),
+        content: plan.into(),
         ..Run::default()
     }
 }
@@ -449,7 +449,7 @@ pub fn imported() -> Run {
         name: "20180914-old.lab".into(),
         lab_version: "0.1.0".into(),
         started_unix_s: 1_795_252_500.0,
-        imports: vec![benchmark("Ada"), benchmark("Python")],
+        content: Content::Imported(vec![benchmark("Ada"), benchmark("Python")]),
         ..Run::default()
     }
 }

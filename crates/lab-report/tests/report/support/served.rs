@@ -293,14 +293,14 @@ pub fn run(size: &RunSize) -> Run {
         ending: Some(Ending::Blocks),
         settings: settings(&plan, servers),
         lab_cost: Some((61_000_000_000, 48 << 20)),
-        plan: Some(plan),
+        content: plan.into(),
         ..Run::default()
     }
 }
 
 /// The same without what a server did, which failed the proof.
 pub fn failing(mut run: Run, name: &str) -> Run {
-    let plan = run.plan.as_ref().expect("a plan");
+    let plan = run.plan().expect("a plan");
     let position = plan.subjects.iter().position(|s| s.name == name);
     let subject = position.expect("a server of that name");
     for block in &mut run.blocks {
@@ -332,7 +332,7 @@ pub fn failing(mut run: Run, name: &str) -> Run {
 /// A run of which every name from outside tries to break the report.
 pub fn hostile() -> Run {
     let mut run = failing(self::run(&small(12)), "go");
-    let plan = run.plan.as_mut().expect("a plan");
+    let plan = run.plan_mut().expect("a plan");
     plan.title = "</title><script>t</script>".into();
     plan.subjects[2].name = "<script>alert(1)</script> \x1b[31m \u{202e}abc".into();
     plan.subjects[3].name = format!("a name that goes on {}", "x".repeat(90));
@@ -375,9 +375,9 @@ fn plan(size: &RunSize, servers: &[Server]) -> Plan {
             path: path.into(),
             status: 200,
             answer: match *name {
-                "json" => Content::Text("{\"greeting\":\"Hello World!\"}".into()),
-                "static_64k" => Content::File("64k.bin".into()),
-                _ => Content::Json("{}".into()),
+                "json" => RequiredBody::Text("{\"greeting\":\"Hello World!\"}".into()),
+                "static_64k" => RequiredBody::File("64k.bin".into()),
+                _ => RequiredBody::Json("{}".into()),
             },
             ..Example::default()
         }]

@@ -119,7 +119,7 @@ pub fn run(targets: &[TargetKind], blocks: u32) -> Run {
         }],
         lab_cost: Some((4_310_000_000, 38 << 20)),
         services: services(targets),
-        plan: Some(plan),
+        content: plan.into(),
         ..Run::default()
     }
 }

@@ -13,7 +13,7 @@ pub fn run(servers: &[&str], connections: &[u32], seed: u64) -> Run {
         ..Point::default()
     };
     let mut run = empty_run(subjects, connections.iter().map(point).collect(), seed, 1);
-    let plan = run.plan.as_mut().unwrap();
+    let plan = run.plan_mut().unwrap();
     plan.cases[0].name = "load".to_string();
     plan.cases[0].sweep = (connections.len() > 1).then(|| "connections".to_string());
     plan.measure.looks = Vec::new();
@@ -25,7 +25,7 @@ pub fn run(servers: &[&str], connections: &[u32], seed: u64) -> Run {
 
 /// The same at a rate.
 pub fn open(mut run: Run) -> Run {
-    let plan = run.plan.as_mut().unwrap();
+    let plan = run.plan_mut().unwrap();
     plan.load_mut().unwrap().arrivals = Arrivals::Open {
         poisson: false,
         stages: Vec::new(),

@@ -119,7 +119,7 @@ impl Simulator {
     }
 
     pub fn add_block(&mut self, run: &mut Run) {
-        let plan = run.plan.as_ref().unwrap();
+        let plan = run.plan().unwrap();
         let mut samples = Vec::new();
         let mut drift = 0.0;
         for point in 0..plan.points.len() {
@@ -262,7 +262,7 @@ pub fn empty_run(subjects: Vec<Subject>, points: Vec<Point>, seed: u64, pairs: u
     };
     Run {
         name: "simulated.lab".to_string(),
-        plan: Some(plan),
+        content: plan.into(),
         ..Run::default()
     }
 }

@@ -46,7 +46,7 @@ impl World {
             i => subject(&format!("s{i}"), None),
         });
         let mut run = empty_run(servers.collect(), points(), seed, 1);
-        let plan = run.plan.as_mut().unwrap();
+        let plan = run.plan_mut().unwrap();
         plan.cases = ["json", "echo"].map(case).into();
         plan.measure.looks = Vec::new();
         plan.work = Work::Servers(Servers {
@@ -64,7 +64,7 @@ impl World {
     }
 
     fn block(&self, run: &mut Run, random: &mut Random) {
-        let plan = run.plan.clone().unwrap();
+        let plan = run.plan().unwrap().clone();
         let speed = (0.1 * random.normal()).exp();
         let mut slices = Vec::new();
         for point in 0..plan.points.len() {
