@@ -222,7 +222,7 @@ pub struct Subject {
     /// How it prepares statements, in words.
     pub statements: String,
     /// It shows what the machine allows: the floor that others are read against.
-    pub limit: bool,
+    pub reference: bool,
     /// The subject that this one is a second copy of, to show the run's own noise.
     pub control_of: Option<SubjectId>,
     /// Program and arguments, started in the project's folder; those of a whole command may hold

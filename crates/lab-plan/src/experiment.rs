@@ -655,7 +655,7 @@ impl ExperimentReader<'_> {
                 language: subject.language.clone(),
                 driver: overrides.driver.clone().unwrap_or_default(),
                 statements: overrides.statements.clone().unwrap_or_default(),
-                limit: subject.role == Some(Role::Limit),
+                reference: subject.role == Some(Role::Reference),
                 program: self.program(subject, overrides)?,
                 listing: subject.listing.clone(),
                 target,

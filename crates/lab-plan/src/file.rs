@@ -295,7 +295,7 @@ impl Subject {
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    Limit,
+    Reference,
 }
 
 fn true_by_default() -> bool {

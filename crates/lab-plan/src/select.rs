@@ -148,7 +148,7 @@ impl Selection {
                 format!("{} {}", subject.name, place.folder)
             },
             origin: Some(subject.name.clone()),
-            limit: place.in_memory,
+            reference: place.in_memory,
             ..at(subject, place)
         };
         let places = self.on.iter();

@@ -413,7 +413,7 @@ pub enum WarningKind {
     /// The control's interval excludes 1.
     NoiseFloor,
     /// Subjects are ahead of the one that shows what the machine allows.
-    NoLimit,
+    ReferenceBeaten,
     /// Commands are too short to be timed.
     Short,
     /// Subjects use different versions of one library.
@@ -452,7 +452,7 @@ impl WarningKind {
             WarningKind::FewBlocks => "few-blocks",
             WarningKind::Tails => "tails",
             WarningKind::NoiseFloor => "noise-floor",
-            WarningKind::NoLimit => "no-limit",
+            WarningKind::ReferenceBeaten => "reference-beaten",
             WarningKind::Short => "short",
             WarningKind::Versions => "versions",
             WarningKind::Stages => "stages",

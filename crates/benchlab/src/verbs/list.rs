@@ -115,8 +115,8 @@ fn selections(experiment: &Experiment) -> Result<(), Exit> {
 /// What a subject is besides its driver.
 fn role(experiment: &Experiment, subject: &Subject) -> Option<&'static str> {
     let s = &subject.model;
-    match (s.limit, s.name == experiment.baseline, subject.default) {
-        (true, _, _) => Some("the limit"),
+    match (s.reference, s.name == experiment.baseline, subject.default) {
+        (true, _, _) => Some("the reference"),
         (_, true, _) => Some("the baseline"),
         (_, _, false) => Some("only when named"),
         _ => None,

@@ -61,7 +61,7 @@ fn each_experiment_is_one_screen() {
         assert!(full.contains("\nsubjects"), "{full}");
     }
     let sql = listed(&["sql"]);
-    assert!(sql.contains("c-nomutex (the limit; SQLite)"), "{sql}");
+    assert!(sql.contains("c-nomutex (the reference; SQLite)"), "{sql}");
     assert!(listed(&["sql", "--full"]).contains("Java, JDBC, pgjdbc"));
 }
 

@@ -55,8 +55,8 @@ fn standing_rows(scope: &Scope, metric: &Metric, over: Over) -> Vec<ForestRow> {
             let tone = cell::tone_of(&s.ratio, s.verdict.as_ref());
             return ForestRow::new(name, Quantity::ratio(&s.ratio), tone);
         }
-        let label = if scope.is_limit(s.subject) {
-            "1 (the limit)"
+        let label = if scope.is_reference(s.subject) {
+            "1 (the reference)"
         } else {
             "1 (baseline)"
         };

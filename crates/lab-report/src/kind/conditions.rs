@@ -77,7 +77,7 @@ fn subjects(scope: &Scope) -> Table {
         let subject = &scope.plan.subjects[id];
         let roles = [
             (id == scope.base()).then_some("baseline"),
-            (subject.limit && subject.control_of.is_none()).then_some("limit"),
+            (subject.reference && subject.control_of.is_none()).then_some("reference"),
             subject.control_of.map(|_| "control"),
         ];
         let roles: Vec<&str> = roles.into_iter().flatten().collect();

@@ -584,7 +584,7 @@ fn rows(report: &ExplainReport) -> Vec<Row> {
         for figure in &counted.figures {
             let row = Row::new("", &subject.name, figure.metric.clone());
             rows.push(Row {
-                role: if subject.limit { "limit" } else { "" }.into(),
+                role: if subject.reference { "reference" } else { "" }.into(),
                 target: plan
                     .targets
                     .get(point.target)

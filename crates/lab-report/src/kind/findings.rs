@@ -51,10 +51,10 @@ pub fn no_answer(measured: &Measured) -> Answer {
 
 /// Who is best over some points; `words` say over which.
 pub fn leader(scope: &Scope, metric: &Metric, over: Over, words: &str) -> Option<Finding> {
-    let all = Standings::new(scope, metric, over).without_limits(scope);
+    let all = Standings::new(scope, metric, over).without_references(scope);
     let text = order(scope, &all, words)?;
-    Some(Finding::plain(if scope.is_limit(scope.base()) {
-        format!("Besides {}, the limit, {text}", scope.base_name())
+    Some(Finding::plain(if scope.is_reference(scope.base()) {
+        format!("Besides {}, the reference, {text}", scope.base_name())
     } else {
         text
     }))
@@ -158,7 +158,7 @@ pub fn exceptions(
     if parts.len() < 2 || scope.others().len() < 2 {
         return None;
     }
-    let standings = |over| Standings::new(scope, metric, over).without_limits(scope);
+    let standings = |over| Standings::new(scope, metric, over).without_references(scope);
     let overall = standings(all);
     let best: BTreeSet<SubjectId> = overall.first().iter().map(|s| s.subject).collect();
     let (mut led, mut lost) = (None, None);

@@ -94,8 +94,8 @@ fn role(measured: &Measured, subject: SubjectId) -> &'static str {
         "control"
     } else if subject == measured.baseline(planned.target) {
         "baseline"
-    } else if planned.limit {
-        "limit"
+    } else if planned.reference {
+        "reference"
     } else {
         ""
     }

@@ -93,8 +93,8 @@ impl<'a> Scope<'a> {
     }
 
     /// True if a subject shows what the machine allows.
-    pub fn is_limit(&self, subject: SubjectId) -> bool {
-        self.plan.subjects.get(subject).is_some_and(|s| s.limit)
+    pub fn is_reference(&self, subject: SubjectId) -> bool {
+        self.plan.subjects.get(subject).is_some_and(|s| s.reference)
     }
 
     /// A subject's name without its target's.
@@ -103,12 +103,13 @@ impl<'a> Scope<'a> {
         plan.subjects.get(subject).map_or("?", |s| s.name.as_str())
     }
 
-    /// A subject's name in a table, where the limit's says so.
+    /// A subject's name in a table, where the reference's says so.
     pub fn title_of(&self, subject: SubjectId) -> String {
-        let limit = self.is_limit(subject) && self.plan.subjects[subject].control_of.is_none();
+        let is_reference =
+            self.is_reference(subject) && self.plan.subjects[subject].control_of.is_none();
         let name = self.name(subject);
-        if limit {
-            format!("{name} (limit)")
+        if is_reference {
+            format!("{name} (reference)")
         } else {
             name.into()
         }

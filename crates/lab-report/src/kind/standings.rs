@@ -57,8 +57,8 @@ impl<'a> Standings<'a> {
     }
 
     /// Without subjects that show what the machine allows.
-    pub fn without_limits(mut self, scope: &Scope) -> Standings<'a> {
-        self.ranked.retain(|s| !scope.is_limit(s.subject));
+    pub fn without_references(mut self, scope: &Scope) -> Standings<'a> {
+        self.ranked.retain(|s| !scope.is_reference(s.subject));
         self
     }
 

@@ -223,23 +223,23 @@ fn a_control_that_differs_raises_the_margin() {
 fn whoever_is_ahead_of_the_limit_is_named() {
     // Half of the baseline's time, within its margin, and half as much again.
     let mut run = measured(&[0.5, 0.99, 1.5], 12);
-    assert!(warnings(&results(&run), "no-limit").is_empty());
-    plan(&mut run).subjects[0].limit = true;
+    assert!(warnings(&results(&run), "reference-beaten").is_empty());
+    plan(&mut run).subjects[0].reference = true;
     let all = results(&run);
-    let messages = warnings(&all, "no-limit");
+    let messages = warnings(&all, "reference-beaten");
     assert_eq!(messages.len(), 1);
     assert!(
         messages[0].starts_with("base should show what the machine allows, but s1 took less time")
     );
     // One limit ahead of another says nothing of either.
-    plan(&mut run).subjects[1].limit = true;
-    assert!(warnings(&results(&run), "no-limit").is_empty());
+    plan(&mut run).subjects[1].reference = true;
+    assert!(warnings(&results(&run), "reference-beaten").is_empty());
 }
 
 #[test]
 fn what_differs_where_the_limit_is_none_is_told() {
     let mut run = measured(&[0.5, 1.5], 12);
-    plan(&mut run).subjects[0].limit = true;
+    plan(&mut run).subjects[0].reference = true;
     plan(&mut run).experiment = "sql".into();
     plan(&mut run).proof.conditions = ["round_trips", "version"].map(String::from).into();
     for (subject, trips, version) in [(0, "3", "1"), (1, "2", "2"), (2, "3", "2")] {
@@ -248,7 +248,7 @@ fn what_differs_where_the_limit_is_none_is_told() {
         run.settings
             .push(setting(subject, None, "version", version));
     }
-    let message = warnings(&results(&run), "no-limit").concat();
+    let message = warnings(&results(&run), "reference-beaten").concat();
     let differs = "What differs there: round trips is 3 in base, 2 in s1. ";
     assert!(message.contains(differs), "{message}");
     assert!(
@@ -261,10 +261,10 @@ fn what_differs_where_the_limit_is_none_is_told() {
 #[test]
 fn a_limit_that_nobody_beats_is_enough() {
     let mut run = measured(&[0.5, 0.5, 0.9], 12);
-    plan(&mut run).subjects[0].limit = true;
-    assert_eq!(warnings(&results(&run), "no-limit").len(), 1);
-    plan(&mut run).subjects[2].limit = true;
-    assert!(warnings(&results(&run), "no-limit").is_empty());
+    plan(&mut run).subjects[0].reference = true;
+    assert_eq!(warnings(&results(&run), "reference-beaten").len(), 1);
+    plan(&mut run).subjects[2].reference = true;
+    assert!(warnings(&results(&run), "reference-beaten").is_empty());
 }
 
 fn failure(subject: SubjectId, point: Option<PointId>, kind: &str) -> Failure {

@@ -66,7 +66,7 @@ fn plan() -> Plan {
     let subject = |name: &str, language: &str| Subject {
         name: name.into(),
         language: language.into(),
-        limit: name == "c",
+        reference: name == "c",
         program: vec![format!("build/counter/{name}/subject")],
         ..Subject::default()
     };

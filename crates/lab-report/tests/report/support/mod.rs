@@ -92,7 +92,7 @@ fn subjects() -> Vec<Subject> {
         language: language.into(),
         driver: driver.into(),
         statements: statements.into(),
-        limit: name == "c",
+        reference: name == "c",
         control_of: (name == "c (control)").then_some(0),
         program: vec![format!("build/sql/{name}/subject")],
         ..Subject::default()

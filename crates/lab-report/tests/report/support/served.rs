@@ -356,7 +356,7 @@ fn plan(size: &RunSize, servers: &[Server]) -> Plan {
         name: server.name.into(),
         language: server.language.into(),
         driver: server.driver.into(),
-        limit: server.name == "c",
+        reference: server.name == "c",
         control_of: (id == 1).then_some(0),
         program: vec![format!("build/rest/{}/subject", server.name)],
         ..Subject::default()

@@ -146,7 +146,7 @@ fn plan(targets: &[TargetKind]) -> Plan {
                 language: language.into(),
                 driver: driver(original, kind).0.into(),
                 statements: "prepared: at open; text: once per operation".into(),
-                limit: name == "c",
+                reference: name == "c",
                 control_of: (original != name).then_some(first),
                 program: vec![format!("build/sql/{original}/subject"), kind.name().into()],
                 target: id,

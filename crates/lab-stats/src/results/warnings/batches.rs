@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a reader of the times of batches and of whole commands must know.
 
-use super::limit::no_limit;
+use super::reference::reference_beaten;
 use super::{
     WarningBasis, alone, disturbances, failed, fewest, label, list, one_place, percent, places,
     shortfall, unfit,
@@ -27,7 +27,7 @@ pub(in crate::results) fn of_batches(evidence: &WarningBasis) -> Vec<Warning> {
     all.extend(unfit(run));
     all.extend(few_blocks(run, plan, &pairs));
     all.extend(noise_floor(plan, evidence.controls));
-    all.extend(no_limit(evidence, &pairs));
+    all.extend(reference_beaten(evidence, &pairs));
     all.extend(short(plan, evidence.cells));
     all.extend(conditions(run, plan));
     all.extend(dependent(plan, &pairs));

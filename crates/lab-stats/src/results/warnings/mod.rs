@@ -4,8 +4,8 @@
 mod agents;
 mod batches;
 mod hosts;
-mod limit;
 mod load;
+mod reference;
 mod server;
 mod servers;
 

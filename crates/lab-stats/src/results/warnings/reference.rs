@@ -12,17 +12,18 @@ use std::collections::{BTreeMap, BTreeSet};
 /// CPU time explains a difference if it is at least this part of it.
 const EXPLAINING_SHARE: f64 = 0.5;
 
-/// Where no limit holds.
-pub(super) fn no_limit(evidence: &WarningBasis, pairs: &[&Pair]) -> Option<Warning> {
+/// The reference was beaten.
+pub(super) fn reference_beaten(evidence: &WarningBasis, pairs: &[&Pair]) -> Option<Warning> {
     let plan = evidence.basis.plan;
     let times = pairs.iter().map(|pair| &pair.comparison);
     let times: Vec<&Comparison> = times.filter(|c| c.key.metric == Metric::WALL).collect();
     let ahead = times.iter().copied().filter(|c| {
-        let is_faster = c.verdict == Some(Verdict::Faster) && !plan.subjects[c.key.subject].limit;
-        is_faster && plan.subjects[c.baseline].limit && !another_holds(plan, &times, c)
+        let is_faster =
+            c.verdict == Some(Verdict::Faster) && !plan.subjects[c.key.subject].reference;
+        is_faster && plan.subjects[c.baseline].reference && !another_holds(plan, &times, c)
     });
     let ahead: Vec<&Comparison> = ahead.collect();
-    let limit = &plan.subjects[ahead.first()?.baseline].name;
+    let reference = &plan.subjects[ahead.first()?.baseline].name;
     let at = if one_place(plan) {
         String::new()
     } else {
@@ -39,25 +40,25 @@ pub(super) fn no_limit(evidence: &WarningBasis, pairs: &[&Pair]) -> Option<Warni
         format!(" What differs there: {}.", differs.join("; "))
     };
     let text = format!(
-        "{limit} should show what the machine allows, but {names} took less time{at}: it is no limit there.\
+        "{reference} should show what the machine allows, but {names} took less time{at}: it is not a reference there.\
          {differs} `{}` counts what each does.",
         command(plan, &ahead)
     );
     let places = ahead.iter().map(|c| (c.key.subject, c.key.point));
-    Some(Warning::about(WarningKind::NoLimit, text, places))
+    Some(Warning::about(WarningKind::ReferenceBeaten, text, places))
 }
 
-/// True if another limit is not beaten there beyond doubt, as far as both bounds allow to tell.
+/// True if another reference is not beaten there beyond doubt, as far as both bounds allow to tell.
 fn another_holds(plan: &Plan, times: &[&Comparison], ahead: &Comparison) -> bool {
     let others = times.iter().filter(|c| {
         let subject = &plan.subjects[c.key.subject];
-        c.key.point == ahead.key.point && subject.limit && subject.control_of.is_none()
+        c.key.point == ahead.key.point && subject.reference && subject.control_of.is_none()
     });
     let mut bounds = others.map(|other| ahead.ratio.high / other.ratio.low);
     bounds.any(|highest| highest >= 1.0 - ahead.margin)
 }
 
-/// Of each subject at each point, the first of the experiment's conditions in which it is not as the limit is.
+/// Of each subject at each point, the first of the experiment's conditions in which it is not as the reference is.
 fn differing(evidence: &WarningBasis, ahead: &[&Comparison]) -> Vec<String> {
     let (run, plan) = (evidence.basis.run, evidence.basis.plan);
     let is_ahead = |subject, point| {
@@ -76,10 +77,10 @@ fn differing(evidence: &WarningBasis, ahead: &[&Comparison]) -> Vec<String> {
             names.insert(format!("{value} in {}", plan.subjects[place.0].name));
         }
     }
-    let limit = &plan.subjects[ahead[0].baseline].name;
+    let reference = &plan.subjects[ahead[0].baseline].name;
     let sentence = |((key, base), others): ((String, String), BTreeSet<String>)| {
         format!(
-            "{} is {base} in {limit}, {}",
+            "{} is {base} in {reference}, {}",
             key.replace('_', " "),
             list(others)
         )
@@ -143,7 +144,7 @@ fn time(ns: f64) -> String {
     }
 }
 
-/// What counts what those who are ahead do, and the limit.
+/// What counts what those who are ahead do, and the reference.
 fn command(plan: &Plan, ahead: &[&Comparison]) -> String {
     let points: BTreeSet<PointId> = ahead.iter().filter_map(|c| c.key.point).collect();
     let targets: BTreeSet<&str> = points
