@@ -34,7 +34,7 @@ enum RightSide {
     OtherValue(String),
 }
 
-/// Whether a condition holds.
+/// The truth of a condition.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Truth {
     /// It does.
@@ -108,7 +108,7 @@ impl Condition {
         }
     }
 
-    /// Whether it holds of a thing.
+    /// Evaluates it for a thing.
     pub fn holds(&self, thing: &Thing) -> Truth {
         let Some(left) = thing.values.get(self.name.as_str()) else {
             return Truth::NotApplicable;
@@ -164,13 +164,13 @@ impl Condition {
     }
 }
 
-/// What a value is compared with: words, or numbers with their units.
+/// The right side of a comparison: words, or numbers with their units.
 fn literal<'t>(operands: impl Iterator<Item = Vec<&'t str>> + Clone) -> RightSide {
     let numbers = operands.clone().map(|words| number(&words)).collect();
     RightSide::Literal(operands.map(|words| words.join(" ")).collect(), numbers)
 }
 
-/// Whether all of several hold. What is refuted by one is refuted, whatever could not be seen of others.
+/// Evaluates a conjunction. If one condition is false, it is false, even if others could not be observed.
 pub fn all_hold(conditions: &[Condition], thing: &Thing) -> Truth {
     let outcomes: Vec<Truth> = conditions.iter().map(|c| c.holds(thing)).collect();
     let first_outcome =

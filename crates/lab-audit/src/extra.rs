@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What was measured or watched besides what files tell.
+//! Measurements and observations in addition to files.
 
 use crate::value::Thing;
 use lab_model::audit::{EvidenceBars, EvidenceTable};
 
-/// What was measured or watched besides.
+/// Measurements and observations in addition to files.
 #[derive(Debug, Default)]
 pub struct Extra {
     /// For rules.

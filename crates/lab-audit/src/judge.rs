@@ -27,7 +27,7 @@ pub fn judge(rules: &[Rule], things: &[Thing], classes: &[Class]) -> Vec<AuditFi
         .collect()
 }
 
-/// What a rule says of a thing.
+/// Judges a thing by a rule.
 pub fn finding(rule: &Rule, thing: &Thing) -> AuditFinding {
     let fill = |text: &str| fill_values(text, thing);
     let plain = AuditFinding {

@@ -11,7 +11,7 @@ use std::path::Path;
 
 static RULES: Dir = include_dir!("$CARGO_MANIFEST_DIR/rules");
 
-/// What is wanted of a kind of thing.
+/// A requirement on a kind of thing.
 #[derive(Clone, Debug)]
 pub struct Rule {
     /// Unique, such as `disk-scheduler`: the file's name.
@@ -20,7 +20,7 @@ pub struct Rule {
     pub of: String,
     /// The area that it is shown under.
     pub area: String,
-    /// What it wants, in a sentence.
+    /// The requirement, in a sentence.
     pub title: String,
     /// Why.
     pub why: String,
@@ -28,7 +28,7 @@ pub struct Rule {
     pub source: String,
     /// How to see it by hand; may be empty.
     pub see: String,
-    /// What is said of a thing, with `{names}` of values.
+    /// The text about a thing, with `{names}` of values.
     pub seen: String,
     /// The rule applies to things for which all of these hold.
     pub applies: Vec<Condition>,
@@ -36,7 +36,7 @@ pub struct Rule {
     pub cases: Vec<StateCase>,
     /// True if one finding speaks of all things in the same state.
     pub together: bool,
-    /// What a thing that it calls bad does to a measurement.
+    /// The effect on a measurement of a thing that breaks it.
     pub measuring: Measuring,
 }
 
@@ -47,17 +47,17 @@ pub struct StateCase {
     pub state: State,
     /// The conditions, all of which must hold.
     pub when: Vec<Condition>,
-    /// What is said of a thing in this case; `None`: the rule's `seen`.
+    /// The text about a thing in this case; `None`: the rule's `seen`.
     pub seen: Option<String>,
-    /// What it costs; may be empty.
+    /// The cost; may be empty.
     pub cost: String,
-    /// What to do.
+    /// Remedies.
     pub fixes: Vec<Fix>,
     /// How much it matters, 1 to 9.
     pub weight: u8,
 }
 
-/// What a thing that a rule calls bad does to a measurement.
+/// The effect on a measurement of a thing that breaks a rule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Measuring {
@@ -76,7 +76,7 @@ pub enum Measuring {
 pub struct RuleError {
     /// Its file.
     pub file: String,
-    /// What is wrong, and where.
+    /// The fault and its position.
     pub reason: String,
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a probe says of a thing: values by name, or why one could not be seen.
+//! The observations of a probe: values by name, each with a reason if it is missing.
 
 use lab_model::audit::EvidenceValue;
 use lab_model::{Unit, trimmed};
@@ -23,9 +23,9 @@ pub enum Value {
 pub struct Thing {
     /// The name of its [`Class`].
     pub class: &'static str,
-    /// Which one, such as `sda`.
+    /// The thing's name, such as `sda`.
     pub name: String,
-    /// What is known of it. A name of the class that is not here does not apply to this thing.
+    /// The values. A name of the class that is missing here does not apply to this thing.
     pub values: BTreeMap<&'static str, Value>,
 }
 
@@ -34,7 +34,7 @@ pub struct Thing {
 pub struct Class {
     /// Its name in rules.
     pub name: &'static str,
-    /// What is said where a host or site has none.
+    /// The text where a host or site has no such thing.
     pub none: &'static str,
     /// The values' names, each with what it is.
     pub values: &'static [(&'static str, &'static str)],
@@ -71,7 +71,7 @@ impl Value {
         Value::Word(text.into())
     }
 
-    /// What a rule's text shows.
+    /// The value in a rule's text.
     pub fn text(&self) -> String {
         match self {
             Value::Number(number, unit) => number_text(*number, unit),

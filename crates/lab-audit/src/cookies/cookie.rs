@@ -26,7 +26,7 @@ pub struct Cookie {
     pub is_deleted: bool,
 }
 
-/// What a `Set-Cookie` says besides name and value.
+/// The attributes of a `Set-Cookie`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Attributes {
     /// True if it is sent to its host alone, not to those below it.
@@ -48,7 +48,7 @@ pub struct CookieRequest {
     pub host: String,
     /// Its path.
     pub path: String,
-    /// What was asked for.
+    /// The kind of the request.
     pub kind: RequestKind,
     /// The cookies, in the order in which they were sent.
     pub cookies: Vec<SentCookie>,
@@ -87,7 +87,7 @@ pub fn field_bytes(sent: &[SentCookie]) -> usize {
     }
 }
 
-/// What is asked for.
+/// The kind of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RequestKind {
     /// A page.

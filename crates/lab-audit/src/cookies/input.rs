@@ -31,7 +31,7 @@ pub struct CookieObservation {
     pub notes: Vec<String>,
     /// Entries that could not be read.
     pub skipped: usize,
-    /// What else could not be seen, a sentence each.
+    /// Gaps in the observation, a sentence each.
     pub gaps: Vec<String>,
 }
 
@@ -62,7 +62,7 @@ impl Collector {
         })
     }
 
-    /// What was collected, without any value.
+    /// The observation, without any value.
     pub fn done(self) -> CookieObservation {
         self.observation
     }
@@ -489,7 +489,7 @@ fn started_s(item: &Json) -> Option<f64> {
     Some(time.as_second() as f64)
 }
 
-/// What identifies a cookie in a browser (RFC 6265, 5.3): name, domain and path.
+/// A cookie's identity in a browser (RFC 6265, 5.3): name, domain and path.
 fn key(cookie: &Cookie) -> (String, String, String) {
     let Cookie {
         name, domain, path, ..

@@ -145,7 +145,7 @@ pub fn audit(
     }
 }
 
-/// What was seen, for rules and for readers.
+/// The observations, for rules and for people.
 pub struct Figures {
     /// For rules.
     pub things: Vec<Thing>,
@@ -401,7 +401,7 @@ fn host_things(observation: &CookieObservation) -> Vec<Thing> {
     hosts.into_iter().filter_map(thing).collect()
 }
 
-/// What of the files and pages could not be read; `None`: nothing, and there is no cookie.
+/// The files and pages that could not be read; `None`: all were read, or there is no cookie.
 fn input_thing(observation: &CookieObservation) -> Option<Thing> {
     let mut gaps = observation.gaps.clone();
     if observation.skipped > 0 {
@@ -610,7 +610,7 @@ fn cookie_table(
     }
 }
 
-/// What each domain has, with what is there twice.
+/// The cookies of each domain, with duplicates.
 fn domain_table(observation: &CookieObservation) -> EvidenceTable {
     const SHOWN: usize = 100;
     let (mut names, mut values) = (HashMap::new(), HashMap::new());
@@ -684,7 +684,7 @@ fn attribute_text(cookie: &Cookie) -> String {
     words.join(" ")
 }
 
-/// What each kind of request carries.
+/// The cookie bytes of each kind of request.
 fn wire_table(observation: &CookieObservation, rate: f64) -> EvidenceTable {
     let mut rows = Vec::new();
     for kind in RequestKind::ALL {
@@ -768,7 +768,7 @@ fn facts(observation: &CookieObservation, rate: f64) -> Vec<(String, String)> {
     facts
 }
 
-/// What the cookies of a page and its files cost: bytes of a page, and of a day.
+/// The cost of the cookies of a page and its files: bytes per page, and per day.
 fn page_cost(observation: &CookieObservation, rate: f64) -> String {
     let bytes = |r: &CookieRequest| r.field_bytes();
     let total: usize = observation.requests.iter().map(bytes).sum();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Who sets a cookie: a list of trackers by name and domain (`data/README.md` says whose it is).
+//! The owners of cookies: a list of trackers by name and domain (`data/README.md` names its source).
 
 use std::sync::LazyLock;
 
@@ -23,7 +23,7 @@ struct Tracker {
     owner: String,
 }
 
-/// Who a cookie belongs to.
+/// The owner of a cookie.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Owner {
     /// A tracker of the list.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Whether a copy of a machine's files holds what they say.
+//! Checks that a copy of a machine's files is usable.
 
 use super::{AuditedMachine, Probe};
 use crate::value::{Class, Thing, Value};

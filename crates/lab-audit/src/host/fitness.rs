@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Whether a machine is fit to measure on: the findings of the rules that concern measuring.
+//! The fitness of a machine for measurements: the findings of the rules that concern measuring.
 
 use super::{AuditedMachine, CLASSES, observe, rules};
 use crate::judge::judge;

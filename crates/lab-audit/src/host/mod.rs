@@ -35,11 +35,11 @@ pub trait Probe {
 pub struct AuditedMachine {
     /// Its files.
     pub root: Root,
-    /// What no file shows.
+    /// Observations that no file shows.
     pub watched: HostActivity,
 }
 
-/// What is seen of a machine only while something runs on it.
+/// Observations that need a running machine.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HostActivity {
@@ -49,7 +49,7 @@ pub struct HostActivity {
     pub foreign: Option<f64>,
     /// Cores that the lab may use.
     pub cores: Option<u64>,
-    /// What one reading of CLOCK_MONOTONIC takes, in ns.
+    /// The time of one reading of CLOCK_MONOTONIC, in ns.
     pub clock_read_ns: Option<f64>,
     /// True if the kernel takes its clock for synchronised (adjtimex(2), STA_UNSYNC).
     pub synchronised: Option<bool>,
@@ -305,7 +305,7 @@ impl AuditedMachine {
     }
 }
 
-/// What system calls tell of this machine. It takes about a millisecond.
+/// Observations through system calls. They take about a millisecond.
 fn called() -> HostActivity {
     let (synchronised, time_error_ns) = kernel_clock();
     HostActivity {

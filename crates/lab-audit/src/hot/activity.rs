@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What is seen of folders in use.
+//! Activity in directories in use.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ pub const MOST: usize = 20;
 /// Seconds of a day.
 pub const DAY: f64 = 86_400.0;
 
-/// What was seen of a folder's files.
+/// The activity of a directory's files.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Activity {
     /// Times that a file was opened.
@@ -23,7 +23,7 @@ pub struct Activity {
 /// By folder.
 pub type Activities = HashMap<PathBuf, Activity>;
 
-/// Which files are watched, and which folder each is counted in.
+/// The watched files, and the directory in which each is counted.
 #[derive(Clone, Debug)]
 pub struct WatchedFolders {
     pub(super) under: PathBuf,

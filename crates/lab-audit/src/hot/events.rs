@@ -20,7 +20,7 @@ const BLOCK: f64 = 4096.0;
 pub struct Events {
     group: Fanotify,
     began: SystemTime,
-    /// Of each process, bytes that it has read, and bytes that it has written to disks (proc(5), io).
+    /// Bytes read by each process, and bytes written to disks (proc(5), io).
     processes: HashMap<i32, [u64; 2]>,
     /// Sizes at the last event.
     sizes: HashMap<PathBuf, u64>,
@@ -132,8 +132,8 @@ impl Events {
         }
     }
 
-    /// What a process has moved since its last event, at most the file. Where that is not known, for it has
-    /// ended or the event came late: the whole file, once for each opening.
+    /// The bytes that a process has moved since its last event, at most the size of the file. If they are
+    /// unknown, because the process has ended or the event was late: the whole file, once for each opening.
     fn bytes_read(&mut self, pid: i32, path: &Path, size: f64, moved: Option<f64>) -> f64 {
         let counted_before = self.opened.get_mut(&(pid, path.to_owned()));
         let bytes = match (moved, &counted_before) {

@@ -72,7 +72,7 @@ pub const FOLDER: Class = Class {
     ],
 };
 
-/// What was seen.
+/// The observed activity.
 pub struct FolderActivity {
     scope: WatchedFolders,
     seconds: f64,
@@ -80,7 +80,7 @@ pub struct FolderActivity {
     /// Why only times of files were seen; `None`: events were.
     without_events: Option<String>,
     is_complete: bool,
-    /// Of each disk, bytes read and written.
+    /// Bytes read from and written to each disk.
     disks: Vec<(String, [f64; 2])>,
 }
 
@@ -134,8 +134,8 @@ fn disks() -> Vec<(String, [f64; 2])> {
         .collect()
 }
 
-/// What an audit has of it, and the script that moves, or why there is none; `memory`: bytes that programs could
-/// still get.
+/// The audit's part of it, and the script that moves directories, or the reason why there is none; `memory`:
+/// bytes that programs could still get.
 pub fn extra(
     watched: &FolderActivity,
     fast: Option<&HotTarget>,

@@ -76,9 +76,9 @@ pub struct WatchedFolder {
     mode_owner_group: [u32; 3],
     on_fast: bool,
     is_mount: bool,
-    /// What the flash that it is on still endures.
+    /// The remaining endurance of the flash that it is on.
     own_endurance: Option<Endurance>,
-    /// What the fast disk still endures.
+    /// The remaining endurance of the fast disk.
     fast_endurance: Option<Endurance>,
 }
 
@@ -339,7 +339,7 @@ impl WatchedFolder {
     }
 }
 
-/// What disks of this machine still endure. Each is read once.
+/// The remaining endurance of this machine's disks. Each is read once.
 #[derive(Default)]
 struct Endurances(HashMap<String, Option<Endurance>>);
 

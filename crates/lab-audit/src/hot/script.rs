@@ -71,7 +71,7 @@ fn in_memory(folder: &WatchedFolder) -> [String; 2] {
     ]
 }
 
-/// What lies in another folder of the list moves with it.
+/// Removes directories that are inside another one of the list and move with it.
 fn outermost(names: Vec<String>) -> Vec<String> {
     let within = |name: &String| {
         let in_other = |other: &String| name != other && name.starts_with(&format!("{other}/"));

@@ -119,7 +119,7 @@ const RESOLVERS: Class = Class {
     ],
 };
 
-/// What is looked up and connected to.
+/// A name to look up and to connect to.
 #[derive(Clone, Debug)]
 pub struct NetTarget {
     /// A name or an address, as it was given.
@@ -130,7 +130,7 @@ pub struct NetTarget {
     pub tls: bool,
 }
 
-/// What was seen of a name.
+/// The observations of a name.
 pub struct NetObservation {
     target: NetTarget,
     /// Time of the lookup; `None`: an address was given.
@@ -839,7 +839,7 @@ mod tests {
         assert_eq!(same_end(names(None, None), names(None, None)), "unknown");
     }
 
-    /// Of IPv6 first: whether it fails, which family is taken, and what it costs if it is dead.
+    /// IPv6 compared with IPv4: whether it fails, which family is taken, and the cost of a dead one.
     fn happy_eyeballs_values(
         times_ms: [Option<f64>; 2],
         change: impl Fn(&mut AddressTurns),

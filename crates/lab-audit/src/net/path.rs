@@ -14,11 +14,11 @@ const JUMBO: u32 = 9000;
 pub struct Path {
     /// The largest packet that comes through, bytes with the header of IP.
     pub mtu: u32,
-    /// What becomes of larger packets.
+    /// The fate of larger packets.
     pub beyond: OversizedPackets,
 }
 
-/// What becomes of packets that are too large.
+/// The fate of packets that are too large.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OversizedPackets {
     /// This machine's own link carries none, or none were tried.

@@ -41,7 +41,7 @@ pub struct Echo {
     pub hops: Option<u8>,
 }
 
-/// What became of an echo request of a certain size.
+/// The result of an echo request of a certain size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EchoProbe {
     /// It was answered.

@@ -29,7 +29,7 @@ const SMALL_SEGMENT: u32 = 500;
 /// Failures in a row after which an address is left out.
 const ENOUGH: u32 = 3;
 
-/// What takes time in a turn.
+/// A timed step of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NetStep {
     /// The lookup of the family's addresses by name, as this system answers it.
@@ -188,7 +188,7 @@ impl AddressTurns {
         Some(echo.ns)
     }
 
-    /// Whether large packets come through: in a request over TCP, and in echo requests.
+    /// Sends large packets: in a request over TCP, and in echo requests.
     fn try_large(&mut self, name: &str, client: Option<&TlsClient>, round_trip: Duration) {
         let answers_at_all = self.failures_in_a_row == 0;
         let large = answers_large(self, name, client, None);

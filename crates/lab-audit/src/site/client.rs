@@ -17,7 +17,7 @@ pub const TIMEOUT: Duration = Duration::from_secs(10);
 pub const MAX_BODY: usize = 4 << 20;
 /// An exchange that takes no longer is not slow.
 const USUAL: Duration = Duration::from_secs(1);
-/// What slow exchanges may take beyond that, all together.
+/// The total time beyond that for slow exchanges.
 const SLOW: Duration = Duration::from_secs(30);
 
 /// The methods that an audit uses.
@@ -54,7 +54,7 @@ pub struct PageResponse {
     pub fields: Vec<(String, String)>,
     /// Bytes of the head.
     pub head_bytes: usize,
-    /// What was read of the body, as it came.
+    /// The body that was read, as received.
     pub body: Vec<u8>,
     /// It came from a browser, which undid its encoding.
     pub is_decoded: bool,
@@ -62,7 +62,7 @@ pub struct PageResponse {
     pub is_folded: bool,
     /// It is longer than what is read, or did not end in time.
     pub is_truncated: bool,
-    /// What was seen of TLS.
+    /// The TLS observations.
     pub tls: Option<TlsObservation>,
     /// Over which family of addresses it came; `None`: not known.
     pub family: Option<IpFamily>,

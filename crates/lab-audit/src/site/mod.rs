@@ -40,7 +40,7 @@ pub const CLASSES: [Class; 6] = [
 /// Redirects that are followed.
 const REDIRECTS: u64 = 10;
 
-/// What an audit of a site may do.
+/// The permissions of a site audit.
 #[derive(Clone, Debug)]
 pub struct SiteOptions {
     /// Requests per second at most.
@@ -60,7 +60,7 @@ pub struct Site {
     set_before: Vec<(Url, Vec<String>)>,
     others: Vec<String>,
     notes: Vec<String>,
-    /// What could not be seen of its cookies, a sentence each.
+    /// Cookies that could not be observed, a sentence each.
     gaps: Vec<String>,
     cookies: CookieObservation,
     requests: usize,
@@ -379,7 +379,7 @@ fn word_or_nothing(text: &str) -> EvidenceValue {
     }
 }
 
-/// What each answer says to caches.
+/// The caching fields of each response.
 fn caching_table(site: &Site) -> EvidenceTable {
     let row = |resource: &Resource| {
         let lifetime_ns = resource.lifetime_s.map(|seconds| seconds * 1e9);
@@ -414,7 +414,7 @@ fn caching_table(site: &Site) -> EvidenceTable {
     }
 }
 
-/// What was seen of the server.
+/// The observations of the server.
 fn server_table(site: &Site) -> EvidenceTable {
     const SHOWN: [(&str, &str); 19] = [
         ("served_by", "the page was served by"),
@@ -454,7 +454,7 @@ fn server_table(site: &Site) -> EvidenceTable {
     }
 }
 
-/// What the page loads from hosts that were not named.
+/// Resources that the page loads from hosts that were not named.
 fn others_table(site: &Site) -> EvidenceTable {
     EvidenceTable {
         title: "On other hosts, not asked".into(),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Whether a server still speaks TLS 1.0 or 1.1: a ClientHello that offers nothing newer, and the first record
-//! of the answer (RFC 2246, 6.2 and 7.4; RFC 5246, appendix A).
+//! Probes for TLS 1.0 and 1.1: sends a ClientHello that offers nothing newer, and reads the first record of
+//! the response (RFC 2246, 6.2 and 7.4; RFC 5246, appendix A).
 
 use std::io::{Read, Write};
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a page refers to and a browser would load.
+//! The resources that a page refers to and a browser would load.
 
 use html5gum::{DefaultEmitter, StartTag, Token, Tokenizer};
 use std::collections::HashSet;
 use url::Url;
 
-/// What a page's HTML says of its own safety.
+/// The safety settings in a page's HTML.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Safety {
     /// The policy of `<meta http-equiv=Content-Security-Policy>`; empty: none.

@@ -59,7 +59,7 @@ pub const RESOURCE: Class = Class {
 pub struct Resource {
     pub url: Url,
     pub status: u16,
-    /// Of HTTP; empty: not known.
+    /// The HTTP version; empty: unknown.
     pub version: String,
     pub served_by: String,
     pub media: String,
@@ -89,7 +89,7 @@ pub struct Resource {
 }
 
 impl Resource {
-    /// Of an answer.
+    /// Describes a response.
     pub fn new(url: &Url, answer: &PageResponse) -> Resource {
         let content_type = answer.field("content-type").unwrap_or_default();
         let media = content_type
@@ -215,7 +215,7 @@ impl Resource {
         }
     }
 
-    /// What asking again is answered: the body, or that it did not change.
+    /// The result of a conditional request: the body, or "not modified".
     fn revalidation(&self) -> Value {
         match &self.revalidated {
             Ok(status @ (200 | 304)) => Value::count((*status).into(), ""),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Who made an answer, as far as its fields show: a cache, a server that reads files, or an application behind it.
+//! The origin of a response, as far as its fields show: a cache, a server that reads files, or an application
+//! behind it.
 
 use super::client::PageResponse;
 use crate::cookies::cookie::{Hasher, set_cookie};
@@ -35,7 +36,7 @@ const APPLICATIONS: [&str; 11] = [
     "WEBrick", "Express",
 ];
 
-/// Who made an answer, in a few words.
+/// The origin of a response, in a few words.
 pub fn served_by(answer: &PageResponse) -> String {
     let server = answer.field("server").unwrap_or_default();
     let first_named = |names: &[&'static str]| {

@@ -98,7 +98,7 @@ pub struct Redirects {
     pub elsewhere: Option<Url>,
 }
 
-/// What the page's answer and its redirects tell of a server, and how to probe it.
+/// The page's response, its redirects, and the means to probe the server.
 pub struct ServerContext<'a> {
     /// The page.
     pub url: &'a Url,
@@ -193,7 +193,7 @@ impl ServerContext<'_> {
         thing.set("to_https", self.plain_leads_to_tls(client));
     }
 
-    /// Whether plain HTTP on its usual port leads to TLS, for a page that came over TLS.
+    /// Checks that plain HTTP on its usual port leads to TLS, for a page that came over TLS.
     fn plain_leads_to_tls(&self, client: &mut Client) -> Value {
         if self.redirects.to_https {
             return Value::Flag(true);
@@ -328,7 +328,7 @@ fn addresses_of(family: IpFamily, all: &[SocketAddr]) -> Vec<SocketAddr> {
     in_family.copied().take(MAX_ADDRESSES).collect()
 }
 
-/// Whether one of a family's addresses takes a connection, as long as that of a page is waited for.
+/// Checks that an address of a family accepts connections, within the time limit of a page.
 fn reached_over(family: IpFamily, addresses: &[SocketAddr]) -> Value {
     let loopback = addresses.iter().all(|address| address.ip().is_loopback());
     let deadline = Instant::now() + client::TIMEOUT;
@@ -342,7 +342,7 @@ fn reached_over(family: IpFamily, addresses: &[SocketAddr]) -> Value {
     }
 }
 
-/// What the answer to the request for the page tells of the server, without asking it anything more.
+/// The facts about the server in the response to the request for the page, without a further request.
 pub fn recorded(url: &Url, page: &PageResponse, redirects: &Redirects) -> Thing {
     let authority = &url[url::Position::BeforeHost..url::Position::AfterPort];
     let mut thing = Thing::new("server", authority);
@@ -435,7 +435,7 @@ fn set_fields(page: &PageResponse, thing: &mut Thing) {
     thing.set("head_bytes", Value::bytes(page.head_bytes as u64));
 }
 
-/// Whether an answer over plain HTTP leads to TLS.
+/// Checks that a response over plain HTTP leads to TLS.
 fn leads_to_tls(answer: &PageResponse, url: &Url) -> Value {
     match answer.redirect_target(url) {
         Some(to) if to.scheme() == "https" => Value::Flag(true),
@@ -478,7 +478,7 @@ fn set_security(page: &PageResponse, thing: &mut Thing) {
     thing.set("referrer", Value::Flag(field("referrer-policy").is_some()));
 }
 
-/// What the page's policy and its HTML, which may be unreadable, do about scripts.
+/// Records the protection against scripts by the page's policy and its HTML, which may be unreadable.
 fn set_html(page: &PageResponse, html: &Result<Safety, String>, thing: &mut Thing) {
     let unreadable =
         |reason: &String| Value::Unknown(format!("The page cannot be read: {reason}."));
@@ -512,7 +512,8 @@ fn set_html(page: &PageResponse, html: &Result<Safety, String>, thing: &mut Thin
     thing.set("unpinned_word", first(address::shell_word));
 }
 
-/// What policies do to scripts: the strictest of them counts (CSP Level 3; as Mozilla's Observatory scores it).
+/// The effect of policies on scripts: the strictest of them counts (CSP Level 3; as Mozilla's Observatory
+/// scores it).
 fn script_policy(policies: &[String]) -> &'static str {
     let restricts_scripts = |policy: &String| {
         let directives = policy

@@ -14,14 +14,14 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 use x509_parser::prelude::{FromDer, X509Certificate};
 
-/// What was seen of a connection.
+/// The observations of a connection.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TlsObservation {
     /// `TLSv1.3` or `TLSv1.2`.
     pub version: String,
     /// The protocol that both agreed on, such as `h2`; empty: none.
     pub alpn: String,
-    /// What is wrong with the certificate; `None`: nothing.
+    /// The fault in the certificate; `None`: it is valid.
     pub wrong: Option<String>,
     /// Seconds since 1970 from which and until which the certificate holds; `None`: it cannot be read.
     pub valid: Option<(f64, f64)>,
@@ -40,7 +40,7 @@ pub struct TlsStream {
     last: Arc<Mutex<Verdict>>,
 }
 
-/// What is wrong with the certificate that was presented last, and from when until when it holds.
+/// The fault in the certificate that was presented last, and its period of validity.
 type Verdict = (Option<String>, Option<(f64, f64)>);
 
 impl TlsClient {
@@ -87,7 +87,7 @@ impl TlsClient {
         )
     }
 
-    /// What both agree on in a handshake with these versions and protocols; `None`: the server refuses them.
+    /// The result of a handshake with these versions and protocols; `None`: the server refuses them.
     ///
     /// # Errors
     /// There is no answer to it, in words.
@@ -163,7 +163,7 @@ impl TlsStream {
         Ok(())
     }
 
-    /// What was seen, once there was a handshake.
+    /// The observations, once there was a handshake.
     pub fn observation(&self) -> Option<TlsObservation> {
         let connection = &self.stream.conn;
         let version = connection.protocol_version()?;

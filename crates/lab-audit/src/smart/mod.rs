@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a disk says of itself (SMART): its health, how worn it is, and what was written to it in its life.
+//! A disk's own data (SMART): its health, its wear, and the bytes written in its life.
 
 mod nvme;
 
@@ -16,7 +16,7 @@ const MAX_MESSAGES: usize = 3;
 /// Characters of each that are shown.
 const MAX_MESSAGE_CHARS: usize = 200;
 
-/// What a disk tells; `None`: it does not.
+/// A disk's data; `None`: not reported.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Smart {
     /// True if it says that it fails.
@@ -56,7 +56,7 @@ impl Smart {
         from_driver.map_or_else(|| by_smartctl(root, disk), Ok)
     }
 
-    /// What a disk of `size` bytes still endures.
+    /// The remaining endurance of a disk of `size` bytes.
     pub fn endurance(&self, size: f64) -> Endurance {
         let worn = self.worn.unwrap_or(0.0);
         let computed_total = self.written.filter(|_| worn >= COARSE).map(|w| w / worn);
@@ -293,7 +293,7 @@ fn sector(json: &Json) -> f64 {
     json["logical_block_size"].as_f64().unwrap_or(512.0)
 }
 
-/// Of the log of device statistics (ATA Command Set 4, General Purpose Log 04h).
+/// A value of the log of device statistics (ATA Command Set 4, General Purpose Log 04h).
 fn statistic(json: &Json, name: &str) -> Option<f64> {
     let pages = json["ata_device_statistics"]["pages"].as_array()?;
     let rows = pages.iter().filter_map(|page| page["table"].as_array());

@@ -38,7 +38,7 @@ struct NvmeCommand {
 
 const _: () = assert!(size_of::<NvmeCommand>() == 72);
 
-/// Of a disk of this machine; `None`: it may not be asked, or does not answer.
+/// Reads the data of a disk of this machine; `None`: not permitted, or no response.
 pub fn smart(disk: &str) -> Option<Smart> {
     let device = File::open(format!("/dev/{disk}")).ok()?;
     read_log(&device).map(|log| parse_log(&log))

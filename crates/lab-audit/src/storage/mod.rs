@@ -22,7 +22,7 @@ const FLASH_NS: f64 = 40e3;
 /// A platter's half turn at 15,000 rpm, ns.
 const PLATTER_NS: f64 = 2e6;
 
-/// What was measured of a disk, for rules.
+/// The measurements of a disk, for rules.
 pub const STORAGE: Class = Class {
     name: "storage",
     none: "No disk was measured; --measure does.",
@@ -69,7 +69,7 @@ pub const STORAGE: Class = Class {
     ],
 };
 
-/// What was measured on a target.
+/// The measurements of a target.
 pub struct StorageFigures {
     target: StorageTarget,
     /// The rounds of each work, in the order of [`StorageWork::ALL`].
@@ -192,7 +192,7 @@ impl StorageFigures {
     }
 }
 
-/// What a cache below this system answers, as far as latencies show.
+/// The cache below this system, as far as latencies show one.
 pub fn cache(medium: &str, scratch: bool, read_ns: f64, first_and_second: [f64; 2]) -> Value {
     let fastest_ns = match medium {
         "memory" => 0.0,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What is measured: a scratch file in a folder, or a device or file, which is only read.
+//! The measured target: a scratch file in a directory, or a device or file, which is only read.
 
 use lab_host::disk::disk_of;
 use lab_host::{Medium, Root};

@@ -15,10 +15,10 @@ const TURN: Duration = Duration::from_millis(60);
 const FEWEST: usize = 8;
 /// Requests at a time, of the work that has many.
 pub const DEPTH: usize = 32;
-/// Of fewer latencies the 99th percentile is not given.
+/// Fewer latencies have no 99th percentile.
 const ENOUGH: usize = 100;
 
-/// What is done.
+/// The operation of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StorageWork {
     /// Reads of 1 MiB, one behind the other.

@@ -463,7 +463,7 @@ fn every_rule_has_a_good_and_a_bad_site() {
     }
 }
 
-/// What a rule says of a HAR: what it saw, and the first line of its fix.
+/// The text of a rule on a HAR: its observation, and the first line of its fix.
 fn seen_and_fix(text: &str, rule: &str) -> (String, String) {
     let audit = audit_of(&observe(text));
     let finding = audit.findings.into_iter().find(|f| f.rule == rule);
@@ -592,7 +592,7 @@ fn cookies_that_a_browser_does_not_have_are_not_sent() {
     assert_eq!((observation.cookies.len(), observation.skipped), (2, 1));
 }
 
-/// Of what an untrusted file may hold, 100,000 cookies are kept.
+/// At most 100,000 cookies of an untrusted file are kept.
 #[test]
 fn a_request_beyond_the_most_cookies_counts_none_in_place_of_its_own() {
     let mut collector = Collector::new().expect("random numbers");
@@ -721,7 +721,7 @@ fn what_is_binary_is_no_table() {
     }
 }
 
-/// What the first request of a connection costs does not depend on what others came before it.
+/// The cost of a connection's first request does not depend on the other requests before it.
 #[test]
 fn http2_has_each_kind_as_if_it_were_the_first() {
     let cookie = "sid=0123456789; theme=dark";

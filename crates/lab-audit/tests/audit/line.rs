@@ -9,7 +9,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Of a device: packets without a header of their own (linux/if_tun.h).
+/// The request that creates a device with packets without a header of their own (linux/if_tun.h).
 const TUNSETIFF: u64 = 0x4004_54ca;
 const IFF_TUN: i16 = 1;
 const IFF_NO_PI: i16 = 0x1000;

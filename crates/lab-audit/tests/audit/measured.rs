@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What `audit host` measures and watches: the rules over it, and real files.
+//! The measurements and observations of `audit host`: the rules over them, and real files.
 
 use lab_audit::host::{self, CLASSES};
 use lab_audit::hot::{self, WatchedFolders};
@@ -255,7 +255,7 @@ fn a_folder_and_a_file_are_measured_side_by_side() {
     }
 }
 
-/// What `cat` reads and `dd` writes is found in the folders where it was, with fanotify or without.
+/// Reads by `cat` and writes by `dd` are attributed to their directories, with fanotify or without.
 #[test]
 fn folders_that_are_read_and_written_are_told_apart() {
     let folder = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");

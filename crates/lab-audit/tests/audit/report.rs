@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What an audit's first screen says.
+//! The first screen of an audit.
 
 use lab_audit::report::{AuditReport, ChangedReport, changed, document};
 use lab_document::{Answer, Document, format};

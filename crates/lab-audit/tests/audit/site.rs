@@ -364,7 +364,7 @@ fn a_good_site_is_good_and_each_rule_finds_what_is_not() {
     }
 }
 
-/// What `redirects_are_counted_and_end` tests.
+/// The expectations of `redirects_are_counted_and_end`.
 const TWO_REDIRECTS: [(&str, State); 1] = [("server-redirects", State::Advice)];
 
 #[test]
