@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What `benches/logs/bench.py` measures with: logs of any length, their lines from memory, and an exact reference.
+//! The program that `benches/logs/bench.py` measures with: logs of any length, their lines from memory, and an exact reference.
 //!
 //! `log_lines generate LINES PAGES SEED > LOG`, `log_lines memory LOG TIMES`, `log_lines check LINES PAGES SEED`,
 //! `log_lines joins IDS QUERIES`

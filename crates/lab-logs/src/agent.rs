@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Who asks: people, crawlers, or health checks; by what clients say of themselves.
+//! The kind of client: people, crawlers, or health checks, by their user agent.
 
 use lab_model::PageKind;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What is not read line by line: statements with their totals as CSV, and the JSON of a monitor.
+//! Inputs that are not read line by line: statements with their totals as CSV, and the JSON of a monitor.
 //!
 //! Source: PostgreSQL 15, F.32 *pg_stat_statements*; MariaDB, *performance schema
 //! events_statements_summary_by_digest*; `docs/log-formats.md`, *Monitor JSON*.
@@ -86,7 +86,7 @@ fn read_statements(bytes: &[u8], tally: &mut Tally) -> Result<u64, ReadError> {
     Ok(rows)
 }
 
-/// Which columns of a CSV hold what, by their numbers.
+/// The numbers of a CSV's columns, by content.
 struct Columns {
     text: usize,
     calls: usize,

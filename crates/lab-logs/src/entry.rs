@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a line of a log tells of.
+//! The entry of a line of a log.
 
 use crate::sql::Dialect;
 
@@ -26,11 +26,11 @@ pub struct Entry<'a> {
     pub bytes: u64,
     /// The `User-Agent`.
     pub agent: &'a [u8],
-    /// What a request and its statements have in common; empty: nothing.
+    /// The id that a request and its statements share; empty: none.
     pub id: &'a [u8],
 }
 
-/// What a line is.
+/// The kind of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineKind {
     /// It told of a request, or will with the next lines.

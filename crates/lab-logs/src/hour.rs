@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What is counted of each hour.
+//! Counts of each hour.
 
 use crate::sketch::Sketch;
 use serde::{Deserialize, Serialize};

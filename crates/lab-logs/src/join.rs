@@ -117,7 +117,7 @@ impl From<JoinRecord> for (u64, i64, u64, u32, u32) {
 }
 
 impl LeftOut {
-    /// Of the bits of a record.
+    /// Reads it from the bits of a record.
     fn of(bits: u64) -> LeftOut {
         LeftOut {
             requests: bits >> 2,
@@ -148,7 +148,7 @@ impl JoinRecord {
         self.page == NO_PAGE
     }
 
-    /// What is known of the id if it is left out from this record on.
+    /// The id's state if it is left out from this record on.
     fn as_left_out(&self) -> LeftOut {
         if self.is_left_out() {
             return LeftOut::of(self.ns);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which segments of routes are variables, learned from all routes of a log: where ever new values come, or where there
-//! are more of them than an application has pages.
+//! Variable segments of routes, learned from all routes of a log: where new values keep coming, or where
+//! there are more of them than an application has pages.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What is told of logs besides what is in them, and which files belong to a log.
+//! Facts about logs in addition to their content, and the files that belong to a log.
 
 use crate::advice::Advice;
 use crate::format::LogReader;
@@ -14,13 +14,13 @@ use std::path::{Path, PathBuf};
 pub struct LogsRead {
     /// Each of them, in order.
     pub sources: Vec<LogFile>,
-    /// What became of all their lines.
+    /// Counts of all their lines by how they were read.
     pub lines: LineCounts,
     /// How fine the durations of the coarsest are, ns.
     pub step_ns: Option<u64>,
     /// How a reader can make the next log tell more, a sentence each.
     pub advice: Vec<Advice>,
-    /// What nothing in the logs tells and was assumed.
+    /// Assumptions about facts that the logs do not contain.
     pub assumptions: Vec<Assumption>,
 }
 

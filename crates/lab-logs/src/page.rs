@@ -100,7 +100,7 @@ impl Page {
         }
     }
 
-    /// What pages are ordered by: time in ns, then requests.
+    /// The sort key of pages: time in ns, then requests.
     pub fn cost(&self) -> (u64, u64) {
         (self.total_ns, self.requests)
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What was counted of some of the logs, as it is sent to where it is put together with the others'.
+//! Counts of some of the logs, as they are sent to where all are merged.
 
 use crate::hour::Hour;
 use crate::join::Join;
@@ -36,7 +36,7 @@ impl TallyPart {
         packed.finish().map_err(|e| e.to_string())
     }
 
-    /// Of such bytes. Error: they are none.
+    /// Reads such bytes. Error: they are invalid.
     pub fn unpack(bytes: &[u8]) -> Result<TallyPart, String> {
         let unpacked = zstd::Decoder::new(bytes).map_err(|e| e.to_string())?;
         serde_json::from_reader(std::io::BufReader::new(unpacked.take(MOST)))

@@ -14,7 +14,7 @@ pub struct CountPeak {
 }
 
 impl CountPeak {
-    /// Of stretches of so many s.
+    /// Counts by stretches of `length` s.
     pub fn new(length: i64) -> CountPeak {
         CountPeak {
             length,

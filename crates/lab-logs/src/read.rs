@@ -36,7 +36,7 @@ const CACHE_LINE: usize = 64;
 pub struct ServerLog {
     /// The file that is read.
     pub source: LogFile,
-    /// What became of the lines of all files.
+    /// Counts of the lines of all files by how they were read.
     pub lines: LineCounts,
     hints: Hints,
     /// The files before.
@@ -92,7 +92,7 @@ impl ServerLog {
         self.ended.sources.push(ended);
     }
 
-    /// What is known of all files so far.
+    /// The facts about all files so far.
     pub fn logs_read(&self) -> LogsRead {
         let mut logs = self.ended.clone();
         let source = LogFile {

@@ -15,7 +15,7 @@ pub trait RegisterWidth: Copy {
     fn matches<const N: usize>(self, block: &[u8; 2 * BLOCK], needles: [u8; N]) -> u32;
 }
 
-/// What every processor of the architecture has.
+/// The registers that every processor of the architecture has.
 #[derive(Clone, Copy, Debug)]
 pub struct Baseline;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which files are of one log, by their names: `access.log.2.gz`, `access.log-20260501`, `postgresql-2026-05-01_000000.log`.
+//! The files of one log, found by their names: `access.log.2.gz`, `access.log-20260501`, `postgresql-2026-05-01_000000.log`.
 //!
 //! Sources: logrotate(8), `dateext`; PostgreSQL 17, 19.8 `log_filename`; IIS 10, *Log File Rollover*.
 

@@ -6,7 +6,7 @@
 
 use lab_model::PageKind;
 
-/// What a file of rules says.
+/// The content of a file of rules.
 #[derive(Clone, Debug, Default)]
 pub struct Rules {
     routes: Vec<Route>,

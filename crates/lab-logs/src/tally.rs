@@ -67,7 +67,7 @@ struct Keys {
     path: u64,
 }
 
-/// What all times of a minute have in common.
+/// The common part of all times of a minute.
 struct Minute {
     /// Its number since 1970.
     start: i64,
@@ -91,7 +91,7 @@ impl Minute {
     }
 }
 
-/// What was counted so far.
+/// The counts so far.
 pub struct Tally {
     rules: Rules,
     rules_tell_numbers: bool,
@@ -207,7 +207,7 @@ impl Tally {
         }
     }
 
-    /// What was counted, for where it is put together.
+    /// The counts, to be merged with others.
     pub fn into_part(mut self) -> TallyPart {
         self.join.sort();
         TallyPart {
@@ -731,7 +731,8 @@ impl Tally {
             })
     }
 
-    /// What was counted, with routes learned from it; what only counting needs is freed before.
+    /// The analysis of the counts, with routes learned from them; memory that only counting needs is freed
+    /// before.
     pub fn into_analysis(mut self, sources: Vec<LogFile>, lines: LineCounts) -> LogAnalysis {
         self.names = HashMap::default();
         self.cache = Vec::new();
@@ -739,7 +740,7 @@ impl Tally {
         self.analysis(sources, lines)
     }
 
-    /// What was counted so far, with routes learned from it.
+    /// The analysis of the counts so far, with routes learned from them.
     pub fn analysis(&mut self, sources: Vec<LogFile>, lines: LineCounts) -> LogAnalysis {
         let (within, coverage) = self.within();
         let (pages, merged_pages) = report_pages(&self.pages, &self.rules, self.width);

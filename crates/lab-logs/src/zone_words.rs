@@ -188,7 +188,7 @@ impl ZoneWords {
             .unwrap_or_else(|| self.zone.offset_of_local(local_s))
     }
 
-    /// What was assumed where the log leaves it open, a sentence each.
+    /// Assumptions where the log leaves the zone open, a sentence each.
     pub fn assumptions(&self) -> Vec<String> {
         let is_open = |(_, reading): &&(String, Reading)| !matches!(reading, Reading::Clear(_));
         let words = self.noted.iter().filter(is_open).map(sentence);

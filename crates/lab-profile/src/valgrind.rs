@@ -39,7 +39,7 @@ pub enum Tool {
     Dhat,
     /// Instructions, accesses, misses and mispredicts.
     Cachegrind,
-    /// What Cachegrind counts, and calls.
+    /// Cachegrind's events, and calls.
     Callgrind,
 }
 

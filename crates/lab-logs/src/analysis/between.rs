@@ -33,7 +33,7 @@ pub struct BetweenLogs<'w> {
     pub alone: [Vec<&'w LogPage>; 2],
 }
 
-/// Whether the second log's pages take longer.
+/// The judgement on the durations of the second log's pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SlowerPages {
     /// Those that are shown to; empty: no page with a relevant part of the time does.
@@ -166,7 +166,7 @@ mod tests {
         }
     }
 
-    /// What follows of an interval of one page that takes this share of the time.
+    /// The conclusion from an interval of one page that takes this share of the time.
     fn judged(share: f64, ratio: Option<(f64, f64)>) -> (bool, bool) {
         let one = page("/a", 1);
         let common = CommonPage {

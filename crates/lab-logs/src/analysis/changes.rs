@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What changed: pages that became slower or faster on a day, or with a release, or little by little.
+//! Changes: pages that became slower or faster on a day, or with a release, or little by little.
 //!
 //! A day's value is the geometric mean of a page's durations. Change points are those of PELT on the days' logarithms;
 //! one is told only if the days before and behind it differ by a two-sample interval that holds together over all pages
@@ -17,7 +17,7 @@ use std::ops::Range;
 pub const FEWEST: usize = 10;
 /// The fewest days on each side of a change.
 const LEAST: usize = 3;
-/// What a change point costs, × ln(days), in units of the noise's variance.
+/// The cost of a change point, × ln(days), in units of the noise's variance.
 const PENALTY: f64 = 8.0;
 /// The least scale of noise of logarithms.
 const MIN_NOISE: f64 = 0.002;

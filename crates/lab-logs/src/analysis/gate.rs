@@ -31,7 +31,7 @@ enum GateFigure {
     Rate,
 }
 
-/// What a gate found.
+/// The result of a gate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GateAnswer {
     /// The gate, as it was written.
@@ -39,7 +39,7 @@ pub struct GateAnswer {
     /// The value in the unit of the bound: ns, a part of 1, or a number; `None`: there is no such page, or the value is
     /// not known.
     pub value: Option<f64>,
-    /// What was found in words, or why nothing was.
+    /// The finding in words, or the reason why there is none.
     pub words: String,
     /// It is beyond the bound.
     pub is_crossed: bool,
@@ -244,7 +244,7 @@ impl Gate {
         })
     }
 
-    /// What was assumed of the logs that the figure depends on.
+    /// The assumption about the logs that the figure depends on.
     fn assumption<'w>(&self, analysis: &'w LogAnalysis) -> Option<&'w str> {
         let about = match self.figure {
             GateFigure::Quantile(_) | GateFigure::Mean | GateFigure::Max => {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What was read -> which few pages matter, when, what changed, and how much room is left: pure functions.
+//! Analysis of logs: the few pages that matter, when they were slow, what changed, and how much room is left.
+//! Pure functions.
 
 pub mod between;
 pub mod capacity;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which few pages make most of the time: shares, the smallest set that makes 80 % with its interval, and what
-//! optimizing each would save.
+//! The few pages that take most of the time: shares, the smallest set that makes 80 % with its interval, and
+//! the saving by optimizing each.
 
 use super::{ALPHA, DAY};
 use lab_model::{Interval, LogAnalysis, LogPage, PageKind};
@@ -18,7 +18,7 @@ pub const WITH_INTERVALS: usize = 15;
 /// The seed of the draws.
 const SEED: u64 = 0x7761_7463;
 
-/// What pages are ordered by.
+/// The order of pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PageOrder {
     /// The sum of their durations.
@@ -30,7 +30,7 @@ pub enum PageOrder {
 /// The pages of a kind, those that make most first.
 #[derive(Clone, Debug)]
 pub struct PageRanking<'w> {
-    /// What they are ordered by.
+    /// Their order.
     pub by: PageOrder,
     /// In order.
     pub pages: Vec<RankedPage<'w>>,
@@ -150,7 +150,7 @@ fn median_mean(pages: &[&LogPage]) -> impl Fn(usize) -> f64 {
     }
 }
 
-/// What each page had in each stretch of time.
+/// Each page's time in each stretch of the log.
 struct Matrix {
     length: i64,
     blocks: usize,
@@ -221,7 +221,7 @@ impl Matrix {
         }
     }
 
-    /// Of the size of the smallest set, and of the first shares.
+    /// Intervals of the size of the smallest set, and of the first shares.
     fn intervals(&self) -> Option<[Interval; WITH_INTERVALS + 1]> {
         if self.blocks < FEWEST {
             return None;

@@ -206,7 +206,7 @@ pub fn w3c(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
     })
 }
 
-/// What to do with a log of a database that has no durations; `None`: it is none.
+/// Advice for a log of a database that has no durations; `None`: it is not one.
 fn database_advice(lines: &[&[u8]]) -> Option<&'static str> {
     let has = |marks: &[&[u8]]| {
         let has_mark = |line: &&[u8]| {

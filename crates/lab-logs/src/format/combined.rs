@@ -19,7 +19,7 @@ use memchr::{memchr, memchr2};
 pub struct Duration {
     /// The text before it in its field, such as `rt=`.
     pub key: Vec<u8>,
-    /// Which of the fields that begin with the key, from 0.
+    /// The field's number among those that begin with the key, from 0.
     pub place: usize,
     /// ns in its unit.
     pub scale: u64,
@@ -40,7 +40,7 @@ pub struct Combined {
 }
 
 impl Combined {
-    /// Of lines with such durations.
+    /// Parses lines with such durations.
     pub fn new(duration: Option<Duration>) -> Combined {
         let is_unit_told = duration.as_ref().is_some_and(|d| d.possible.is_empty());
         Combined {
@@ -51,7 +51,7 @@ impl Combined {
         }
     }
 
-    /// What was assumed of the lines so far.
+    /// Assumptions about the lines so far.
     pub fn assumptions(&self) -> Vec<Assumption> {
         let Some(duration) = &self.duration else {
             return Vec::new();
@@ -70,7 +70,7 @@ impl Combined {
         }]
     }
 
-    /// What a line tells of; `None`: it is malformed.
+    /// Parses a line; `None`: it is malformed.
     #[inline]
     pub fn parse<'a>(&mut self, line: &'a [u8]) -> Option<Entry<'a>> {
         self.entry(&CombinedFields::of(line, Baseline)?)
@@ -166,7 +166,7 @@ struct CombinedFields<'a> {
     status: u16,
     bytes: u64,
     agent: &'a [u8],
-    /// What stands behind.
+    /// The rest of the line.
     rest: &'a [u8],
 }
 

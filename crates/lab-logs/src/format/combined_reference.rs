@@ -9,7 +9,7 @@ use crate::registers::Baseline;
 use crate::time::{clf, offset};
 use proptest::prelude::*;
 
-/// What a line tells of; `None`: it is malformed.
+/// Parses a line; `None`: it is malformed.
 fn parse<'a>(line: &'a [u8], duration: Option<&Duration>) -> Option<Entry<'a>> {
     // The first bracket that holds as much as a time, before a request.
     let is_open =

@@ -17,7 +17,7 @@ pub struct LoadBalancer {
 }
 
 impl LoadBalancer {
-    /// What a line tells of; `None`: it is malformed. The duration is the target's; -1: none answered.
+    /// Parses a line; `None`: it is malformed. The duration is the target's; -1: no target responded.
     pub fn parse<'a>(&mut self, line: &'a [u8]) -> Option<Entry<'a>> {
         let mut words = fields(line);
         let mut time = words.next()?;

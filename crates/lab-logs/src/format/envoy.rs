@@ -17,7 +17,7 @@ pub struct Envoy {
 }
 
 impl Envoy {
-    /// What a line tells of; `None`: it is malformed.
+    /// Parses a line; `None`: it is malformed.
     pub fn parse<'a>(&mut self, line: &'a [u8]) -> Option<Entry<'a>> {
         let rest = line.strip_prefix(b"[")?;
         let close = memchr::memchr(b']', rest)?;

@@ -4,7 +4,7 @@
 //! Source: the documentation of each producer in [`PRODUCERS`]; OpenTelemetry, *semantic conventions for HTTP spans*
 //! 1.20 and 1.27; Elastic Common Schema 8.
 
-/// What a field holds.
+/// The content of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     Time,
@@ -19,7 +19,7 @@ pub enum Role {
     Bytes,
     Agent,
     Duration,
-    /// What a page's line and its queries' lines have in common.
+    /// The id that a page's line and its queries' lines share.
     Id,
 }
 
@@ -509,14 +509,14 @@ impl Marks {
     }
 }
 
-/// What a field means by its name.
+/// The meaning of a field, by its name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FieldMeaning {
-    /// What it holds, and how good the name is: 0 is one that was told by hand, and less is better.
+    /// Its content, and how good the name is: 0 is one that the user gave, and less is better.
     pub roles: [Option<(Role, u16)>; 2],
     /// ns of the unit that the name of a duration tells.
     pub unit: Option<u64>,
-    /// What it says of the producer.
+    /// Its marks of the producer.
     pub marks: Marks,
 }
 
@@ -593,7 +593,7 @@ pub fn sounds_like_duration(path: &str) -> bool {
         || plain.ends_with("ms")
 }
 
-/// Which fields hold what, as `--fields time=ts,path=request.uri` tells.
+/// The content of fields, as `--fields time=ts,path=request.uri` gives it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldMap(Vec<(Role, String)>);
 
@@ -617,7 +617,8 @@ impl FieldMap {
         Ok(FieldMap(pairs?))
     }
 
-    /// What a field holds that is named here. `Some(None)`: it is not named, but another one has its role.
+    /// The content of a field that is named here. `Some(None)`: it is not named, but another one has its
+    /// role.
     pub fn meaning(&self, path: &str, known: FieldMeaning) -> FieldMeaning {
         let mut meaning = known;
         for slot in &mut meaning.roles {

@@ -26,7 +26,7 @@ impl HaProxy {
         HaProxy { zone, early: 0 }
     }
 
-    /// What was assumed of the lines so far.
+    /// Assumptions about the lines so far.
     pub fn assumptions(&self) -> Vec<Assumption> {
         if self.early == 0 {
             return Vec::new();
@@ -39,7 +39,7 @@ impl HaProxy {
         }]
     }
 
-    /// What a line tells of; `None`: it is malformed.
+    /// Parses a line; `None`: it is malformed.
     pub fn parse<'a>(&mut self, line: &'a [u8]) -> Option<Entry<'a>> {
         // The process's number is in brackets too.
         let client = memchr::memmem::find(line, b"]: ").map_or(line, |end| &line[end + 3..]);

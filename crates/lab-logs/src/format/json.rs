@@ -8,7 +8,7 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess,
 /// A reader of such lines.
 #[derive(Clone, Debug, Default)]
 pub struct Json {
-    /// What the fields hold.
+    /// The content of the fields.
     pub fields: Structured,
     path: String,
 }
@@ -162,7 +162,7 @@ mod tests {
     use crate::format::field_names::FieldMap;
     use crate::time::Zone;
 
-    /// What a line tells of, after a sample of the same.
+    /// The entry of a line, for comparison with a sample.
     type Found = (Option<i64>, Option<u64>, String, u16);
 
     fn read_with(line: &str, unit: Option<u64>, told: &str) -> Option<Found> {

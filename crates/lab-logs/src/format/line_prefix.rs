@@ -70,7 +70,7 @@ pub struct Head<'l> {
     pub process: Option<&'l [u8]>,
     /// The client's `application_name`; of a prefix that is not known only one that holds a request's id.
     pub application: &'l [u8],
-    /// What the line is.
+    /// The kind of the line.
     pub tag: LineTag,
     /// The text of the message.
     pub text: &'l [u8],
@@ -90,7 +90,7 @@ pub enum LinePrefix {
 pub enum PrefixPiece {
     /// Characters as they are.
     Text(Vec<u8>),
-    /// What `%` and this letter stand for.
+    /// The field that `%` and this letter stand for.
     Escape(u8),
 }
 

@@ -108,7 +108,7 @@ impl Lograge {
         }
     }
 
-    /// What is left out, a sentence each.
+    /// Omissions, a sentence each.
     pub fn advice(&self) -> Vec<Advice> {
         const OTHERS: &str = "{} lines are other messages of the application and are left out.";
         const ROUTED: &str = "{} lines are of Heroku's router, which has its own figures of the requests, and are left out.";
@@ -143,7 +143,7 @@ fn value<'l>(text: &'l [u8], key: &[u8]) -> Option<(&'l [u8], &'l [u8])> {
     Some((&text[..end], text.get(end + 1..).unwrap_or_default()))
 }
 
-/// What is behind the message of an error, which can hold anything: only figures follow it.
+/// The text after the message of an error, which can hold anything: only figures follow it.
 fn behind_error(text: &[u8]) -> &[u8] {
     if !text.starts_with(b"error='") {
         return text;

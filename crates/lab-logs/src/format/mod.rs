@@ -53,14 +53,14 @@ const SAMPLE_LINES: usize = 1_000;
 /// Bytes of a line in a log of statements.
 const MAX_STATEMENT_LINE: usize = 16 << 20;
 
-/// What is known of a log before it is read.
+/// The user's knowledge of a log before it is read.
 #[derive(Clone, Debug, Default)]
 pub struct Hints {
     /// The format, as the server's configuration has it, or `combined`, `common`.
     pub format: Option<String>,
     /// ns of the unit of durations, where the format does not tell it.
     pub unit: Option<u64>,
-    /// Which fields hold what, of lines whose fields have names.
+    /// The content of fields, for lines whose fields have names.
     pub fields: FieldMap,
     /// Where the server is, for times without an offset.
     pub zone: Zone,
@@ -74,7 +74,7 @@ pub struct LogReader {
     pub words: String,
     /// How fine durations are, ns; `None`: there are none.
     pub step_ns: Option<u64>,
-    /// What to say of the zone: times are UTC, and the server's own was not given.
+    /// A note on the zone: times are UTC, and the server's own was not given.
     pub zone_advice: Option<&'static str>,
 }
 
@@ -398,7 +398,7 @@ impl LogReader {
         advice
     }
 
-    /// What the lines so far do not tell and was assumed.
+    /// Assumptions about facts that the lines so far do not contain.
     pub fn assumptions(&self) -> Vec<Assumption> {
         let mut assumptions = match &self.kind {
             FormatKind::Combined(combined) => combined.assumptions(),

@@ -19,7 +19,7 @@ use memchr::memmem::Finder;
 /// Places that are tried in a line.
 const MAX_TRIES: usize = 4_000;
 
-/// What a field is.
+/// The kind of a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum PatternField {
     /// Any text, even blanks where it is not in quotation marks.
@@ -46,7 +46,7 @@ enum PatternField {
     /// How many bytes were sent, the body's before others.
     Bytes(u8),
     Agent,
-    /// What a request and its statements have in common.
+    /// The id that a request and its statements share.
     Id,
     Duration {
         /// ns of its unit.
@@ -188,7 +188,7 @@ impl Pattern {
         })
     }
 
-    /// What was assumed of the lines so far.
+    /// Assumptions about the lines so far.
     pub fn assumptions(&self) -> Vec<Assumption> {
         const MICROSECOND: u64 = 1_000;
         // No request takes less than 1 µs.
@@ -218,7 +218,7 @@ impl Pattern {
         steps.min()
     }
 
-    /// What it cannot tell, a sentence each.
+    /// Facts that it does not contain, a sentence each.
     pub fn advice(&self) -> Vec<Advice> {
         let mut advice = Vec::new();
         if !self.has_date {
@@ -237,7 +237,7 @@ impl Pattern {
         advice
     }
 
-    /// What a line tells of; `None`: it is malformed.
+    /// Parses a line; `None`: it is malformed.
     pub fn parse<'a>(&mut self, line: &'a [u8]) -> Option<Entry<'a>> {
         let begin = line
             .starts_with(&self.before)
@@ -607,7 +607,8 @@ const fn duration(scale: u64, step: u64) -> PatternField {
     }
 }
 
-/// What fields of a `LogFormat` say of the server: Tomcat's and Undertow's patterns have other ones than Apache's.
+/// Marks of the server in the fields of a `LogFormat`: Tomcat's and Undertow's patterns have other ones than
+/// Apache's.
 #[derive(Clone, Copy, Debug, Default)]
 struct JavaMarks {
     /// A field that Apache does not know.

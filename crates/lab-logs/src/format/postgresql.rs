@@ -73,7 +73,7 @@ struct OpenMessage {
 struct TextMessages {
     prefix: LinePrefix,
     open: OpenMessage,
-    /// Of each process whose parts syslog may mix with those of others.
+    /// The open message of each process; syslog may mix their parts.
     parts: HashMap<Vec<u8>, OpenMessage>,
     /// Bytes of their texts.
     part_bytes: usize,
@@ -245,7 +245,7 @@ impl PostgresqlLog {
         cut_off as u64
     }
 
-    /// What was assumed of times, a sentence each.
+    /// Assumptions about times, a sentence each.
     pub fn assumptions(&self) -> Vec<String> {
         self.zones.assumptions()
     }
@@ -271,7 +271,7 @@ fn resolve(time: HeadTime, zones: &mut ZoneWords) -> (Option<i64>, i32) {
     }
 }
 
-/// What a line with the beginning of a message is.
+/// The kind of a line that begins a message.
 fn kind(severity: Severity, text: &[u8]) -> LineKind {
     let is_entry = severity == Severity::Log
         && [&b"duration: "[..], b"statement: ", b"execute "]

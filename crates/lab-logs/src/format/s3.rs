@@ -22,7 +22,7 @@ pub struct S3 {
     others: u64,
 }
 
-/// What is behind the key of an object.
+/// The fields after the key of an object.
 struct Response<'l> {
     request: &'l [u8],
     status: &'l [u8],
@@ -74,7 +74,7 @@ impl S3 {
         })
     }
 
-    /// What is left out, a sentence each.
+    /// Omissions, a sentence each.
     pub fn advice(&self) -> Vec<Advice> {
         let others = self.others;
         let text = "{} lines have no request, as those of lifecycle rules, and are left out.";

@@ -31,7 +31,7 @@ const CLOCK_STEP_S: i64 = 2;
 pub struct Message<'m> {
     /// When it was written, in seconds since 1970.
     pub time_s: Option<i64>,
-    /// What the log's clock was ahead of UTC, s.
+    /// The offset of the log's clock from UTC, s.
     pub offset_s: i32,
     /// The process or session; `None`: the log does not say.
     pub process: Option<&'m [u8]>,
@@ -66,7 +66,7 @@ struct StatementError {
     id: Vec<u8>,
 }
 
-/// What is known of a session.
+/// The state of a session.
 #[derive(Clone, Debug, Default)]
 struct Session {
     /// The statement that it executes.
@@ -411,7 +411,7 @@ impl Sessions {
         self.file_before_s = last_s;
     }
 
-    /// What the server can write in addition, a sentence each.
+    /// Facts that the server can write in addition, a sentence each.
     pub fn advice(&self) -> Vec<Advice> {
         let mut sentences = Vec::new();
         if self.translated > 0 {

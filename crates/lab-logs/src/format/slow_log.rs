@@ -53,9 +53,9 @@ struct SlowEvent {
 pub struct SlowLog {
     /// For times without an offset.
     zone: Zone,
-    /// Of the last `# Time:`, which several statements can share.
+    /// The last `# Time:`, which multiple statements can share.
     time: Option<HeaderTime>,
-    /// What the server's clock is ahead of UTC, s, by statements that have both times.
+    /// The offset of the server's clock from UTC, s, from statements that have both times.
     server_offset_s: Option<i32>,
     event: SlowEvent,
     /// When the last statement that is complete ran, in seconds since 1970.
@@ -264,7 +264,8 @@ impl SlowLog {
         text.push(b'\n');
     }
 
-    /// What the server's clock is ahead of UTC, by the time that a statement began and the one at which it was written.
+    /// Learns the offset of the server's clock from UTC, from the time at which a statement began and the one
+    /// at which it was written.
     fn learn_offset(&mut self) {
         let event = &self.event;
         let (Some(time), Some(began_s)) = (self.time, event.timestamp_s) else {
@@ -336,7 +337,7 @@ impl SlowLog {
         self.event = SlowEvent::default();
     }
 
-    /// What was assumed of times, a sentence each.
+    /// Assumptions about times, a sentence each.
     pub fn assumptions(&self) -> Vec<String> {
         let ambiguous = self.zone.was_ambiguous.then_some(TWICE);
         let sentence = if self.is_zone_guessed {
@@ -347,7 +348,7 @@ impl SlowLog {
         sentence.map(String::from).into_iter().collect()
     }
 
-    /// What the server can write in addition, a sentence each.
+    /// Facts that the server can write in addition, a sentence each.
     pub fn advice(&self) -> Vec<Advice> {
         let is_empty = !self.has_durations && !self.event.is_open;
         let empty = "The log has no statement: set slow_query_log = ON and long_query_time = 0, or to the seconds from which on \

@@ -110,7 +110,7 @@ struct WrittenDuration {
     unit: Option<u64>,
 }
 
-/// What of a line was read so far.
+/// The parts of a line that were read so far.
 #[derive(Clone, Debug, Default)]
 struct Line {
     time: Option<(u16, WrittenTime)>,
@@ -558,7 +558,7 @@ impl Structured {
         duration.unit == Some(1_000_000_000) || duration.field.ends_with("request_time")
     }
 
-    /// What was assumed of the lines so far.
+    /// Assumptions about the lines so far.
     pub fn assumptions(&self) -> Vec<Assumption> {
         let Some(field) = &self.assumed_field else {
             return Vec::new();
@@ -577,7 +577,7 @@ impl Structured {
         }]
     }
 
-    /// What is not understood, a sentence each with the option that tells it.
+    /// Fields that are not understood, a sentence each with the option that helps.
     pub fn advice(&self) -> Vec<Advice> {
         let mut advice = Vec::new();
         let [durations, times, _] = &self.candidates;

@@ -45,7 +45,7 @@ enum TimePart {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TimeFormat(Vec<TimePart>);
 
-/// What a line tells of its time, field by field.
+/// A line's time, field by field.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TimeParts {
     pub year: Option<u64>,
@@ -140,7 +140,7 @@ fn push_literal(parts: &mut Vec<TimePart>, letter: char) {
     }
 }
 
-/// What a conversion of `strftime` is short for.
+/// The expansion of a conversion of `strftime`.
 fn composed(conversion: char) -> Option<&'static str> {
     Some(match conversion {
         'T' | 'X' => "%H:%M:%S",

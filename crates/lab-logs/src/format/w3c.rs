@@ -253,7 +253,7 @@ impl W3c {
         Some(*midnight + clock)
     }
 
-    /// What was assumed of the lines so far.
+    /// Assumptions about the lines so far.
     pub fn assumptions(&self) -> Vec<Assumption> {
         let is_doubted = self.check.is_contradicted();
         let is_open = self.has_assumed && self.possible.len() > 1;
@@ -271,7 +271,7 @@ impl W3c {
         }]
     }
 
-    /// What it cannot tell, or tells otherwise, a sentence each.
+    /// Facts that it does not contain, or contains otherwise, a sentence each.
     pub fn advice(&self) -> Vec<Advice> {
         let mut advice = Vec::new();
         if self.has_derived_days {

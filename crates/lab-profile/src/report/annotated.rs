@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Of a profile: the source around the lines that cost most.
+//! A profile's source around the lines that cost most.
 
 use super::{ProfilePair, meaning, unit};
 use crate::{HOTTEST, Sources};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Of a profile: instructions, accesses and misses by program, function and source line.
+//! A profile's instructions, accesses and misses by program, function and source line.
 
 use super::{ProfilePair, meaning, ranked, unit};
 use lab_document::say;

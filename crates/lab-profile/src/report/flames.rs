@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Of a profile: flame graphs of what is allocated and of what misses.
+//! A profile's flame graphs of allocations and of misses.
 
 use super::{ProfilePair, meaning, unit};
 use crate::Profile;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What reports of profiles say, as reviewed snapshots: `INSTA_UPDATE=always` writes them.
+//! Reports of profiles, as reviewed snapshots: `INSTA_UPDATE=always` writes them.
 
 use crate::outline::outline;
 use lab_document::{Answer, Document, Finding, Quantity, Row};
@@ -8,7 +8,7 @@ use lab_profile::Profile;
 use lab_profile::report::{ProfileReport, document};
 use lab_valgrind::{read_cachegrind, read_dhat, read_massif};
 
-/// Of 127 tables of so many bytes, each freed before the next, with so many write misses.
+/// A profile with 127 tables of so many bytes, each freed before the next, with so many write misses.
 fn parsers((bytes, write_misses): (u64, u64)) -> Profile {
     let all = 127 * bytes;
     let massif = format!(
