@@ -843,23 +843,23 @@ fn run_on(text: &str) -> Result<RunOn, String> {
 fn kind(text: &str) -> Result<TargetKind, String> {
     let kind = TargetKind::ALL.iter().find(|k| k.name() == text).copied();
     let names = TargetKind::ALL.map(TargetKind::name).join(", ");
-    kind.ok_or_else(|| format!("one of {names} is wanted"))
+    kind.ok_or_else(|| format!("expected one of {names}"))
 }
 
 fn server(text: &str) -> Result<TargetKind, String> {
     let server = kind(text).ok().filter(|k| k.is_service());
-    server.ok_or_else(|| "a server is wanted: postgresql or mariadb".into())
+    server.ok_or_else(|| "expected a server: postgresql or mariadb".into())
 }
 
 fn service(text: &str) -> Result<(TargetKind, String), String> {
     let usage =
-        "KIND=URL is wanted, such as postgresql=postgresql://USER:PASSWORD@127.0.0.1:5432/DATABASE";
+        "expected KIND=URL, such as postgresql=postgresql://USER:PASSWORD@127.0.0.1:5432/DATABASE";
     let (name, url) = text.split_once('=').ok_or(usage)?;
     Ok((server(name)?, url.to_owned()))
 }
 
 fn service_set(text: &str) -> Result<(TargetKind, String, String), String> {
-    let usage = "KIND.NAME=VALUE is wanted, such as postgresql.shared_buffers=1GB";
+    let usage = "expected KIND.NAME=VALUE, such as postgresql.shared_buffers=1GB";
     let (setting, value) = text.split_once('=').ok_or(usage)?;
     let (name, setting) = setting.split_once('.').ok_or(usage)?;
     if setting.is_empty() || value.is_empty() {

@@ -7,7 +7,7 @@ use std::time::Duration;
 /// Requests per second.
 pub fn rate(text: &str) -> Result<f64, String> {
     let rate = text.parse().ok().filter(|r| (0.001..=1e7).contains(r));
-    rate.ok_or("requests per second are wanted, from 0.001 to 10000000".into())
+    rate.ok_or("expected requests per second, from 0.001 to 10000000".into())
 }
 
 /// The exit statuses besides 0 that a command may end with; none named: any.
@@ -40,7 +40,7 @@ pub fn time(text: &str) -> Result<Duration, String> {
         "s" => 1.0,
         "m" | "min" => 60.0,
         "h" => 3600.0,
-        _ => return Err("a time is wanted, such as 500ms, 30s, 2m or 1h".into()),
+        _ => return Err("expected a time such as 500ms, 30s, 2m or 1h".into()),
     };
     let seconds = number
         .parse::<f64>()
@@ -49,12 +49,12 @@ pub fn time(text: &str) -> Result<Duration, String> {
         .filter(|s| (0.001..=86_400.0 * 30.0).contains(s));
     seconds
         .map(Duration::from_secs_f64)
-        .ok_or("a time from 1ms to 720h is wanted".into())
+        .ok_or("expected a time from 1ms to 720h".into())
 }
 
 /// `0:1000:5s`: from one rate to another in this time.
 pub fn stage(text: &str) -> Result<Stage, String> {
-    let usage = "FROM:TO:TIME is wanted, such as 0:1000:5s";
+    let usage = "expected FROM:TO:TIME, such as 0:1000:5s";
     let words: Vec<&str> = text.split(':').collect();
     let [from, to, length] = words[..] else {
         return Err(usage.into());
@@ -77,7 +77,7 @@ pub fn part(text: &str) -> Result<f64, String> {
         None => text.parse(),
     };
     let part = number.ok().filter(|p| *p > 0.0 && *p < 1.0);
-    part.ok_or("a part is wanted, such as 2% or 0.02".into())
+    part.ok_or("expected a percentage such as 2% or a fraction such as 0.02".into())
 }
 
 #[cfg(test)]

@@ -91,7 +91,7 @@ fn silence(text: &str) -> Result<Duration, String> {
     if duration >= Duration::from_secs(3) {
         Ok(duration)
     } else {
-        Err("at least 3s are wanted: agents say every second that they are there".into())
+        Err("expected at least 3s: agents report once per second".into())
     }
 }
 
@@ -104,7 +104,7 @@ pub fn sweeps(words: &[String]) -> Result<Vec<(String, Vec<String>)>, Exit> {
 fn sweep(word: &str) -> Result<(String, Vec<String>), Exit> {
     let error = || {
         Exit::wrong(format!(
-            "--sweep {word}: NAME=VALUE,… is wanted, such as --sweep n=1,10,100"
+            "--sweep {word}: expected NAME=VALUE,… such as --sweep n=1,10,100"
         ))
     };
     let (name, values) = word.split_once('=').ok_or_else(error)?;
@@ -124,7 +124,7 @@ pub fn set_values(words: &[String]) -> Result<Vec<(String, Vec<String>)>, Exit> 
             .filter(|(n, v)| !n.is_empty() && !v.is_empty())
             .ok_or_else(|| {
                 Exit::wrong(format!(
-                    "--set {word}: NAME=VALUE,… is wanted, such as --set limit=1,100"
+                    "--set {word}: expected NAME=VALUE,… such as --set limit=1,100"
                 ))
             })?;
         let mut further = values.split(',').skip(1);

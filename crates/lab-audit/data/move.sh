@@ -60,7 +60,7 @@ room() {
     planned=$((planned + takes))
     free=$(df --output=avail --block-size=1 "$fast" | tail -n 1)
     if [ -n "$go" ]; then planned=$takes; fi
-    [ "$planned" -lt "$free" ] || fail "$fast has $free bytes free, and $planned are wanted with $1"
+    [ "$planned" -lt "$free" ] || fail "$fast has $free bytes free, and $1 needs $planned"
 }
 
 move() {

@@ -98,7 +98,7 @@ impl Route {
         let path = pattern
             .trim()
             .strip_prefix('/')
-            .ok_or("a path is wanted, such as /users/{id}")?;
+            .ok_or("expected a path, such as /users/{id}")?;
         let segment = |text: &str| match text.strip_prefix('{').and_then(|t| t.strip_suffix('}')) {
             Some(name) if name.ends_with("...") => RouteSegment::Rest,
             Some(_) => RouteSegment::Any,

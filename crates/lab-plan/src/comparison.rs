@@ -113,7 +113,7 @@ impl Comparison {
                 |reason: String| Err(PlanError::of_request(format!("--sweep {name}: {reason}")));
             let word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
             if name.is_empty() || !name.chars().all(word) {
-                return wrong("a name of letters, digits, `_` and `-` is wanted".into());
+                return wrong("expected a name of letters, digits, `_` and `-`".into());
             }
             if self.sweeps[..i].iter().any(|(other, _)| other == name) {
                 return wrong("it is given twice".into());

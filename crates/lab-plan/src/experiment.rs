@@ -704,7 +704,7 @@ impl ExperimentReader<'_> {
             } else {
                 Err(self.at(
                     name.span(),
-                    "queue.NAME or vm.NAME is wanted, such as queue.scheduler",
+                    "expected queue.NAME or vm.NAME, such as queue.scheduler",
                 ))
             }
         };
@@ -715,7 +715,7 @@ impl ExperimentReader<'_> {
         let pair = |word: &Spanned<String>| {
             let pair = word.get_ref().split_once('=');
             pair.map(|(name, value)| (name.to_owned(), value.to_owned()))
-                .ok_or_else(|| self.at(word.span(), "NAME=VALUE is wanted, such as statement=text"))
+                .ok_or_else(|| self.at(word.span(), "expected NAME=VALUE, such as statement=text"))
         };
         words.iter().map(pair).collect()
     }

@@ -13,8 +13,8 @@ pub fn checked(name: &str) -> Result<String, PlanError> {
         Ok(name.into())
     } else {
         Err(PlanError::of_request(format!(
-            "--as {name}: at most {MAX_CHARACTERS} letters, digits, `.`, `_` and `-` are wanted, and a letter or \
-             a digit first"
+            "--as {name}: expected at most {MAX_CHARACTERS} letters, digits, `.`, `_` and `-`, with a letter or a \
+             digit first"
         )))
     }
 }

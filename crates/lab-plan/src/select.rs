@@ -503,7 +503,7 @@ fn requested_numbers(
         let number = number.filter(|n| (least..=MAX_SWEEP_VALUE).contains(n));
         numbers.push(Some(number.ok_or_else(|| {
             PlanError::of_request(format!(
-                "--set {name}={word}: a whole number from {least} to {MAX_SWEEP_VALUE} is wanted"
+                "--set {name}={word}: expected a whole number from {least} to {MAX_SWEEP_VALUE}"
             ))
         })?));
     }

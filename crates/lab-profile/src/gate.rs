@@ -118,7 +118,7 @@ impl FromStr for GateCondition {
     /// `peak>2MB`, `D1mw>+5%`, `Ir<1000000`.
     fn from_str(text: &str) -> Result<GateCondition, String> {
         let text = text.trim();
-        let usage = "a figure, > or <, and a bound are wanted, such as 'peak>2MB' or 'D1mw>+5%'";
+        let usage = "expected a figure, > or <, and a bound, such as 'peak>2MB' or 'D1mw>+5%'";
         let at = text.find(['>', '<']).ok_or(usage)?;
         let (name, rest) = (text[..at].trim(), text[at + 1..].trim());
         let figure = FIGURES.into_iter().find(|known| *known == name);

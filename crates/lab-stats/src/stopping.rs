@@ -11,7 +11,7 @@ use crate::table::{BatchTable, sound_plan};
 use lab_model::{Ending, Measure, Plan, Run};
 
 /// Whether a run may stop after its latest complete block: at a look, because every comparison is
-/// decided or, where a precision is wanted, as precise as that; at the last look or the last
+/// decided or, where a precision is requested, as precise as that; at the last look or the last
 /// block, because nothing is left to do; at any block, because nothing is left to compare.
 ///
 /// A wanted precision takes the place of being decided: the reader asked for narrow intervals,

@@ -99,7 +99,7 @@ fn squares(points: &[(f64, f64)], parts: &[f64; 3]) -> f64 {
     points.iter().map(|p| residual(p, parts).powi(2)).sum()
 }
 
-/// The least squares with the parts that are wanted, the others being 0; `None` if one is negative.
+/// The least squares with the chosen parts, the others being 0; `None` if one is negative.
 fn fit(points: &[(f64, f64)], [contention, coherency]: [bool; 2]) -> Option<[f64; 3]> {
     let used: Vec<usize> = [true, contention, coherency]
         .iter()

@@ -447,7 +447,7 @@ fn what_cannot_be_measured_or_watched_is_refused() {
         ),
         (vec!["--watch", "1s", "--fast", "nowhere"], "--fast nowhere"),
         (vec!["--script", "x"], "--fast"),
-        (vec!["--watch", "soon"], "a time is wanted"),
+        (vec!["--watch", "soon"], "expected a time"),
         (vec!["--root", "a", "--measure", "."], "cannot be used with"),
     ] {
         let output = benchlab(

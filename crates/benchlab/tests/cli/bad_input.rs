@@ -364,15 +364,15 @@ fn words_of_the_command_line_that_match_nothing() {
         ),
         (
             &["--set", "limit=ten"],
-            "--set limit=ten: a whole number from 1 to 16777216 is wanted",
+            "--set limit=ten: expected a whole number from 1 to 16777216",
         ),
         (
             &["--set", "limit=0"],
-            "--set limit=0: a whole number from 1 to 16777216 is wanted",
+            "--set limit=0: expected a whole number from 1 to 16777216",
         ),
         (
             &["--set", "limit=1,,2"],
-            "--set limit=: a whole number from 1 to 16777216 is wanted",
+            "--set limit=: expected a whole number from 1 to 16777216",
         ),
         (
             &["--set", "statement=prepard"],
@@ -380,15 +380,15 @@ fn words_of_the_command_line_that_match_nothing() {
         ),
         (
             &["--set", "limit"],
-            "--set limit: NAME=VALUE,… is wanted, such as --set limit=1,100",
+            "--set limit: expected NAME=VALUE,… such as --set limit=1,100",
         ),
         (
             &["--set", "limit="],
-            "--set limit=: NAME=VALUE,… is wanted, such as --set limit=1,100",
+            "--set limit=: expected NAME=VALUE,… such as --set limit=1,100",
         ),
         (
             &["--set", "=1"],
-            "--set =1: NAME=VALUE,… is wanted, such as --set limit=1,100",
+            "--set =1: expected NAME=VALUE,… such as --set limit=1,100",
         ),
         (
             &["--set", "limit=1", "--set", "limit=2"],

@@ -619,7 +619,7 @@ fn wrong_commands_are_refused_before_anything_is_run() {
         ),
         (
             &["true {n}", "--sweep", "n"],
-            "--sweep n: NAME=VALUE,… is wanted, such as --sweep n=1,10,100",
+            "--sweep n: expected NAME=VALUE,… such as --sweep n=1,10,100",
         ),
         (
             &["true {n}", "--sweep", "n=1,1"],

@@ -180,7 +180,7 @@ fn settings_that_the_lab_does_not_know() {
     project
         .run(&["--on", &folder])
         .expect(2)
-        .says(&["queue.NAME or vm.NAME is wanted"]);
+        .says(&["expected queue.NAME or vm.NAME"]);
 }
 
 #[test]

@@ -176,7 +176,7 @@ impl Cookie {
         !is_csrf_guard && (has_part || words.any(|word| WORDS.contains(&word)))
     }
 
-    /// True if its name says that it is wanted during a login only.
+    /// True if its name says that it is needed only during a login.
     pub fn is_passing(&self) -> bool {
         const PARTS: [&str; 7] = [
             "oauth_state",

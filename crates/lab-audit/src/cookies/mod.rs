@@ -48,7 +48,7 @@ pub const COOKIE: Class = Class {
         ),
         (
             "passing",
-            "whether its name says that it is wanted during a login only",
+            "whether its name says that it is needed only during a login",
         ),
         (
             "prefix_kept",

@@ -407,7 +407,7 @@ fn caching_table(site: &Site) -> EvidenceTable {
     ];
     EvidenceTable {
         title: "Caching".into(),
-        caption: "Again: the status of a request that says what the browser has; 304 is wanted."
+        caption: "Again: the status of a request that says what the browser has; 304 is expected."
             .into(),
         columns: columns.map(String::from).into(),
         rows: site.resources.iter().map(row).collect(),

@@ -28,7 +28,7 @@ impl ThreadState {
         self.is_over.load(Ordering::Acquire)
     }
 
-    /// True if no faults are wanted now.
+    /// True if faults are disabled now.
     pub fn is_at_rest(&self) -> bool {
         self.is_over() || !self.is_at_work.load(Ordering::Acquire)
     }

@@ -87,7 +87,7 @@ impl FromStr for Gate {
                 let percent = name.strip_prefix('p').and_then(|p| p.parse::<f64>().ok());
                 let percent = percent.filter(|p| *p > 0.0 && *p < 100.0);
                 GateFigure::Quantile(percent.ok_or_else(|| {
-                    malformed("p50, p99 or another percentile, mean, max, errors, requests, share(PAGE) or rate is wanted")
+                    malformed("expected p50, p99 or another percentile, mean, max, errors, requests, share(PAGE) or rate")
                 })? / 100.0)
             }
         };

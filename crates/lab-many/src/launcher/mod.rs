@@ -84,7 +84,7 @@ const MAX_AGENTS: usize = 10_000;
 fn number(text: &str) -> Result<usize, String> {
     let number = text.parse().ok().filter(|n| (1..=MAX_AGENTS).contains(n));
     number.ok_or(format!(
-        "a number of agents from 1 to {MAX_AGENTS} is wanted behind the colon"
+        "expected a number of agents from 1 to {MAX_AGENTS} after the colon"
     ))
 }
 

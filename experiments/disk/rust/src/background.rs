@@ -166,7 +166,7 @@ impl Drop for Background {
 /// The background itself: `background KIND FOLDER [ionice | GROUP's file]`.
 pub fn run(arguments: &[String]) -> Result<(), Failure> {
     let [_, kind, folder, held @ ..] = arguments else {
-        return Err(Failure::usage("background KIND FOLDER is wanted"));
+        return Err(Failure::usage("usage: background KIND FOLDER"));
     };
     host::use_all_cores();
     match held.first().map(String::as_str) {

@@ -22,7 +22,7 @@ pub fn folder(opening: &Opening) -> Result<PathBuf, Failure> {
     match path.map(PathBuf::from) {
         Some(path) if path.is_dir() => Ok(path),
         _ => Err(Failure::usage(format!(
-            "target={target}: folder:/PATH is wanted"
+            "target={target}: expected folder:/PATH"
         ))),
     }
 }

@@ -37,7 +37,7 @@ struct Seen {
 /// `why FOLDER`: looks while each background runs, and says what it saw.
 pub fn run(arguments: &[String]) -> Result<(), Failure> {
     let [_, folder] = arguments else {
-        return Err(Failure::usage("why FOLDER is wanted"));
+        return Err(Failure::usage("usage: why FOLDER"));
     };
     let folder = Path::new(folder);
     for (kind, name) in [

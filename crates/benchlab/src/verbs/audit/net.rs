@@ -16,7 +16,7 @@ pub fn net(cli: &Cli, args: &NetArgs) -> Result<ExitCode, Exit> {
     let began = unix_seconds();
     let rules = rules(net::rules(), &net::CLASSES, &args.auditing)?;
     if let Some(name) = args.hosts.iter().find(|name| !is_host_name(name)) {
-        let reason = "a host's name or address is wanted, without scheme, port and path";
+        let reason = "expected a host name or address, without scheme, port and path";
         return Err(Exit::wrong(format!(
             "`{}`: {reason}",
             lab_document::clean(name)

@@ -97,6 +97,6 @@ fn unit(text: &str) -> Result<u64, String> {
         "us" | "µs" => Ok(1_000),
         "ms" => Ok(1_000_000),
         "s" => Ok(1_000_000_000),
-        _ => Err("ns, us, ms or s is wanted".into()),
+        _ => Err("expected ns, us, ms or s".into()),
     }
 }

@@ -69,7 +69,7 @@ fn release(text: &str, zone: Option<&str>) -> Result<(i64, String), Exit> {
     let error = || {
         let text = text.escape_default();
         Exit::wrong(format!(
-            "--release {text}: TIME=NAME is wanted, such as 2026-05-01=v12 or 2026-05-01T14:30=v12"
+            "--release {text}: expected TIME=NAME, such as 2026-05-01=v12 or 2026-05-01T14:30=v12"
         ))
     };
     let (time, name) = text

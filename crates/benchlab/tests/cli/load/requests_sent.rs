@@ -10,10 +10,10 @@ fn options_that_are_wrong_say_what_is_right() {
     let (place, web) = (Place::new(), Web::new(Manner::Honest));
     let url = web.url("/");
     for (options, says) in [
-        (&["--rate", "0"][..], "requests per second are wanted"),
+        (&["--rate", "0"][..], "expected requests per second"),
         (
             &["--stages", "1:2"],
-            "FROM:TO:TIME is wanted, such as 0:1000:5s",
+            "expected FROM:TO:TIME, such as 0:1000:5s",
         ),
         (
             &["--rate", "5", "--stages", "1:2:3s"],

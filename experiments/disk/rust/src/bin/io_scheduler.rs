@@ -24,7 +24,7 @@ fn main() -> ExitCode {
         Some(why::WORD) => why::run(&arguments),
         Some(name) => serve(name).map_err(Failure::from),
         None => Err(Failure::usage(
-            "NAME [ionice | group] is wanted, the name of the subject",
+            "usage: io-scheduler NAME [ionice | group], with the name of the subject",
         )),
     };
     match ended {
@@ -57,7 +57,7 @@ fn serve_case(mut opening: Opening, pattern: &[Kind]) -> Result<Closed, Failure>
         Some("group") => Held::Group,
         Some(other) => {
             return Err(Failure::usage(format!(
-                "{other}: ionice or group is wanted"
+                "{other}: expected ionice or group"
             )));
         }
     };
