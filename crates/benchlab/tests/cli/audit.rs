@@ -283,9 +283,9 @@ fn cookies_are_audited_from_a_pipe_without_their_values() {
     for (words, reason) in [
         (
             vec!["audit", "net", "https://a.example/"],
-            "`https://a.example/`: a host's name",
+            "`https://a.example/`: expected a host name",
         ),
-        (vec!["audit", "net", ""], "``: a host's name"),
+        (vec!["audit", "net", ""], "``: expected a host name"),
         (vec!["audit", "cookies", "nowhere.har"], "nowhere.har"),
         (vec!["audit", "site", "ftp://a.example/"], "the scheme"),
         (

@@ -58,7 +58,7 @@ fn options_that_are_wrong_say_what_is_right() {
         (&["--weights", "1,2"], "--weights has 2 numbers for 1 URLs"),
         (&["--body-file", "/none"], "--body-file /none: No such file"),
         (&["--requests", "/none"], "/none: "),
-        (&["--as", "a/b"], "--as a/b: at most 40 letters"),
+        (&["--as", "a/b"], "--as a/b: expected at most 40 letters"),
         (&["--export", "x.pdf"], "expected a name that ends with"),
         (&["--server-pid", "0"], "invalid value '0'"),
     ] {
