@@ -646,7 +646,10 @@ fn wrong_commands_are_refused_before_anything_is_run() {
             &["true", "--export", "x.svg"],
             "--export x.svg: there are several plots: name a folder, such as plots/",
         ),
-        (&["true", "--as", "../x"], "--as ../x: expected at most 40 letters"),
+        (
+            &["true", "--as", "../x"],
+            "--as ../x: expected at most 40 letters",
+        ),
     ] {
         place.compare(args).expect(2).says(&[says]);
     }
