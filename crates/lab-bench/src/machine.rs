@@ -2,7 +2,7 @@
 //! The machine that a session runs on: the time, and the disturbances of a block.
 
 use crate::sys;
-use lab_host::{Gauge, procfs};
+use lab_host::{CpuClock, Gauge, procfs};
 use lab_model::Disturbance;
 use nix::unistd::Pid;
 
@@ -46,7 +46,7 @@ impl Machine for ThisMachine {
     fn lab_cost(&self) -> Option<(u64, u64)> {
         let process = Pid::this();
         let usage = procfs::usage(process).ok()?;
-        let cpu_ns = sys::CpuClock::of(process).ok()?.now_ns().ok()?;
+        let cpu_ns = CpuClock::of(process).ok()?.now_ns().ok()?;
         Some((cpu_ns, usage.peak_rss_bytes))
     }
 }

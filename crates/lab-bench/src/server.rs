@@ -36,6 +36,8 @@ pub struct Servers(pub Vec<(TargetId, Server)>);
 /// A server with a plan's tables.
 pub struct Server {
     service: RefCell<Service>,
+    /// CPU time of its processes that were killed or replaced, ns.
+    replaced_cpu_ns: Cell<u64>,
     /// The request that started it; `None`: it is the reader's own server.
     request: Option<DaemonOptions>,
     target: Target,
@@ -81,6 +83,7 @@ impl Server {
     ) -> Result<Server, ServiceError> {
         let server = Server {
             service: RefCell::new(service),
+            replaced_cpu_ns: Cell::new(0),
             request,
             target,
             seed,
@@ -240,9 +243,17 @@ impl Server {
         service.pin(if others.is_empty() { &all } else { &others });
     }
 
-    /// CPU time of its processes, those that ended included.
+    /// CPU time of its processes, those that ended included, ns. It goes on growing when the server is started again.
     pub fn cpu_ns(&self) -> Option<u64> {
-        self.service.borrow().cpu_ns()
+        let now = self.service.borrow().cpu_ns();
+        now.map(|now| self.replaced_cpu_ns.get() + now)
+    }
+
+    /// Keeps what its processes have used, before others replace them.
+    fn keep_cpu_ns(&self) {
+        if let Some(now) = self.cpu_ns() {
+            self.replaced_cpu_ns.set(now);
+        }
     }
 
     /// Memory of its processes, what they share counted once.
@@ -290,6 +301,7 @@ impl Server {
         };
         let restart = || -> Result<(), ServiceError> {
             let kind = self.service.borrow().kind();
+            self.keep_cpu_ns();
             self.service.replace(Service::start(kind, request)?);
             self.schemas.borrow_mut().clear();
             self.is_current.set(false);
@@ -308,6 +320,7 @@ impl Server {
 
 impl Stoppable for Server {
     fn kill(&self) -> SubjectResult<()> {
+        self.keep_cpu_ns();
         if self.service.borrow_mut().kill() {
             Ok(())
         } else {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a server on this machine uses: its process and all that descend from it, from their CPU clocks
-//! and `/proc` (proc(5)).
+//! The usage of a server on this machine: of its process and all that descend from it, from their CPU clocks and
+//! `/proc` (proc(5)).
 
-use crate::sys::CpuClock;
-use lab_host::procfs;
+use lab_host::{TreeCpu, procfs};
 use lab_model::Slice;
 use nix::unistd::Pid;
 use serde::{Deserialize, Serialize};
@@ -12,7 +11,7 @@ use std::fmt;
 /// What a server's processes have used and hold.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Usage {
-    /// CPU time of those that live, and in units of 10 ms of those that ended and were waited for, ns.
+    /// CPU time until now, ns. It never falls: what an ended process had used at a reading stays counted.
     pub cpu_ns: u64,
     /// Resident memory, what they share counted once; `None`: this user may not know.
     pub bytes: Option<u64>,
@@ -55,6 +54,7 @@ impl ServerWatch for Watch {
 pub struct Watch {
     /// Each with its start, in ticks since the machine's: another process may get its number. `None`: not read yet.
     mains: Vec<(Pid, Option<u64>)>,
+    cpu: TreeCpu,
 }
 
 impl Watch {
@@ -67,12 +67,12 @@ impl Watch {
     pub fn of(pids: &[Pid]) -> Watch {
         Watch {
             mains: pids.iter().map(|&pid| (pid, None)).collect(),
+            cpu: TreeCpu::default(),
         }
     }
 
     /// What they have used by now. Error: a process does not exist, or not any more.
     pub fn read(&mut self) -> Result<Usage, ProcessGone> {
-        let mut processes = Vec::new();
         for (pid, known_start) in &mut self.mains {
             let gone = ProcessGone {
                 pid: *pid,
@@ -82,17 +82,14 @@ impl Watch {
             if *known_start.get_or_insert(start_ticks) != start_ticks {
                 return Err(gone);
             }
-            processes.extend(procfs::with_descendants(*pid));
         }
-        let clock_ns = |pid: &Pid| CpuClock::of(*pid)?.now_ns();
-        // A process whose clock cannot be read has just ended.
-        let living_ns: u64 = processes.iter().flat_map(clock_ns).sum();
-        let ended_ns: u64 = processes
-            .iter()
-            .map(|pid| procfs::waited_for_ns(*pid))
-            .sum();
+        let mut processes: Vec<Pid> = self.mains.iter().map(|(pid, _)| *pid).collect();
+        let cpu_ns = self.cpu.read(&processes);
+        let others = self.cpu.pids().filter(|pid| !processes.contains(pid));
+        let others: Vec<Pid> = others.collect();
+        processes.extend(others);
         Ok(Usage {
-            cpu_ns: living_ns + ended_ns,
+            cpu_ns,
             bytes: bytes(&processes),
             threads: processes.iter().map(|pid| procfs::threads(*pid)).sum(),
         })

@@ -5,9 +5,8 @@ use lab_host::cores::{allowed_cores, allowed_set};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::sys::signal::{Signal, killpg};
-use nix::sys::time::TimeSpec;
 use nix::sys::wait::{Id, WaitPidFlag, waitid};
-use nix::time::{ClockId, clock_getcpuclockid, clock_gettime};
+use nix::time::{ClockId, clock_gettime};
 use nix::unistd::Pid;
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -27,29 +26,13 @@ pub fn readable<'f>(
 /// CLOCK_MONOTONIC, ns.
 pub fn monotonic_ns() -> u64 {
     let now = clock_gettime(ClockId::CLOCK_MONOTONIC).expect("Linux has CLOCK_MONOTONIC");
-    nanoseconds(now)
+    now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64
 }
 
 /// Seconds since 1970.
 pub fn unix_seconds() -> f64 {
     let since = std::time::SystemTime::UNIX_EPOCH.elapsed();
     since.map(|d| d.as_secs_f64()).unwrap_or_default()
-}
-
-/// The CPU clock of a process: the time that all its threads used, those that ended included.
-#[derive(Clone, Copy, Debug)]
-pub struct CpuClock(ClockId);
-
-impl CpuClock {
-    /// The clock of a process that is alive.
-    pub fn of(pid: Pid) -> io::Result<Self> {
-        Ok(CpuClock(clock_getcpuclockid(pid)?))
-    }
-
-    /// ns since the process began.
-    pub fn now_ns(self) -> io::Result<u64> {
-        Ok(nanoseconds(clock_gettime(self.0)?))
-    }
 }
 
 /// Keeps this thread, and what it starts, on the `part`th of `parts` equal parts of its cores, from 0: on all of them
@@ -128,10 +111,6 @@ pub fn freeze(group: Pid) -> io::Result<()> {
             other => return Ok(other.map(drop)?),
         }
     }
-}
-
-fn nanoseconds(t: TimeSpec) -> u64 {
-    t.tv_sec() as u64 * 1_000_000_000 + t.tv_nsec() as u64
 }
 
 #[cfg(test)]

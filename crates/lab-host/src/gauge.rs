@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The host's activity during a measurement.
 
+use crate::tree_cpu::TreeCpu;
 use crate::{kernel, procfs};
 use lab_model::Disturbance;
 use nix::unistd::Pid;
+use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 use std::time::Instant;
@@ -12,6 +14,16 @@ use std::time::Instant;
 pub struct Gauge {
     began: Instant,
     before: HostCounters,
+    lab: LabCpu,
+}
+
+/// CPU time of benchlab and of the processes that descend from it, with what the kernel's threads used that work for them.
+/// Servers work in processes of their own: a connection to PostgreSQL has one.
+struct LabCpu {
+    own: TreeCpu,
+    own_ns: u64,
+    /// Ticks of each of the kernel's threads.
+    kernel: HashMap<Pid, u64>,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -20,8 +32,6 @@ struct HostCounters {
     all: u64,
     busy: u64,
     steal: u64,
-    /// Ticks of the lab, its descendants, and the kernel's threads that work for them.
-    lab: u64,
     memory_pressure_us: u64,
     swapped_pages: u64,
     throttled: u64,
@@ -33,6 +43,7 @@ impl Gauge {
         Gauge {
             began: Instant::now(),
             before: counters(),
+            lab: LabCpu::start(),
         }
     }
 
@@ -41,7 +52,7 @@ impl Gauge {
     pub fn read(&self) -> Disturbance {
         let (now, before) = (counters(), self.before);
         let part = |ticks: u64| ticks as f64 / (now.all - before.all).max(1) as f64;
-        let foreign = (now.busy - before.busy).saturating_sub(now.lab.saturating_sub(before.lab));
+        let foreign = (now.busy - before.busy).saturating_sub(self.lab.ticks_since());
         // Times of the lab's own are rounded down to ticks, one per process at the most.
         let foreign = foreign.saturating_sub(4);
         let us = (self.began.elapsed().as_micros() as f64).max(1.0);
@@ -91,28 +102,32 @@ fn counters() -> HostCounters {
         all: (0..8).map(ticks).sum(),
         busy: ticks(0) + ticks(1) + ticks(2) + ticks(5) + ticks(6),
         steal: ticks(7),
-        lab: own_ticks() + kernel::ticks(),
         memory_pressure_us: memory_pressure_us(),
         swapped_pages: swap("pswpin") + swap("pswpout"),
         throttled: throttled(),
     }
 }
 
-/// CPU time of the lab, of the processes that descend from it, and of those that they waited for, in ticks. Servers
-/// work in processes of their own: a connection to PostgreSQL has one.
-fn own_ticks() -> u64 {
-    use nix::sys::resource::{UsageWho, getrusage};
-    let ticks = procfs::ticks_per_second() as i64;
-    let ticks_of = |who| {
-        let Ok(usage) = getrusage(who) else { return 0 };
-        [usage.user_time(), usage.system_time()]
-            .iter()
-            .map(|t| (t.tv_sec() * ticks + t.tv_usec() * ticks / 1_000_000) as u64)
-            .sum::<u64>()
-    };
-    let descendants = procfs::with_descendants(Pid::this()).into_iter().skip(1);
-    let alive: u64 = descendants.map(procfs::ticks).sum();
-    ticks_of(UsageWho::RUSAGE_SELF) + ticks_of(UsageWho::RUSAGE_CHILDREN) + alive
+impl LabCpu {
+    fn start() -> LabCpu {
+        let mut own = TreeCpu::default();
+        LabCpu {
+            own_ns: own.read(&[Pid::this()]),
+            own,
+            kernel: kernel::ticks(),
+        }
+    }
+
+    /// Ticks since then.
+    fn ticks_since(&self) -> u64 {
+        let own_ns = self.own.clone().read(&[Pid::this()]) - self.own_ns;
+        // A thread that is gone takes its time along.
+        let used = |(thread, now): (Pid, u64)| {
+            let before = self.kernel.get(&thread).copied().unwrap_or(0);
+            now.saturating_sub(before)
+        };
+        own_ns / procfs::tick_ns() + kernel::ticks().into_iter().map(used).sum::<u64>()
+    }
 }
 
 /// Time in which some task waited for memory (pressure stall information, Documentation/accounting/psi).
@@ -152,7 +167,7 @@ mod tests {
     /// As a server's processes are, of which each connection has one.
     #[test]
     fn what_a_grandchild_uses_is_the_labs_own() {
-        let before = own_ticks();
+        let lab = LabCpu::start();
         let mut child = Command::new("sh")
             .args(["-c", "while :; do :; done & echo $!; wait"])
             .stdout(Stdio::piped())
@@ -169,12 +184,11 @@ mod tests {
             }
             std::thread::sleep(std::time::Duration::from_millis(10));
         };
-        let own = own_ticks() - before;
+        let own = lab.ticks_since();
         kill(worker, Signal::SIGKILL).unwrap();
         child.wait().unwrap();
-        // Processes of other tests that end meanwhile lose parts of ticks.
         assert!(
-            own >= used / 2,
+            own >= used,
             "{own} ticks, of which {used} are the grandchild's"
         );
     }

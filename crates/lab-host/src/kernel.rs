@@ -3,6 +3,7 @@
 
 use crate::procfs;
 use nix::unistd::Pid;
+use std::collections::HashMap;
 
 /// How the names begin of kernel threads that take in packets, find and free memory, and write files.
 const HELPERS: [&str; 7] = [
@@ -23,12 +24,12 @@ pub fn is_helper(name: &str) -> bool {
     HELPERS.iter().any(|helper| name.starts_with(helper))
 }
 
-/// CPU time of all such threads, in ticks.
-pub fn ticks() -> u64 {
+/// CPU time of each such thread, in ticks.
+pub fn ticks() -> HashMap<Pid, u64> {
     if procfs::name(KTHREADD) != "kthreadd" {
-        return 0;
+        return HashMap::new();
     }
     let threads = procfs::children(KTHREADD).into_iter();
     let helpers = threads.filter(|&pid| is_helper(&procfs::name(pid)));
-    helpers.map(procfs::ticks).sum()
+    helpers.map(|pid| (pid, procfs::ticks(pid))).collect()
 }

@@ -3,6 +3,7 @@
 //! something is measured.
 
 pub mod cores;
+mod cpu_clock;
 pub mod disk;
 mod facts;
 mod gauge;
@@ -11,9 +12,12 @@ mod medium;
 pub mod namespace;
 pub mod procfs;
 mod root;
+mod tree_cpu;
 
 pub use cores::allowed_cores;
+pub use cpu_clock::CpuClock;
 pub use facts::describe;
 pub use gauge::Gauge;
 pub use medium::{Medium, not_a_disk};
 pub use root::Root;
+pub use tree_cpu::TreeCpu;

@@ -167,10 +167,22 @@ pub fn start_ticks(pid: Pid) -> Option<u64> {
     fields.get(19).filter(|_| is_alive)?.parse().ok()
 }
 
-/// CPU time of the children that a process waited for, and of those that they waited for, ns; 0 if it is
-/// gone.
-pub fn waited_for_ns(pid: Pid) -> u64 {
-    sum(&stat(pid), 13..=14) * tick_ns()
+/// Fields of `/proc/PID/stat`.
+#[derive(Clone, Copy, Debug)]
+pub struct ProcessStat {
+    /// When the process began, in ticks since the machine did.
+    pub start_ticks: u64,
+    /// CPU time of the children that it waited for, and of those that they waited for, ns.
+    pub waited_for_ns: u64,
+}
+
+/// Reads the stat file of a process, which may be a zombie; `None`: it is gone.
+pub fn process_stat(pid: Pid) -> Option<ProcessStat> {
+    let stat = stat(pid);
+    Some(ProcessStat {
+        start_ticks: fields(&stat).get(19)?.parse().ok()?,
+        waited_for_ns: sum(&stat, 13..=14) * tick_ns(),
+    })
 }
 
 /// CPU time of a process and of the children that it waited for, in ticks; 0 if it is gone.
@@ -201,7 +213,8 @@ pub fn shared_bytes(pids: &[Pid]) -> Option<u64> {
     Some(share(main)? + others.iter().filter_map(share).sum::<u64>())
 }
 
-fn tick_ns() -> u64 {
+/// The unit of the times in `/proc`, ns.
+pub(crate) fn tick_ns() -> u64 {
     1_000_000_000 / ticks_per_second()
 }
 

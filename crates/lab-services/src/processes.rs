@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The usage of a daemon's processes, from their CPU clocks and `/proc` (proc(5)).
 
-use lab_host::procfs;
+use lab_host::{CpuClock, TreeCpu, procfs};
 use nix::sched::{CpuSet, sched_setaffinity};
-use nix::time::{clock_getcpuclockid, clock_gettime};
 use nix::unistd::Pid;
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fs;
 use std::sync::Arc;
@@ -17,6 +17,8 @@ pub struct Processes {
     pub(crate) ended_processes: Option<Arc<dyn EndedProcesses>>,
     /// The thread or process that serves benchlab's own connection and whose CPU time does not count.
     pub(crate) lab_connection: Option<LabConnection>,
+    /// What all have used until the last reading, where `/proc` counts the ended ones.
+    pub(crate) counted: RefCell<TreeCpu>,
 }
 
 /// A more exact counter of ended processes than `/proc`.
@@ -44,6 +46,7 @@ impl Processes {
             main,
             ended_processes: None,
             lab_connection: None,
+            counted: RefCell::default(),
         }
     }
 
@@ -62,22 +65,37 @@ impl Processes {
         procfs::started_by(self.main, self.main)
     }
 
-    /// CPU time of all processes, ended ones included, ns. `None`: the server is gone.
+    /// CPU time of all processes, ended ones included, ns: it never falls. `None`: the server is gone.
     pub fn cpu_ns(&self) -> Option<u64> {
         if let Some(LabConnection::Thread(thread)) = self.lab_connection {
             return Some(clock_ns(self.main)?.saturating_sub(thread_ns(self.main, thread)));
         }
+        let lab_process = match self.lab_connection {
+            Some(LabConnection::DaemonProcess(process)) => Some(process),
+            _ => None,
+        };
         // A process whose clock cannot be read has just ended.
         let living = || -> Option<u64> {
             let mut children = self.children();
-            children
-                .retain(|&child| Some(LabConnection::DaemonProcess(child)) != self.lab_connection);
+            children.retain(|&child| Some(child) != lab_process);
             let others: u64 = children.into_iter().filter_map(clock_ns).sum();
             Some(clock_ns(self.main)? + others)
         };
         match &self.ended_processes {
             Some(ended_processes) => ended_processes.cpu_ns_with(&living),
-            None => Some(procfs::waited_for_ns(self.main) + living()?),
+            None => {
+                clock_ns(self.main)?;
+                let children = |pid: Pid| {
+                    if pid == self.main {
+                        self.children()
+                    } else {
+                        Vec::new()
+                    }
+                };
+                let mut counted = self.counted.borrow_mut();
+                counted.leave_out(lab_process);
+                Some(counted.read_with(&[self.main], children))
+            }
         }
     }
 
@@ -109,8 +127,7 @@ impl Processes {
 }
 
 fn clock_ns(pid: Pid) -> Option<u64> {
-    let now = clock_gettime(clock_getcpuclockid(pid).ok()?).ok()?;
-    Some(now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64)
+    CpuClock::of(pid).ok()?.now_ns().ok()
 }
 
 /// CPU time of a thread that sleeps, ns: the first number of its `schedstat`. The clock of another process's thread

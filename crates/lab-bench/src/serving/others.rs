@@ -2,8 +2,7 @@
 //! CPU time of processes other than a server and benchlab in a server's turn. All cores are the server's or
 //! the generator's then, so another process that computes makes one of them wait.
 
-use crate::sys::CpuClock;
-use lab_host::{kernel, procfs};
+use lab_host::{CpuClock, kernel, procfs};
 use nix::unistd::Pid;
 use std::collections::HashMap;
 

@@ -276,13 +276,13 @@ impl Daemon for Postgresql {
 
     fn processes(&mut self, main: Pid) -> Processes {
         Processes {
-            main,
             ended_processes: self
                 .tally
                 .clone()
                 .filter(|tally| tally.is_loaded())
                 .map(|tally| tally as Arc<dyn EndedProcesses>),
             lab_connection: self.lab_connection(),
+            ..Processes::of(main)
         }
     }
 

@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: Apache-2.0
+//! CPU time of processes and of all that descend from them, as a sum that never falls.
+//!
+//! A process's clock is exact while the process lives. When it ends and its parent waits for it, the parent's time of
+//! waited-for children grows by all that it used, in ticks (proc(5), cutime and cstime). The plain sum over those that live
+//! falls when a process ends that nobody waits for, or whose last tick is not full. So what is added here from one reading
+//! to the next is what each process used in between.
+
+use crate::cpu_clock::CpuClock;
+use crate::procfs;
+use nix::unistd::Pid;
+use std::collections::HashMap;
+use std::mem;
+
+/// CPU time of process trees, read again and again.
+#[derive(Clone, Debug, Default)]
+pub struct TreeCpu {
+    processes: HashMap<ProcessId, Accounted>,
+    total_ns: u64,
+    uncounted: Option<Pid>,
+}
+
+/// The number of a process, which another one gets later, and when it began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct ProcessId {
+    pid: Pid,
+    start_ticks: u64,
+}
+
+/// The times of a process at a reading.
+#[derive(Clone, Copy, Debug, Default)]
+struct ProcessTimes {
+    /// The process through which it was found. `None`: a root, or a process whose parent has ended.
+    parent: Option<ProcessId>,
+    clock_ns: u64,
+    /// That of the children that it waited for, and of those that they waited for.
+    waited_for_ns: u64,
+}
+
+impl ProcessId {
+    fn exists(self) -> bool {
+        let stat = procfs::process_stat(self.pid);
+        stat.is_some_and(|stat| stat.start_ticks == self.start_ticks)
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Accounted {
+    times: ProcessTimes,
+    /// CPU time of ended descendants that was counted while they lived, and by which `waited_for_ns` has not grown yet.
+    due_ns: u64,
+}
+
+impl TreeCpu {
+    /// Counts from now on what all processes use, but this one of the descendants.
+    pub fn leave_out(&mut self, pid: Option<Pid>) {
+        self.uncounted = pid;
+    }
+
+    /// CPU time of these processes and all their descendants until now, ns: of those that live to 1 ns, of those that began
+    /// and ended between two readings and were waited for to 20 ms in all. A descendant that is known from an earlier
+    /// reading counts even if its parent has ended.
+    pub fn read(&mut self, roots: &[Pid]) -> u64 {
+        self.read_with(roots, procfs::children)
+    }
+
+    /// The same, with another way to find the children of a process.
+    pub fn read_with(&mut self, roots: &[Pid], children: impl Fn(Pid) -> Vec<Pid>) -> u64 {
+        let mut now = HashMap::new();
+        for &root in roots {
+            visit(root, &children, &mut now);
+        }
+        let mut known: Vec<ProcessId> = self.processes.keys().copied().collect();
+        // Parents before their children.
+        known.sort_by_key(|id| (id.start_ticks, id.pid));
+        for id in known {
+            if !now.contains_key(&id) && id.exists() {
+                visit(id.pid, &children, &mut now);
+            }
+        }
+        self.account(now);
+        self.total_ns
+    }
+
+    /// The processes that the last reading found.
+    pub fn pids(&self) -> impl Iterator<Item = Pid> + '_ {
+        self.processes.keys().map(|id| id.pid)
+    }
+
+    /// Adds what processes have used since the last reading.
+    fn account(&mut self, now: HashMap<ProcessId, ProcessTimes>) {
+        let before = mem::take(&mut self.processes);
+        let mut ended_ns: HashMap<ProcessId, u64> = HashMap::new();
+        for (id, Accounted { times, due_ns }) in &before {
+            if now.contains_key(id) {
+                continue;
+            }
+            let parent_of = |id: &ProcessId| before.get(id)?.times.parent;
+            let mut ancestors = std::iter::successors(times.parent, parent_of);
+            if let Some(ancestor) = ancestors.find(|id| now.contains_key(id)) {
+                // Its own children's times were counted when it waited for them, or before.
+                *ended_ns.entry(ancestor).or_default() +=
+                    times.clock_ns + times.waited_for_ns + due_ns;
+            }
+        }
+        for (id, times) in now {
+            let earlier = before.get(&id).copied().unwrap_or_default();
+            let since = |now: u64, before: u64| now.saturating_sub(before);
+            if self.uncounted != Some(id.pid) {
+                self.total_ns += since(times.clock_ns, earlier.times.clock_ns);
+            }
+            let mut grown_ns = since(times.waited_for_ns, earlier.times.waited_for_ns);
+            let new_due_ns = settle(ended_ns.remove(&id).unwrap_or(0), &mut grown_ns);
+            let old_due_ns = settle(earlier.due_ns, &mut grown_ns);
+            self.total_ns += grown_ns;
+            // A process that ended after its parent was read is due at the next reading. After that only the parts of
+            // ticks by which times are rounded down are: nobody waited for the rest.
+            let due_ns = new_due_ns + old_due_ns.min(2 * procfs::tick_ns());
+            self.processes.insert(id, Accounted { times, due_ns });
+        }
+    }
+}
+
+/// Subtracts from `grown_ns` what was counted already. Returns what is left of that.
+fn settle(due_ns: u64, grown_ns: &mut u64) -> u64 {
+    let settled_ns = due_ns.min(*grown_ns);
+    *grown_ns -= settled_ns;
+    due_ns - settled_ns
+}
+
+/// Reads a process and its descendants, each after its parent: a child that ends meanwhile is then in no time that was read.
+fn visit(pid: Pid, children: impl Fn(Pid) -> Vec<Pid>, now: &mut HashMap<ProcessId, ProcessTimes>) {
+    let mut found = vec![(pid, None)];
+    while let Some((pid, parent)) = found.pop() {
+        // A process whose clock cannot be read has just ended.
+        let stat = procfs::process_stat(pid);
+        let Some((stat, clock_ns)) = stat.zip(clock_ns(pid)) else {
+            continue;
+        };
+        let id = ProcessId {
+            pid,
+            start_ticks: stat.start_ticks,
+        };
+        let is_known = now.contains_key(&id);
+        // A root may descend from another.
+        if is_known && parent.is_none() {
+            continue;
+        }
+        let times = ProcessTimes {
+            parent,
+            clock_ns,
+            waited_for_ns: stat.waited_for_ns,
+        };
+        now.insert(id, times);
+        if !is_known {
+            found.extend(children(pid).into_iter().map(|child| (child, Some(id))));
+        }
+    }
+}
+
+fn clock_ns(pid: Pid) -> Option<u64> {
+    CpuClock::of(pid).ok()?.now_ns().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nix::sys::signal::{Signal, kill};
+    use std::io::{BufRead, BufReader, Write};
+    use std::process::{Child, Command, Stdio};
+    use std::time::{Duration, Instant};
+
+    const MS: u64 = 1_000_000;
+
+    /// Shell functions: `burn` computes for tenths of a second, and `pause` waits for a line.
+    const FUNCTIONS: &str = "exec 3<&0
+        burn() { i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; }
+        pause() { read line <&3; }
+        ";
+
+    /// A shell that runs a script, and what it uses with its descendants.
+    struct Shell {
+        child: Child,
+        output: BufReader<std::process::ChildStdout>,
+        tree: TreeCpu,
+    }
+
+    impl Shell {
+        fn start(script: &str) -> Shell {
+            let mut command = Command::new("sh");
+            command.args(["-c", &(FUNCTIONS.to_owned() + script)]);
+            let command = command.stdin(Stdio::piped()).stdout(Stdio::piped());
+            let mut child = command.spawn().expect("sh is there");
+            Shell {
+                output: BufReader::new(child.stdout.take().unwrap()),
+                child,
+                tree: TreeCpu::default(),
+            }
+        }
+
+        fn pid(&self) -> Pid {
+            Pid::from_raw(self.child.id() as i32)
+        }
+
+        /// Reads the sum, which must not be less than before.
+        fn read(&mut self) -> u64 {
+            let before = self.tree.total_ns;
+            let now = self.tree.read(&[self.pid()]);
+            assert!(now >= before, "{before} {now}");
+            now
+        }
+
+        /// The next line that the script writes.
+        fn line(&mut self) -> String {
+            let mut line = String::new();
+            self.output.read_line(&mut line).unwrap();
+            line.trim().to_owned()
+        }
+
+        /// Reads the sum again and again until a line comes.
+        fn read_until_line(&mut self) -> String {
+            std::thread::scope(|scope| {
+                let Shell {
+                    child,
+                    output,
+                    tree,
+                } = self;
+                let reading = scope.spawn(|| {
+                    let mut line = String::new();
+                    output.read_line(&mut line).unwrap();
+                    line.trim().to_owned()
+                });
+                while !reading.is_finished() {
+                    let before = tree.total_ns;
+                    assert!(tree.read(&[Pid::from_raw(child.id() as i32)]) >= before);
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                reading.join().unwrap()
+            })
+        }
+
+        /// Ends a `pause`.
+        fn go_on(&mut self) {
+            let input = self.child.stdin.as_mut().unwrap();
+            input.write_all(b"\n").unwrap();
+        }
+
+        /// The truth about a shell without living descendants that has waited for all others.
+        fn assert_exact(&mut self) {
+            let own = clock_ns(self.pid()).unwrap();
+            let truth = own + procfs::process_stat(self.pid()).unwrap().waited_for_ns;
+            let sum = self.read();
+            assert!(truth > 50 * MS, "{truth}");
+            // Ticks of user and of system time, rounded down.
+            let tolerance = 40 * MS + truth / 50;
+            assert!(sum.abs_diff(truth) <= tolerance, "{sum} is not {truth}");
+        }
+    }
+
+    impl Drop for Shell {
+        fn drop(&mut self) {
+            for pid in self.tree.pids() {
+                let _ = kill(pid, Signal::SIGKILL);
+            }
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+    }
+
+    fn until(condition: &str, mut holds: impl FnMut() -> bool) {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while !holds() {
+            assert!(Instant::now() < deadline, "{condition}");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    #[test]
+    fn many_short_children_count_once() {
+        let mut shell = Shell::start(
+            "n=0; while [ $n -lt 300 ]; do (i=0; while [ $i -lt 2000 ]; do i=$((i+1)); done); n=$((n+1)); done
+            echo; pause",
+        );
+        shell.read_until_line();
+        shell.assert_exact();
+    }
+
+    #[test]
+    fn a_child_that_was_seen_and_then_waited_for_counts_once() {
+        let mut shell = Shell::start("(burn; echo; pause; burn) & wait; echo; pause");
+        shell.line();
+        assert!(shell.read() > 10 * MS);
+        shell.go_on();
+        shell.read_until_line();
+        shell.assert_exact();
+    }
+
+    #[test]
+    fn a_child_that_was_seen_and_for_whom_nobody_waited_stays_counted() {
+        let mut shell = Shell::start("trap '' CHLD; (burn; echo; pause) & echo $!; pause");
+        let child = Pid::from_raw(shell.line().parse().unwrap());
+        shell.line();
+        let counted = shell.read();
+        assert!(counted > 10 * MS);
+        kill(child, Signal::SIGKILL).unwrap();
+        for _ in 0..20 {
+            assert!(shell.read() >= counted);
+        }
+    }
+
+    #[test]
+    fn a_grandchild_whose_parent_ended_goes_on_counting() {
+        let mut shell =
+            Shell::start("( (while :; do :; done) & echo $!; pause ); echo; pause; pause");
+        let orphan = Pid::from_raw(shell.line().parse().unwrap());
+        until("it computes", || clock_ns(orphan).unwrap() > 100 * MS);
+        let before = shell.read();
+        assert!(before > 100 * MS, "{before}");
+        shell.go_on();
+        shell.line();
+        let parent = procfs::parent(orphan);
+        assert_ne!(parent, Some(shell.pid()));
+        let used = clock_ns(orphan).unwrap();
+        until("it goes on", || clock_ns(orphan).unwrap() > used + 100 * MS);
+        let now = shell.read();
+        assert!(now >= before + 100 * MS, "{before} {now}");
+        kill(orphan, Signal::SIGKILL).unwrap();
+        for _ in 0..20 {
+            assert!(shell.read() >= now);
+        }
+    }
+
+    #[test]
+    fn a_tree_that_is_gone_stays_counted() {
+        let mut shell = Shell::start("(burn; pause) & burn; echo; pause");
+        shell.line();
+        let counted = shell.read();
+        assert!(counted > 10 * MS);
+        let descendants: Vec<Pid> = shell.tree.pids().collect();
+        assert_eq!(descendants.len(), 2);
+        for pid in descendants {
+            kill(pid, Signal::SIGKILL).unwrap();
+        }
+        shell.child.wait().unwrap();
+        for _ in 0..20 {
+            assert!(shell.read() >= counted);
+        }
+    }
+
+    fn id(pid: i32, start_ticks: u64) -> ProcessId {
+        ProcessId {
+            pid: Pid::from_raw(pid),
+            start_ticks,
+        }
+    }
+
+    /// Processes with their parents, clocks and times of waited-for children, ms.
+    type Processes<'a> = &'a [(ProcessId, Option<ProcessId>, u64, u64)];
+
+    /// The sum after each of some readings, ms.
+    fn sums(readings: &[Processes]) -> Vec<u64> {
+        let mut tree = TreeCpu::default();
+        let sums = readings.iter().map(|processes| {
+            let now = processes.iter().map(|&(id, parent, clock, waited)| {
+                let times = ProcessTimes {
+                    parent,
+                    clock_ns: clock * MS,
+                    waited_for_ns: waited * MS,
+                };
+                (id, times)
+            });
+            tree.account(now.collect());
+            tree.total_ns / MS
+        });
+        sums.collect()
+    }
+
+    #[test]
+    fn what_was_counted_of_ended_descendants_is_not_counted_again() {
+        let [main, child, grandchild] = [id(1, 1), id(2, 5), id(3, 7)];
+        let all: Processes = &[
+            (main, None, 100, 0),
+            (child, Some(main), 200, 0),
+            (grandchild, Some(child), 300, 0),
+        ];
+        // Both used 50 ms more before they ended.
+        assert_eq!(sums(&[all, &[(main, None, 100, 600)]]), [600, 700]);
+        // The main process was read before the child ended.
+        assert_eq!(
+            sums(&[
+                all,
+                &[(main, None, 110, 0)],
+                &[(main, None, 110, 600)],
+                &[(main, None, 110, 650)]
+            ]),
+            [600, 610, 710, 760]
+        );
+        // Nobody waited for it: later children count.
+        assert_eq!(
+            sums(&[
+                all,
+                &[(main, None, 100, 0)],
+                &[(main, None, 100, 0)],
+                &[(main, None, 100, 0)],
+                &[(main, None, 100, 500)]
+            ]),
+            [600, 600, 600, 600, 1080]
+        );
+        // Another process has its number.
+        let other = id(2, 9);
+        let now: Processes = &[(main, None, 100, 510), (other, Some(main), 3, 0)];
+        assert_eq!(sums(&[all, now]), [600, 613]);
+    }
+
+    #[test]
+    fn parts_of_ticks_are_not_counted_again() {
+        let main = id(1, 1);
+        let seen = |pid| (id(pid, 5), Some(main), 9, 0);
+        let readings: [Processes; 5] = [
+            &[(main, None, 0, 0), seen(2)],
+            &[(main, None, 0, 0)],
+            &[(main, None, 0, 0)],
+            &[(main, None, 0, 0), seen(3)],
+            // 18 ms in all.
+            &[(main, None, 0, 10)],
+        ];
+        assert_eq!(sums(&readings), [9, 9, 9, 18, 18]);
+    }
+}
