@@ -253,7 +253,7 @@ written = Configuration(folder, [stack.Application("", folder / "app/ROOT", ["/f
                         ajp=8009, secret="s", tls=stack.Tls(Path("c"), Path("k")), public=stack.Public())
 with verify.Daemons(tells=False) as daemons:
     proxy = verify.Proxy(daemons, written)
-    for part in front.static, proxy.sources, proxy.headers, proxy.tls_versions, proxy.connector:
+    for part in proxy.static, proxy.sources, proxy.headers, proxy.tls_versions, proxy.connector:
         try:
             print(*part())
         except verify.VerificationError as error:
