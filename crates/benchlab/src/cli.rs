@@ -30,12 +30,12 @@ pub struct Cli {
     /// The project's folder [default: the nearest one upwards that holds experiments/]
     #[arg(long, global = true, value_name = "DIR", env = "BENCHLAB_PROJECT")]
     pub project: Option<PathBuf>,
-    /// What to do
+    /// The verb
     #[command(subcommand)]
     pub verb: Verb,
 }
 
-/// What the lab can do.
+/// The verbs of the command line.
 #[derive(Subcommand)]
 pub enum Verb {
     /// Measure an experiment and report what it found
@@ -114,12 +114,12 @@ pub struct KubernetesJobArgs {
     /// Delete the Job
     #[arg(long)]
     pub delete: bool,
-    /// What the Job is made of [default: what `benchlab manifest` prints]
+    /// A manifest for the Job [default: the one that `benchlab manifest` prints]
     #[arg(long)]
     pub manifest: Option<PathBuf>,
 }
 
-/// What `run --on` names.
+/// The value of `run --on`.
 #[derive(Clone)]
 pub enum RunOn {
     /// Hosts that measure blocks.
@@ -129,7 +129,7 @@ pub enum RunOn {
 }
 
 impl RunOn {
-    /// What starts agents on the hosts; `None`: these are folders.
+    /// The launcher of agents on the hosts; `None` for folders.
     pub fn launcher(&self) -> Option<&Arc<dyn Launcher>> {
         match self {
             RunOn::Hosts(launcher) => Some(launcher),
@@ -196,7 +196,8 @@ pub struct RunArgs {
     /// Measure this many blocks, whatever they show
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub blocks: Option<u32>,
-    /// Compare servers when each process has served so many requests, such as 10000, in place of at their steady level
+    /// Compare servers when each process has served this many requests, such as 10000, instead of at their
+    /// steady level
     #[arg(long, value_name = "REQUESTS", value_parser = clap::value_parser!(u64).range(1..))]
     pub age: Option<u64>,
     /// Mirrored pairs of passes in a block [default: as many as fit into its time, at most 40; quick: 8]
@@ -226,11 +227,11 @@ pub struct RunArgs {
     /// for a disk]
     #[arg(long, value_name = "DIR")]
     pub scratch: Option<PathBuf>,
-    /// Use your own server, in a schema of its own that is removed afterwards, in place of a private
-    /// one: postgresql=URL or mariadb=URL
+    /// Use your own server, in a schema of its own that is removed afterwards, instead of a private one:
+    /// postgresql=URL or mariadb=URL
     #[arg(long, value_name = "KIND=URL", value_parser = service)]
     pub service: Vec<(TargetKind, String)>,
-    /// Start a private server with this setting in place of its default, such as
+    /// Start a private server with this setting instead of its default, such as
     /// postgresql.shared_buffers=1GB; shown in the report
     #[arg(long, value_name = "KIND.NAME=VALUE", value_parser = service_set)]
     pub service_set: Vec<(TargetKind, String, String)>,
@@ -241,14 +242,14 @@ pub struct RunArgs {
     pub measuring: Measuring,
 }
 
-/// What every verb that measures has.
+/// Options shared by all verbs that measure.
 #[derive(Args)]
 pub struct Measuring {
     /// Seed of the order and of the inputs [default: a new one]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Measure a block or a turn that others disturbed once more, up to so many times; 0 where a server
-    /// must not be asked again
+    /// Repeat a block or a turn that was disturbed, up to this many times; 0 where a server must not be asked
+    /// again
     #[arg(long, default_value = "2", value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100))]
     pub redo: u32,
     /// Where the run file goes [default: the project's runs/, or outside of a project
@@ -280,8 +281,8 @@ pub struct CompareArgs {
     /// is. Give two or more, the baseline first
     #[arg(long, value_name = "REVISION")]
     pub rev: Vec<String>,
-    /// Make so many builds of each revision, in folders whose names have random lengths, of which blocks take
-    /// turns: what is said then holds for builds, not for one of each. --setup gets a seed in
+    /// Make this many builds of each revision, in folders whose names have random lengths; blocks take turns
+    /// among them, so that the result holds for builds and not for one of each. --setup gets a seed in
     /// BENCHLAB_BUILD_SEED
     #[arg(long, value_name = "N", requires = "rev", value_parser = clap::value_parser!(u32).range(2..=100))]
     pub builds: Option<u32>,
@@ -351,7 +352,7 @@ pub struct CompareArgs {
     /// allocator that counts, and Callgrind where there are no hardware counters
     #[arg(long, conflicts_with = "plan")]
     pub explain: bool,
-    /// End with exit code 3 if a command is slower than the baseline, 4 if that is not decided
+    /// End with exit code 3 if a command is slower than the baseline, 4 if that is inconclusive
     #[arg(long)]
     pub gate: bool,
     /// Write a report too; the name's ending says in which form (.txt .md .csv .json .xml .xlsx .html,
@@ -379,7 +380,8 @@ pub struct DiffArgs {
     /// The other run file
     #[arg(value_name = "RUN")]
     pub second: PathBuf,
-    /// Of two logs: end with exit code 3 if a page takes longer by more than 2 % in the second one, 4 if that is not decided
+    /// For two logs: end with exit code 3 if a page takes more than 2 % longer in the second one, 4 if that
+    /// is inconclusive
     #[arg(long)]
     pub gate: bool,
     /// Write a report too; the name's ending says in which form (.txt .md .csv .json .xml .xlsx .html,
@@ -426,14 +428,14 @@ pub struct LoadArgs {
     /// and threads are measured too
     #[arg(long, value_name = "PID,…", value_delimiter = ',', value_parser = pid())]
     pub server_pid: Vec<i32>,
-    /// Where the servers run, such as ssh:HOST: an agent there reads its CPU time, memory and threads, of --server-pid or
-    /// of who listens on the URL's port
+    /// Where the servers run, such as ssh:HOST: an agent there reads the CPU time, memory and threads of
+    /// --server-pid, or of the process that listens on the URL's port
     #[arg(long, value_name = "WHERE", value_parser = launcher::parse)]
     pub server_host: Option<Arc<dyn Launcher>>,
     /// End with exit code 3 if this is so, such as 'p99>20ms' or 'errors>0.1%'
     #[arg(long, value_name = "CONDITION")]
     pub fail_if: Vec<Threshold>,
-    /// End with exit code 3 if a server is slower than the baseline, 4 if that is not decided
+    /// End with exit code 3 if a server is slower than the baseline, 4 if that is inconclusive
     #[arg(long)]
     pub gate: bool,
     /// Ratios of servers within ± this count as equivalent
@@ -455,7 +457,7 @@ pub struct LoadArgs {
     pub sending: Sending,
 }
 
-/// What is sent, when, how, and what is expected, of each server.
+/// The requests of a load: their schedule, how they are sent, and the expected responses.
 #[derive(Args, Default)]
 pub struct Sending {
     /// Requests per second, sent when they are due, whatever became of those before (open loop)
@@ -485,7 +487,7 @@ pub struct Sending {
     /// The method [default: GET, or POST with a body]
     #[arg(long, short = 'X', value_name = "METHOD", conflicts_with = "requests")]
     pub method: Option<String>,
-    /// A header that every request has; what it says is kept nowhere
+    /// A header that every request has; its value is not kept anywhere
     #[arg(long, short = 'H', value_name = "NAME: VALUE")]
     pub header: Vec<String>,
     /// The body of every request
@@ -655,7 +657,7 @@ pub struct ExplainArgs {
     /// mariadb=URL
     #[arg(long, value_name = "KIND=URL", value_parser = service)]
     pub service: Vec<(TargetKind, String)>,
-    /// Start a private server with this setting in place of its default
+    /// Start a private server with this setting instead of its default
     #[arg(long, value_name = "KIND.NAME=VALUE", value_parser = service_set)]
     pub service_set: Vec<(TargetKind, String, String)>,
     /// Install what is missing, strace included (Debian packages, by apt-get)
@@ -702,8 +704,8 @@ pub struct ResumeArgs {
 pub struct ReportArgs {
     /// The run file
     pub file: PathBuf,
-    /// Leave these agents out of all figures: of a load what they sent, of an experiment the blocks that they measured;
-    /// the report says so
+    /// Leave these agents out of all figures: for a load, the requests that they sent; for an experiment, the
+    /// blocks that they measured. The report says so
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub without: Vec<String>,
     /// The form
@@ -716,7 +718,7 @@ pub struct ReportArgs {
     /// In a terminal, all tables and warnings, not the answer alone
     #[arg(long)]
     pub full: bool,
-    /// Imported figures to show beside, marked as having no intervals
+    /// Imported figures to show next to the measured ones, marked as having no intervals
     #[arg(long, value_name = "FILE")]
     pub with: Vec<PathBuf>,
     /// Colours

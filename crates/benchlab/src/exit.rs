@@ -13,7 +13,7 @@ pub const FAILED: u8 = 1;
 pub const WRONG: u8 = 2;
 /// A gate found a regression.
 pub const REGRESSION: u8 = 3;
-/// A gate is not decided.
+/// A gate is inconclusive.
 pub const UNDECIDED: u8 = 4;
 /// The host is not fit, and `--strict` was given.
 pub const UNFIT: u8 = 5;
@@ -24,7 +24,7 @@ pub const INTERRUPTED: u8 = 130;
 pub struct Exit {
     /// The exit code.
     pub code: u8,
-    /// What was wrong and what to do.
+    /// The problem, and how to solve it.
     pub message: String,
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a gate found, and its exit code.
+//! The result of a gate, and its exit code.
 
 use crate::exit;
 use lab_model::Metric;
@@ -7,12 +7,12 @@ use lab_stats::analysis::Verdict;
 use lab_stats::results::Results;
 use std::process::ExitCode;
 
-/// What a gate found, the worst last.
+/// The result of a gate, from best to worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum GateResult {
     /// Nothing is worse than it may be.
     Passed,
-    /// That is not decided.
+    /// The data does not show either.
     Inconclusive,
     /// Something is worse than it may be.
     Failed,

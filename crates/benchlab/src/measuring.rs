@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What every measuring verb does around a run: host, folders, progress, and how it ended.
+//! The frame of every measuring verb: checks the host, makes folders, shows progress, reports how the run
+//! ended.
 
 use crate::exit::{self, Exit};
 use crate::progress::Follower;
@@ -22,13 +23,13 @@ pub fn looks(blocks: Option<u32>) -> Vec<u32> {
     }
 }
 
-/// The given seed, or a new one below 2^53: JSON readers keep integers up to that only.
+/// The given seed, or a new one below 2^53, the largest integer that JSON parsers keep exactly.
 pub fn seed(given: Option<u64>) -> u64 {
     given.unwrap_or((unix_seconds() * 1000.0) as u64 % (1 << 53))
 }
 
-/// Measures what is missing in a run file. Errors: the run was interrupted, or a server or all agents were lost; the
-/// message says how to go on.
+/// Measures the missing part of a run. Errors: the run was interrupted, or a server or all agents were lost;
+/// the message says how to go on.
 pub fn measure<'a>(
     plan: &'a Plan,
     writer: RunWriter,
@@ -75,7 +76,7 @@ pub fn exit_code(ending: Ending) -> Result<ExitCode, Exit> {
     }
 }
 
-/// A folder for what a run needs while it runs.
+/// A folder for temporary files of a run.
 pub fn scratch(parent: Option<&Path>) -> Result<Scratch, Exit> {
     Scratch::new(parent).map_err(|e| {
         let place = parent.map_or("the folder for databases".into(), |p| {
@@ -85,10 +86,11 @@ pub fn scratch(parent: Option<&Path>) -> Result<Scratch, Exit> {
     })
 }
 
-/// Cores that a measurement needs: one for the subject, one for its other processes and the lab.
+/// Cores that a measurement needs: one for the subject, one for its other processes and benchlab.
 pub const CORES: usize = 2;
 
-/// The host, after reporting what makes it unfit for a measurement on so many cores. Error: it is unfit, and `strict`.
+/// The host, after reporting why it may be unfit for a measurement on `cores` cores. Error: it is unfit, and
+/// `strict` is set.
 pub fn fit_host(strict: bool, cores: usize) -> Result<Host, Exit> {
     let host = host::inspect(cores);
     report_unfit("the host", &host, strict)?;

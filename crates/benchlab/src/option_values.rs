@@ -10,7 +10,7 @@ pub fn rate(text: &str) -> Result<f64, String> {
     rate.ok_or("expected requests per second, from 0.001 to 10000000".into())
 }
 
-/// The exit statuses besides 0 that a command may end with; none named: any.
+/// The nonzero exit statuses that a command may end with; empty: any.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExpectedStatuses(pub Vec<i32>);
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Standard output, which may be a pipe that its reader closes.
+//! Standard output, which may be a pipe whose other end closes early.
 
 use crate::exit::Exit;
 use lab_document::clean;
 use lab_document::format::text::wrap;
 use std::io::Write;
 
-/// Writes to standard output. A reader that closes the pipe early, such as `head`, is no error.
+/// Writes to standard output. A pipe that is closed early, as by `head`, is not an error.
 pub fn to_stdout(bytes: &[u8]) -> Result<(), Exit> {
     let mut out = std::io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
@@ -26,7 +26,7 @@ pub(crate) use say;
 /// Columns of a screen.
 pub const SCREEN: usize = 80;
 
-/// Columns before text whose lead is too long to stand beside it.
+/// Indentation, in columns, of text whose lead is too long to share a line with it.
 const INDENT: usize = 8;
 
 /// Text behind its lead, wrapped to a screen and indented below the first line's text. A lead that is wider than half

@@ -14,8 +14,8 @@ use lab_stats::results::Over;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The folders that `--on` names, or else all places; none for an experiment whose subjects work in no folder. Errors:
-/// a folder cannot be used or is named twice, or the experiment works in no folder.
+/// The folders of `--on`, or by default all of them; none for an experiment whose subjects do not work in a
+/// folder. Errors: a folder cannot be used or is named twice, or the experiment does not use folders.
 pub fn places(experiment: &Experiment, args: &RunArgs) -> Result<Vec<Place>, Exit> {
     let in_folder = experiment
         .targets
@@ -73,7 +73,7 @@ pub fn places(experiment: &Experiment, args: &RunArgs) -> Result<Vec<Place>, Exi
 
 const WITH_ITSELF: &str = "a disk is compared with itself";
 
-/// A phrase for each disk that several places are on, such as `/a and /c are on vda`.
+/// A phrase for each disk that holds more than one of the folders, such as `/a and /c are on vda`.
 fn on_one_disk(places: &[Place]) -> Vec<String> {
     let mut disks: Vec<(&str, Vec<String>)> = Vec::new();
     for place in places {
@@ -92,7 +92,7 @@ fn on_one_disk(places: &[Place]) -> Vec<String> {
     phrases.collect()
 }
 
-/// The host, with a fact for each place, and findings about places that are on no disk or on the same one.
+/// The host, with a fact for each folder, and findings about folders that are on no disk or share one.
 pub fn with_places(mut host: Host, places: &[Place]) -> Host {
     for place in places {
         let folder = place.folder.display().to_string();
@@ -113,7 +113,7 @@ pub fn with_places(mut host: Host, places: &[Place]) -> Host {
     host
 }
 
-/// The subject whose settings the host has now, which is the baseline unless the reader names another.
+/// The subject whose settings the host has now; it is the baseline unless the user names another.
 pub fn current_subject(
     experiment: &Experiment,
     args: &RunArgs,
@@ -137,7 +137,7 @@ pub fn current_subject(
     current.map(|subject| subject.model.name.clone())
 }
 
-/// A failure for each subject whose settings of the host the lab cannot make.
+/// A failure for each subject whose host settings benchlab cannot apply.
 pub fn unavailable(plan: &Plan) -> Vec<Failure> {
     let mut failures = Vec::new();
     for (number, subject) in plan.subjects.iter().enumerate() {
@@ -210,8 +210,8 @@ fn permanent_lines(
     })
 }
 
-/// Runs the experiment's program that shows who waits while it is slow, in a folder in the run's first place, and
-/// prints its output. Errors: there is none, or it failed.
+/// Runs the experiment's program that shows which process waits while it is slow, in a folder in the run's
+/// first folder, and prints its output. Errors: the experiment has no such program, or it failed.
 pub fn run_why_program(
     project: &Project,
     experiment: &Experiment,

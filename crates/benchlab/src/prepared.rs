@@ -8,9 +8,9 @@ use lab_bench::Scratch;
 use lab_model::{Failure, Host, Plan, Subject, SubjectId, TargetKind};
 use lab_plan::{Experiment, Project};
 
-/// What came of making a plan's subjects ready.
+/// The result of preparing a plan's subjects.
 pub struct Prepared {
-    /// Of each subject that can run: its label, and the SHA-256 of what it was made from.
+    /// The label of each subject that can run, with the SHA-256 of its sources.
     pub hashes: Vec<(String, String)>,
     /// Why the others cannot run.
     pub failures: Vec<Failure>,

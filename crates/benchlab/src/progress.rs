@@ -10,7 +10,8 @@ use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// Between two lines of progress of one block, or of one load, where there is no terminal.
+/// Interval between two lines of progress of one block, or of one load, where standard error is not a
+/// terminal.
 pub const BETWEEN_LINES: Duration = Duration::from_secs(10);
 
 /// Between the lines of two blocks: blocks of commands take less than a second.
@@ -173,7 +174,7 @@ impl<'a> Follower<'a> {
         }
     }
 
-    /// Says in which place files are made: the first subject that works in a place makes them.
+    /// Reports the folder in which files are being made: the first subject that works in a folder makes them.
     fn note_files(&mut self, subject: SubjectId) {
         let plan = self.plan;
         if let Some(place) = plan.subjects[subject].place.as_deref()

@@ -8,8 +8,8 @@ use lab_model::TargetKind;
 use lab_plan::{Experiment, Project, Subject, Toolchain, Toolchains};
 use std::collections::BTreeSet;
 
-/// Builds subjects: of each, in their order, the SHA-256 of what it was made from, or why it cannot run. Of the
-/// `external` kinds the reader has servers, so that nothing is needed for them.
+/// Builds subjects. Returns for each, in order, the SHA-256 of its sources, or why it cannot run. For
+/// services of the `external` kinds the user provides servers, so they need no local installation.
 pub fn build_subjects(
     project: &Project,
     experiment: &Experiment,

@@ -6,8 +6,8 @@ use lab_bench::{Scratch, Server, Servers, interrupt};
 use lab_model::{Failure, Plan, Target, TargetId, TargetKind};
 use lab_services::{DaemonOptions, Database, Service, ServiceError, Starting};
 
-/// Starts a private server for each target that needs one, or connects to the reader's, whose URLs `external_urls`
-/// has. A target whose subjects all failed before gets none.
+/// Starts a private server for each target that needs one, or connects to the user's server, whose URL is in
+/// `external_urls`. A target whose subjects have all failed already gets none.
 pub fn start(
     plan: &Plan,
     external_urls: &[(TargetKind, String)],
@@ -113,7 +113,7 @@ fn begin(
     }
 }
 
-/// What the reader has to change is an error of the command; the rest is a failure of the run.
+/// Errors that the user has to fix are errors of the command; all others are failures of the run.
 fn service_exit(error: ServiceError) -> Exit {
     match error {
         ServiceError::Interrupted => Exit::interrupted("stopped before anything was measured"),

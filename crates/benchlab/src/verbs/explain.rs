@@ -32,7 +32,7 @@ pub fn explain(cli: &Cli, args: &ExplainArgs) -> Result<ExitCode, Exit> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Counts what a run of an experiment measured, and writes a page beside the run file.
+/// Counts the operations of a measured experiment, and writes a page next to the run file.
 pub fn after_run(cli: &Cli, path: &Path, args: &RunArgs) -> Result<(), Exit> {
     let document = explain_experiment(
         cli,
@@ -61,7 +61,7 @@ pub fn after_run(cli: &Cli, path: &Path, args: &RunArgs) -> Result<(), Exit> {
     show(&document, &explain_path(path))
 }
 
-/// Runs each command of a comparison a few times more under counters, and writes a page beside the run file.
+/// Runs each command of a comparison a few more times under counters, and writes a page next to the run file.
 pub fn after_comparison(plan: &Plan, path: &Path) -> Result<(), Exit> {
     let commands = plan.commands().expect("a plan of commands");
     let scratch = measuring::scratch(None)?;
@@ -75,7 +75,7 @@ pub fn after_comparison(plan: &Plan, path: &Path) -> Result<(), Exit> {
     show(&document, &explain_path(path))
 }
 
-/// `NAME-explain.lab`: there is no such file, but the page beside it is named like it.
+/// `NAME-explain.lab`: this file is never written, but the page is named after it.
 fn explain_path(path: &Path) -> PathBuf {
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!("{name}-explain.lab"))
@@ -190,7 +190,7 @@ fn plan(project: &Project, args: &ExplainArgs) -> Result<(Experiment, Plan), Exi
     Ok((experiment, plan))
 }
 
-/// What the experiment selects for a quick run: of each sweep its ends.
+/// The default selection of a quick run: the ends of each sweep.
 fn default_selection(seed: u64) -> Selection {
     Selection {
         absent: Vec::new(),
@@ -212,7 +212,8 @@ fn default_selection(seed: u64) -> Selection {
     }
 }
 
-/// What a run measured: the experiment's name, and its selection.
+/// The selection of a run: the experiment's name and its measured subjects, cases and values. Error: the run
+/// is not of an experiment whose subjects benchlab starts.
 fn run_selection(run: &Run) -> Result<(String, Selection), Exit> {
     let plan = run
         .plan()

@@ -12,7 +12,7 @@ use lab_report::kind;
 use lab_store::RunWriter;
 use std::process::ExitCode;
 
-/// Measures so many blocks of a plan in a file that is not kept, and prints what the whole plan would take.
+/// Measures `blocks` blocks of a plan in a temporary file, and prints how long the whole plan would take.
 pub fn forecast(
     plan: &Plan,
     blocks: u32,

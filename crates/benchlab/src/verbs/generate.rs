@@ -15,7 +15,7 @@ pub fn completions(args: &CompletionsArgs) -> Result<ExitCode, Exit> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes a man page for the lab and one for each verb.
+/// Writes a man page for benchlab and one for each verb.
 pub fn man(args: &ManArgs) -> Result<ExitCode, Exit> {
     std::fs::create_dir_all(&args.folder)
         .and_then(|()| clap_mangen::generate_to(Cli::command(), &args.folder))

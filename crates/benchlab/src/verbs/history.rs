@@ -79,7 +79,7 @@ fn list(folder: &str, mut names: Vec<NamedRuns>, full: bool) -> Result<ExitCode,
 /// A run file: when its run began (Unix time, s), and its path.
 type File = (f64, PathBuf);
 
-/// The run files of each name, the oldest first. Files that are no runs are reported and left out.
+/// The run files of each name, the oldest first. Files that are not runs are reported and left out.
 fn files_by_name(folder: &Path) -> BTreeMap<String, Vec<File>> {
     let mut by_name: BTreeMap<String, Vec<File>> = BTreeMap::new();
     for path in run_files(folder) {

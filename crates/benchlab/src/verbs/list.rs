@@ -87,7 +87,7 @@ fn show_all(experiment: &Experiment, toolchains: &Toolchains) -> Result<(), Exit
     selections(experiment)
 }
 
-/// What `--set` takes of a case: names and values.
+/// Parameters of a case that `--set` accepts: names and values.
 fn parameters(case: &Case) -> impl Iterator<Item = (&str, String)> {
     let sweep = case
         .sweep
@@ -112,7 +112,7 @@ fn selections(experiment: &Experiment) -> Result<(), Exit> {
     Ok(())
 }
 
-/// What a subject is besides its driver.
+/// The role of a subject, in addition to its driver.
 fn role(experiment: &Experiment, subject: &Subject) -> Option<&'static str> {
     let s = &subject.model;
     match (s.reference, s.name == experiment.baseline, subject.default) {

@@ -67,7 +67,7 @@ pub fn deliver_document(document: &Document, display: &DisplayArgs) -> Result<()
     deliver(render(document, format, terminal)?, format, output)
 }
 
-/// After a run: the HTML page beside the run file, and the answer on standard output.
+/// After a run: writes the HTML page next to the run file, and prints the result on standard output.
 pub fn after_run(path: &Path) -> Result<(), Exit> {
     with_report(path, &[], |report| show(&lab_kinds::document(report), path))
 }
@@ -79,7 +79,7 @@ pub fn answer_so_far(path: &Path) -> Result<(), Exit> {
     })
 }
 
-/// Writes the HTML page beside a run file, and prints the answer on standard output.
+/// Writes the HTML page next to a run file, and prints the result on standard output.
 pub fn show(document: &Document, path: &Path) -> Result<(), Exit> {
     let page = path.with_extension("html");
     write(

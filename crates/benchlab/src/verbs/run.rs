@@ -152,7 +152,7 @@ fn set_measure(plan: &mut Plan, args: &RunArgs) {
     }
 }
 
-/// What measures a run.
+/// The executor of a run: this machine, or hosts.
 pub enum Measurers {
     /// This machine.
     Local {
@@ -196,7 +196,7 @@ impl Measurers {
     }
 }
 
-/// Measures what is missing in a run file, and reports.
+/// Measures the missing part of a run, and reports.
 pub fn carry_out(
     project: &Project,
     plan: &Plan,
@@ -246,7 +246,7 @@ fn measure_rest(
     )
 }
 
-/// Number of points that the same run without `--quick` would have besides.
+/// Number of points that `--quick` left out.
 fn points_left_out(quick: Selection, experiment: &Experiment, plan: &Plan) -> Result<usize, Exit> {
     let usual = Selection {
         extent: Extent::Usual,
@@ -256,7 +256,7 @@ fn points_left_out(quick: Selection, experiment: &Experiment, plan: &Plan) -> Re
     Ok(points(&usual).difference(&points(plan)).count())
 }
 
-/// What identifies a point in two plans: its case, target and parameters.
+/// Identity of a point across two plans: its case, target and parameters.
 type PointKey<'a> = (&'a str, TargetId, &'a [(String, String)]);
 
 fn points(plan: &Plan) -> HashSet<PointKey<'_>> {
@@ -295,8 +295,8 @@ fn selection(args: &RunArgs, experiment: &Experiment, places: &[Place]) -> Resul
     })
 }
 
-/// The time of the run, ns: of `--budget`, or else the usual one for so many targets; `None`: as long as its blocks
-/// take.
+/// The time budget of the run, ns: from `--budget`, or else the default for this number of targets; `None`:
+/// as long as its blocks take.
 fn budget_ns(args: &RunArgs, targets: usize) -> Option<u64> {
     let by_targets = Duration::from_secs(300) * targets.max(1) as u32;
     let usual = if args.quick {

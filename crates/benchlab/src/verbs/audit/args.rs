@@ -16,12 +16,12 @@ use std::time::Duration;
                         in runs/<time>-audit-<what>.lab, with an HTML report beside it.\nExit codes: 3 a finding is as --fail-on says."
 )]
 pub struct AuditArgs {
-    /// What is audited
+    /// The audit to run
     #[command(subcommand)]
     pub verb: AuditVerb,
 }
 
-/// What is audited.
+/// The audits.
 #[derive(Subcommand)]
 pub enum AuditVerb {
     /// Say whether this machine is set up well: disks, memory, processor, clock, network, limits
@@ -36,7 +36,7 @@ pub enum AuditVerb {
     Values(ValuesArgs),
 }
 
-/// What all audits have.
+/// Options shared by all audits.
 #[derive(Args)]
 pub struct Auditing {
     /// End with exit code 3 if a finding is in this state, or in a worse one
@@ -56,7 +56,7 @@ pub struct Auditing {
     pub no_run: bool,
 }
 
-/// Which findings are failures.
+/// The value of `--fail-on`: the findings that are failures.
 #[derive(Clone, Copy, ValueEnum)]
 pub enum FailOn {
     /// Bad ones
@@ -91,7 +91,7 @@ pub struct HostArgs {
     /// [default: a scratch file here]
     #[arg(long, value_name = "DIR|DEVICE", num_args = 0.., default_missing_value = ".", conflicts_with = "root")]
     pub measure: Vec<PathBuf>,
-    /// Watch for so long which folders are read and written; Ctrl-C ends it early
+    /// Watch for this long which folders are read and written; Ctrl-C ends it early
     #[arg(long, value_name = "TIME", value_parser = time, conflicts_with = "root")]
     pub watch: Option<Duration>,
     /// Watch files below this folder only
@@ -167,7 +167,7 @@ pub struct SiteArgs {
 pub struct ValuesArgs {
     /// A class of things, such as disk
     pub class: Option<String>,
-    /// What each of them is, also where that takes more than a screen
+    /// Explain each of them, even if that takes more than a screen
     #[arg(long, requires = "class")]
     pub full: bool,
 }

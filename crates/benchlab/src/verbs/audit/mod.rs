@@ -35,7 +35,7 @@ pub fn audit(cli: &Cli, args: &AuditArgs) -> Result<ExitCode, Exit> {
     }
 }
 
-/// The rules of an audit, and those in the reader's folder.
+/// The built-in rules of an audit, and those in the user's folder.
 fn rules(
     built_in: Result<Vec<Rule>, lab_audit::RuleError>,
     classes: &[Class],

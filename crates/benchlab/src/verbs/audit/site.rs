@@ -30,14 +30,14 @@ pub fn site(cli: &Cli, args: &SiteArgs) -> Result<ExitCode, Exit> {
     )
 }
 
-/// A URL of a page. Error: what is wrong with it.
+/// Parses the URL of a page. Error: it is invalid.
 pub fn page(text: &str) -> Result<Url, Exit> {
     // The parser of lab-load has the better error messages.
     lab_load::LoadUrl::parse(text)?;
     Url::parse(text).map_err(Exit::wrong)
 }
 
-/// What sends requests to a site: for all of it, or for its cookies only.
+/// A function that sends requests to a site, to audit all of it or its cookies only.
 type Inspect = fn(&Url, &SiteOptions, &mut dyn FnMut(&str)) -> Result<Site, String>;
 
 /// Sends requests to a site, with progress on a terminal.

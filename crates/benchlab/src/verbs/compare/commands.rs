@@ -72,7 +72,7 @@ pub fn new_run_file(cli: &Cli, args: &CompareArgs, plan: &Plan) -> Result<RunWri
     Ok(writer)
 }
 
-/// Measures what is missing in a run file of commands, and reports.
+/// Measures the missing part of a run of commands, and reports.
 pub fn carry_out(
     plan: &Plan,
     writer: RunWriter,
@@ -92,7 +92,7 @@ pub fn carry_out(
     })
 }
 
-/// Measures what is missing in a run file of commands.
+/// Measures the missing part of a run of commands.
 pub fn measure(plan: &Plan, writer: RunWriter) -> Result<Ending, Exit> {
     let commands = plan.commands().expect("a plan of commands");
     let run = writer.load()?;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! An experiment on one screen: what its cases do, which values they take, who takes part.
+//! An experiment on one screen: its cases, their parameters, and its subjects.
 
 use super::{missing, parameters, role, selections};
 use crate::exit::Exit;

@@ -43,7 +43,7 @@ fn check_answer(server: &str, errors: &[(ErrorKind, Option<String>)]) -> Result<
     Ok(())
 }
 
-/// A note for the reader on an unexpected answer. Error: there was no answer, why, and what to do.
+/// A note for the user about an unexpected response. Error: there was no response; why, and what to do.
 fn judge_answer(errors: &[(ErrorKind, Option<String>)]) -> Result<Option<String>, String> {
     let Some((kind, words)) = errors.first() else {
         return Ok(None);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What puts the load on: this process, or agents; and what watches the servers.
+//! The generators of a load, in this process or in agents, and the watches of the servers' resource usage.
 
 use super::check;
 use super::command::LoadCommand;
@@ -14,7 +14,7 @@ use lab_model::{Arrivals, Host, Plan, Run};
 use lab_store::RunWriter;
 use std::time::Duration;
 
-/// What puts a plan's load on.
+/// The generators of a plan's load.
 pub enum LoadGenerators<'a> {
     Local(LoadedServers<'a>),
     Agents(Box<LoadAgents<'a>>),
@@ -105,8 +105,8 @@ impl<'a> LoadGenerators<'a> {
     }
 }
 
-/// What reads CPU time, memory and threads of the servers. Adds their machine to the facts of the host. Errors: the
-/// agent on that machine cannot be started, or finds no process.
+/// Watches that read CPU time, memory and threads of the servers. Adds their machine to the facts of the
+/// host. Errors: the agent on that machine cannot be started, or does not find a process.
 pub fn watches<'a>(command: &LoadCommand, host: &mut Host) -> Result<Watches<'a>, Exit> {
     let own_id = machine_id().map(|id| (Host::MACHINE_ID.to_owned(), id));
     host.facts.extend(own_id);

@@ -207,7 +207,7 @@ fn check_ending(report: &Report, ending: Ending, resumable: Option<&Path>) -> Re
     }
 }
 
-/// Prints which conditions of `--fail-if` hold or are not decided.
+/// Prints which conditions of `--fail-if` hold or are inconclusive.
 fn judge_conditions(report: &Report, conditions: &[Threshold]) -> GateResult {
     let Some(plan) = report.run.plan() else {
         return GateResult::Passed;

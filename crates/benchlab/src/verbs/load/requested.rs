@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Makes of a load's options the servers, what is sent to them, and what they must answer.
+//! Turns the options of a load into servers, requests and expected responses.
 
 use crate::cli::Sending;
 use crate::exit::Exit;
@@ -17,9 +17,9 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 pub struct RequestedServer {
     /// Its scheme, host and port.
     pub origin: Origin,
-    /// What is sent to it, without secrets.
+    /// The requests, without secrets.
     pub planned: Vec<PlannedRequest>,
-    /// What is sent to it, with secrets.
+    /// The requests, with secrets.
     pub requests: ServerRequests,
 }
 
@@ -70,7 +70,7 @@ impl Sending {
         families.into_iter().map(server).collect()
     }
 
-    /// How requests are sent and what is expected, for a plan.
+    /// The protocol, threads, timeout and expected responses, for a plan.
     pub fn load(&self) -> Result<Load, Exit> {
         Ok(Load {
             protocol: self.protocol(),
@@ -88,7 +88,7 @@ impl Sending {
         self.family.as_ref().map_or(&[], |families| &families.0)
     }
 
-    /// Which certificates of servers are accepted.
+    /// The certificates that are accepted from servers.
     pub fn trust(&self) -> Trust {
         match &self.ca {
             Some(file) => Trust::File(file.clone()),

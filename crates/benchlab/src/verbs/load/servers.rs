@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which servers the URLs of the command line name, and what each is called.
+//! The servers that the URLs of the command line name, and their labels.
 
 use super::requested::RequestedServer;
 use crate::cli::LoadArgs;

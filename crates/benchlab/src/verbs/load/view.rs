@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a load does, on a terminal: rates, percentiles, errors, what the server uses, and a heat map of
-//! response times, redrawn in place on standard error.
+//! The live view of a load on a terminal: rates, percentiles, errors, the server's resource usage, and a heat
+//! map of response times, redrawn in place on standard error.
 
 use super::words::{SubjectAtPoint, Sum, label as place_label, rate, size, time};
 use console::{Style, Term, truncate_str};
@@ -255,7 +255,7 @@ pub struct LoadView {
 }
 
 impl LoadView {
-    /// On standard error; `None` if that is no terminal of the size that the view needs.
+    /// A view on standard error; `None` if that is not a terminal of the required size.
     pub fn on_terminal() -> Option<LoadView> {
         let terminal = Term::buffered_stderr();
         let dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
@@ -267,7 +267,7 @@ impl LoadView {
         (terminal.is_term() && !dumb && fits).then_some(LoadView { terminal, drawn: 0 })
     }
 
-    /// Draws the status over what was drawn before.
+    /// Draws the status over the previous one.
     pub fn draw(&mut self, status: &LoadStatus) {
         // A terminal that cannot be written to does not stop the load.
         let _ = self.redraw(&status.rows());

@@ -4,7 +4,7 @@
 use lab_model::{ErrorKind, Plan, PointId, Slice, SubjectId, grouped};
 use std::collections::BTreeMap;
 
-/// What happened in some slices together.
+/// Sums over slices.
 #[derive(Clone, Debug, Default)]
 pub struct Sum {
     pub wall_ns: u64,

@@ -27,18 +27,18 @@ pub struct LogsArgs {
     /// a PostgreSQL or MariaDB that counts its statements
     #[arg(value_name = "LOG", required = true)]
     pub logs: Vec<String>,
-    /// Read the rotated files beside each log too, the oldest first: LOG.1, LOG.2.gz, LOG-20260501.zst
+    /// Also read the rotated files next to each log, the oldest first: LOG.1, LOG.2.gz, LOG-20260501.zst
     #[arg(long)]
     pub rotated: bool,
     /// Their format, as the server's configuration has it: a LogFormat of Apache, a log_format of nginx
     /// [default: found out]
     #[arg(long, value_name = "FORMAT")]
     pub log_format: Option<String>,
-    /// The unit of durations, where the format does not tell it: ns, us, ms or s
+    /// The unit of durations, where the format does not define it: ns, us, ms or s
     #[arg(long, value_name = "UNIT", value_parser = unit)]
     pub duration_unit: Option<u64>,
-    /// Which fields of JSON lines hold what, where names are not known: time, method, path, request, status, bytes, agent,
-    /// duration, id; time=ts,path=request.uri,duration=elapsed_ms
+    /// The fields of JSON lines, where their names are not known: time, method, path, request, status, bytes,
+    /// agent, duration, id; time=ts,path=request.uri,duration=elapsed_ms
     #[arg(long, value_name = "ROLE=FIELD,…")]
     pub fields: Option<String>,
     /// Where the server is, for logs whose times have no offset, such as Europe/Berlin [default: UTC]
@@ -48,16 +48,16 @@ pub struct LogsArgs {
     /// health /up
     #[arg(long, value_name = "FILE")]
     pub rules: Option<PathBuf>,
-    /// What was released when: pages are compared before and after; 2026-05-01=v12, 2026-05-01T14:30=v12
+    /// A release: pages are compared before and after it; 2026-05-01=v12, 2026-05-01T14:30=v12
     #[arg(long, value_name = "TIME=NAME")]
     pub release: Vec<String>,
-    /// The same of the tags of a git repository, those that were made in the log's time
+    /// Use the tags of a git repository as releases, those made in the time of the log
     #[arg(long, value_name = "FOLDER")]
     pub git_tags: Option<PathBuf>,
-    /// A run of `benchlab load` on the server: how much of what it can take the log's peak is
+    /// A run of `benchlab load` on the server: shows the log's peak as a fraction of the server's capacity
     #[arg(long, value_name = "RUN.lab")]
     pub capacity: Option<PathBuf>,
-    /// What counts as in time for --capacity
+    /// The largest response time that counts as in time for --capacity
     #[arg(long, default_value = "200ms", value_name = "TIME", value_parser = time)]
     pub p99_limit: Duration,
     #[command(flatten)]
@@ -66,7 +66,7 @@ pub struct LogsArgs {
     /// Spark or DataFusion; with logs that are read to their end, on this machine
     #[arg(long, value_name = "DIR")]
     pub parquet: Option<PathBuf>,
-    /// Go on with what is written to the log, until Ctrl-C; rotated and truncated files are followed
+    /// Continue with new lines of the log until Ctrl-C; rotated and truncated files are followed
     #[arg(long, conflicts_with = "on")]
     pub follow: bool,
     /// End with exit code 3 if that holds: p50, p95, p99, mean, max, errors, requests or share of a page or

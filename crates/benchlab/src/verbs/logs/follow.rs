@@ -15,10 +15,10 @@ use std::time::{Duration, Instant};
 
 /// Between two reads of the files.
 const POLL: Duration = Duration::from_millis(250);
-/// Between two screens, and between two lines where there is no terminal.
+/// Interval between two screens, or between two lines where there is no terminal.
 const SCREEN: Duration = Duration::from_secs(1);
 const LINE: Duration = Duration::from_secs(10);
-/// A server writes to a file for so long after it was rotated, as nginx's workers do.
+/// How long a server may go on writing to a file after it was rotated, as nginx's workers do.
 const STILL_WRITTEN: Duration = Duration::from_millis(500);
 /// Bytes that are read at once.
 const CHUNK: usize = 256 << 10;
@@ -35,7 +35,7 @@ struct FollowedFile {
     log: ServerLog,
 }
 
-/// Reads until Ctrl-C. Errors: a log is no plain file, or its format is not known.
+/// Reads until Ctrl-C. Errors: a log is not a regular file, or its format is not known.
 pub fn follow(command: &mut LogsCommand, sources: &[LogSource]) -> Result<(), Exit> {
     let (mut files, mut earlier) = (Vec::new(), Vec::new());
     for source in sources {
@@ -142,7 +142,7 @@ impl FollowedFile {
         })
     }
 
-    /// Reads what is new, at most 64 chunks: the number of bytes.
+    /// Reads the new bytes, at most 64 chunks. Returns their number.
     fn read(&mut self, command: &mut LogsCommand, buffer: &mut [u8]) -> Result<usize, Exit> {
         let mut bytes = 0;
         for _ in 0..64 {
@@ -190,7 +190,7 @@ impl FollowedFile {
                 self.switch_to_successor(command)?;
             }
         } else if current.len() < self.offset {
-            // What was written and truncated since the last read is lost.
+            // Lines that were written and truncated since the last read are lost.
             self.file.seek(SeekFrom::Start(0))?;
             self.begin_file(command)?;
         }

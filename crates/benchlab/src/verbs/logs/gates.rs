@@ -11,8 +11,8 @@ fn judge_all(gates: &[Gate], analysis: &LogAnalysis) -> Vec<GateAnswer> {
     gates.iter().map(|gate| gate.judge(analysis)).collect()
 }
 
-/// Judges the gates. `failed`: logs that could not be read to their end, and why: what is in them could cross a gate.
-/// Errors: one is crossed, or cannot be judged.
+/// Judges the gates. `failed`: logs that could not be read to their end, and why: their unread lines could
+/// cross a gate. Errors: a gate is crossed, or cannot be judged.
 pub fn judge(args: &LogsArgs, logs: Option<&LogAnalysis>, failed: &[String]) -> Result<(), Exit> {
     let judged = logs.map_or(Vec::new(), |analysis| judge_all(&args.fail_if, analysis));
     let texts = |is_listed: &dyn Fn(&GateAnswer) -> bool| -> Vec<String> {
@@ -34,7 +34,7 @@ pub fn judge(args: &LogsArgs, logs: Option<&LogAnalysis>, failed: &[String]) -> 
     }
 }
 
-/// What a log leaves undecided that could not be read to its end.
+/// Says that a gate is inconclusive because a log could not be read to its end.
 fn unread(reason: &str) -> String {
     format!("not decided without {}", lab_document::clean(reason))
 }
@@ -112,7 +112,7 @@ fn label(gate: &GateAnswer) -> String {
     label.trim().to_string()
 }
 
-/// Values that are no alert: up to a bound, or from it on (`10:`).
+/// The range of values that do not alert: up to a bound, or from it on (`10:`).
 fn range(gate: &GateAnswer) -> String {
     let from = if gate.gate.contains('<') { ":" } else { "" };
     format!("{}{from}", gate.bound)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab logs`: logs as pages and queries with what they cost.
+//! `benchlab logs`: finds the pages and queries that cost the most.
 
 pub mod args;
 mod database;
@@ -46,7 +46,7 @@ struct LogsCommand<'a> {
     exit_code: u8,
 }
 
-/// Reads the logs, keeps what was found, and reports it.
+/// Reads the logs, keeps the analysis, and reports it.
 pub fn logs(cli: &Cli, args: &LogsArgs) -> Result<ExitCode, Exit> {
     check_records(args)?;
     let mut command = LogsCommand::new(args)?;
@@ -87,7 +87,7 @@ pub fn logs(cli: &Cli, args: &LogsArgs) -> Result<ExitCode, Exit> {
     Ok(ExitCode::from(command.exit_code))
 }
 
-/// Error: records are asked for where the lab keeps none, and what to do instead.
+/// Rejects `--parquet` where benchlab cannot keep records. Error: says what to do instead.
 fn check_records(args: &LogsArgs) -> Result<(), Exit> {
     let message = match (&args.parquet, &args.agents.on, args.follow) {
         (Some(_), Some(_), _) => {
@@ -180,8 +180,8 @@ impl<'a> LogsCommand<'a> {
         outcome.ok()
     }
 
-    /// Reads all logs. One that cannot be read to its end is reported, and the others are read. Errors: none could be
-    /// read, or the lab was stopped.
+    /// Reads all logs. One that cannot be read to its end is reported, and the others are read. Errors: none
+    /// could be read, or benchlab was interrupted.
     fn read_all(&mut self, sources: &[LogSource]) -> Result<(), Exit> {
         let (log, failed) = self.read_files(sources)?;
         if let Some(mut log) = log {
@@ -195,8 +195,8 @@ impl<'a> LogsCommand<'a> {
         Ok(())
     }
 
-    /// Reads files one after the other. Returns the log, which can go on in another file, and what could not be read to
-    /// its end. Error: the lab was stopped.
+    /// Reads files one after the other. Returns the log, which can go on in another file, and the errors of
+    /// files that could not be read to their end. Error: benchlab was interrupted.
     fn read_files(
         &mut self,
         sources: &[LogSource],
@@ -270,7 +270,7 @@ impl<'a> LogsCommand<'a> {
         self.with_logs(tally.into_analysis(sources, self.logs_read.lines))
     }
 
-    /// With releases, and what is known of the logs themselves.
+    /// Adds the releases and the facts about the logs themselves.
     fn with_logs(&self, analysis: LogAnalysis) -> LogAnalysis {
         LogAnalysis {
             resolution_ns: self.logs_read.step_ns,
@@ -281,7 +281,7 @@ impl<'a> LogsCommand<'a> {
         }
     }
 
-    /// A run that holds what was read. Reading a log measures nothing, so that nothing can disturb it.
+    /// A run that holds the analysis. Reading a log measures nothing, so nothing can disturb it.
     fn run(&self, analysis: LogAnalysis) -> Run {
         Run {
             host: lab_host::describe(),

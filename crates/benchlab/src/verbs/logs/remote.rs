@@ -8,8 +8,8 @@ use lab_logs::Tally;
 use lab_many::AgentStart;
 use lab_many::logs::{LogsAgents, LogsOrder};
 
-/// Reads the logs at all places. What a place cannot read is reported, and the others' are read. Errors: an agent
-/// cannot be started or was lost, or nothing could be read anywhere.
+/// Reads the logs on all hosts. A log that a host cannot read is reported, and the others are read. Errors:
+/// an agent cannot be started or was lost, or nothing could be read anywhere.
 pub fn read(command: &mut LogsCommand, starting: &AgentStart) -> Result<(), Exit> {
     let args = command.args;
     let rules = args.rules.as_ref().map(std::fs::read_to_string).transpose();

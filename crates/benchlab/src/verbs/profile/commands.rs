@@ -236,7 +236,7 @@ fn ensure_valgrind(install_missing: bool) -> Result<(), Exit> {
     install(&[&toolchain]).map_err(Exit::failed)
 }
 
-/// Reads what the runs wrote. A run that failed is a warning. Error: a program has no figures at all.
+/// Reads the output of the runs. A run that failed is a warning. Error: a program has no figures at all.
 fn read_runs(runs: &[ValgrindRun], names: &[String]) -> Result<Profiled, Exit> {
     let mut profiled = Profiled {
         profiles: vec![Profile::default(); names.len()],

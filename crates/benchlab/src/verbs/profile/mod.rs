@@ -67,7 +67,7 @@ fn names(args: &ProfileArgs, programs: usize) -> Vec<String> {
     names.map(name).collect()
 }
 
-/// The exit code by `--fail-if`, after printing which conditions hold or are not decided.
+/// The exit code by `--fail-if`, after printing which conditions hold or are inconclusive.
 fn judge(args: &ProfileArgs, profiles: &[Profile]) -> ExitCode {
     let verdicts = args
         .fail_if

@@ -20,10 +20,10 @@ pub struct ServeArgs {
     /// The port; 0 for any that is free [default: 8640, or any where that is taken]
     #[arg(long, value_name = "N")]
     pub port: Option<u16>,
-    /// The address to listen at: whoever reaches it can read the runs
+    /// The address to listen at: every client that reaches it can read the runs
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     pub address: IpAddr,
-    /// A name by which the pages may be asked for, besides addresses and localhost
+    /// A name by which the pages may be requested, in addition to addresses and localhost
     #[arg(long, value_name = "HOST")]
     pub name: Vec<String>,
 }
