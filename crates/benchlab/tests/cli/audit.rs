@@ -463,7 +463,7 @@ fn what_cannot_be_measured_or_watched_is_refused() {
     }
 }
 
-/// The values that a rule may use, for whoever writes one.
+/// The values that a rule may use, for authors of rules.
 #[test]
 fn what_rules_can_look_at_is_told() {
     let folder = TempDir::new().expect("a folder");
@@ -485,7 +485,7 @@ fn what_rules_can_look_at_is_told() {
     let disk = screen(&["disk"]);
     let scheduler = "scheduler       I/O scheduler in use";
     assert!(disk.lines().any(|line| line == scheduler), "{disk}");
-    // Of many values the names alone fit.
+    // With many values only the names fit.
     let host = screen(&["host"]);
     assert!(host.contains("somaxconn,"), "{host}");
     let full = stdout(&values(&["host", "--full"]));

@@ -71,7 +71,7 @@ fn parse_question(question: &[u8]) -> Option<(String, u16, usize)> {
     }
 }
 
-/// The answer to a question: the records of its name and kind, or that there is no such name.
+/// The response to a DNS query: the records of its name and kind, or NXDOMAIN.
 fn answer(question: &[u8], records: &[Record]) -> Option<Vec<u8>> {
     let (name, kind, end) = parse_question(question)?;
     let records_of_name = records.iter().filter(|(owner, ..)| *owner == name);

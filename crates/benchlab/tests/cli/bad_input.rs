@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A wrong experiment file or command ends with exit code 2 and says what is wrong, where, and what
-//! was probably meant; nothing is measured.
+//! An invalid experiment file or command ends with exit code 2, says where the mistake is and what was
+//! probably meant, and measures nothing.
 
 use crate::project::{BENCHLAB, INSERT, Outcome, Project, SELECT, SHORT_RUN, outcome, subject};
 use std::process::Command;
 
-/// A valid file; each test spoils it in one place.
+/// A valid file; each test breaks one thing in it.
 fn valid_experiment() -> String {
     let head = "[experiment]\ntitle = \"T\"\nquestion = \"Q\"\nbaseline = \"honest\"\ntargets = [\"sqlite\"]\n\n\
                 [target.sqlite]\nrows = 10\n\

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Calls that may fail: the lab makes the faults, and reads in the database which calls are there once, not at
-//! all, or twice, whatever their clients say.
+//! Calls that may fail: benchlab injects the faults, and reads in the database which calls took effect once,
+//! never or twice, whatever their clients report.
 
 use crate::project::{
     Project, assert_failures, server_program, servers_head, subject, without_servers,
@@ -133,7 +133,7 @@ fn what_became_of_calls_is_read_in_the_database() {
     ] {
         assert!(words.contains(text), "{words}");
     }
-    // Which is fastest need not be decided.
+    // The fastest may be undetermined.
     let fastest = words.split_once("give up none and err in none:");
     if let Some((fastest, _)) = fastest.and_then(|(_, after)| after.split_once('.')) {
         let mut clauses = fastest.split(';');
@@ -273,7 +273,7 @@ check = "effects"
 turn_ms = 5
 "#;
 
-/// What all batches counted together.
+/// The sum of a counter over all batches.
 fn sum(run: &Run, subject: &str, metric: &Metric) -> f64 {
     let plan = run.plan().unwrap();
     let readings = run.complete_blocks().flat_map(|block| &block.readings);

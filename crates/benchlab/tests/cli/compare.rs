@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab compare` with whole commands: what is run, how often, where, and what is written down.
+//! `benchlab compare` with whole commands: what runs, how often, in which folder, and what is recorded.
 
 use crate::project::{BENCHLAB, Outcome, Project, outcome, python, rows, send_signal, wait_until};
 use lab_model::{Batch, BlockState, Cores, Run, Subject};
@@ -120,7 +120,7 @@ fn peak_memory_is_that_of_the_command_itself() {
             .all(|&p| (60_000_000..120_000_000).contains(&p)),
         "{peaks:?}"
     );
-    // Less than the memory of the lab, which started it.
+    // Less than the memory of benchlab, their parent process.
     assert!(peaks[&1].iter().all(|&p| p < 4_000_000), "{peaks:?}");
 }
 
@@ -247,7 +247,7 @@ fn commands_read_the_input_and_begin_like_those_of_a_shell() {
     );
     let folder = place.0.path().canonicalize().unwrap().display().to_string();
     assert!(place.lines("pwds").iter().all(|l| *l == folder));
-    // The lab ignores SIGPIPE; 32 and 33 belong to the C library.
+    // benchlab ignores SIGPIPE; 32 and 33 belong to the C library.
     let ignored = |line: &String| u64::from_str_radix(&line["SigIgn:\t".len()..], 16).unwrap();
     let signals = place.lines("signals");
     assert!(
@@ -656,8 +656,8 @@ fn wrong_commands_are_refused_before_anything_is_run() {
     assert!(place.0.files().is_empty());
 }
 
-/// Ctrl-C in the middle of a command: the command and what it started end, its cleanup runs, and the
-/// run can be gone on with.
+/// Ctrl-C in the middle of a command: the command and its children end, its cleanup runs, and the run can be
+/// resumed.
 #[test]
 fn an_interrupted_comparison_leaves_nothing_behind_and_can_be_resumed() {
     let place = Place::new();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab explain`: known system calls are counted, their differences told, and nothing is left behind.
+//! `benchlab explain`: counts known system calls, shows their differences, and leaves nothing behind.
 
 use crate::project::{Project, send_signal, subject};
 use nix::sys::signal::Signal;
@@ -63,7 +63,7 @@ fn allocations_are_counted_per_operation() {
     let document: Value = serde_json::from_str(&outcome.expect(0).stdout).expect("JSON");
     let more =
         |metric| estimate(&document, "lavish", metric) - estimate(&document, "terse", metric);
-    // The two programs differ by some bytes besides.
+    // The two programs also differ by some bytes.
     assert!(
         (99_000.0..101_000.0).contains(&more("allocated_bytes")),
         "{}",

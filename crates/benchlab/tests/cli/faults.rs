@@ -71,7 +71,7 @@ fn crashes() {
         leftover.contains("/benchlab-") && !std::path::Path::new(&leftover).exists(),
         "a temporary file is the run's, and gone with it: {leftover}"
     );
-    // In the middle of a block, and not of the first attempt at one: what it did before stays.
+    // The crash is in the middle of a block, and not of its first attempt: earlier readings stay.
     let failure = failure(&run, "crash-in-block");
     assert!(failure.block.is_some(), "{failure:?}");
     let samples: usize = run

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Subjects that work in folders: the folders, what is left in them, and settings of the host that are changed for a
-//! subject's turns and put back however the lab ends. The setting is the scheduler of a loop device.
+//! Subjects that work in folders: the folders, files left in them, and settings of the host that are changed
+//! for a subject's turns and restored however benchlab ends. The setting is the scheduler of a loop device.
 
 use crate::project::{Outcome, Project, assert_failures, subject, wait_until};
 use lab_model::Metric;
@@ -34,7 +34,7 @@ fn head(each: bool) -> String {
     HEAD.replace("EACH", &each.to_string())
 }
 
-/// A subject that notes what it sees beside the project's folders.
+/// A subject that notes what it sees in addition to the project's folders.
 fn folder_subject(
     name: &str,
     notes: &Path,
@@ -52,7 +52,7 @@ fn lines(notes: &Path, label: &str) -> Vec<String> {
     lines.map(|line| line.trim().to_owned()).collect()
 }
 
-/// A project with a subject that is measured in two places, the places, and its notes.
+/// A project with a subject that is measured in two folders, the folders, and its notes.
 fn two_places() -> (Project, [PathBuf; 2], PathBuf) {
     let project = Project::with_text("");
     let places = ["first place", "second"].map(|name| project.join(name));
@@ -86,7 +86,7 @@ fn each_place_is_a_subject_and_nothing_is_left_there() {
         names,
         places.each_ref().map(|place| place.to_str().unwrap())
     );
-    // The folders of the run were in the places; each open had the rate of its case.
+    // The folders of the run were in the two given ones; each open had the rate of its case.
     let folder_notes = lines(&notes, "folder ");
     for place in &places {
         let inside = format!("{}/benchlab-", place.display());
@@ -100,7 +100,7 @@ fn each_place_is_a_subject_and_nothing_is_left_there() {
         folder_notes.iter().all(|line| line.ends_with(" 20000")),
         "{folder_notes:?}"
     );
-    // Of operations at a fixed rate latencies are compared, and no time.
+    // For operations at a fixed rate, latencies are compared but not time.
     let results = lab_stats::results::results(&run);
     let compared: Vec<_> = results
         .comparisons
@@ -319,7 +319,7 @@ impl Loop {
         let _ = Command::new("umount").arg(self.place()).output();
     }
 
-    /// Files in the filesystem besides `lost+found`.
+    /// Files in the filesystem other than `lost+found`.
     fn leftover_files(&self) -> Vec<OsString> {
         let entries = fs::read_dir(self.place()).unwrap().flatten();
         let names = entries.map(|entry| entry.file_name());
@@ -479,8 +479,8 @@ fn a_lab_waits_for_another_that_puts_settings_back() {
     assert!(lab.wait().unwrap().success());
 }
 
-/// Kills runs until the next call of their project says that it put back their settings: any lab on this machine does,
-/// and a test beside this one may call one first.
+/// Kills runs until the next call of their project reports that it restored their settings: any benchlab
+/// process on this machine does so, and one of a parallel test may come first.
 fn restored_by(device: &Loop, blocks: &str, next: impl Fn(&Project) -> Outcome) -> Project {
     for _ in 0..20 {
         let (project, _) = device.project();
@@ -501,7 +501,7 @@ fn restored_by(device: &Loop, blocks: &str, next: impl Fn(&Project) -> Outcome) 
 /// Kills a run while it has another scheduler. `false`: it never had it when it was stopped.
 fn kill_in_turn(project: &Project, device: &Loop, blocks: &str) -> bool {
     let mut lab = start_in_turn(project, device, blocks);
-    // The lab switches it back and forth: it stays what it is while the lab is stopped.
+    // benchlab switches it back and forth: it keeps its value while benchlab is stopped.
     let caught = (0..1000).any(|_| {
         signal(&lab, "-STOP");
         wait_until("it is stopped", || is_stopped(&lab));

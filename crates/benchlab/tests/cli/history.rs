@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab history`: which runs it shows, that its figures are those of the runs' reports, and files
-//! that are no runs.
+//! `benchlab history`: the runs that it shows, figures equal to those of the runs' reports, and files that
+//! are not runs.
 
 use crate::project::{BENCHLAB, Outcome, outcome};
 use lab_model::{
@@ -24,7 +24,7 @@ struct TestRun {
     blocks: u32,
     points: usize,
     kernel: &'static str,
-    /// Of A and of B.
+    /// The program hashes of A and of B.
     hashes: [&'static str; 2],
     revision: Option<&'static str>,
     subjects: [&'static str; 2],

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Subjects at the two ends of a link: which links they get, what the lab counts on them, and links that the kernel
-//! shapes, where it can.
+//! Subjects at the two ends of a link: the links that they get, the traffic that benchlab counts on them, and
+//! links that the kernel shapes, where it can.
 
 use crate::project::{Project, assert_failures, subject};
 use lab_model::{Metric, Run, TargetKind};
@@ -26,7 +26,7 @@ sweep.bytes = [0, 100, 2000]
 factor.link = ["fast", "small", "real"]
 "#;
 
-/// Two subjects, whose operations send 1 and 51 bytes besides those of the sweep.
+/// Two subjects, whose operations send 1 and 51 bytes more than the value of the sweep.
 fn project() -> Project {
     let project = Project::with_text("");
     let notes = project.join("notes");
@@ -66,7 +66,7 @@ fn the_lab_counts_what_is_sent_over_a_link() {
             assert_eq!(sent_bytes(&run, "more", &label), f64::from(bytes + 51));
         }
     }
-    // Of each packet 52 bytes are headers of IP and TCP.
+    // 52 bytes of each packet are IP and TCP headers.
     let notes = fs::read_to_string(project.join("notes")).unwrap();
     assert!(notes.contains("fast 1448 0") && notes.contains("small 548 2000"));
     let facts = &run.host.facts;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the builds of subjects write for readers: kept in the run, shown in the report.
+//! Listings that builds of subjects write: kept in the run, shown in the report.
 
 use crate::project::{NOOP, Project, assert_failures, subject};
 

@@ -186,7 +186,7 @@ fn gates_end_with_their_exit_codes() {
         .shows(&["LOGS UNKNOWN"]);
 }
 
-/// What is in a log that could not be read could cross any gate.
+/// The unread lines of a log could cross any gate.
 #[test]
 fn a_log_that_cannot_be_read_leaves_gates_undecided() {
     let place = Place::new();
@@ -334,7 +334,7 @@ fn what_cannot_be_read_says_what_to_do() {
         .read(&["--no-keep", &bare])
         .expect(0)
         .shows(&["no durations", "%D"]);
-    // A log that cannot be read beside one that can.
+    // An unreadable log next to a readable one.
     place
         .read(&["--no-keep", &nonsense, &file])
         .expect(0)
@@ -373,7 +373,8 @@ fn two_months_are_compared() {
         .shows(&["14400 requests read from logs"]);
 }
 
-/// What a comparison depends on is on its first screen, and its gate is not judged by what was guessed.
+/// The first screen of a comparison shows its assumptions, and the gate does not judge by guessed units or
+/// zones.
 #[test]
 fn a_comparison_says_what_is_assumed_of_each_log() {
     let lines = |month: u32, ms: u32, zone: &str, unit: &str| {
@@ -542,7 +543,7 @@ fn a_log_that_is_rotated_and_truncated_is_followed() {
     assert!(std::fs::read_to_string(out).unwrap().contains("/search"));
 }
 
-/// A server may write to the old file a little longer, and whoever stops the following wants all of both.
+/// A server may write to the old file a little longer, and Ctrl-C must not lose lines of either file.
 #[test]
 fn nothing_is_lost_between_a_file_and_its_successor() {
     let place = Place::new();

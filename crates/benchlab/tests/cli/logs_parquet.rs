@@ -53,7 +53,8 @@ fn duckdb(folder: &Path, sql: &str) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
-/// Routes with variables that only the whole log tells, pages that do not exist, bots, health checks, no durations here and there.
+/// Routes with variables that only the whole log reveals, pages that do not exist, bots, health checks, and
+/// some requests without a duration.
 fn log(from: u64, to: u64) -> String {
     let mut text = String::new();
     for i in from..to {
@@ -167,7 +168,7 @@ fn duckdb_makes_the_report_s_table_of_the_records() {
     });
     assert_eq!(duckdb(kinds), expected);
     let times = "SELECT epoch(min(time))::BIGINT, epoch(max(time))::BIGINT, max(bytes), count(status) FROM 'requests/records/*.parquet'";
-    // 1 May 2026, two hours before what the log's clock showed.
+    // 1 May 2026, two hours before the time that the log's clock showed.
     assert_eq!(duckdb(times), ["1777586400\t1777672799\t4999\t200000"]);
 }
 

@@ -80,7 +80,7 @@ fn days_and_fields_go_on_in_the_next_file() {
     );
 }
 
-/// Names, requests, timed requests and sums of what was counted, in the order of names.
+/// The counts by page: names, requests, timed requests and sums of durations, in the order of names.
 fn counted(place: &Place) -> Vec<(String, u64, u64, u64)> {
     let pages = place.0.load().logs().unwrap().clone().pages.into_iter();
     let mut counted: Vec<_> = pages
@@ -196,7 +196,7 @@ fn days_go_on_only_in_the_next_file_of_a_log() {
     }
 }
 
-/// An option of HAProxy writes lines before responses end, and a `+` before what is not all.
+/// An option of HAProxy writes lines before responses end, with a `+` before values that are not final.
 #[test]
 fn a_lower_bound_passes_no_gate_on_an_upper_limit() {
     let place = Place::new();

@@ -160,7 +160,7 @@ CustomLog {at}/access.log timed
     Some(Server::start(&mut command, folder, port, Signal::SIGWINCH))
 }
 
-/// Tomcat 10.1, whose `%D` is in µs; a CGI script is what is slow.
+/// Tomcat 10.1, whose `%D` is in µs; the slow page is a CGI script.
 fn tomcat() -> Option<Server> {
     const HOME: &str = "/usr/share/tomcat10";
     first_existing("Tomcat", &["/usr/share/tomcat10/bin/bootstrap.jar"])?;
@@ -229,7 +229,7 @@ const TOMCAT_WEB: &str = r#"<web-app xmlns="https://jakarta.ee/xml/ns/jakartaee"
 </web-app>
 "#;
 
-/// What the generator recorded of a load.
+/// The generator's counts of a load.
 struct Load {
     served: u64,
     received_bytes: u64,
@@ -253,7 +253,7 @@ fn load(url: &str) -> Load {
     }
 }
 
-/// What `logs` reads of its log.
+/// Analyzes the server's log with `benchlab logs`.
 fn read(server: &Server) -> LogAnalysis {
     let project = Project::noop(&[]);
     let log = server.log().display().to_string();
@@ -293,8 +293,8 @@ fn seconds(text: &str) -> u64 {
     format!("{whole}{decimals}").parse::<u64>().unwrap() * 1_000_000
 }
 
-/// Loads both pages of a server, and compares what `logs` says of its log with what the generator sent and received, and
-/// with the durations in the log. `counts_heads`: the log's bytes are all that were sent.
+/// Loads both pages of a server, and compares the analysis of its log with the generator's counts and with
+/// the durations in the log. `counts_heads`: the log counts header bytes too.
 fn compare(mut server: Server, slow: &str, counts_heads: bool, ns: fn(&str) -> u64) {
     let loads = ["/plain.txt", slow].map(|path| load(&server.url(path)));
     server.end();

@@ -38,7 +38,7 @@ fn long_names_break_no_column() {
     }
 }
 
-/// The lab's own experiments: names, values and what is missing on one screen, drivers with `--full`.
+/// The built-in experiments: names, values and missing dependencies on one screen, drivers with `--full`.
 #[test]
 fn each_experiment_is_one_screen() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");

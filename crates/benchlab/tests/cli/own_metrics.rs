@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Metrics that an experiment adds to the lab's own: asked for, kept, shown, and refused where they are wrong.
+//! Metrics that an experiment adds to the built-in ones: requested, kept, shown, and rejected where they are
+//! invalid.
 
 use crate::project::{Project, assert_failures, subject};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `--plan`: a pilot, what a run would take on one screen, and nothing kept.
+//! `--plan`: a pilot, the cost of a run on one screen, and no file kept.
 
 use crate::project::{BENCHLAB, Outcome, Project, outcome};
 use std::process::{Command, Stdio};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab profile`: files read, programs run under Valgrind, gates, and what is left after Ctrl-C.
+//! `benchlab profile`: reads files, runs programs under Valgrind, judges gates, and leaves nothing behind
+//! after Ctrl-C.
 
 use crate::project::send_signal;
 use nix::sys::signal::Signal;

@@ -59,7 +59,7 @@ fn on_a_terminal_one_line_is_redrawn_and_cleared() {
         output.contains("block 1 ") && output.contains("block 2 "),
         "{output:?}"
     );
-    // What a terminal shows in the end, after all that was erased.
+    // The lines that a terminal shows in the end, after everything that was erased.
     let screen = screen(&output);
     assert!(
         screen
@@ -75,7 +75,7 @@ fn on_a_terminal_one_line_is_redrawn_and_cleared() {
     );
 }
 
-/// What a call writes to a terminal on standard error, and its exit code.
+/// The text that a call writes to a terminal on standard error, and its exit code.
 pub fn on_terminal(command: &Command, variables: &[(&str, &str)]) -> (String, Option<i32>) {
     at_terminal(command, variables, |_| ())
 }

@@ -147,7 +147,7 @@ pub struct Project {
     folder: TempDir,
 }
 
-/// The outcome of a call of the lab.
+/// The outcome of a call of benchlab.
 #[derive(Debug)]
 pub struct Outcome {
     pub code: Option<i32>,
@@ -232,7 +232,7 @@ impl Project {
         self.path().join(path)
     }
 
-    /// A call of the lab with this project; databases of `run` and `resume` are in a folder of it.
+    /// A call of benchlab with this project; databases of `run` and `resume` are in a folder of it.
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(BENCHLAB);
         command.arg("--project").arg(self.path()).args(args);
@@ -259,7 +259,7 @@ impl Project {
         self.call(&[&SHORT_RUN[..], more].concat())
     }
 
-    /// A run of so many blocks and pairs.
+    /// A run with this number of blocks and pairs.
     pub fn run_blocks(&self, blocks: &str, pairs: &str, more: &[&str]) -> Outcome {
         self.call(&[&blocks_of(blocks, pairs)[..], more].concat())
     }
@@ -295,14 +295,14 @@ impl Project {
         lab_store::load(&self.file()).expect("the run file is sound")
     }
 
-    /// True if there is a run file with so many complete blocks, which are slices for a load on one server.
+    /// True if there is a run file with this many complete blocks, which are slices for a load on one server.
     pub fn has_blocks(&self, blocks: usize) -> bool {
         let has_them = |run: Run| run.complete_blocks().count() >= blocks;
         !self.files().is_empty() && lab_store::load(&self.file()).is_ok_and(has_them)
     }
 }
 
-/// The words of a run of so many blocks and pairs, with a fixed seed.
+/// The arguments of a run with this number of blocks and pairs, with a fixed seed.
 pub fn blocks_of<'a>(blocks: &'a str, pairs: &'a str) -> [&'a str; 12] {
     let mut words = SHORT_RUN;
     (words[4], words[6]) = (blocks, pairs);
@@ -405,7 +405,7 @@ pub fn subjects_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/subjects")
 }
 
-/// The exit code, and what was written to standard output and standard error.
+/// The exit code, and the text on standard output and standard error.
 pub fn outcome(output: Output) -> Outcome {
     Outcome {
         code: output.status.code(),

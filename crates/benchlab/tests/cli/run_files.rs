@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Files that are no valid runs: the message says what each is, and the file is not touched.
+//! Files that are not valid runs: the message says what each is, and the file is not touched.
 
 use crate::project::{BENCHLAB, Project, outcome};
 use rusqlite::Connection;
@@ -110,7 +110,7 @@ fn what_is_no_run_file() {
     }
 }
 
-/// Of a file with random bytes changed a report is made or refused; the lab does not crash.
+/// A file with random bytes changed gives a report or an error; benchlab does not crash.
 #[test]
 fn damage_in_the_midst() {
     let (project, valid_bytes) = project_with_run();
@@ -185,7 +185,7 @@ fn a_file_that_may_not_be_read() {
     fs::write(&file, &valid_bytes).unwrap();
     fs::set_permissions(&file, fs::Permissions::from_mode(0o000)).unwrap();
     fs::set_permissions(project.path(), fs::Permissions::from_mode(0o755)).unwrap();
-    // Root may read everything, so the lab runs as another user, from a place that this user can reach.
+    // Root may read everything, so benchlab runs as another user, from a folder that this user can reach.
     let program = project.join("benchlab");
     fs::copy(BENCHLAB, &program).unwrap();
     let mut command = Command::new(&program);

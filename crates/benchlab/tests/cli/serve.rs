@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab serve`: its pages say what the other verbs say, and nobody else's site can read or use them.
+//! `benchlab serve`: its pages show what the other verbs show, and other sites cannot read or use them.
 
 use crate::project::Project;
 use rusqlite::Connection;

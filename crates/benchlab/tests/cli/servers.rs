@@ -277,8 +277,8 @@ fn assert_caught(
         .chain(on_one)
         .map(|(name, ..)| *name)
         .collect();
-    // Whether statements are planned again shows after 24 operations. On a busy machine a batch is one operation, and so is
-    // the lead-in before it.
+    // A changed plan of a statement shows after 24 operations. On a busy machine a batch is one operation,
+    // and so is the lead-in before it.
     let run = measure_pairs(&Project::servers(&[case], &variants), "6", more);
     let expected: Vec<Caught> = expected
         .iter()

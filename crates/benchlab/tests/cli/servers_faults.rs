@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Private servers leave nothing behind, the reader's servers stay as they were, and the loss of a server costs a block
-//! and not the run.
+//! Private servers leave nothing behind, the user's servers stay as they were, and the loss of a server costs
+//! a block and not the run.
 
 use crate::full_disk::{cannot_mount, in_a_namespace};
 use crate::project::{
@@ -17,7 +17,7 @@ use tempfile::TempDir;
 
 const TEXT: [&str; 2] = ["--set", "statement=text"];
 
-/// A server of the reader, with a schema `mine`.
+/// A server of the user, with a schema `mine`.
 struct ExternalServer {
     service: Service,
     url: String,
@@ -70,7 +70,7 @@ fn processes(project: &Project) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
-/// Waits until so many subjects were started; the lab must not end before.
+/// Waits until this many subjects were started; benchlab must not end before.
 #[track_caller]
 fn wait_for_subjects(project: &Project, lab: &mut Child, number: usize) {
     wait_until("subjects", || {
@@ -92,7 +92,7 @@ fn servers(project: &Project) -> Vec<(i32, String)> {
     pids.filter_map(process).collect()
 }
 
-/// The process of a private server that the lab itself started.
+/// The process of a private server that benchlab itself started.
 fn main_process(project: &Project, lab: u32) -> Option<i32> {
     let parent = |pid: i32| -> Option<u32> {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;

@@ -65,7 +65,7 @@ impl Diary {
             .start(&["resume", self.0.file().to_str().expect("UTF-8")])
     }
 
-    /// Waits until there are so many more steps of a kind; `false` if the lab ended before.
+    /// Waits for `more` further steps of a kind; `false` if benchlab ended before.
     fn wait_for(&self, lab: &mut Child, kind: &str, more: usize) -> bool {
         let target_count = self.count(kind) + more;
         let mut has_ended = false;
@@ -90,7 +90,7 @@ impl Diary {
         }
     }
 
-    /// True if a process of this project's folder has this id, and is no zombie.
+    /// True if a process of this project's folder has this id, and is not a zombie.
     fn is_running(&self, pid: i32) -> bool {
         let is_in_folder =
             fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd == self.0.path());
@@ -164,7 +164,7 @@ fn with_end(path: &Path, end: &str) -> PathBuf {
     PathBuf::from(format!("{}{end}", path.display()))
 }
 
-/// Ends a lab with SIGKILL and checks what it leaves: the samples.
+/// Ends benchlab with SIGKILL and checks what it leaves: the samples.
 #[track_caller]
 fn kill_lab(diary: &Diary, mut lab: Child) -> Vec<String> {
     send_signal(lab.id() as i32, Signal::SIGKILL);
@@ -339,7 +339,7 @@ fn a_signal_that_comes_twice_at_once_is_one() {
     diary.assert_complete(&[]);
 }
 
-/// The second signal ends the lab at once.
+/// The second signal ends benchlab at once.
 #[test]
 fn interrupted_twice() {
     let diary = Diary::new(&[]);
@@ -445,7 +445,8 @@ fn figures_of_others_cannot_be_resumed() {
         .says(&["imported.lab holds no plan: there is nothing to go on with"]);
 }
 
-/// Asserts that the lab ended with the code of an interrupt, said how to go on, and left no process: the samples.
+/// Asserts that benchlab ended with the exit code of an interrupt, said how to resume, and left no process:
+/// the samples.
 #[track_caller]
 fn assert_stopped(diary: &Diary, lab: Child) -> Vec<String> {
     let outcome = outcome(lab.wait_with_output().unwrap());

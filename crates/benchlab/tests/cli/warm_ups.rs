@@ -28,7 +28,7 @@ fn pilot_of(run: &Run, subject: usize) -> Pilot {
     pilot
 }
 
-/// On a busy machine there may be other refusals, and other subjects that had no time.
+/// On a busy machine there may be other exclusions, and other subjects that had no time.
 fn assert_has_no_time(run: &Run, subject: usize) {
     let refusals = results(run).refusals.into_iter();
     let refusals = refusals.filter(|r| r.subject == subject);
@@ -70,7 +70,7 @@ fn a_subject_that_had_no_time_to_compile_has_no_verdict() {
         "there was no more time"
     );
 
-    // What was measured has the warm-up of the short pilot.
+    // The measured blocks have the warm-up of the short pilot.
     let blocks = run.complete_blocks().count();
     let mut lab = project.start(&["resume", file, "--budget", "20m"]);
     wait_until("another block", || {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Servers that are asked for paths with a factor in them, and tell metrics when they are closed.
+//! Servers whose requested paths contain a factor, and which report metrics when they are closed.
 
 use crate::project::{Project, subject};
 use lab_model::{Metric, Run};

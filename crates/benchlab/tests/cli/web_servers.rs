@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Servers as subjects: what they answer is proven before load is put on them; what fails is shown with
-//! its transcript, and the honest ones are measured to the end.
+//! Servers as subjects: their responses are verified before load is put on them; a failure is shown with its
+//! transcript, and the honest servers are measured to the end.
 
 use crate::compare::assert_none_running;
 use crate::project::{Project, blocks_of, outcome, rows, subject, wait_until};
@@ -326,7 +326,7 @@ fn assert_no_failures(run: &Run) {
     assert!(run.failures.is_empty(), "{:#?}", run.failures);
 }
 
-/// Of six blocks the first two find the peak, and from the second on parts of it are offered.
+/// The first two of six blocks find the peak, and from the second on fractions of it are offered.
 #[test]
 fn parts_of_a_peak_are_offered_when_several_blocks_have_found_it() {
     let project = project(&["honest"]);

@@ -26,15 +26,15 @@ ROWS = 4096
 
 
 class Variant(NamedTuple):
-    """What differs from honest work."""
+    """The differences from honest work."""
 
     cases: dict[str, Callable[[Session, Opening], Perform]] = {}
     settings: dict[str, list[str]] = {}
     """Statements with which every connection begins, for each kind of server."""
     target: Callable[[str], str] = str
-    """The place that it really goes to."""
+    """Maps a URL to the one that it really connects to."""
     options: dict[str, dict[str, object]] = {}
-    """What it tells the driver."""
+    """Options that it passes to the driver."""
 
 
 # Honest work

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Servers that fail: counted by kind, shown, and told by the exit code.
+//! Servers that fail: errors are counted by kind, shown, and reflected in the exit code.
 
 use super::{Manner, Place, Web, sums};
 use lab_model::ErrorKind;
@@ -46,7 +46,7 @@ fn errors_are_counted_by_kind() {
     assert_errors(Manner::Lies, &body, &[ErrorKind::Body]);
 }
 
-/// In an open loop what was due counts, whether a connection was left for it or not.
+/// In an open loop all due requests count, whether or not a connection was free for them.
 #[test]
 fn what_was_due_is_served_or_an_error() {
     for manner in [Manner::Hangs, Manner::Dies, Manner::Slow(20)] {

@@ -13,7 +13,7 @@ use std::path::Path;
 const SECONDS: u32 = 2_000;
 const TIMES: u64 = 3_000;
 
-/// What a report may hold besides its program and its stacks, bytes.
+/// The data memory that a report may use, bytes.
 const MEMORY: u64 = 100 << 20;
 
 #[test]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab load`: what is sent, what is counted, what is kept, and how it ends.
+//! `benchlab load`: the requests that it sends, its counts, its run file, and its exit codes.
 
 mod faults;
 mod long;

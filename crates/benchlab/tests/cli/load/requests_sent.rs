@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What can be asked for, what cannot, and what is kept of it.
+//! The requests that can be configured, the options that are rejected, and the parts that are stored.
 
 use super::{Manner, Place, Web, sums};
 use std::fs;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A load that is stopped or killed: what was measured until then is kept.
+//! A load that is stopped or killed keeps everything that was measured until then.
 
 use super::{Manner, Place, Web, sums};
 use crate::progress::{at_terminal, screen};
@@ -39,7 +39,7 @@ fn ctrl_c_ends_a_load_with_a_report() {
     // It has not ended: it can be resumed.
     assert_eq!(run.ending, None);
     let (served, errors) = sums(&run);
-    // What was under way when the load was stopped.
+    // The requests in flight when the load was stopped.
     let unfinished: u64 = errors.iter().map(|(_, n)| n).sum();
     assert!(
         errors

@@ -269,7 +269,8 @@ fn who_cannot_serve_what_is_due_is_overloaded_and_has_no_percentiles() {
     }
 }
 
-/// Of answers within microseconds more than a tenth can be the time that the generator takes to look at them.
+/// If responses take microseconds, more than a tenth of them can be the generator's own delay in reading
+/// them.
 #[test]
 fn what_the_generator_hides_is_not_equivalent() {
     let (place, web) = (Place::new(), Web::new(Manner::Honest));

@@ -9,14 +9,14 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// What the server does with a request.
+/// The server's reaction to a request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Manner {
     /// Answers `{"ok":true}`.
     Honest,
     /// The same in chunks.
     Chunked,
-    /// The same after so many ms.
+    /// The same after this many ms.
     Slow(u64),
     /// The same, and closes the connection.
     Closes,
@@ -24,7 +24,7 @@ pub enum Manner {
     Resets,
     /// Reads, and says nothing.
     Hangs,
-    /// Answers what is not HTTP.
+    /// Sends bytes that are not HTTP.
     Garbage,
     /// Answers 503.
     Refuses,
@@ -58,7 +58,7 @@ impl Web {
         Web::after(0, manner)
     }
 
-    /// A server that is honest for so many requests.
+    /// A server that is honest for the first `requests` requests.
     pub fn after(requests: usize, manner: Manner) -> Web {
         Web::on("127.0.0.1:0", requests, manner).expect("a free port")
     }

@@ -22,7 +22,7 @@ pub enum Pods {
     Run,
     /// No node has room, and their number grows.
     Wait,
-    /// There is no such image.
+    /// The image does not exist.
     Fail,
 }
 
@@ -59,11 +59,12 @@ struct Request {
 const JOBS: &str = "/apis/batch/v1/namespaces/default/jobs";
 const PODS: &str = "/api/v1/namespaces/default/pods";
 
-/// What the random part of a pod's name is here.
+/// The random part of every pod's name here.
 const POD: &str = "-x7k2p";
 
 impl ApiServer {
-    /// `None`: there is no client that is new enough, which is said.
+    /// Starts the server. `None`: no `kubectl` that is recent enough is installed; a line on standard error
+    /// says so.
     pub fn start(pods: Pods) -> Option<ApiServer> {
         if !has_client() {
             eprintln!("Kubernetes is not tried out: there is no kubectl of version 1.31 or newer");
@@ -378,7 +379,7 @@ fn discovery(path: &str) -> Option<Value> {
         "/openapi/v3" => json!({"paths": {
             "apis/batch/v1": {"serverRelativeURL": "/openapi/v3/apis/batch/v1?hash=1"},
         }}),
-        // Whoever makes a Job may have its fields checked.
+        // A client that makes a Job may have its fields checked.
         "/openapi/v3/apis/batch/v1" => {
             json!({"openapi": "3.0.0", "info": {"title": "t", "version": "v1"}, "paths": {
                 format!("{JOBS}/{{name}}"): {"patch": {

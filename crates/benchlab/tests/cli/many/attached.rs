@@ -107,7 +107,7 @@ fn forward(
     })
 }
 
-/// Sends a message in one frame. That the other side is gone, the reader notices.
+/// Sends a message in one frame. If the other side is closed, the reading thread notices.
 fn send(out: &Mutex<TcpStream>, code: u8, message: &[u8]) {
     let mut frame = vec![0x80 | code];
     match message.len() {
@@ -146,7 +146,7 @@ fn read(input: &mut impl Read) -> io::Result<(u8, Vec<u8>)> {
     }
 }
 
-/// Eight bytes at a time: the lab's program is sent through here, and tests are not optimised.
+/// Works on eight bytes at a time: benchlab's program is sent through here, and tests are not optimized.
 fn unmask(payload: &mut [u8], mask: [u8; 4]) {
     let [a, b, c, d] = mask;
     let wide = u64::from_ne_bytes([a, b, c, d, a, b, c, d]);

@@ -78,7 +78,7 @@ fn two_hosts_measure_the_blocks_of_one_run() {
             .iter()
             .all(|a| a.lost.is_none() && !a.host.facts.is_empty())
     );
-    // What the operations yielded is kept as on one machine.
+    // The values that operations produced are kept as on one machine.
     let file = project.file();
     assert_eq!(
         rows(

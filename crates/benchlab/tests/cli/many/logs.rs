@@ -57,7 +57,7 @@ fn what_several_places_counted_is_what_one_would_have() {
     let lines = lines();
     let log = write(&one, "access.log", &lines.iter().collect::<Vec<_>>());
     one.0.call(&["logs", &log]).expect(0);
-    // One place has one log of every second line, and a rotated one of the others.
+    // One host has a log of every second line, and a rotated log of the others.
     let of = |part: usize| lines.iter().skip(part).step_by(2).collect::<Vec<_>>();
     let log = write(&many, "access.log", &of(0));
     write(&many, "access.log.1", &of(1));
@@ -82,7 +82,7 @@ fn what_several_places_counted_is_what_one_would_have() {
     assert_eq!(figures(parts), figures(one_place));
 }
 
-/// Two places that read the same file count everything twice.
+/// Two hosts that read the same file count everything twice.
 #[test]
 fn several_places_add_up() {
     let place = Place::new();

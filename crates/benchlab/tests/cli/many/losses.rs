@@ -66,7 +66,7 @@ fn the_load_goes_on_without_an_agent_that_is_frozen_and_that_is_ended() {
     assert_account(&place.0.load());
 }
 
-/// Frozen for less than --lost-after: what was due meanwhile is sent late, and its response times say so.
+/// Frozen for less than --lost-after: requests due meanwhile are sent late, and their response times show it.
 #[test]
 fn an_agent_that_is_slow_for_a_while_takes_part_to_the_end() {
     let (place, web) = (Place::new(), Web::new(Manner::Honest));
@@ -90,7 +90,7 @@ fn an_agent_that_is_slow_for_a_while_takes_part_to_the_end() {
     assert!((2100..2700).contains(&offered), "{offered}");
 }
 
-/// On a host that is not fit --strict ends the lab before anything is loaded, and there is nothing to see here.
+/// On an unfit host --strict ends benchlab before anything is loaded, and the test is skipped.
 #[test]
 fn with_strict_the_loss_of_an_agent_ends_the_run() {
     let (place, web) = (Place::new(), Web::new(Manner::Honest));

@@ -60,7 +60,7 @@ fn children(process: u32) -> Vec<i32> {
         .collect()
 }
 
-/// True if a process exists and is no zombie.
+/// True if a process exists and is not a zombie.
 fn is_alive(pid: i32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(") ")
@@ -108,7 +108,7 @@ fn three_agents_share_a_rate_and_are_shown_in_every_form() {
     assert_eq!(errors, []);
     // Each agent sends one request before the load.
     assert_eq!(web.requests() as u64, served + 3);
-    // 600 at random: all but one in a billion runs have so many.
+    // 600 at random: all but one in a billion runs are within these bounds.
     assert!((450..750).contains(&served), "{served}");
     assert_added_up(&run);
     let names: Vec<&str> = run.agents.iter().map(|a| a.name.as_str()).collect();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `--on netns:…`: agents with a network of their own, of which one delays what it sends, or loses it.
+//! `--on netns:…`: agents with a network of their own, one of which delays or loses its packets.
 
 use super::hosts::assert_blocks;
 use super::{Place, assert_added_up, parts};
@@ -15,7 +15,7 @@ use std::time::Duration;
 /// Two network namespaces, each with a line to this one. They are gone when this is dropped.
 struct Networks {
     names: [String; 2],
-    /// How long what the second one sends is under way, ns; [`LOST`]: it does not arrive.
+    /// Delay of the second agent's packets, ns; [`LOST`]: they do not arrive.
     delay_ns: Arc<AtomicU64>,
 }
 
@@ -74,7 +74,7 @@ impl Networks {
         Ok(())
     }
 
-    /// Of each line the device on this side and that on the other.
+    /// The devices of each line: the one on this side and the one on the other.
     fn devices(&self) -> [[String; 2]; 2] {
         let of = |name: &String| ["0", "1"].map(|end| format!("{name}{end}"));
         [of(&self.names[0]), of(&self.names[1])]
@@ -84,14 +84,14 @@ impl Networks {
         format!("netns:{},{}", self.names[0], self.names[1])
     }
 
-    /// Has the second one's line carry nothing, or carry what is sent again.
+    /// Cuts the second agent's line, or restores it, so that retransmissions arrive.
     fn cut(&self, is_cut: bool) {
         let state = if is_cut { "down" } else { "up" };
         let [_, [device, _]] = self.devices();
         ip(&["link", "set", &device, state]).unwrap();
     }
 
-    /// How long what the second one sends is under way from now on.
+    /// Sets the delay of the second agent's packets, ns.
     fn delay(&self, ns: u64) {
         self.delay_ns.store(ns, Ordering::Relaxed);
     }
@@ -100,8 +100,7 @@ impl Networks {
 impl Drop for Networks {
     fn drop(&mut self) {
         for name in &self.names {
-            // What is on the line's other end goes with it.
-            // One that was not made cannot be deleted.
+            // The device at the other end is deleted with it. A line that was never made cannot be deleted.
             let _ = ip(&["link", "delete", &format!("{name}0")]);
             let _ = ip(&["netns", "delete", name]);
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `--server-host`: an agent on the server's machine reads what the server uses.
+//! `--server-host`: an agent on the server's machine reads the server's resource usage.
 
 use super::{Place, children, slices};
 use crate::load::web::{Manner, Web};

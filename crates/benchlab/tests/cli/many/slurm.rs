@@ -207,7 +207,7 @@ fn in_an_allocation(cluster: &Cluster) {
     assert_loaded(&place);
 }
 
-/// The lab waits for nodes that other jobs use.
+/// benchlab waits for nodes that other jobs use.
 fn waits_in_the_queue(cluster: &Cluster) {
     let (place, web) = (Place::new(), Web::new(Manner::Honest));
     let mut other = cluster.command("srun");

@@ -201,7 +201,7 @@ fn assert_began_together(run: &Run) {
     }
 }
 
-/// What libfaketime leaves in /dev/shm of processes that are killed; what is new is removed when this is dropped.
+/// The files that libfaketime leaves in /dev/shm for killed processes; dropping this removes the new ones.
 struct FaketimeRemains(Vec<PathBuf>);
 
 impl FaketimeRemains {
@@ -226,7 +226,7 @@ impl Drop for FaketimeRemains {
     }
 }
 
-/// The same of the time of day, by libfaketime: what a clock says is in the report, and nothing depends on it.
+/// A clock that is off, by libfaketime: the report shows the offset, and nothing depends on it.
 #[test]
 fn a_time_of_day_that_is_ten_minutes_off_is_told() {
     let folders = fs::read_dir("/usr/lib").unwrap().flatten();
@@ -251,7 +251,7 @@ fn a_time_of_day_that_is_ten_minutes_off_is_told() {
         run.agents
     );
     assert_began_together(&run);
-    // Of what the kernel notes nothing fits there, so that answers are timed when they are read.
+    // Timestamps of the kernel do not match the faked clock, so responses are timed when they are read.
     for (agent, is_wrong) in [(0, false), (1, true)] {
         let (mut read, mut served, mut p50_ns) = (0, 0, Vec::new());
         for AgentSlice { slice, .. } in parts(&run, agent) {

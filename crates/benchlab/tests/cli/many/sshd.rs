@@ -17,8 +17,8 @@ pub struct Sshd {
 }
 
 impl Sshd {
-    /// Hosts, each with the command that it runs in place of the requested one (sshd(8), `command=`); empty: the
-    /// requested one. `None`: there is no sshd; a line on standard error says so.
+    /// Hosts, each with the command that it runs instead of the requested one (sshd(8), `command=`); empty:
+    /// the requested one. `None`: sshd is not installed; a line on standard error says so.
     pub fn start(hosts: &[(&str, &str)]) -> Option<Sshd> {
         if !Path::new(SSHD).exists() {
             assert!(
