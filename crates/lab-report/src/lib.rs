@@ -11,22 +11,22 @@ use lab_model::Run;
 use lab_stats::between::Between;
 use lab_stats::results::{Results, results};
 
-/// What a report of a run is made from.
+/// The input of a report of one run.
 #[derive(Clone, Debug)]
 pub struct Report<'a> {
     /// The run.
     pub run: &'a Run,
-    /// What its samples say.
+    /// The analysis of its samples.
     pub results: Results,
-    /// Runs whose imported figures are shown beside this one's, marked as having no intervals. Their
-    /// own measurements are not shown.
+    /// Runs whose imported figures are shown next to this one's, marked as having no intervals. Their own
+    /// measurements are not shown.
     pub others: &'a [Run],
     /// Where the run file is, for people; the run's name if the caller has nothing better.
     pub file: &'a str,
 }
 
 impl<'a> Report<'a> {
-    /// Of a run, which it analyses, in a file of that name.
+    /// Analyzes a run from the given file.
     pub fn new(run: &'a Run, file: &'a str) -> Report<'a> {
         Report {
             run,
@@ -37,10 +37,10 @@ impl<'a> Report<'a> {
     }
 }
 
-/// What a report on two runs is made from.
+/// The input of a report of two runs.
 #[derive(Clone, Copy, Debug)]
 pub struct BetweenReport<'a> {
-    /// What changed from the first to the second.
+    /// The changes from the first to the second.
     pub between: &'a Between,
     /// The first and the second.
     pub runs: [&'a Run; 2],

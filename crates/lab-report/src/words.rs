@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What subjects and operations are called: subjects do operations, whole commands are run, servers
-//! answer requests.
+//! The nouns for subjects and operations: subjects do operations, whole commands are run, servers answer
+//! requests.
 
 use lab_model::Plan;
 
 /// The words of a report.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Words {
-    /// One of what is compared.
+    /// A compared item: `subject`.
     pub subject: &'static str,
     /// Several of them.
     pub subjects: &'static str,
-    /// What is timed: `operation`.
+    /// The timed unit: `operation`.
     pub operation: &'static str,
-    /// What is timed, with its article: `an operation`.
+    /// The timed unit, with its article: `an operation`.
     pub an_operation: &'static str,
 }
 

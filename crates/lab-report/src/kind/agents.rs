@@ -8,7 +8,7 @@ use lab_document::{Cell, Column, Quantity, Section, Table, Tone};
 use lab_model::{Agent, Host, Load, Metric, PointId, Run, Unit};
 use lab_stats::load::agents::{AgentResult, AgentTrouble, agents, unaccounted};
 
-/// Nothing where the lab put the load on itself.
+/// The agents of a load; empty where this process was the generator.
 pub fn section(scope: &Scope) -> Section {
     let mut section = Section::new("Agents");
     let run = scope.run;
@@ -33,7 +33,7 @@ pub fn section(scope: &Scope) -> Section {
     section
 }
 
-/// A sentence on who began together, with the names of those that were late.
+/// A sentence on which agents began together, with the names of those that were late.
 fn begin_sentence(late: &[String]) -> String {
     match late {
         [] => "All began at the same moment".into(),
@@ -55,7 +55,7 @@ pub(super) fn connections(scope: &Scope, point: PointId) -> String {
     }
 }
 
-/// Who puts the load on: `3 agents with 1 thread each`.
+/// The load generator in words: `3 agents with 1 thread each`.
 pub(super) fn generator(scope: &Scope, load: &Load) -> String {
     let threads = say::count(load.threads as usize, "thread");
     let all = scope.run.load_agents().len();
@@ -70,7 +70,7 @@ pub(super) fn generator(scope: &Scope, load: &Load) -> String {
     }
 }
 
-/// What became of the requests that were offered.
+/// A sentence on whether all offered requests are accounted for.
 pub(super) fn account(scope: &Scope) -> String {
     let every = "Every request that was offered was served or is an error";
     match unaccounted(scope.run) {
@@ -184,7 +184,7 @@ fn machines(run: &Run) -> Table {
     table.without_empty_columns()
 }
 
-/// Its name, and whether the reader left it out.
+/// The agent's name, marked if the user left it out.
 pub(super) fn name(agent: &Agent) -> String {
     left_out(agent.name.clone(), agent)
 }
@@ -197,7 +197,7 @@ fn left_out(name: String, agent: &Agent) -> String {
     }
 }
 
-/// Which agents are on one machine, in a sentence for each such machine.
+/// A sentence for each machine that runs more than one agent.
 pub(super) fn one_machine(agents: &[Agent]) -> Option<String> {
     let machine_ids = agents.iter().filter_map(|agent| {
         let id = fact(agent, Host::MACHINE_ID);
@@ -225,7 +225,7 @@ pub(super) fn fact(agent: &Agent, name: &str) -> String {
     agent.host.fact(name).unwrap_or_default().to_owned()
 }
 
-/// What makes its machine unfit to measure; empty: nothing.
+/// The reasons why its machine is unfit for measurements; empty if it is fit.
 pub(super) fn unfit(agent: &Agent) -> String {
     let unfit = agent.host.findings.iter().filter(|f| f.unfit);
     let unfit: Vec<&str> = unfit.map(|f| f.what.as_str()).collect();

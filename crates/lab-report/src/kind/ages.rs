@@ -12,7 +12,7 @@ use lab_document::{
 use lab_model::{Pilot, Unit};
 use lab_stats::results::{AgeState, ServerAge};
 
-/// A table and a chart for each case; empty for runs whose pilots do not tell.
+/// A table and a chart for each case; empty for runs whose pilots did not record server ages.
 pub fn section(scope: &Scope) -> Section {
     let mut section = Section::new("Warm-up");
     let ages: Vec<&ServerAge> = scope.results.ages.iter().collect();
@@ -112,7 +112,7 @@ fn table(scope: &Scope, case: usize, ages: &[&ServerAge]) -> Table {
     )
 }
 
-/// What a request costs by the age of the server, each round of the pilots.
+/// Cost of a request by the age of the server, in each round of the pilots.
 fn chart(scope: &Scope, case: usize) -> Option<Chart> {
     let plan = scope.plan;
     let pilots = scope.run.pilots.iter();

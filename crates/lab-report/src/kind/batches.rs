@@ -22,7 +22,8 @@ static METRICS: [Metric; 5] = [
     Metric::PAUSES,
 ];
 
-/// The latencies of what does several operations at once, and of calls what a subject adds to the baseline's.
+/// Latencies of cases that do multiple operations at once, and for calls the latency that a subject adds to
+/// the baseline's.
 static LATENCIES: [Metric; 8] = [
     Metric::P50,
     Metric::ADDED_P50,
@@ -34,7 +35,7 @@ static LATENCIES: [Metric; 8] = [
     Metric::MAX,
 ];
 
-/// What a subject holds over the whole run, and how it starts.
+/// A subject's resources over the whole run, and its startup time.
 static HELD: [Metric; 7] = [
     Metric::STARTUP,
     Metric::THREADS,
@@ -45,7 +46,7 @@ static HELD: [Metric; 7] = [
     Metric::SYSTEM_CPU,
 ];
 
-/// What there is to say of a run of batches.
+/// The parts of the document of a run of batches.
 pub fn parts(scopes: &[Scope]) -> DocumentParts {
     let first = scopes[0];
     let schemes = side_by_side::answer(&first);
@@ -76,8 +77,8 @@ pub fn parts(scopes: &[Scope]) -> DocumentParts {
     }
 }
 
-/// Who is best, where another one is, and who does most at once: of several targets in one finding, at most
-/// three sentences.
+/// The fastest subject, the points where another one leads, and the highest throughput: with multiple targets
+/// in one finding, in at most three sentences.
 fn target_findings(scope: &Scope) -> Vec<Finding> {
     let points = findings::points(scope);
     let group = scope.groups(Cores::All).into_iter().next();
@@ -163,7 +164,8 @@ fn memory(scope: &Scope) -> Option<Finding> {
     }))
 }
 
-/// Ratios at all points, parts, scaling, costs, and each case; beside other targets in one section.
+/// Ratios at all points, parts of the time, scaling, costs, and each case; in one section per target if there
+/// are multiple targets.
 fn target_sections(scope: &Scope) -> Vec<Section> {
     let all = [
         calls::section(scope),
@@ -282,7 +284,7 @@ fn cases(scope: &Scope) -> Section {
     section
 }
 
-/// What subjects hold, and how they start.
+/// Resources of the subjects, and their startup times.
 fn resources(scopes: &[Scope]) -> Section {
     let mut section = Section::new("Resources");
     for scope in scopes {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What could be mistaken for a difference between subjects, as far as the run shows it.
+//! Sources of bias that could be mistaken for a difference between subjects, as far as the run shows them.
 
 use super::cell::NONE;
 use super::scope::Scope;
@@ -27,7 +27,7 @@ fn biases<'a>(scope: &Scope<'a>) -> Vec<&'a Bias> {
         .collect()
 }
 
-/// What stands out, in sentences.
+/// The biases that exceed the margin, in sentences.
 fn conspicuous(scope: &Scope) -> String {
     let biases = biases(scope).into_iter();
     let out = biases.filter(|bias| bias.stands_out);
@@ -38,7 +38,7 @@ fn conspicuous(scope: &Scope) -> String {
     say::paragraph(sentences).unwrap_or_else(|| "Nothing exceeds the margin.".into())
 }
 
-/// What it means if it stands out.
+/// The meaning of a bias that exceeds the margin.
 fn meaning(kind: BiasKind) -> &'static str {
     match kind {
         BiasKind::CarryOver => "A turn of its own before changes the time by more than the margin",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Calls that may fail: who makes each exactly once, which ones are wrong, who is fastest of those without any, how long an
-//! outage each survives, and what load it is followed by.
+//! Calls that may fail: the subjects that make each call exactly once, the errors of the others, the fastest
+//! among the correct ones, the longest outage that each survives, and the load that follows it.
 
 use super::measured::{SubjectScope, over_run};
 use super::scope::Scope;
@@ -11,10 +11,10 @@ use lab_model::{Check, FAULT, Injection, Interval, Metric, PointId, SubjectId, U
 use lab_stats::results::{Over, Value};
 use std::cmp::Ordering;
 
-/// Of who is fastest, or what load there is.
+/// The cell for an inconclusive winner or load.
 const UNDECIDED: &str = "not decided";
 
-/// A load that is this many times the usual one is above what a server was made for.
+/// A load above this multiple of the usual one exceeds what a server was sized for.
 const DOUBLE: f64 = 2.0;
 
 /// Over the whole run.
@@ -46,8 +46,8 @@ pub fn chart(scopes: &[Scope]) -> Option<Chart> {
     charts::bars_over_run(scopes, &Metric::WRONG_CALLS)
 }
 
-/// Who makes each call once, how the others err, how long an outage each survives, what load it is followed by, and which
-/// policy is for which fault.
+/// The subjects that make each call exactly once, the errors of the others, the longest survived outages, the
+/// load that follows an outage, and the best policy for each fault.
 pub fn findings(scopes: &[Scope]) -> Vec<Finding> {
     let faults = by_fault(scopes);
     let all = [
@@ -61,7 +61,7 @@ pub fn findings(scopes: &[Scope]) -> Vec<Finding> {
     all.into_iter().flatten().map(Finding::plain).collect()
 }
 
-/// The totals of the run and what is wrong at each point.
+/// The totals of the run and the wrong calls at each point.
 pub fn section(scope: &Scope) -> Section {
     let mut section = Section::new("What became of the calls");
     let over_run = over_run(callers(scope));
@@ -166,7 +166,7 @@ fn errors(scopes: &[Scope]) -> Option<String> {
     say::paragraph(AT_POINTS.iter().filter_map(erring))
 }
 
-/// What happens at a point: the fault that the lab makes, or what the case is called.
+/// The fault injected at a point, or the name of its case.
 fn fault(scope: &Scope, point: PointId) -> String {
     match scope.plan.points[point].param(FAULT) {
         Some(fault) if fault != "none" => fault.into(),
@@ -253,7 +253,7 @@ fn survived(scopes: &[Scope]) -> Option<String> {
     ))
 }
 
-/// What became of a subject's calls in outages of one length.
+/// The result of a subject's calls in outages of one length.
 struct Outage {
     length_s: f64,
     is_survived: bool,

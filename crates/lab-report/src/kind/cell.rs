@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Cells of tables: a figure, its ratio to the baseline's, what the ratio supports, or why there is none.
+//! Cells of tables: a figure, its ratio to the baseline's, the verdict on the ratio, or why there is none.
 
 use super::measured::SubjectScope;
 use super::scope::Scope;
@@ -8,10 +8,10 @@ use lab_document::{Cell, Quantity, Tone};
 use lab_model::{Interval, Metric, RESPONSE_TIMES, SERVICE_TIMES, Unit};
 use lab_stats::analysis::Verdict;
 
-/// What has no figure because a subject cannot do it.
+/// The cell of a figure that is missing because the subject cannot do the work.
 pub const UNABLE: &str = "—";
 
-/// What has no figure.
+/// The cell of any other missing figure.
 pub const NONE: &str = "–";
 
 /// The verdicts in the order in which they are counted: as data have them, and as they are shown.
@@ -112,7 +112,7 @@ pub fn with_verdict(cell: Cell, metric: &Metric, verdict: Option<&Verdict>) -> C
     }
 }
 
-/// Why a place has no figure.
+/// The reason for a missing figure.
 fn missing(scope: &Scope, place: SubjectScope) -> Cell {
     let (subject, point) = place;
     if point.is_some_and(|p| !scope.plan.takes_part(subject, p)) {
@@ -148,7 +148,7 @@ pub fn counts(verdicts: &[Verdict]) -> String {
     parts.collect::<Vec<_>>().join(", ")
 }
 
-/// What the data supports, in a word: costs and sizes are less or more, not faster or slower.
+/// A word for a verdict: costs and sizes are less or more, not faster or slower.
 pub fn word(metric: &Metric, verdict: &Verdict) -> &'static str {
     let is_time = metric.unit == Unit::Nanoseconds && !metric.id.contains("cpu");
     let is_time = is_time || *metric == Metric::THROUGHPUT || metric.unit == Unit::Ratio;
@@ -174,7 +174,7 @@ fn verdict_words(verdict: &Verdict) -> (&'static str, &'static str) {
     }]
 }
 
-/// What a verdict means.
+/// The tone of a verdict.
 pub fn tone(verdict: &Verdict) -> Tone {
     match verdict {
         Verdict::Faster | Verdict::SmallButReal { faster: true } => Tone::Better,
@@ -184,7 +184,7 @@ pub fn tone(verdict: &Verdict) -> Tone {
     }
 }
 
-/// What a ratio means: its verdict, or on which side of 1 it is.
+/// The tone of a ratio: that of its verdict, or else by the side of 1 on which its interval lies.
 pub fn tone_of(ratio: &Interval, verdict: Option<&Verdict>) -> Tone {
     match verdict {
         Some(verdict) => tone(verdict),

@@ -15,11 +15,11 @@ use lab_document::{
 use lab_model::{Metric, PointId, SubjectId, Unit};
 use lab_stats::results::Over;
 
-/// What is said of all forests.
+/// The caption of all forest plots.
 const BEST_FIRST: &str = "The best is first; left of 1 is better; the lines are intervals.";
 
-/// What answers who is best: overall ratios, or ratios at each point where two are compared, or figures where
-/// nothing is.
+/// The chart that shows which subject is best: overall ratios, or ratios at each point if two subjects are
+/// compared, or figures if none are.
 pub fn answer(scopes: &[Scope], metric: &Metric) -> Option<Chart> {
     let scope = scopes.first()?;
     let by_point = scope.others().len() == 1 && scope.points().len() > 1;
@@ -116,7 +116,7 @@ pub fn standings<'m>(
     forest(id, axis, scope.results.margin, groups.collect(), BEST_FIRST)
 }
 
-/// What a ratio's axis shows: `time as a multiple of c's`.
+/// The axis label of ratios: `time as a multiple of c's`.
 pub fn ratio_axis(scope: &Scope, metric: &Metric) -> String {
     format!(
         "{} as a multiple of {}'s",
@@ -125,7 +125,7 @@ pub fn ratio_axis(scope: &Scope, metric: &Metric) -> String {
     )
 }
 
-/// Ratios beside 1 on a logarithmic axis, with the margin of equivalence; nothing without rows.
+/// Ratios around 1 on a logarithmic axis, with the margin of equivalence; `None` without rows.
 pub fn forest(
     id: &str,
     axis: String,
@@ -273,7 +273,7 @@ pub fn line(
     }
 }
 
-/// The answer of what was measured alone: a bar for each metric of a place.
+/// The answer for a subject that was measured alone: a bar for each metric.
 pub fn bars_of_metrics(
     scope: &Scope,
     title: &str,

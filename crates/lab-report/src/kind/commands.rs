@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// How long a run takes.
 static TIMES: [Metric; 3] = [Metric::WALL, Metric::MEAN_WALL, Metric::PAUSES];
 
-/// What one run used.
+/// Resources used by one run.
 static USES: [Metric; 11] = [
     Metric::USER_CPU,
     Metric::SYSTEM_CPU,
@@ -31,7 +31,7 @@ static USES: [Metric; 11] = [
     Metric::BRANCH_MISSES,
 ];
 
-/// What there is to say of a run of commands.
+/// The parts of the document of a run of commands.
 pub fn parts(scope: &Scope, commands: &Commands) -> DocumentParts {
     let mut sections = vec![listing(scope)];
     sections.extend(
@@ -49,7 +49,8 @@ pub fn parts(scope: &Scope, commands: &Commands) -> DocumentParts {
     }
 }
 
-/// Commands behind their names, as the answer calls them: `A: sort a, B: sort b`. `None`: there are no several ones.
+/// The commands with their names, as the answer calls them: `A: sort a, B: sort b`. `None` for a single
+/// command.
 pub fn title(scope: &Scope) -> Option<String> {
     let named = |s: SubjectId| {
         let line = &scope.plan.subjects[s].command.as_ref()?.line;
@@ -61,7 +62,7 @@ pub fn title(scope: &Scope) -> Option<String> {
     differ.then(|| words.join(", "))
 }
 
-/// Each command against the baseline; of many who is best; of one alone how long it takes.
+/// Each command against the baseline; for many commands the fastest; for a single command its time.
 fn findings(scope: &Scope) -> Vec<Finding> {
     let others = scope.others().into_iter();
     let pairs = others.filter_map(|s| findings::pair(scope, s, &Metric::WALL));
@@ -103,7 +104,7 @@ fn level(scope: &Scope, subject: SubjectId) -> Option<Finding> {
     }))
 }
 
-/// Headings and cells that describe a command besides its name.
+/// Headings and cells that describe a command, apart from its name.
 fn descriptions(scope: &Scope, command: &Command) -> [(&'static str, String); 7] {
     let words =
         |program: &Option<Vec<String>>| program.as_ref().map_or(String::new(), |p| p.join(" "));
@@ -160,7 +161,7 @@ fn listing(scope: &Scope) -> Section {
     section
 }
 
-/// What starting a process, or a shell, costs; nothing where it was not measured.
+/// The cost of starting a process, or a shell; `None` where it was not measured.
 fn start_cost(scope: &Scope, shell: bool) -> Option<String> {
     let subject = scope.plan.start_cost(shell)?;
     let points = scope.points().into_iter();
@@ -172,7 +173,7 @@ fn start_cost(scope: &Scope, shell: bool) -> Option<String> {
     ))
 }
 
-/// What is known of the points that differ in the sweep alone.
+/// The figures of a group of points that differ only in the sweep.
 fn runs(scope: &Scope, group: &PointGroup) -> Section {
     let mut section = Section::new(match scope.group_label(group) {
         label if label.is_empty() => "The runs".into(),
@@ -274,7 +275,7 @@ fn method(scope: &Scope, commands: &Commands) -> Vec<String> {
     ]
 }
 
-/// Of revisions: how many builds of each were measured, and what that leaves out.
+/// A note for revisions: the number of builds of each, and the variation that the intervals leave out.
 fn builds(plan: &Plan) -> String {
     match plan.builds() {
         _ if !plan.of_revisions() => String::new(),
@@ -309,7 +310,7 @@ fn pairs(scope: &Scope) -> String {
     mirrored_pairs(scope, &pairs)
 }
 
-/// How many mirrored pairs blocks have, from the fewest to the most; as many as planned where there is no block.
+/// The number of mirrored pairs in blocks, as a range; the planned number if there is no block.
 pub fn mirrored_pairs(scope: &Scope, pairs: &BTreeSet<usize>) -> String {
     match (pairs.first(), pairs.last()) {
         (Some(fewest), Some(most)) if fewest < most => format!("{fewest} to {most} mirrored pairs"),

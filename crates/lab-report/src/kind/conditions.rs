@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the subjects and the services are, the settings that they read back, and the run's own noise.
+//! The subjects and services, the settings that they read back, and the run's own noise.
 
 use super::cell::NONE;
 use super::measured::Measured;
@@ -49,7 +49,7 @@ fn target_section(scope: &Scope) -> Section {
     section
 }
 
-/// What the builds of subjects wrote for readers.
+/// The listings that builds of subjects wrote.
 fn listings(scope: &Scope) -> Section {
     let mut section = Section::folded("What the builds say");
     for id in scope.compared() {
@@ -62,7 +62,7 @@ fn listings(scope: &Scope) -> Section {
     section
 }
 
-/// What each subject is; whole commands and servers that were there have their lines and URLs.
+/// A description of each subject; whole commands are shown by their lines, and running servers by their URLs.
 fn subjects(scope: &Scope) -> Table {
     let head = [
         scope.words.subject,

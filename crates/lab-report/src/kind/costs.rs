@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What an operation costs by itself and for each unit of a sweep, and what a factor costs.
+//! The fixed cost of an operation, the cost of each unit of a sweep, and the cost of a factor.
 
 use super::cell::{self, NONE};
 use super::measured::Measured;
@@ -31,7 +31,7 @@ fn fits(scope: &Scope, group: &PointGroup) -> Table {
         fit.case == group.case && fit.factors == group.factors && subjects.contains(&fit.subject)
     });
     let fits: Vec<&Fit> = fits.collect();
-    // Of whole commands the unit is a process: what is swept names it.
+    // Whole commands count processes, so the unit takes the name of the sweep.
     let unit = match (&case.sweep, scope.plan.commands()) {
         (Some(sweep), Some(_)) => sweep,
         _ => &case.unit,
@@ -45,7 +45,7 @@ fn fits(scope: &Scope, group: &PointGroup) -> Table {
     table
 }
 
-/// Lines, one a row: what is fixed, and what each `unit` adds.
+/// Fitted lines, one per row: the fixed cost, and the cost of each `unit`.
 pub fn lines(scope: &Scope, title: &str, unit: &str, fits: &[&Fit]) -> Table {
     let columns = [
         Column::from(scope.words.subject),
@@ -86,7 +86,7 @@ fn shape(fit: &Fit) -> (Cell, Cell) {
     )
 }
 
-/// What the second and later values of a factor cost: a table for each factor, value and metric.
+/// The costs of the second and later values of a factor: a table for each factor, value and metric.
 pub fn effects(scope: &Scope) -> Vec<Table> {
     let subjects = scope.subjects();
     let all = scope.results.effects.iter();
@@ -110,7 +110,7 @@ pub fn effects(scope: &Scope) -> Vec<Table> {
     tables.into_iter().map(table).collect()
 }
 
-/// What an effect is of: which values of a factor are compared in what.
+/// The two values of a factor that an effect compares, and the metric.
 #[derive(PartialEq)]
 pub struct FactorValues {
     factor: String,
@@ -123,7 +123,7 @@ pub struct FactorValues {
 }
 
 impl FactorValues {
-    /// Of an effect.
+    /// The factor values of an effect.
     pub fn of(measured: &Measured, effect: &Effect) -> FactorValues {
         let value = |point: Option<PointId>| {
             let value = point.and_then(|p| measured.plan.points[p].param(&effect.factor));

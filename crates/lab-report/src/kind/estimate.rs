@@ -15,7 +15,7 @@ const COLUMNS: usize = 60;
 /// Characters of a name: two of them and an interval with its level fit.
 const NAME: usize = 8;
 
-/// `B takes 1.083 (1.060 to 1.110) × A`, at most 60 columns. Empty as long as there is no interval.
+/// `B takes 1.083 (1.060 to 1.110) × A`, at most 60 columns. Empty until there is an interval.
 pub fn line(measured: &Measured) -> String {
     let scopes = Scope::all(measured);
     let Some(scope) = scopes.first() else {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Why one subject is faster than another: what an operation of each costs in events that are counted.
+//! Why one subject is faster than another: the cost of an operation of each, in counted events.
 
 use lab_document::format::quantity;
 use lab_document::say;
@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Differences of fewer events an operation than this are left out.
 const LEAST: f64 = 0.05;
 
-/// Less than this part of the greater figure is no difference of a program's own.
+/// Differences below this fraction of the greater figure are not attributed to the programs.
 const MIN_PART: f64 = 0.02;
 
 /// Metrics whose differences are listed, the one that tends to cost most first: a round trip waits for
@@ -44,11 +44,11 @@ const MOST: f64 = 0.3;
 /// How many of [`RANKS`], from the first on, are asked of the system; the rest is the program's own.
 const OF_SYSTEM: usize = 8;
 
-/// What a report of counted events is made from.
+/// The input of a report of counted events.
 pub struct ExplainReport<'a> {
     /// The subjects, their cases and points.
     pub plan: &'a Plan,
-    /// What was counted.
+    /// The counts.
     pub counted: &'a [Counted],
     /// Subjects that could not do a point, in sentences.
     pub failed: Vec<String>,
@@ -142,7 +142,7 @@ fn warnings(report: &ExplainReport) -> Section {
         }
     }
     for ((event, reason), subjects) in missing {
-        // Of several warnings the first screen shows labels alone: this one names the event.
+        // With multiple warnings the first screen shows only labels, so this one names the event.
         let subjects = say::list(&say::distinct(subjects));
         let text = format!("Not counted for {subjects}: {reason}.");
         section.push(Finding::new(format!("no {event}"), text, Tone::Alarm));
@@ -150,7 +150,7 @@ fn warnings(report: &ExplainReport) -> Section {
     section
 }
 
-/// What is counted: an operation, a request, or a run of a whole command.
+/// The unit of counting: an operation, a request, or a run of a whole command.
 fn counted_unit(plan: &Plan) -> &'static str {
     match (plan.commands(), plan.serving()) {
         (Some(_), _) => "run",
@@ -287,7 +287,7 @@ fn settings(plan: &Plan, counted: &[&Counted]) -> Section {
     section
 }
 
-/// What each subject sends and receives in one operation.
+/// The messages that each subject sends and receives in one operation.
 fn messages(plan: &Plan, counted: &[&Counted]) -> Section {
     let mut section = Section::folded(format!("Messages on sockets in one {}", counted_unit(plan)));
     for counted in counted.iter().filter(|c| !c.messages.is_empty()) {
@@ -506,7 +506,7 @@ fn median(figure: &CountedFigure) -> f64 {
 fn quantity(figure: &CountedFigure) -> Quantity {
     let (low, high) = range(figure);
     let (value, unit) = (median(figure), figure.metric.unit.clone());
-    // What is simulated once is exact.
+    // A single simulated count is exact.
     let precision = if low == high {
         Precision::Exact
     } else {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a run found, by rule: who is best, where another one is, what is not decided.
+//! The findings of a run, by rule: the best subject, the points where another one leads, the inconclusive
+//! comparisons.
 
 use super::measured::Measured;
 use super::scope::Scope;
@@ -22,7 +23,7 @@ const MAX_REASONS: usize = 2;
 /// Operations of which one at least takes longer than what 99 % of them take at most.
 const FOR_P99: f64 = 100.0;
 
-/// The first findings, behind them a warning without which they mislead, and what is not decided.
+/// The first findings, then any warning without which they would mislead, and the inconclusive comparisons.
 pub fn answer(measured: &Measured, chart: Option<Chart>, mut findings: Vec<Finding>) -> Answer {
     let mut warnings = measured.results.warnings.iter();
     let grave = warnings.find(|w| trouble::is_grave(w.kind));
@@ -35,7 +36,7 @@ pub fn answer(measured: &Measured, chart: Option<Chart>, mut findings: Vec<Findi
     }
 }
 
-/// Why there is no answer.
+/// The answer of a run without a complete block: says why there is none.
 pub fn no_answer(measured: &Measured) -> Answer {
     let at = match measured.results.blocks {
         0 => "",
@@ -49,7 +50,7 @@ pub fn no_answer(measured: &Measured) -> Answer {
     }
 }
 
-/// Who is best over some points; `words` say over which.
+/// The best subject over some points; `words` name the points.
 pub fn leader(scope: &Scope, metric: &Metric, over: Over, words: &str) -> Option<Finding> {
     let all = Standings::new(scope, metric, over).without_references(scope);
     let text = order(scope, &all, words)?;
@@ -60,7 +61,8 @@ pub fn leader(scope: &Scope, metric: &Metric, over: Over, words: &str) -> Option
     }))
 }
 
-/// Who is best over all points of a target, or at its only one; of two, what their comparison says.
+/// The best subject over all points of a target, or at its only one; for two subjects the result of their
+/// comparison.
 pub fn overall(scope: &Scope, metric: &Metric) -> Option<Finding> {
     let points = scope.points();
     if let [subject] = scope.others().as_slice() {
@@ -198,7 +200,7 @@ fn keep_greatest(greatest: &mut Option<(f64, String)>, value: f64, text: impl Fn
     }
 }
 
-/// What is not decided, what would decide it, and who is missing.
+/// The inconclusive comparisons, how to resolve them, and the missing subjects.
 fn undecided(measured: &Measured) -> Option<String> {
     let comparisons = &measured.results.comparisons;
     let verdicts = comparisons.iter().filter_map(|c| c.verdict);
@@ -211,7 +213,7 @@ fn undecided(measured: &Measured) -> Option<String> {
         n => format!("{n} of {all} comparisons are not decided; "),
     };
     let nothing = nothing_compared(measured);
-    // Whoever is measured alone is compared with its own copy.
+    // A subject that is measured alone is compared with its own copy.
     let open = deciding(comparisons, measured.run, measured.plan)
         .filter(|_| nothing.is_none())
         .map(|by| open_part + &would_decide(measured, by, open.len()) + ".")
@@ -220,7 +222,8 @@ fn undecided(measured: &Measured) -> Option<String> {
     say::paragraph(all.into_iter().flatten())
 }
 
-/// Why the question has no answer: who is measured alone, or has too few operations for what is compared.
+/// The reason why the question has no answer: a subject was measured alone, or has too few operations for the
+/// compared metric.
 fn nothing_compared(measured: &Measured) -> Option<String> {
     let Measured { run, plan, .. } = measured;
     let answered = |c: &Comparison| c.key.metric == *plan.answer();
@@ -230,7 +233,7 @@ fn nothing_compared(measured: &Measured) -> Option<String> {
     }
     if is_alone(run, plan) {
         let name = measured.label(plan.baseline);
-        // Of one alone a sweep answers: where it is fast, and where slow.
+        // For a single subject a sweep is the answer: where it is fast, and where slow.
         let swept = plan
             .points
             .iter()
@@ -331,7 +334,7 @@ fn so_many(measured: &Measured, blocks: u32) -> (String, String) {
     }
 }
 
-/// What few blocks mean for all that is compared.
+/// The effect of too few blocks on all comparisons.
 fn few_blocks(measured: &Measured) -> Option<String> {
     let few = measured.results.warned(WarningKind::FewBlocks);
     let compared = !measured.results.comparisons.is_empty();
@@ -354,7 +357,7 @@ fn few_blocks(measured: &Measured) -> Option<String> {
     })
 }
 
-/// Who is not in the answer, or not everywhere.
+/// The subjects that are missing from the answer, or from parts of it.
 fn missing(measured: &Measured) -> Option<String> {
     let failures = measured.run.failures.iter();
     let (lacking, failed): (Vec<_>, Vec<_>) = failures.partition(|f| f.is_lack());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a run would take, from a short pilot.
+//! The predicted cost of a run, from a short pilot.
 
 use lab_document::format::quantity;
 use lab_document::say::{self, count};
@@ -10,7 +10,7 @@ use lab_stats::power::{Blocks, DIFFERENCES, Forecast, LEVEL, POWERS, PlannedComp
 /// Comparisons that are listed one by one.
 const LISTED: usize = 3;
 
-/// What a run of `plan` would take, on one screen.
+/// The predicted time and blocks of a run of `plan`, on one screen.
 pub fn document(forecast: &Forecast, plan: &Plan) -> Document {
     let most = &forecast.places[0];
     let mut section = Section::new("Blocks and time");

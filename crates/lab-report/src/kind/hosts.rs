@@ -11,7 +11,7 @@ use lab_stats::hosts::{HostEffect, HostKind, MeasuringHost, effects, hosts, kind
 /// A standard deviation of ratios between hosts above which nothing is said.
 const MAX_BETWEEN: f64 = 10.0;
 
-/// Nothing where the lab measured itself.
+/// The hosts of a run; empty where this machine measured.
 pub fn section(measured: &Measured) -> Section {
     let mut section = Section::new("Hosts");
     let run = measured.run;
@@ -37,7 +37,7 @@ pub fn section(measured: &Measured) -> Section {
     section
 }
 
-/// On which hosts a run was measured, in a sentence; empty where the lab measured itself.
+/// A sentence on the hosts on which a run was measured; empty where this machine measured.
 pub fn measured_on(measured: &Measured) -> String {
     let hosts = hosts(measured.run);
     let measuring = hosts.iter().filter(|host| host.blocks > 0);
@@ -170,7 +170,7 @@ fn p_text(p: f64) -> String {
     }
 }
 
-/// Of a ratio, from that of its logarithm.
+/// A ratio minus 1, with its interval, from its logarithm.
 fn part(of_logs: &Interval) -> Interval {
     Interval {
         estimate: of_logs.estimate.exp_m1(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Figures taken over from other tools, alone or beside a run's own.
+//! Figures imported from other tools, alone or next to a run's own.
 
 use super::{cell, method, rows, table};
 use crate::Report;
@@ -69,7 +69,7 @@ fn named(run: &Run) -> Vec<(&Imported, String)> {
     imports.map(|import| (import, rows::name(import))).collect()
 }
 
-/// What the files say of memory, threads and CPU time.
+/// Memory, threads and CPU time from the files.
 fn resources(run: &Run) -> Table {
     let columns = rows::PROCESS_METRICS
         .iter()

@@ -25,7 +25,7 @@ pub fn chart(scope: &Scope) -> Option<Chart> {
     charts::over_sweep(scope, groups.first()?, &Metric::WALL)
 }
 
-/// What each further unit takes, link by link, and what another factor than the link does.
+/// The time of each further unit, link by link, and the effect of factors other than the link.
 pub fn findings(scope: &Scope) -> Vec<Finding> {
     let groups = swept(scope);
     let first = groups.first().map(|group| group.case);

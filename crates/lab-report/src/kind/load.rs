@@ -85,7 +85,7 @@ pub fn parts(scope: &Scope, load: &Load) -> DocumentParts {
     }
 }
 
-/// Ratios in every respect; of a server alone its response times, or what it serves at each point.
+/// Ratios of all metrics; for a single server its response times, or its throughput at each point.
 fn chart(scope: &Scope) -> Option<Chart> {
     match (scope.others().as_slice(), scope.points().as_slice()) {
         ([], &[point]) => {
@@ -109,7 +109,8 @@ fn chart(scope: &Scope) -> Option<Chart> {
     }
 }
 
-/// What a server did where it served most: `A serves 41,200/s over 64 connections: half are answered within …`
+/// A server's throughput where it was highest, with its response times there: `A serves 41,200/s over 64
+/// connections: half are answered within …`
 fn level(scope: &Scope, load: &Load, subject: SubjectId) -> Option<Finding> {
     let points = scope.points();
     let name = scope.name(subject);
@@ -274,7 +275,7 @@ pub fn errors(scope: &Scope) -> Table {
     table
 }
 
-/// What a kind of failure of a request means.
+/// The meaning of a kind of request error.
 fn meaning(kind: ErrorKind) -> &'static str {
     match kind {
         ErrorKind::Connect => "no connection came about.",
@@ -289,7 +290,7 @@ fn meaning(kind: ErrorKind) -> &'static str {
     }
 }
 
-/// What a request costs the server and the generator.
+/// The cost of a request for the server and for the generator.
 fn costs(scope: &Scope, load: &Load, places: &[SubjectScope]) -> Table {
     let metrics = if is_open(load) { &COSTS } else { &COSTS[..6] };
     let mut table = table::figures(scope, "", places, metrics);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What was sent to servers, and how it was measured: what a reader has to know of a load.
+//! The requests sent to servers, and how they were measured: what a user has to know about a load.
 
 use super::agents;
 use super::scope::Scope;
@@ -12,7 +12,8 @@ use lab_model::{
 use lab_stats::load::peaks::calibrating_blocks;
 use std::collections::BTreeSet;
 
-/// What was decided before the load began; of servers that the lab starts, what was proven too.
+/// The settings of the load that were fixed before it began; for servers that benchlab starts, also the
+/// verified responses.
 pub fn section(scope: &Scope, load: &Load, serving: Option<&Serving>) -> Section {
     let mut section = Section::new("What was done");
     let generator = agents::generator(scope, load);
@@ -52,7 +53,7 @@ pub fn section(scope: &Scope, load: &Load, serving: Option<&Serving>) -> Section
     section
 }
 
-/// Which processes are the server's, and where what they use is read; empty: nobody said.
+/// The server's processes, and where their resource usage was read; empty if none were named.
 fn server(load: &Load) -> String {
     let named = load.server_pids.iter().map(|pid| format!("process {pid}"));
     let named = list(&named.collect::<Vec<_>>());
@@ -148,7 +149,7 @@ fn arrivals(scope: &Scope, load: &Load) -> String {
     format!("open loop: {rate}, at {distances}, whatever became of those before")
 }
 
-/// What of a rate the agents in the figures have; nothing where they are all.
+/// The fraction of the rate that the agents in the figures sent; empty where no agent is left out.
 fn part(scope: &Scope, load: &Load) -> String {
     let (all, out) = (scope.run.load_agents().len(), scope.run.left_out().len());
     match (all, out, &load.arrivals) {
@@ -290,7 +291,7 @@ fn cores(scope: &Scope) -> String {
     }
 }
 
-/// What every server that is compared was proven to do.
+/// The properties that were verified for every compared server.
 fn proof(scope: &Scope, serving: &Serving) -> String {
     let examples: Vec<&Example> = serving.examples.iter().flatten().collect();
     let count_of = |is: fn(&Example) -> bool| examples.iter().filter(|e| is(e)).count();
@@ -390,7 +391,7 @@ fn redone(scope: &Scope) -> Option<String> {
     ))
 }
 
-/// What the generator itself needs for a request, from the cheapest case to the dearest.
+/// The generator's own cost of a request, from the cheapest case to the most expensive.
 fn generator(scope: &Scope, load: &Load) -> String {
     let points = scope.points().into_iter();
     let closed: Vec<usize> = points.filter(|&p| !scope.plan.is_open(p)).collect();

@@ -23,20 +23,20 @@ pub struct Measured<'a> {
     pub run: &'a Run,
     /// Its plan.
     pub plan: &'a Plan,
-    /// What its samples say.
+    /// The analysis of its samples.
     pub results: &'a Results,
-    /// Runs whose imported figures are shown beside it.
+    /// Runs whose imported figures are shown next to this one's.
     pub others: &'a [Run],
     /// Where the run file is, for people.
     pub file: &'a str,
-    /// What subjects and operations are called.
+    /// The nouns for subjects and operations.
     pub words: &'static Words,
     cells: HashMap<SubjectScope, Vec<&'a Cell>>,
     comparisons: HashMap<SubjectScope, Vec<&'a Comparison>>,
 }
 
 impl<'a> Measured<'a> {
-    /// Of a run with a plan.
+    /// Indexes the report of a run with a plan.
     pub fn new(report: &'a Report<'a>, plan: &'a Plan) -> Self {
         Measured {
             run: report.run,
@@ -60,7 +60,7 @@ impl<'a> Measured<'a> {
         self.run.replicate_count() < self.results.blocks as usize
     }
 
-    /// True if anything is known of a place.
+    /// True if there is any figure of a subject at a point.
     pub fn knows(&self, place: SubjectScope) -> bool {
         self.cells.contains_key(&place)
     }
@@ -103,7 +103,7 @@ impl<'a> Measured<'a> {
         }
     }
 
-    /// Where, after a name: ` at select limit=100`, ` everywhere`; nothing where only one place is possible.
+    /// The location, after a name: ` at select limit=100`, ` everywhere`; empty where there is only one.
     pub fn at(&self, point: Option<PointId>) -> String {
         let points = self.plan.points.len();
         match point {
@@ -114,7 +114,7 @@ impl<'a> Measured<'a> {
         }
     }
 
-    /// What stopped a subject at a point, or everywhere.
+    /// The failure of a subject at a point, or everywhere.
     pub fn failure(&self, (subject, point): SubjectScope) -> Option<&'a Failure> {
         let mut failures = self.run.failures.iter();
         failures.find(|f| f.subject == subject && (f.point.is_none() || f.point == point))
@@ -126,15 +126,15 @@ impl<'a> Measured<'a> {
         refusals.find(|r| r.subject == subject && (r.point.is_none() || r.point == point))
     }
 
-    /// What was not compared although it did not fail: failures are told by themselves. Of a subject that is
-    /// compared with nothing there is nothing to refuse.
+    /// Exclusions of subjects that did not fail: failures are listed separately. Empty for a subject that is
+    /// measured alone, since it has no comparison to be excluded from.
     pub fn refusals(&self) -> impl Iterator<Item = &'a Refusal> {
         let compares = self.plan.compared().nth(1).is_some();
         let refusals = self.results.refusals.iter();
         refusals.filter(move |r| compares && self.failure((r.subject, r.point)).is_none())
     }
 
-    /// What a subject, or the lab of it, said of a setting.
+    /// The value of a setting that a subject, or benchlab for it, reported.
     pub fn setting(&self, subject: SubjectId, key: &str) -> Option<&'a str> {
         let mut settings = self.run.settings.iter();
         let setting = settings.find(|s| s.subject == subject && s.key == key);

@@ -62,7 +62,7 @@ pub fn section(measured: &Measured, sentences: Vec<String>) -> Section {
     section
 }
 
-/// What ratios and their intervals are, where there are any.
+/// An explanation of ratios and their intervals, if there are any.
 fn ratios(measured: &Measured) -> String {
     if measured.results.comparisons.is_empty() {
         return String::new();
@@ -164,7 +164,7 @@ pub fn host(run: &Run) -> Section {
     section
 }
 
-/// Hosts that measured blocks; 0: the lab did itself.
+/// Number of hosts that measured blocks; 0 if this machine did.
 fn measuring_hosts(run: &Run) -> usize {
     let hosts = lab_stats::hosts::hosts(run).into_iter();
     hosts.filter(|host| host.blocks > 0).count()

@@ -46,7 +46,7 @@ use lab_model::{Content, Plan, Work};
 use measured::Measured;
 use scope::Scope;
 
-/// What each kind of run adds to the document that all have.
+/// The parts that each kind of run adds to the common document.
 struct DocumentParts {
     /// The chart that answers the question.
     chart: Option<Chart>,
@@ -58,7 +58,7 @@ struct DocumentParts {
     method: Vec<String>,
 }
 
-/// What a run says, whatever it measured. An audit's document is made by the audit.
+/// The document of a run of any kind, except audits, which make their own.
 pub fn document(report: &Report) -> Document {
     match &report.run.content {
         Content::Measured(content) => measured_document(report, &content.plan),
@@ -112,7 +112,7 @@ pub fn estimate(report: &Report) -> String {
     }
 }
 
-/// What changed from one run to another.
+/// The document of the changes between two runs.
 pub fn between(report: &BetweenReport) -> Document {
     between::document(report)
 }

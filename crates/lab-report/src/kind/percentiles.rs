@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The response times of a closed loop as `ab` of Apache prints them, with intervals and what was gained.
+//! The response times of a closed loop in the form of Apache's `ab`, with intervals and the gain.
 
 use super::cell;
 use super::scope::Scope;

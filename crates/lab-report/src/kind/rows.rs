@@ -144,8 +144,8 @@ fn overall(measured: &Measured, overall: &Overall) -> Row {
     }
 }
 
-/// What a factor costs: a figure of its own, the ratio of two of a subject's. The factor has both values, the
-/// second first, and what the pairs of points have in common is there too.
+/// The cost of a factor: a figure of its own, the ratio of two of a subject's. The row has both values of the
+/// factor, the second first, and the parameters that the pairs of points have in common.
 fn effect(measured: &Measured, effect: &Effect) -> Row {
     let values = FactorValues::of(measured, effect);
     let metric = Metric {
@@ -238,7 +238,7 @@ pub fn process_values(import: &Imported) -> [Option<u64>; 5] {
     ]
 }
 
-/// What an imported subject is called.
+/// The name of an imported subject.
 pub fn name(import: &Imported) -> String {
     let name = format!("{} {}", import.language, import.driver);
     name.trim().into()

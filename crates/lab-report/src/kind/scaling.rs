@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What more connections or threads bring: throughput, the Universal Scalability Law, who does most.
+//! The gain of more connections or threads: throughput, the Universal Scalability Law, the highest rate.
 
 use super::scope::{PointGroup, Scope};
 use super::{cell, charts, sentence, table};
@@ -20,7 +20,8 @@ const LAW: &str = "The Universal Scalability Law (N. Gunther): X(n) = λ·n / (1
 /// Points of a drawn law.
 const STEPS: usize = 48;
 
-/// Adds throughput over a sweep, and what the law says of each subject, or why it says nothing.
+/// Adds throughput over a sweep, and the scalability law fitted to each subject, or why it could not be
+/// fitted.
 pub fn add(section: &mut Section, scope: &Scope, group: &PointGroup) {
     section.chart(chart(scope, group));
     section.table(throughput(scope, group));
@@ -44,7 +45,7 @@ fn quantity(scope: &Scope, subject: SubjectId, point: PointId) -> Option<Quantit
     Some(Quantity::estimate(&rate, unit(scope)))
 }
 
-/// What is counted per second.
+/// The unit of rates.
 fn unit(scope: &Scope) -> Unit {
     Unit::PerSecond(format!("{}s", scope.words.operation).into())
 }
@@ -89,7 +90,7 @@ fn throughput(scope: &Scope, group: &PointGroup) -> Table {
     table
 }
 
-/// What the law says of a subject over a group.
+/// The scalability law fitted to a subject over a group.
 fn scaling_of<'a>(
     scope: &Scope<'a>,
     group: &PointGroup,
@@ -139,7 +140,7 @@ fn law(scope: &Scope, group: &PointGroup) -> Table {
     table
 }
 
-/// What a sweep of threads beyond the machine's cores does not show.
+/// A note that a sweep of threads beyond the machine's cores does not show the effect of more cores.
 fn shared_cores(scope: &Scope, group: &PointGroup) -> Option<String> {
     if !matches!(scope.plan.work, Work::Batches) {
         return None;
@@ -229,7 +230,8 @@ pub fn peak(scope: &Scope, subject: SubjectId, points: &[PointId]) -> Option<(Po
     some.max_by(|a, b| a.1.estimate.total_cmp(&b.1.estimate))
 }
 
-/// Who does most over the points of a sweep, in a sentence; `work`: of what, such as ` in json`.
+/// A sentence on the subject with the highest rate over the points of a sweep; `work`: a phrase for the work,
+/// such as ` in json`.
 pub fn highest_rate(scope: &Scope, points: &[PointId], work: &str) -> Option<String> {
     let over = Over::Best(*points.first()?);
     let mut rankings = scope.results.rankings.iter();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What was done on one target: its subjects, its points, and what they are called there.
+//! The part of a run on one target: its subjects, its points, and their names there.
 
 use super::measured::{Measured, SubjectScope};
 use lab_document::Quantity;
@@ -12,7 +12,7 @@ use std::ops::Deref;
 #[derive(Clone, Copy)]
 pub struct Scope<'a> {
     measured: &'a Measured<'a>,
-    /// Which one.
+    /// Index of the target in the plan.
     pub target: TargetId,
 }
 
@@ -21,7 +21,7 @@ pub struct Scope<'a> {
 pub struct PointGroup {
     /// Index into the plan's cases.
     pub case: usize,
-    /// What the points have in common, such as `statement=text`.
+    /// The parameters that the points have in common, such as `statement=text`.
     pub factors: Vec<(String, String)>,
     /// In the order of the plan.
     pub points: Vec<PointId>,
@@ -36,7 +36,7 @@ impl<'a> Deref for Scope<'a> {
 }
 
 impl<'a> Scope<'a> {
-    /// What was done on each target; of a run without targets, all of it.
+    /// A scope for each target; for a run without targets, one that covers all of it.
     pub fn all(measured: &'a Measured<'a>) -> Vec<Scope<'a>> {
         let targets = 0..measured.plan.targets.len().max(1);
         let all = targets.map(|target| Scope { measured, target });
@@ -56,7 +56,7 @@ impl<'a> Scope<'a> {
         named.map_or(String::new(), |kind| format!("{}-", kind.name()))
     }
 
-    /// What the target is, if there is one.
+    /// The kind of the target, if there is one.
     pub fn kind(&self) -> Option<TargetKind> {
         self.plan.targets.get(self.target).map(|t| t.kind)
     }
@@ -92,7 +92,7 @@ impl<'a> Scope<'a> {
         self.name(self.base())
     }
 
-    /// True if a subject shows what the machine allows.
+    /// True if a subject is the reference.
     pub fn is_reference(&self, subject: SubjectId) -> bool {
         self.plan.subjects.get(subject).is_some_and(|s| s.reference)
     }
@@ -169,7 +169,7 @@ impl<'a> Scope<'a> {
         words.join(" ")
     }
 
-    /// What a table or a chart of a group shows: `select statement=text: time`.
+    /// The title of a table or a chart of a group: `select statement=text: time`.
     pub fn group_title(&self, group: &PointGroup, content: &str) -> String {
         match self.group_label(group) {
             label if label.is_empty() => say::capital(content),
@@ -204,7 +204,7 @@ impl<'a> Scope<'a> {
         words.join(" ")
     }
 
-    /// What short names leave out: `statement=prepared`.
+    /// The parameters that short names leave out: `statement=prepared`.
     pub fn left_out(&self, points: &[PointId]) -> Vec<String> {
         let first_values = points.iter().flat_map(|&id| {
             let point = &self.plan.points[id];

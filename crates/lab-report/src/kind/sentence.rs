@@ -12,17 +12,17 @@ use lab_stats::results::Comparison;
 pub struct MetricWording {
     /// Before a ratio: `takes`.
     pub verb: &'static str,
-    /// What a ratio counts, after `c's`: `time`.
+    /// The noun of a ratio, after `c's`: `time`.
     noun: String,
-    /// What a subject does with less of it: `is faster`.
+    /// Predicate for a subject with less of it: `is faster`.
     less: String,
-    /// What it does with more of it: `is slower`.
+    /// Predicate for a subject with more of it: `is slower`.
     more: String,
-    /// What the one with the least does: `is fastest`.
+    /// Predicate for the subject with the least: `is fastest`.
     pub least: String,
-    /// What several with the least do: `are fastest`.
+    /// Predicate for multiple subjects tied for the least: `are fastest`.
     least_many: String,
-    /// What the one with the most does: `is slowest`.
+    /// Predicate for the subject with the most: `is slowest`.
     most: String,
     /// Ratios are of the time for each request; sentences give their inverse.
     inverted: bool,
@@ -61,7 +61,8 @@ pub fn wording(metric: &Metric) -> MetricWording {
 }
 
 impl MetricWording {
-    /// Of verbs for one and for several, and what they do with less, more, the least and the most.
+    /// Builds the predicates from a verb in singular and plural and the words for less, more, the least and
+    /// the most.
     fn new(
         (verb, noun): (&'static str, &str),
         [one, many]: [&str; 2],
@@ -79,7 +80,7 @@ impl MetricWording {
         }
     }
 
-    /// Of what one needs or holds less or more of.
+    /// The wording of an amount that a subject needs or holds.
     fn amount(amount: &str, noun: &str, verbs: [&'static str; 2]) -> MetricWording {
         let words = ["less", "more", "least", "most"];
         MetricWording::new(
@@ -160,7 +161,7 @@ fn a_little(words: &str) -> String {
     }
 }
 
-/// What the mean time says, pauses included, beside the typical one.
+/// The ratio of mean times, pauses included, in addition to the typical one.
 fn mean(scope: &Scope, typical: &Comparison) -> String {
     let place = (typical.key.subject, typical.key.point);
     let mean = scope.comparison(place, &Metric::MEAN_WALL);
@@ -173,7 +174,7 @@ fn mean(scope: &Scope, typical: &Comparison) -> String {
     })
 }
 
-/// Where pauses cost most, of the places where they cost more than the margin.
+/// The subject and point with the most costly pauses, if they exceed the margin.
 pub fn pauses(scope: &Scope) -> Option<String> {
     let compared = scope.compared();
     let mut all = scope.results.pausing.iter();
@@ -187,7 +188,7 @@ pub fn pauses(scope: &Scope) -> Option<String> {
     ))
 }
 
-/// Who is best of several: at most two sentences. Nothing where there is no interval.
+/// The order of multiple subjects, in at most two sentences. `None` without intervals.
 pub fn order(scope: &Scope, standings: &Standings, over: &str) -> Option<String> {
     let wording = wording(&standings.metric);
     let ratio_text = |s: &Standing| ratio_text(scope, standings, s);

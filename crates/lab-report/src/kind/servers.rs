@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Servers that the lab starts: what a request costs them, what they serve, what users feel.
+//! Servers that benchlab starts: the cost of a request, their throughput, and the response times of their
+//! users.
 
 use super::measured::over_run;
 use super::scope::{PointGroup, Scope};
@@ -16,10 +17,10 @@ use lab_stats::load::peaks::{Peak, Peaks};
 use lab_stats::results::Over;
 use std::cmp::Ordering;
 
-/// What a server holds over the whole run, and how it starts.
+/// A server's resources over the whole run, and its startup time.
 static HELD: [Metric; 3] = [Metric::THREADS, Metric::SERVER_MEMORY, Metric::STARTUP];
 
-/// Metrics of each server at a point, besides response times; the first in an open loop.
+/// Metrics of each server at a point, except response times; the first applies to an open loop.
 static RATES: [Metric; 5] = [
     Metric::OFFERED,
     Metric::THROUGHPUT,
@@ -69,7 +70,7 @@ pub struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// Of a run of servers.
+    /// Views a run of servers.
     pub fn new(scope: Scope<'a>) -> View<'a> {
         let mut points = scope.points().into_iter();
         let keep_alive = points.any(|point| scope.plan.keeps_alive(point));
@@ -143,8 +144,8 @@ impl<'a> View<'a> {
         points.first().copied().filter(|_| middle.is_some())
     }
 
-    /// Where costs of a case are told by one figure: over as many connections as at the open points, or as near
-    /// as possible.
+    /// The point whose figure represents the costs of a case: the one with as many connections as the open
+    /// points have, or the nearest.
     fn usual(&self, case: usize) -> Option<PointId> {
         let plan = self.scope.plan;
         let mut points = self.scope.points().into_iter();
@@ -203,7 +204,7 @@ fn chart(view: &View) -> Option<Chart> {
     })
 }
 
-/// Who needs least, and in which cases it is another one.
+/// The server with the least CPU time per request, and the cases in which another one leads.
 fn cpu_finding(view: &View) -> Option<Finding> {
     let metric = Metric::SERVER_CPU;
     let cases = view.cases();
@@ -225,7 +226,7 @@ fn cpu_finding(view: &View) -> Option<Finding> {
     ))
 }
 
-/// Who serves most of the first case, and who may serve as much.
+/// The server with the highest throughput in the first case, and those tied with it.
 fn throughput_finding(view: &View) -> Option<Finding> {
     let case = *view.cases().first()?;
     let case_name = format!(" in {}", view.case_name(case));
@@ -254,7 +255,7 @@ fn latency_finding(view: &View) -> Option<Finding> {
     text.map(|text| Finding::new("Response time", text, Tone::Plain))
 }
 
-/// Who is ahead at a point in the highest percentile that has intervals.
+/// The leader at a point in the highest percentile that has intervals.
 fn percentile(view: &View, point: PointId, place: &str) -> Option<String> {
     let (scope, point) = (&view.scope, Some(point));
     let mut percentiles = [Metric::P99, Metric::P90, Metric::P50].into_iter();
@@ -269,7 +270,7 @@ fn percentile(view: &View, point: PointId, place: &str) -> Option<String> {
     })
 }
 
-/// What a request costs: against the baseline, by itself, and with a connection of its own.
+/// The cost of a request: against the baseline, by itself, and with a connection of its own.
 fn costs(view: &View) -> Section {
     let (scope, metric) = (&view.scope, Metric::SERVER_CPU);
     let mut section = Section::new("What a request costs");
@@ -308,7 +309,7 @@ fn costs(view: &View) -> Section {
     section
 }
 
-/// What a request costs by itself, and for each of what a number in its path counts.
+/// The cost of a request by itself, and of each unit of the number in its path.
 fn linear_costs(view: &View) -> Section {
     let scope = &view.scope;
     let mut section = Section::new("Fixed and marginal cost");

@@ -74,7 +74,7 @@ fn value_at(scope: &Scope, point: PointId) -> String {
     factor_values(point.factors(&scope.plan.cases[point.case]))
 }
 
-/// What the values of the factor cost, and what is not 0 of the metrics that should be least.
+/// The costs of the factor's values, and the nonzero values of metrics that should be 0.
 pub fn findings(scope: &Scope) -> Vec<Finding> {
     let costs = costs(scope).into_iter();
     let losses = cases(scope);
@@ -89,8 +89,8 @@ pub fn findings(scope: &Scope) -> Vec<Finding> {
     costs.chain(losses).map(Finding::plain).collect()
 }
 
-/// `At threads=2 atomic takes 2.5 (go) to 11 (rust) times unsafe's time, and lock 1.8 (java) to 35 (ada) times.` Who has
-/// least and most is named where they are told apart.
+/// `At threads=2 atomic takes 2.5 (go) to 11 (rust) times unsafe's time, and lock 1.8 (java) to 35 (ada)
+/// times.` The subjects with the least and the most are named where their ratios are distinguishable.
 fn costs(scope: &Scope) -> Option<String> {
     let spreads = spreads(scope);
     let first = spreads.first()?;

@@ -10,7 +10,7 @@ use lab_document::{
 use lab_model::{Cores, Metric, Slice, SliceTimes, SubjectId, Unit};
 use std::collections::BTreeMap;
 
-/// The most lines or maps that a reader can tell apart.
+/// The most lines or maps that can be shown without confusing them.
 const MANY: usize = 6;
 
 /// Columns of a map over time.
@@ -24,8 +24,8 @@ fn slices<'a>(scope: &Scope<'a>, (subject, point): SubjectScope) -> Vec<&'a Slic
         .collect()
 }
 
-/// Places with their colours and names, those at which something was served: where there are too many, the first, the
-/// last, and some between. Of several points each has the next colour.
+/// Subjects at points with their colors and names, where requests were served: if there are too many, the
+/// first, the last, and some between. With multiple points each has the next color.
 fn charted_places(scope: &Scope, places: &[SubjectScope]) -> Vec<(SubjectScope, usize, String)> {
     let served = |&&place: &&SubjectScope| {
         let served = scope.quantity(place, &Metric::SERVED);
@@ -64,7 +64,7 @@ fn response() -> Axis {
     Axis::new("response time", Unit::Nanoseconds, Scale::Log)
 }
 
-/// Response times by percentile, and service times beside them if asked for.
+/// Response times by percentile, with service times if `service` is set.
 pub fn percentiles(scope: &Scope, places: &[SubjectScope], service: bool) -> Option<Chart> {
     let mut lines = Vec::new();
     for (place, colour, name) in charted_places(scope, places) {

@@ -14,7 +14,7 @@ const PARTS: [(Metric, &str, usize); 3] = [
     (Metric::WAITING, "waiting", 7),
 ];
 
-/// What the table of all points shows.
+/// The columns of the table of all points.
 static SHOWN: [Metric; 5] = [
     Metric::MEAN_WALL,
     Metric::MEAN_CPU,
@@ -49,7 +49,7 @@ pub fn section(scope: &Scope) -> Section {
     section
 }
 
-/// Of every case the point with the first values of its factors, and the largest of its sweep.
+/// The point of every case with the first values of its factors, and the largest of its sweep.
 fn main_points(scope: &Scope) -> Vec<PointId> {
     let mut groups = scope.groups(Cores::One);
     groups.dedup_by_key(|group| group.case);
@@ -79,7 +79,8 @@ fn chart(scope: &Scope, point: PointId) -> Chart {
     }
 }
 
-/// A subject's bar, at the point or at one at which it can do what it cannot do there.
+/// A subject's bar, at the point or, if it cannot do that one, at the first with the same case and sweep
+/// value that it can.
 fn bar(scope: &Scope, subject: SubjectId, point: PointId) -> Option<BarRow> {
     let points = &scope.plan.points;
     let can = |p: &PointId| scope.plan.takes_part(subject, *p);

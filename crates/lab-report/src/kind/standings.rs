@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Who is best in one respect, and who cannot be told apart, as the results have it.
+//! The subjects in the order of one metric, with statistical ties, as the results have them.
 
 use super::scope::Scope;
 use lab_document::say;
@@ -15,25 +15,25 @@ pub struct Standings<'a> {
     pub ranked: Vec<Standing>,
     /// The level that their intervals were asked to have.
     pub level: f64,
-    /// Who is ahead of whom.
+    /// The ranking of the subjects.
     ranking: Option<&'a Ranking>,
 }
 
-/// A subject's place.
+/// A subject's standing.
 #[derive(Clone, Copy)]
 pub struct Standing {
     /// The subject.
     pub subject: SubjectId,
     /// Its ratio to the baseline's figure; of the baseline 1.
     pub ratio: Interval,
-    /// What the ratio supports; `None`: there is no verdict on it.
+    /// The verdict on the ratio, if there is one.
     pub verdict: Option<Verdict>,
     /// How many points went into it.
     pub points: u32,
 }
 
 impl<'a> Standings<'a> {
-    /// Of a target's subjects.
+    /// The standings of a target's subjects.
     pub fn new(scope: &Scope<'a>, metric: &Metric, over: Over) -> Standings<'a> {
         let others = scope.others().into_iter();
         let standings = others.filter_map(|subject| standing(scope, subject, metric, over));
@@ -56,7 +56,7 @@ impl<'a> Standings<'a> {
         }
     }
 
-    /// Without subjects that show what the machine allows.
+    /// Removes the references.
     pub fn without_references(mut self, scope: &Scope) -> Standings<'a> {
         self.ranked.retain(|s| !scope.is_reference(s.subject));
         self

@@ -9,8 +9,8 @@ use lab_document::{Cell, Column, Table};
 use lab_model::{Metric, PointId, SubjectId, Unit};
 use lab_stats::analysis::Verdict;
 
-/// A row for each place, a column for each metric that is known of any, with its ratio to the baseline's behind it
-/// where any is compared.
+/// A row for each subject at a point, a column for each metric that any of them has, followed by its ratio to
+/// the baseline's if any is compared.
 pub fn figures(scope: &Scope, title: &str, places: &[SubjectScope], metrics: &[Metric]) -> Table {
     let any = |is: &dyn Fn(SubjectScope) -> bool| places.iter().any(|&place| is(place));
     let measured = metrics
@@ -49,7 +49,7 @@ pub fn figures(scope: &Scope, title: &str, places: &[SubjectScope], metrics: &[M
     table
 }
 
-/// How the rows of a table of places are named: by subject, by point, or by both.
+/// The form of row names: by subject, by point, or by both.
 struct RowNames<'s> {
     scope: &'s Scope<'s>,
     points: bool,
@@ -189,14 +189,14 @@ pub fn overall(scope: &Scope, metric: &Metric, keep_alive: Option<bool>) -> Tabl
     table
 }
 
-/// What a subject's ratios at single points support.
+/// The verdicts on a subject's ratios at single points.
 pub fn verdicts(scope: &Scope, subject: SubjectId, metric: &Metric) -> Vec<Verdict> {
     let points = scope.points().into_iter();
     let all = points.filter_map(|p| scope.comparison((subject, Some(p)), metric));
     all.filter_map(|c| c.verdict).collect()
 }
 
-/// What a ratio of a metric is of: of rates, the time that each request takes.
+/// The quantity that a ratio of a metric compares: for rates, the time per request.
 pub fn costed(metric: &Metric) -> &str {
     if *metric == Metric::THROUGHPUT {
         "time for each request"
@@ -210,23 +210,23 @@ fn better(scope: &Scope) -> String {
     format!("below 1 is better, and within 1 ± {margin} counts as equivalent")
 }
 
-/// What short names of points do not say.
+/// A note on the parameters that short names of points leave out.
 fn left_out(scope: &Scope, points: &[PointId]) -> Option<String> {
     let words = scope.left_out(points);
     let is_needed = !words.is_empty() && !scope.plan.has_one_case();
     is_needed.then(|| format!("Unless a word says otherwise: {}.", words.join(", ")))
 }
 
-/// What few blocks mean for the ratios at some points, if they are too few.
+/// A note on the level of the ratios at some points, if there are too few blocks.
 fn low_level(scope: &Scope, points: &[PointId]) -> Option<String> {
     let comparisons = scope.results.comparisons.iter();
     let comparisons = comparisons.filter(|c| c.key.point.is_some_and(|p| points.contains(&p)));
     level_note(scope.results.level, comparisons.map(|c| c.ratio.level))
 }
 
-/// What few blocks mean for the intervals with these levels, if they are too few.
+/// A note on the level of intervals with these levels, if there are too few blocks.
 pub fn level_note(asked: f64, levels: impl Iterator<Item = f64>) -> Option<String> {
-    // Where there is no interval, there is no level.
+    // Where there is no interval, the level is 0.
     let (least, most) = say::extremes(levels.filter(|level| *level > 0.0))?;
     let held = if most - least < 5e-4 {
         say::percent(least)

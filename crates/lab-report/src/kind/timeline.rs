@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// Columns of a map.
 const COLUMNS: usize = 48;
 
-/// A chart for each point whose subjects tell how their operations went on; no charts where none does.
+/// A chart for each point whose subjects report the progress of their operations; none otherwise.
 pub fn section(scope: &Scope) -> Section {
     let mut section = Section::new("Over time");
     for point in scope.single_points() {

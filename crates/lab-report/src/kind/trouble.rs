@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What went wrong, what was not compared, and what to know of the figures.
+//! Failures, subjects that were not compared, and caveats on the figures.
 
 use super::measured::Measured;
 use lab_document::say::{self, count, list};
@@ -7,7 +7,7 @@ use lab_document::{Finding, Item, Section, Tone};
 use lab_model::Failure;
 use lab_stats::results::WarningKind;
 
-/// Failures, and who is not compared, each reason once.
+/// The failures, and the subjects that were not compared, each reason once.
 pub fn failures(measured: &Measured) -> Section {
     let mut section = Section::new("What failed, and what was not compared");
     for failure in &measured.run.failures {
@@ -29,7 +29,7 @@ pub fn failures(measured: &Measured) -> Section {
     section
 }
 
-/// A failure in a sentence, and what was said: lines of the message after its first are part of that.
+/// A failure in a sentence, followed by the rest of its message and its log.
 fn failure_items(measured: &Measured, failure: &Failure) -> Vec<Item> {
     let block = failure.block;
     let block = block.map_or(String::new(), |block| format!(", block {block}"));

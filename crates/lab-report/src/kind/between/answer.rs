@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What changed between two runs, in sentences.
+//! The changes between two runs, in sentences.
 
 use super::super::cell;
 use super::super::findings::better_or_worse;
@@ -14,7 +14,7 @@ use lab_stats::between::ProgramMatch;
 /// Rows of the answer's chart.
 pub const ROWS: usize = 12;
 
-/// What changed most, what the machine did, and what is open.
+/// The answer: the greatest changes, the machine's own change, and inconclusive figures.
 pub fn answer(report: &BetweenReport, changes: &[ChangedFigure]) -> Answer {
     let machine = machine(report);
     if changes.is_empty() {
@@ -60,7 +60,8 @@ fn is_moved(verdict: &Verdict) -> bool {
     !matches!(verdict, Verdict::Equivalent | Verdict::Inconclusive { .. })
 }
 
-/// What a subject's changes are: each, all in one, or those that moved and how many did not.
+/// A subject's changes in one finding: each of them, one range for all, or those that moved and the number of
+/// those that did not.
 fn standing(mine: &[&ChangedFigure]) -> Finding {
     let subject = match mine[0].program {
         ProgramMatch::Unknown => mine[0].subject.to_string(),
@@ -135,7 +136,7 @@ fn undecided(report: &BetweenReport, changes: &[ChangedFigure]) -> Option<String
     say::paragraph(open.into_iter().chain(kinds))
 }
 
-/// No ratio changed because there is none: why, and what would tell.
+/// The sentence for runs without a common ratio: the reason, and how to measure one.
 fn nothing(report: &BetweenReport) -> String {
     let mut reservations = report.between.reservations.iter();
     let reservation = reservations.find(|r| r.kind == "nothing-relative");
@@ -150,7 +151,7 @@ fn nothing(report: &BetweenReport) -> String {
     format!("Nothing can be concluded about what changed. {reason} {advice}")
 }
 
-/// What the baseline's own time did, which is the machine's doing if it is the same program.
+/// The change of the baseline's own time. If the baseline is the same program, the machine caused it.
 fn machine(report: &BetweenReport) -> Option<String> {
     let between = report.between;
     let baseline = between.baseline.as_ref()?;

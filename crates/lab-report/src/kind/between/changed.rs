@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What changed between two runs, figure by figure: as a list, as a chart, and as tidy rows.
+//! The changes between two runs, figure by figure: as a list, as a chart, and as tidy rows.
 
 use super::super::{cell, charts};
 use crate::BetweenReport;
@@ -12,7 +12,7 @@ use lab_stats::between::ProgramMatch;
 /// The ratio of a time to the baseline's, as a figure of its own.
 const RATIO: Metric = Metric::new("wall_ratio", "ratio of time", Unit::Ratio, Direction::Less);
 
-/// What changed for a subject at a point in one respect.
+/// The change of one metric of a subject at a point.
 pub struct ChangedFigure<'a> {
     /// The subject's name.
     pub subject: &'a str,
@@ -22,13 +22,13 @@ pub struct ChangedFigure<'a> {
     pub place: String,
     /// In which respect; of batches and commands the ratio to the baseline's time.
     pub metric: Metric,
-    /// Whether it is the same program in both.
+    /// The match of the programs in both runs.
     pub program: ProgramMatch,
     /// In the first run and in the second.
     pub values: [Interval; 2],
     /// The second / the first.
     pub change: Interval,
-    /// What the change supports.
+    /// The verdict on the change.
     pub verdict: Verdict,
 }
 
@@ -77,7 +77,7 @@ pub fn chart(report: &BetweenReport, changes: &[&ChangedFigure], id: &str) -> Op
     charts::forest(id, axis, report.between.margin, say::grouped(rows), caption)
 }
 
-/// Whether a subject is the same program in both runs, in words.
+/// A phrase on whether a subject is the same program in both runs.
 pub fn program_word(program: ProgramMatch) -> &'static str {
     match program {
         ProgramMatch::Same => "same program",
@@ -86,7 +86,7 @@ pub fn program_word(program: ProgramMatch) -> &'static str {
     }
 }
 
-/// Times first, then what is compared: those of the second run with the change.
+/// Times first, then compared figures: those of the second run carry the change.
 pub fn rows(report: &BetweenReport, changes: &[ChangedFigure]) -> Vec<Row> {
     let between = report.between;
     let both_runs = |subject: &str, point: &str, metric: &Metric, values, change: &Interval| {

@@ -10,7 +10,7 @@ use lab_document::{Cell, Column, Quantity, Table};
 use lab_model::Unit;
 use lab_stats::between::ProgramMatch;
 
-/// What changed: figures of both runs, and their ratio with its verdict.
+/// The changes: figures of both runs, and their ratio with its verdict.
 pub fn changes(report: &BetweenReport, changes: &[ChangedFigure]) -> Table {
     let columns = [
         Column::from("subject"),
@@ -86,7 +86,7 @@ pub fn times(report: &BetweenReport) -> Table {
     table.without_empty_columns()
 }
 
-/// What differs between the runs besides the programs.
+/// Differences between the runs other than in the programs.
 pub fn differences(report: &BetweenReport) -> Table {
     let mut table = Table::new("Between the runs", ["what", "first run", "second run"])
         .captioned("What differs besides the programs.");

@@ -7,10 +7,10 @@ use lab_document::{Finding, Table, Tone};
 use lab_model::{Metric, Unit};
 use lab_stats::shifts::{HistoryShift, of_history, too_few};
 
-/// 1 - the level: of histories without a change so many show one.
+/// 1 - the level: the fraction of histories without a change that show one.
 const ALPHA: f64 = 0.05;
 
-/// What changed in a history.
+/// The changes in a history.
 pub struct HistoryChanges<'r, 'a> {
     /// The series that may change, each with its changes.
     series: Vec<(Series<'r, 'a>, Vec<HistoryShift>)>,
@@ -26,7 +26,7 @@ struct Series<'r, 'a> {
 }
 
 impl<'r, 'a> HistoryChanges<'r, 'a> {
-    /// Of all ratios, and of the time of each baseline.
+    /// Searches all ratios, and the time of each baseline, for changes.
     pub fn new(records: &'r [HistoryRow<'a>]) -> HistoryChanges<'r, 'a> {
         let mut series = Vec::new();
         for (_, mine) in say::grouped(records.iter().map(|r| (r.line(), r))) {
@@ -104,7 +104,7 @@ impl<'r, 'a> HistoryChanges<'r, 'a> {
         Some(format!("Too few runs to find a change: it takes {needed}."))
     }
 
-    /// What no change means.
+    /// A note on how to read the changes, or their absence.
     pub fn note(&self) -> String {
         match (self.series.is_empty(), self.open(), self.each().next()) {
             (true, ..) => String::new(),
@@ -118,7 +118,8 @@ impl<'r, 'a> HistoryChanges<'r, 'a> {
         }
     }
 
-    /// Each line of the chart that has changes: the places of its runs among `runs`, and the means between changes.
+    /// Each line of the chart that has changes: the positions of its runs in `runs`, and the means between
+    /// changes.
     pub fn levels(&self, runs: &[&str]) -> Vec<(String, Vec<(f64, f64)>)> {
         let changed = self
             .series

@@ -18,7 +18,7 @@ use lab_model::{Direction, Interval, Metric, TargetKind, Unit};
 use record::{HistoryRow, records};
 pub use summary::RunSummary;
 
-/// What there are runs of.
+/// An experiment or comparison that has runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedRuns {
     /// The experiment's or the comparison's name.
@@ -112,7 +112,7 @@ fn time_span(records: &[HistoryRow]) -> String {
 fn answer(records: &[HistoryRow], changes: &HistoryChanges) -> Answer {
     let mut lines: Vec<Line> = Vec::new();
     let mut subjects = say::grouped(records.iter().map(|r| (r.line(), r)));
-    // Of one subject its cases stand side by side.
+    // Cases of the same subject stand side by side.
     let mut names: Vec<&str> = subjects.iter().map(|((name, ..), _)| *name).collect();
     names.dedup();
     subjects.sort_by_key(|((name, ..), _)| names.iter().position(|other| other == name));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A row of a history: a run and a subject, and what is other in it than in the latest run.
+//! A row of a history: a run and a subject, and its differences from the latest run.
 
 use super::summary::{RunSummary, SubjectStanding};
 use std::ops::Deref;
@@ -16,7 +16,7 @@ pub struct HistoryRow<'a> {
     standing: &'a SubjectStanding,
 }
 
-/// A letter for a change with a run, for what is other in it than in the latest, or wanting.
+/// Letters that mark a change with a run, a difference from the latest run, or a lack.
 pub const REMARKS: [(char, &str); 7] = [
     ('c', "the ratio changed with this run"),
     ('h', "another host (cpu or kernel) than in the latest run"),
@@ -52,7 +52,7 @@ impl<'a> HistoryRow<'a> {
         Some(self.summary.started_unix_s).filter(|s| s.is_finite())
     }
 
-    /// What its figures belong together by: its subject, its baseline and its case.
+    /// The key of the series that its figures belong to: its subject, its baseline and its case.
     pub fn line(&self) -> (&str, &'a str, Option<&'a str>) {
         let SubjectStanding { baseline, case, .. } = self.standing;
         (&self.name, &baseline.name, case.as_deref())
@@ -99,7 +99,7 @@ fn remarks(runs: &[RunSummary], summary: &RunSummary, standing: &SubjectStanding
         standing.few_blocks,
         !summary.ended,
     ];
-    // What changed is known of all runs together.
+    // Changes are computed over all runs together.
     let letters = REMARKS[1..].iter().zip(holds).filter(|(_, holds)| *holds);
     letters.map(|((letter, _), _)| letter).collect()
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a history keeps of a run: small, so that hundreds of runs can be read one after the other.
+//! The part of a run that a history keeps: small, so that hundreds of runs can be read one after the other.
 
 use super::super::measured::Measured;
 use super::super::scope::Scope;
@@ -23,7 +23,7 @@ pub struct RunSummary {
     pub(super) commit: Option<String>,
     /// The facts of the host that decide how fast it is.
     pub(super) host: Vec<(String, String)>,
-    /// How each subject came out on each target; of servers that the lab started, in each case.
+    /// The result of each subject on each target; for servers that benchlab started, in each case.
     pub(super) standings: Vec<SubjectStanding>,
 }
 
@@ -45,17 +45,17 @@ pub struct SubjectStanding {
     pub few_blocks: bool,
     /// Point by point.
     pub verdicts: Vec<Verdict>,
-    /// Why there are no verdicts, if there are none.
+    /// The reason why there are no verdicts, if there are none.
     pub missing: &'static str,
     /// The baseline's time, where the run has one point alone; of load the time for each request, ns.
     pub time_ns: Option<Interval>,
-    /// Of the response time of a load, where the run has one point alone.
+    /// The 99th percentile of a load's response time, where the run has only one point.
     pub p99_ns: Option<Interval>,
     /// Requests of a load that failed, at all points.
     pub failed: Option<u64>,
 }
 
-/// A subject and what tells whether it is the same program in another run.
+/// A subject, and the data that identify the same program in another run.
 #[derive(Clone, Debug)]
 pub struct ProgramIdentity {
     pub name: String,
@@ -77,8 +77,8 @@ struct Respect {
 }
 
 impl RunSummary {
-    /// What a history shows of a measured run, which it analyses. `hashes` are those in the run file, by
-    /// [`Plan::subject_label`] or by the subjects' names. Nothing of a run without a plan.
+    /// Summarizes a measured run, which it analyzes. `hashes` are those in the run file, by
+    /// [`Plan::subject_label`] or by the subjects' names. `None` for a run without a plan.
     ///
     /// [`Plan::subject_label`]: lab_model::Plan::subject_label
     pub fn new(run: &Run, hashes: &HashMap<String, String>) -> Option<RunSummary> {
@@ -120,8 +120,8 @@ impl RunSummary {
     }
 }
 
-/// The time of all points, of load the time for each request; of servers that the lab started, what a request costs
-/// in each case.
+/// The time of all points, for a load the time per request; for servers that benchlab started, the cost of a
+/// request in each case.
 fn respects(scope: Scope) -> Vec<Respect> {
     let points = scope.points();
     if scope.plan.serving().is_none() {

@@ -121,7 +121,7 @@ fn letters<'r, 'a: 'r>(records: impl Iterator<Item = &'r HistoryRow<'a>>) -> Str
     holds.map(|(letter, _)| letter).collect()
 }
 
-/// What to know about all of them.
+/// Remarks that apply to the whole history.
 pub fn notes(records: &[HistoryRow]) -> Vec<String> {
     let by_case = records.iter().any(|r| r.case.is_some());
     let many = records
