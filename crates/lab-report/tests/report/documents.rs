@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What documents say, as reviewed snapshots: `INSTA_UPDATE=always` writes them.
+//! The text of documents, as reviewed snapshots: `INSTA_UPDATE=always` writes them.
 
 use crate::support;
 use crate::support::outline::outline;

@@ -231,7 +231,7 @@ fn bombs_are_refused() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever is done to a file, the reader returns figures that make sense, or an error with a place.
+    /// Any corruption of a file gives figures that make sense, or an error with its position.
     #[test]
     fn mutated_files_never_break_the_reader(edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..4u8), 1..12)) {
         let mut bytes = xml::render(&document(&support::imported())).into_bytes();

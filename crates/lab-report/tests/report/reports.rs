@@ -53,7 +53,7 @@ fn hostile(mut run: Run) -> Run {
     run
 }
 
-/// Of all these runs. Made once: the analysis takes longer than all formats.
+/// The documents of all these runs. Made once: the analysis takes longer than all formats.
 static DOCUMENTS: LazyLock<Vec<(&str, Document)>> = LazyLock::new(|| {
     let document = |(name, run)| (name, kind::document(&Report::new(&run, "runs/some.lab")));
     runs().into_iter().map(document).collect()

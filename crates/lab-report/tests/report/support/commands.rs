@@ -12,12 +12,12 @@ pub struct Model {
     pub name: &'static str,
     pub line: &'static str,
     pub shell: bool,
-    /// What shows an overhead has a program in place of a line.
+    /// A measurement of an overhead has a program instead of a line.
     pub program: &'static [&'static str],
     /// Time of a run, ms: a fixed part and one for each of the sweep's n.
     pub fixed_ms: f64,
     pub marginal_ms: f64,
-    /// Every so many runs one takes six times as long; 0: none does.
+    /// One in this many runs takes six times as long; 0: none does.
     pub slow_every: u64,
 }
 
@@ -34,7 +34,7 @@ pub fn command(name: &'static str, line: &'static str, fixed_ms: f64) -> Model {
     }
 }
 
-/// What starting costs, ms.
+/// The cost of starting a process, `fixed_ms` ms.
 pub fn overhead(name: &'static str, program: &'static [&'static str], fixed_ms: f64) -> Model {
     Model {
         program,
@@ -51,7 +51,7 @@ pub fn two(ratio: f64, blocks: u32) -> Run {
     run(&models, &[], blocks)
 }
 
-/// Three commands, one of them through a shell, with what a shell and a process cost.
+/// Three commands, one of them through a shell, with the costs of a shell and of a process.
 pub fn three(blocks: u32) -> Run {
     let models = [
         command("system", "sort a.txt", 20.3),

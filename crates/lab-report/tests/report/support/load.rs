@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 /// Connections of the sweep.
 pub const CONNECTIONS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 
-/// What a server does in a slice.
+/// A server's behavior in a slice.
 #[derive(Clone, Copy, Default)]
 struct Model {
     /// Requests per second that are due.
@@ -319,7 +319,7 @@ fn slice(model: &Model, plan: &Plan, noise: &mut Noise) -> Slice {
     }
 }
 
-/// Log-normal times; a stall adds what is left of it to those that are due during it.
+/// Log-normal times; a stall delays the requests that are due during it by its remaining time.
 fn times(model: &Model, stall_ns: f64, served: u64) -> SliceTimes {
     const STEPS: u64 = 400;
     let mut counts: BTreeMap<u64, u64> = BTreeMap::new();

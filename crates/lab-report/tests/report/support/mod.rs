@@ -17,7 +17,7 @@ use lab_model::host::HostFinding;
 use lab_model::plan::Target;
 use lab_model::*;
 
-/// What a subject costs in the model: a fixed cost in ns and a cost per row in ns, for reading.
+/// The cost of a subject in the model: a fixed cost in ns and a cost per row in ns, for reading.
 pub const MODEL: [(&str, f64, f64); 6] = [
     ("c", 1_900.0, 105.0),
     ("c (control)", 1_900.0, 105.0),

@@ -4,7 +4,7 @@
 use lab_document::{Cell, CellContent, Chart, Document, Drawing, Item, Quantity, Section, Table};
 use std::fmt::Write;
 
-/// A document in few lines: texts in full, of figures and charts what they hold.
+/// A document in few lines: texts in full, and the contents of figures and charts in brief.
 pub fn outline(document: &Document) -> String {
     let mut text = format!("# {}\n", document.title);
     let _ = writeln!(text, "question: {}", document.question);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What every page and every Markdown text must be, whatever names a run has.
+//! Properties of every page and every Markdown text, whatever names a run has.
 
 use scraper::{Html, Selector};
 use std::collections::BTreeSet;
 
-/// The page loads nothing, has nothing that runs, its links lead to places of its own, its headings skip no
+/// The page loads nothing and has no scripts, its links lead to anchors of its own, its headings skip no
 /// level, and its rows have as many cells as the head of their table.
 #[track_caller]
 pub fn assert_page_is_whole(html: &str) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Runs of servers that the lab started, as the experiment `rest` makes them, slice by slice from a simple
+//! Runs of servers that benchlab started, as the experiment `rest` makes them, slice by slice from a simple
 //! model of each server and of the generator on a core of its own. The analysis is the real one.
 
 use super::load::bucket;
@@ -194,7 +194,7 @@ pub const SERVERS: [Server; 15] = [
     ),
 ];
 
-/// Which run.
+/// The size of a run.
 #[derive(Clone, Debug)]
 pub struct RunSize {
     /// How many blocks it has.
@@ -298,7 +298,7 @@ pub fn run(size: &RunSize) -> Run {
     }
 }
 
-/// The same without what a server did, which failed the proof.
+/// The same run without a server's slices, since the server failed the verification.
 pub fn failing(mut run: Run, name: &str) -> Run {
     let plan = run.plan().expect("a plan");
     let position = plan.subjects.iter().position(|s| s.name == name);
@@ -540,7 +540,7 @@ fn block(plan: &Plan, servers: &[Server], passes: u32, number: u32, noise: &mut 
     }
 }
 
-/// What a server does as fast as it can: CPU time of a request, the generator's, and the rate.
+/// A server's figures at full speed: CPU time of a request, the generator's CPU time, ns, and the rate.
 fn closed(plan: &Plan, server: &Server, point: PointId, connections: f64) -> (f64, f64, f64) {
     let (_, _, _, work_us, bytes) = CASES[plan.points[point].case];
     let alone = 1.0 + 0.45 / connections;
@@ -560,7 +560,7 @@ fn slice(plan: &Plan, server: &Server, point: PointId, speed: f64, noise: &mut N
     let connections = plan.connections(point) as f64;
     let (cpu, generator, most) = closed(plan, server, point, connections);
     let part = plan.part_of_peak(point);
-    // The offered rate stays what the first block found; the machine's speed does not.
+    // The offered rate is the one that the first block found; the machine's speed varies.
     let peak = plan
         .peak_points(point)
         .map(|p| closed(plan, server, p, plan.connections(p) as f64).2);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A run of the SQL experiment on three databases that looks like a real one: nine languages and
-//! drivers, what they cannot do, servers, many connections, latencies, a failure. The analysis is the
-//! real one.
+//! A run of the SQL experiment on three databases that looks like a real one: nine languages and drivers with
+//! gaps, servers, many connections, latencies, a failure. The analysis is the real one.
 
 use super::{Noise, host, in_turn, target};
 use lab_model::*;
