@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How likely so many of some things are by chance.
+//! Probabilities of counts by chance: binomial tails.
 
 use crate::normal;
 

@@ -8,7 +8,7 @@ use lab_model::Interval;
 /// The least number of draws.
 const MIN_DRAWS: usize = 2000;
 
-/// At least so many draws lie beyond each bound.
+/// The least number of draws beyond each bound.
 const MIN_BEYOND_BOUND: f64 = 20.0;
 
 /// The greatest number of draws.

@@ -7,9 +7,8 @@ use crate::rank_sum;
 use crate::ratio::{Level, Ratio, exponentiate, merged, ratio};
 use lab_model::Interval;
 
-/// The ratio of what `second` is the logarithms of to what `first` is: the two-sample
-/// Hodges-Lehmann estimate, after merging blocks that depend on each other. `None` if a run has no
-/// finite value.
+/// The ratio of the values whose logarithms are `second` to those of `first`: the two-sample Hodges-Lehmann
+/// estimate, after merging blocks that depend on each other. `None` if a run has no finite value.
 ///
 /// The interval is the hull of two. The exact rank-sum interval takes the runs to scatter alike;
 /// where the run with fewer blocks scatters more, it is too narrow. The other is made of the two

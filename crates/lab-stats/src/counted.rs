@@ -4,7 +4,7 @@
 
 use lab_model::Interval;
 
-/// What ranks say about the centre of some values, or about the shift between two lots of values.
+/// A rank-based estimate of the center of some values, or of the shift between two samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Centre {
     /// Hodges-Lehmann estimate with the interval.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How many blocks would decide what a run leaves open.
+//! The number of blocks that would resolve the inconclusive comparisons of a run.
 
 use crate::analysis::Verdict;
 use crate::outlook::{DECIDING_CHANCE, Open, Outlook, first};
@@ -10,33 +10,34 @@ use lab_model::{Plan, Run};
 /// How many more blocks would decide.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Deciding {
-    /// A new run of so many blocks would probably decide all open comparisons.
+    /// A new run of this many blocks would probably resolve all open comparisons.
     All(u32),
-    /// A new run of so many blocks would probably decide half of the open comparisons. All would need too many, or an
-    /// unknown number.
+    /// A new run of this many blocks would probably resolve half of the open comparisons. All would need too
+    /// many, or an unknown number.
     Half(u32),
-    /// A new run of so many blocks, the most that are proposed, may decide half of the open comparisons, and may not.
+    /// A new run of this many blocks, the most that are proposed, may or may not resolve half of the open
+    /// comparisons.
     Perhaps(u32),
     /// So many blocks, the most that are proposed, would not decide half of the open comparisons: improbable by what
     /// at least [`MIN_BLOCKS_FOR_HARDLY`] blocks say.
     Hardly(u32),
-    /// Fewer blocks than [`MIN_BLOCKS_FOR_HARDLY`] see no end; a run of so many would know better.
+    /// Fewer blocks than [`MIN_BLOCKS_FOR_HARDLY`] give no bound; a run of this many would give one.
     TooFew(u32),
 }
 
 /// More blocks than these are not proposed, unless this run was allowed more.
 const MAX_PROPOSED: u32 = 200;
 
-/// Of fewer blocks nobody knows that more would not decide.
+/// With fewer blocks it is unknown whether more would help.
 pub const MIN_BLOCKS_FOR_HARDLY: u32 = 12;
 
-/// What happens with a lower chance is called improbable.
+/// Events with a lower chance count as improbable.
 const IMPROBABLE: f64 = 0.1;
 
 /// How far comparisons depend on each other: 0 not at all, 1 altogether. They share a baseline.
 const DEPENDENCE: f64 = 0.25;
 
-/// What would decide the open ones of a run's comparisons; `None` if there are none.
+/// The number of blocks that would resolve the open comparisons of a run; `None` if there are none.
 pub fn deciding(comparisons: &[Comparison], run: &Run, plan: &Plan) -> Option<Deciding> {
     let is_open = |c: &&Comparison| matches!(c.verdict, Some(Verdict::Inconclusive { .. }));
     let open: Vec<Option<&Open>> = comparisons
@@ -54,8 +55,9 @@ pub fn deciding(comparisons: &[Comparison], run: &Run, plan: &Plan) -> Option<De
     )
 }
 
-/// What would decide the open comparisons of a run of `blocks` blocks; `None` if there are none. Those of which nothing
-/// is known no blocks decide. `allowed`: the most blocks that this run could have.
+/// The number of blocks that would resolve the open comparisons of a run of `blocks` blocks; `None` if there
+/// are none. A comparison of which nothing is known (`None`) cannot be resolved by any number. `allowed`: the
+/// most blocks that this run could have.
 pub fn deciding_of(
     open: &[Option<&Open>],
     outlook: &Outlook,
@@ -85,8 +87,8 @@ pub fn deciding_of(
     })
 }
 
-/// The chance that at least so many of some events happen, which depend on each other in part: between
-/// that of independent ones and that of events which happen together.
+/// The probability that at least `wanted` of some events happen, which partly depend on each other: between
+/// that of independent events and that of events which always happen together.
 fn chance_of_at_least(chances: &[f64], wanted: usize) -> f64 {
     let mut counts = vec![0.0; chances.len() + 1];
     counts[0] = 1.0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Whether adjacent blocks depend on each other, and merging them where they do.
+//! Finds dependence between adjacent blocks, and merges blocks that depend on each other.
 
 /// With at least this many values, merging costs next to nothing.
 const MANY_VALUES: usize = 40;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which points show what a factor costs: the same work with another value of the factor.
+//! Pairs of points that show the cost of a factor: the same work with another value of the factor.
 
 use lab_model::{Plan, PointId};
 

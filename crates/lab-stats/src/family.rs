@@ -3,13 +3,13 @@
 
 use crate::signed_rank;
 
-/// Up to so many blocks all flips are made: 2,048, since the opposite of a flip says the same.
+/// Up to this many blocks all flips are enumerated: 2,048, since a flip and its opposite are equivalent.
 pub(crate) const MAX_ENUMERATED_BLOCKS: usize = 12;
 
-/// With more blocks so many are drawn, the blocks as they are among them.
+/// With more blocks this many flips are drawn, including the identity.
 const DRAWN_FLIPS: usize = 2048;
 
-/// How many flips are made of so many blocks.
+/// The number of flips for a number of blocks.
 pub(crate) fn flip_count(blocks: usize) -> usize {
     if blocks <= MAX_ENUMERATED_BLOCKS {
         1 << blocks.saturating_sub(1)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Intervals from two to five blocks, which are too few for one without assumptions: blocks are taken to scatter
-//! normally. How much a comparison scatters is told by its own blocks and by those of the others, as far as their
-//! scatter looks alike.
+//! Intervals from two to five blocks, which are too few for one without assumptions: blocks are assumed to
+//! scatter normally. The scatter of a comparison is estimated from its own blocks and from those of the
+//! others, to the extent that their scatters look alike.
 //!
 //! The logarithm of a comparison's variance lies about that of its subject, which lies about that of the run. Both
 //! distances have Cauchy distributions, whose tails leave room for a comparison or a subject that is unlike all others.
@@ -57,7 +57,7 @@ pub(crate) struct Sample<'a> {
     pub scatter: Scatter,
 }
 
-/// What is known of a comparison's standard deviation.
+/// The posterior distribution of a comparison's standard deviation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Deviation(Vec<Possible>);
 
@@ -69,7 +69,7 @@ struct Possible {
 }
 
 impl Deviation {
-    /// Only a comparison's own blocks tell it.
+    /// The deviation is estimated from a comparison's own blocks only.
     pub const BY_ITSELF: Deviation = Deviation(Vec::new());
 
     /// The variance of at least two values, and the degrees of freedom with which it is known.
@@ -142,8 +142,8 @@ impl Deviation {
     }
 }
 
-/// The mean of at least two values with an interval at a level of `1 - alpha`, and the two-sided p-value of 0. Its
-/// standard error is at least `floor`, which is what a block's own turns make of it.
+/// The mean of at least two values with an interval at a level of `1 - alpha`, and the two-sided p-value of
+/// 0. Its standard error is at least `floor`, the error that follows from a block's own turns.
 pub fn interval(values: &[f64], alpha: f64, deviation: &Deviation, floor: f64) -> (Interval, f64) {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     let half = deviation.half(values, alpha, floor);
@@ -161,7 +161,7 @@ pub fn interval(values: &[f64], alpha: f64, deviation: &Deviation, floor: f64) -
     (interval, p)
 }
 
-/// What the comparisons of a run say of each other's standard deviations.
+/// The distribution of each comparison's standard deviation, given those of the others.
 pub(crate) fn deviations(samples: &[Option<Sample>]) -> Vec<Deviation> {
     let of = |sample: &Option<Sample>| Member::new(sample.as_ref()?);
     let mut members: Vec<Option<Member>> = samples.iter().map(of).collect();
@@ -185,13 +185,13 @@ pub(crate) fn deviations(samples: &[Option<Sample>]) -> Vec<Deviation> {
     each.collect()
 }
 
-/// A comparison whose scatter is told by others.
+/// A comparison whose scatter is estimated with the help of others.
 struct Member {
     variance: f64,
     freedom: f64,
     /// Deviations from the mean by block, of length 1 together.
     direction: Vec<f64>,
-    /// The subject of whose scatter it tells; `None`: it is only predicted.
+    /// The subject whose scatter it helps to estimate; `None`: it is only predicted.
     subject: Option<SubjectId>,
     /// By the scatter of which subjects it is predicted.
     predicted_by: [SubjectId; 2],
@@ -235,7 +235,7 @@ impl Member {
     }
 }
 
-/// A subject's comparisons with the baseline, which tell of its scatter.
+/// A subject's comparisons with the baseline, which show its scatter.
 struct Group {
     members: Vec<usize>,
     mean_variance: f64,
@@ -243,13 +243,13 @@ struct Group {
     resemblance: f64,
 }
 
-/// The effective number of so many comparisons, 1 for those that always deviate together; at most the degrees of
-/// freedom of one.
+/// The effective number of `members` comparisons, 1 for those that always deviate together; at most the
+/// degrees of freedom of one.
 fn effective_number(members: usize, resemblance: f64) -> f64 {
     ((members * members) as f64 / resemblance.max(f64::MIN_POSITIVE)).max(1.0)
 }
 
-/// All comparisons whose variances tell of each other.
+/// All comparisons whose variances inform each other.
 struct Pool<'m> {
     members: &'m [&'m Member],
     groups: BTreeMap<SubjectId, Group>,
@@ -261,16 +261,16 @@ struct Pool<'m> {
     likelihoods: Vec<Vec<f64>>,
 }
 
-/// What is known of the variances if distances within subjects have one of the scales.
+/// Likelihoods of the variances, given one of the scales for distances within subjects.
 struct Within {
     kernel: usize,
-    /// By member that tells of a subject: how likely its variance is for each level of the subject, logarithms.
+    /// For each member with a subject: the log-likelihood of its variance for each level of the subject.
     of_members: Vec<Option<Vec<f64>>>,
     /// Their sums by group.
     sums: BTreeMap<SubjectId, Vec<f64>>,
 }
 
-/// The same if, besides, distances between subjects have one of the scales.
+/// The same likelihoods, given also one of the scales for distances between subjects.
 struct Between {
     kernel: usize,
     /// By group: how likely its variances are for each level of the run, logarithms.
@@ -412,7 +412,7 @@ impl<'m> Pool<'m> {
         let member = self.members[index];
         let groups = member.predicted_by.iter();
         let groups = groups.filter_map(|s| Some((s, self.groups.get(s)?)));
-        // Of two subjects the one that scatters more decides.
+        // The subject with more scatter determines the prediction.
         let more = groups.max_by(|(_, a), (_, b)| a.mean_variance.total_cmp(&b.mean_variance));
         let Some((subject, group)) = more else {
             return vec![1.0; self.grid.len()];
@@ -611,7 +611,7 @@ mod tests {
         );
     }
 
-    /// What one process does at ten points is known no better than at one.
+    /// Ten points that one process moves together carry no more information than one.
     #[test]
     fn points_that_deviate_together_count_once() {
         let at_points = |directions: [usize; 3]| {
@@ -630,7 +630,7 @@ mod tests {
         assert!(apart < 0.7 * by_itself, "{apart} {by_itself}");
     }
 
-    /// Of few rounded values all may be the same.
+    /// A few rounded values may all be equal.
     #[test]
     fn equal_values_have_an_interval() {
         let mut all: Vec<(Scatter, [f64; 4])> = (1..9)

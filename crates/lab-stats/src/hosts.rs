@@ -9,7 +9,7 @@ use crate::table::{BatchTable, sound_plan};
 use lab_model::{Agent, Block, Interval, Metric, Plan, PointId, Run, SubjectId, TargetId};
 use std::iter::zip;
 
-/// A host, and what it measured.
+/// A host, and the blocks that it measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MeasuringHost<'r> {
     /// One of its agents: a run that was resumed has several of one host.
@@ -23,7 +23,7 @@ pub struct MeasuringHost<'r> {
 /// Hosts that are alike in their processor and their system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostKind {
-    /// What tells it from the others, such as `AMD EPYC 7B13`.
+    /// The facts that distinguish it from other kinds, such as `AMD EPYC 7B13`.
     pub name: String,
     /// Indices into [`hosts`].
     pub hosts: Vec<usize>,
@@ -56,7 +56,7 @@ pub struct HostEffect {
     pub differ: bool,
 }
 
-/// The hosts of a run, in the order in which they are in its file; none: the lab measured itself.
+/// The hosts of a run, in the order of its file; empty if this machine measured.
 pub fn hosts(run: &Run) -> Vec<MeasuringHost<'_>> {
     let mut hosts: Vec<MeasuringHost> = Vec::new();
     for agent in &run.agents {
@@ -125,7 +125,8 @@ fn is_same(a: &Agent, b: &Agent) -> bool {
     (&a.name, &a.machine) == (&b.name, &b.machine)
 }
 
-/// Of each subject that is compared, over all points and at each; none where fewer than two hosts have blocks.
+/// The effects of hosts on each compared subject, over all points and at each; empty if fewer than two hosts
+/// have blocks.
 pub fn effects(run: &Run) -> Vec<HostEffect> {
     let (Some(plan), hosts) = (sound_plan(run), hosts(run)) else {
         return Vec::new();

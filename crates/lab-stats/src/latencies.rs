@@ -52,9 +52,9 @@ impl Histogram {
             .fold(0, |sum, count| sum.saturating_add(*count))
     }
 
-    /// The least latency that at least so many in 10,000 operations do not exceed, ns: the highest of
-    /// its bucket, so that it is never too low. `None` where the operations are so few that it would
-    /// be their greatest.
+    /// The least latency that at least `per_10_000` in 10,000 operations do not exceed, ns: the highest of
+    /// its bucket, so that it is never too low. `None` where there are so few operations that it would be
+    /// their maximum.
     pub fn quantile(&self, per_10_000: u32) -> Option<f64> {
         let rank = order::quantile_rank(per_10_000, self.total())?;
         let mut passed = 0u64;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a run's samples say: estimates, intervals, verdicts. Pure functions, no I/O.
+//! Statistics of a run's samples: estimates, intervals, verdicts. Pure functions, no I/O.
 //!
 //! [`results::results`] makes the figures, comparisons and warnings of a run of any kind, [`results::observed`] those
 //! of any observations; [`stop`] says whether a run may end;

@@ -48,7 +48,7 @@ pub fn minus_two_log_ratio(values: &[f64]) -> f64 {
 mod tests {
     use super::*;
 
-    /// Of values of two kinds it is the likelihood ratio of a binomial part, `2 Σ n ln(p̂ / p)`.
+    /// For values of two kinds it is the likelihood ratio of a binomial proportion, `2 Σ n ln(p̂ / p)`.
     #[test]
     fn two_kinds_of_values_are_a_binomial_sample() {
         let values = [[0.9; 3].as_slice(), &[-0.1; 17]].concat();

@@ -7,10 +7,11 @@ use crate::normal;
 use lab_model::Interval;
 use std::iter::Sum;
 
-/// With fewer blocks there is no interval: a pause in one block of 20 is in none of so many in 1.7 % of runs.
+/// With fewer blocks there is no interval: a pause that occurs in one block of 20 is missing from all of this
+/// many blocks in 1.7 % of runs.
 const MIN_BLOCKS: usize = 80;
 
-/// With fewer blocks their draws would say little: Student's t takes the place of the draws' own.
+/// With fewer blocks draws would be too coarse, so Student's t replaces them.
 const MIN_DRAWN_BLOCKS: usize = 6;
 
 /// The mean of `above` / the mean of `below`, which have a value for each block, with an interval at a level of
@@ -25,8 +26,8 @@ pub fn ratio_of_means(above: &[f64], below: &[f64], seed: u64, alpha: f64) -> Op
     ratio_of_means_seen(above, below, seed, alpha)
 }
 
-/// The same of any number of blocks but one, with an interval that knows of nothing that no block has: its lower bound
-/// holds where what may be missing makes the ratio greater.
+/// Like [`ratio_of_means`] for two blocks or more, with an interval that reflects only what the blocks
+/// contain: its lower bound holds if pauses that are missing would make the ratio greater.
 ///
 /// Source: bootstrap-t of the ratio's logarithm with the delta method's standard error, which follows the skew of the
 /// blocks (Hall, *The Bootstrap and Edgeworth Expansion*, 1992; Davison & Hinkley, *Bootstrap Methods and their
@@ -74,8 +75,8 @@ pub fn ratio_of_means_seen(
     Some(interval(high, low, level))
 }
 
-/// What a block, or the sum of several, adds to an estimate. Deviations are from the ratio of all blocks, so that no
-/// error is a small difference of large sums.
+/// The sums of a block, or of multiple blocks, from which an estimate is computed. Deviations are from the
+/// ratio of all blocks, so that no error is a small difference of large sums.
 #[derive(Default)]
 struct Moments {
     above: f64,
@@ -94,7 +95,7 @@ struct Estimate {
 }
 
 impl Estimate {
-    /// Of as many blocks as there are, each counted any number of times.
+    /// The estimate from `blocks` blocks, each of which may be counted any number of times.
     fn new(sum: Moments, blocks: usize) -> Option<Estimate> {
         let n = blocks as f64;
         let [above, below] = [sum.above / n, sum.below / n];
@@ -105,7 +106,7 @@ impl Estimate {
         let squares =
             sum.deviation_squared - further * (2.0 * sum.product - further * sum.below_squared);
         let error = (squares.max(0.0) / (n - 1.0).max(1.0) / n).sqrt() / above;
-        // Rounding errors of equal blocks are no scatter.
+        // Rounding errors of equal blocks do not count as scatter.
         let error = if error < 1e-12 { 0.0 } else { error };
         Some(Estimate {
             log: (above / below).ln(),
@@ -114,7 +115,7 @@ impl Estimate {
     }
 }
 
-/// Of each block.
+/// The moments of each block.
 fn moments(above: &[f64], below: &[f64]) -> Vec<Moments> {
     let blocks = || above.iter().copied().zip(below.iter().copied());
     let [a, b] = blocks().fold([0.0; 2], |[a, b], block| [a + block.0, b + block.1]);

@@ -15,11 +15,12 @@ use lab_model::Run;
 pub const MAX_BLOCKS: u32 = 8;
 /// Fewer sets say too little of how processes differ.
 const MIN_SETS: u32 = 2;
-/// Intervals of so many sets assume that they scatter normally; of a few more, which do not, they are wider.
+/// Intervals of up to this many sets assume that they scatter normally; with a few more, which need no such
+/// assumption, they are wider.
 const MAX_ASSUMED_SETS: u32 = 5;
-/// From so many sets on intervals need no such assumption and are not much wider.
+/// From this many sets on, intervals need no such assumption and are not much wider.
 const MIN_EXACT_SETS: u32 = 12;
-/// An interval of 12 sets or more is about so many standard errors to each side, over a handful of comparisons.
+/// Half the width of an interval of 12 sets or more, in standard errors, over a handful of comparisons.
 const EXACT_FACTOR: f64 = 3.2;
 /// The error probability of one of a handful of comparisons.
 const ALPHA: f64 = 0.01;
@@ -42,7 +43,7 @@ pub struct Design {
     pub blocks: u32,
 }
 
-/// What a set of processes and its blocks cost.
+/// The time that a set of processes and its blocks take.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cost {
     /// To start the processes of a set and to warm them up, s.
@@ -87,8 +88,8 @@ impl Variances {
 }
 
 impl Design {
-    /// The design with the narrowest intervals within some seconds, after so many sets that are done; `None`: not even the
-    /// fewest sets of one block each fit. `max_sets`: a run ends after so many.
+    /// The design with the narrowest intervals within some seconds, after the sets that are already done;
+    /// `None`: not even the fewest sets of one block each fit. `max_sets`: the most sets that a run may have.
     pub fn choose(
         cost: Cost,
         variances: Variances,
@@ -137,8 +138,8 @@ pub fn sets_done(run: &Run) -> (u32, u32) {
     (run.replicate_count() as u32, blocks as u32)
 }
 
-/// The variances of what a request costs the servers of a run, as a multiple of the baseline's cost; `None`: it has too
-/// few sets, or blocks in them.
+/// The variances of the cost of a request for the servers of a run, as a multiple of the baseline's cost;
+/// `None`: it has too few sets, or blocks in them.
 pub fn observed(run: &Run) -> Option<Variances> {
     let plan = run.plan()?;
     let visits = Visits::new(run, plan);

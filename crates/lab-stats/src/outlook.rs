@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The chance that a new run with some number of blocks decides a comparison that this run leaves open.
+//! The chance that a new run with some number of blocks resolves a comparison that this run leaves open.
 //!
 //! Assurance: the truth is as uncertain as this run leaves it, and so is the scatter of blocks (A. O'Hagan and others,
 //! *Assurance in clinical trial design*, Pharmaceutical Statistics 4, 2005). The new run has an interval of its own: by
@@ -23,14 +23,14 @@ pub(crate) const MAX_BLOCKS: u32 = 100_000;
 /// them. Chosen by the simulations of this crate, with heavy tails and outlying blocks.
 const FREEDOM_SHARE: f64 = 0.6;
 
-/// A scatter's distribution is replaced by so many values of the same probability.
+/// The number of equally probable values that replace the distribution of a scatter.
 const SCATTERS: usize = 10;
 
 /// Flips' intervals are by so much wider than Student's t of the same level, and by so much divided by the number of
 /// flips that may be as far out. From simulated intervals of 1 to 320 comparisons, alpha 1.25 % to 5 %.
 const FLIP_EXCESS: [f64; 2] = [0.01, 0.16];
 
-/// How certain a comparison is, and what it shares its level with.
+/// The uncertainty of a comparison, and the family that shares its level.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Certainty {
     /// The standard error of the ratio's logarithm.
@@ -67,7 +67,7 @@ impl Certainty {
     }
 }
 
-/// A comparison that is not decided.
+/// An inconclusive comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Open {
     /// The logarithm of the ratio's estimate.
@@ -76,7 +76,7 @@ pub struct Open {
     pub certainty: Certainty,
     /// Values behind it, and blocks in each.
     pub values: (u32, u32),
-    /// A run needs at least so many blocks.
+    /// The least number of blocks that a run needs.
     pub least: u32,
     /// An interval of logarithms that has none of these says that there is a difference.
     pub difference: Range<f64>,
@@ -87,7 +87,7 @@ pub struct Open {
 /// Values, family, and the bits of the borrowed degrees of freedom and of alpha.
 type CriticalKey = (u32, u32, [u64; 2]);
 
-/// Computes chances, and keeps what it computes for one comparison and is the same for others.
+/// Computes chances, and caches intermediate results that comparisons share.
 pub struct Outlook<'a> {
     /// The alpha of a new run by its number of blocks / that of this run.
     relative_alpha: &'a dyn Fn(u32) -> f64,
@@ -112,7 +112,7 @@ impl<'a> Outlook<'a> {
     /// more than [`MAX_BLOCKS`].
     pub fn blocks(&self, open: &Open) -> Option<u32> {
         let least = open.least.max(1);
-        // Without an interval nothing is known but what an interval takes.
+        // Without an interval only the number of blocks that one needs is known.
         if !open.certainty.error.is_finite() {
             return (open.least < u32::MAX).then_some(least);
         }
@@ -121,7 +121,7 @@ impl<'a> Outlook<'a> {
         })
     }
 
-    /// The chance that a new run of so many blocks decides a comparison.
+    /// The chance that a new run of `blocks` blocks resolves a comparison.
     pub fn chance(&self, open: &Open, blocks: u32) -> f64 {
         let Certainty {
             error,
@@ -197,7 +197,8 @@ impl Open {
     }
 }
 
-/// Half of an interval from so many values in standard errors: by flips, or by Student's t where they are too few.
+/// Half of the width of an interval from `values` values, in standard errors: by flips, or by Student's t
+/// where they are too few.
 fn critical(values: u32, borrowed: f64, family: u32, alpha: f64) -> f64 {
     let freedom = f64::from(values) - 1.0;
     let tail = |alpha: f64| alpha / 2.0 / f64::from(family.max(1));

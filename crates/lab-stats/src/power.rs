@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a run would take: the blocks with which a difference of some size is found, from a short pilot's scatter.
+//! The cost of a run: the number of blocks that finds a difference of some size, estimated from a short
+//! pilot's scatter.
 //!
 //! Runs are simulated with normal scatter and judged by the run's own flips, with the alpha that its looks leave and
 //! with as many comparisons as it makes. What these have in common is the pilot's, as far as its blocks can tell.
@@ -79,14 +80,14 @@ pub struct Blocks {
 }
 
 impl Forecast {
-    /// The time of a run of so many blocks, s.
+    /// The time of a run of `blocks` blocks, s.
     pub fn seconds(&self, blocks: u32) -> f64 {
         self.start_s + self.block_s * f64::from(blocks)
     }
 }
 
-/// What a run of `plan` would take, of which `pilot` has at least two blocks. `None` where no batches or commands are
-/// compared.
+/// The forecast for a run of `plan`, from a `pilot` with at least two blocks. `None` where no batches or
+/// commands are compared.
 pub fn forecast(pilot: &Run, plan: &Plan) -> Option<Forecast> {
     let blocks = pilot.complete_blocks().count() as u32;
     if blocks < 2 || plan.load().is_some() {
@@ -148,7 +149,8 @@ fn of_part(run: &Run, whole_plan: &Plan, share: f64) -> Option<Vec<PlannedCompar
     Some(family.pending.iter().filter_map(place).collect())
 }
 
-/// Of the blocks of a comparison, with what the others say of it; `None` of fewer than two.
+/// The scatter of a comparison's blocks, estimated with the help of the other comparisons; `None` for fewer
+/// than two blocks.
 fn scatter(values: &[f64], deviation: &Deviation) -> Option<Interval> {
     if values.len() < 2 {
         return None;

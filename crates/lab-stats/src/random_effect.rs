@@ -28,8 +28,8 @@ pub struct GroupEffects {
     pub p: f64,
 }
 
-/// Of the values of each group, with an interval at a level of `1 - alpha`. `None`: fewer than two groups, or no group
-/// has two values, or values within groups do not differ at all.
+/// The variance between groups of values, with an interval at a level of `1 - alpha`. `None`: fewer than two
+/// groups, or no group has two values, or values within groups do not differ at all.
 pub fn between(groups: &[Vec<f64>], alpha: f64) -> Option<GroupEffects> {
     let groups: Vec<&Vec<f64>> = groups.iter().filter(|group| !group.is_empty()).collect();
     let values: usize = groups.iter().map(|group| group.len()).sum();
@@ -150,7 +150,7 @@ mod tests {
         assert_eq!(upper_tail(0.0, (2.0, 9.0)), 1.0);
     }
 
-    /// Of groups of one size the estimate is (mean square between - within) / size.
+    /// For groups of one size the estimate is (mean square between - within) / size.
     #[test]
     fn groups_of_one_size_are_judged_as_an_analysis_of_variance_does() {
         let groups = [

@@ -140,7 +140,7 @@ pub fn too_few(series: &[Vec<f64>], alpha: f64) -> Option<usize> {
         .then_some(needed)
 }
 
-/// What each series may use (Bonferroni).
+/// The alpha of each series (Bonferroni).
 fn share(series: &[Vec<f64>], alpha: f64) -> f64 {
     alpha / series.len().max(1) as f64
 }

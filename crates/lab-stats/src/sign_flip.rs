@@ -20,7 +20,7 @@ use crate::{dependence, family, normal, order, signed_rank};
 use lab_model::{Interval, SubjectId};
 use std::collections::HashMap;
 
-/// A value counts for at most so many times the median distance from the centre (Rosenbaum 2007).
+/// A value counts for at most this many times the median distance from the center (Rosenbaum 2007).
 const SCORE_LIMIT: f64 = 2.5;
 
 /// The logarithm of a ratio in each block of a run, in the order of time; `None`: the block has none.
@@ -151,7 +151,7 @@ fn of_different(comparisons: &[Logs], alpha: f64, seed: u64) -> Vec<Option<Ratio
     each.collect()
 }
 
-/// What comparisons say of each other's standard deviations.
+/// The distribution of each comparison's standard deviation, given those of the others.
 pub(crate) fn deviations(comparisons: &[Logs], merged: &[Option<MergedValues>]) -> Vec<Deviation> {
     let samples = comparisons.iter().zip(merged).map(|(comparison, merged)| {
         let MergedValues { values, blocks, .. } = merged.as_ref()?;
@@ -300,7 +300,7 @@ impl Greatest {
         }
     }
 
-    /// Of all comparisons but one.
+    /// The greatest statistic of all comparisons but one.
     fn without(&self, comparison: usize) -> f64 {
         if self.of == comparison {
             self.of_others
@@ -310,16 +310,16 @@ impl Greatest {
     }
 }
 
-/// What the flips leave to chance.
+/// The limits that follow from the distribution of statistics over the flips.
 struct FlipLimits {
     flips: Flips,
     /// The greatest statistics about 0, descending.
     about_zero: Vec<f64>,
     /// The same about the estimates, by flip.
     about_centres: Vec<Greatest>,
-    /// A comparison is told apart from what its statistic about it exceeds this.
+    /// A comparison differs significantly from a value if its statistic about the value exceeds this.
     limit: f64,
-    /// Of so many flips at the most a statistic may be as great as one that tells apart, its own included.
+    /// The most flips, the identity included, whose statistic may reach that of a significant comparison.
     most: usize,
 }
 

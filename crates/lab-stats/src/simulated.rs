@@ -58,7 +58,8 @@ impl Simulated {
         })
     }
 
-    /// The fewest blocks of which the part `power` of runs find a difference of so many times a block's scatter.
+    /// The fewest blocks with which the fraction `power` of runs find a difference of `difference` times a
+    /// block's scatter.
     pub fn blocks(&self, difference: f64, power: f64, most: f64) -> Option<u32> {
         let least = |differences: &[f64]| {
             let rank = (power * differences.len() as f64).ceil() as usize;
@@ -84,7 +85,7 @@ impl Simulated {
     }
 }
 
-/// What the comparisons of a run have in common: the correlations of a pilot, shrunk towards none.
+/// The dependence between the comparisons of a run: the correlations of a pilot, shrunk toward none.
 ///
 /// Source: Schäfer & Strimmer, *A shrinkage approach to large-scale covariance matrix estimation*, Statistical
 /// Applications in Genetics and Molecular Biology 4 (2005), target D with unit variances.
@@ -211,7 +212,7 @@ fn pooled(others: Vec<Vec<f64>>, flips: &Flips, runs: &[Vec<f64>]) -> Vec<f64> {
     all
 }
 
-/// What a statistic has to exceed. Those of the most blocks are made once.
+/// The critical value of a statistic. The statistics for the largest numbers of blocks are computed once.
 fn limit(
     settled: &mut Option<Vec<f64>>,
     blocks: usize,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What error each look at a run and the end of it may make.
+//! The error that each interim analysis, and the end of a run, may make.
 //!
 //! A run that looks at its data several times would find a difference by chance more often than
 //! its level says. So the looks share the alpha of the plan: the part spent by a look at block n
@@ -14,8 +14,8 @@
 
 use lab_model::{Ending, Plan, Run};
 
-/// The alpha that the comparisons of a run may use, all together: that of its look,
-/// if it stopped at one because of what it saw, or else all that its looks have left.
+/// The alpha that the comparisons of a run share: that of its interim analysis, if the run stopped at one
+/// because of its ratios, or else the alpha that its interim analyses have left.
 pub fn alpha(run: &Run, plan: &Plan) -> f64 {
     let blocks = run.complete_blocks().count() as u32;
     match run.ending {
@@ -60,7 +60,7 @@ pub fn spent(plan: &Plan, blocks: u32) -> f64 {
     }
 }
 
-/// What a look spends: the growth since the look before.
+/// The alpha that an interim analysis spends: the growth since the one before.
 pub(crate) fn alpha_of_look(run: &Run, plan: &Plan, blocks: u32) -> f64 {
     let before = run
         .looks

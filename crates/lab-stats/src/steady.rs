@@ -8,14 +8,15 @@
 use crate::{order, warmup};
 use lab_model::{Age, Batch, Pilot, WarmUp};
 
-/// What an added change point costs: this × ln(rounds), in units of the noise's variance.
+/// The penalty of an added change point: this × ln(rounds), in units of the noise's variance.
 const PENALTY: f64 = 6.0;
 /// The shortest stretch of one level, in rounds.
 const MIN_STRETCH: usize = 4;
-/// A server is steady after at least so many rounds of one level, and a third of all its requests at that level.
+/// A server is steady after at least this many rounds of one level, and a third of all its requests at that
+/// level.
 const MIN_STEADY_ROUNDS: usize = 10;
 const STEADY_FRACTION: f64 = 1.0 / 3.0;
-/// The fewest turns beside the baseline that show the level of a subject in batches.
+/// The fewest pairs of turns with the baseline that show the level of a subject in batches.
 pub const MIN_PAIRS: usize = 4;
 /// Levels within this of each other, in logarithms, are the same level.
 const SAME_LEVEL: f64 = 0.03;
@@ -120,7 +121,8 @@ pub fn steady_rounds(batches: &[Batch], ages: &[Age]) -> Option<Steady> {
     })
 }
 
-/// The logarithm of what a request cost in each round: as a multiple of the baseline's cost, where it is known.
+/// The logarithm of the cost of a request in each round: as a multiple of the baseline's cost, where it is
+/// known.
 pub fn log_levels(batches: &[Batch], ages: &[Age]) -> Vec<f64> {
     let divided = has_baseline(ages);
     let levels = batches.iter().zip(ages).map(|(batch, age)| {
@@ -135,7 +137,7 @@ pub fn log_levels(batches: &[Batch], ages: &[Age]) -> Vec<f64> {
     levels.collect()
 }
 
-/// The mean CPU time of the first so many requests, ns; `None`: the pilot had fewer.
+/// The mean CPU time of the first `requests` requests, ns; `None`: the pilot had fewer.
 pub fn cost_of_first(pilot: &Pilot, requests: u64) -> Option<f64> {
     if requests <= 1 {
         return (pilot.cold_ns > 0).then_some(pilot.cold_ns as f64);

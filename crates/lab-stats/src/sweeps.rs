@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a sweep says about each subject: the fixed cost of an operation and the marginal cost of
-//! one more of what is swept, fitted through the levels of its points.
+//! Costs from a sweep for each subject: the fixed cost of an operation and the marginal cost of one more unit
+//! of the sweep, fitted through the levels of its points.
 
 use crate::analysis::Fit;
 use crate::table::{BatchFigures, BatchTable};
@@ -28,7 +28,7 @@ pub fn fits(run: &Run, plan: &Plan, table: &BatchTable) -> Vec<Fit> {
     fits
 }
 
-/// The points of a case that differ only in what is swept.
+/// The points of a case that differ only in the value of the sweep.
 #[derive(Clone)]
 pub(crate) struct Sweep {
     /// Index into the plan's cases.
@@ -71,7 +71,7 @@ fn fit(
     line(plan, sweep, subject, measured, (Metric::WALL, over))
 }
 
-/// A line through a subject's levels of a metric over what was swept.
+/// A line through a subject's levels of a metric over the values of the sweep.
 pub(crate) fn line(
     plan: &Plan,
     sweep: &Sweep,
@@ -108,7 +108,7 @@ pub(crate) fn line(
     })
 }
 
-/// What a subject's blocks say about a sweep.
+/// The times of a subject's blocks over a sweep.
 pub(crate) struct OneSubject {
     /// The values of the sweep at which it was to be measured and did not fail.
     pub x: Vec<f64>,

@@ -5,8 +5,8 @@
 use crate::order;
 use lab_model::{Batch, Block, Plan, PointId, Run, Sample, SubjectId};
 
-/// What the complete blocks of a run say. Where revisions have several builds, all blocks of a build count as one:
-/// statements are about builds, and blocks of one build are no replicates of it.
+/// The figures of the complete blocks of a run. Where revisions have multiple builds, all blocks of a build
+/// count as one: statements are about builds, and blocks of one build are not replicates of it.
 ///
 /// Source: Kalibera & Jones, *Rigorous benchmarking in reasonable time*, ISMM 2013: the highest level at which a run
 /// varies is the one to repeat, and the one whose means have an interval.
@@ -53,8 +53,8 @@ pub fn sound_plan(run: &Run) -> Option<&Plan> {
 }
 
 impl BatchTable {
-    /// Of the complete blocks of `run`, whose plan is `plan`. Samples of subjects or points that
-    /// the plan does not have are left out.
+    /// Collects the complete blocks of `run`, whose plan is `plan`. Samples of subjects or points that the
+    /// plan does not have are left out.
     pub fn new(run: &Run, plan: &Plan) -> BatchTable {
         let (subjects, points) = (plan.subjects.len(), plan.points.len());
         let mut table = BatchTable {
@@ -80,7 +80,7 @@ impl BatchTable {
         table
     }
 
-    /// What `subject` did at `point`, for each block in the order of time.
+    /// The figures of `subject` at `point`, for each block in the order of time.
     pub fn visits(
         &self,
         subject: SubjectId,
@@ -230,7 +230,8 @@ impl BatchFigures {
         visit
     }
 
-    /// What neither CPU time accounts for of an operation, ns; negative where both worked at once.
+    /// The part of an operation's time that neither CPU time accounts for, ns; negative where both worked at
+    /// once.
     pub fn idle_ns(&self) -> f64 {
         self.mean_wall_ns - self.mean_cpu_ns - self.mean_server_ns.unwrap_or(0.0)
     }

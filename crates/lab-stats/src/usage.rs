@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the processes of whole commands used: CPU time, memory, page faults, context switches.
+//! The resources used by the processes of whole commands: CPU time, memory, page faults, context switches.
 
 use lab_model::{ProcessExit, Run, SubjectPoint};
 use std::collections::HashMap;
 
-/// The exits of each place, block by block.
+/// The exits of each subject at each point, block by block.
 pub(crate) fn by_place(run: &Run) -> HashMap<SubjectPoint, Vec<Vec<&ProcessExit>>> {
     let mut places: HashMap<SubjectPoint, Vec<Vec<&ProcessExit>>> = HashMap::new();
     for block in run.complete_blocks() {
@@ -20,7 +20,7 @@ pub(crate) fn by_place(run: &Run) -> HashMap<SubjectPoint, Vec<Vec<&ProcessExit>
     places
 }
 
-/// Of the processes of a block.
+/// The mean over the processes of a block.
 pub(crate) fn mean(exits: &[&ProcessExit], value: fn(&ProcessExit) -> u64) -> f64 {
     exits.iter().map(|e| value(e) as f64).sum::<f64>() / exits.len() as f64
 }

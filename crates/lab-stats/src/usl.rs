@@ -85,7 +85,7 @@ fn different(n: &[f64]) -> usize {
     n.len()
 }
 
-/// What the three parts of the time are multiplied with.
+/// The factors of the three parts of the time.
 fn terms(n: f64) -> [f64; 3] {
     [1.0, n - 1.0, n * (n - 1.0)]
 }

@@ -7,7 +7,8 @@ use crate::ratio::Ratio;
 use lab_model::Interval;
 use std::ops::Range;
 
-/// What a ratio supports within a margin; of one that is not decided, the blocks that would decide it by `outlook`.
+/// The verdict on a ratio within a margin; for an inconclusive one, with the number of blocks that would
+/// resolve it by `outlook`.
 ///
 /// An interval whose blocks do not suffice for the level supports nothing: it is inconclusive.
 pub fn verdict(ratio: &Ratio, margin: Margin, outlook: &Outlook) -> Verdict {
@@ -16,7 +17,7 @@ pub fn verdict(ratio: &Ratio, margin: Margin, outlook: &Outlook) -> Verdict {
     })
 }
 
-/// The verdict; `None`: it is not decided.
+/// The verdict; `None`: it is inconclusive.
 pub fn decided(ratio: &Ratio, margin: Margin) -> Option<Verdict> {
     let Interval { low, high, .. } = ratio.interval;
     let wide = margin.wide;
@@ -36,7 +37,7 @@ pub fn decided(ratio: &Ratio, margin: Margin) -> Option<Verdict> {
     })
 }
 
-/// What is known of a comparison that is not decided within a margin.
+/// The data of a comparison that is inconclusive within a margin.
 pub fn open(ratio: &Ratio, margin: Margin) -> Open {
     let least = match ratio.needed {
         _ if ratio.sufficient && !ratio.unresolved => 1,
@@ -96,7 +97,7 @@ impl Margin {
     }
 }
 
-/// Who a verdict says is ahead.
+/// The side that a verdict favors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ahead {
     /// The subject.
@@ -109,7 +110,7 @@ pub enum Ahead {
     Unknown,
 }
 
-/// Who is ahead, as far as a ratio shows it within a margin.
+/// The side that a ratio favors, as far as it shows within a margin.
 pub fn ahead(ratio: &Ratio, margin: Margin) -> Ahead {
     match decided(ratio, margin) {
         Some(Verdict::Faster | Verdict::SmallButReal { faster: true }) => Ahead::Subject,

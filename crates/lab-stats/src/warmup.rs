@@ -11,8 +11,8 @@
 use crate::order;
 use lab_model::WarmUp;
 
-/// What an added change point costs: this × ln(batches), in units of the noise's variance. The
-/// value of Barrett et al.
+/// The penalty of an added change point: this × ln(batches), in units of the noise's variance. The value of
+/// Barrett et al.
 const PENALTY: f64 = 15.0;
 /// Levels within this of each other, in logarithms, are the same level.
 const SAME_LEVEL: f64 = 0.02;
@@ -22,7 +22,7 @@ const STEADY_PART: f64 = 0.25;
 const MIN_NOISE: f64 = 0.001;
 /// A batch that lies this many scales of noise off its neighbours on both sides is a spike.
 const SPIKE: f64 = 5.0;
-/// Neighbours on each side that tell a spike from a step.
+/// Neighbors on each side that distinguish a spike from a step.
 const NEIGHBOURS: usize = 3;
 
 /// How batch times behave, and from when on they are steady.
@@ -34,9 +34,8 @@ pub struct Behaviour {
     pub steady_from: Option<usize>,
 }
 
-/// Reads the times of one operation, in the order of the batches of a fresh process, in any unit.
-/// Single spikes, such as timer interrupts, change nothing. Fewer than 4 batches tell nothing and
-/// count as flat.
+/// Classifies the times of one operation, in the order of the batches of a fresh process, in any unit. Single
+/// spikes, such as timer interrupts, change nothing. Fewer than 4 batches count as flat.
 pub fn classify(times: &[f64]) -> Behaviour {
     if times.len() < 4 {
         return Behaviour {

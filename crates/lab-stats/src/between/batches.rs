@@ -27,7 +27,8 @@ impl Batches<'_> {
         }
     }
 
-    /// What changed of the ratios to the baseline, all at one level together, and of the control's, by point.
+    /// The changes of the ratios to the baseline, all at one level together, and those of the control's
+    /// ratio, by point.
     pub fn ratios(&self, points: &[[PointId; 2]]) -> (Vec<Changed>, Vec<ControlChange>) {
         let mut controls = Vec::new();
         let mut compared: Vec<(PointPair, f64)> = Vec::new();
@@ -50,7 +51,7 @@ impl Batches<'_> {
         (changes.collect(), controls)
     }
 
-    /// What changed of the times, which have no verdict: the machine's speed is in them.
+    /// The changes of the times, which have no verdict, because they include the machine's speed.
     pub fn times(&self, points: &[[PointId; 2]]) -> Vec<Changed> {
         let places = points.iter().flat_map(|&p| self.sides.measured(p));
         places.filter_map(|place| self.time(&place)).collect()

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What differs between two runs besides their times: host, lab, programs, settings, measuring, and
-//! how the runs went. What is the same is not listed; the seeds, which always differ, neither.
+//! Differences between two runs other than their times: host, benchlab, programs, settings, measuring, and
+//! how the runs went. Equal facts are not listed, nor are the seeds, which always differ.
 
 use super::facts::{Differing, Facts, seconds, unequal};
 use super::side::{RunSide, Sides};
 use lab_model::{BlockState, Ending, Host, Load, Plan, Protocol, Run, Service, Subject, SubjectId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What differs whatever the target, around what differs on each: host and lab, measuring, course.
+/// The differences on each target, preceded and followed by those that do not depend on the target: host and
+/// benchlab, measuring, course.
 pub(crate) fn differing(first: &Run, second: &Run, on_targets: Vec<Differing>) -> Vec<Differing> {
     let mut found = host(first, second);
     let lab = |run: &Run| vec![("lab version".to_string(), run.lab_version.clone())];
@@ -18,7 +19,7 @@ pub(crate) fn differing(first: &Run, second: &Run, on_targets: Vec<Differing>) -
     found
 }
 
-/// What differs on one target: programs, the service, settings.
+/// The differences on one target: programs, the service, settings.
 pub(crate) fn on_target(sides: &Sides) -> Vec<Differing> {
     let [first, second] = &sides.0;
     let mut found = unequal(programs(first, second), programs(second, first));
@@ -91,7 +92,7 @@ fn putting_on(load: &Load) -> Facts {
     .into()
 }
 
-/// What the subjects are that the other run has too.
+/// The programs of the subjects that both runs have.
 fn programs(side: &RunSide, other: &RunSide) -> Facts {
     let names = subjects(other.run).iter().map(|s| s.name.as_str());
     let names: BTreeSet<&str> = names.collect();
@@ -115,7 +116,7 @@ fn programs(side: &RunSide, other: &RunSide) -> Facts {
     facts
 }
 
-/// What is known of the server that subjects worked on.
+/// The servers that the subjects used.
 fn services(run: &Run) -> Facts {
     let title = |service: &Service| {
         let target = run.plan()?.targets.get(service.target)?;
@@ -141,7 +142,7 @@ fn filled(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_string())
 }
 
-/// Of a program that speaks the protocol; a command's are in its line.
+/// The arguments of a program that speaks the protocol; those of a command are in its line.
 fn arguments(subject: &Subject) -> Option<String> {
     let has_arguments = subject.command.is_none() && !subject.program.is_empty();
     has_arguments.then(|| subject.program.join(" "))

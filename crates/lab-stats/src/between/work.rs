@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Whether two runs gave their subjects the same work.
+//! Checks if two runs gave their subjects the same work.
 
 use super::facts::{Differing, Facts, seconds, unequal};
 use lab_model::{Arrivals, Case, Load, Plan, PlannedRequest, PointId, Stage, Target};
@@ -33,7 +33,7 @@ pub(crate) fn same_work(first: &Plan, a: PointId, second: &Plan, b: PointId) -> 
         && x.writes == y.writes
 }
 
-/// What a load asks of its servers, wherever they listen, and how much of it.
+/// The requests of a load and its rates, without the addresses of the servers.
 fn load_facts(load: &Load) -> Facts {
     let path = |url: &str| match url.split_once("://") {
         Some((_, rest)) => rest.find('/').map_or("/", |at| &rest[at..]).to_string(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a load run's slices say: rates and costs, quantiles of all its requests, verdicts.
+//! Results of a load run's slices: rates and costs, quantiles of all requests, verdicts.
 
 pub mod agents;
 pub(crate) mod idle;
@@ -34,8 +34,8 @@ pub(crate) static OWN_LATENCY: [(Metric, Metric); 5] = [
     (Metric::P999, Metric::LAG_P999),
 ];
 
-/// True if more than a tenth of a percentile can be the generator's own latency: how late it looked at requests, and
-/// a tick where it does not know from the kernel when answers came. In a closed loop there is no lag.
+/// True if more than a tenth of a percentile can be the generator's own latency: its send delay, and one tick
+/// if the kernel does not timestamp responses. In a closed loop there is no send delay.
 pub(crate) fn is_generators(load: &Load, response_ns: f64, lag_ns: f64) -> bool {
     let mut urls = load.requests.iter().flatten();
     let is_stamped =
@@ -54,8 +54,8 @@ pub(crate) fn unless_hidden(verdict: Verdict, is_hidden: impl FnOnce() -> bool) 
     }
 }
 
-/// In an open loop throughput is what was asked for, and says nothing of what connections bring. Nor does
-/// it say anything of a server that the lab starts where the generator was the limit.
+/// In an open loop the throughput is the offered rate, so it does not show the effect of connections. Nor
+/// does it for a server that benchlab starts where the generator was the bottleneck.
 pub(crate) fn scalings(
     run: &Run,
     plan: &Plan,
@@ -93,8 +93,8 @@ pub(crate) fn error_share(errors: u64, served: u64) -> Option<f64> {
     (ended > 0.0).then(|| errors as f64 / ended)
 }
 
-/// True if more requests failed than lie beyond the percentile that so many in 10,000 do not exceed: had
-/// they been waited for, it could be higher than any that was served.
+/// True if more requests failed than lie beyond the percentile `per_10_000`: had benchlab waited for them,
+/// the percentile could be higher than any served response time.
 pub(crate) fn hidden(failed: u64, served: u64, per_10_000: u32) -> bool {
     let (failed, served) = (u128::from(failed), u128::from(served));
     failed * 10_000 > (failed + served) * 10_000_u128.saturating_sub(u128::from(per_10_000))

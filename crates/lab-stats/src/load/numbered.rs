@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a request costs by itself, and for each of what a number in its path counts, such as included files.
+//! The cost of a request by itself, and of each unit of a number in its path, such as included files.
 
 use super::visits::{Visit, Visits};
 use crate::analysis::Fit;
@@ -7,11 +7,11 @@ use crate::sweeps::{self, OneSubject, Sweep};
 use lab_model::point_load::{KEEP_ALIVE, LOAD};
 use lab_model::{Metric, Plan, PointId, Run};
 
-/// What is fitted: time for each request, and what it costs the server.
+/// The fitted metrics: time per request, and the server's CPU time.
 static FITTED: [Metric; 2] = [Metric::TIME_PER_REQUEST, Metric::SERVER_CPU];
 
-/// Lines through what servers that the lab starts took for requests in a closed loop, by case, then what is held,
-/// then server, then metric.
+/// Lines through the costs of requests in a closed loop, for servers that benchlab starts, by case, then held
+/// factors, then server, then metric.
 pub(crate) fn fits(run: &Run, plan: &Plan, visits: &Visits) -> Vec<Fit> {
     if plan.serving().is_none() {
         return Vec::new();

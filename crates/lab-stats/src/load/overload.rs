@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Whether a server kept up with the rate at which requests were due.
+//! Tests if a server kept up with the rate at which requests were due.
 
 use super::visits::{Visit, total};
 use lab_model::{ErrorKind, Plan, PointId};
 use std::collections::BTreeMap;
 
-/// Who answers less than this part of what is due in time is behind by 1 % of the load's length at its end: that
-/// length is in the percentiles, not the server's own times.
+/// A server that answers less than this fraction of the due requests in time is behind by 1 % of the load's
+/// length at its end, and its percentiles show that length instead of its own times.
 const MIN_ANSWERED_SHARE: f64 = 0.99;
 
 /// This part of all requests take no longer than the last one under way may take.
@@ -34,7 +34,7 @@ pub(crate) fn is_overloaded(plan: &Plan, point: PointId, blocks: &[&Visit]) -> b
     parts(blocks) < MIN_ANSWERED_SHARE && 2 * behind > with_requests.count()
 }
 
-/// A high percentile of the service time: what a backlog adds is waiting for a connection, and in none of them.
+/// A high percentile of the service time: waiting for a connection, which a backlog adds, is not part of it.
 fn usual_service_ns(blocks: &[&Visit]) -> f64 {
     let mut counts: BTreeMap<u64, f64> = BTreeMap::new();
     for (ns, count) in blocks.iter().flat_map(|v| v.buckets(|s| &s.service)) {
@@ -49,7 +49,7 @@ fn usual_service_ns(blocks: &[&Visit]) -> f64 {
     found.map_or(0.0, |(ns, _)| ns as f64)
 }
 
-/// Requests that came to an end, as they should have or not, before the lab stopped waiting.
+/// Requests that ended, served or with an error, before benchlab stopped waiting.
 fn answered(visit: &Visit) -> u64 {
     let ended = visit.errors.iter();
     let ended = ended.filter(|(kind, _)| **kind != ErrorKind::Unfinished);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What each server serves at the most, as the first blocks of a run find it: open loops offer parts of it.
+//! Each server's peak throughput, as the first blocks of a run find it: open loops offer fractions of it.
 
 use super::BUSY_SHARE;
 use crate::order::median;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 /// Fresh processes that a peak comes from: the median of three passes over one that was unlucky.
 const CALIBRATING_BLOCKS: u32 = 3;
 
-/// What is known of a server's peak.
+/// A server's peak, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Peak {
     /// Requests per second.
@@ -21,13 +21,14 @@ pub enum Peak {
     Nothing,
 }
 
-/// The peaks of a run, from its first blocks; later ones change nothing, so that the rates stay what they are.
+/// The peaks of a run, from its first blocks. Later blocks do not change them, so that the offered rates stay
+/// the same.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Peaks {
     blocks: Vec<Vec<ClosedLoop>>,
 }
 
-/// What a block found in a closed loop.
+/// The result of a block's closed loop.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct ClosedLoop {
     subject: SubjectId,

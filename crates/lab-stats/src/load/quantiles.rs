@@ -48,8 +48,8 @@ const TAIL_SEEN: u32 = 90;
 /// A quantile has an interval if values above it are spread over at least this many blocks.
 const MIN_CARRIERS: f64 = 6.0;
 
-/// The least number of blocks for the interval of a quantile: so many that blocks whose requests all exceed it would
-/// show with 97.5 % certainty; beyond the p75 [`RARE_SEEN`], and beyond the p90 [`TAIL_SEEN`].
+/// The least number of blocks for the interval of a quantile: enough that blocks whose requests all exceed it
+/// would show with 97.5 % certainty; beyond the p75 [`RARE_SEEN`], and beyond the p90 [`TAIL_SEEN`].
 pub fn blocks_needed(per_10_000: u32) -> u32 {
     match per_10_000 {
         9001.. => TAIL_SEEN,
@@ -72,7 +72,7 @@ pub fn quantiles(
     quantiles_at(alpha, blocks, of, PARTS)
 }
 
-/// The same of other quantiles, of 10,000.
+/// Any quantiles, of 10,000; otherwise like [`quantiles`].
 pub fn quantiles_at<const N: usize>(
     alpha: f64,
     blocks: &[&Visit],
@@ -126,7 +126,7 @@ pub struct Tails {
 }
 
 impl Tails {
-    /// Of blocks, where `alpha` says how many of them have to remain.
+    /// Collects the tails of blocks; `alpha` determines how many groups an interval needs.
     pub fn new(alpha: f64, blocks: &[&Visit], of: Distribution) -> Tails {
         let values = values(blocks, of);
         let step = blocks.len().div_ceil(MAX_GROUPS).max(1);
@@ -152,7 +152,7 @@ impl Tails {
         }
     }
 
-    /// The quantile that so many in 10,000 do not exceed; `None` of nothing.
+    /// The quantile that `per_10_000` in 10,000 do not exceed; `None` without requests.
     fn at(&self, per_10_000: u32) -> Option<At<'_>> {
         let row = self.row(per_10_000)?;
         let all = self.all().iter();
@@ -222,7 +222,7 @@ impl Tails {
         at_most.iter().sum()
     }
 
-    /// Where the least value is that so many in 10,000 do not exceed; `None` of nothing.
+    /// The index of the least value that `per_10_000` in 10,000 do not exceed; `None` without requests.
     fn row(&self, per_10_000: u32) -> Option<usize> {
         let total = self.total();
         let rank = (total * f64::from(per_10_000) / 10_000.0).ceil().max(1.0);
@@ -301,8 +301,8 @@ impl At<'_> {
         f64::from(10_000 - self.per_10_000) / 10_000.0
     }
 
-    /// The share of requests that exceed the quantile in blocks without a stall, if so many others as may have escaped
-    /// the run exceed it altogether.
+    /// The fraction of requests that exceed the quantile in blocks without a stall, if all requests of the
+    /// stalls that the run may have missed exceed it.
     fn share_beside_stalls(&self) -> f64 {
         let chances = self.tails.blocks as u32 / self.grouping.apart;
         let stalled = if chances < STALLS_SEEN {

@@ -51,8 +51,8 @@ pub struct Visit<'r> {
 }
 
 impl<'r> Visits<'r> {
-    /// Of the complete blocks of `run`, whose plan is `plan`. Slices of subjects or points that the plan
-    /// does not have are left out.
+    /// Collects the complete blocks of `run`, whose plan is `plan`. Slices of subjects or points that the
+    /// plan does not have are left out.
     pub fn new(run: &'r Run, plan: &Plan) -> Visits<'r> {
         let (subjects, points) = (plan.subjects.len(), plan.points.len());
         let cells = subjects * points;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a run of batches says on one target: of programs that speak the subject protocol, or of whole commands.
+//! The results of a run of batches on one target: for programs that speak the subject protocol, or for whole
+//! commands.
 
 use super::compare::{Compared, ComparisonFamily, Question};
 use super::completed::completed;
@@ -54,8 +55,8 @@ pub(crate) fn results(run: &Run, share: f64) -> Results {
     completed(basis, compared.pairs, results)
 }
 
-/// The comparisons of a run. Typical times and the subjects' own metrics have verdicts; mean times have ratios beside
-/// them.
+/// The comparisons of a run. Typical times and the subjects' own metrics have verdicts; mean times have
+/// ratios without verdicts.
 pub(crate) fn compared(basis: &Basis, table: &BatchTable, observed: &Observed) -> Compared {
     family(basis, table, observed).judge()
 }
@@ -179,7 +180,7 @@ fn figures(basis: &Basis, table: &BatchTable, observed: &Observed, results: &mut
     results.cells = levels.cells;
 }
 
-/// What an operation takes, and what of it is the server's.
+/// The time of an operation, and the server's part of it.
 fn times(
     basis: &Basis,
     table: &BatchTable,
@@ -266,10 +267,10 @@ fn at_once((subject, point): SubjectPoint, blocks: &[Option<&Histogram>], levels
     }
 }
 
-/// A metric, and what the system says of a process in it.
+/// A metric, and its value in the operating system's record of a process.
 type Used = (Metric, fn(&ProcessExit) -> u64);
 
-/// What the processes of whole commands used: over blocks, of the mean of a block's processes.
+/// The resources used by the processes of whole commands: over blocks, of the mean of a block's processes.
 fn used((subject, point): SubjectPoint, blocks: &[Vec<&ProcessExit>], levels: &mut Levels) {
     let all: [Used; 7] = [
         (Metric::USER_CPU, |e| e.user_ns),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The most that each subject does over a sweep, such as over numbers of connections, and who does most.
+//! The peak of each subject over a sweep, such as over numbers of connections, and the ranking of the peaks.
 
 use super::compare::ComparisonFamily;
 use super::judge::{Basis, noise_floor};
@@ -12,8 +12,8 @@ use crate::sweeps::{Sweep, sweeps};
 use lab_model::{Metric, PointId, SubjectId};
 use std::collections::HashSet;
 
-/// Adds the most of each subject over the points of a sweep, and their ranking. `metric`: in which the points
-/// are compared; `rate`: what a subject does per second at a point, by block.
+/// Adds the peak of each subject over the points of a sweep, and their ranking. `metric`: the metric in which
+/// the points are compared; `rate`: the operations per second of a subject at a point, by block.
 pub(crate) fn add_bests(
     family: &mut ComparisonFamily,
     (sweep, metric): (&Sweep, &Metric),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What could be mistaken for a difference between subjects, from the order and the place of their turns: carry-over
-//! from one turn to the next, drift within a block, the core, and threads beside the measured one.
+//! Sources of bias that could be mistaken for a difference between subjects, from the order and the cores of
+//! their turns: carry-over from one turn to the next, drift within a block, the core, and threads other than
+//! the measured one.
 
 use super::{Bias, BiasKind};
 use crate::ratio::{Level, ratio};
@@ -11,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Turns of a point below which halves of them say nothing.
 const MIN_TURNS: usize = 4;
 
-/// A core is compared with the others from so many blocks on each side.
+/// The least number of blocks on each side for the comparison of a core with the others.
 const MIN_BLOCKS: usize = 3;
 
 /// One turn of a subject.
@@ -74,7 +75,7 @@ pub(crate) fn of_load(run: &Run, plan: &Plan) -> Vec<Bias> {
     biases
 }
 
-/// What the turns that others disturbed, and that were taken again, would have changed.
+/// The effect that redone turns, which were disturbed, would have had.
 fn redone(run: &Run, plan: &Plan) -> Vec<Bias> {
     let logs = plan.compared().filter_map(|subject| {
         let blocks = run.complete_blocks();
@@ -121,10 +122,10 @@ fn of_turns(plan: &Plan, blocks: &[Turns]) -> Vec<Bias> {
     kinds.into_iter().flat_map(of).collect()
 }
 
-/// The logarithm of what a block shows of a subject.
+/// A function from the turns of a block to the logarithm of a subject's difference.
 type Difference = fn(&[SubjectTurn], SubjectId) -> Option<f64>;
 
-/// Of mirrored passes the last of the first begins the second, and so follows itself.
+/// In mirrored passes the last subject of the first pass begins the second, so it follows itself.
 fn carry_over(turns: &[SubjectTurn], subject: SubjectId) -> Option<f64> {
     let differences = turns.windows(2).filter_map(|two| match two {
         [before, after]

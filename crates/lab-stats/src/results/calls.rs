@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What became of calls that may fail, over all blocks. A median over blocks would hide what happens in few.
+//! Results of calls that may fail, over all blocks. A median over blocks would hide errors that occur in few
+//! of them.
 
 use super::judge::Basis;
 use super::levels::{BlockSummary, Blocks, Levels, key};
@@ -24,7 +25,7 @@ pub(crate) fn is_total(metric: &Metric) -> bool {
     Metric::EFFECTS.contains(metric)
 }
 
-/// What is compared of the latencies of a case: of calls besides their time, at a fixed rate in its place.
+/// The compared latencies of a case: for calls in addition to their time, at a fixed rate instead of it.
 pub(crate) fn judged(case: &Case) -> &'static [Metric] {
     static OF_CALLS: [Metric; 1] = [Metric::P99];
     if case.check == Check::Effects || case.rate.is_some() {
@@ -34,7 +35,7 @@ pub(crate) fn judged(case: &Case) -> &'static [Metric] {
     }
 }
 
-/// What the readings of a run's turns say, and the latencies that are compared.
+/// The values read in a run's turns, and the compared latencies.
 pub(crate) fn observed(run: &Run) -> Observed {
     let observations = readings(run).into_iter().chain(p99s(run));
     let observations = observations.map(|o| (o.key, o.block, o.value));

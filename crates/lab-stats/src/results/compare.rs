@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! All that a run compares: asked point by point, judged together, so that what is said of the run holds at its
-//! level.
+//! All comparisons of a run: collected point by point and judged together, so that statements about the run
+//! hold at its level.
 
 use super::judge::{Basis, NoiseFloor, noise_floor};
 use super::levels::Blocks;
@@ -38,14 +38,14 @@ pub(crate) struct Compared {
     pub bests: Vec<Best>,
 }
 
-/// A comparison and what it rests on.
+/// A comparison and the ratio behind it.
 #[derive(Clone, Debug)]
 pub(crate) struct Pair {
     pub comparison: Comparison,
     pub ratio: Ratio,
 }
 
-/// Which member compares two points within a subject.
+/// The family member that compares two points within each subject.
 type Within = Vec<(SubjectId, usize)>;
 
 /// The comparisons of a run, collected first and then judged together.
@@ -84,7 +84,7 @@ pub(crate) enum ComparisonSource<'b> {
     ByItself(Ratio),
 }
 
-/// By what a subject is ranked over several points.
+/// The values by which a subject is ranked over multiple points.
 pub(crate) enum RankedBy {
     /// By its mean over its own points.
     AsItIs,
@@ -187,7 +187,8 @@ impl<'b, 'r> ComparisonFamily<'b, 'r> {
         question.judged.iter().filter_map(floor).collect()
     }
 
-    /// Adds a ratio that has no verdict and holds by itself, beside the one of `judged`, with its margin.
+    /// Adds a ratio that has no verdict and holds by itself, in addition to the one of `judged`, with its
+    /// margin.
     pub fn add_beside(
         &mut self,
         (subject, point, metric): (SubjectId, PointId, &Metric),
@@ -234,9 +235,9 @@ impl<'b, 'r> ComparisonFamily<'b, 'r> {
         });
     }
 
-    /// Ranks those whose ratio to the baseline has been asked since `first`. Every subject is compared with every
-    /// other only where there is no other point: at many, that would cost each comparison some of its power, and who
-    /// is ahead there follows from the ratios to the baseline.
+    /// Ranks the subjects whose ratio to the baseline was added since `first`. Every subject is compared with
+    /// every other only if there is a single point: with many, that would cost each comparison some of its
+    /// power, so the order follows from the ratios to the baseline.
     fn rank(&mut self, over: Over, metric: &Metric, margin: Margin, first: usize) {
         let pending = self.pending.iter().enumerate().skip(first);
         let of_metric = pending.filter(|(_, pending)| pending.comparison.key.metric == *metric);
@@ -253,7 +254,7 @@ impl<'b, 'r> ComparisonFamily<'b, 'r> {
         self.rank_members((over, metric), margin, against, directly);
     }
 
-    /// Adds a ranking by the logarithms of subject / baseline, which are no comparison of their own.
+    /// Adds a ranking by the logarithms of subject / baseline, which do not count as comparisons.
     pub fn ranked_by(
         &mut self,
         over: Over,
@@ -309,8 +310,8 @@ impl<'b, 'r> ComparisonFamily<'b, 'r> {
         });
     }
 
-    /// Adds means over several points: for each subject the rest of its result, its mean by block, and what it is
-    /// ranked by.
+    /// Adds means over multiple points: for each subject the rest of its result, its mean by block, and the
+    /// values by which it is ranked.
     pub fn add_means(&mut self, means: Vec<(Overall, Blocks, RankedBy)>, margin: Margin) {
         let mut against = Vec::new();
         let mut scope = None;

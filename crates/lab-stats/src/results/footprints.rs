@@ -11,7 +11,7 @@ use lab_model::{Block, Metric, Plan, PointId, Resources, Run, SubjectId};
 
 static MEMORY: [Metric; 1] = [Metric::SERVER_MEMORY];
 
-/// Of each program of which complete blocks know start-up and resources.
+/// Adds startup times and resources of each program, from complete blocks that have them.
 pub(crate) fn of_programs(run: &Run, plan: &Plan, levels: &mut Levels) {
     for subject in 0..plan.subjects.len() {
         let over_blocks = |value: &dyn Fn(&Block) -> Option<f64>| -> Blocks {
@@ -71,7 +71,8 @@ fn resources(block: &Block, subject: SubjectId) -> impl Iterator<Item = &Resourc
     block.resources.iter().filter(move |r| r.subject == subject)
 }
 
-/// Of each server that was measured; what each holds after the load with the most connections, by block.
+/// Adds the resources of each measured server; returns its memory after the load with the most connections,
+/// by block.
 pub(crate) fn of_servers(basis: &Basis, visits: &Visits, levels: &mut Levels) -> Vec<Blocks> {
     let plan = basis.plan;
     let points = || 0..plan.points.len();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What comparisons rest on, and the second copy of the baseline that shows the run's own noise.
+//! The basis of comparisons, and the second copy of the baseline that shows the run's own noise.
 
 use crate::analysis::{Refusal, Verdict};
 use crate::outlook::{Outlook, SAME_ALPHA};
@@ -12,7 +12,7 @@ use lab_model::{Plan, PointId, Run, SubjectId};
 pub(crate) struct Basis<'r> {
     pub run: &'r Run,
     pub plan: &'r Plan,
-    /// What is not compared.
+    /// The exclusions.
     pub refusals: Vec<Refusal>,
     /// 1 - the level at which all that the run compares holds together.
     pub alpha: f64,
@@ -38,7 +38,7 @@ impl Basis<'_> {
         !uncompared && !self.refusals.iter().any(refused)
     }
 
-    /// The subjects that are compared with the baseline, before refusals.
+    /// The subjects that are compared with the baseline, before exclusions.
     pub fn candidates(&self) -> impl Iterator<Item = SubjectId> {
         candidates(self.plan)
     }
@@ -51,12 +51,12 @@ impl Basis<'_> {
     }
 }
 
-/// The subjects that are compared with the baseline, before refusals.
+/// The subjects that are compared with the baseline, before exclusions.
 pub fn candidates(plan: &Plan) -> impl Iterator<Item = SubjectId> {
     plan.compared().filter(|&s| s != plan.baseline)
 }
 
-/// What a second copy of the baseline says of a run's noise.
+/// The noise of a run, as a second copy of the baseline shows it.
 pub(crate) struct NoiseFloor {
     /// Its ratio, individually at the plan's level; the truth is 1.
     pub ratio: Ratio,
@@ -67,7 +67,7 @@ pub(crate) struct NoiseFloor {
 }
 
 impl NoiseFloor {
-    /// Of the control's ratio, where a margin was asked for.
+    /// The noise floor from the control's ratio and the requested margin.
     pub fn of(ratio: Ratio, margin: f64) -> NoiseFloor {
         let interval = ratio.interval;
         // Without an interval the noise is not known yet.
@@ -77,7 +77,7 @@ impl NoiseFloor {
         NoiseFloor { ratio, met, margin }
     }
 
-    /// What the control's ratio supports with a margin; the truth is that the two are equivalent.
+    /// The verdict on the control's ratio with a margin; in truth the two are equivalent.
     pub fn verdict(&self, margin: f64) -> Verdict {
         verdict(
             &self.ratio,

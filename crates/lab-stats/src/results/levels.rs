@@ -60,7 +60,7 @@ impl Levels {
         merged
     }
 
-    /// Adds a figure that is no block's.
+    /// Adds a figure of the whole run, not of a block.
     pub fn push(&mut self, key: Key, blocks: u32, value: Value) {
         self.cells.push(Cell { key, blocks, value });
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a load says: of servers that were there, or that the lab started.
+//! The results of a load, on servers that were already running or that benchlab started.
 
 use super::ages::ages;
 use super::compare::ComparisonFamily;
@@ -48,7 +48,7 @@ pub(crate) fn results(run: &Run, plan: &Plan) -> Results {
         cells: Vec::new(),
     };
     let depending = figures(&basis, &visits, &mut levels, &mut results);
-    // Where the generator was the limit, the peak of a server that the lab starts is not known.
+    // Where the generator was the bottleneck, the peak of a server that benchlab starts is not known.
     let limited = results.saturated.iter().copied();
     let limited = limited.filter(|_| plan.serving().is_some()).collect();
     let mut family = ComparisonFamily::new(&basis);
@@ -166,7 +166,7 @@ fn at(
     }
 }
 
-/// What servers told of a block's work when they were closed: medians over blocks.
+/// Adds the metrics that servers reported for a block when they were closed: medians over blocks.
 fn add_reported(run: &Run, plan: &Plan, levels: &mut Levels) {
     for metric in plan.serving().into_iter().flat_map(|s| &s.metrics) {
         for subject in plan.compared() {

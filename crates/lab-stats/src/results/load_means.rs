@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a request costs servers over several points, and what a connection for each request costs them.
+//! The mean cost of a request over multiple points, and the cost of a new connection for each request.
 
 use super::Effect;
 use super::compare::ComparisonFamily;
@@ -61,8 +61,8 @@ pub(super) fn over_points(family: &mut ComparisonFamily, visits: &Visits) {
     }
 }
 
-/// What it costs a server that each request has a connection of its own: by case, then server, then metric, over
-/// all numbers of connections that there are both with and without keep-alive.
+/// The cost for a server if each request has a connection of its own: by case, then server, then metric, over
+/// all numbers of connections that exist both with and without keep-alive.
 pub(super) fn reconnects(basis: &Basis, visits: &Visits) -> Vec<Effect> {
     let plan = basis.plan;
     let places = cases(plan).flat_map(|case| plan.compared().map(move |s| (case, s)));

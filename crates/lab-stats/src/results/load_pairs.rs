@@ -31,9 +31,9 @@ static LATENCIES: [Metric; 3] = [Metric::P50, Metric::P90, Metric::P99];
 /// In a closed loop a server that stalls gets fewer requests, so its tail is not what users see.
 static CLOSED: [Metric; 3] = [Metric::THROUGHPUT, Metric::P50, Metric::SERVER_CPU];
 
-/// The metrics in which servers are compared at a point. Those that the lab starts are each offered a rate
-/// of its own in an open loop, so that their throughputs say nothing there; and in a closed loop, in which a
-/// server that stalls gets fewer requests, their response times do not.
+/// The metrics in which servers are compared at a point. In an open loop, servers that benchlab starts are
+/// each offered a rate of their own, so their throughputs are not comparable; in a closed loop, a server that
+/// stalls gets fewer requests, so their response times are not.
 fn metrics(plan: &Plan, point: PointId) -> &'static [Metric] {
     match (plan.serving(), plan.is_open(point)) {
         (None, true) => &IN_TURNS,
@@ -173,7 +173,7 @@ fn tails(blocks: &[Vec<&Visit>; 2], alpha: f64) -> [Tails; 2] {
     blocks.each_ref().map(of)
 }
 
-/// True if errors take the place of a percentile, or there are too few requests for it.
+/// True if errors hide a percentile, or there are too few requests for it.
 fn lacks_percentile(blocks: &[&Visit], per_10_000: u32) -> bool {
     let [served, failed] = [
         visits::total(blocks, |v| v.served),
@@ -182,7 +182,7 @@ fn lacks_percentile(blocks: &[&Visit], per_10_000: u32) -> bool {
     hidden(failed, served, per_10_000) || !quantiles::is_given(served as f64, per_10_000)
 }
 
-/// In what all servers are compared with each other: what the report tells of each point.
+/// The metrics in which all servers are compared with each other: those that the report shows at each point.
 fn ranked(plan: &Plan, point: PointId) -> &'static [Metric] {
     match (plan.serving(), plan.is_open(point)) {
         (None, _) => metrics(plan, point),
@@ -191,7 +191,8 @@ fn ranked(plan: &Plan, point: PointId) -> &'static [Metric] {
     }
 }
 
-/// Whether a percentile of a server or of the baseline is the generator's by more than a tenth.
+/// True if more than a tenth of a percentile of the server or of the baseline can be the generator's own
+/// latency.
 pub(super) fn is_the_generators(
     plan: &Plan,
     levels: &Levels,

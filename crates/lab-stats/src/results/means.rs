@@ -104,8 +104,8 @@ fn means<'b>(points: impl Iterator<Item = &'b Blocks> + Clone) -> Blocks {
     (0..blocks).map(|block| Some(sum(block)? / count)).collect()
 }
 
-/// What a factor costs a subject, over some pairs of points: individually at the plan's level, paired by block.
-/// `values`: of the subject at a point, by block.
+/// The cost of a factor for a subject, over some pairs of points: individually at the plan's level, paired by
+/// block. `values`: those of the subject at a point, by block.
 pub(crate) fn effect(
     basis: &Basis,
     (subject, metric): (SubjectId, &Metric),
@@ -138,8 +138,8 @@ pub(crate) fn effect(
     })
 }
 
-/// What each factor costs each subject in a metric, by subject, then pair of points; nothing of those that show
-/// an overhead. `values`: of a subject at a point, by block.
+/// The cost of each factor for each subject in a metric, by subject, then pair of points; without subjects
+/// that measure an overhead. `values`: those of a subject at a point, by block.
 pub(crate) fn effects(
     basis: &Basis,
     metric: &Metric,

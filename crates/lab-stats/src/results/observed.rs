@@ -40,7 +40,7 @@ pub fn observed(run: &Run, observations: &[Observation]) -> Results {
     parts::of(run, |run, _| of(run, &PartNumbers::all(run), 1.0), of)
 }
 
-/// What the readings of a run's turns say, those that count.
+/// The readings of a run's turns, from complete blocks.
 pub fn readings(run: &Run) -> Vec<Observation> {
     let blocks = run.complete_blocks().enumerate();
     let all = blocks.flat_map(|(i, block)| block.readings.iter().map(move |r| (i, r)));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What pauses cost: what the mean time of an operation has beyond its typical time, as a part of it.
+//! The cost of pauses: the amount by which the mean time of an operation exceeds its typical time, as a
+//! fraction of the latter.
 
 use super::judge::Basis;
 use super::{Cell, Key};
@@ -32,8 +33,8 @@ fn times(visits: &[Option<&BatchFigures>]) -> [Vec<f64>; 2] {
     [means, typical]
 }
 
-/// Of the places where pauses cost more than the margin, at a level that holds for all of them together, the one
-/// where they cost most.
+/// The subject and point where pauses cost most, among those where they cost more than the margin, at a level
+/// that holds for all of them together.
 pub(crate) fn most(basis: &Basis, table: &BatchTable, cells: &[Cell]) -> Option<Key> {
     let plan = basis.plan;
     let is_compared = |key: &Key| plan.compared().any(|s| s == key.subject);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Who is ahead of whom: from ratios of subjects to the baseline, and to each other, to an order.
+//! Rankings: the order of subjects that follows from their ratios to the baseline, and to each other.
 
 use super::Ranking;
 use crate::ratio::Ratio;
@@ -17,9 +17,9 @@ pub(crate) enum Index {
 pub(crate) struct UnorderedRanking {
     pub ranking: Ranking,
     pub margin: Margin,
-    /// Which member, or which question, compares a subject with the baseline.
+    /// The member, or the pending comparison, that compares each subject with the baseline.
     pub against: Vec<(SubjectId, Index)>,
-    /// Which member compares the first subject with the second.
+    /// The member that compares the first subject with the second.
     pub between: Vec<(SubjectId, SubjectId, usize)>,
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What each value of a factor costs each subject, at the one value of the sweep that an answer tells.
+//! The cost of each value of a factor for each subject, at the value of the sweep that the answer shows.
 
 use super::compare::ComparisonFamily;
 use super::levels::{Blocks, log_ratios};
@@ -8,8 +8,8 @@ use crate::refusals::is_measured;
 use crate::sweeps::{Sweep, sweeps};
 use lab_model::{Cores, Plan, PointId, Run, SubjectId};
 
-/// Adds what the values of the first case's factors cost, if it does several operations at once over a sweep.
-/// `values`: of a subject at a point, by block.
+/// Adds the costs of the values of the first case's factors, if it does multiple operations at once over a
+/// sweep. `values`: those of a subject at a point, by block.
 pub(crate) fn add_spreads(
     family: &mut ComparisonFamily,
     values: impl Fn(SubjectId, PointId) -> Blocks,
