@@ -7,6 +7,7 @@ pub use summary::{RunSummary, history};
 
 use lab_audit::report::{AuditReport, ChangedReport};
 use lab_document::Document;
+use lab_logs::report::{ComparisonReport, LogsReport};
 use lab_model::{Audit, Content, Run};
 use lab_report::{BetweenReport, Report, kind};
 use lab_stats::between::{self as stats, Recorded};
@@ -22,7 +23,13 @@ pub fn document(report: &Report) -> Document {
             lab_version: &run.lab_version,
             file: Some(report.file),
         }),
-        Content::Measured(_) | Content::Logs(_) | Content::Imported(_) => kind::document(report),
+        Content::Logs(analysis) => lab_logs::report::document(&LogsReport {
+            run,
+            analysis,
+            file: Some(report.file),
+            capacity: None,
+        }),
+        Content::Measured(_) | Content::Imported(_) => kind::document(report),
     }
 }
 
@@ -39,7 +46,11 @@ pub fn between([before, after]: [Recorded; 2], files: [&str; 2]) -> Result<Docum
                 .into(),
         ),
         [Content::Logs(before), Content::Logs(after)] => {
-            Ok(kind::logs::between(runs, [before, after], files))
+            Ok(lab_logs::report::comparison(&ComparisonReport {
+                runs,
+                analyses: [before, after],
+                files,
+            }))
         }
         [Content::Logs(_), _] | [_, Content::Logs(_)] => {
             Err("one of the runs is of `benchlab logs`, the other is not".into())

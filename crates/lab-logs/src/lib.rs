@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Logs -> what pages and queries cost: formats, routes, counts and times in constant memory; and what follows from
-//! them: which few matter, when, and how much room is left.
+//! Everything about `benchlab logs`: formats, routes, counts and times in constant memory; the analysis that shows which
+//! few pages matter, when, and how much room is left; and the reports.
 //!
-//! [`read`] reads a log into a [`Tally`]; [`Tally::analysis`] is what a run file keeps; [`analysis`] says what it means,
-//! with intervals. [`Records`] keeps the entries themselves as Parquet files.
+//! [`read`] reads a log into a [`Tally`]; [`Tally::analysis`] is what a run file keeps; [`analysis`] computes the results,
+//! with intervals; [`report`] makes documents of them. [`Records`] keeps the entries themselves as Parquet files.
 
 mod advice;
 mod agent;
@@ -24,6 +24,7 @@ pub mod read;
 mod read_error;
 mod records;
 mod registers;
+pub mod report;
 mod rotation;
 pub mod route;
 mod rules;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Measured runs, logs and histories as documents ([`kind`]), which `lab-document` renders.
+//! Measured runs and histories as documents ([`kind`]), which `lab-document` renders.
 //! Pure functions from values to documents: nothing here opens a file, a socket or a process.
 
 pub mod kind;

@@ -22,7 +22,6 @@ mod imports;
 mod links;
 mod load;
 mod load_sent;
-pub mod logs;
 mod measured;
 mod method;
 mod percentiles;
@@ -58,12 +57,11 @@ struct DocumentParts {
     method: Vec<String>,
 }
 
-/// The document of a run of any kind, except audits, which make their own.
+/// The document of a measured run, or of imported figures.
 pub fn document(report: &Report) -> Document {
     match &report.run.content {
         Content::Measured(content) => measured_document(report, &content.plan),
-        Content::Logs(analysis) => logs::document(report, analysis, None),
-        Content::Audit(_) | Content::Imported(_) => imports::document(report),
+        Content::Logs(_) | Content::Audit(_) | Content::Imported(_) => imports::document(report),
     }
 }
 

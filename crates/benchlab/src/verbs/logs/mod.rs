@@ -18,12 +18,11 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lab_bench::{interrupt, unix_seconds};
 use lab_document::Document;
 use lab_logs::analysis::capacity::room;
+use lab_logs::report::{Capacity, LogsReport, document};
 use lab_logs::{
     Advice, FieldMap, Hints, LogsRead, ReadError, Records, Rules, ServerLog, Tally, Zone, read,
 };
 use lab_model::{Content, LogAnalysis, Run};
-use lab_report::Report;
-use lab_report::kind::logs::{Capacity, document};
 use lab_stats::results::results;
 use releases::Releases;
 use sources::LogSource;
@@ -302,22 +301,20 @@ impl<'a> LogsCommand<'a> {
 
     /// The report on a run. `file`: its run file, if it is kept.
     fn document(&self, run: &Run, file: Option<&Path>) -> Result<Document, Exit> {
+        let Some(analysis) = run.logs() else {
+            return Ok(Document::default());
+        };
         let capacity = self.args.capacity.as_deref();
-        let analysis = run.logs();
         let capacity = capacity
-            .zip(analysis)
-            .map(|(path, analysis)| self.capacity(path, analysis))
+            .map(|path| self.capacity(path, analysis))
             .transpose()?;
-        let name = file.map_or(String::new(), |path| path.display().to_string());
-        let report = Report::new(run, &name);
-        let mut document = analysis.map_or_else(Document::default, |w| {
-            document(&report, w, capacity.as_ref())
-        });
-        document.kept = file.is_some();
-        if file.is_none() {
-            document.source = "It was not kept.".into();
-        }
-        Ok(document)
+        let file = file.map(|path| path.display().to_string());
+        Ok(document(&LogsReport {
+            run,
+            analysis,
+            file: file.as_deref(),
+            capacity: capacity.as_ref(),
+        }))
     }
 
     fn capacity(&self, path: &Path, analysis: &LogAnalysis) -> Result<Capacity, Exit> {

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Two runs of logs: what each page took, and how that changed.
 
-use super::kind_name;
-use crate::kind::{cell, method};
+use super::{kind_name, made, time};
+use crate::analysis::between::{BetweenLogs, CommonPage, FEWEST, between};
 use lab_document::say;
 use lab_document::{
     Answer, Cell, Chart, Column, Document, Drawing, Finding, Forest, ForestRow, Item, Quantity,
     Row, Scale, Section, Table, Tone,
 };
-use lab_logs::analysis::between::{BetweenLogs, CommonPage, FEWEST, between};
 use lab_model::{Assumption, Interval, LogAnalysis, LogPage, Metric, Run, Unit};
 
 /// Pages in the chart.
@@ -16,26 +15,38 @@ const CHARTED: usize = 12;
 /// Rows of a table.
 const ROWS: usize = 40;
 
-/// The document of two runs of logs, in these files.
-pub fn document(runs: [&Run; 2], analysis: [&LogAnalysis; 2], files: [&str; 2]) -> Document {
-    let logs = between(analysis[0], analysis[1]);
+/// The values that a report on two runs of logs is made from.
+#[derive(Clone, Copy, Debug)]
+pub struct ComparisonReport<'a> {
+    /// The runs that read the logs, the earlier first.
+    pub runs: [&'a Run; 2],
+    /// The figures of the logs.
+    pub analyses: [&'a LogAnalysis; 2],
+    /// The run files, for people.
+    pub files: [&'a str; 2],
+}
+
+/// The document of two runs of logs.
+pub fn document(report: &ComparisonReport) -> Document {
+    let ComparisonReport {
+        runs,
+        analyses,
+        files,
+    } = report;
+    let logs = between(analyses[0], analyses[1]);
     let known: Vec<(&CommonPage, &Interval)> = logs
         .both
         .iter()
         .filter_map(|b| Some((b, b.ratio.as_ref()?)))
         .collect();
-    let assumed = assumed(analysis);
+    let assumed = assumed(analyses);
     let mut document = Document {
         title: "Two logs".into(),
         question: "What takes more or less time in the second log than in the first?".into(),
-        made: format!(
-            "{} and {}",
-            method::date_and_place(runs[0]),
-            method::date_and_place(runs[1])
-        ),
+        made: format!("{} and {}", made(runs[0]), made(runs[1])),
         lab_version: runs[1].lab_version.clone(),
         answer: answer(&known, &assumed),
-        source: format!("{} hold every count.", say::list(&files)),
+        source: format!("{} hold every count.", say::list(files)),
         rows: rows(&runs[1].name, &known),
         ..Document::default()
     };
@@ -59,8 +70,8 @@ pub fn document(runs: [&Run; 2], analysis: [&LogAnalysis; 2], files: [&str; 2]) 
 }
 
 /// What nothing in the logs tells and was assumed.
-fn assumed(analysis: [&LogAnalysis; 2]) -> Vec<Finding> {
-    let [first, second] = analysis.map(|analysis| &analysis.assumptions);
+fn assumed(analyses: &[&LogAnalysis; 2]) -> Vec<Finding> {
+    let [first, second] = analyses.map(|analysis| &analysis.assumptions);
     let finding = |which: &str, a: &Assumption| {
         Finding::new("assumed", format!("{which}: {}", a.text), Tone::Alarm)
     };
@@ -78,10 +89,10 @@ fn assumed(analysis: [&LogAnalysis; 2]) -> Vec<Finding> {
 }
 
 fn tone(ratio: &Interval) -> Tone {
-    if ratio.level > 0.0 {
-        cell::tone_of(ratio, None)
-    } else {
-        Tone::Undecided
+    match ratio {
+        r if r.level > 0.0 && r.high < 1.0 => Tone::Better,
+        r if r.level > 0.0 && r.low > 1.0 => Tone::Worse,
+        _ => Tone::Undecided,
     }
 }
 
@@ -158,8 +169,8 @@ fn table(logs: &BetweenLogs) -> Table {
             .map(|r| Cell::from(Quantity::ratio(r)).toned(tone(r)));
         table.row(vec![
             page.pages[0].name.as_str().into(),
-            cell::time(page.pages[0].mean_ns()),
-            cell::time(page.pages[1].mean_ns()),
+            time(page.pages[0].mean_ns()),
+            time(page.pages[1].mean_ns()),
             ratio.unwrap_or_default(),
             Quantity::exact(page.shares[0], Unit::Share).into(),
             Quantity::exact(page.shares[1], Unit::Share).into(),
@@ -182,7 +193,7 @@ fn one_log_table(which: &str, pages: &[&LogPage]) -> Table {
             page.name.as_str().into(),
             kind_name(page.kind).into(),
             Quantity::count(page.requests, "requests").into(),
-            cell::time(page.mean_ns()),
+            time(page.mean_ns()),
         ]);
     }
     table

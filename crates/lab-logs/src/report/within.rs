@@ -3,7 +3,7 @@
 //! many rows.
 
 use super::pages::shortened;
-use crate::kind::cell;
+use super::time;
 use lab_document::say;
 use lab_document::{Cell, Column, Finding, Quantity, Section, Table, Tone};
 use lab_model::{JoinCoverage, LogAnalysis, QueryWithin, Unit};
@@ -110,7 +110,7 @@ pub fn section(analysis: &LogAnalysis) -> Section {
             within.query.as_str().into(),
             Quantity::count(within.requests, "requests").into(),
             format!("{:.1}", per_request(within)).into(),
-            cell::time((within.total_ns > 0).then_some(within.total_ns as f64)),
+            time((within.total_ns > 0).then_some(within.total_ns as f64)),
             share(within).map_or(Cell::default(), |share| {
                 Quantity::exact(share, Unit::Share).into()
             }),

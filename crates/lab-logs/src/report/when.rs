@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! When: the hours of the week, and the hours that stand out.
 
-use super::LogReport;
+use super::Analyses;
+use crate::analysis::week::{Slot, WEEKS, slots};
 use lab_document::say;
 use lab_document::{
     Axis, Cell, Chart, Column, Drawing, Finding, HeatColumn, HeatMap, HeatMaps, Quantity, Scale,
     Section, Table,
 };
-use lab_logs::analysis::week::{Slot, WEEKS, slots};
 use lab_model::Unit;
 
 /// Hours in a table.
@@ -24,7 +24,7 @@ const WEEKDAYS: [&str; 7] = [
 ];
 
 /// The greatest spike.
-pub fn finding(report: &LogReport) -> Option<Finding> {
+pub fn finding(report: &Analyses) -> Option<Finding> {
     let spikes = &report.spikes;
     let weekly = spikes.weekly.iter();
     let greatest = weekly.max_by(|a, b| a.ratio.estimate.total_cmp(&b.ratio.estimate));
@@ -50,7 +50,7 @@ pub fn finding(report: &LogReport) -> Option<Finding> {
 }
 
 /// The busiest minute, in the log's time then.
-pub fn busiest(report: &LogReport) -> Option<Finding> {
+pub fn busiest(report: &Analyses) -> Option<Finding> {
     let (start_s, requests) = report.analysis.peak_minute?;
     let hours = &report.analysis.hours;
     let of_hour = hours
@@ -66,7 +66,7 @@ pub fn busiest(report: &LogReport) -> Option<Finding> {
 }
 
 /// What more weeks would tell.
-pub fn undecided(report: &LogReport) -> Option<String> {
+pub fn undecided(report: &Analyses) -> Option<String> {
     let has_hours = !report.analysis.hours.is_empty();
     (has_hours && report.spikes.tested == 0).then(|| {
         format!(
@@ -77,7 +77,7 @@ pub fn undecided(report: &LogReport) -> Option<String> {
 }
 
 /// Everything about time.
-pub fn section(report: &LogReport) -> Section {
+pub fn section(report: &Analyses) -> Section {
     let mut section = Section::new("When");
     if report.analysis.hours.is_empty() {
         return section;
@@ -176,7 +176,7 @@ fn by_hour(
     table.without_empty_columns()
 }
 
-fn weekly(report: &LogReport) -> Table {
+fn weekly(report: &Analyses) -> Table {
     let columns = [
         Column::from("hour of the week"),
         Column::of("requests", Unit::PerSecond("requests".into())),
@@ -194,7 +194,7 @@ fn weekly(report: &LogReport) -> Table {
     table
 }
 
-fn single(report: &LogReport) -> Table {
+fn single(report: &Analyses) -> Table {
     let columns = [
         Column::from("hour"),
         Column::of("requests", Unit::Count("requests".into())),

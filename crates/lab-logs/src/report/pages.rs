@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Pages and queries in the order of what they take: the Pareto chart, the few that matter, tables.
 
-use super::{FIGURES, figure, kind_name};
-use crate::kind::cell;
+use super::{FIGURES, figure, kind_name, time};
+use crate::analysis::pareto::{MOST, PageOrder, PageRanking, RankedPage};
 use lab_document::format::quantity;
 use lab_document::say;
 use lab_document::{
     Axis, BarPart, BarRow, Bars, Cell, Chart, Column, Drawing, Finding, NEUTRAL, Quantity, Scale,
     Section, Table,
 };
-use lab_logs::analysis::pareto::{MOST, PageOrder, PageRanking, RankedPage};
 use lab_model::{LogAnalysis, PageKind, Unit};
 
 /// Bars of the chart.
@@ -179,15 +178,15 @@ pub fn section(ranking: Option<&PageRanking>, title: &str) -> Section {
 fn table(ranking: &PageRanking) -> Table {
     let (nouns, measure) = words(ranking);
     let requests = Unit::Count("requests".into());
-    let time = |title: &str| Column::of(title, Unit::Nanoseconds);
+    let times = |title: &str| Column::of(title, Unit::Nanoseconds);
     let columns = vec![
         nouns[0].into(),
         Column::of("requests", requests),
-        time("mean"),
-        time("p50"),
-        time("p95"),
-        time("p99"),
-        time("total"),
+        times("mean"),
+        times("p50"),
+        times("p95"),
+        times("p99"),
+        times("total"),
         Column::of("share", Unit::Share),
         Column::of("cumulative", Unit::Share),
         Column::of("would save", Unit::Share),
@@ -212,7 +211,7 @@ fn table(ranking: &PageRanking) -> Table {
 
 fn row(ranked: &RankedPage) -> Vec<Cell> {
     let page = ranked.page;
-    let quantile = |part: f64| cell::time(page.times.quantile(part).map(|ns| ns as f64));
+    let quantile = |part: f64| time(page.times.quantile(part).map(|ns| ns as f64));
     let count = |n: u64| Cell::from(Quantity::count(n, "requests"));
     let share_of_time = match &ranked.share_interval {
         Some(interval) => Quantity::estimate(interval, Unit::Share),
@@ -221,11 +220,11 @@ fn row(ranked: &RankedPage) -> Vec<Cell> {
     vec![
         page.name.as_str().into(),
         count(page.requests),
-        cell::time(page.mean_ns()),
+        time(page.mean_ns()),
         quantile(0.5),
         quantile(0.95),
         quantile(0.99),
-        cell::time((page.timed > 0).then_some(page.total_ns as f64)),
+        time((page.timed > 0).then_some(page.total_ns as f64)),
         share_of_time.into(),
         share(ranked.cumulative).into(),
         if ranked.saving > 0.0 {

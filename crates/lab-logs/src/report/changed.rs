@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What changed: days from which on a page is slower or faster, releases, trends.
 
-use super::LogReport;
+use super::Analyses;
+use crate::analysis::changes::{ChangedPage, Changes, FEWEST};
 use lab_document::say;
 use lab_document::{Cell, Column, Finding, Quantity, Section, Table, Tone};
-use lab_logs::analysis::changes::{ChangedPage, Changes, FEWEST};
 use lab_model::{Interval, Unit};
 
 /// Rows of a table.
@@ -34,7 +34,7 @@ fn took(changed: &ChangedPage) -> String {
 }
 
 /// The greatest change.
-pub fn finding(report: &LogReport) -> Option<Finding> {
+pub fn finding(report: &Analyses) -> Option<Finding> {
     let released = report.changes.releases.iter().flat_map(|r| &r.pages);
     let size = |changed: &ChangedPage| changed.ratio.estimate.ln().abs();
     let certain = released
@@ -45,7 +45,7 @@ pub fn finding(report: &LogReport) -> Option<Finding> {
 }
 
 /// Everything about changes.
-pub fn section(report: &LogReport) -> Section {
+pub fn section(report: &Analyses) -> Section {
     let mut section = Section::new("What changed");
     let changes = &report.changes;
     for released in &changes.releases {

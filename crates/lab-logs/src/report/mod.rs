@@ -1,24 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What logs say: which few pages and queries cost most, when, what changed, and how much room is left.
 
-mod between;
 mod changed;
+mod comparison;
 mod pages;
-mod week;
+mod when;
 mod within;
 
-pub use between::document as between;
+pub use comparison::{ComparisonReport, document as comparison};
 
-use super::method;
-use crate::Report;
+use crate::analysis::capacity::Headroom;
+use crate::analysis::changes::{Changes, changes};
+use crate::analysis::pareto::{PageRanking, ranking};
+use crate::analysis::week::{Spikes, spikes};
+use crate::analysis::{self, gate};
 use lab_document::say;
-use lab_document::{Answer, Document, Finding, Item, Precision, Quantity, Row, Section, Tone};
-use lab_logs::analysis::capacity::Headroom;
-use lab_logs::analysis::changes::{Changes, changes};
-use lab_logs::analysis::pareto::{PageRanking, ranking};
-use lab_logs::analysis::week::{Spikes, spikes};
-use lab_logs::analysis::{self, gate};
-use lab_model::{Assumption, Counts, Direction, LogAnalysis, LogPage, Metric, PageKind, Unit};
+use lab_document::{
+    Answer, Cell, Document, Finding, Item, Precision, Quantity, Row, Section, Tone,
+};
+use lab_model::{Assumption, Counts, Direction, LogAnalysis, LogPage, Metric, PageKind, Run, Unit};
+
+/// The values that a report of logs is made from.
+#[derive(Clone, Copy, Debug)]
+pub struct LogsReport<'a> {
+    /// The run that read the logs.
+    pub run: &'a Run,
+    /// The figures of the logs.
+    pub analysis: &'a LogAnalysis,
+    /// The run file, for people; `None`: the run is not kept.
+    pub file: Option<&'a str>,
+    /// The room that is left, if a load run shows it.
+    pub capacity: Option<&'a Capacity>,
+}
 
 /// How much room is left, and in which load run that was found out.
 #[derive(Clone, Debug)]
@@ -31,8 +44,8 @@ pub struct Capacity {
     pub limit_ns: f64,
 }
 
-/// What a log's report is made from.
-struct LogReport<'w> {
+/// The analyses that the parts of a report are made from.
+struct Analyses<'w> {
     analysis: &'w LogAnalysis,
     pages: Option<PageRanking<'w>>,
     queries: Option<PageRanking<'w>>,
@@ -42,25 +55,28 @@ struct LogReport<'w> {
 }
 
 /// The document of a run of logs.
-pub fn document(report: &Report, analysis: &LogAnalysis, capacity: Option<&Capacity>) -> Document {
-    let log = LogReport {
+pub fn document(report: &LogsReport) -> Document {
+    let LogsReport { run, analysis, .. } = report;
+    let log = Analyses {
         analysis,
         pages: ranking(analysis, PageKind::Page),
         queries: ranking(analysis, PageKind::Query),
         spikes: spikes(analysis),
         changes: changes(analysis),
-        capacity,
+        capacity: report.capacity,
     };
     let mut document = Document {
         title: format!("Logs: {}", sources(analysis)),
         question: "Which few pages and queries cost the most, when, and how much room is left?"
             .into(),
-        made: method::date_and_place(report.run),
-        lab_version: report.run.lab_version.clone(),
+        made: made(run),
+        lab_version: run.lab_version.clone(),
         answer: answer(&log),
-        source: format!("{} holds every count.", report.file),
-        kept: true,
-        rows: rows(report, analysis),
+        source: report.file.map_or("It was not kept.".into(), |file| {
+            format!("{file} holds every count.")
+        }),
+        kept: report.file.is_some(),
+        rows: rows(run, analysis),
         ..Document::default()
     };
     let sections = [
@@ -68,16 +84,23 @@ pub fn document(report: &Report, analysis: &LogAnalysis, capacity: Option<&Capac
         pages::section(log.pages.as_ref(), "Pages"),
         pages::section(log.queries.as_ref(), "Queries"),
         within::section(analysis),
-        week::section(&log),
+        when::section(&log),
         changed::section(&log),
         room(&log),
         pages::others(analysis),
-        reading(report, &log),
+        reading(run, &log),
     ];
     sections
         .into_iter()
         .for_each(|section| document.section(section));
     document
+}
+
+/// The date on which the logs were read, and the machine that did it: `2026-11-21 09:15 UTC on AMD EPYC 7B13`.
+fn made(run: &Run) -> String {
+    let cpu = run.host.fact("cpu");
+    let place = cpu.map_or(String::new(), |cpu| format!(" on {cpu}"));
+    format!("{} UTC{place}", say::minute(run.started_unix_s))
 }
 
 /// The names of the logs: `access.log and 6 others`.
@@ -95,7 +118,7 @@ fn sources(analysis: &LogAnalysis) -> String {
     }
 }
 
-fn answer(log: &LogReport) -> Answer {
+fn answer(log: &Analyses) -> Answer {
     let first = log.pages.as_ref().or(log.queries.as_ref());
     let Some(ranking) = first else {
         return Answer {
@@ -113,7 +136,7 @@ fn answer(log: &LogReport) -> Answer {
     findings.extend(within::finding(log.analysis));
     findings.extend(room_finding(log));
     findings.extend(changed::finding(log));
-    findings.extend(week::finding(log).or_else(|| week::busiest(log)));
+    findings.extend(when::finding(log).or_else(|| when::busiest(log)));
     findings.extend(pages::different_orders(ranking));
     // What the figures depend on goes before them.
     findings.splice(0..0, assumed(log.analysis));
@@ -123,7 +146,7 @@ fn answer(log: &LogReport) -> Answer {
     undecided.extend(ranking.interval.is_none().then(|| {
         "The log is too short for intervals: eight minutes with requests are needed.".to_string()
     }));
-    undecided.extend(week::undecided(log));
+    undecided.extend(when::undecided(log));
     undecided.extend(log.capacity.is_none().then(|| {
         "How much room is left: --capacity with a run of benchlab load tells.".to_string()
     }));
@@ -200,7 +223,7 @@ fn warnings(analysis: &LogAnalysis) -> Section {
     section
 }
 
-fn room_finding(log: &LogReport) -> Option<Finding> {
+fn room_finding(log: &Analyses) -> Option<Finding> {
     let Capacity { room, limit_ns, .. } = log.capacity?;
     let used = say::figure(&room.used, &Unit::Share, room.used.level);
     let times = say::figure(&room.times, &Unit::Ratio, room.times.level);
@@ -211,7 +234,7 @@ fn room_finding(log: &LogReport) -> Option<Finding> {
     )))
 }
 
-fn room(log: &LogReport) -> Section {
+fn room(log: &Analyses) -> Section {
     let mut section = Section::new("Room");
     let Some(capacity) = log.capacity else {
         return section;
@@ -244,7 +267,7 @@ fn room(log: &LogReport) -> Section {
 }
 
 /// How the log was read.
-fn reading(report: &Report, log: &LogReport) -> Section {
+fn reading(run: &Run, log: &Analyses) -> Section {
     let analysis = log.analysis;
     let mut section = Section::folded("How it was read");
     let mut facts: Vec<(String, String)> = Vec::new();
@@ -276,7 +299,18 @@ fn reading(report: &Report, log: &LogReport) -> Section {
     if let Some(ranking) = log.pages.as_ref().or(log.queries.as_ref()) {
         section.text(pages::interval_method(ranking));
     }
-    section.sections.push(method::host(report.run));
+    section.sections.push(host(run));
+    section
+}
+
+/// The machine that read the logs.
+fn host(run: &Run) -> Section {
+    let mut section = Section::folded("The host");
+    let facts: Vec<_> = run.host.shown_facts().cloned().collect();
+    if !facts.is_empty() {
+        section.push(Item::Facts(facts));
+    }
+    section.text("Nothing was found on the host that would disturb a measurement.");
     section
 }
 
@@ -335,6 +369,11 @@ fn figure(page: &LogPage, metric: &Metric, error: f64, all_ns: u64) -> Option<Qu
     }
 }
 
+/// A time in ns; empty where there is none.
+fn time(ns: Option<f64>) -> Cell {
+    ns.map(|ns| Quantity::exact(ns, Unit::Nanoseconds)).into()
+}
+
 fn kind_name(kind: PageKind) -> &'static str {
     match kind {
         PageKind::Page => "page",
@@ -344,7 +383,7 @@ fn kind_name(kind: PageKind) -> &'static str {
     }
 }
 
-fn rows(report: &Report, analysis: &LogAnalysis) -> Vec<Row> {
+fn rows(run: &Run, analysis: &LogAnalysis) -> Vec<Row> {
     let mut rows = Vec::new();
     let all = |kind: PageKind| -> u64 {
         analysis
@@ -369,7 +408,7 @@ fn rows(report: &Report, analysis: &LogAnalysis) -> Vec<Row> {
                 rows.push(Row {
                     case: kind_name(page.kind).into(),
                     value: Some(value),
-                    ..Row::new(&report.run.name, &page.name, metric.clone())
+                    ..Row::new(&run.name, &page.name, metric.clone())
                 });
             }
         }
