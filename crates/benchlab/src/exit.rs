@@ -3,6 +3,8 @@
 
 use lab_bench::BenchError;
 use lab_load::JobError;
+use lab_logs::LogsError;
+use lab_logs::gates::GateOutcome;
 use lab_many::StartError;
 use lab_plan::PlanError;
 use lab_store::StoreError;
@@ -47,6 +49,15 @@ impl Exit {
         Exit::new(FAILED, message)
     }
 
+    /// The end that gates on logs ask for, if they do.
+    pub fn of_gates(outcome: GateOutcome) -> Result<(), Exit> {
+        match outcome {
+            GateOutcome::Passed => Ok(()),
+            GateOutcome::Crossed(text) => Err(Exit::new(REGRESSION, text)),
+            GateOutcome::Inconclusive(text) => Err(Exit::new(UNDECIDED, text)),
+        }
+    }
+
     /// Stopped by Ctrl-C.
     pub fn interrupted(message: impl ToString) -> Exit {
         Exit::new(INTERRUPTED, message)
@@ -62,6 +73,17 @@ impl From<PlanError> for Exit {
 impl From<JobError> for Exit {
     fn from(e: JobError) -> Exit {
         Exit::wrong(e)
+    }
+}
+
+impl From<LogsError> for Exit {
+    fn from(e: LogsError) -> Exit {
+        let code = match e {
+            LogsError::Wrong(_) => WRONG,
+            LogsError::Failed(_) => FAILED,
+            LogsError::Stopped => INTERRUPTED,
+        };
+        Exit::new(code, e)
     }
 }
 

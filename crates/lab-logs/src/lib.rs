@@ -2,19 +2,25 @@
 //! Everything about `benchlab logs`: formats, routes, counts and times in constant memory; the analysis that shows which
 //! few pages matter, when, and how much room is left; and the reports.
 //!
-//! [`read`] reads a log into a [`Tally`]; [`Tally::analysis`] is what a run file keeps; [`analysis`] computes the results,
-//! with intervals; [`report`] makes documents of them. [`Records`] keeps the entries themselves as Parquet files.
+//! A [`LogsSession`] reads logs into a [`Tally`]; [`Tally::analysis`] is what a run file keeps; [`analysis`] computes the
+//! results, with intervals; [`report`] makes documents of them, and [`gates`] judges them. [`Records`] keeps the entries
+//! themselves as Parquet files.
 
 mod advice;
 mod agent;
 pub mod analysis;
 mod documents;
 mod entry;
+mod follow;
 pub mod format;
+pub mod gates;
 mod hour;
 mod join;
 mod learn;
+mod log_source;
+mod logs_error;
 mod logs_read;
+mod monitor_fetch;
 mod named;
 mod page;
 mod part;
@@ -24,20 +30,26 @@ pub mod read;
 mod read_error;
 mod records;
 mod registers;
+mod releases;
 pub mod report;
 mod rotation;
 pub mod route;
 mod rules;
 mod seconds;
+mod session;
 mod sketch;
 mod sql;
+mod statements;
 mod tally;
 mod time;
 mod zone_words;
 
 pub use advice::Advice;
 pub use entry::{Entry, LineKind};
+pub use follow::Follower;
 pub use format::{FieldMap, Hints, LogReader};
+pub use log_source::{LogSource, LogSources, check_files};
+pub use logs_error::LogsError;
 pub use logs_read::{LogsRead, UniqueFiles, files};
 pub use named::{NOT_FOUND, OTHERS};
 pub use part::TallyPart;
@@ -45,5 +57,6 @@ pub use read::ServerLog;
 pub use read_error::ReadError;
 pub use records::Records;
 pub use rules::Rules;
+pub use session::{LogsSession, Progress, SessionOptions};
 pub use tally::Tally;
 pub use time::Zone;

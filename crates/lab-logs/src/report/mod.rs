@@ -9,7 +9,7 @@ mod within;
 
 pub use comparison::{ComparisonReport, document as comparison};
 
-use crate::analysis::capacity::Headroom;
+use crate::analysis::capacity::{Headroom, room};
 use crate::analysis::changes::{Changes, changes};
 use crate::analysis::pareto::{PageRanking, ranking};
 use crate::analysis::week::{Spikes, spikes};
@@ -19,6 +19,8 @@ use lab_document::{
     Answer, Cell, Document, Finding, Item, Precision, Quantity, Row, Section, Tone,
 };
 use lab_model::{Assumption, Counts, Direction, LogAnalysis, LogPage, Metric, PageKind, Run, Unit};
+use lab_stats::results::results;
+use std::time::Duration;
 
 /// The values that a report of logs is made from.
 #[derive(Clone, Copy, Debug)]
@@ -86,7 +88,7 @@ pub fn document(report: &LogsReport) -> Document {
         within::section(analysis),
         when::section(&log),
         changed::section(&log),
-        room(&log),
+        room_section(&log),
         pages::others(analysis),
         reading(run, &log),
     ];
@@ -223,6 +225,26 @@ fn warnings(analysis: &LogAnalysis) -> Section {
     section
 }
 
+impl Capacity {
+    /// Compares the peak of a log with a run of `benchlab load` in a file of that name. Error: what is missing.
+    pub fn new(
+        analysis: &LogAnalysis,
+        load: &Run,
+        file: &str,
+        limit: Duration,
+    ) -> Result<Capacity, String> {
+        if load.plan().and_then(|plan| plan.load()).is_none() {
+            return Err("it is no run of `benchlab load`".into());
+        }
+        let limit_ns = limit.as_nanos() as f64;
+        Ok(Capacity {
+            room: room(analysis, &results(load), limit_ns)?,
+            file: file.into(),
+            limit_ns,
+        })
+    }
+}
+
 fn room_finding(log: &Analyses) -> Option<Finding> {
     let Capacity { room, limit_ns, .. } = log.capacity?;
     let used = say::figure(&room.used, &Unit::Share, room.used.level);
@@ -234,7 +256,7 @@ fn room_finding(log: &Analyses) -> Option<Finding> {
     )))
 }
 
-fn room(log: &Analyses) -> Section {
+fn room_section(log: &Analyses) -> Section {
     let mut section = Section::new("Room");
     let Some(capacity) = log.capacity else {
         return section;

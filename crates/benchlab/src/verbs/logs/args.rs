@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The words of `benchlab logs`.
 
+use crate::exit::Exit;
 use crate::option_values::time;
 use crate::options::{AgentPlacement, DisplayArgs};
 use clap::Args;
+use lab_logs::SessionOptions;
 use lab_logs::analysis::gate::Gate;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -88,6 +90,38 @@ pub struct LogsArgs {
     /// ~/.local/share/benchlab/runs]
     #[arg(long, value_name = "DIR")]
     pub runs: Option<PathBuf>,
+}
+
+impl LogsArgs {
+    /// Error: records are asked for where none can be kept, and what to do instead.
+    pub fn check(&self) -> Result<(), Exit> {
+        let message = match (&self.parquet, &self.agents.on, self.follow) {
+            (Some(_), Some(_), _) => {
+                "--parquet: records stay where the logs lie: call it on each machine, without --on, as in \
+                 `ssh web1 benchlab logs --parquet host=web1 LOG`; docs/guides/many.md has the query for all of them"
+            }
+            (Some(_), None, true) => {
+                "--parquet: a Parquet file is complete at its end: leave --follow out, and call it again for what is rotated"
+            }
+            _ => return Ok(()),
+        };
+        Err(Exit::wrong(message))
+    }
+
+    /// The options of reading the logs.
+    pub fn session_options(&self) -> SessionOptions {
+        SessionOptions {
+            logs: self.logs.clone(),
+            log_format: self.log_format.clone(),
+            duration_unit: self.duration_unit,
+            fields: self.fields.clone(),
+            zone: self.zone.clone(),
+            rules: self.rules.clone(),
+            releases: self.release.clone(),
+            git_tags: self.git_tags.clone(),
+            parquet: self.parquet.clone(),
+        }
+    }
 }
 
 /// ns of a unit.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The run file of a log analysis, and the page next to it. A file that cannot be written to its end is
-//! removed.
+//! The run file of what was read, and the page beside it. One that cannot be written to its end is removed.
 
 use crate::cli::{Cli, LogsArgs};
 use crate::exit::Exit;
@@ -8,15 +7,20 @@ use crate::measuring;
 use crate::verbs::report::{render, write};
 use crate::verbs::runs_folder;
 use lab_document::{Document, Terminal, format};
-use lab_model::Run;
+use lab_model::{LogAnalysis, Run};
 use lab_store::{RunWriter, StoreError};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Writes the run file. Error: the disk is full, or the folder is missing.
-pub fn keep(cli: &Cli, args: &LogsArgs, run: &Run) -> Result<PathBuf, Exit> {
+/// Writes the run file. Error: there is no room for it, or no folder.
+pub fn keep(
+    cli: &Cli,
+    args: &LogsArgs,
+    run: &Run,
+    analysis: &LogAnalysis,
+) -> Result<PathBuf, Exit> {
     let path = measuring::new_file(&runs_folder(cli, args.runs.as_deref())?, "logs")?;
-    let filled = fill(&path, run).map_err(|e| match e {
+    let filled = fill(&path, run, analysis).map_err(|e| match e {
         StoreError::Full(path) => StoreError::NoRoom(path),
         e => e,
     });
@@ -27,23 +31,21 @@ pub fn keep(cli: &Cli, args: &LogsArgs, run: &Run) -> Result<PathBuf, Exit> {
     Ok(path)
 }
 
-fn fill(path: &Path, run: &Run) -> Result<(), StoreError> {
+fn fill(path: &Path, run: &Run, analysis: &LogAnalysis) -> Result<(), StoreError> {
     let writer = RunWriter::create(path, &run.lab_version, run.started_unix_s)?;
     writer.host(&run.host)?;
-    if let Some(analysis) = run.logs() {
-        writer.logs(analysis)?;
-    }
+    writer.logs(analysis)?;
     writer.finish(None, None)
 }
 
-/// Removes the file, and the files that SQLite keeps next to an unfinished one.
+/// Removes the file, and those that SQLite has beside an unfinished one.
 fn remove(path: &Path) {
     for ending in ["lab", "lab-wal", "lab-shm", "lab-journal"] {
         let _ = fs::remove_file(path.with_extension(ending));
     }
 }
 
-/// Writes the page, and says where. Error: the disk is full.
+/// Writes the page, and says where. Error: there is no room for it.
 pub fn page(document: &Document, run: &Path) -> Result<PathBuf, Exit> {
     let page = run.with_extension("html");
     let written = write(

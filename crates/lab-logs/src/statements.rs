@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Statements that a database server counted, asked of the server itself.
 
-use lab_logs::query::{self, Dialect};
-use lab_logs::{ReadError, ServerLog, Tally};
+use crate::query::{self, Dialect};
+use crate::read::ServerLog;
+use crate::read_error::ReadError;
+use crate::tally::Tally;
 use lab_model::{LogPage, PageKind};
 use lab_services::{DatabaseKind, MARIADB, StatementTotal, statement_totals};
 

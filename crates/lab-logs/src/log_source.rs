@@ -1,23 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Where logs are: files, their rotated predecessors, standard input, the URL of a monitor or of a database server.
 
-use super::fetch::fetch;
-use crate::exit::Exit;
-use lab_logs::UniqueFiles;
+use crate::logs_read::{UniqueFiles, files};
+use crate::monitor_fetch::fetch;
 use lab_services::{DatabaseKind, kind_of_url};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
 /// A log.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct LogSource {
-    /// For people: without user and password.
+    /// The name for people: without user and password.
     pub name: String,
     /// A path or a URL as it was given; `-`: standard input.
     location: String,
-    /// An older part of a rotated log: nothing is written to it anymore.
+    /// Marks an older part of a rotated log: nothing is written to it anymore.
     pub is_rotated: bool,
+}
+
+/// The logs that names stand for.
+#[derive(Clone, Debug, Default)]
+pub struct LogSources {
+    /// The logs, in the order in which they are read.
+    pub all: Vec<LogSource>,
+    /// The reasons why files are skipped: they were named before.
+    pub skipped: Vec<String>,
 }
 
 impl LogSource {
@@ -30,12 +38,12 @@ impl LogSource {
     }
 
     /// The server, with its URL, if it is one that counts statements.
-    pub fn database(&self) -> Option<(&'static DatabaseKind, &str)> {
+    pub(crate) fn database(&self) -> Option<(&'static DatabaseKind, &str)> {
         Some((kind_of_url(&self.location)?, &self.location))
     }
 
     /// Opens it for reading.
-    pub fn open(&self) -> io::Result<Box<dyn Read>> {
+    pub(crate) fn open(&self) -> io::Result<Box<dyn Read>> {
         if self.location == "-" {
             Ok(Box::new(io::stdin()))
         } else if is_url(&self.location) {
@@ -46,21 +54,63 @@ impl LogSource {
     }
 
     /// Its file, if it is one.
-    pub fn file(&self) -> Option<&Path> {
+    pub(crate) fn file(&self) -> Option<&Path> {
         let is_file = self.location != "-" && !is_url(&self.location);
         is_file.then(|| Path::new(&self.location))
     }
 }
 
+impl LogSources {
+    /// The logs of these names, with `rotated` also their rotated predecessors; each file once. Error: a file does not
+    /// exist.
+    pub fn new(names: &[String], rotated: bool) -> Result<LogSources, String> {
+        let (mut sources, mut unique) = (LogSources::default(), UniqueFiles::default());
+        for name in names {
+            let source = LogSource::new(name.clone());
+            let Some(path) = source.file() else {
+                sources.all.push(source);
+                continue;
+            };
+            let files = files(path, rotated)?;
+            let log = files.len() - 1;
+            for (i, path) in files.into_iter().enumerate() {
+                match unique.skip(&path) {
+                    Some(reason) => sources.skipped.push(reason),
+                    None => sources.all.push(LogSource {
+                        is_rotated: i < log,
+                        ..LogSource::new(path.display().to_string())
+                    }),
+                }
+            }
+        }
+        Ok(sources)
+    }
+}
+
+/// Checks that agents can read logs of these names, which must be files. Error: the first one that is none.
+pub fn check_files(names: &[String]) -> Result<(), String> {
+    let Some(name) = names.iter().find(|name| *name == "-" || is_url(name)) else {
+        return Ok(());
+    };
+    let kind = match name.as_str() {
+        "-" => "is this process's own standard input",
+        _ => "is a URL",
+    };
+    Err(format!(
+        "`{}` {kind}; with --on name files",
+        without_login(name)
+    ))
+}
+
 /// True if it is a URL that can be read.
-pub fn is_url(location: &str) -> bool {
+fn is_url(location: &str) -> bool {
     location.starts_with("http://")
         || location.starts_with("https://")
         || kind_of_url(location).is_some()
 }
 
 /// A location without the user and password of a URL.
-pub fn without_login(location: &str) -> String {
+fn without_login(location: &str) -> String {
     let stripped = || {
         let (scheme, rest) = location.split_once("://").filter(|_| is_url(location))?;
         // A password of a database may have a `/` that should have been encoded.
@@ -71,31 +121,6 @@ pub fn without_login(location: &str) -> String {
         Some(format!("{scheme}://{host}{path}"))
     };
     stripped().unwrap_or_else(|| location.into())
-}
-
-/// The logs of the command line, with `rotated` also their rotated predecessors; each file once. Error: one does not exist.
-pub fn sources(names: &[String], rotated: bool) -> Result<Vec<LogSource>, Exit> {
-    let (mut sources, mut unique) = (Vec::new(), UniqueFiles::default());
-    for name in names {
-        let source = LogSource::new(name.clone());
-        let Some(path) = source.file() else {
-            sources.push(source);
-            continue;
-        };
-        let files = lab_logs::files(path, rotated).map_err(Exit::wrong)?;
-        let log = files.len() - 1;
-        let source = |(i, path): (usize, std::path::PathBuf)| LogSource {
-            is_rotated: i < log,
-            ..LogSource::new(path.display().to_string())
-        };
-        for source in files.into_iter().enumerate().map(source) {
-            match source.file().and_then(|path| unique.skip(path)) {
-                Some(reason) => eprintln!("benchlab: {}", lab_document::clean(&reason)),
-                None => sources.push(source),
-            }
-        }
-    }
-    Ok(sources)
 }
 
 #[cfg(test)]

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Releases with their times: those of `--release`, and the tags of a git repository.
 
-use crate::cli::LogsArgs;
-use crate::exit::Exit;
 use jiff::tz::TimeZone;
 use lab_model::LogAnalysis;
 use std::path::Path;
 use std::process::Command;
 
 /// Releases, the earliest first.
+#[derive(Debug)]
 pub struct Releases {
     /// Those of `--release`: Unix time in seconds, and name.
     named: Vec<(i64, String)>,
@@ -17,11 +16,15 @@ pub struct Releases {
 }
 
 impl Releases {
-    /// Errors: one cannot be understood, or the repository cannot be read.
-    pub fn new(args: &LogsArgs) -> Result<Releases, Exit> {
-        let zone = args.zone.as_deref();
-        let named = args.release.iter().map(|text| release(text, zone));
-        let tags = args.git_tags.as_deref().map(tags).transpose()?;
+    /// Parses those that were named, and reads the tags of a git repository. Errors: one cannot be parsed, or the
+    /// repository cannot be read.
+    pub fn new(
+        named: &[String],
+        git_tags: Option<&Path>,
+        zone: Option<&str>,
+    ) -> Result<Releases, String> {
+        let named = named.iter().map(|text| release(text, zone));
+        let tags = git_tags.map(tags).transpose()?;
         Ok(Releases {
             named: named.collect::<Result<_, _>>()?,
             tags: tags.unwrap_or_default(),
@@ -29,7 +32,7 @@ impl Releases {
     }
 
     /// Those of `--release`, and the tags that were made in the time of a log.
-    pub fn of(&self, analysis: &LogAnalysis) -> Vec<(i64, String)> {
+    pub fn in_log(&self, analysis: &LogAnalysis) -> Vec<(i64, String)> {
         let begin = analysis.hours.first().map_or(i64::MAX, |h| h.start_s);
         let end = analysis.hours.last().map_or(i64::MIN, |h| h.start_s + 3600);
         let tags = self.tags.iter().filter(|(at, _)| (begin..end).contains(at));
@@ -40,9 +43,8 @@ impl Releases {
 }
 
 /// The tags of a git repository, with the times at which they were made. Error: it is none, or git is not installed.
-fn tags(repository: &Path) -> Result<Vec<(i64, String)>, Exit> {
-    let error =
-        |reason: &str| Exit::wrong(format!("--git-tags {}: {reason}", repository.display()));
+fn tags(repository: &Path) -> Result<Vec<(i64, String)>, String> {
+    let error = |reason: &str| format!("--git-tags {}: {reason}", repository.display());
     let output = Command::new("git")
         .arg("-C")
         .arg(repository)
@@ -65,12 +67,12 @@ fn tags(repository: &Path) -> Result<Vec<(i64, String)>, Exit> {
 }
 
 /// `2026-05-01=v12`: when, and what. Error: it is neither a date nor a time, or has no name.
-fn release(text: &str, zone: Option<&str>) -> Result<(i64, String), Exit> {
+fn release(text: &str, zone: Option<&str>) -> Result<(i64, String), String> {
     let error = || {
         let text = text.escape_default();
-        Exit::wrong(format!(
+        format!(
             "--release {text}: expected TIME=NAME, such as 2026-05-01=v12 or 2026-05-01T14:30=v12"
-        ))
+        )
     };
     let (time, name) = text
         .split_once('=')
@@ -83,7 +85,7 @@ fn release(text: &str, zone: Option<&str>) -> Result<(i64, String), Exit> {
     let date = date.or_else(|_| time.parse::<jiff::civil::Date>().map(|d| d.at(0, 0, 0, 0)));
     let zone = zone
         .map_or(Ok(TimeZone::UTC), TimeZone::get)
-        .map_err(Exit::wrong)?;
+        .map_err(|e| e.to_string())?;
     let at = date
         .and_then(|date| date.to_zoned(zone))
         .map_err(|_| error())?;
@@ -96,21 +98,20 @@ mod tests {
 
     #[test]
     fn releases_are_times_with_names() {
-        let read = |text: &str, zone| release(text, zone).map_err(|e| e.message);
         assert_eq!(
-            read("2026-05-01=v12", None),
+            release("2026-05-01=v12", None),
             Ok((1_777_593_600, "v12".into()))
         );
         assert_eq!(
-            read("2026-05-01T14:30=a=b", Some("Europe/Berlin")),
+            release("2026-05-01T14:30=a=b", Some("Europe/Berlin")),
             Ok((1_777_638_600, "a=b".into()))
         );
         assert_eq!(
-            read("2026-05-01T14:30:00Z=x", None),
+            release("2026-05-01T14:30:00Z=x", None),
             Ok((1_777_645_800, "x".into()))
         );
         for bad in ["", "v12", "2026-13-01=x", "2026-05-01="] {
-            assert!(read(bad, None).is_err(), "{bad}");
+            assert!(release(bad, None).is_err(), "{bad}");
         }
     }
 }

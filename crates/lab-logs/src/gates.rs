@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Gates judged together: `--fail-if`, `--warn-if` and `diff --gate`, and the line that Nagios reads.
+
+use crate::analysis::between::{SlowerPages, slower_pages};
+use crate::analysis::gate::{Gate, GateAnswer};
+use lab_document::clean;
+use lab_model::LogAnalysis;
+
+/// The result of gates.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GateOutcome {
+    /// No bound is crossed.
+    Passed,
+    /// Bounds are crossed: which ones, a line each.
+    Crossed(String),
+    /// No bound is known to be crossed, and some cannot be judged: why, a line each.
+    Inconclusive(String),
+}
+
+/// The status of a check by Nagios.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NagiosStatus {
+    /// The line for standard output, with its line feed.
+    pub line: String,
+    /// The exit code: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN.
+    pub code: u8,
+}
+
+/// Judges gates. `unread`: logs that could not be read to their end, and why: what is in them could cross a gate.
+pub fn judge(gates: &[Gate], analysis: &LogAnalysis, unread: &[String]) -> GateOutcome {
+    let judged = judge_all(gates, analysis);
+    let texts = |is_listed: &dyn Fn(&GateAnswer) -> bool| -> Vec<String> {
+        let listed = judged.iter().filter(|j| is_listed(j));
+        listed
+            .map(|j| format!("{}: {}", clean(&j.gate), j.words))
+            .collect()
+    };
+    let (crossed, mut unknown) = (texts(&|j| j.is_crossed), texts(&|j| j.value.is_none()));
+    if !judged.is_empty() {
+        unknown.extend(unread.iter().map(|reason| without(reason)));
+    }
+    if !crossed.is_empty() {
+        GateOutcome::Crossed(crossed.join("\n"))
+    } else if !unknown.is_empty() {
+        GateOutcome::Inconclusive(unknown.join("\n"))
+    } else {
+        GateOutcome::Passed
+    }
+}
+
+/// Judges `diff --gate`: crossed where a page takes longer in the second log.
+pub fn judge_slower(before: &LogAnalysis, after: &LogAnalysis) -> GateOutcome {
+    match slower_pages(before, after) {
+        SlowerPages::Known(slower) if slower.is_empty() => GateOutcome::Passed,
+        SlowerPages::Known(slower) => GateOutcome::Crossed(format!(
+            "--gate: slower in the second log: {}",
+            slower.join(", ")
+        )),
+        SlowerPages::Unknown(reason) => GateOutcome::Inconclusive(format!("--gate: {reason}")),
+    }
+}
+
+/// Judges the gates of `--fail-if` and of `--warn-if` for Nagios; `unread` as in [`judge`].
+///
+/// Source: Monitoring Plugins Development Guidelines, *plugin output*, *return codes*.
+pub fn nagios(
+    fail: &[Gate],
+    warn: &[Gate],
+    analysis: &LogAnalysis,
+    unread: &[String],
+) -> NagiosStatus {
+    let (fail, warn) = (judge_all(fail, analysis), judge_all(warn, analysis));
+    let is_crossed = |all: &[GateAnswer]| all.iter().any(|j| j.is_crossed);
+    let is_unknown = !unread.is_empty() || fail.iter().chain(&warn).any(|j| j.value.is_none());
+    let (word, code) = if is_crossed(&fail) {
+        ("CRITICAL", 2)
+    } else if is_crossed(&warn) {
+        ("WARNING", 1)
+    } else if is_unknown {
+        ("UNKNOWN", 3)
+    } else {
+        ("OK", 0)
+    };
+    let listed: Vec<&GateAnswer> = match code {
+        2 => fail.iter().filter(|j| j.is_crossed).collect(),
+        1 => warn.iter().filter(|j| j.is_crossed).collect(),
+        _ => fail.iter().chain(&warn).collect(),
+    };
+    let mut text = format!("LOGS {word} - {} requests", analysis.lines.entries);
+    for gate in listed {
+        text += &format!("; {}: {}", gate.gate, gate.words);
+    }
+    for reason in unread {
+        text += &format!("; {}", without(reason));
+    }
+    // `|` begins the figures for machines.
+    let text = clean(&text).replace(['|', '\n'], "/");
+    let line = format!(
+        "{text} | requests={} {}\n",
+        analysis.lines.entries,
+        figures(&fail, &warn).join(" ")
+    );
+    NagiosStatus { line, code }
+}
+
+fn judge_all(gates: &[Gate], analysis: &LogAnalysis) -> Vec<GateAnswer> {
+    gates.iter().map(|gate| gate.judge(analysis)).collect()
+}
+
+/// What a log leaves open that could not be read to its end.
+fn without(reason: &str) -> String {
+    format!("not decided without {}", clean(reason))
+}
+
+/// Each figure once, as `'label'=value;warning;critical`.
+fn figures(fail: &[GateAnswer], warn: &[GateAnswer]) -> Vec<String> {
+    let mut figures: Vec<(String, f64, [String; 2])> = Vec::new();
+    for (column, gates) in [warn, fail].into_iter().enumerate() {
+        for (gate, value) in gates.iter().filter_map(|j| Some((j, j.value?))) {
+            let label = label(gate);
+            let existing = figures.iter().position(|(other, ..)| *other == label);
+            let row = existing.unwrap_or(figures.len());
+            if existing.is_none() {
+                figures.push((label, value, Default::default()));
+            }
+            figures[row].2[column] = range(gate);
+        }
+    }
+    let figures = figures.into_iter();
+    figures
+        .map(|(label, value, [warn, fail])| format!("'{label}'={value};{warn};{fail}"))
+        .collect()
+}
+
+/// The figure of a gate, without the characters that end a label.
+fn label(gate: &GateAnswer) -> String {
+    let figure = gate.gate.split(['<', '>']).next().unwrap_or("");
+    let label = clean(figure).replace(['\'', '=', '|'], "");
+    label.trim().to_string()
+}
+
+/// Values that are no alert: up to a bound, or from it on (`10:`).
+fn range(gate: &GateAnswer) -> String {
+    let from = if gate.gate.contains('<') { ":" } else { "" };
+    format!("{}{from}", gate.bound)
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The errors that end a session.
+
+/// An error that ends a session.
+#[derive(Debug, thiserror::Error)]
+pub enum LogsError {
+    /// An option or a log is wrong: the reason, and what to do.
+    #[error("{0}")]
+    Wrong(String),
+    /// The records cannot be written.
+    #[error("{0}")]
+    Failed(String),
+    /// The user stopped it.
+    #[error("stopped; nothing was kept")]
+    Stopped,
+}
