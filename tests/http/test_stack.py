@@ -30,7 +30,7 @@ BOUNDED = {
         "http.files.image": 1, "http.linux.accept_connection": 1, "http.proxies.found": 1, "http.rest.allow_of": 5,
         "ip_addresses.decimal": 1, "ip_addresses.from_octets": 1, "json.writers.write": 1, "json.writers.write.4": 1,
         "json.writers.write_name": 1},
-    "at most JSON.Writers.Short bytes, or Numerals.Longest_Fraction": {
+    "at most JSON.Writers.Short bytes, or Numerals.Max_Fraction_Length": {
         "json.writers.append_text": 1, "numerals.convert_exactly": 1},
     "a part of a request's header, that is of Limits.Header: Server.Stack_Of has room for two": {
         "http.files.open_below": 2, "http.files.redirected": 1, "http.joined": 1, "http.line": 3,
@@ -40,12 +40,12 @@ BOUNDED = {
     "paths, addresses and names that the application gives": {
         "http.access_logs.open": 2, "http.cookies.set_cookie": 5, "http.files.open": 1, "http.linux.address_of": 1,
         "http.linux.listening_socket": 1, "http.rest.captured": 1, "media_ranges.closeness_of": 2},
-    "patterns of routes, of REST.Longest_Pattern bytes, when the application makes its service": {
+    "patterns of routes, of REST.Max_Pattern_Length bytes, when the application makes its service": {
         "http.rest.constant_route": 1, "http.rest.trees.add": 3, "http.rest.trees.is_for": 1},
     "an element for each loop, of which Settings decides": {
         "http.linux.wait_for_any": 2, "http.server.wait_anywhere.2": 2, "http.server.watch.2": 2},
     "Trials: an application's own tests call them, clients do not": {
-        "http.trials.answers.3": 1, "http.trials.take_output": 1},
+        "http.trials.responses.3": 1, "http.trials.take_output": 1},
 }
 
 

@@ -219,9 +219,9 @@ def run_program(crates: dict[str, Crate], folder: Path, kind: str) -> None:
     (program / "main.adb").write_text(
         'with Ada.Text_IO;\nwith Appserver.HTTP.Server;\nwith Appserver.SQL.SQLite;\nprocedure Main is\n'
         '   Web : Appserver.HTTP.Server.Web_Server;\n   DB : Appserver.SQL.SQLite.Connection;\n'
-        '   function Answer (Request : Appserver.HTTP.Request) return Appserver.HTTP.Response is\n'
-        '     (Appserver.HTTP.Empty (Appserver.HTTP.Not_Found));\nbegin\n   DB.Open (":memory:");\n'
-        "   Web.Start (Answer'Unrestricted_Access, Port => 0);\n   Web.Stop;\n   Ada.Text_IO.Put_Line (\"ran\");\nend Main;\n")
+        '   function Respond (Request : Appserver.HTTP.Request) return Appserver.HTTP.Response is\n'
+        '     (Appserver.HTTP.Status_Only (Appserver.HTTP.Not_Found));\nbegin\n   DB.Open (":memory:");\n'
+        "   Web.Start (Respond'Unrestricted_Access, Port => 0);\n   Web.Stop;\n   Ada.Text_IO.Put_Line (\"ran\");\nend Main;\n")
     build(program, [folder / name for name in crates], "development", kind, "-p", "program.gpr")
     libraries = {path.parent for path in folder.rglob("*.so")}
     process = subprocess.run([program / "obj/main"], env={"LD_LIBRARY_PATH": ":".join(map(str, libraries))}, timeout=60,

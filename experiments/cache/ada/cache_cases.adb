@@ -7,9 +7,9 @@ package body Cache_Cases is
    use type Fields.Metric_Value;
    use type Seeded_Sequences.Input_Index;
 
-   Most_Threads : constant := 1_024;
-   Most_Entries : constant := 1_000_000;
-   --  The most entries of write; wait always has as many
+   Max_Threads : constant := 1_024;
+   Max_Entries : constant := 1_000_000;
+   --  Of write; wait has so many
 
    Old_Keys : constant := 1_000;
    New_Keys : constant := 1_000;
@@ -56,7 +56,7 @@ package body Cache_Cases is
    -----------
 
    function Threads (Arguments : Fields.Field_List) return Groups.Worker_Number is
-     (Groups.Worker_Number (Arguments.Number ("threads", 1, Most_Threads)));
+     (Groups.Worker_Number (Arguments.Number ("threads", 1, Max_Threads)));
 
    procedure Start
      (Group : in out Groups.Group;
@@ -175,7 +175,7 @@ package body Cache_Cases is
    is
       pragma Unreferenced (Settings);
 
-      Entries : constant Unsigned_64 := Arguments.Number ("entries", 1, Most_Entries);
+      Entries : constant Unsigned_64 := Arguments.Number ("entries", 1, Max_Entries);
    begin
       Self.Data.Trace := Traces.Uniform (Inputs, Keys => Entries, Reads => False);
       Make_Map (Self.Data, Arguments, Natural (Entries));
@@ -214,8 +214,8 @@ package body Cache_Cases is
    is
       pragma Unreferenced (Settings);
    begin
-      Self.Data.Trace := Traces.Uniform (Inputs, Keys => Most_Entries, Reads => True);
-      Make_Map (Self.Data, Arguments, Most_Entries);
+      Self.Data.Trace := Traces.Uniform (Inputs, Keys => Max_Entries, Reads => True);
+      Make_Map (Self.Data, Arguments, Max_Entries);
       Start (Self.Group, 1, Replay_With_Laps, Self.Data'Access);
    end Open;
 

@@ -4,10 +4,10 @@ package body Counter_Cases is
 
    use type Fields.Metric_Value;
 
-   Most_Threads : constant := 1_024;
+   Max_Threads : constant := 1_024;
 
    function Threads (Arguments : Fields.Field_List) return Positive is
-     (Positive (Arguments.Number ("threads", 1, Most_Threads)));
+     (Positive (Arguments.Number ("threads", 1, Max_Threads)));
 
    function New_Case (Name : String) return Cases.Case_Reference is
      (if Name in "increment" | "plain" then new Counting_Case (Reads => False)

@@ -21,7 +21,7 @@ package body Hashtable_Cases is
       pragma Unreferenced (Settings);
    begin
       Self.Names   := Inputs;
-      Self.Buckets := Positive (Arguments.Number ("buckets", 1, Symbol_Tables.Most_Buckets));
+      Self.Buckets := Positive (Arguments.Number ("buckets", 1, Symbol_Tables.Max_Buckets));
       Self.Symbols := Symbol_Counts (Size_Of (Arguments, "symbols"));
    end Open;
 

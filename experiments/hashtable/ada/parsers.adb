@@ -18,7 +18,7 @@ procedure Parsers is
    Parser_Count : constant := 127;
    --  As many as in the published measurement
 
-   Usual_Symbols : constant := 400;
+   Default_Symbols : constant := 400;
 
    Sum : Interfaces.Unsigned_64 := 0;
 begin
@@ -28,7 +28,7 @@ begin
    declare
       Buckets : constant Symbol_Tables.Bucket_Count := Positive'Value (Argument (1));
       Symbols : constant Parsing.Symbol_Count       :=
-        (if Argument_Count = 2 then Positive'Value (Argument (2)) else Usual_Symbols);
+        (if Argument_Count = 2 then Positive'Value (Argument (2)) else Default_Symbols);
       Names   : constant Benchlab.Seeded_Sequences.Sequence :=
         Benchlab.Seeded_Sequences.Values (Seed => 1);
    begin
@@ -42,6 +42,6 @@ exception
       Ada.Text_IO.Put_Line
         (Ada.Text_IO.Standard_Error,
          "usage: parsers BUCKETS [SYMBOLS], buckets from 1 to 16777216, symbols from 1 to"
-         & Integer'Image (Parsing.Most_Symbols) & "; such as parsers 65536");
+         & Integer'Image (Parsing.Max_Symbols) & "; such as parsers 65536");
       Set_Exit_Status (2);
 end Parsers;

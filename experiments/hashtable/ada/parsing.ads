@@ -11,9 +11,9 @@ package Parsing is
    Lookups : constant := 3;
    --  How often a document has each symbol
 
-   Most_Symbols : constant := Benchlab.Seeded_Sequences.Input_Index'Modulus;
+   Max_Symbols : constant := Benchlab.Seeded_Sequences.Input_Index'Modulus;
 
-   subtype Symbol_Count is Positive range 1 .. Most_Symbols;
+   subtype Symbol_Count is Positive range 1 .. Max_Symbols;
 
    procedure Parse
      (Names   : Benchlab.Seeded_Sequences.Sequence;

@@ -11,9 +11,9 @@ package Symbol_Tables is
 
    subtype Symbol is Interfaces.Unsigned_64;
 
-   Most_Buckets : constant := 2 ** 24;
+   Max_Buckets : constant := 2 ** 24;
 
-   subtype Bucket_Count is Positive range 1 .. Most_Buckets;
+   subtype Bucket_Count is Positive range 1 .. Max_Buckets;
 
    type Table (Buckets : Bucket_Count) is tagged limited private;
    --  Empty. Its declaration allocates and clears 16 bytes for each bucket

@@ -237,7 +237,7 @@ package body Pool_Cases is
       return Result : Fields.Field_List do
          Result.Add ("fairness", Fields.Metric_Value (Fairness (Self.Holders)));
          Result.Add ("over", Fields.Metric_Value (Over));
-         Result.Add ("lost", Fields.Metric_Value (Self.Pool.Pool.Usage.In_Use));
+         Result.Add ("lost", Fields.Metric_Value (Self.Pool.Pool.Statistics.In_Use));
       end return;
    end Metrics;
 

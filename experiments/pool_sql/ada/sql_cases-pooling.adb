@@ -50,7 +50,7 @@ package body SQL_Cases.Pooling is
       Query : Database.Statement;
    begin
       Held.Get;
-      Query.Use_Text (Held.Item, "SELECT 1");
+      Query.Prepare_Client_Side (Held.Item, "SELECT 1");
       Add_Rows (Query, Check, Units);
    end Request;
 

@@ -13,8 +13,8 @@ package Orders is
    type Order (Text_Room, Item_Room, Tag_Room : Natural) is tagged limited private;
    --  Bytes of all its texts, items, and tags of all items
 
-   function Most_Items (Bytes : Natural) return Natural;
-   function Most_Tags (Bytes : Natural) return Natural;
+   function Max_Items (Bytes : Natural) return Natural;
+   function Max_Tags (Bytes : Natural) return Natural;
    --  That a JSON text of so many bytes can have
 
    procedure Read (Self : in out Order; Source : String; Is_Order : out Boolean);
@@ -71,7 +71,7 @@ private
    --  An item has 53 bytes at least, with all its members empty, and a tag 2. All but the last have
    --  a comma behind them.
 
-   function Most_Items (Bytes : Natural) return Natural is (Bytes / 54 + 1);
-   function Most_Tags (Bytes : Natural) return Natural is (Bytes / 3 + 1);
+   function Max_Items (Bytes : Natural) return Natural is (Bytes / 54 + 1);
+   function Max_Tags (Bytes : Natural) return Natural is (Bytes / 3 + 1);
 
 end Orders;

@@ -14,6 +14,6 @@ package Service is
 
    procedure Close;
 
-   function Answer (Request : HTTP.Request) return HTTP.Response;
+   function Respond (Request : HTTP.Request) return HTTP.Response;
 
 end Service;

@@ -13,23 +13,23 @@ package body Calls is
    Add_To_Version : constant String := Add & " AND value = ?";
 
    procedure Change_Row
-     (On : aliased in out Sessions.Session; Text : String; Id : Integer_64)
+     (On : aliased in out Statement_Caches.Statement_Cache; Text : String; Id : Integer_64)
    is
-      Change : constant Sessions.Prepared_Statement := On.Prepared (Text);
+      Change : constant Statement_Caches.Prepared_Statement := On.Prepared (Text);
    begin
       Change.Bind (1, Id);
       Change.Execute;
    end Change_Row;
 
    procedure Counter
-     (On : aliased in out Sessions.Session; Input : Unsigned_64)
+     (On : aliased in out Statement_Caches.Statement_Cache; Input : Unsigned_64)
    is
       pragma Unreferenced (Input);
    begin
       Change_Row (On, Add, 1);
    end Counter;
 
-   procedure Transfer (On : aliased in out Sessions.Session; Input : Unsigned_64) is
+   procedure Transfer (On : aliased in out Statement_Caches.Statement_Cache; Input : Unsigned_64) is
       Giver : constant Unsigned_64 := Input mod 100 + 1;
       Taker : constant Unsigned_64 := (Giver + Input / 100 mod 99) mod 100 + 1;
    begin
@@ -38,9 +38,9 @@ package body Calls is
    end Transfer;
 
    function Version_Of
-     (On : aliased in out Sessions.Session; Id : Integer_64) return Integer_64
+     (On : aliased in out Statement_Caches.Statement_Cache; Id : Integer_64) return Integer_64
    is
-      Query : constant Sessions.Prepared_Statement := On.Prepared (Read);
+      Query : constant Statement_Caches.Prepared_Statement := On.Prepared (Read);
    begin
       Query.Bind (1, Id);
       if not Query.Step then
@@ -49,10 +49,10 @@ package body Calls is
       return Query.As_Integer_64 (1);
    end Version_Of;
 
-   procedure Change_Record (On : aliased in out Sessions.Session; Input : Unsigned_64) is
+   procedure Change_Record (On : aliased in out Statement_Caches.Statement_Cache; Input : Unsigned_64) is
       Id      : constant Integer_64 := Integer_64 (Input mod 10 + 1);
       Version : constant Integer_64 := Version_Of (On, Id);
-      Change  : constant Sessions.Prepared_Statement := On.Prepared (Add_To_Version);
+      Change  : constant Statement_Caches.Prepared_Statement := On.Prepared (Add_To_Version);
    begin
       Change.Bind (1, Id);
       Change.Bind (2, Version);
@@ -60,7 +60,7 @@ package body Calls is
       Appserver.Retry.Check_Version (On.DB);
    end Change_Record;
 
-   procedure Order (On : aliased in out Sessions.Session; Input : Unsigned_64) is null;
+   procedure Order (On : aliased in out Statement_Caches.Statement_Cache; Input : Unsigned_64) is null;
 
    function Of_Case (Name : String) return Work is
      (if Name = "counter" then Counter'Access

@@ -9,7 +9,7 @@ with Target_Sessions;
 package Calls is
 
    type Work is access procedure
-     (On : aliased in out Target_Sessions.Sessions.Session; Input : Interfaces.Unsigned_64);
+     (On : aliased in out Target_Sessions.Statement_Caches.Statement_Cache; Input : Interfaces.Unsigned_64);
 
    function Of_Case (Name : String) return Work;
    --  Null if there is no such case

@@ -24,11 +24,11 @@ package body Clients is
    -----------
 
    procedure Insert_Effect
-     (Session : aliased in out Sessions.Session;
+     (Session : aliased in out Statement_Caches.Statement_Cache;
       Batch   : Batch_Number;
       Number  : Operation_Number)
    is
-      Insert : constant Sessions.Prepared_Statement :=
+      Insert : constant Statement_Caches.Prepared_Statement :=
         Session.Prepared ("INSERT INTO effect VALUES (?, ?)");
    begin
       Insert.Bind (1, Interfaces.Integer_64 (Batch));

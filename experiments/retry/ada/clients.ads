@@ -17,7 +17,7 @@ package Clients is
    type Batch_Number is range 0 .. 2 ** 53;
 
    type Client is limited record
-      Session       : aliased Target_Sessions.Sessions.Session;
+      Session       : aliased Target_Sessions.Statement_Caches.Statement_Cache;
       Work          : Calls.Work;
       Inputs        : Seeded_Sequences.Sequence;
       First, Stride : Operation_Number := 0;

@@ -13,14 +13,14 @@ package Policies is
 
    Has_Budget : constant Boolean := Argument_Count > 0 and then Argument (1) = "budget";
 
-   Counted : aliased Retry.Meter;
-   --  Counts of all clients
+   Counted : aliased Retry.Metrics;
+   --  What all clients met
 
    Shared : aliased Retry.Budget (Percent => 10, Reserve => 20);
 
    By : constant Retry.Policy :=
      (Budget   => (if Has_Budget then Shared'Access else null),
-      Meter    => Counted'Access,
+      Metrics  => Counted'Access,
       Attempts => 5,
       Deadline => 10.0,
       others   => <>);

@@ -13,8 +13,8 @@ package body Retry_Cases is
    use type Count;
    use type Fields.Metric_Value;
 
-   Most_Clients     : constant := 256;
-   Most_In_A_Second : constant := 1_000_000;
+   Max_Clients    : constant := 256;
+   Max_Per_Second : constant := 1_000_000;
 
    --  Without the table if this fails: the case is not closed then
 
@@ -40,10 +40,10 @@ package body Retry_Cases is
       Settings  : in out Fields.Field_List)
    is
       Opened : constant Kernel.Nanoseconds := Kernel.Monotonic_Time;
-      Count  : constant Positive := Positive (Arguments.Number ("clients", 1, Most_Clients));
+      Count  : constant Positive := Positive (Arguments.Number ("clients", 1, Max_Clients));
       Rate   : constant Kernel.Nanoseconds :=
         (if Arguments.Has ("rate")
-         then Kernel.Nanoseconds (Arguments.Number ("rate", 1, Most_In_A_Second)) else 0);
+         then Kernel.Nanoseconds (Arguments.Number ("rate", 1, Max_Per_Second)) else 0);
    begin
       Target_Sessions.Set_Target (Arguments.Text ("target"));
       Self.Group.Start (Count);
@@ -82,9 +82,9 @@ package body Retry_Cases is
          Self.Group.Member (Number).Batch := Self.Batch;
          Self.Group.Member (Number).Failed.Clear;
       end loop;
-      Self.Before := Policies.Counted.Usage;
+      Self.Before := Policies.Counted.Statistics;
       Self.Group.Perform (Operations, Check, Units);
-      Self.After := Policies.Counted.Usage;
+      Self.After := Policies.Counted.Statistics;
    end Perform;
 
    overriding function Failed (Self : Retry_Case) return Operation_Sets.Operation_Set is

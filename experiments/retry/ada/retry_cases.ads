@@ -21,8 +21,8 @@ package Retry_Cases is
       Group         : Clients.Groups.Group;
       Batch         : Clients.Batch_Number := 0;
       Operations    : Operation_Count := 1;
-      Before, After : Appserver.Retry.Figures;
-      --  Counts around the latest batch, and its operations
+      Before, After : Appserver.Retry.Retry_Statistics;
+      --  Of the latest batch, as are its operations
    end record;
 
    overriding procedure Open

@@ -3,7 +3,7 @@
 --  Sessions of the open case's target, each set up as its dialect does it.
 
 with Appserver.Retry.Transactions;
-with Appserver.SQL.Sessions;
+with Appserver.SQL.Statement_Caches;
 with Database;
 
 package Target_Sessions is
@@ -16,8 +16,8 @@ package Target_Sessions is
    procedure Prepare
      (Self : in out Database.Statement; On : in out Database.Connection'Class; Text : String);
 
-   package Sessions is new Appserver.SQL.Sessions
-     (Database.Connection, Database.Statement, Prepare, Kept_Statements => 8);
+   package Statement_Caches is new Appserver.SQL.Statement_Caches
+     (Database.Connection, Database.Statement, Prepare, Max_Statements => 8);
 
    Key_Table : constant String := "retry_key";
 

@@ -5,7 +5,7 @@ procedure Report_Row
    Query    : String;
    Settings : in out Benchlab.Fields.Field_List)
 is
-   Row : Appserver.SQL.Statement'Class := DB.Use_Text (Query);
+   Row : Appserver.SQL.Statement'Class := DB.Prepare_Client_Side (Query);
 begin
    if Row.Step then
       for Column in 1 .. Row.Column_Count loop

@@ -33,7 +33,7 @@ package body SQL_Cases.Connecting is
             Query : Database.Statement;
          begin
             Database.Connect (DB, Target);
-            Query.Use_Text (DB, "SELECT 1");
+            Query.Prepare_Client_Side (DB, "SELECT 1");
             Add_Rows (Query, Check, Units);
          end;
       end loop;

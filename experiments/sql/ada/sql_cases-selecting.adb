@@ -49,7 +49,7 @@ package body SQL_Cases.Selecting is
                declare
                   Query : Database.Statement;
                begin
-                  Query.Use_Text (Self.DB, Text);
+                  Query.Prepare_Client_Side (Self.DB, Text);
                   Add_Rows (Query, Check, Units);
                end;
          end case;
@@ -109,7 +109,7 @@ package body SQL_Cases.Selecting is
                declare
                   Query : Database.Statement;
                begin
-                  Query.Use_Text (Self.DB, Text);
+                  Query.Prepare_Client_Side (Self.DB, Text);
                   Add_Pairs (Query, Check, Units);
                end;
          end case;
@@ -149,7 +149,7 @@ package body SQL_Cases.Selecting is
                declare
                   Query : Database.Statement;
                begin
-                  Query.Use_Text (Self.DB, Point_Text);
+                  Query.Prepare_Client_Side (Self.DB, Point_Text);
                   Query.Bind (1, Self.Ids (K));
                   Add_Rows (Query, Check, Units);
                end;

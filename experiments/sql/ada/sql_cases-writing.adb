@@ -55,7 +55,7 @@ package body SQL_Cases.Writing is
                declare
                   Insert : Database.Statement;
                begin
-                  Insert.Use_Text (Self.DB, Insert_Text);
+                  Insert.Prepare_Client_Side (Self.DB, Insert_Text);
                   Add_Row (Insert, Self.Values (K), Check);
                end;
          end case;

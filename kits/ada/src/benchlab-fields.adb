@@ -20,7 +20,7 @@ package body Benchlab.Fields is
 
    --  Longest number: 2 ** 64 - 1
 
-   Most_Digits : constant := 20;
+   Max_Digits : constant := 20;
 
    function Number
      (Self  : Field_List;
@@ -32,7 +32,7 @@ package body Benchlab.Fields is
       Text  : constant String := Self.Text (Key);
       Value : Long_Long_Long_Integer := 0;
    begin
-      if Text'Length in 1 .. Most_Digits
+      if Text'Length in 1 .. Max_Digits
         and then (for all C of Text => C in '0' .. '9')
       then
          Value := Long_Long_Long_Integer'Value (Text);

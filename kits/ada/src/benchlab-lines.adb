@@ -45,7 +45,7 @@ package body Benchlab.Lines is
          Byte := From.Buffer (From.First);
          From.First := From.First + 1;
          exit when Byte = ASCII.LF;
-         if Length = Longest then
+         if Length = Max_Length then
             Result := Too_Long;
          else
             Length := Length + 1;

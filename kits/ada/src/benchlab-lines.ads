@@ -6,13 +6,13 @@ with Interfaces.C_Streams;
 
 package Benchlab.Lines is
 
-   Longest : constant := 65_536;
+   Max_Length : constant := 65_536;
    --  Bytes of a line, without its LF
 
    type Outcome is (Complete, Too_Long, End_Of_Input);
 
-   subtype Line_Length is Natural range 0 .. Longest;
-   subtype Line_Buffer is String (1 .. Longest);
+   subtype Line_Length is Natural range 0 .. Max_Length;
+   subtype Line_Buffer is String (1 .. Max_Length);
 
    Standard_Input : constant := 0;
 

@@ -26,9 +26,9 @@ package body Benchlab.Sessions is
    function Reply (Verb : String; Fields : Benchlab.Fields.Field_List) return String is
       Line : constant String := "@lab " & Verb & Fields.Image;
    begin
-      if Line'Length > Lines.Longest then
+      if Line'Length > Lines.Max_Length then
          raise Too_Long_Error with
-           "the reply would be longer than" & Lines.Longest'Image
+           "the reply would be longer than" & Lines.Max_Length'Image
            & " bytes; do fewer operations";
       end if;
       return Line;
@@ -121,7 +121,7 @@ package body Benchlab.Sessions is
       end return;
    end Perform;
 
-   Most_Operations : constant Unsigned_64 := Unsigned_64 (Operation_Count'Last);
+   Max_Operations : constant Unsigned_64 := Unsigned_64 (Operation_Count'Last);
 
    procedure Need_Work (Self : Session) is
    begin
@@ -145,7 +145,7 @@ package body Benchlab.Sessions is
       Result : constant Batch := Perform
         (Self,
          (if Arguments.Has ("operations")
-          then Arguments.Number ("operations", 1, Most_Operations) else 1));
+          then Arguments.Number ("operations", 1, Max_Operations) else 1));
    begin
       return Reply : Fields.Field_List do
          Reply.Add ("check", Result.Check);
@@ -158,7 +158,7 @@ package body Benchlab.Sessions is
    function Run
      (Self : Session; Arguments : Fields.Field_List) return Fields.Field_List
    is
-      Result   : Batch := Perform (Self, Arguments.Number ("operations", 1, Most_Operations));
+      Result   : Batch := Perform (Self, Arguments.Number ("operations", 1, Max_Operations));
       Recorder : Latencies.Recorder; --  has no operations if the case tells none
    begin
       if Self.Current.all in Cases.Concurrent_Case'Class then

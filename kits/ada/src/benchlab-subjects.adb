@@ -28,7 +28,7 @@ package body Benchlab.Subjects is
                Lines.Write
                  (stdout,
                   Sessions.Error_Reply
-                    (Sessions.Usage, "a line is longer than" & Lines.Longest'Image & " bytes"));
+                    (Sessions.Usage, "a line is longer than" & Lines.Max_Length'Image & " bytes"));
             when Lines.Complete =>
                declare
                   Reply : constant String := Session.Answer (Line (1 .. Length));

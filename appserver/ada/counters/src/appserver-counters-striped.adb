@@ -23,7 +23,7 @@ package body Appserver.Counters.Striped is
 
    function New_Number return Unsigned_32 is
    begin
-      Thread := Unsigned_32 (Arithmetic.Atomic_Fetch_And_Add (Threads, 1) mod Most_Stripes);
+      Thread := Unsigned_32 (Arithmetic.Atomic_Fetch_And_Add (Threads, 1) mod Max_Stripes);
       return Thread;
    end New_Number;
 

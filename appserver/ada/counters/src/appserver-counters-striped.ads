@@ -9,9 +9,9 @@ pragma Ada_2022;
 
 package Appserver.Counters.Striped is
 
-   Most_Stripes : constant := 1024;
+   Max_Stripes : constant := 1024;
 
-   subtype Stripe_Count is Positive range 1 .. Most_Stripes;
+   subtype Stripe_Count is Positive range 1 .. Max_Stripes;
    --  A power of two. With any other number, some stripes are never used.
 
    type Counter (Stripes : Stripe_Count := 16) is limited new Counters.Counter with private;

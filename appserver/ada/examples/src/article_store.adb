@@ -11,6 +11,6 @@ procedure Article_Store is
    Web : Appserver.HTTP.Server.Web_Server;
 begin
    Articles.Create;
-   Web.Start (Articles.Answer'Access, Port => Serving.Port);
+   Web.Start (Articles.Respond'Access, Port => Serving.Port);
    Serving.Until_Input_Ends (Web);
 end Article_Store;

@@ -43,7 +43,7 @@ package body Articles is
 
    type Article_Id is range 1 .. 2 ** 31 - 1;
 
-   procedure Show (Id : Article_Id; Answer : in out Document_Answer) is
+   procedure Show (Id : Article_Id; Response : in out Document_Response) is
       Held : Stores.Lease (Store'Access);
    begin
       Held.Get (Timeout => 1.0);
@@ -53,12 +53,12 @@ package body Articles is
       begin
          Query.Bind (1, Integer_64 (Id));
          if Query.Step then
-            Answer.Start_Document;
-            Answer.Write_Entity ("name", Query.As_Text (1));
-            Answer.Write_Entity ("stock", Query.As_Integer_64 (2));
-            Answer.End_Document;
+            Response.Start_Document;
+            Response.Write_Entity ("name", Query.As_Text (1));
+            Response.Write_Entity ("stock", Query.As_Integer_64 (2));
+            Response.End_Document;
          else
-            Answer.Refuse (HTTP.Not_Found, "no such article");
+            Response.Refuse (HTTP.Not_Found, "no such article");
          end if;
       end;
    end Show;
@@ -89,7 +89,7 @@ package body Articles is
 
    package Members is new Appserver.JSON.Objects (Member, Article, Read_Member);
 
-   procedure Insert (Item : Article; Answer : in out Document_Answer) is
+   procedure Insert (Item : Article; Response : in out Document_Response) is
       Held : Stores.Lease (Store'Access);
    begin
       Held.Get (Timeout => 1.0);
@@ -100,22 +100,22 @@ package body Articles is
          Insertion.Bind (1, Item.Name (1 .. Item.Length));
          Insertion.Bind (2, Item.Stock);
          if Insertion.Step then
-            Answer.Set_Status (HTTP.Created);
-            Answer.Start_Document;
-            Answer.Write_Entity ("id", Insertion.As_Integer_64 (1));
-            Answer.End_Document;
+            Response.Set_Status (HTTP.Created);
+            Response.Start_Document;
+            Response.Write_Entity ("id", Insertion.As_Integer_64 (1));
+            Response.End_Document;
          end if;
       end;
    exception
       when Error : SQL_Error =>
          if Is_Unique_Violation (Error_Of (Error)) then
-            Answer.Refuse (HTTP.Conflict, "there is an article of that name");
+            Response.Refuse (HTTP.Conflict, "there is an article of that name");
          else
             raise;
          end if;
    end Insert;
 
-   procedure Add (Answer : in out Document_Answer) is
+   procedure Add (Response : in out Document_Response) is
 
       procedure Read (Content : String) is
          JSON : Appserver.JSON.Readers.Reader;
@@ -124,14 +124,14 @@ package body Articles is
          Members.Read (Item, JSON, Content);
          JSON.Finish_Reading (Content);
          if JSON.Has_Failed then
-            Answer.Refuse (HTTP.Bad_Request, "no article: byte" & JSON.Position'Image);
+            Response.Refuse (HTTP.Bad_Request, "no article: byte" & JSON.Position'Image);
          else
-            Insert (Item, Answer);
+            Insert (Item, Response);
          end if;
       end Read;
 
    begin
-      Answer.Request.Read_Content (Read'Access);
+      Response.Request.Read_Content (Read'Access);
    end Add;
 
    ------------
@@ -146,6 +146,6 @@ package body Articles is
      ([Route (HTTP.Get,  "/articles/{id}", Showing'Access),
        Route (HTTP.Post, "/articles",      Add'Access)]);
 
-   function Answer (Request : HTTP.Request) return HTTP.Response is (API.Answer (Request));
+   function Respond (Request : HTTP.Request) return HTTP.Response is (API.Respond (Request));
 
 end Articles;

@@ -7,7 +7,7 @@ with Appserver.HTTP;
 
 package Articles is
 
-   function Answer (Request : Appserver.HTTP.Request) return Appserver.HTTP.Response;
+   function Respond (Request : Appserver.HTTP.Request) return Appserver.HTTP.Response;
 
    procedure Create;
    --  The table

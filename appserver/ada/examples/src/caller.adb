@@ -14,9 +14,9 @@ function Caller (Request : Appserver.HTTP.Request) return Appserver.HTTP.Respons
      HTTP.Proxies.Client_Address (Request, Own_Proxies, HTTP.Proxies.X_Forwarded);
 
 begin
-   Request.Draft.Append
+   Request.Builder.Append
      (IP_Addresses.Image (Client) & ' '
       & HTTP.Proxies.Scheme (Request, Own_Proxies, HTTP.Proxies.X_Forwarded)'Image & ' '
       & HTTP.Proxies.Host (Request, Own_Proxies, HTTP.Proxies.X_Forwarded));
-   return HTTP.Written (HTTP.Plain_Text'Access);
+   return HTTP.Text_Response (HTTP.Plain_Text'Access);
 end Caller;

@@ -16,7 +16,7 @@ function Conversation (Request : Appserver.HTTP.Request) return Appserver.HTTP.R
    End_Line : constant String := [ASCII.CR, ASCII.LF];
    Wait     : constant Duration := 2.0;
 
-   --  Publishes Text to all who hear the room, and has the status of the front server's answer
+   --  Publishes Text to all who hear the room, and has the status of the front server's response
 
    function Publish_Status (Room, Text : String) return String is
       Length  : constant String := Ada.Strings.Fixed.Trim (Text'Length'Image, Ada.Strings.Left);
@@ -35,8 +35,8 @@ function Conversation (Request : Appserver.HTTP.Request) return Appserver.HTTP.R
          "POST /tell/" & Room & " HTTP/1.1" & End_Line & "Host: localhost" & End_Line
          & "Content-Length: " & Length & End_Line & "Connection: close" & End_Line
          & End_Line & Text);
-      return Answer : String (1 .. 12) do
-         String'Read (Channel, Answer);
+      return Response : String (1 .. 12) do
+         String'Read (Channel, Response);
          Free (Channel);
          Close_Socket (Front);
       end return;
@@ -47,10 +47,10 @@ function Conversation (Request : Appserver.HTTP.Request) return Appserver.HTTP.R
          raise;
    end Publish_Status;
 
-   function Answer_To_Say (Room, Text : String) return Response is
-     (if Text = "" or else not UTF_8.Is_Valid (Text) then Empty (Bad_Request)
-      elsif Publish_Status (Room, Text) (10) = '2' then Empty (No_Content)
-      else Empty (Service_Unavailable));
+   function Response_To_Say (Room, Text : String) return Response is
+     (if Text = "" or else not UTF_8.Is_Valid (Text) then Status_Only (Bad_Request)
+      elsif Publish_Status (Room, Text) (10) = '2' then Status_Only (No_Content)
+      else Status_Only (Service_Unavailable));
 
    function Is_Open (Room : String) return Boolean is
      (Room'Length in 1 .. 20 and then (for all C of Room => C in 'a' .. 'z')
@@ -60,9 +60,9 @@ function Conversation (Request : Appserver.HTTP.Request) return Appserver.HTTP.R
 
 begin
    return
-     (if not Is_Open (Room) then Empty (Forbidden)
-      elsif Request.Path_Is ("/may-hear") then Empty (OK)
+     (if not Is_Open (Room) then Status_Only (Forbidden)
+      elsif Request.Path_Is ("/may-hear") then Status_Only (OK)
       elsif Request.Path_Is ("/say") and then Request.Method = Post
-      then Answer_To_Say (Room, Request.Content)
-      else Empty (Not_Found));
+      then Response_To_Say (Room, Request.Content)
+      else Status_Only (Not_Found));
 end Conversation;

@@ -5,6 +5,6 @@ with Appserver.HTTP;
 
 function Greeting (Request : Appserver.HTTP.Request) return Appserver.HTTP.Response is
 begin
-   Request.Draft.Append ("Hello " & Request.Parameter ("name", Default => "World") & "!");
-   return Appserver.HTTP.Written (Appserver.HTTP.Plain_Text'Access);
+   Request.Builder.Append ("Hello " & Request.Parameter ("name", Default => "World") & "!");
+   return Appserver.HTTP.Text_Response (Appserver.HTTP.Plain_Text'Access);
 end Greeting;

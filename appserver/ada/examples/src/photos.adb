@@ -42,12 +42,12 @@ package body Photos is
       end if;
    end Begin_Part;
 
-   overriding procedure Take_Part (Self : in out Upload; Bytes : String) is
+   overriding procedure Receive_Part (Self : in out Upload; Bytes : String) is
    begin
       if Is_Open (Self.File) then
          String'Write (Stream (Self.File), Bytes);
       end if;
-   end Take_Part;
+   end Receive_Part;
 
    overriding procedure End_Part (Self : in out Upload) is
    begin
@@ -57,14 +57,14 @@ package body Photos is
       end if;
    end End_Part;
 
-   overriding function Answer (Self : in out Upload; Request : HTTP.Request) return Response is
+   overriding function Respond (Self : in out Upload; Request : HTTP.Request) return Response is
    begin
       if Self.Result /= Multipart.Complete then
-         return Empty (Multipart.Status_Of (Self.Result));
+         return Status_Only (Multipart.Status_Of (Self.Result));
       end if;
-      Request.Draft.Append (Self.Count'Image (2 .. Self.Count'Image'Last) & " photos");
-      return Written (Plain_Text'Access);
-   end Answer;
+      Request.Builder.Append (Self.Count'Image (2 .. Self.Count'Image'Last) & " photos");
+      return Text_Response (Plain_Text'Access);
+   end Respond;
 
    --  Called in any case, whatever became of the client. A file that is not complete is removed.
 
@@ -84,15 +84,16 @@ package body Photos is
       end return;
    end New_Upload;
 
-   overriding function Plan
-     (Self : in out Upload_Service; Request : HTTP.Request) return Services.Content_Plan is
+   overriding function Policy_For
+     (Self : in out Upload_Service; Request : HTTP.Request) return Services.Content_Policy is
      (if Request.Method = Post and then Request.Path_Is ("/photos")
-      then Services.Received
+      then Services.Stream
         (Services.Receiver_Reference (New_Upload (Request)), Limit => 1_000_000_000)
-      else Services.Buffered (Limit => 0));
+      else Services.Buffer (Limit => 0));
 
-   overriding function Answer
+   overriding function Respond
      (Self : in out Upload_Service; Request : HTTP.Request) return Response is
-     (if Request.Path_Is ("/photos") then Not_Allowed (Request, "POST") else Empty (Not_Found));
+     (if Request.Path_Is ("/photos") then Not_Allowed (Request, "POST")
+      else Status_Only (Not_Found));
 
 end Photos;

@@ -17,17 +17,17 @@ package Photos is
    end record;
 
    overriding procedure Begin_Part (Self : in out Upload);
-   overriding procedure Take_Part (Self : in out Upload; Bytes : String);
+   overriding procedure Receive_Part (Self : in out Upload; Bytes : String);
    overriding procedure End_Part (Self : in out Upload);
-   overriding function Answer
+   overriding function Respond
      (Self : in out Upload; Request : HTTP.Request) return HTTP.Response;
    overriding procedure Close (Self : not null access Upload);
 
    type Upload_Service is limited new HTTP.Services.Content_Service with null record;
 
-   overriding function Plan
-     (Self : in out Upload_Service; Request : HTTP.Request) return HTTP.Services.Content_Plan;
-   overriding function Answer
+   overriding function Policy_For
+     (Self : in out Upload_Service; Request : HTTP.Request) return HTTP.Services.Content_Policy;
+   overriding function Respond
      (Self : in out Upload_Service; Request : HTTP.Request) return HTTP.Response;
 
    Service : aliased Upload_Service;

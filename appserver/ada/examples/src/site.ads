@@ -11,9 +11,9 @@ package Site is
 
    Folder : Appserver.HTTP.Files.Folder;
 
-   function Answer (Request : Appserver.HTTP.Request) return Appserver.HTTP.Response is
+   function Respond (Request : Appserver.HTTP.Request) return Appserver.HTTP.Response is
      (if Appserver.HTTP.Method (Request) in Appserver.HTTP.Get
-      then Folder.Answer (Request, Prefix => "/")
+      then Folder.Respond (Request, Prefix => "/")
       else Appserver.HTTP.Not_Allowed (Request, "GET, HEAD"));
 
 end Site;

@@ -12,6 +12,6 @@ procedure Static_Site is
 begin
    Site.Folder.Open
      (Serving.Folder, (Index => Site.Index'Access, Precompressed => True, others => <>));
-   Web.Start (Site.Answer'Access, Port => Serving.Port);
+   Web.Start (Site.Respond'Access, Port => Serving.Port);
    Serving.Until_Input_Ends (Web);
 end Static_Site;

@@ -11,9 +11,9 @@ package body Appserver.Documents is
 
    use type UTF_8.Code_Point;
 
-   ----------------------------
+   ---------------------------
    -- What the client wants --
-   ----------------------------
+   ---------------------------
 
    function Weighed (Accepted : String) return Choice is
       JSON : constant Media_Ranges.Weight :=
@@ -42,7 +42,7 @@ package body Appserver.Documents is
      ['A' .. 'Z' | 'a' .. 'z' | '0' .. '9' | '_' | '-' | '.' => True, others => False];
 
    function Is_Name (Text : String) return Boolean is
-     (Text'Length in 1 .. Longest_Name
+     (Text'Length in 1 .. Max_Name_Length
       and then Text (Text'First) in 'A' .. 'Z' | 'a' .. 'z' | '_'
       and then (for all C of Text => Is_In_Names (C)));
 

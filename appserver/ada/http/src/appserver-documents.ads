@@ -33,9 +33,9 @@ package Appserver.Documents is
          when As_JSON => "application/json",
          when As_XML  => "application/xml");
 
-   ----------------------------
+   ---------------------------
    -- What the client wants --
-   ----------------------------
+   ---------------------------
 
    type Choice (Is_Possible : Boolean := True) is record
       case Is_Possible is
@@ -53,7 +53,7 @@ package Appserver.Documents is
    -- Names --
    -----------
 
-   Longest_Name : constant := 64;
+   Max_Name_Length : constant := 64;
 
    function Is_Name (Text : String) return Boolean;
    --  True if Text can name an entity, also in XML: a letter or _, then letters, digits, and _ - .
@@ -61,9 +61,9 @@ package Appserver.Documents is
    Room_For_Names : constant := 1_024;
    --  Bytes for the names of open entities and lists
 
-   -----------
+   ------------
    -- Writer --
-   -----------
+   ------------
 
    type Writer
      (To   : not null access Text_Sink'Class;

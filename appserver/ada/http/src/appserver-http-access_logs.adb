@@ -41,7 +41,7 @@ package body Appserver.HTTP.Access_Logs is
       Self.Client      := Client;
       Self.Next_In     := 0;
       Self.Next_Out    := 0;
-      Self.Lost        := 0;
+      Self.Dropped     := 0;
       Clear_Batch (Self);
       for Index in Self.Slots'Range loop
          Self.Slots (Index).Sequence := Position (Index - 1);
@@ -57,7 +57,7 @@ package body Appserver.HTTP.Access_Logs is
       File   : Descriptor;
       Result : Linux_Files.Failure;
    begin
-      if Path'Length > Longest_Path then
+      if Path'Length > Max_Path_Length then
          raise Log_Error with "the path is too long: " & Path;
       end if;
       Linux_Files.Open_To_Append (Path, File, Result);
@@ -75,10 +75,10 @@ package body Appserver.HTTP.Access_Logs is
       Self.Is_Outdated := True;
    end Reopen;
 
-   procedure Add_Lost (Self : in out Access_Log; Count : Position) is
+   procedure Add_Dropped (Self : in out Access_Log; Count : Position) is
    begin
-      Sums.Atomic_Add (Self.Lost, Count);
-   end Add_Lost;
+      Sums.Atomic_Add (Self.Dropped, Count);
+   end Add_Dropped;
 
    procedure Close (Self : in out Access_Log) is
       Ignored : Boolean;
@@ -86,7 +86,7 @@ package body Appserver.HTTP.Access_Logs is
       if Self.Is_Open then
          Self.Write_Out (Ignored);
          --  Lines that the file did not accept
-         Add_Lost (Self, Self.Batch_Lines + Self.Next_In - Self.Next_Out);
+         Add_Dropped (Self, Self.Batch_Lines + Self.Next_In - Self.Next_Out);
          if Self.Owns_File then
             Linux.Close (Self.File);
          end if;
@@ -103,9 +103,9 @@ package body Appserver.HTTP.Access_Logs is
    -- Escaping --
    --------------
 
-   Longest_Line  : constant := 1_024;
+   Max_Line_Length  : constant := 1_024;
    --  Bytes of the request's line: half for the path, half for the query
-   Longest_Field : constant := 256;
+   Max_Field_Length : constant := 256;
 
    Cut_Mark : constant String := "...";
 
@@ -122,10 +122,10 @@ package body Appserver.HTTP.Access_Logs is
          when '"' | '\' => ['\', C],
          when others    => (if Format = JSON then "\u00" else "\x") & Hexadecimal (C));
 
-   --  At most Most bytes, without half an escape
+   --  At most Max bytes, without half an escape
 
    procedure Append_Escaped
-     (To : in out Text_Sinks.Text_Buffer; Text : String; Most : Positive; Format : Line_Format)
+     (To : in out Text_Sinks.Text_Buffer; Text : String; Max : Positive; Format : Line_Format)
    is
       First : Positive := Text'First;
       --  Of the plain characters that are not copied yet
@@ -140,7 +140,7 @@ package body Appserver.HTTP.Access_Logs is
    begin
       for K in Text'Range loop
          Used := Used + Size_Of (Text (K));
-         if Used > Most - Cut_Mark'Length then
+         if Used > Max - Cut_Mark'Length then
             To.Append (Text (First .. K - 1));
             To.Append (Cut_Mark);
             return;
@@ -249,10 +249,10 @@ package body Appserver.HTTP.Access_Logs is
       end if;
       To.Append (Request.Kind'Image);
       To.Append (if Format = JSON then """,""path"":""" else " ");
-      Append_Escaped (To, Bytes (Path.First .. Path.Last), Longest_Line / 2, Format);
+      Append_Escaped (To, Bytes (Path.First .. Path.Last), Max_Line_Length / 2, Format);
       if Has_Query then
          To.Append (if Format = JSON then """,""query"":""" else "?");
-         Append_Escaped (To, Bytes (Query.First .. Query.Last), Longest_Line / 2, Format);
+         Append_Escaped (To, Bytes (Query.First .. Query.Last), Max_Line_Length / 2, Format);
       end if;
       To.Append (if Format = JSON then """,""version"":""" else " HTTP/");
       To.Append (Version (Request));
@@ -277,7 +277,7 @@ package body Appserver.HTTP.Access_Logs is
       if Length (Value) = 0 then
          To.Append ("-");
       end if;
-      Append_Escaped (To, Request.Bytes (Value.First .. Value.Last), Longest_Field, Format);
+      Append_Escaped (To, Request.Bytes (Value.First .. Value.Last), Max_Field_Length, Format);
       To.Append ("""");
    end Add_Field;
 
@@ -316,7 +316,7 @@ package body Appserver.HTTP.Access_Logs is
             exit when Is_Free;
          elsif Next - Place >= 2 ** 63 then
             --  The line of one round before is still there
-            Add_Lost (Self, 1);
+            Add_Dropped (Self, 1);
             Is_Free := False;
             exit;
          else
@@ -437,7 +437,7 @@ package body Appserver.HTTP.Access_Logs is
            (Self.File, Self.Batch (Self.Batch_First .. Self.Batch_Last), Count, Result);
          Self.Batch_First := Self.Batch_First + Count;
          if Result = Linux.Failed then
-            Add_Lost (Self, Self.Batch_Lines);
+            Add_Dropped (Self, Self.Batch_Lines);
             Clear_Batch (Self);
          elsif Self.Batch_First > Self.Batch_Last then
             Clear_Batch (Self);

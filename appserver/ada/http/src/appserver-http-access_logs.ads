@@ -31,8 +31,8 @@ package Appserver.HTTP.Access_Logs is
    --  JSON: an object with time, client, method, path, query, version, status, bytes, microseconds
    --  (of the handler), referer and user_agent
    --
-   --  Times are in UTC, and those of the answer. Bytes are those of the content. A request that was
-   --  refused before it was read has "-" in its place, or no members.
+   --  Times are in UTC, and those of the response. Bytes are those of the content. A request that
+   --  was refused before it was read has "-" in its place, or no members.
 
    Line_Size : constant := 2_048;
    --  Bytes of memory for each line. Longer requests and fields are truncated and end in "...".
@@ -79,7 +79,7 @@ package Appserver.HTTP.Access_Logs is
 
    function Is_Open (Self : Access_Log) return Boolean;
 
-   function Lost_Lines (Self : Access_Log) return Long_Long_Integer;
+   function Dropped_Lines (Self : Access_Log) return Long_Long_Integer;
    --  Since it was opened
 
    -----------------
@@ -93,7 +93,7 @@ package Appserver.HTTP.Access_Logs is
       Status       : Status_Code;
       Bytes        : Byte_Count;
       Microseconds : Byte_Count);
-   --  Adds a line for the answer to a request
+   --  Adds a line for the response to a request
 
    procedure Note_Refusal
      (Self   : in out Access_Log;
@@ -121,7 +121,7 @@ private
 
    type Slot_Array is array (Positive range <>) of Slot;
 
-   Longest_Path : constant := 4_096;
+   Max_Path_Length : constant := 4_096;
    --  PATH_MAX
 
    Batch_Size : constant := 4_096;
@@ -137,21 +137,21 @@ private
       Client      : Client_Finder := null;
       Next_In     : aliased Position := 0;
       Next_Out    : Position := 0;
-      Lost        : aliased Position := 0;
+      Dropped     : aliased Position := 0;
       Writer      : aliased Linux.Word := 0;
       --  1 while a task writes
       Batch_Lines : Position := 0;
       Batch_First : Positive := 1;
       Batch_Last  : Natural := 0;
       Batch       : String (1 .. Batch_Size);
-      Path        : String (1 .. Longest_Path);
+      Path        : String (1 .. Max_Path_Length);
       Slots       : Slot_Array (1 .. Lines);
    end record;
 
    overriding procedure Finalize (Self : in out Access_Log);
 
    function Is_Open (Self : Access_Log) return Boolean is (Self.File /= No_File);
-   function Lost_Lines (Self : Access_Log) return Long_Long_Integer is
-     (Long_Long_Integer (Self.Lost));
+   function Dropped_Lines (Self : Access_Log) return Long_Long_Integer is
+     (Long_Long_Integer (Self.Dropped));
 
 end Appserver.HTTP.Access_Logs;

@@ -77,10 +77,10 @@ package body Appserver.HTTP.Compression is
       end if;
    end Make_Ready;
 
-   --  Length is 0 if the output would have more than Most bytes
+   --  Length is 0 if the output would have more than Max bytes
 
    procedure Compress
-     (Self : in out Compressor; Text : String; Most : Positive; Length : out Natural) is
+     (Self : in out Compressor; Text : String; Max : Positive; Length : out Natural) is
    begin
       Length := 0;
       Make_Ready (Self);
@@ -88,9 +88,9 @@ package body Appserver.HTTP.Compression is
          Self.Stream.Next_In   := Text'Address;
          Self.Stream.Avail_In  := Text'Length;
          Self.Stream.Next_Out  := Self.Output'Address;
-         Self.Stream.Avail_Out := unsigned (Most);
+         Self.Stream.Avail_Out := unsigned (Max);
          if Deflate (Self.Stream, Z_FINISH) = Z_STREAM_END then
-            Length := Most - Natural (Self.Stream.Avail_Out);
+            Length := Max - Natural (Self.Stream.Avail_Out);
          end if;
       end if;
    end Compress;
@@ -109,10 +109,10 @@ package body Appserver.HTTP.Compression is
          end loop;
       end Get;
 
-      procedure Give_Back (Index : Positive) is
+      procedure Release (Index : Positive) is
       begin
          In_Use (Index) := False;
-      end Give_Back;
+      end Release;
 
    end Reserve;
 
@@ -147,69 +147,70 @@ package body Appserver.HTTP.Compression is
    -- Fields --
    ------------
 
-   --  Fields in a draft are lines "Name: value"
+   --  Fields in a response builder are lines "Name: value"
 
-   function Line_Behind (Draft : Answer_Draft; First : Positive) return Positive is
+   function Line_Behind (Builder : Response_Builder; First : Positive) return Positive is
       Next : Positive := First;
    begin
-      while Draft.Fields (Next) /= ASCII.LF loop
+      while Builder.Fields (Next) /= ASCII.LF loop
          Next := Next + 1;
       end loop;
       return Next + 1;
    end Line_Behind;
 
-   --  The value's first byte in the draft's fields, or 0
+   --  The value's first byte in the builder's fields, or 0
 
-   function Value_Of (Draft : Answer_Draft; Name : String; From : Positive := 1) return Natural is
+   function Value_Of
+     (Builder : Response_Builder; Name : String; From : Positive := 1) return Natural is
       First : Positive := From;
    begin
-      while First <= Draft.Fields_Length loop
-         if Draft.Fields_Length - First > Name'Length + 1
-           and then Draft.Fields (First + Name'Length) = ':'
-           and then Same (Draft.Fields (First .. First + Name'Length - 1), Name)
+      while First <= Builder.Fields_Length loop
+         if Builder.Fields_Length - First > Name'Length + 1
+           and then Builder.Fields (First + Name'Length) = ':'
+           and then Same (Builder.Fields (First .. First + Name'Length - 1), Name)
          then
             return First + Name'Length + 2;
          end if;
-         First := Line_Behind (Draft, First);
+         First := Line_Behind (Builder, First);
       end loop;
       return 0;
    end Value_Of;
 
-   function Has_Word (Draft : Answer_Draft; Name, Word : String) return Boolean is
-      Value : Natural := Value_Of (Draft, Name);
+   function Has_Word (Builder : Response_Builder; Name, Word : String) return Boolean is
+      Value : Natural := Value_Of (Builder, Name);
       Next  : Positive;
    begin
       while Value > 0 loop
-         Next := Line_Behind (Draft, Value);
+         Next := Line_Behind (Builder, Value);
          if (for some K in Value .. Next - 2 - Word'Length =>
-               Same (Draft.Fields (K .. K + Word'Length - 1), Word))
+               Same (Builder.Fields (K .. K + Word'Length - 1), Word))
          then
             return True;
          end if;
-         Value := Value_Of (Draft, Name, From => Next);
+         Value := Value_Of (Builder, Name, From => Next);
       end loop;
       return False;
    end Has_Word;
 
-   Longest_Addition : constant := 80;
+   Max_Addition_Length : constant := 80;
    --  Bytes of all fields that are added, and of what makes a tag weak
 
    --  Other bytes than those that a strong tag is of (RFC 9110, 8.8.1)
 
-   procedure Weaken_Tag (Draft : in out Answer_Draft) is
-      Place : constant Natural := Value_Of (Draft, "ETag");
+   procedure Weaken_Tag (Builder : in out Response_Builder) is
+      Place : constant Natural := Value_Of (Builder, "ETag");
    begin
-      if Place > 0 and then Draft.Fields (Place) = '"' then
-         Draft.Fields (Place + 2 .. Draft.Fields_Length + 2) :=
-           Draft.Fields (Place .. Draft.Fields_Length);
-         Draft.Fields (Place .. Place + 1) := "W/";
-         Draft.Fields_Length := Draft.Fields_Length + 2;
+      if Place > 0 and then Builder.Fields (Place) = '"' then
+         Builder.Fields (Place + 2 .. Builder.Fields_Length + 2) :=
+           Builder.Fields (Place .. Builder.Fields_Length);
+         Builder.Fields (Place .. Place + 1) := "W/";
+         Builder.Fields_Length := Builder.Fields_Length + 2;
       end if;
    end Weaken_Tag;
 
-   -------------
-   -- Answers --
-   -------------
+   ---------------
+   -- Responses --
+   ---------------
 
    function Wants_Gzip (Accepted : String) return Boolean is
       Weight : constant Media_Ranges.Listed_Weight :=
@@ -222,72 +223,72 @@ package body Appserver.HTTP.Compression is
      (Request.Has_Field ("Accept-Encoding")
       and then Wants_Gzip (Request.Field ("Accept-Encoding")));
 
-   function Length_Of (Draft : Answer_Draft; Answer : Response) return Natural is
-     (case Answer.Kind is
-         when Fixed_Text => Answer.Content'Length,
-         when Draft_Text => Draft.Text_Length,
+   function Length_Of (Builder : Response_Builder; Response : HTTP.Response) return Natural is
+     (case Response.Kind is
+         when Static_Text  => Response.Content'Length,
+         when Builder_Text => Builder.Text_Length,
          when others     => 0);
 
    --  True if another client could get it compressed
 
-   function Is_Text (Draft : Answer_Draft; Answer : Response) return Boolean is
-     (Length_Of (Draft, Answer) >= Least_Length
-      and then Answer.Status not in No_Content | Partial_Content | Not_Modified
-      and then Is_Compressible (Answer.Media_Type.all)
-      and then Draft.Fields_Length <= Fields_Capacity - Longest_Addition
-      and then Value_Of (Draft, "Content-Encoding") = 0
-      and then not Has_Word (Draft, "Cache-Control", "no-transform"));
+   function Is_Text (Builder : Response_Builder; Response : HTTP.Response) return Boolean is
+     (Length_Of (Builder, Response) >= Min_Length
+      and then Response.Status not in No_Content | Partial_Content | Not_Modified
+      and then Is_Compressible (Response.Media_Type.all)
+      and then Builder.Fields_Length <= Fields_Capacity - Max_Addition_Length
+      and then Value_Of (Builder, "Content-Encoding") = 0
+      and then not Has_Word (Builder, "Cache-Control", "no-transform"));
 
    procedure Replace
-     (Draft : in out Answer_Draft; Answer : in out Response; Text : String) is
+     (Builder : in out Response_Builder; Response : in out HTTP.Response; Text : String) is
    begin
-      Draft.Text (1 .. Text'Length) := Text;
-      Draft.Text_Length := Text'Length;
-      Draft.Add_Field ("Content-Encoding", "gzip");
-      Weaken_Tag (Draft);
-      Answer := (Answer.Status, Draft_Text, Answer.Media_Type, null);
+      Builder.Text (1 .. Text'Length) := Text;
+      Builder.Text_Length := Text'Length;
+      Builder.Add_Field ("Content-Encoding", "gzip");
+      Weaken_Tag (Builder);
+      Response := (Response.Status, Builder_Text, Response.Media_Type, null);
    end Replace;
 
-   procedure Compress_Answer
-     (Self : in out Compressor; Draft : in out Answer_Draft; Answer : in out Response)
+   procedure Compress_Response
+     (Self : in out Compressor; Builder : in out Response_Builder; Response : in out HTTP.Response)
    is
-      Most   : constant Positive := Positive'Min
-        (Positive'Min (Longest_Output, Draft.Capacity), Length_Of (Draft, Answer) - 1);
+      Max   : constant Positive := Positive'Min
+        (Positive'Min (Max_Output_Length, Builder.Capacity), Length_Of (Builder, Response) - 1);
       Length : Natural;
    begin
-      if Answer.Kind = Fixed_Text then
-         Compress (Self, Answer.Content.all, Most, Length);
+      if Response.Kind = Static_Text then
+         Compress (Self, Response.Content.all, Max, Length);
       else
-         Compress (Self, Draft.Text (1 .. Draft.Text_Length), Most, Length);
+         Compress (Self, Builder.Text (1 .. Builder.Text_Length), Max, Length);
       end if;
       if Length > 0 then
-         Replace (Draft, Answer, Self.Output (1 .. Length));
+         Replace (Builder, Response, Self.Output (1 .. Length));
       end if;
-   end Compress_Answer;
+   end Compress_Response;
 
    overriding procedure After
-     (Self : in out Gzip_Filter; Request : HTTP.Request; Answer : in out Response)
+     (Self : in out Gzip_Filter; Request : HTTP.Request; Response : in out HTTP.Response)
    is
-      Draft : Answer_Draft renames Request.Draft.all;
-      Index : Natural;
+      Builder : Response_Builder renames Request.Builder.all;
+      Index   : Natural;
    begin
-      if not Is_Text (Draft, Answer) then
+      if not Is_Text (Builder, Response) then
          return;
       end if;
-      if not Has_Word (Draft, "Vary", "Accept-Encoding") then
-         Draft.Add_Field ("Vary", "Accept-Encoding");
+      if not Has_Word (Builder, "Vary", "Accept-Encoding") then
+         Builder.Add_Field ("Vary", "Accept-Encoding");
       end if;
       if Accepts_Gzip (Request) then
          Self.Reserve.Get (Index);
          if Index > 0 then
             begin
-               Compress_Answer (Self.Each (Index), Draft, Answer);
+               Compress_Response (Self.Each (Index), Builder, Response);
             exception
                when others =>
-                  Self.Reserve.Give_Back (Index);
+                  Self.Reserve.Release (Index);
                   raise;
             end;
-            Self.Reserve.Give_Back (Index);
+            Self.Reserve.Release (Index);
          end if;
       end if;
    end After;

@@ -9,7 +9,7 @@
 --     …
 --     Server.Start (Compressed'Access, Port => 8080);
 --
---  What handlers write, and text that is fixed, is compressed where it has at least Least_Length
+--  What handlers write, and text that is fixed, is compressed where it has at least Min_Length
 --  bytes, is text by its media type, and gets shorter. Files and sources are not: a folder may have
 --  files that are compressed already (Files).
 
@@ -23,7 +23,7 @@ private with System;
 
 package Appserver.HTTP.Compression is
 
-   Least_Length : constant := 1_024;
+   Min_Length : constant := 1_024;
    --  In bytes. Shorter content fits into a packet without compression.
 
    type Gzip_Filter
@@ -33,11 +33,11 @@ package Appserver.HTTP.Compression is
    --  compressed. Each takes half a megabyte, which is not on the heap. Memory of a compressor that
    --  was never needed is never touched.
 
-   Longest_Output : constant := 65_536;
+   Max_Output_Length : constant := 65_536;
    --  In bytes. Content that gets longer by compression is sent uncompressed.
 
    overriding procedure After
-     (Self : in out Gzip_Filter; Request : HTTP.Request; Answer : in out Response);
+     (Self : in out Gzip_Filter; Request : HTTP.Request; Response : in out HTTP.Response);
 
    function Is_Compressible (Media_Type : String) return Boolean;
    --  text/…, JSON, XML, JavaScript, SVG, and types that end in +json or +xml
@@ -83,7 +83,7 @@ private
       Stream : aliased Compression.Stream;
       State  : Compressor_State := Unused;
       Arena  : aliased Compression.Arena;
-      Output : String (1 .. Longest_Output);
+      Output : String (1 .. Max_Output_Length);
    end record;
 
    type Flags is array (Positive range <>) of Boolean;
@@ -91,7 +91,7 @@ private
    protected type Reserve (Count : Positive) is
       procedure Get (Index : out Natural);
       --  0 if all are in use
-      procedure Give_Back (Index : Positive);
+      procedure Release (Index : Positive);
    private
       In_Use : Flags (1 .. Count) := [others => False];
    end Reserve;

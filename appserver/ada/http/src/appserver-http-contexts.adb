@@ -10,14 +10,14 @@ package body Appserver.HTTP.Contexts is
 
    New_Line : constant String := [ASCII.CR, ASCII.LF];
 
-   Longest_Copy : constant := 8_192;
+   Max_Copy_Length : constant := 8_192;
    --  Of constant text: longer ones are sent from where they are
 
-   Longest_Size : constant := 10;
+   Max_Size   : constant := 10;
    --  Of a chunk: 8 digits and the end of the line
-   Last_Chunk   : constant String := "0" & New_Line & New_Line;
+   Last_Chunk : constant String := "0" & New_Line & New_Line;
 
-   Longest_Piece : constant := 32_768;
+   Max_Piece_Length : constant := 32_768;
    --  Of what a source gives: so much has to wait for a client that does not take it
 
    procedure Drop (Self : in out Tail) is
@@ -61,17 +61,17 @@ package body Appserver.HTTP.Contexts is
          null;
    end Pass_On;
 
-   function Received
+   function Receiver_Response
      (Service  : Services.Service_Reference;
       Receiver : not null Services.Receiver_Reference;
       Self     : Context) return Response is
    begin
-      return Answer : Response := Receiver.Answer (Self.Request) do
-         Services.Content_Service'Class (Service.all).Complete (Self.Request, Answer);
+      return Response : HTTP.Response := Receiver.Respond (Self.Request) do
+         Services.Content_Service'Class (Service.all).Complete (Self.Request, Response);
       end return;
-   end Received;
+   end Receiver_Response;
 
-   function Called
+   function Handler_Response
      (Handle   : Handler;
       Service  : Services.Service_Reference;
       Receiver : Services.Receiver_Reference;
@@ -81,38 +81,38 @@ package body Appserver.HTTP.Contexts is
       use type Services.Receiver_Reference;
       use type Services.Service_Reference;
    begin
-      Self.Request.Draft.Clear;
+      Self.Request.Builder.Clear;
       return
         (if Service = null then Handle (Self.Request)
-         elsif Receiver = null then Service.Answer (Self.Request)
-         else Received (Service, Receiver, Self));
+         elsif Receiver = null then Service.Respond (Self.Request)
+         else Receiver_Response (Service, Receiver, Self));
    exception
       when Error : others =>
          Pass_On (Report, Error, Self.Request.Line);
-         Self.Request.Draft.Clear;
-         return Empty (Internal_Error);
-   end Called;
+         Self.Request.Builder.Clear;
+         return Status_Only (Internal_Error);
+   end Handler_Response;
 
-   function Planned
+   function Policy_Of
      (Service : not null Services.Service_Reference; Self : Context; Report : Exception_Report)
-      return Services.Content_Plan
+      return Services.Content_Policy
    is
-      use type Services.Plan_Kind;
+      use type Services.Policy_Kind;
    begin
-      Self.Request.Draft.Clear;
-      return Plan : constant Services.Content_Plan :=
-        Services.Content_Service'Class (Service.all).Plan (Self.Request)
+      Self.Request.Builder.Clear;
+      return Policy : constant Services.Content_Policy :=
+        Services.Content_Service'Class (Service.all).Policy_For (Self.Request)
       do
-         if Services.Kind_Of (Plan) /= Services.Refuse then
-            Self.Request.Draft.Clear;
+         if Services.Kind_Of (Policy) /= Services.Reject then
+            Self.Request.Builder.Clear;
          end if;
       end return;
    exception
       when Error : others =>
          Pass_On (Report, Error, Self.Request.Line);
-         Self.Request.Draft.Clear;
-         return Services.Refused (Empty (Internal_Error));
-   end Planned;
+         Self.Request.Builder.Clear;
+         return Services.Reject (Status_Only (Internal_Error));
+   end Policy_Of;
 
    procedure Deliver
      (Self     : in out Context;
@@ -122,7 +122,7 @@ package body Appserver.HTTP.Contexts is
    is
       Wants_More : Boolean := True;
    begin
-      Receiver.Take
+      Receiver.Receive
         (Self.Request.Bytes (1 .. Parsing.Streamed_Last (Self.Request)), Wants_More);
       Parsing.Drop_Streamed (Self.Request);
       Result := (if Wants_More then Is_Wanted else Is_Enough);
@@ -201,31 +201,31 @@ package body Appserver.HTTP.Contexts is
    function Has_Content (Status : Status_Code) return Boolean is
      (Status not in No_Content | Not_Modified);
 
-   function Content_Length (Self : Context; Answer : Response) return Byte_Count is
-     (case Answer.Kind is
-         when None       => 0,
-         when Fixed_Text => Answer.Content'Length,
-         when Draft_Text => Byte_Count (Self.Draft.Text_Length),
-         when File_Bytes => Self.Draft.File_Length,
+   function Content_Length (Self : Context; Response : HTTP.Response) return Byte_Count is
+     (case Response.Kind is
+         when None         => 0,
+         when Static_Text  => Response.Content'Length,
+         when Builder_Text => Byte_Count (Self.Builder.Text_Length),
+         when File_Bytes   => Self.Builder.File_Length,
          when Source_Bytes => 0);
 
    function Framing_Of (Self : Context) return Framing is
-     (if Self.Draft.Is_Counted then Counted
+     (if Self.Builder.Is_Counted then Counted
       elsif Parsing.Is_Old (Self.Request) then To_The_End
       else Chunked);
 
-   function Ends_With_Connection (Self : Context; Answer : Response) return Boolean is
-     (Answer.Kind = Source_Bytes
+   function Ends_With_Connection (Self : Context; Response : HTTP.Response) return Boolean is
+     (Response.Kind = Source_Bytes
       and then Framing_Of (Self) = To_The_End
-      and then Has_Content (Answer.Status));
+      and then Has_Content (Response.Status));
 
-   procedure Put_Framing (Self : in out Context; Answer : Response) is
+   procedure Put_Framing (Self : in out Context; Response : HTTP.Response) is
    begin
-      if Answer.Kind /= Source_Bytes then
-         Put_Length (Self, Content_Length (Self, Answer));
+      if Response.Kind /= Source_Bytes then
+         Put_Length (Self, Content_Length (Self, Response));
       else
          case Framing_Of (Self) is
-            when Counted    => Put_Length (Self, Self.Draft.File_Length);
+            when Counted    => Put_Length (Self, Self.Builder.File_Length);
             when Chunked    => Put (Self, "Transfer-Encoding: chunked" & New_Line);
             when To_The_End => null;
          end case;
@@ -236,39 +236,39 @@ package body Appserver.HTTP.Contexts is
       Framing : constant Contexts.Framing := Framing_Of (Self);
    begin
       Self.Tail :=
-        (Source  => Self.Draft.Source,
+        (Source  => Self.Builder.Source,
          Framing => Framing,
-         Length  => (if Framing = Counted then Self.Draft.File_Length else Byte_Count'Last),
+         Length  => (if Framing = Counted then Self.Builder.File_Length else Byte_Count'Last),
          others  => <>);
-      Self.Draft.Source := null;
+      Self.Builder.Source := null;
       if Self.Tail.Length = 0 then
          Drop (Self.Tail);
       end if;
    end Put_Source;
 
-   procedure Put_Content (Self : in out Context; Answer : Response) is
+   procedure Put_Content (Self : in out Context; Response : HTTP.Response) is
    begin
-      case Answer.Kind is
+      case Response.Kind is
          when None =>
             null;
-         when Fixed_Text =>
-            if Answer.Content'Length <= Longest_Copy
-              and then Answer.Content'Length <= Self.Output_Capacity - Self.Last
+         when Static_Text =>
+            if Response.Content'Length <= Max_Copy_Length
+              and then Response.Content'Length <= Self.Output_Capacity - Self.Last
             then
-               Put (Self, Answer.Content.all);
+               Put (Self, Response.Content.all);
             else
                Self.Tail :=
-                 (Text => Answer.Content, Length => Answer.Content'Length, others => <>);
+                 (Text => Response.Content, Length => Response.Content'Length, others => <>);
             end if;
-         when Draft_Text =>
-            Put (Self, Self.Draft.Text (1 .. Self.Draft.Text_Length));
+         when Builder_Text =>
+            Put (Self, Self.Builder.Text (1 .. Self.Builder.Text_Length));
          when File_Bytes =>
             Self.Tail :=
-              (File   => Self.Draft.File,
-               Offset => Self.Draft.Offset,
-               Length => Self.Draft.File_Length,
+              (File   => Self.Builder.File,
+               Offset => Self.Builder.Offset,
+               Length => Self.Builder.File_Length,
                others => <>);
-            Self.Draft.File := No_File;
+            Self.Builder.File := No_File;
             if Self.Tail.Length = 0 then
                Drop (Self.Tail);
             end if;
@@ -277,52 +277,52 @@ package body Appserver.HTTP.Contexts is
       end case;
    end Put_Content;
 
-   -------------
-   -- Answers --
-   -------------
+   ---------------
+   -- Responses --
+   ---------------
 
    procedure Put_Attached
-     (Self   : in out Context;
-      Answer : Response;
-      Date   : Dates.Date_Text;
-      Closes : Boolean) is
+     (Self     : in out Context;
+      Response : HTTP.Response;
+      Date     : Dates.Date_Text;
+      Closes   : Boolean) is
    begin
-      Put_Status (Self, Answer.Status, Date);
-      if Has_Content (Answer.Status) then
-         if Answer.Media_Type /= null then
+      Put_Status (Self, Response.Status, Date);
+      if Has_Content (Response.Status) then
+         if Response.Media_Type /= null then
             Put (Self, "Content-Type: ");
-            Put (Self, Answer.Media_Type.all);
+            Put (Self, Response.Media_Type.all);
             Put (Self, New_Line);
          end if;
-         Put_Framing (Self, Answer);
+         Put_Framing (Self, Response);
       end if;
       Put_Connection (Self, Closes);
-      Put (Self, Self.Draft.Fields (1 .. Self.Draft.Fields_Length));
+      Put (Self, Self.Builder.Fields (1 .. Self.Builder.Fields_Length));
       Put (Self, New_Line);
-      if Has_Content (Answer.Status) and then not Self.Request.Is_Head then
-         Put_Content (Self, Answer);
+      if Has_Content (Response.Status) and then not Self.Request.Is_Head then
+         Put_Content (Self, Response);
       end if;
-      if Self.Draft.Has_File or else Self.Draft.Has_Source then
-         Self.Draft.Clear;
+      if Self.Builder.Has_File or else Self.Builder.Has_Source then
+         Self.Builder.Clear;
       end if;
    end Put_Attached;
 
-   procedure Put_Answer
-     (Self   : in out Context;
-      Answer : Response;
-      Date   : Dates.Date_Text;
-      Closes : Boolean) is
+   procedure Put_Response
+     (Self     : in out Context;
+      Response : HTTP.Response;
+      Date     : Dates.Date_Text;
+      Closes   : Boolean) is
    begin
-      if (Answer.Kind = File_Bytes and then not Self.Draft.Has_File)
-        or else (Answer.Kind = Source_Bytes and then not Self.Draft.Has_Source)
+      if (Response.Kind = File_Bytes and then not Self.Builder.Has_File)
+        or else (Response.Kind = Source_Bytes and then not Self.Builder.Has_Source)
       then
          --  The handler promised what it did not attach
-         Self.Draft.Clear;
-         Put_Attached (Self, Empty (Internal_Error), Date, Closes);
+         Self.Builder.Clear;
+         Put_Attached (Self, Status_Only (Internal_Error), Date, Closes);
       else
-         Put_Attached (Self, Answer, Date, Closes);
+         Put_Attached (Self, Response, Date, Closes);
       end if;
-   end Put_Answer;
+   end Put_Response;
 
    --  A chunk's size, so that it ends at Last. Self.First is its first byte then.
 
@@ -344,12 +344,12 @@ package body Appserver.HTTP.Contexts is
    procedure Frame_Piece (Self : in out Context; Count : Natural; Is_Cut : out Boolean) is
    begin
       Is_Cut := Count = 0 and then Self.Tail.Framing = Counted;
-      Self.First := Longest_Size + 1;
-      Self.Last  := Longest_Size + Count;
+      Self.First := Max_Size + 1;
+      Self.Last  := Max_Size + Count;
       if Self.Tail.Framing = Counted then
          Self.Tail.Length := Self.Tail.Length - Byte_Count (Count);
       elsif Self.Tail.Framing = Chunked and then Count > 0 then
-         Put_Size (Self, Last => Longest_Size, Size => Count);
+         Put_Size (Self, Last => Max_Size, Size => Count);
          Put (Self, New_Line);
       elsif Self.Tail.Framing = Chunked then
          Put (Self, Last_Chunk);
@@ -361,13 +361,13 @@ package body Appserver.HTTP.Contexts is
 
    procedure Put_Piece (Self : in out Context; Report : Exception_Report; Is_Cut : out Boolean) is
       Available : constant Positive := Positive'Min
-        (Longest_Piece, Self.Output_Capacity - Longest_Size - New_Line'Length);
-      Most      : constant Positive :=
+        (Max_Piece_Length, Self.Output_Capacity - Max_Size - New_Line'Length);
+      Max      : constant Positive :=
         Positive (Byte_Count'Min (Byte_Count (Available), Self.Tail.Length));
       Count     : Natural;
    begin
-      Self.Tail.Source.Give (Self.Output (Longest_Size + 1 .. Longest_Size + Most), Count);
-      if Count > Most then
+      Self.Tail.Source.Read (Self.Output (Max_Size + 1 .. Max_Size + Max), Count);
+      if Count > Max then
          raise Constraint_Error with "a source gave more than there is room for";
       end if;
       Frame_Piece (Self, Count, Is_Cut);
@@ -380,14 +380,14 @@ package body Appserver.HTTP.Contexts is
          Is_Cut := True;
    end Put_Piece;
 
-   procedure Put_Server_Answer
+   procedure Put_Server_Response
      (Self : in out Context; Date : Dates.Date_Text; Closes : Boolean) is
    begin
       Put_Status (Self, No_Content, Date);
       Put (Self, "Allow: GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS" & New_Line);
       Put_Connection (Self, Closes);
       Put (Self, New_Line);
-   end Put_Server_Answer;
+   end Put_Server_Response;
 
    function Refusal (Status : Status_Code; Date : Dates.Date_Text) return String is
      ("HTTP/1.1" & Status'Image & " " & Reason (Status) & New_Line

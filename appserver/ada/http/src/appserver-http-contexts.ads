@@ -2,7 +2,7 @@
 --  Copyright 2026 The benchlab authors
 --
 --  The memory in which a task answers the requests of all its connections: the bytes of a request,
---  a draft, and the responses that are to be sent.
+--  a response builder, and the responses that are to be sent.
 
 pragma Ada_2022;
 
@@ -13,7 +13,7 @@ private package Appserver.HTTP.Contexts is
 
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
-   --  Content that is sent after the bytes of an answer, without a copy: a part of a file, text
+   --  Content that is sent after the bytes of a response, without a copy: a part of a file, text
    --  that lives as long as the program, or the bytes of a source
 
    type Framing is (Counted, Chunked, To_The_End);
@@ -34,35 +34,36 @@ private package Appserver.HTTP.Contexts is
    procedure Drop (Self : in out Tail);
    --  Closes the file or the source, and leaves nothing to be sent
 
-   Longest_Header : constant := Fields_Capacity + 512;
-   --  Bytes of an answer's header
+   Max_Header_Length : constant := Fields_Capacity + 512;
+   --  Bytes of a response's header
 
    type Context
      (Request_Capacity, Output_Capacity : Positive;
-      Draft : not null access Answer_Draft;
-      Owner : Natural)
+      Builder : not null access Response_Builder;
+      Owner   : Natural)
    is limited record
-      Request : HTTP.Request (Request_Capacity, Draft);
+      Request : HTTP.Request (Request_Capacity, Builder);
       Tail    : Contexts.Tail;
       Status  : Status_Code := OK;
       Length  : Byte_Count := 0;
-      --  Status, and length of the content, of the latest answer
+      --  Status, and length of the content, of the latest response
       First   : Positive := 1;
       Last    : Natural  := 0;
       Output  : String (1 .. Output_Capacity);
       --  Output (First .. Last) is to be sent
    end record;
-   --  Output_Capacity is at least Draft.Capacity + Longest_Header: there is room for any answer
+   --  Output_Capacity is at least Builder.Capacity + Max_Header_Length, the length of the longest
+   --  response.
 
    function Has_Output (Self : Context) return Boolean is
      (Self.Last >= Self.First or else Self.Tail.Length > 0);
 
    function Has_Room (Self : Context) return Boolean is
      (Self.Tail.Length = 0
-      and then Self.Output_Capacity - Self.Last >= Self.Draft.Capacity + Longest_Header);
+      and then Self.Output_Capacity - Self.Last >= Self.Builder.Capacity + Max_Header_Length);
    --  True if there is room for any response
 
-   function Called
+   function Handler_Response
      (Handle   : Handler;
       Service  : Services.Service_Reference;
       Receiver : Services.Receiver_Reference;
@@ -72,10 +73,10 @@ private package Appserver.HTTP.Contexts is
    --  if there is no service, to the context's request. Exceptions are passed to Report, if it is
    --  not null, and not raised.
 
-   function Planned
+   function Policy_Of
      (Service : not null Services.Service_Reference; Self : Context; Report : Exception_Report)
-      return Services.Content_Plan;
-   --  The plan for the content of the request, whose header is complete
+      return Services.Content_Policy;
+   --  The policy for the content of the request, whose header is complete
 
    type Delivery is (Is_Wanted, Is_Enough, Has_Failed);
 
@@ -90,8 +91,8 @@ private package Appserver.HTTP.Contexts is
      with Post => Services."=" (Receiver, null);
    --  Closes the receiver, if it is not null
 
-   function Ends_With_Connection (Self : Context; Answer : Response) return Boolean;
-   --  True if the answer ends only with the connection
+   function Ends_With_Connection (Self : Context; Response : HTTP.Response) return Boolean;
+   --  True if the response ends only with the connection
 
    procedure Pass_On
      (Report       : Exception_Report;
@@ -99,20 +100,20 @@ private package Appserver.HTTP.Contexts is
       Request_Line : String := "");
    --  Calls Report, if it is not null. Raises no exception.
 
-   procedure Put_Answer
-     (Self   : in out Context;
-      Answer : Response;
-      Date   : Dates.Date_Text;
-      Closes : Boolean)
+   procedure Put_Response
+     (Self     : in out Context;
+      Response : HTTP.Response;
+      Date     : Dates.Date_Text;
+      Closes   : Boolean)
      with Pre => Has_Room (Self);
-   --  Adds the response to Output, with the handler's fields and content in the draft
+   --  Adds the response to Output, with the handler's fields and content in the builder
 
    procedure Put_Piece (Self : in out Context; Report : Exception_Report; Is_Cut : out Boolean)
      with Pre => Self.Last < Self.First;
    --  Asks the source of the tail for more and adds that. The tail is gone when everything was
    --  added. Is_Cut: the source failed, and the connection is to be closed.
 
-   procedure Put_Server_Answer
+   procedure Put_Server_Response
      (Self : in out Context; Date : Dates.Date_Text; Closes : Boolean)
      with Pre => Has_Room (Self);
    --  To OPTIONS *

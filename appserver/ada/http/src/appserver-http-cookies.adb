@@ -99,7 +99,7 @@ package body Appserver.HTTP.Cookies is
             Self.Next := Last + 2;
             if Valid then
                Self.Read_Count := Self.Read_Count + 1;
-               if Self.Read_Count > Most_Cookies then
+               if Self.Read_Count > Max_Cookies then
                   Self.Line := 0;
                end if;
                exit;
@@ -176,7 +176,7 @@ package body Appserver.HTTP.Cookies is
    end Image;
 
    procedure Set_Cookie
-     (Draft     : in out Answer_Draft;
+     (Builder   : in out Response_Builder;
       Name      : String;
       Value     : String;
       Max_Age   : Seconds   := Session;
@@ -186,7 +186,7 @@ package body Appserver.HTTP.Cookies is
       HTTP_Only : Boolean   := True;
       Same_Site : Site_Rule := Lax) is
    begin
-      Draft.Add_Field
+      Builder.Add_Field
         ("Set-Cookie",
          Name & '=' & Value
          & (if Max_Age = Session then "" else "; Max-Age=" & Image (Max_Age))
@@ -201,12 +201,12 @@ package body Appserver.HTTP.Cookies is
    end Set_Cookie;
 
    procedure Remove_Cookie
-     (Draft  : in out Answer_Draft;
-      Name   : String;
-      Path   : String := "/";
-      Domain : String := "") is
+     (Builder : in out Response_Builder;
+      Name    : String;
+      Path    : String := "/";
+      Domain  : String := "") is
    begin
-      Set_Cookie (Draft, Name, "", Max_Age => 0, Path => Path, Domain => Domain);
+      Set_Cookie (Builder, Name, "", Max_Age => 0, Path => Path, Domain => Domain);
    end Remove_Cookie;
 
 end Appserver.HTTP.Cookies;

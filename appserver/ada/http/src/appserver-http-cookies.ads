@@ -10,7 +10,7 @@ package Appserver.HTTP.Cookies is
 
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
-   Most_Cookies : constant := 200;
+   Max_Cookies : constant := 200;
    --  The maximum for a request; further cookies are ignored
 
    procedure Read
@@ -31,10 +31,10 @@ package Appserver.HTTP.Cookies is
    -- Setting --
    -------------
 
-   Longest_Value : constant := 4_096;
+   Max_Value_Length : constant := 4_096;
 
    function Is_Value (Text : String) return Boolean is
-     (Text'Length <= Longest_Value
+     (Text'Length <= Max_Value_Length
       and then (for all C of Text => C in '!' | '#' .. '+' | '-' .. ':' | '<' .. '[' | ']' .. '~'));
    --  The program has to encode other characters (RFC 6265, 4.1.1)
 
@@ -51,7 +51,7 @@ package Appserver.HTTP.Cookies is
    --  or never (Strict)
 
    procedure Set_Cookie
-     (Draft     : in out Answer_Draft;
+     (Builder   : in out Response_Builder;
       Name      : String;
       Value     : String;
       Max_Age   : Seconds   := Session;
@@ -67,13 +67,13 @@ package Appserver.HTTP.Cookies is
                    and then (Secure or else Same_Site /= None)
                    and then Fits_Prefix (Name, Path, Domain, Secure);
    --  An empty Path or Domain stands for the request's. Secure: sent only over TLS, or to this
-   --  machine. HTTP_Only: hidden from scripts. Draft_Full if the draft has no room.
+   --  machine. HTTP_Only: hidden from scripts. Response_Too_Large if the builder has no room.
 
    procedure Remove_Cookie
-     (Draft  : in out Answer_Draft;
-      Name   : String;
-      Path   : String := "/";
-      Domain : String := "")
+     (Builder : in out Response_Builder;
+      Name    : String;
+      Path    : String := "/";
+      Domain  : String := "")
      with Pre => Is_Token (Name) and then Is_Attribute (Path) and then Is_Attribute (Domain);
    --  Path and Domain must be those of Set_Cookie
 

@@ -16,12 +16,12 @@ package body Appserver.HTTP.Embedded is
    Few_Files : constant := 32;
    --  Besides those of connections
 
-   Draft : aliased Answer_Draft (Answer_Content);
+   Builder : aliased Response_Builder (Response_Content);
 
    Context : Contexts.Context
      (Request_Capacity => Request_Header + Request_Content + Parsing.Slack,
-      Output_Capacity  => Answer_Content + Contexts.Longest_Header,
-      Draft            => Draft'Access,
+      Output_Capacity  => Response_Content + Contexts.Max_Header_Length,
+      Builder          => Builder'Access,
       Owner            => 0);
 
    The_Loop : Loops.Event_Loop

@@ -3,7 +3,7 @@
 --
 --  A server for devices: one task, the one that calls it, which serves all connections in turns. It
 --  takes no memory from the heap, and its limits are known at compile time: an instance has a few
---  hundred bytes for each connection, the bytes of one request and one answer, and the memory for
+--  hundred bytes for each connection, the bytes of one request and one response, and the memory for
 --  what has to wait for a client.
 --
 --     package Web is new Appserver.HTTP.Embedded (Handle => Hello'Access);
@@ -28,10 +28,10 @@ generic
    --  The maximum at a time. When other clients wait to be accepted, idle connections are closed,
    --  and then slow ones.
 
-   Request_Header  : Positive := 8_192;
-   Request_Content : Natural  := 16_384;
-   Answer_Content  : Positive := 16_384;
-   --  Maximum bytes of each. Answer_Content limits what handlers write; files have no limit.
+   Request_Header   : Positive := 8_192;
+   Request_Content  : Natural  := 16_384;
+   Response_Content : Positive := 16_384;
+   --  Maximum bytes of each. Response_Content limits what handlers write; files have no limit.
 
    Waiting_Memory : Positive := 65_536;
    --  Bytes for requests that have arrived in part, and for responses that clients have not read

@@ -153,9 +153,9 @@ package body Appserver.HTTP.Files is
         (Interfaces.Integer_64'Max
            (0, Interfaces.Integer_64'Min (Facts.Changed, Dates.Last_Year))));
 
-   -------------
-   -- Answers --
-   -------------
+   ---------------
+   -- Responses --
+   ---------------
 
    function Image (Value : Byte_Count) return String is
       Text : constant String := Value'Image;
@@ -165,19 +165,19 @@ package body Appserver.HTTP.Files is
 
    --  Fields for caches, also of a 304 (RFC 9110, 15.4.5)
 
-   procedure Add_Cache_Fields (Self : Folder; Draft : in out Answer_Draft) is
+   procedure Add_Cache_Fields (Self : Folder; Builder : in out Response_Builder) is
    begin
       if Self.Options.Cache_Control /= null then
-         Draft.Add_Field ("Cache-Control", Self.Options.Cache_Control.all);
+         Builder.Add_Field ("Cache-Control", Self.Options.Cache_Control.all);
       end if;
       if Self.Options.Precompressed then
-         Draft.Add_Field ("Vary", "Accept-Encoding");
+         Builder.Add_Field ("Vary", "Accept-Encoding");
       end if;
    end Add_Cache_Fields;
 
-   --  The draft's file, or a part of it
+   --  The builder's file, or a part of it
 
-   function Part_Answer
+   function Part_Response
      (Request : HTTP.Request;
       Facts   : Linux_Files.File_Facts;
       Tag     : String;
@@ -185,7 +185,7 @@ package body Appserver.HTTP.Files is
    is
       use type Byte_Ranges.Selection;
 
-      Draft       : Answer_Draft renames Request.Draft.all;
+      Builder     : Response_Builder renames Request.Builder.all;
       Selected    : Byte_Ranges.Selection := Byte_Ranges.Whole;
       First, Last : Byte_Count;
    begin
@@ -197,25 +197,25 @@ package body Appserver.HTTP.Files is
       end if;
       case Selected is
          when Byte_Ranges.Unsatisfiable =>
-            Draft.Drop_File;
-            Draft.Add_Field ("Content-Range", "bytes */" & Image (Facts.Size));
-            return Empty (Range_Not_Satisfiable);
+            Builder.Drop_File;
+            Builder.Add_Field ("Content-Range", "bytes */" & Image (Facts.Size));
+            return Status_Only (Range_Not_Satisfiable);
          when Byte_Ranges.Whole =>
-            Draft.File_Length := Facts.Size;
+            Builder.File_Length := Facts.Size;
          when Byte_Ranges.Part =>
-            Draft.Offset      := First;
-            Draft.File_Length := Last - First + 1;
-            Draft.Add_Field
+            Builder.Offset      := First;
+            Builder.File_Length := Last - First + 1;
+            Builder.Add_Field
               ("Content-Range",
                "bytes " & Image (First) & "-" & Image (Last) & "/" & Image (Facts.Size));
       end case;
-      Draft.Add_Field ("Accept-Ranges", "bytes");
-      Draft.Add_Field ("ETag", Tag);
-      Draft.Add_Field ("Last-Modified", Dates.Image (Time_Of (Facts)));
-      return File_Part (Kind, (if Selected = Byte_Ranges.Part then Partial_Content else OK));
-   end Part_Answer;
+      Builder.Add_Field ("Accept-Ranges", "bytes");
+      Builder.Add_Field ("ETag", Tag);
+      Builder.Add_Field ("Last-Modified", Dates.Image (Time_Of (Facts)));
+      return File_Response (Kind, (if Selected = Byte_Ranges.Part then Partial_Content else OK));
+   end Part_Response;
 
-   function Answer_With
+   function Response_With
      (Self    : Folder;
       Request : HTTP.Request;
       Facts   : Linux_Files.File_Facts;
@@ -224,42 +224,42 @@ package body Appserver.HTTP.Files is
    is
       Tag : constant String := Tag_Of (Facts, Coded);
    begin
-      Add_Cache_Fields (Self, Request.Draft.all);
+      Add_Cache_Fields (Self, Request.Builder.all);
       case Conditions.Verdict_On (Request, Tag, Time_Of (Facts)) is
          when Conditions.Go_On =>
             if Coded /= Identity then
-               Request.Draft.Add_Field ("Content-Encoding", Name_Of (Coded));
+               Request.Builder.Add_Field ("Content-Encoding", Name_Of (Coded));
             end if;
-            return Part_Answer (Request, Facts, Tag, Kind);
+            return Part_Response (Request, Facts, Tag, Kind);
          when Conditions.Is_Not_Modified =>
-            Request.Draft.Drop_File;
-            Request.Draft.Add_Field ("ETag", Tag);
-            return Empty (Not_Modified);
+            Request.Builder.Drop_File;
+            Request.Builder.Add_Field ("ETag", Tag);
+            return Status_Only (Not_Modified);
          when Conditions.Has_Failed =>
-            Request.Draft.Drop_File;
-            return Empty (Precondition_Failed);
+            Request.Builder.Drop_File;
+            return Status_Only (Precondition_Failed);
       end case;
-   end Answer_With;
+   end Response_With;
 
-   --  A file is the draft's as soon as it is open: whatever is raised then, the server closes it.
+   --  A file is the builder's as soon as it is open: whatever is raised then, the server closes it.
    --  Result is None for files and folders only.
 
    procedure Open_And_Look
-     (Self   : Folder;
-      Path   : String;
-      Coded  : Coding;
-      Draft  : in out Answer_Draft;
-      Facts  : out Linux_Files.File_Facts;
-      Result : out Linux_Files.Failure) is
+     (Self    : Folder;
+      Path    : String;
+      Coded   : Coding;
+      Builder : in out Response_Builder;
+      Facts   : out Linux_Files.File_Facts;
+      Result  : out Linux_Files.Failure) is
    begin
       Facts := (Size => 0, Changed => 0, Fraction => 0, others => False);
-      Open_Below (Self, Path, Ending_Of (Coded), Draft.File, Result);
+      Open_Below (Self, Path, Ending_Of (Coded), Builder.File, Result);
       if Result = Linux_Files.None then
-         Draft.Offset      := 0;
-         Draft.File_Length := 0;
-         Linux_Files.Look (Draft.File, Facts, Result);
+         Builder.Offset      := 0;
+         Builder.File_Length := 0;
+         Linux_Files.Look (Builder.File, Facts, Result);
          if Result /= Linux_Files.None or else not Facts.Is_Regular then
-            Draft.Drop_File;
+            Builder.Drop_File;
          end if;
          if Result = Linux_Files.None
            and then not Facts.Is_Regular
@@ -276,7 +276,7 @@ package body Appserver.HTTP.Files is
    procedure Open_Coded
      (Self     : Folder;
       Accepted : String;
-      Draft    : in out Answer_Draft;
+      Builder  : in out Response_Builder;
       Path     : String;
       Coded    : out Coding;
       Facts    : out Linux_Files.File_Facts;
@@ -287,7 +287,7 @@ package body Appserver.HTTP.Files is
 
       type Coding_List is array (1 .. 2) of Coding;
 
-      Least : constant Media_Ranges.Listed_Weight :=
+      Min_Weight : constant Media_Ranges.Listed_Weight :=
         Media_Ranges.Own_Weight (Accepted, Name_Of (Identity));
       Order : constant Coding_List :=
         (if Weight_Of (Gzip) > Weight_Of (Brotli) then [Gzip, Brotli] else [Brotli, Gzip]);
@@ -295,8 +295,8 @@ package body Appserver.HTTP.Files is
       Result := Linux_Files.Missing;
       for Item of Order loop
          Coded := Item;
-         if Weight_Of (Item) > 0 and then Weight_Of (Item) >= Least then
-            Open_And_Look (Self, Path, Item, Draft, Facts, Result);
+         if Weight_Of (Item) > 0 and then Weight_Of (Item) >= Min_Weight then
+            Open_And_Look (Self, Path, Item, Builder, Facts, Result);
          end if;
          exit when Result /= Linux_Files.Missing;
       end loop;
@@ -313,16 +313,16 @@ package body Appserver.HTTP.Files is
       Result := Linux_Files.Missing;
       if Self.Options.Precompressed and then Request.Has_Field ("Accept-Encoding") then
          Open_Coded
-           (Self, Request.Field ("Accept-Encoding"), Request.Draft.all, Path, Coded, Facts,
+           (Self, Request.Field ("Accept-Encoding"), Request.Builder.all, Path, Coded, Facts,
             Result);
       end if;
       if Result = Linux_Files.Missing then
          Coded := Identity;
-         Open_And_Look (Self, Path, Identity, Request.Draft.all, Facts, Result);
+         Open_And_Look (Self, Path, Identity, Request.Builder.all, Facts, Result);
       end if;
    end Open_Best;
 
-   Longest_Location : constant := 2_048;
+   Max_Location_Length : constant := 2_048;
 
    --  The media type of the file for the path
 
@@ -334,14 +334,14 @@ package body Appserver.HTTP.Files is
       Query : constant String :=
         (if Length (Request.Query_Part) = 0 then "" else '?' & Request.Query);
    begin
-      if Length (Request.Target) + Query'Length >= Longest_Location then
-         return Empty (Not_Found);
+      if Length (Request.Target) + Query'Length >= Max_Location_Length then
+         return Status_Only (Not_Found);
       end if;
-      Request.Draft.Add_Field ("Location", Request.Path & '/' & Query);
-      return Empty (Moved_Permanently);
+      Request.Builder.Add_Field ("Location", Request.Path & '/' & Query);
+      return Status_Only (Moved_Permanently);
    end Redirected;
 
-   function Answer
+   function Respond
      (Self : Folder; Request : HTTP.Request; Prefix : String) return Response
    is
       Path   : String renames
@@ -355,13 +355,13 @@ package body Appserver.HTTP.Files is
       end if;
       Open_Best (Self, Request, Path, Coded, Facts, Result);
       if Result = Linux_Files.None and then Facts.Is_Regular then
-         return Answer_With (Self, Request, Facts, Coded, Type_Of (Self, Path));
+         return Response_With (Self, Request, Facts, Coded, Type_Of (Self, Path));
       elsif Result = Linux_Files.None and then Self.Options.Index /= null then
          return Redirected (Request);
       end if;
-      return Empty
+      return Status_Only
         (if Result = Linux_Files.Out_Of_Resources then Service_Unavailable else Not_Found);
-   end Answer;
+   end Respond;
 
    -----------
    -- Types --
@@ -390,10 +390,10 @@ package body Appserver.HTTP.Files is
    WOFF        : aliased constant String := "font/woff";
    WOFF_2      : aliased constant String := "font/woff2";
 
-   Longest_Ending : constant := 11;
+   Max_Ending_Length : constant := 11;
 
    type Known_Type is record
-      Ending : String (1 .. Longest_Ending);
+      Ending : String (1 .. Max_Ending_Length);
       Kind   : not null Constant_Text := Octet_Stream'Access;
    end record;
 
@@ -429,7 +429,7 @@ package body Appserver.HTTP.Files is
       ("woff2      ", WOFF_2'Access)];
 
    function Media_Type_Of (Name : String) return not null Constant_Text is
-      Ending : String (1 .. Longest_Ending) := [others => ' '];
+      Ending : String (1 .. Max_Ending_Length) := [others => ' '];
       Dot    : Natural := 0;
    begin
       for K in reverse Name'Range loop
@@ -439,7 +439,7 @@ package body Appserver.HTTP.Files is
             exit;
          end if;
       end loop;
-      if Dot > 0 and then Name'Last - Dot in 1 .. Longest_Ending then
+      if Dot > 0 and then Name'Last - Dot in 1 .. Max_Ending_Length then
          for K in 1 .. Name'Last - Dot loop
             Ending (K) :=
               (if Name (Dot + K) in 'A' .. 'Z'

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Files of a folder, as the answers to GET: with their type, their time and an entity tag,
+--  Files of a folder, as the responses to GET: with their type, their time and an entity tag,
 --  conditional requests (RFC 9110, section 13) and ranges (section 14). The kernel sends them; they
 --  are not read.
 --
@@ -26,7 +26,7 @@ package Appserver.HTTP.Files is
 
    type Folder_Options is record
       Cache_Control : Constant_Text := null;
-      --  The field Cache-Control of all answers for a file, also 304: "public, max-age=3600"
+      --  The field Cache-Control of all responses for a file, also 304: "public, max-age=3600"
       Index         : Constant_Text := null;
       --  The name of the file that a path stands for that ends with "/". Without the "/" a folder's
       --  path is answered with 301.
@@ -55,11 +55,11 @@ package Appserver.HTTP.Files is
 
    function Is_Open (Self : Folder) return Boolean;
 
-   function Answer
+   function Respond
      (Self : Folder; Request : HTTP.Request; Prefix : String) return Response
      with Pre => Self.Is_Open
                    and then Request.Path_Starts_With (Prefix)
-                   and then not Request.Draft.Has_File;
+                   and then not Request.Builder.Has_File;
    --  The file that the request's path names after Prefix, such as "/files/". If several ranges are
    --  requested at once, the whole file is sent.
 

@@ -5,7 +5,7 @@ pragma Ada_2022;
 
 package body Appserver.HTTP.Filters is
 
-   use type Services.Plan_Kind;
+   use type Services.Policy_Kind;
 
    protected Marks is
       procedure Get (Mark : out Filter_Marks);
@@ -31,66 +31,66 @@ package body Appserver.HTTP.Filters is
    function Plans (Self : Filter) return Boolean is
      (Self.Next.all in Services.Content_Service'Class);
 
-   overriding function Answer (Self : in out Filter; Request : HTTP.Request) return Response is
-      Is_Answered : Boolean := False;
+   overriding function Respond (Self : in out Filter; Request : HTTP.Request) return Response is
+      Has_Response : Boolean := False;
    begin
-      return Result : Response := Empty (Not_Found) do
+      return Result : Response := Status_Only (Not_Found) do
          --  A filter that has no mark is asked again
          if (Request.State.Passed and Self.Mark) = 0 then
-            Filter'Class (Self).Before (Request, Result, Is_Answered);
+            Filter'Class (Self).Before (Request, Result, Has_Response);
          end if;
-         if not Is_Answered then
-            Result := Self.Next.Answer (Request);
+         if not Has_Response then
+            Result := Self.Next.Respond (Request);
          end if;
          Filter'Class (Self).After (Request, Result);
       end return;
-   end Answer;
+   end Respond;
 
-   --  What is refused here does not come to Answer
+   --  What is refused here does not come to Respond
 
    function Refused
-     (Self : in out Filter; Request : HTTP.Request; Answer : Response)
-      return Services.Content_Plan
+     (Self : in out Filter; Request : HTTP.Request; Response : HTTP.Response)
+      return Services.Content_Policy
    is
-      Result : Response := Answer;
+      Result : HTTP.Response := Response;
    begin
       Filter'Class (Self).After (Request, Result);
-      return Services.Refused (Result);
+      return Services.Reject (Result);
    end Refused;
 
-   overriding function Plan
-     (Self : in out Filter; Request : HTTP.Request) return Services.Content_Plan
+   overriding function Policy_For
+     (Self : in out Filter; Request : HTTP.Request) return Services.Content_Policy
    is
-      Answer      : Response := Empty (Not_Found);
-      Is_Answered : Boolean := False;
+      Response     : HTTP.Response := Status_Only (Not_Found);
+      Has_Response : Boolean := False;
    begin
-      Filter'Class (Self).Before (Request, Answer, Is_Answered);
-      if Is_Answered then
-         return Refused (Self, Request, Answer);
+      Filter'Class (Self).Before (Request, Response, Has_Response);
+      if Has_Response then
+         return Refused (Self, Request, Response);
       elsif not Plans (Self) then
          return Services.With_Passed
-           (Services.Buffered, Services.Filter_Marks (Self.Mark));
+           (Services.Buffer, Services.Filter_Marks (Self.Mark));
       end if;
       declare
-         Plan : constant Services.Content_Plan :=
-           Services.Content_Service'Class (Self.Next.all).Plan (Request);
+         Policy : constant Services.Content_Policy :=
+           Services.Content_Service'Class (Self.Next.all).Policy_For (Request);
       begin
          return
-           (if Services.Kind_Of (Plan) = Services.Refuse
-            then Refused (Self, Request, Services.Answer_Of (Plan))
+           (if Services.Kind_Of (Policy) = Services.Reject
+            then Refused (Self, Request, Services.Response_Of (Policy))
             else Services.With_Passed
-                   (Plan, Services."or" (Services.Passed_By (Plan),
+                   (Policy, Services."or" (Services.Passed_By (Policy),
                                          Services.Filter_Marks (Self.Mark))));
       end;
-   end Plan;
+   end Policy_For;
 
    overriding procedure Complete
-     (Self : in out Filter; Request : HTTP.Request; Answer : in out Response) is
+     (Self : in out Filter; Request : HTTP.Request; Response : in out HTTP.Response) is
    begin
       if Plans (Self) then
-         Services.Content_Service'Class (Self.Next.all).Complete (Request, Answer);
+         Services.Content_Service'Class (Self.Next.all).Complete (Request, Response);
       end if;
-      Filter'Class (Self).After (Request, Answer);
+      Filter'Class (Self).After (Request, Response);
    end Complete;
 
 end Appserver.HTTP.Filters;

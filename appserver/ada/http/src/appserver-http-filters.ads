@@ -7,10 +7,10 @@
 --     type Guard is limited new HTTP.Filters.Filter with null record;
 --
 --     overriding procedure Before
---       (Self        : in out Guard;
---        Request     : HTTP.Request;
---        Answer      : in out HTTP.Response;
---        Is_Answered : in out Boolean);
+--       (Self         : in out Guard;
+--        Request      : HTTP.Request;
+--        Response     : in out HTTP.Response;
+--        Has_Response : in out Boolean);
 --
 --     Our_Shop : aliased Shop;
 --     Guarded  : aliased Guard (Next => Our_Shop'Access);
@@ -18,7 +18,7 @@
 --     Server.Start (Guarded'Access, Port => 8080);
 --
 --  A filter that works around a handler, such as to handle exceptions or measure time, overrides
---  Answer, and calls Self.Next.Answer. Requests that a server refuses by itself pass no filter.
+--  Respond, and calls Self.Next.Respond. Requests that a server refuses by itself pass no filter.
 
 pragma Ada_2022;
 
@@ -30,34 +30,35 @@ package Appserver.HTTP.Filters is
      abstract limited new Services.Content_Service with private;
 
    procedure Before
-     (Self        : in out Filter;
-      Request     : HTTP.Request;
-      Answer      : in out Response;
-      Is_Answered : in out Boolean) is null;
+     (Self         : in out Filter;
+      Request      : HTTP.Request;
+      Response     : in out HTTP.Response;
+      Has_Response : in out Boolean) is null;
    --  Called once for each request, with its header, before its content is read. If it sets
-   --  Is_Answered, Answer is sent and Next is not called; else additions to the draft are lost.
+   --  Has_Response, Response is sent and Next is not called; else additions to the builder are
+   --  lost.
 
    procedure After
-     (Self : in out Filter; Request : HTTP.Request; Answer : in out Response) is null;
+     (Self : in out Filter; Request : HTTP.Request; Response : in out HTTP.Response) is null;
    --  Called with the response of Before or of Next before it is sent. It may add fields to the
-   --  draft, or replace the answer. It is not called after an exception of Next.
+   --  builder, or replace the response. It is not called after an exception of Next.
 
-   overriding function Answer
+   overriding function Respond
      (Self : in out Filter; Request : HTTP.Request) return Response;
 
-   overriding function Plan
-     (Self : in out Filter; Request : HTTP.Request) return Services.Content_Plan;
-   --  The plan of Next; Buffered if Next makes none
+   overriding function Policy_For
+     (Self : in out Filter; Request : HTTP.Request) return Services.Content_Policy;
+   --  The policy of Next; Buffered if Next makes none
 
    overriding procedure Complete
-     (Self : in out Filter; Request : HTTP.Request; Answer : in out Response);
+     (Self : in out Filter; Request : HTTP.Request; Response : in out HTTP.Response);
 
    type Function_Service
      (Handle : not null access function (Request : HTTP.Request) return Response) is
      limited new Services.Service with null record;
    --  A handler that has no state, for filters in front of it
 
-   overriding function Answer
+   overriding function Respond
      (Self : in out Function_Service; Request : HTTP.Request) return Response is
      (Self.Handle (Request));
 

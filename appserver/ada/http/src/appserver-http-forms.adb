@@ -49,7 +49,7 @@ package body Appserver.HTTP.Forms is
       Field : Form_Field;
       Fits  : Boolean;
    begin
-      if Self.Count = Self.Most_Fields then
+      if Self.Count = Self.Max_Fields then
          Result := Too_Many_Fields;
          return;
       end if;

@@ -4,12 +4,12 @@
 --  Forms that browsers send as application/x-www-form-urlencoded (WHATWG URL, 5.1), decoded into
 --  memory of a size that the handler chooses.
 --
---     Form   : HTTP.Forms.Form (Capacity => 4_096, Most_Fields => 20);
+--     Form   : HTTP.Forms.Form (Capacity => 4_096, Max_Fields => 20);
 --     Result : HTTP.Forms.Outcome;
 --     …
 --     Form.Read (Request, Result);
 --     if Result /= HTTP.Forms.Complete then
---        return HTTP.Empty (HTTP.Forms.Status_Of (Result));
+--        return HTTP.Status_Only (HTTP.Forms.Status_Of (Result));
 --     end if;
 
 pragma Ada_2022;
@@ -18,7 +18,7 @@ package Appserver.HTTP.Forms is
 
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
-   type Form (Capacity, Most_Fields : Positive) is tagged limited private;
+   type Form (Capacity, Max_Fields : Positive) is tagged limited private;
    --  Capacity: bytes of all names and values, decoded
 
    type Outcome is (Complete, Not_A_Form, Too_Long, Too_Many_Fields);
@@ -58,10 +58,10 @@ private
 
    type Form_Fields is array (Positive range <>) of Form_Field;
 
-   type Form (Capacity, Most_Fields : Positive) is tagged limited record
+   type Form (Capacity, Max_Fields : Positive) is tagged limited record
       Count  : Natural := 0;
       Last   : Natural := 0;
-      Fields : Form_Fields (1 .. Most_Fields);
+      Fields : Form_Fields (1 .. Max_Fields);
       Text   : String (1 .. Capacity);
    end record;
 

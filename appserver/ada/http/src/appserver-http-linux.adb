@@ -398,7 +398,7 @@ package body Appserver.HTTP.Linux is
      with Import, Convention => C, External_Name => "epoll_ctl";
 
    function C_Epoll_Wait
-     (Set : int; Events : System.Address; Most, Milliseconds : int) return int
+     (Set : int; Events : System.Address; Max, Milliseconds : int) return int
      with Import, Convention => C, External_Name => "epoll_wait";
 
    function New_Set return Descriptor is
@@ -418,7 +418,7 @@ package body Appserver.HTTP.Linux is
             when Input        => EPOLLIN,
             when Shared_Input => EPOLLIN + EPOLLEXCLUSIVE,
             when Output       => EPOLLOUT);
-      Event  : Word_Array (1 .. Most_Event_Words) := [1 => Events, others => 0];
+      Event  : Word_Array (1 .. Max_Event_Words) := [1 => Events, others => 0];
    begin
       Event (1 + Positive (Event_Key)) := Unsigned_32 (Key);
       return C_Epoll_Ctl (int (Set), Operation, int (File), Event'Address) = 0;
@@ -464,7 +464,7 @@ package body Appserver.HTTP.Linux is
       --  Interrupted by a signal, it has no events either
       Count := Natural
         (int'Max
-           (C_Epoll_Wait (int (Set), Events.Words'Address, Most_Events, int (Milliseconds)), 0));
+           (C_Epoll_Wait (int (Set), Events.Words'Address, Max_Events, int (Milliseconds)), 0));
    end Wait;
 
    procedure Pause (Milliseconds : Positive) is

@@ -109,12 +109,12 @@ private package Appserver.HTTP.Linux is
    type Interest is (Input, Shared_Input, Output);
    --  Shared_Input: not all threads or sets that wait for it are woken (EPOLLEXCLUSIVE)
 
-   Most_Events : constant := 128;
+   Max_Events : constant := 128;
 
    type Event_List is limited private;
 
    function Key_Of (Events : Event_List; Index : Positive) return Key
-     with Inline, Pre => Index <= Most_Events;
+     with Inline, Pre => Index <= Max_Events;
 
    function New_Set return Descriptor;
 
@@ -208,12 +208,12 @@ private
 
    --  struct epoll_event is not the same on all machines: its parts are found as words
 
-   Most_Event_Words : constant := 4;
+   Max_Event_Words : constant := 4;
 
    type Word_Array is array (Positive range <>) of Unsigned_32 with Convention => C;
 
    type Event_List is limited record
-      Words : aliased Word_Array (1 .. Most_Event_Words * Most_Events);
+      Words : aliased Word_Array (1 .. Max_Event_Words * Max_Events);
    end record;
 
    function Key_Of (Events : Event_List; Index : Positive) return Key is

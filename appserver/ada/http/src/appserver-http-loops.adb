@@ -26,7 +26,7 @@ package body Appserver.HTTP.Loops is
    Between_Sweeps      : constant := 1_000;
    Between_Last_Sweeps : constant := 10;
    For_Connecting      : constant := 20;
-   Longest_Stop        : constant := 4_000;
+   Max_Stop            : constant := 4_000;
    For_Lingering       : constant := 2_000;
    After_Error         : constant := 10;
    Between_Writes   : constant := 100;
@@ -36,14 +36,14 @@ package body Appserver.HTTP.Loops is
    --  So long a connection is idle before it makes room for another one
    First_Grace      : constant := 50;
    --  The same before its first request
-   Longest_Credit   : constant := 10_000;
+   Max_Credit       : constant := 10_000;
    --  So long a client that was fast enough counts as such
 
-   Most_Accepted  : constant := 64;
+   Max_Accepted : constant := 64;
    --  At a time, before other events have their turn
-   Most_Sent      : constant := 2 ** 20;
+   Max_Sent     : constant := 2 ** 20;
    --  Bytes of a file at a time
-   Most_Evicted   : constant := 32;
+   Max_Evicted  : constant := 32;
    --  Connections that make room for others, at a time
 
    function To_Milliseconds (Time : Duration) return Byte_Count is
@@ -116,19 +116,19 @@ package body Appserver.HTTP.Loops is
       Writes    : Boolean) is
    begin
       Linux.Use_Small_Pages (Self'Address, Event_Loop'Class (Self)'Size / 8);
-      Self.Handle      := Handler_Reference (Handle);
-      Self.Service     := Service;
+      Self.Handle  := Handler_Reference (Handle);
+      Self.Service := Service;
       Self.Plans       :=
         Service /= null and then Service.all in Services.Content_Service'Class;
-      Self.Report      := Report;
-      Self.Log         := (if Log = null or else not Log.Is_Open then null else Log);
-      Self.Writes_Log  := Writes and then Self.Log /= null;
-      Self.Limits      := Limits;
+      Self.Report     := Report;
+      Self.Log        := (if Log = null or else not Log.Is_Open then null else Log);
+      Self.Writes_Log := Writes and then Self.Log /= null;
+      Self.Limits     := Limits;
       Self.Timeouts    :=
-        [Anything  => 0,
-         A_Request => To_Milliseconds (Times.Idle),
-         A_Header  => To_Milliseconds (Times.Header),
-         A_Content => To_Milliseconds (Times.Content)];
+        [Await_None    => 0,
+         Await_Request => To_Milliseconds (Times.Idle),
+         Await_Header  => To_Milliseconds (Times.Header),
+         Await_Content => To_Milliseconds (Times.Content)];
       Self.For_Sending := To_Milliseconds (Times.Sending);
       Self.For_Closing := To_Milliseconds (Times.Closing);
       Self.Listener    := Listener;
@@ -228,11 +228,12 @@ package body Appserver.HTTP.Loops is
       Self.Count := Self.Count + 1;
       Self.Connections (Slot) :=
         (State    => Reading,
-         Awaits   => A_Request,
+         Awaits   => Await_Request,
          Socket   => Socket,
          Client   => Client,
          Deadline => Self.Now
-                     + (if Self.Is_Stopping then Self.For_Closing else Self.Timeouts (A_Request)),
+                     + (if Self.Is_Stopping then Self.For_Closing
+                        else Self.Timeouts (Await_Request)),
          Since    => Self.Now,
          Due      => Byte_Count'Max (Self.Now - Idle_Grace + First_Grace, 0),
          Input    => Blocks.Empty,
@@ -288,7 +289,7 @@ package body Appserver.HTTP.Loops is
    begin
       Connection.Due := Byte_Count'Min
         (Connection.Due + Time_For (Bytes, Crowded_Rate),
-         Self.Now + Byte_Count'Min (Self.Now - Connection.Since, Longest_Credit));
+         Self.Now + Byte_Count'Min (Self.Now - Connection.Since, Max_Credit));
    end Note_Progress;
 
    --  At the least rate it keeps its connection in any case
@@ -299,7 +300,7 @@ package body Appserver.HTTP.Loops is
       Connection : Loops.Connection renames Self.Connections (Slot);
    begin
       Connection.Deadline := Byte_Count'Min
-        (Connection.Deadline + Time_For (Bytes, Least_Rate), Self.Now + Limit);
+        (Connection.Deadline + Time_For (Bytes, Min_Rate), Self.Now + Limit);
       Note_Progress (Self, Slot, Bytes);
    end Prolong;
 
@@ -379,8 +380,8 @@ package body Appserver.HTTP.Loops is
       Client   : IP_Addresses.Address := IP_Addresses.No_Address;
    end record;
 
-   function Is_Of (Connection : Loops.Connection; Most : Majority) return Boolean is
-     (Most.Is_There and then Connection.Client = Most.Client);
+   function Is_Of (Connection : Loops.Connection; Majority_Holder : Majority) return Boolean is
+     (Majority_Holder.Is_There and then Connection.Client = Majority_Holder.Client);
 
    function Is_Open (Connection : Loops.Connection) return Byte_Count is
      (if Connection.State = Free then 0 else 1);
@@ -459,37 +460,38 @@ package body Appserver.HTTP.Loops is
 
    function Is_Idle (Connection : Loops.Connection) return Boolean is
      (case Connection.State is
-         when Reading   => Connection.Awaits = A_Request,
+         when Reading   => Connection.Awaits = Await_Request,
          when Lingering => Connection.Unsent = 0,
          when others    => False);
 
    function Class_Of
-     (Self : Event_Loop; Connection : Loops.Connection; Most : Majority) return Eviction_Class
+     (Self : Event_Loop; Connection : Loops.Connection; Majority_Holder : Majority)
+      return Eviction_Class
    is
      (if Connection.State in Free | Busy then Nobody
       elsif Is_Idle (Connection) then
         (if Connection.Due + Idle_Grace > Self.Now then Nobody
-         elsif Is_Of (Connection, Most) then Idle_Of_Majority
+         elsif Is_Of (Connection, Majority_Holder) then Idle_Of_Majority
          else Idle_Of_Others)
       elsif Connection.Due > Self.Now then Nobody
-      elsif Is_Of (Connection, Most) then Slow_Of_Majority
+      elsif Is_Of (Connection, Majority_Holder) then Slow_Of_Majority
       else Slow_Of_Others);
 
    --  None of others, if the majority has idle connections that will make room in a moment
 
    procedure Find_Candidates (Self : in out Event_Loop; List : in out Candidate_List) is
-      Most     : constant Majority := Majority_Of_Slots (Self);
-      Found    : Eviction_Class;
-      Is_Fresh : Boolean := False;
+      Majority_Holder : constant Majority := Majority_Of_Slots (Self);
+      Found           : Eviction_Class;
+      Is_Fresh        : Boolean := False;
    begin
       for Slot in 1 .. Self.Used loop
          if Self.Connections (Slot).State in Sending | Lingering then
             Note_Taken (Self, Slot);
          end if;
-         Found := Class_Of (Self, Self.Connections (Slot), Most);
+         Found := Class_Of (Self, Self.Connections (Slot), Majority_Holder);
          if Found /= Nobody then
             Insert (List, (Slot, Found, Self.Connections (Slot).Due));
-         elsif Is_Of (Self.Connections (Slot), Most) then
+         elsif Is_Of (Self.Connections (Slot), Majority_Holder) then
             Is_Fresh := Is_Fresh or else Is_Idle (Self.Connections (Slot));
          end if;
       end loop;
@@ -526,7 +528,7 @@ package body Appserver.HTTP.Loops is
    procedure Evict (Self : in out Event_Loop; Slot : Slot_Index) is
       Connection : Loops.Connection renames Self.Connections (Slot);
    begin
-      if Connection.State = Reading and then Connection.Awaits /= A_Request then
+      if Connection.State = Reading and then Connection.Awaits /= Await_Request then
          Turn_Away (Self, Slot);
          Release (Self, Slot);
       elsif Is_Idle (Connection) then
@@ -541,8 +543,8 @@ package body Appserver.HTTP.Loops is
 
    procedure Evict_Some (Self : in out Event_Loop; Count : out Natural) is
       Wanted : constant Positive :=
-        Positive'Min (Positive (Self.Slots) / 256 + 1, Most_Evicted);
-      List   : Candidate_List (1 .. 2 * Most_Evicted);
+        Positive'Min (Positive (Self.Slots) / 256 + 1, Max_Evicted);
+      List   : Candidate_List (1 .. 2 * Max_Evicted);
       --  Some more, as some may not be idle any more
    begin
       Count := 0;
@@ -564,7 +566,7 @@ package body Appserver.HTTP.Loops is
    procedure Evict_Holder
      (Self : in out Event_Loop; Slot : Slot_Index; Bytes : Natural; Is_Done : out Boolean)
    is
-      Most : constant Majority := Majority_Of_Memory (Self);
+      Majority_Holder : constant Majority := Majority_Of_Memory (Self);
 
       function Burden (Connection : Loops.Connection; Bytes : Byte_Count) return Byte_Count is
         (if Connection.Due > Self.Now or else Bytes = 0 then 0
@@ -573,7 +575,7 @@ package body Appserver.HTTP.Loops is
       Found : Slot_Count := 0;
       Worst : Byte_Count :=
         Burden (Self.Connections (Slot), Held (Self.Connections (Slot)) + Byte_Count (Bytes));
-      Of_Majority : Boolean := Is_Of (Self.Connections (Slot), Most);
+      Of_Majority : Boolean := Is_Of (Self.Connections (Slot), Majority_Holder);
    begin
       for Other in 1 .. Self.Used loop
          if Self.Connections (Other).State = Sending then
@@ -583,13 +585,13 @@ package body Appserver.HTTP.Loops is
             Connection : Loops.Connection renames Self.Connections (Other);
             Weight     : constant Byte_Count := Burden (Connection, Held (Connection));
             Is_Worse   : constant Boolean    :=
-              (if Is_Of (Connection, Most) = Of_Majority then Weight > Worst
+              (if Is_Of (Connection, Majority_Holder) = Of_Majority then Weight > Worst
                else not Of_Majority);
          begin
             if Other /= Slot and then Weight > 0 and then Is_Worse then
                Found       := Other;
                Worst       := Weight;
-               Of_Majority := Is_Of (Connection, Most);
+               Of_Majority := Is_Of (Connection, Majority_Holder);
             end if;
          end;
       end loop;
@@ -646,7 +648,7 @@ package body Appserver.HTTP.Loops is
    procedure Send_Part
      (Socket : Descriptor; Tail : Contexts.Tail; Count : out Byte_Count; Result : out Linux.Outcome)
    is
-      Wanted : constant Byte_Count := Byte_Count'Min (Tail.Length, Most_Sent);
+      Wanted : constant Byte_Count := Byte_Count'Min (Tail.Length, Max_Sent);
    begin
       if Tail.File /= No_File then
          Linux.Send_File (Socket, Tail.File, Tail.Offset, Wanted, Count, Result);
@@ -674,7 +676,7 @@ package body Appserver.HTTP.Loops is
       Result := Linux.Done;
       Sent   := 0;
       while Tail.Length > 0 loop
-         if Sent >= Most_Sent then
+         if Sent >= Max_Sent then
             --  Others have their turn; this one has it again at once
             Result := Linux.Would_Block;
          else
@@ -738,7 +740,7 @@ package body Appserver.HTTP.Loops is
    begin
       Result := Linux.Done;
       while Result = Linux.Done and then Context.Tail.Source /= null loop
-         if Sent >= Most_Sent then
+         if Sent >= Max_Sent then
             --  Others have their turn; this one has it again at once
             Result := Linux.Would_Block;
          else
@@ -865,12 +867,13 @@ package body Appserver.HTTP.Loops is
       Awaited    : Awaited_Part;
    begin
       if Parsing.Is_Empty (Context.Request) and then Connection.Receiver = null then
-         Awaited  := A_Request;
+         Awaited  := Await_Request;
          Has_Room := True;
       else
          Parsing.Make_Room (Context.Request);
          Connection.Progress := Context.Request.State;
-         Awaited := (if Context.Request.State.Step = In_Header then A_Header else A_Content);
+         Awaited :=
+           (if Context.Request.State.Step = In_Header then Await_Header else Await_Content);
       end if;
       --  Empty lines before a request are no reason to wait longer for it
       if Awaited > Connection.Awaits then
@@ -879,7 +882,7 @@ package body Appserver.HTTP.Loops is
          Connection.Due      := Self.Now;
          Connection.Awaits   := Awaited;
       end if;
-      if Awaited > A_Request then
+      if Awaited > Await_Request then
          Keep
            (Self, Slot, Context.Request.Bytes (1 .. Context.Request.Last), Connection.Input,
             Has_Room);
@@ -898,10 +901,10 @@ package body Appserver.HTTP.Loops is
       Linux.Ignore_New_Connections (Self.Listener);
       Self.Is_Stopping  := True;
       Self.Listen_Until := Self.Now + For_Connecting;
-      Self.Give_Up      := Self.Clock + Longest_Stop;
+      Self.Give_Up      := Self.Clock + Max_Stop;
       Self.Next_Sweep   := Self.Now + Between_Last_Sweeps;
       for Connection of Self.Connections (1 .. Self.Used) loop
-         if Connection.State = Reading and then Connection.Awaits = A_Request then
+         if Connection.State = Reading and then Connection.Awaits = Await_Request then
             Connection.Deadline := Self.Now + Self.For_Closing;
          end if;
       end loop;
@@ -928,7 +931,7 @@ package body Appserver.HTTP.Loops is
    -- Answering --
    ---------------
 
-   --  Whether the request in the context is the connection's last one. It is while others wait for
+   --  True if the request in the context is the connection's last one. It is while others wait for
    --  room, if no further one has been sent: so clients have their turns. A server that stops still
    --  answers those that were sent before: that are behind this one, or can be read; but not for
    --  ever.
@@ -958,9 +961,9 @@ package body Appserver.HTTP.Loops is
       end if;
    end Judge_Last;
 
-   --  Adds the answer that was put to the log. Began: when the handler was called, in ns.
+   --  Adds the response that was put to the log. Began: when the handler was called, in ns.
 
-   procedure Note_Answer
+   procedure Note_Response
      (Self : in out Event_Loop'Class; Context : Contexts.Context; Began : Byte_Count := 0) is
    begin
       if Self.Log /= null then
@@ -969,7 +972,7 @@ package body Appserver.HTTP.Loops is
             Bytes        => (if Context.Request.Is_Head then 0 else Context.Length),
             Microseconds => (if Began = 0 then 0 else (Linux.Nanoseconds - Began) / 1_000));
       end if;
-   end Note_Answer;
+   end Note_Response;
 
    --  Others may serve the loop while the handler is at work
 
@@ -981,37 +984,37 @@ package body Appserver.HTTP.Loops is
    begin
       Begin_Call (Self, Slot, Context);
       declare
-         Answer : constant Response := Contexts.Called
+         Response : constant HTTP.Response := Contexts.Handler_Response
            (Handler (Self.Handle), Self.Service, Connection.Receiver, Context, Self.Report);
       begin
          Contexts.Close (Connection.Receiver);
          End_Call (Self, Slot, Context, Reading);
          Note_Date (Event_Loop (Self));
          Judge_Last (Self, Slot, Context);
-         if Contexts.Ends_With_Connection (Context, Answer) then
+         if Contexts.Ends_With_Connection (Context, Response) then
             Connection.Is_Last := True;
          end if;
-         Contexts.Put_Answer (Context, Answer, Self.Date, Connection.Is_Last);
-         Note_Answer (Self, Context, Began);
+         Contexts.Put_Response (Context, Response, Self.Date, Connection.Is_Last);
+         Note_Response (Self, Context, Began);
       end;
    end Ask_Handler;
 
-   procedure Answer
+   procedure Respond
      (Self : in out Event_Loop'Class; Slot : Slot_Index; Context : in out Contexts.Context)
    is
       Connection : Loops.Connection renames Self.Connections (Slot);
    begin
-      Connection.Awaits := Anything;
+      Connection.Awaits := Await_None;
       Context.Request.Client := Connection.Client;
       if Parsing.Is_For_Server (Context.Request) then
          Note_Date (Event_Loop (Self));
          Judge_Last (Self, Slot, Context);
-         Contexts.Put_Server_Answer (Context, Self.Date, Connection.Is_Last);
-         Note_Answer (Self, Context);
+         Contexts.Put_Server_Response (Context, Self.Date, Connection.Is_Last);
+         Note_Response (Self, Context);
       else
          Ask_Handler (Self, Slot, Context);
       end if;
-   end Answer;
+   end Respond;
 
    procedure Refuse
      (Self    : in out Event_Loop;
@@ -1049,35 +1052,35 @@ package body Appserver.HTTP.Loops is
    -- Streams --
    -------------
 
-   --  The content of the request in the context is not read: the answer is sent without it
+   --  The content of the request in the context is not read: the response is sent without it
 
-   procedure Answer_Unread
-     (Self    : in out Event_Loop'Class;
-      Slot    : Slot_Index;
-      Context : in out Contexts.Context;
-      Answer  : Response)
+   procedure Respond_Unread
+     (Self     : in out Event_Loop'Class;
+      Slot     : Slot_Index;
+      Context  : in out Contexts.Context;
+      Response : HTTP.Response)
    is
       Connection : Loops.Connection renames Self.Connections (Slot);
    begin
       Note_Date (Event_Loop (Self));
-      Connection.Awaits  := Anything;
+      Connection.Awaits  := Await_None;
       Connection.Is_Last := True;
       Connection.Lingers := True;
-      Contexts.Put_Answer (Context, Answer, Self.Date, Closes => True);
-      Note_Answer (Self, Context);
-   end Answer_Unread;
+      Contexts.Put_Response (Context, Response, Self.Date, Closes => True);
+      Note_Response (Self, Context);
+   end Respond_Unread;
 
    procedure Begin_Stream
      (Self    : in out Event_Loop'Class;
       Slot    : Slot_Index;
       Context : in out Contexts.Context;
-      Plan    : Services.Content_Plan;
+      Policy  : Services.Content_Policy;
       Goes_On : out Boolean)
    is
       Connection : Loops.Connection renames Self.Connections (Slot);
       Request    : HTTP.Request renames Context.Request;
    begin
-      if Parsing.Announced (Request) > Services.Limit_Of (Plan) then
+      if Parsing.Announced (Request) > Services.Limit_Of (Policy) then
          Goes_On := False;
          Refuse (Event_Loop (Self), Slot, Context, Content_Too_Large);
       else
@@ -1092,14 +1095,14 @@ package body Appserver.HTTP.Loops is
                Contexts.Put_Continue (Context);
                Parsing.Note_Continue (Request);
             end if;
-            Parsing.Begin_Stream (Request, Services.Limit_Of (Plan));
+            Parsing.Begin_Stream (Request, Services.Limit_Of (Policy));
          end if;
       end if;
    end Begin_Stream;
 
    --  Asks the service what becomes of the content of the request in the context
 
-   procedure Plan_Content
+   procedure Choose_Policy
      (Self    : in out Event_Loop'Class;
       Slot    : Slot_Index;
       Context : in out Contexts.Context;
@@ -1110,24 +1113,24 @@ package body Appserver.HTTP.Loops is
       Context.Request.Client := Connection.Client;
       Begin_Call (Self, Slot, Context);
       declare
-         Plan : constant Services.Content_Plan :=
-           Contexts.Planned (Self.Service, Context, Self.Report);
+         Policy : constant Services.Content_Policy :=
+           Contexts.Policy_Of (Self.Service, Context, Self.Report);
       begin
-         Connection.Receiver := Services.Receiver_Of (Plan);
+         Connection.Receiver := Services.Receiver_Of (Policy);
          End_Call (Self, Slot, Context, Reading);
-         case Services.Kind_Of (Plan) is
+         case Services.Kind_Of (Policy) is
             when Services.Buffer =>
-               Parsing.Note_Buffered (Context.Request, Services.Limit_Of (Plan));
-               Context.Request.State.Passed := Filter_Marks (Services.Passed_By (Plan));
+               Parsing.Note_Buffered (Context.Request, Services.Limit_Of (Policy));
+               Context.Request.State.Passed := Filter_Marks (Services.Passed_By (Policy));
                Goes_On := True;
             when Services.Stream =>
-               Begin_Stream (Self, Slot, Context, Plan, Goes_On);
-            when Services.Refuse =>
-               Answer_Unread (Self, Slot, Context, Services.Answer_Of (Plan));
+               Begin_Stream (Self, Slot, Context, Policy, Goes_On);
+            when Services.Reject =>
+               Respond_Unread (Self, Slot, Context, Services.Response_Of (Policy));
                Goes_On := False;
          end case;
       end;
-   end Plan_Content;
+   end Choose_Policy;
 
    procedure Deliver
      (Self    : in out Event_Loop'Class;
@@ -1145,12 +1148,12 @@ package body Appserver.HTTP.Loops is
       Excuse (Event_Loop (Self), Slot, Self.Now - Began);
       Prolong
         (Event_Loop (Self), Slot, Context.Request.State.Delivered - Before,
-         Limit => Self.Timeouts (A_Content));
+         Limit => Self.Timeouts (Await_Content));
    end Deliver;
 
    --  The receiver has all that it wants
 
-   procedure Answer_Received
+   procedure Respond_To_Stream
      (Self     : in out Event_Loop'Class;
       Slot     : Slot_Index;
       Context  : in out Contexts.Context;
@@ -1168,12 +1171,12 @@ package body Appserver.HTTP.Loops is
       Parsing.Parse (Request, Self.Limits, Result, Status);
       pragma Assert (Result = Parsing.Complete);
       Request.Is_Last := Request.Is_Last or else not Is_Whole;
-      Answer (Self, Slot, Context);
+      Respond (Self, Slot, Context);
       Parsing.Next (Request);
       Goes_On := not Connection.Is_Last and then not Parsing.Is_Empty (Request);
       Connection.Lingers :=
         Connection.Is_Last and then (not Is_Whole or else not Parsing.Is_Empty (Request));
-   end Answer_Received;
+   end Respond_To_Stream;
 
    procedure Receive_Some
      (Self    : in out Event_Loop'Class;
@@ -1199,7 +1202,7 @@ package body Appserver.HTTP.Loops is
       if Delivered = Contexts.Has_Failed then
          Refuse (Event_Loop (Self), Slot, Context, Internal_Error);
       elsif Result = Parsing.Complete or else Delivered = Contexts.Is_Enough then
-         Answer_Received
+         Respond_To_Stream
            (Self, Slot, Context, Is_Whole => Result = Parsing.Complete, Goes_On => Goes_On);
       end if;
    end Receive_Some;
@@ -1207,7 +1210,7 @@ package body Appserver.HTTP.Loops is
    --  Answers the requests that are in the context as a whole, as far as there is room in it.
    --  Goes_On is False if nothing more is to be done with them.
 
-   procedure Answer_Some
+   procedure Respond_To_Some
      (Self    : in out Event_Loop'Class;
       Slot    : Slot_Index;
       Context : in out Contexts.Context;
@@ -1225,14 +1228,14 @@ package body Appserver.HTTP.Loops is
             Parsing.Parse (Context.Request, Self.Limits, Result, Status, Asks => Self.Plans);
             case Result is
                when Parsing.Complete =>
-                  Answer (Self, Slot, Context);
+                  Respond (Self, Slot, Context);
                   Parsing.Next (Context.Request);
                   Goes_On :=
                     not Connection.Is_Last and then not Parsing.Is_Empty (Context.Request);
                   Connection.Lingers :=
                     Connection.Is_Last and then not Parsing.Is_Empty (Context.Request);
                when Parsing.Has_Header =>
-                  Plan_Content (Self, Slot, Context, Goes_On);
+                  Choose_Policy (Self, Slot, Context, Goes_On);
                when Parsing.Refused =>
                   Refuse (Event_Loop (Self), Slot, Context, Status);
                   Goes_On := False;
@@ -1245,11 +1248,11 @@ package body Appserver.HTTP.Loops is
             end case;
          end if;
       end loop;
-   end Answer_Some;
+   end Respond_To_Some;
 
-   --  Answers all requests that are in the context, sends the answers, and clears the context
+   --  Answers all requests that are in the context, sends the responses, and clears the context
 
-   procedure Answer_All
+   procedure Respond_To_All
      (Self : in out Event_Loop'Class; Slot : Slot_Index; Context : in out Contexts.Context)
    is
       Connection : Loops.Connection renames Self.Connections (Slot);
@@ -1258,7 +1261,7 @@ package body Appserver.HTTP.Loops is
       Result     : Linux.Outcome := Linux.Done;
    begin
       loop
-         Answer_Some (Self, Slot, Context, Goes_On);
+         Respond_To_Some (Self, Slot, Context, Goes_On);
          if Contexts.Has_Output (Context) then
             Send (Self, Slot, Context, Result);
          end if;
@@ -1275,7 +1278,7 @@ package body Appserver.HTTP.Loops is
       else
          Conclude (Event_Loop (Self), Slot, Result);
       end if;
-   end Answer_All;
+   end Respond_To_All;
 
    --  How many bytes are to come before there is something to be done with the content that began
 
@@ -1307,8 +1310,8 @@ package body Appserver.HTTP.Loops is
 
    procedure Note_Arrival (Self : in out Event_Loop; Slot : Slot_Index; Bytes : Byte_Count) is
    begin
-      if Self.Connections (Slot).Awaits = A_Content then
-         Prolong (Self, Slot, Bytes, Limit => Self.Timeouts (A_Content));
+      if Self.Connections (Slot).Awaits = Await_Content then
+         Prolong (Self, Slot, Bytes, Limit => Self.Timeouts (Await_Content));
       else
          Note_Progress (Self, Slot, Bytes);
       end if;
@@ -1323,13 +1326,13 @@ package body Appserver.HTTP.Loops is
       Connection : Loops.Connection renames Self.Connections (Slot);
       Request    : HTTP.Request renames Context.Request;
       Before     : constant Natural := Blocks.Length (Connection.Input);
-      Most       : constant Natural := Request.Capacity - Blocks.Length (Connection.Header);
+      Max        : constant Natural := Request.Capacity - Blocks.Length (Connection.Header);
       --  A header that was taken out comes back in the end
       Count      : Natural;
       Result     : Linux.Outcome;
       Has_Room   : Boolean := True;
    begin
-      Linux.Receive (Connection.Socket, Request.Bytes (Before + 1 .. Most), Count, Result);
+      Linux.Receive (Connection.Socket, Request.Bytes (Before + 1 .. Max), Count, Result);
       if Before > 0 and then Connection.Receiver = null then
          Note_Arrival (Event_Loop (Self), Slot, Byte_Count (Count));
       end if;
@@ -1346,17 +1349,17 @@ package body Appserver.HTTP.Loops is
       elsif Result = Linux.Done and then Count > 0 then
          Load_Input (Event_Loop (Self), Slot, Context);
          Request.Last := Before + Count;
-         Answer_All (Self, Slot, Context);
+         Respond_To_All (Self, Slot, Context);
       elsif Result /= Linux.Would_Block or else Is_Urgent then
          Release (Event_Loop (Self), Slot);
       end if;
    end Read;
    --  Is_Urgent: if there is nothing to be read, the connection is closed
 
-   --  Answers the requests that wait behind an answer that was sent. For a client that takes these
+   --  Answers the requests that wait behind a response that was sent. For a client that takes these
    --  answers slowly, too, it is the same window.
 
-   procedure Answer_Waiting
+   procedure Respond_To_Waiting
      (Self : in out Event_Loop'Class; Slot : Slot_Index; Context : in out Contexts.Context)
    is
       Connection : Loops.Connection renames Self.Connections (Slot);
@@ -1368,14 +1371,14 @@ package body Appserver.HTTP.Loops is
       Since    := Connection.Since;
       Due      := Connection.Due;
       Load_Input (Event_Loop (Self), Slot, Context);
-      Answer_All (Self, Slot, Context);
+      Respond_To_All (Self, Slot, Context);
       if Connection.State = Sending then
          Connection.Deadline := Deadline;
          Connection.Since    := Since;
          Connection.Due      := Due;
          Excuse (Event_Loop (Self), Slot, Self.Now - Began);
       end if;
-   end Answer_Waiting;
+   end Respond_To_Waiting;
 
    procedure Go_On_Sending
      (Self : in out Event_Loop'Class; Slot : Slot_Index; Context : in out Contexts.Context)
@@ -1398,7 +1401,7 @@ package body Appserver.HTTP.Loops is
       else
          Connection.State := Reading;
          Linux.Change (Self.Set, Connection.Socket, Linux.Input, Linux.Key (Slot));
-         Answer_Waiting (Self, Slot, Context);
+         Respond_To_Waiting (Self, Slot, Context);
       end if;
    end Go_On_Sending;
 
@@ -1473,7 +1476,7 @@ package body Appserver.HTTP.Loops is
    --  event
 
    procedure Accept_Some
-     (Self : in out Event_Loop'Class; Context : Contexts.Context; Most : Positive := Most_Accepted)
+     (Self : in out Event_Loop'Class; Context : Contexts.Context; Max : Positive := Max_Accepted)
    is
       Socket : Descriptor;
       Client : IP_Addresses.Address;
@@ -1482,7 +1485,7 @@ package body Appserver.HTTP.Loops is
       if not Has_Free_Slot (Event_Loop (Self)) then
          Find_Slot (Self);
       end if;
-      for K in 1 .. Most loop
+      for K in 1 .. Max loop
          exit when not Has_Free_Slot (Event_Loop (Self));
          Linux.Accept_Connection (Self.Listener, Socket, Client, Result);
          if Result = Linux.Failed then
@@ -1502,7 +1505,7 @@ package body Appserver.HTTP.Loops is
       Self.Listen_Until := Byte_Count'Last;
       Self.Stop_Listening (Is_Last);
       if Is_Last then
-         Accept_Some (Self, Context, Most => Positive'Last);
+         Accept_Some (Self, Context, Max => Positive'Last);
          Linux.Close (Self.Listener);
       end if;
       Self.Listener := No_File;
@@ -1529,7 +1532,7 @@ package body Appserver.HTTP.Loops is
       Was_Busy : Boolean;
       Error    : Ada.Exceptions.Exception_Occurrence) is
    begin
-      Context.Draft.Clear;
+      Context.Builder.Clear;
       Contexts.Drop (Context.Tail);
       Context.First := 1;
       Context.Last  := 0;
@@ -1546,7 +1549,7 @@ package body Appserver.HTTP.Loops is
    is
       Connection : Loops.Connection renames Self.Connections (Slot);
    begin
-      if Connection.State = Reading and then Connection.Awaits = A_Request then
+      if Connection.State = Reading and then Connection.Awaits = Await_Request then
          Read (Self, Slot, Context, Is_Urgent => True);
       elsif Connection.State = Reading then
          Refuse_And_Finish (Self, Slot, Context, Request_Timeout);

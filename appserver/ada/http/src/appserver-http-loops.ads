@@ -125,8 +125,8 @@ private
    --  Busy: a handler runs. Lingering: all is sent, and input is read to its end, since the client
    --  might see an error otherwise (RFC 9112, 9.6).
 
-   type Awaited_Part is (Anything, A_Request, A_Header, A_Content);
-   --  In the order of arrival. Anything: a request was answered, and it is not known yet how much
+   type Awaited_Part is (Await_None, Await_Request, Await_Header, Await_Content);
+   --  In the order of arrival. Await_None: a request was answered, and it is not known yet how much
    --  of the next one has arrived.
 
    type Connection is record
@@ -138,7 +138,7 @@ private
       --  To be closed when all is sent
       Lingers        : Boolean;
       Refusal_Is_Due : Boolean;
-      --  503 is due when the answer before it is sent
+      --  503 is due when the response before it is sent
       Socket         : Descriptor;
       Client         : IP_Addresses.Address;
       Deadline       : Byte_Count;
@@ -179,9 +179,9 @@ private
       Log          : Access_Logs.Log_Reference := null;
       Writes_Log   : Boolean := False;
       Limits       : Parsing.Limits;
-      Timeouts     : Milliseconds_Of   := [others => 0];
-      For_Sending  : Byte_Count        := 0;
-      For_Closing  : Byte_Count        := 0;
+      Timeouts     : Milliseconds_Of := [others => 0];
+      For_Sending  : Byte_Count      := 0;
+      For_Closing  : Byte_Count      := 0;
 
       Listener     : Descriptor := No_File;
       Is_Shared    : Boolean    := False;

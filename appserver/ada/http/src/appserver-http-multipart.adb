@@ -95,7 +95,7 @@ package body Appserver.HTTP.Multipart is
        | '(' | ')' | '+' | '_' | ',' | '-' | '.' | '/' | ':' | '=' | '?' | ' ';
 
    function Is_Boundary (Text : String) return Boolean is
-     (Text'Length in 1 .. Longest_Boundary
+     (Text'Length in 1 .. Max_Boundary_Length
       and then Text (Text'Last) /= ' '
       and then (for all C of Text => C in Boundary_Character));
 
@@ -125,7 +125,7 @@ package body Appserver.HTTP.Multipart is
    end Find_Boundary;
 
    procedure Start
-     (Self : in out Reader'Class; Request : HTTP.Request; Most_Parts : Positive := 100)
+     (Self : in out Reader'Class; Request : HTTP.Request; Max_Parts : Positive := 100)
    is
       Text     : String := Request.Field ("Content-Type");
       Boundary : Span := (1, 0);
@@ -135,7 +135,7 @@ package body Appserver.HTTP.Multipart is
       then
          Find_Boundary (Text, Boundary);
       end if;
-      Self.Most_Parts  := Most_Parts;
+      Self.Max_Parts   := Max_Parts;
       Self.Part_Count  := 0;
       Self.Header_Last := 0;
       Self.Line_First  := 1;
@@ -249,7 +249,7 @@ package body Appserver.HTTP.Multipart is
       Self.Has_Type    := False;
       Self.Name_Part   := (1, 0);
       Self.File_Part   := (1, 0);
-      if Self.Part_Count > Self.Most_Parts then
+      if Self.Part_Count > Self.Max_Parts then
          Fail (Self, Too_Many_Parts);
       else
          Self.State := In_Header;
@@ -301,12 +301,12 @@ package body Appserver.HTTP.Multipart is
    --  A delimiter begins with a carriage return and has no other one: where it breaks off, what
    --  came of it is content, and none of it can begin another one but the byte that did not fit.
 
-   procedure Give (Self : in out Reader'Class; Bytes : String) is
+   procedure Deliver (Self : in out Reader'Class; Bytes : String) is
    begin
       if Self.State = In_Part and then Bytes'Length > 0 then
-         Self.Take_Part (Bytes);
+         Self.Receive_Part (Bytes);
       end if;
-   end Give;
+   end Deliver;
 
    procedure Take_Content (Self : in out Reader'Class; Bytes : String; Next : in out Positive) is
       First : constant Positive := Next;
@@ -326,7 +326,7 @@ package body Appserver.HTTP.Multipart is
             Size : constant Natural := Self.Matched;
          begin
             Self.Matched := 0;
-            Give (Self, Self.Delimiter (Self.Unsent_First .. Size));
+            Deliver (Self, Self.Delimiter (Self.Unsent_First .. Size));
          end;
       end if;
       while Next <= Bytes'Last and then Bytes (Next) /= ASCII.CR loop
@@ -336,7 +336,7 @@ package body Appserver.HTTP.Multipart is
          Self.Matched      := 1;
          Self.Unsent_First := 1;
       end if;
-      Give (Self, Bytes (First .. Next - 1));
+      Deliver (Self, Bytes (First .. Next - 1));
       if Self.Matched > 0 then
          Next := Next + 1;
       end if;
@@ -390,11 +390,11 @@ package body Appserver.HTTP.Multipart is
       end loop;
    end Take_All;
 
-   overriding procedure Take
+   overriding procedure Receive
      (Self : in out Reader; Bytes : String; Wants_More : in out Boolean) is
    begin
       Take_All (Self, Bytes);
       Wants_More := Self.State /= Ended;
-   end Take;
+   end Receive;
 
 end Appserver.HTTP.Multipart;

@@ -7,14 +7,14 @@
 --     type Gallery_Upload is limited new HTTP.Multipart.Reader (Header_Capacity => 2_048) with …
 --
 --     overriding procedure Begin_Part (Self : in out Gallery_Upload);
---     overriding procedure Take_Part (Self : in out Gallery_Upload; Bytes : String);
+--     overriding procedure Receive_Part (Self : in out Gallery_Upload; Bytes : String);
 --     overriding procedure End_Part (Self : in out Gallery_Upload);
---     overriding function Answer
+--     overriding function Respond
 --       (Self : in out Gallery_Upload; Request : HTTP.Request) return HTTP.Response is
 --       (if Self.Result /= HTTP.Multipart.Complete
---        then HTTP.Empty (HTTP.Multipart.Status_Of (Self.Result)) else …);
+--        then HTTP.Status_Only (HTTP.Multipart.Status_Of (Self.Result)) else …);
 --
---  What is malformed ends the reading, and Answer is called next. Memory is that of a part's
+--  What is malformed ends the reading, and Respond is called next. Memory is that of a part's
 --  header; nothing is taken from the heap, and the time is linear in the length.
 
 pragma Ada_2022;
@@ -42,16 +42,16 @@ package Appserver.HTTP.Multipart is
    procedure Begin_Part (Self : in out Reader) is abstract;
    --  The header of a part is there: Name and what follows tell what it is
 
-   procedure Take_Part (Self : in out Reader; Bytes : String) is abstract;
+   procedure Receive_Part (Self : in out Reader; Bytes : String) is abstract;
    --  The next bytes of the part
 
    procedure End_Part (Self : in out Reader) is abstract;
 
    procedure Start
-     (Self : in out Reader'Class; Request : HTTP.Request; Most_Parts : Positive := 100);
-   --  To be called by a service's Plan, or before a content that is there as a whole is taken
+     (Self : in out Reader'Class; Request : HTTP.Request; Max_Parts : Positive := 100);
+   --  To be called by a service's Policy_For, or before a content that is there as a whole is taken
 
-   overriding procedure Take
+   overriding procedure Receive
      (Self : in out Reader; Bytes : String; Wants_More : in out Boolean);
 
    function Result (Self : Reader) return Outcome;
@@ -68,7 +68,7 @@ package Appserver.HTTP.Multipart is
 
 private
 
-   Longest_Boundary : constant := 70;
+   Max_Boundary_Length : constant := 70;
    --  RFC 2046, 5.1.1
 
    type Reader_State is
@@ -77,28 +77,28 @@ private
 
    type Reader (Header_Capacity : Positive) is
      abstract limited new Services.Content_Receiver with record
-      State         : Reader_State := Ended;
-      Result        : Outcome := Not_A_Form;
-      Most_Parts    : Positive := 1;
-      Part_Count    : Natural := 0;
-      Delimiter     : String (1 .. Longest_Boundary + 4);
+      State        : Reader_State := Ended;
+      Result       : Outcome := Not_A_Form;
+      Max_Parts    : Positive := 1;
+      Part_Count   : Natural := 0;
+      Delimiter    : String (1 .. Max_Boundary_Length + 4);
       --  With the line end before the boundary
-      Size          : Natural := 0;
+      Size         : Natural := 0;
       --  Length of Delimiter
-      Matched       : Natural := 0;
+      Matched      : Natural := 0;
       --  Bytes of Delimiter that came last
-      Unsent_First  : Positive := 1;
+      Unsent_First : Positive := 1;
       --  The first of them that is content if it is not one: not a line end of the header
-      Header_Last   : Natural := 0;
-      Line_First    : Positive := 1;
+      Header_Last  : Natural := 0;
+      Line_First   : Positive := 1;
       --  Index in Header
-      Has_Name      : Boolean := False;
-      Has_File      : Boolean := False;
-      Has_Type      : Boolean := False;
-      Name_Part     : Span;
-      File_Part     : Span;
-      Type_Part     : Span;
-      Header        : String (1 .. Header_Capacity);
+      Has_Name     : Boolean := False;
+      Has_File     : Boolean := False;
+      Has_Type     : Boolean := False;
+      Name_Part    : Span;
+      File_Part    : Span;
+      Type_Part    : Span;
+      Header       : String (1 .. Header_Capacity);
    end record;
 
    function Result (Self : Reader) return Outcome is (Self.Result);

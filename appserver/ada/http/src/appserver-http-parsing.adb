@@ -5,11 +5,11 @@ pragma Ada_2022;
 
 package body Appserver.HTTP.Parsing is
 
-   Longest_Chunk_Line : constant := 256;
+   Max_Chunk_Line_Length : constant := 256;
    --  Bytes of a chunk's size with its extensions
-   Size_Line          : constant := 18;
+   Size_Line             : constant := 18;
    --  Enough without extensions, even with 16 digits
-   Most_Overhead      : constant := 8_192;
+   Max_Overhead          : constant := 8_192;
    --  Bytes of all extensions, and of the trailer. RFC 9112, 7.1.1 asks for such limits.
 
    subtype Judgement is Natural range 0 .. Natural (Status_Code'Last);
@@ -65,9 +65,9 @@ package body Appserver.HTTP.Parsing is
       Self.State.Continued := True;
    end Note_Continue;
 
-   procedure Note_Buffered (Self : in out Request; Most : Byte_Count) is
+   procedure Note_Buffered (Self : in out Request; Max : Byte_Count) is
    begin
-      Self.State.Most := Byte_Count'Min (Self.State.Most, Most);
+      Self.State.Max_Content := Byte_Count'Min (Self.State.Max_Content, Max);
    end Note_Buffered;
 
    procedure Next (Self : in out Request) is
@@ -454,7 +454,7 @@ package body Appserver.HTTP.Parsing is
       Find_Field (Self, Line, Field.Name, Field.Value, Result);
       if Result /= Fine then
          return;
-      elsif Self.Line_Count = Most_Fields then
+      elsif Self.Line_Count = Max_Fields then
          Result := Judgement (Fields_Too_Large);
          return;
       end if;
@@ -495,7 +495,7 @@ package body Appserver.HTTP.Parsing is
          Self.State.Header_Last  := Last;
          Self.State.Content_Last := Last;
          Self.State.Remaining    := Found.Length;
-         Self.State.Most         := Byte_Count (Limits.Content);
+         Self.State.Max_Content  := Byte_Count (Limits.Content);
       end if;
    end End_Header;
 
@@ -575,12 +575,12 @@ package body Appserver.HTTP.Parsing is
    --  The bytes behind the content so far are those of the transfer, from Next on. What of them is
    --  content is moved to the content's end.
 
-   --  A line of at most Most bytes, if it has ended. All but Free bytes count as overhead.
+   --  A line of at most Max bytes, if it has ended. All but Free bytes count as overhead.
 
    procedure Take_Line
      (Self   : in out Request;
       Next   : in out Positive;
-      Most   : Positive;
+      Max    : Positive;
       Free   : Natural;
       Line   : out Span;
       Ended  : out Boolean;
@@ -594,7 +594,7 @@ package body Appserver.HTTP.Parsing is
       Ended  := False;
       Line   := (1, 0);
       Result := Fine;
-      if Size > Most or else Extra > Most_Overhead - Self.State.Overhead then
+      if Size > Max or else Extra > Max_Overhead - Self.State.Overhead then
          Result := Bad;
       elsif Last = 0 then
          null;
@@ -702,7 +702,7 @@ package body Appserver.HTTP.Parsing is
         or else not (for all C of Self.Bytes (Next .. Line.Last) => In_Value (C))
       then
          Result := Bad;
-      elsif Size > Self.State.Most - Before then
+      elsif Size > Self.State.Max_Content - Before then
          Result := Judgement (Content_Too_Large);
       else
          Self.State.Remaining := Size;
@@ -738,7 +738,7 @@ package body Appserver.HTTP.Parsing is
       Result := Fine;
       case Self.State.Step is
          when In_Chunk_Size =>
-            Take_Line (Self, Next, Longest_Chunk_Line, Size_Line, Line, Moved, Result);
+            Take_Line (Self, Next, Max_Chunk_Line_Length, Size_Line, Line, Moved, Result);
             if Moved then
                Take_Size (Self, Line, Result);
             end if;
@@ -753,7 +753,7 @@ package body Appserver.HTTP.Parsing is
                Result := Bad;
             end if;
          when In_Trailer =>
-            Take_Line (Self, Next, Most_Overhead, 0, Line, Moved, Result);
+            Take_Line (Self, Next, Max_Overhead, 0, Line, Moved, Result);
             if Moved and then Length (Line) = 0 then
                Self.State.Step := Complete;
             elsif Moved then
@@ -844,7 +844,7 @@ package body Appserver.HTTP.Parsing is
    procedure Go_On_With_Content (Self : in out Request; Result : out Judgement) is
    begin
       Result := Fine;
-      if Self.State.Remaining > Self.State.Most then
+      if Self.State.Remaining > Self.State.Max_Content then
          Result := Judgement (Content_Too_Large);
       elsif Byte_Count (Self.Last - Self.State.Header_Last) >= Self.State.Remaining then
          Self.State.Content_Last := Self.State.Header_Last + Natural (Self.State.Remaining);
@@ -859,8 +859,8 @@ package body Appserver.HTTP.Parsing is
       and then (Self.State.Step = In_Chunk_Size
                 or else (Self.State.Step = In_Content and then Self.State.Remaining > 0)));
 
-   --  True if it can be left unread as yet: a chunk has begun to come, and nobody asks for a plan.
-   --  Else a header would be read for each byte of a chunk's size that comes alone.
+   --  True if it can be left unread as yet: a chunk has begun to come, and nobody asks for a
+   --  policy. Else a header would be read for each byte of a chunk's size that comes alone.
 
    function Can_Wait (Self : Request; Asks : Boolean) return Boolean is
      (Self.State.Step in In_Chunk_Size .. In_Trailer
@@ -916,13 +916,13 @@ package body Appserver.HTTP.Parsing is
    -- Streams --
    -------------
 
-   procedure Begin_Stream (Self : in out Request; Most : Byte_Count) is
+   procedure Begin_Stream (Self : in out Request; Max : Byte_Count) is
    begin
       Self.First := Self.State.Header_Last + 1;
       Make_Room (Self);
       Self.State.Header_Last  := 0;
       Self.State.Content_Last := 0;
-      Self.State.Most         := Most;
+      Self.State.Max_Content  := Max;
    end Begin_Stream;
 
    procedure Parse_Stream (Self : in out Request; Result : out Outcome; Status : out Status_Code)

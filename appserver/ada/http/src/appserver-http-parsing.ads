@@ -63,11 +63,11 @@ package Appserver.HTTP.Parsing is
    procedure Note_Continue (Self : in out Request);
    --  The client was told to go on
 
-   -----------------------
+   ------------------------
    -- Content by streams --
-   -----------------------
+   ------------------------
 
-   procedure Note_Buffered (Self : in out Request; Most : Byte_Count);
+   procedure Note_Buffered (Self : in out Request; Max : Byte_Count);
    --  After Has_Header: buffers the whole content, of at most this many bytes and no more than
    --  Limits allow
 
@@ -76,8 +76,8 @@ package Appserver.HTTP.Parsing is
 
    function Header (Self : Request) return String;
 
-   procedure Begin_Stream (Self : in out Request; Most : Byte_Count);
-   --  After Has_Header: takes the header out. Content of at most Most bytes is to be taken out as
+   procedure Begin_Stream (Self : in out Request; Max : Byte_Count);
+   --  After Has_Header: takes the header out. Content of at most Max bytes is to be taken out as
    --  it comes.
 
    procedure Parse_Stream (Self : in out Request; Result : out Outcome; Status : out Status_Code);

@@ -82,7 +82,7 @@ package body Appserver.HTTP.REST.Trees is
       Valid :=
         (if Kind = Literal
          then (for all C of Segment => C not in '{' | '}' | '%')
-         else Length (Text) <= Longest_Capture
+         else Length (Text) <= Max_Capture_Length
            and then (for all K in Text.First .. Text.Last =>
                        Segment (K) in 'A' .. 'Z' | 'a' .. 'z' | '0' .. '9' | '_'));
    end Read_Segment;
@@ -147,7 +147,7 @@ package body Appserver.HTTP.REST.Trees is
          Names := Names + Boolean'Pos (Kind /= Literal);
          if not Valid
            or else (Kind = All_Segments and then Last < Pattern'Last)
-           or else Names > Most_Captures
+           or else Names > Max_Captures
          then
             raise Route_Error with "malformed pattern: " & Pattern;
          end if;

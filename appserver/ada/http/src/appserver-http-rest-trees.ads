@@ -14,7 +14,7 @@ private package Appserver.HTTP.REST.Trees is
 
    type Match is record
       Node     : Link := null;
-      Count    : Natural range 0 .. Most_Captures := 0;
+      Count    : Natural range 0 .. Max_Captures := 0;
       Captured : Captures;
    end record;
 

@@ -12,26 +12,26 @@ package body Appserver.HTTP.REST is
 
    use type Documents.Format;
 
-   -------------
-   -- Answers --
-   -------------
+   ---------------
+   -- Responses --
+   ---------------
 
-   procedure Set_Status (Self : in out Document_Answer; Status : Status_Code) is
+   procedure Set_Status (Self : in out Document_Response; Status : Status_Code) is
    begin
       Self.Status     := Status;
       Self.Has_Status := True;
    end Set_Status;
 
-   procedure Add_Field (Self : in out Document_Answer; Name, Value : String) is
+   procedure Add_Field (Self : in out Document_Response; Name, Value : String) is
    begin
-      Self.Request.Draft.Add_Field (Name, Value);
+      Self.Request.Builder.Add_Field (Name, Value);
    end Add_Field;
 
-   procedure Refuse (Self : in out Document_Answer; Status : Status_Code; Why : String := "") is
+   procedure Refuse (Self : in out Document_Response; Status : Status_Code; Why : String := "") is
    begin
       Self.Refused       := True;
       Self.Status        := Status;
-      Self.Reason_Length := Natural'Min (Why'Length, Longest_Reason);
+      Self.Reason_Length := Natural'Min (Why'Length, Max_Reason_Length);
       Self.Reason (1 .. Self.Reason_Length) :=
         Why (Why'First .. Why'First + Self.Reason_Length - 1);
    end Refuse;
@@ -162,16 +162,16 @@ package body Appserver.HTTP.REST is
    --  The text that the route's pattern captures by that name. The last capture has the name that
    --  is lowest in the tree.
 
-   function Captured (Self : Document_Answer; Name : String) return Capture is
-      Node  : Link    := Self.Node;
-      Place : Natural := Self.Capture_Count;
+   function Captured (Self : Document_Response; Name : String) return Capture is
+      Node     : Link    := Self.Node;
+      Location : Natural := Self.Capture_Count;
    begin
-      while Place > 0 loop
+      while Location > 0 loop
          if Node.Kind /= Literal then
             if Node.Text (1 .. Node.Length) = Name then
-               return Self.Captured (Place);
+               return Self.Captured (Location);
             end if;
-            Place := Place - 1;
+            Location := Location - 1;
          end if;
          Node := Node.Parent;
       end loop;
@@ -179,18 +179,18 @@ package body Appserver.HTTP.REST is
    end Captured;
 
    procedure Read_Parameter
-     (Self    : Document_Answer;
-      Name    : String;
-      Place   : Parameter_Place;
-      Default : String;
-      Read    : not null access procedure (Text : String))
+     (Self     : Document_Response;
+      Name     : String;
+      Location : Parameter_Location;
+      Default  : String;
+      Read     : not null access procedure (Text : String))
    is
       Request : HTTP.Request renames Self.Request.all;
       Part    : Capture;
       Value   : Span;
       Found   : Boolean;
    begin
-      case Place is
+      case Location is
          when In_Path =>
             Part := Captured (Self, Name);
             Read_From_Path (Request.Bytes (Part.First .. Part.Last), Read);
@@ -214,57 +214,57 @@ package body Appserver.HTTP.REST is
    generic
       with package Parameter is new Parameters (<>);
       with procedure Act (Value : Parameter.Value);
-   procedure Convert (Answer : in out Document_Answer);
+   procedure Convert (Response : in out Document_Response);
 
-   procedure Convert (Answer : in out Document_Answer) is
+   procedure Convert (Response : in out Document_Response) is
 
       procedure Take (Text : String) is
       begin
          if Parameter.Is_Valid (Text) then
             Act (Parameter.Value_Of (Text));
          else
-            Answer.Refuse
+            Response.Refuse
               (Bad_Request, "the parameter " & Parameter.Parameter_Name & " is missing or invalid");
          end if;
       end Take;
 
    begin
       Read_Parameter
-        (Answer, Parameter.Parameter_Name, Parameter.Place, Parameter.Default, Take'Access);
+        (Response, Parameter.Parameter_Name, Parameter.Location, Parameter.Default, Take'Access);
    end Convert;
 
-   procedure With_Parameter (Answer : in out Document_Answer) is
+   procedure With_Parameter (Response : in out Document_Response) is
 
       procedure Take (Value : First.Value) is
       begin
-         Handle (Value, Answer);
+         Handle (Value, Response);
       end Take;
 
       procedure Convert_First is new Convert (First, Take);
    begin
-      Convert_First (Answer);
+      Convert_First (Response);
    end With_Parameter;
 
-   procedure With_Two_Parameters (Answer : in out Document_Answer) is
+   procedure With_Two_Parameters (Response : in out Document_Response) is
 
       procedure Take_First (First_Value : First.Value) is
 
          procedure Take_Second (Second_Value : Second.Value) is
          begin
-            Handle (First_Value, Second_Value, Answer);
+            Handle (First_Value, Second_Value, Response);
          end Take_Second;
 
          procedure Convert_Second is new Convert (Second, Take_Second);
       begin
-         Convert_Second (Answer);
+         Convert_Second (Response);
       end Take_First;
 
       procedure Convert_First is new Convert (First, Take_First);
    begin
-      Convert_First (Answer);
+      Convert_First (Response);
    end With_Two_Parameters;
 
-   procedure With_Three_Parameters (Answer : in out Document_Answer) is
+   procedure With_Three_Parameters (Response : in out Document_Response) is
 
       procedure Take_First (First_Value : First.Value) is
 
@@ -272,22 +272,22 @@ package body Appserver.HTTP.REST is
 
             procedure Take_Third (Third_Value : Third.Value) is
             begin
-               Handle (First_Value, Second_Value, Third_Value, Answer);
+               Handle (First_Value, Second_Value, Third_Value, Response);
             end Take_Third;
 
             procedure Convert_Third is new Convert (Third, Take_Third);
          begin
-            Convert_Third (Answer);
+            Convert_Third (Response);
          end Take_Second;
 
          procedure Convert_Second is new Convert (Second, Take_Second);
       begin
-         Convert_Second (Answer);
+         Convert_Second (Response);
       end Take_First;
 
       procedure Convert_First is new Convert (First, Take_First);
    begin
-      Convert_First (Answer);
+      Convert_First (Response);
    end With_Three_Parameters;
 
    ------------
@@ -388,32 +388,32 @@ package body Appserver.HTTP.REST is
 
    Vary_Line : constant String := "Vary: " & Accept_Name & ASCII.CR & ASCII.LF;
 
-   procedure Add_Vary (Draft : in out Answer_Draft) is
-      Behind : constant Natural := Draft.Fields_Length + Vary_Line'Length;
+   procedure Add_Vary (Builder : in out Response_Builder) is
+      Behind : constant Natural := Builder.Fields_Length + Vary_Line'Length;
    begin
       if Behind > Fields_Capacity then
-         raise Draft_Full with "the fields of a response are longer than the server allows";
+         raise Response_Too_Large with "the fields of a response are longer than the server allows";
       end if;
-      Draft.Fields (Draft.Fields_Length + 1 .. Behind) := Vary_Line;
-      Draft.Fields_Length := Behind;
+      Builder.Fields (Builder.Fields_Length + 1 .. Behind) := Vary_Line;
+      Builder.Fields_Length := Behind;
    end Add_Vary;
 
    --  Tells why, in place of what the handler wrote
 
-   function Refusal (Answer : Document_Answer) return Response is
-      Draft   : Answer_Draft renames Answer.Request.Draft.all;
-      Problem : Documents.Writer (Answer.Request.Draft, Answer.Form);
+   function Refusal (Response : Document_Response) return HTTP.Response is
+      Builder : Response_Builder renames Response.Request.Builder.all;
+      Problem : Documents.Writer (Response.Request.Builder, Response.Form);
    begin
-      Draft.Truncate;
-      if Answer.Reason_Length = 0 then
-         return Empty (Answer.Status);
+      Builder.Truncate;
+      if Response.Reason_Length = 0 then
+         return Status_Only (Response.Status);
       end if;
       Problem.Start_Document ("problem");
-      Problem.Write_Entity ("status", Documents.Integer_64 (Answer.Status));
-      Problem.Write_Entity ("title", Reason (Answer.Status));
-      Problem.Write_Entity ("detail", Answer.Reason (1 .. Answer.Reason_Length));
+      Problem.Write_Entity ("status", Documents.Integer_64 (Response.Status));
+      Problem.Write_Entity ("title", Reason (Response.Status));
+      Problem.Write_Entity ("detail", Response.Reason (1 .. Response.Reason_Length));
       Problem.End_Document;
-      return Answered (Answer.Form, Draft_Text, Answer.Status);
+      return Answered (Response.Form, Builder_Text, Response.Status);
    end Refusal;
 
    function Chosen_Of_Many (Request : HTTP.Request) return Documents.Choice is
@@ -444,51 +444,51 @@ package body Appserver.HTTP.REST is
    function Constant_Response (Request : HTTP.Request; Texts : Constant_Texts) return Response is
       Choice : constant Documents.Choice := Chosen (Request);
    begin
-      Add_Vary (Request.Draft.all);
+      Add_Vary (Request.Builder.all);
       return
         (if Choice.Is_Possible
-         then Answered (Choice.Form, Fixed_Text, Content => Texts (Choice.Form))
-         else Empty (Not_Acceptable));
+         then Answered (Choice.Form, Static_Text, Content => Texts (Choice.Form))
+         else Status_Only (Not_Acceptable));
    end Constant_Response;
 
-   function Document_Response
+   function Handler_Response
      (Request : HTTP.Request;
       Handle  : not null Document_Reference;
       Found   : Trees.Match) return Response
    is
       Choice : constant Documents.Choice := Chosen (Request);
    begin
-      Add_Vary (Request.Draft.all);
+      Add_Vary (Request.Builder.all);
       if not Choice.Is_Possible then
-         return Empty (Not_Acceptable);
+         return Status_Only (Not_Acceptable);
       end if;
       declare
-         Answer : Document_Answer (Request'Access, Request.Draft, Choice.Form);
+         Response : Document_Response (Request'Access, Request.Builder, Choice.Form);
       begin
-         Answer.Node          := Found.Node;
-         Answer.Capture_Count := Found.Count;
+         Response.Node          := Found.Node;
+         Response.Capture_Count := Found.Count;
          for K in 1 .. Found.Count loop
-            Answer.Captured (K) := Found.Captured (K);
+            Response.Captured (K) := Found.Captured (K);
          end loop;
-         Handle (Answer);
-         if Answer.Refused then
-            return Refusal (Answer);
-         elsif Answer.Is_Complete then
-            return Answered (Choice.Form, Draft_Text, Answer.Status);
-         elsif Answer.Depth = 0 then
-            return Empty (if Answer.Has_Status then Answer.Status else No_Content);
+         Handle (Response);
+         if Response.Refused then
+            return Refusal (Response);
+         elsif Response.Is_Complete then
+            return Answered (Choice.Form, Builder_Text, Response.Status);
+         elsif Response.Depth = 0 then
+            return Status_Only (if Response.Has_Status then Response.Status else No_Content);
          else
             raise Program_Error with "a handler did not end its document";
          end if;
       end;
-   end Document_Response;
+   end Handler_Response;
 
-   function Answer (Self : Service; Request : HTTP.Request) return Response is
+   function Respond (Self : Service; Request : HTTP.Request) return Response is
       Found : Trees.Match;
    begin
       Trees.Find (Self, Request, Found);
       if Found.Node = null then
-         return Empty (Not_Found);
+         return Status_Only (Not_Found);
       end if;
       declare
          Routes : Targets renames Found.Node.Routes;
@@ -502,9 +502,9 @@ package body Appserver.HTTP.REST is
             when Constant_Document =>
                return Constant_Response (Request, Route.Texts);
             when Document =>
-               return Document_Response (Request, Route.Document, Found);
+               return Handler_Response (Request, Route.Document, Found);
          end case;
       end;
-   end Answer;
+   end Respond;
 
 end Appserver.HTTP.REST;

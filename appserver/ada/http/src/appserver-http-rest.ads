@@ -1,15 +1,16 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Routes with typed parameters, and answers that are documents, in the form that the client wants:
+--  Routes with typed parameters, and responses that are documents, in the form that the client
+--  wants:
 --
 --     package Names is new REST.Text_Parameters ("name", Is_Valid => Is_Name);
 --
---     procedure Hello (Name : String; Answer : in out REST.Document_Answer) is
+--     procedure Hello (Name : String; Response : in out REST.Document_Response) is
 --     begin
---        Answer.Start_Document;
---        Answer.Write_Entity ("greeting", "Hello " & Name & "!");
---        Answer.End_Document;
+--        Response.Start_Document;
+--        Response.Write_Entity ("greeting", "Hello " & Name & "!");
+--        Response.End_Document;
 --     end Hello;
 --
 --     procedure Hello_Route is new REST.With_Parameter (Names.Parameter, Hello);
@@ -17,7 +18,7 @@
 --     Service : constant REST.Service := REST.Service_Of
 --       ([REST.Route (Get, "/api/hello/{name}", Hello_Route'Access)]);
 --
---     function Handle (Request : HTTP.Request) return HTTP.Response is (Service.Answer (Request));
+--     function Handle (Request : HTTP.Request) return HTTP.Response is (Service.Respond (Request));
 --
 --  Any server profile runs Handle. A path without a route is answered with 404; one that has others
 --  but not for the method with 405 and Allow, OPTIONS with Allow, HEAD as GET is; a parameter that
@@ -32,37 +33,37 @@ package Appserver.HTTP.REST is
 
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
-   -------------
-   -- Answers --
-   -------------
+   ---------------
+   -- Responses --
+   ---------------
 
-   type Document_Answer
+   type Document_Response
      (Request : not null access constant HTTP.Request;
       To      : not null access Text_Sinks.Text_Sink'Class;
       Form    : Documents.Format) is limited new Documents.Writer with private;
    --  Written by a handler: a document, which is sent with 200, or nothing, which gives 204
 
-   procedure Set_Status (Self : in out Document_Answer; Status : Status_Code)
+   procedure Set_Status (Self : in out Document_Response; Status : Status_Code)
      with Pre => Status < 300;
    --  In place of 200 or 204
 
-   procedure Add_Field (Self : in out Document_Answer; Name, Value : String)
+   procedure Add_Field (Self : in out Document_Response; Name, Value : String)
      with Pre => Is_Token (Name) and then Is_Field_Value (Value)
                    and then not Is_Reserved (Name);
    --  To the response's header
 
-   procedure Refuse (Self : in out Document_Answer; Status : Status_Code; Why : String := "")
+   procedure Refuse (Self : in out Document_Response; Status : Status_Code; Why : String := "")
      with Pre => Status >= 400, Post => Self.Is_Refused;
    --  Drops everything that was written. The client gets a document with the first 200 bytes of
    --  Why, unless that is empty.
 
-   function Is_Refused (Self : Document_Answer) return Boolean;
+   function Is_Refused (Self : Document_Response) return Boolean;
 
    ----------------
    -- Parameters --
    ----------------
 
-   type Parameter_Place is (In_Path, In_Query);
+   type Parameter_Location is (In_Path, In_Query);
 
    --  A parameter: text that is converted to a value if it is valid; otherwise the response is 400.
    --  It is percent-decoded before. Default is the text of one that a query does not have.
@@ -70,7 +71,7 @@ package Appserver.HTTP.REST is
    generic
       type Value (<>) is private;
       Parameter_Name : String;
-      Place          : Parameter_Place;
+      Location       : Parameter_Location;
       Default        : String;
       with function Is_Valid (Text : String) return Boolean;
       with function Value_Of (Text : String) return Value;
@@ -78,37 +79,37 @@ package Appserver.HTTP.REST is
    end Parameters;
 
    generic
-      Name    : String;
-      Place   : Parameter_Place := In_Path;
-      Default : String := "";
+      Name     : String;
+      Location : Parameter_Location := In_Path;
+      Default  : String := "";
       with function Is_Valid (Text : String) return Boolean;
    package Text_Parameters is
       function Value_Of (Text : String) return String is (Text) with Inline;
-      package Parameter is new Parameters (String, Name, Place, Default, Is_Valid, Value_Of);
+      package Parameter is new Parameters (String, Name, Location, Default, Is_Valid, Value_Of);
    end Text_Parameters;
    --  Text that Is_Valid takes; without a default, a missing one is the empty text
 
    generic
       type Number is range <>;
-      Name    : String;
-      Place   : Parameter_Place := In_Path;
-      Default : String := "";
+      Name     : String;
+      Location : Parameter_Location := In_Path;
+      Default  : String := "";
    package Integer_Parameters is
       function Is_Valid (Text : String) return Boolean;
       function Value_Of (Text : String) return Number with Pre => Is_Valid (Text);
-      package Parameter is new Parameters (Number, Name, Place, Default, Is_Valid, Value_Of);
+      package Parameter is new Parameters (Number, Name, Location, Default, Is_Valid, Value_Of);
    end Integer_Parameters;
    --  Decimal digits, with or without a minus sign, of a value of the type
 
    generic
       type Choice is (<>);
-      Name    : String;
-      Place   : Parameter_Place := In_Path;
-      Default : String := "";
+      Name     : String;
+      Location : Parameter_Location := In_Path;
+      Default  : String := "";
    package Choice_Parameters is
       function Is_Valid (Text : String) return Boolean;
       function Value_Of (Text : String) return Choice with Pre => Is_Valid (Text);
-      package Parameter is new Parameters (Choice, Name, Place, Default, Is_Valid, Value_Of);
+      package Parameter is new Parameters (Choice, Name, Location, Default, Is_Valid, Value_Of);
    end Choice_Parameters;
    --  A value of an enumeration, named in lower case
 
@@ -116,14 +117,14 @@ package Appserver.HTTP.REST is
    -- Handlers --
    --------------
 
-   type Document_Handler is not null access procedure (Answer : in out Document_Answer);
+   type Document_Handler is not null access procedure (Response : in out Document_Response);
 
    --  Handlers that get typed parameters, as instances for handlers of routes
 
    generic
       with package First is new Parameters (<>);
-      with procedure Handle (First_Value : First.Value; Answer : in out Document_Answer);
-   procedure With_Parameter (Answer : in out Document_Answer);
+      with procedure Handle (First_Value : First.Value; Response : in out Document_Response);
+   procedure With_Parameter (Response : in out Document_Response);
 
    generic
       with package First is new Parameters (<>);
@@ -131,8 +132,8 @@ package Appserver.HTTP.REST is
       with procedure Handle
         (First_Value  : First.Value;
          Second_Value : Second.Value;
-         Answer       : in out Document_Answer);
-   procedure With_Two_Parameters (Answer : in out Document_Answer);
+         Response     : in out Document_Response);
+   procedure With_Two_Parameters (Response : in out Document_Response);
 
    generic
       with package First is new Parameters (<>);
@@ -142,8 +143,8 @@ package Appserver.HTTP.REST is
         (First_Value  : First.Value;
          Second_Value : Second.Value;
          Third_Value  : Third.Value;
-         Answer       : in out Document_Answer);
-   procedure With_Three_Parameters (Answer : in out Document_Answer);
+         Response     : in out Document_Response);
+   procedure With_Three_Parameters (Response : in out Document_Response);
 
    --------------
    -- Services --
@@ -155,26 +156,26 @@ package Appserver.HTTP.REST is
    subtype Route_Method is Method_Kind
      with Static_Predicate => Route_Method not in Head | Options;
 
-   Longest_Pattern : constant := 200;
+   Max_Pattern_Length : constant := 200;
 
    type Path_Route is private;
 
    function Route
      (Method : Method_Kind; Pattern : String; Handle : Document_Handler) return Path_Route
-     with Pre => Method in Route_Method and then Pattern'Length <= Longest_Pattern;
+     with Pre => Method in Route_Method and then Pattern'Length <= Max_Pattern_Length;
    --  Pattern is a path. Each of its segments is a text, which is compared with the decoded one, or
    --  "{name}", which stands for any that is not empty. The last may be "{name...}", which stands
    --  for all that is left. Where a text and a name fit, the text is taken.
 
    function Route
      (Method : Method_Kind; Pattern : String; Handle : Handler) return Path_Route
-     with Pre => Method in Route_Method and then Pattern'Length <= Longest_Pattern;
-   --  For answers that are not documents: files, texts that are always the same
+     with Pre => Method in Route_Method and then Pattern'Length <= Max_Pattern_Length;
+   --  For responses that are not documents: files, texts that are always the same
 
    function Constant_Route
      (Pattern : String; Write : not null access procedure (Document : in out Documents.Writer))
       return Path_Route
-     with Pre => Pattern'Length <= Longest_Pattern;
+     with Pre => Pattern'Length <= Max_Pattern_Length;
    --  For GET, with a document that is always the same. It is written once, here, in each format,
    --  to heap memory that is never freed. It may have 65,536 bytes.
 
@@ -186,7 +187,7 @@ package Appserver.HTTP.REST is
    function Service_Of (Routes : Route_List) return Service;
    --  Route_Error as above
 
-   function Answer (Self : Service; Request : HTTP.Request) return Response;
+   function Respond (Self : Service; Request : HTTP.Request) return Response;
 
 private
 
@@ -196,8 +197,8 @@ private
 
    --  Values for the names of a route's pattern
 
-   Most_Captures   : constant := 8;
-   Longest_Capture : constant := 32;
+   Max_Captures       : constant := 8;
+   Max_Capture_Length : constant := 32;
    --  Parameters of a path, and characters of their names
 
    type Capture is record
@@ -207,19 +208,19 @@ private
    end record;
    --  Without initial values: a request has room for all captures, and needs one or two
 
-   type Captures is array (1 .. Most_Captures) of Capture;
+   type Captures is array (1 .. Max_Captures) of Capture;
 
    type Node;
    type Link is access all Node;
    --  To a node of the tree of routes
 
-   -------------
-   -- Answers --
-   -------------
+   ---------------
+   -- Responses --
+   ---------------
 
-   Longest_Reason : constant := 200;
+   Max_Reason_Length : constant := 200;
 
-   type Document_Answer
+   type Document_Response
      (Request : not null access constant HTTP.Request;
       To      : not null access Text_Sinks.Text_Sink'Class;
       Form    : Documents.Format) is limited new Documents.Writer (To, Form) with
@@ -228,28 +229,28 @@ private
       Refused       : Boolean := False;
       Status        : Status_Code := OK;
       Reason_Length : Natural := 0;
-      Reason        : String (1 .. Longest_Reason);
+      Reason        : String (1 .. Max_Reason_Length);
       Node          : Link;
       --  The route's node: it and the nodes above have the captures' names
-      Capture_Count : Natural range 0 .. Most_Captures := 0;
+      Capture_Count : Natural range 0 .. Max_Captures := 0;
       Captured      : Captures;
    end record;
 
    procedure Read_Parameter
-     (Self    : Document_Answer;
-      Name    : String;
-      Place   : Parameter_Place;
-      Default : String;
-      Read    : not null access procedure (Text : String));
+     (Self     : Document_Response;
+      Name     : String;
+      Location : Parameter_Location;
+      Default  : String;
+      Read     : not null access procedure (Text : String));
    --  Calls Read with the decoded text
 
-   function Is_Refused (Self : Document_Answer) return Boolean is (Self.Refused);
+   function Is_Refused (Self : Document_Response) return Boolean is (Self.Refused);
 
    ------------
    -- Routes --
    ------------
 
-   type Document_Reference is access procedure (Answer : in out Document_Answer);
+   type Document_Reference is access procedure (Response : in out Document_Response);
    type Plain_Reference is access function (Request : HTTP.Request) return Response;
 
    type Target_Kind is (None, Document, Plain, Constant_Document);
@@ -268,8 +269,8 @@ private
    type Path_Route is record
       Method  : Method_Kind;
       Handle  : Target;
-      Length  : Natural range 0 .. Longest_Pattern;
-      Pattern : String (1 .. Longest_Pattern);
+      Length  : Natural range 0 .. Max_Pattern_Length;
+      Pattern : String (1 .. Max_Pattern_Length);
    end record;
 
    --------------
@@ -291,12 +292,12 @@ private
       --  True if there is a route to it
       Start    : Character;
       --  The text's first one; where there is none, a path goes on with a "/", or ends
-      Length   : Natural range 0 .. Longest_Pattern;
+      Length   : Natural range 0 .. Max_Pattern_Length;
       Parent   : Link;
       Children : Links;
       Next     : Link;
       --  The next child of the same parent
-      Text     : String (1 .. Longest_Pattern);
+      Text     : String (1 .. Max_Pattern_Length);
       --  The text that a segment must equal, or a name
       Routes   : Targets;
    end record;

@@ -267,8 +267,8 @@ package body Appserver.HTTP.Server is
    --  Memory of workers is allocated before they are, so that Start finds a lack of it. It is not
    --  on their stacks, of which -fstack-check would touch each page.
 
-   type Draft_Reference is access Answer_Draft;
-   type Draft_List is array (Positive range <>) of Draft_Reference;
+   type Builder_Reference is access Response_Builder;
+   type Builder_List is array (Positive range <>) of Builder_Reference;
 
    type Context_Reference is access Contexts.Context;
    type Context_List is array (Positive range <>) of Context_Reference;
@@ -289,7 +289,7 @@ package body Appserver.HTTP.Server is
       Next_Loop    : Goal_List (1 .. Worker_Count) := [others => Nowhere];
       --  The loop that each task is to serve next
       Loops        : Loop_List (1 .. Loop_Count);
-      Drafts       : Draft_List (1 .. Worker_Count);
+      Builders     : Builder_List (1 .. Worker_Count);
       Contexts     : Context_List (1 .. Worker_Count);
       Workers      : Worker_List (1 .. Worker_Count);
       Log_Writer   : Log_Writer_Reference := null;
@@ -781,7 +781,7 @@ package body Appserver.HTTP.Server is
    procedure Free is new Ada.Unchecked_Deallocation (Worker, Worker_Reference);
    procedure Free is new Ada.Unchecked_Deallocation (Log_Writer, Log_Writer_Reference);
    procedure Free is new Ada.Unchecked_Deallocation (Contexts.Context, Context_Reference);
-   procedure Free is new Ada.Unchecked_Deallocation (Answer_Draft, Draft_Reference);
+   procedure Free is new Ada.Unchecked_Deallocation (Response_Builder, Builder_Reference);
    procedure Free is new Ada.Unchecked_Deallocation (Engine, Engine_Reference);
 
    procedure Open_Loops
@@ -815,11 +815,11 @@ package body Appserver.HTTP.Server is
       Options : Settings renames Engine.Options;
    begin
       for K in Engine.Contexts'Range loop
-         Engine.Drafts (K)   := new Answer_Draft (Options.Answer_Content);
+         Engine.Builders (K) := new Response_Builder (Options.Response_Content);
          Engine.Contexts (K) := new Contexts.Context
            (Request_Capacity => Options.Limits.Header + Options.Limits.Content + Parsing.Slack,
-            Output_Capacity  => Options.Answer_Content + Contexts.Longest_Header,
-            Draft            => Engine.Drafts (K),
+            Output_Capacity  => Options.Response_Content + Contexts.Max_Header_Length,
+            Builder          => Engine.Builders (K),
             Owner            => K);
       end loop;
    end Make_Contexts;
@@ -865,7 +865,7 @@ package body Appserver.HTTP.Server is
       end if;
       for K in Engine.Contexts'Range loop
          Free (Engine.Contexts (K));
-         Free (Engine.Drafts (K));
+         Free (Engine.Builders (K));
       end loop;
       Free (Engine);
    end Close;

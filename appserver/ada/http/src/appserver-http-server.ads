@@ -29,30 +29,30 @@ package Appserver.HTTP.Server is
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
    type Settings is record
-      Workers        : Positive := 8;
+      Workers          : Positive := 8;
       --  Tasks, which run handlers
-      Loops          : Natural  := 0;
+      Loops            : Natural  := 0;
       --  At most Workers. 0 stands for the number of cores that the caller of Start may use, but at
       --  most half the number of tasks, so that tasks are left to replace those that wait.
-      Connections    : Positive := 10_000;
+      Connections      : Positive := 10_000;
       --  The maximum at a time. When other clients wait to be accepted, idle connections are
       --  closed, and then slow ones. The limit on open files is raised to this number, where that
       --  is permitted.
-      Limits         : Parsing.Limits;
-      Answer_Content : Positive := 65_536;
+      Limits           : Parsing.Limits;
+      Response_Content : Positive := 65_536;
       --  At most, in bytes, of what handlers write; files have no limit
-      Waiting_Memory : Positive := 2 ** 24;
+      Waiting_Memory   : Positive := 2 ** 24;
       --  Bytes for requests that have arrived in part, and for responses that clients have not read
       --  yet. When they do not suffice, the slow client that has held the most memory for the
       --  longest time gets 503, or loses its connection if it does not read. Memory that was never
       --  needed is not resident.
-      Handler_Stack  : Positive := 262_144;
+      Handler_Stack    : Positive := 262_144;
       --  Bytes, of each task. A handler that needs more is answered with 500 if it was compiled
       --  with -fstack-check, as this library is, or if none of its frames has more than a MiB.
-      Times          : Time_Limits;
-      Report         : Exception_Report := Report_On_Standard_Error'Access;
+      Times            : Time_Limits;
+      Report           : Exception_Report := Report_On_Standard_Error'Access;
       --  Null: exceptions are not reported
-      Log            : Access_Logs.Log_Reference := null;
+      Log              : Access_Logs.Log_Reference := null;
       --  Written by a task of its own. Null: no log and no task.
    end record;
 

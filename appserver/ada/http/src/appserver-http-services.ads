@@ -8,7 +8,7 @@
 --        Orders : Order_Pool;
 --     end record;
 --
---     overriding function Answer
+--     overriding function Respond
 --       (Self : in out Shop; Request : HTTP.Request) return HTTP.Response;
 --
 --     Our_Shop : aliased Shop;
@@ -25,7 +25,7 @@ package Appserver.HTTP.Services is
 
    type Service is limited interface;
 
-   function Answer
+   function Respond
      (Self : in out Service; Request : HTTP.Request) return Response is abstract;
    --  Answers a request, as a Handler does. The server profile calls it from several tasks at once:
    --  data that it changes must be protected.
@@ -35,9 +35,9 @@ package Appserver.HTTP.Services is
    function Not_Here (Request : HTTP.Request) return Response;
    --  404, for a server that has a service and no function
 
-   -----------------------
+   ------------------------
    -- Content by streams --
-   -----------------------
+   ------------------------
 
    --  Content of any length, in constant memory: no task waits for it. A receiver is called when
    --  some content has arrived, by one task at a time, though not always the same. During the call
@@ -45,94 +45,96 @@ package Appserver.HTTP.Services is
 
    type Content_Receiver is limited interface;
 
-   procedure Take
+   procedure Receive
      (Self : in out Content_Receiver; Bytes : String; Wants_More : in out Boolean) is abstract;
    --  Bytes are the next of the content, at least one. Wants_More is True before; if it is False
-   --  afterwards, Answer is called next, and the connection is closed after the answer. Exceptions
-   --  are answered with 500.
+   --  afterwards, Respond is called next, and the connection is closed after the response.
+   --  Exceptions are answered with 500.
 
-   function Answer
+   function Respond
      (Self : in out Content_Receiver; Request : HTTP.Request) return Response is abstract;
-   --  The answer to a request whose content was taken to its end
+   --  The response to a request whose content was taken to its end
 
    procedure Close (Self : not null access Content_Receiver) is null;
    --  The last call, made in any case: the server has no reference any more, so Close may free the
-   --  receiver. It has to be quick. If Answer was not called before, the client has disconnected or
-   --  the request was refused. Exceptions are ignored.
+   --  receiver. It has to be quick. If Respond was not called before, the client has disconnected
+   --  or the request was refused. Exceptions are ignored.
 
    type Receiver_Reference is access all Content_Receiver'Class;
 
-   type Content_Plan is private;
+   type Content_Policy is private;
    --  Determines how the content of a request is handled
 
-   function Buffered (Limit : Natural := Natural'Last) return Content_Plan;
-   --  The service's Answer is called when all content has arrived. More than Limit bytes, or than
+   function Buffer (Limit : Natural := Natural'Last) return Content_Policy;
+   --  The service's Respond is called when all content has arrived. More than Limit bytes, or than
    --  the server's limit, are refused with 413.
 
-   function Received
-     (Receiver : not null Receiver_Reference; Limit : Byte_Count) return Content_Plan;
+   function Stream
+     (Receiver : not null Receiver_Reference; Limit : Byte_Count) return Content_Policy;
    --  Receiver takes the content. More than Limit bytes are refused with 413: at once if the client
    --  announces the length, else when they arrive.
 
-   function Refused (Answer : Response) return Content_Plan;
-   --  The content is not read: the answer is sent at once, and the connection is closed after it
+   function Reject (Response : HTTP.Response) return Content_Policy;
+   --  The content is not read: the response is sent at once, and the connection is closed after it
 
    type Content_Service is limited interface and Service;
    --  A service that is called before content is read: to set limits of its own, to receive
    --  streams, or to refuse a request before the client has sent its content
 
-   function Plan
-     (Self : in out Content_Service; Request : HTTP.Request) return Content_Plan is abstract;
-   --  Called, as Answer is, with the header of each request that has content. Exceptions are
+   function Policy_For
+     (Self : in out Content_Service; Request : HTTP.Request) return Content_Policy is abstract;
+   --  Called, as Respond is, with the header of each request that has content. Exceptions are
    --  answered with 500.
 
    procedure Complete
-     (Self : in out Content_Service; Request : HTTP.Request; Answer : in out Response) is null;
-   --  Called with a receiver's answer before it is sent
+     (Self     : in out Content_Service;
+      Request  : HTTP.Request;
+      Response : in out HTTP.Response) is null;
+   --  Called with a receiver's response before it is sent
 
    -----------------
    -- For servers --
    -----------------
 
-   type Plan_Kind is (Buffer, Stream, Refuse);
+   type Policy_Kind is (Buffer, Stream, Reject);
 
-   function Kind_Of (Plan : Content_Plan) return Plan_Kind;
-   function Limit_Of (Plan : Content_Plan) return Byte_Count;
-   function Receiver_Of (Plan : Content_Plan) return Receiver_Reference;
-   function Answer_Of (Plan : Content_Plan) return Response;
+   function Kind_Of (Policy : Content_Policy) return Policy_Kind;
+   function Limit_Of (Policy : Content_Policy) return Byte_Count;
+   function Receiver_Of (Policy : Content_Policy) return Receiver_Reference;
+   function Response_Of (Policy : Content_Policy) return Response;
 
    type Filter_Marks is mod 2 ** 64;
 
-   function Passed_By (Plan : Content_Plan) return Filter_Marks;
-   function With_Passed (Plan : Content_Plan; Passed : Filter_Marks) return Content_Plan;
+   function Passed_By (Policy : Content_Policy) return Filter_Marks;
+   function With_Passed (Policy : Content_Policy; Passed : Filter_Marks) return Content_Policy;
    --  The filters that were asked for it, a bit for each
 
 private
 
-   type Content_Plan is record
-      Kind     : Plan_Kind := Buffer;
+   type Content_Policy is record
+      Kind     : Policy_Kind := Buffer;
       Limit    : Byte_Count := Byte_Count'Last;
       Receiver : Receiver_Reference := null;
-      Answer   : Response := Empty (Not_Found);
+      Response : HTTP.Response := Status_Only (Not_Found);
       Passed   : Filter_Marks := 0;
    end record;
 
-   function Passed_By (Plan : Content_Plan) return Filter_Marks is (Plan.Passed);
-   function With_Passed (Plan : Content_Plan; Passed : Filter_Marks) return Content_Plan is
-     ((Plan with delta Passed => Passed));
+   function Passed_By (Policy : Content_Policy) return Filter_Marks is (Policy.Passed);
+   function With_Passed (Policy : Content_Policy; Passed : Filter_Marks) return Content_Policy is
+     ((Policy with delta Passed => Passed));
 
-   function Kind_Of (Plan : Content_Plan) return Plan_Kind is (Plan.Kind);
-   function Limit_Of (Plan : Content_Plan) return Byte_Count is (Plan.Limit);
-   function Receiver_Of (Plan : Content_Plan) return Receiver_Reference is (Plan.Receiver);
-   function Answer_Of (Plan : Content_Plan) return Response is (Plan.Answer);
-   function Buffered (Limit : Natural := Natural'Last) return Content_Plan is
+   function Kind_Of (Policy : Content_Policy) return Policy_Kind is (Policy.Kind);
+   function Limit_Of (Policy : Content_Policy) return Byte_Count is (Policy.Limit);
+   function Receiver_Of (Policy : Content_Policy) return Receiver_Reference is (Policy.Receiver);
+   function Response_Of (Policy : Content_Policy) return Response is (Policy.Response);
+   function Buffer (Limit : Natural := Natural'Last) return Content_Policy is
      ((Kind => Buffer, Limit => Byte_Count (Limit), others => <>));
-   function Received
-     (Receiver : not null Receiver_Reference; Limit : Byte_Count) return Content_Plan is
+   function Stream
+     (Receiver : not null Receiver_Reference; Limit : Byte_Count) return Content_Policy is
      ((Kind => Stream, Limit => Limit, Receiver => Receiver, others => <>));
-   function Refused (Answer : Response) return Content_Plan is
-     ((Kind => Refuse, Answer => Answer, others => <>));
+   function Reject (Response : HTTP.Response) return Content_Policy is
+     ((Kind => Reject, Response => Response, others => <>));
 
-   function Not_Here (Request : HTTP.Request) return Response is (Empty (Not_Found));
+   function Not_Here (Request : HTTP.Request) return Response is (Status_Only (Not_Found));
 
 end Appserver.HTTP.Services;

@@ -46,21 +46,21 @@ package body Appserver.HTTP.Trials is
       Context.Last  := 0;
    end Take_Output;
 
-   procedure Put_Handler_Answer
+   procedure Put_Handler_Response
      (Context  : in out Contexts.Context;
       Handle   : Handler;
       Service  : Services.Service_Reference;
       Receiver : Services.Receiver_Reference;
       Date     : Dates.Date_Text)
    is
-      Answer : constant Response :=
-        Contexts.Called (Handle, Service, Receiver, Context, Report => null);
+      Response : constant HTTP.Response :=
+        Contexts.Handler_Response (Handle, Service, Receiver, Context, Report => null);
    begin
-      Contexts.Put_Answer
-        (Context, Answer, Date,
+      Contexts.Put_Response
+        (Context, Response, Date,
          Closes => Parsing.Is_Last (Context.Request)
-                   or else Contexts.Ends_With_Connection (Context, Answer));
-   end Put_Handler_Answer;
+                   or else Contexts.Ends_With_Connection (Context, Response));
+   end Put_Handler_Response;
 
    --  The content goes to the receiver. Result is as Parse has it.
 
@@ -101,7 +101,7 @@ package body Appserver.HTTP.Trials is
       end if;
    end Receive;
 
-   function Answers
+   function Responses
      (Handle  : Handler;
       Service : Services.Service_Reference;
       Bytes   : String;
@@ -112,51 +112,51 @@ package body Appserver.HTTP.Trials is
       Asks    : constant Boolean :=
         Service /= null and then Service.all in Services.Content_Service'Class;
       Date    : constant Dates.Date_Text := Dates.Image (0);
-      Draft   : aliased Answer_Draft (65_536);
+      Builder : aliased Response_Builder (65_536);
       Context : Contexts.Context
         (Limits.Header + Limits.Content + Parsing.Slack,
-         Draft.Capacity + Contexts.Longest_Header, Draft'Access, 0);
+         Builder.Capacity + Contexts.Max_Header_Length, Builder'Access, 0);
       Text     : Unbounded_String;
       Receiver : Services.Receiver_Reference := null;
-      Plan     : Services.Content_Plan;
+      Policy   : Services.Content_Policy;
       Result   : Parsing.Outcome;
       Status   : Status_Code;
 
       use type Parsing.Outcome;
-      use type Services.Plan_Kind;
+      use type Services.Policy_Kind;
    begin
       Context.Request.Client := Client;
       Parsing.Add (Context.Request, Bytes);
       loop
          Parsing.Parse (Context.Request, Limits, Result, Status, Asks);
          if Result = Parsing.Has_Header then
-            Plan := Contexts.Planned (Service, Context, Report => null);
-            if Services.Kind_Of (Plan) = Services.Stream then
-               Receiver := Services.Receiver_Of (Plan);
-               Receive (Context, Receiver, Services.Limit_Of (Plan), Result, Status);
+            Policy := Contexts.Policy_Of (Service, Context, Report => null);
+            if Services.Kind_Of (Policy) = Services.Stream then
+               Receiver := Services.Receiver_Of (Policy);
+               Receive (Context, Receiver, Services.Limit_Of (Policy), Result, Status);
             end if;
          end if;
          case Result is
             when Parsing.Incomplete =>
                exit;
             when Parsing.Has_Header =>
-               if Services.Kind_Of (Plan) = Services.Refuse then
-                  Contexts.Put_Answer
-                    (Context, Services.Answer_Of (Plan), Date, Closes => True);
+               if Services.Kind_Of (Policy) = Services.Reject then
+                  Contexts.Put_Response
+                    (Context, Services.Response_Of (Policy), Date, Closes => True);
                   Take_Output (Context, Text);
                   exit;
                end if;
-               Parsing.Note_Buffered (Context.Request, Services.Limit_Of (Plan));
-               Context.Request.State.Passed := Filter_Marks (Services.Passed_By (Plan));
+               Parsing.Note_Buffered (Context.Request, Services.Limit_Of (Policy));
+               Context.Request.State.Passed := Filter_Marks (Services.Passed_By (Policy));
             when Parsing.Refused =>
                Contexts.Put_Refusal (Context, Status, Date);
                Take_Output (Context, Text);
                exit;
             when Parsing.Complete =>
                if Parsing.Is_For_Server (Context.Request) then
-                  Contexts.Put_Server_Answer (Context, Date, Parsing.Is_Last (Context.Request));
+                  Contexts.Put_Server_Response (Context, Date, Parsing.Is_Last (Context.Request));
                else
-                  Put_Handler_Answer (Context, Handle, Service, Receiver, Date);
+                  Put_Handler_Response (Context, Handle, Service, Receiver, Date);
                   Contexts.Close (Receiver);
                end if;
                Take_Output (Context, Text);
@@ -166,18 +166,18 @@ package body Appserver.HTTP.Trials is
       end loop;
       Contexts.Close (Receiver);
       return To_String (Text);
-   end Answers;
+   end Responses;
 
-   function Answers
+   function Responses
      (Handle : Handler;
       Bytes  : String;
       Client : IP_Addresses.Address := IP_Addresses.No_Address) return String is
-     (Answers (Handle, null, Bytes, Client));
+     (Responses (Handle, null, Bytes, Client));
 
-   function Answers
+   function Responses
      (Service : not null Services.Service_Reference;
       Bytes   : String;
       Client  : IP_Addresses.Address := IP_Addresses.No_Address) return String is
-     (Answers (Services.Not_Here'Access, Service, Bytes, Client));
+     (Responses (Services.Not_Here'Access, Service, Bytes, Client));
 
 end Appserver.HTTP.Trials;

@@ -9,7 +9,7 @@ with Appserver.HTTP.Services;
 
 package Appserver.HTTP.Trials is
 
-   function Answers
+   function Responses
      (Handle : Handler;
       Bytes  : String;
       Client : IP_Addresses.Address := IP_Addresses.No_Address) return String;
@@ -17,7 +17,7 @@ package Appserver.HTTP.Trials is
    --  beginning of 1970. An incomplete request at the end of Bytes gets no response. A receiver
    --  gets content in one piece.
 
-   function Answers
+   function Responses
      (Service : not null Services.Service_Reference;
       Bytes   : String;
       Client  : IP_Addresses.Address := IP_Addresses.No_Address) return String;

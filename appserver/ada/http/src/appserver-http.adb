@@ -47,29 +47,29 @@ package body Appserver.HTTP is
          when Version_Not_Supported  => "HTTP Version Not Supported",
          when others                 => "Status");
 
-   -----------
-   -- Draft --
-   -----------
+   -------------
+   -- Builder --
+   -------------
 
-   overriding procedure Append (Self : in out Answer_Draft; Text : String) is
+   overriding procedure Append (Self : in out Response_Builder; Text : String) is
    begin
       if Text'Length > Self.Capacity - Self.Text_Length then
-         raise Draft_Full with "the content of a response is longer than the server allows";
+         raise Response_Too_Large with "the content of a response is longer than the server allows";
       end if;
       Self.Text (Self.Text_Length + 1 .. Self.Text_Length + Text'Length) := Text;
       Self.Text_Length := Self.Text_Length + Text'Length;
    end Append;
 
-   procedure Append (Self : in out Answer_Draft; Byte : Character) is
+   procedure Append (Self : in out Response_Builder; Byte : Character) is
    begin
       if Self.Text_Length = Self.Capacity then
-         raise Draft_Full with "the content of a response is longer than the server allows";
+         raise Response_Too_Large with "the content of a response is longer than the server allows";
       end if;
       Self.Text_Length := Self.Text_Length + 1;
       Self.Text (Self.Text_Length) := Byte;
    end Append;
 
-   procedure Append (Self : in out Answer_Draft; Number : Long_Long_Integer) is
+   procedure Append (Self : in out Response_Builder; Number : Long_Long_Integer) is
       Digit : String (1 .. 20);
       First : Positive := Digit'Last + 1;
       Rest  : Long_Long_Integer := Number;
@@ -88,7 +88,7 @@ package body Appserver.HTTP is
       Self.Append (Digit (First .. Digit'Last));
    end Append;
 
-   procedure Truncate (Self : in out Answer_Draft; Length : Natural := 0) is
+   procedure Truncate (Self : in out Response_Builder; Length : Natural := 0) is
    begin
       Self.Text_Length := Length;
    end Truncate;
@@ -103,7 +103,7 @@ package body Appserver.HTTP is
          when 17     => Same (Name, "Transfer-Encoding"),
          when others => False);
 
-   procedure Add_Field (Self : in out Answer_Draft; Name, Value : String) is
+   procedure Add_Field (Self : in out Response_Builder; Name, Value : String) is
 
       procedure Add (Text : String) is
       begin
@@ -117,7 +117,7 @@ package body Appserver.HTTP is
         or else Value'Length > Available
         or else Name'Length + Value'Length + 4 > Available
       then
-         raise Draft_Full with "the fields of a response are longer than the server allows";
+         raise Response_Too_Large with "the fields of a response are longer than the server allows";
       end if;
       Add (Name);
       Add (": ");
@@ -126,7 +126,7 @@ package body Appserver.HTTP is
    end Add_Field;
 
    procedure Attach
-     (Self   : in out Answer_Draft;
+     (Self   : in out Response_Builder;
       File   : Descriptor;
       Offset : Byte_Count;
       Length : Byte_Count) is
@@ -136,7 +136,7 @@ package body Appserver.HTTP is
       Self.File_Length := Length;
    end Attach;
 
-   procedure Drop_File (Self : in out Answer_Draft) is
+   procedure Drop_File (Self : in out Response_Builder) is
    begin
       if Self.File /= No_File then
          Linux.Close (Self.File);
@@ -144,21 +144,21 @@ package body Appserver.HTTP is
       end if;
    end Drop_File;
 
-   procedure Attach (Self : in out Answer_Draft; Source : not null Source_Reference) is
+   procedure Attach (Self : in out Response_Builder; Source : not null Source_Reference) is
    begin
       Self.Source     := Source;
       Self.Is_Counted := False;
    end Attach;
 
    procedure Attach
-     (Self : in out Answer_Draft; Source : not null Source_Reference; Length : Byte_Count) is
+     (Self : in out Response_Builder; Source : not null Source_Reference; Length : Byte_Count) is
    begin
       Self.Source      := Source;
       Self.Is_Counted  := True;
       Self.File_Length := Length;
    end Attach;
 
-   procedure Drop_Source (Self : in out Answer_Draft) is
+   procedure Drop_Source (Self : in out Response_Builder) is
       Source : constant Source_Reference := Self.Source;
    begin
       Self.Source := null;
@@ -170,7 +170,7 @@ package body Appserver.HTTP is
          null;
    end Drop_Source;
 
-   procedure Clear (Self : in out Answer_Draft) is
+   procedure Clear (Self : in out Response_Builder) is
    begin
       Self.Text_Length   := 0;
       Self.Fields_Length := 0;
@@ -391,8 +391,8 @@ package body Appserver.HTTP is
 
    function Not_Allowed (Request : HTTP.Request; Allow : String) return Response is
    begin
-      Request.Draft.Add_Field ("Allow", Allow);
-      return Empty (if Request.Kind = Options then No_Content else Method_Not_Allowed);
+      Request.Builder.Add_Field ("Allow", Allow);
+      return Status_Only (if Request.Kind = Options then No_Content else Method_Not_Allowed);
    end Not_Allowed;
 
 end Appserver.HTTP;

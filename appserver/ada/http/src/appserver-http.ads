@@ -1,19 +1,19 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  HTTP/1.1 as the handlers of a server see it: a request that is there as a whole, a draft to
---  write the answer's content and fields to, and the response that says what to send.
+--  HTTP/1.1 as the handlers of a server see it: a request that is there as a whole, a response
+--  builder to write the response's content and fields to, and the response that says what to send.
 --
 --     function Hello (Request : HTTP.Request) return HTTP.Response is
 --     begin
---        Request.Draft.Append ("Hello ");
---        Request.Draft.Append (Request.Parameter ("name"));
---        return HTTP.Written (HTTP.Plain_Text'Access);
+--        Request.Builder.Append ("Hello ");
+--        Request.Builder.Append (Request.Parameter ("name"));
+--        return HTTP.Text_Response (HTTP.Plain_Text'Access);
 --     end Hello;
 --
---  A request and its draft belong to a task of the server; a handler uses them as long as it runs.
---  Nothing here takes memory from the heap. What is named in comments is of RFC 9110 (semantics)
---  and RFC 9112 (HTTP/1.1).
+--  A request and its builder belong to a task of the server; a handler uses them as long as it
+--  runs. Nothing here takes memory from the heap. What is named in comments is of RFC 9110
+--  (semantics) and RFC 9112 (HTTP/1.1).
 
 pragma Ada_2022;
 
@@ -102,7 +102,7 @@ package Appserver.HTTP is
    -- Content by streams --
    ------------------------
 
-   Least_Rate : constant := 500;
+   Min_Rate : constant := 500;
    --  Bytes per second, over a window that Time_Limits sets. A client that sends content, or takes
    --  a response, more slowly loses its connection.
 
@@ -114,7 +114,7 @@ package Appserver.HTTP is
    --  Content of a response that is made while it is sent, of any length, in constant memory. A
    --  server calls it from one task at a time, though not always the same.
 
-   procedure Give
+   procedure Read
      (Self : in out Content_Source; Into : out String; Count : out Natural) is abstract;
    --  The next bytes, as the first Count of Into; 0 at the end. Into has room for 1,024 at least,
    --  or for what is left of a length that is known. Called when the client can take more. It may
@@ -126,42 +126,42 @@ package Appserver.HTTP is
 
    type Source_Reference is access all Content_Source'Class;
 
-   -----------
-   -- Draft --
-   -----------
+   -------------
+   -- Builder --
+   -------------
 
    type Descriptor is range -1 .. 2 ** 31 - 1;
    --  An open file of the operating system
 
    No_File : constant Descriptor := -1;
 
-   Draft_Full : exception;
-   --  More was written than a draft of this server holds. A request whose handler does not handle
-   --  this exception is answered with 500.
+   Response_Too_Large : exception;
+   --  More was written than a response builder of this server holds. A request whose handler does
+   --  not handle this exception is answered with 500.
 
-   type Answer_Draft (Capacity : Positive) is limited new Text_Sinks.Text_Sink with private;
+   type Response_Builder (Capacity : Positive) is limited new Text_Sinks.Text_Sink with private;
    --  The content, of at most Capacity bytes, and the fields that a handler writes for its response
 
-   overriding procedure Append (Self : in out Answer_Draft; Text : String) with Inline;
-   procedure Append (Self : in out Answer_Draft; Byte : Character) with Inline;
-   procedure Append (Self : in out Answer_Draft; Number : Long_Long_Integer);
+   overriding procedure Append (Self : in out Response_Builder; Text : String) with Inline;
+   procedure Append (Self : in out Response_Builder; Byte : Character) with Inline;
+   procedure Append (Self : in out Response_Builder; Number : Long_Long_Integer);
    --  Adds to the content: a number as its decimal digits, with a minus sign but no space before.
-   --  Draft_Full if it does not fit.
+   --  Response_Too_Large if it does not fit.
 
-   function Length (Self : Answer_Draft) return Natural;
+   function Length (Self : Response_Builder) return Natural;
    --  Bytes of content so far
 
-   function Content (Self : Answer_Draft) return String;
+   function Content (Self : Response_Builder) return String;
    --  A copy of the content so far
 
-   procedure Truncate (Self : in out Answer_Draft; Length : Natural := 0)
+   procedure Truncate (Self : in out Response_Builder; Length : Natural := 0)
      with Pre => Length <= Self.Length;
    --  Forgets the content behind the first Length bytes of it
 
-   procedure Add_Field (Self : in out Answer_Draft; Name, Value : String)
+   procedure Add_Field (Self : in out Response_Builder; Name, Value : String)
      with Pre => Is_Token (Name) and then Is_Field_Value (Value)
                    and then not Is_Reserved (Name);
-   --  A field of the response's header. Draft_Full if it does not fit.
+   --  A field of the response's header. Response_Too_Large if it does not fit.
 
    function Is_Reserved (Name : String) return Boolean;
    --  True if a field is not for handlers to set, by its name in any case: Date, Content-Length,
@@ -169,39 +169,39 @@ package Appserver.HTTP is
    --  Content-Type is named by the response
 
    procedure Attach
-     (Self   : in out Answer_Draft;
+     (Self   : in out Response_Builder;
       File   : Descriptor;
       Offset : Byte_Count;
       Length : Byte_Count)
      with Pre => File /= No_File and then not Self.Has_File and then not Self.Has_Source;
-   --  Length bytes of an open regular file, from Offset on, are the content that HTTP.File_Part
-   --  sends, without a copy of it. The file is the draft's from here on: it is closed when it was
+   --  Length bytes of an open regular file, from Offset on, are the content that HTTP.File_Response
+   --  sends, without a copy of it. The file is the builder's from here on: it is closed when it was
    --  sent or is not wanted.
 
-   function Has_File (Self : Answer_Draft) return Boolean;
+   function Has_File (Self : Response_Builder) return Boolean;
 
-   procedure Drop_File (Self : in out Answer_Draft)
+   procedure Drop_File (Self : in out Response_Builder)
      with Post => not Self.Has_File;
    --  Closes it
 
-   procedure Attach (Self : in out Answer_Draft; Source : not null Source_Reference)
+   procedure Attach (Self : in out Response_Builder; Source : not null Source_Reference)
      with Pre => not Self.Has_File and then not Self.Has_Source;
-   --  What Source gives is the content that HTTP.Streamed sends: in chunks, or to a client of
-   --  HTTP/1.0 until the connection is closed. Source is the draft's from here on: it is closed
-   --  when it was sent or is not wanted.
+   --  What Source gives is the content that HTTP.Stream_Response sends: in chunks, or to a client
+   --  of HTTP/1.0 until the connection is closed. Source is the builder's from here on: it is
+   --  closed when it was sent or is not wanted.
 
    procedure Attach
-     (Self : in out Answer_Draft; Source : not null Source_Reference; Length : Byte_Count)
+     (Self : in out Response_Builder; Source : not null Source_Reference; Length : Byte_Count)
      with Pre => not Self.Has_File and then not Self.Has_Source;
    --  The same with a Content-Length. A source that ends before Length bytes is a failure.
 
-   function Has_Source (Self : Answer_Draft) return Boolean;
+   function Has_Source (Self : Response_Builder) return Boolean;
 
-   procedure Drop_Source (Self : in out Answer_Draft)
+   procedure Drop_Source (Self : in out Response_Builder)
      with Post => not Self.Has_Source;
    --  Closes it
 
-   procedure Clear (Self : in out Answer_Draft);
+   procedure Clear (Self : in out Response_Builder);
    --  Content, fields, file and source: as it is before a handler is called
 
    -------------
@@ -209,8 +209,8 @@ package Appserver.HTTP is
    -------------
 
    type Request
-     (Capacity : Positive; Draft : not null access Answer_Draft) is tagged limited private;
-   --  Capacity is in bytes, of header and content. Draft is for the handler to write to.
+     (Capacity : Positive; Builder : not null access Response_Builder) is tagged limited private;
+   --  Capacity is in bytes, of header and content. Builder is for the handler to write to.
 
    function Method (Self : Request) return Method_Kind
      with Post => Method'Result /= Head;
@@ -287,35 +287,35 @@ package Appserver.HTTP is
    --------------
 
    type Response is private;
-   --  A status and its content. Fields that the handler added to the draft are sent with it.
+   --  A status and its content. Fields that the handler added to the builder are sent with it.
 
    function Is_Media_Type (Text : String) return Boolean is
      (Text'Length in 1 .. 128 and then Is_Field_Value (Text));
 
-   function Empty (Status : Status_Code) return Response;
+   function Status_Only (Status : Status_Code) return Response;
    --  Without content: 204, 304, 404 …
 
-   function Fixed
+   function Static_Response
      (Media_Type : not null Constant_Text;
       Content    : not null Constant_Text;
       Status     : Status_Code := OK) return Response
      with Pre => Is_Media_Type (Media_Type.all);
    --  Content that is always the same, sent without a copy
 
-   function Written
+   function Text_Response
      (Media_Type : not null Constant_Text; Status : Status_Code := OK) return Response
      with Pre => Is_Media_Type (Media_Type.all);
-   --  The draft's content
+   --  The builder's content
 
-   function File_Part
+   function File_Response
      (Media_Type : not null Constant_Text; Status : Status_Code := OK) return Response
      with Pre => Is_Media_Type (Media_Type.all);
-   --  The part of a file that is attached to the draft
+   --  The part of a file that is attached to the builder
 
-   function Streamed
+   function Stream_Response
      (Media_Type : not null Constant_Text; Status : Status_Code := OK) return Response
      with Pre => Is_Media_Type (Media_Type.all);
-   --  The bytes of the source that is attached to the draft
+   --  The bytes of the source that is attached to the builder
 
    function Not_Allowed (Request : HTTP.Request; Allow : String) return Response
      with Pre => Is_Field_Value (Allow);
@@ -342,10 +342,10 @@ package Appserver.HTTP is
       Header  : Duration := 20.0;
       --  From the first byte of a request to the end of its header; 408 after it
       Content : Duration := 60.0;
-      --  From there to the end of its content; 408 after it. Each Least_Rate bytes that arrive
+      --  From there to the end of its content; 408 after it. Each Min_Rate bytes that arrive
       --  prolong it by a second, up to this time from now.
       Sending : Duration := 30.0;
-      --  For a response that a client does not take at once. Each Least_Rate bytes that it takes
+      --  For a response that a client does not take at once. Each Min_Rate bytes that it takes
       --  prolong it by a second, up to this time from now.
       Closing : Duration := 0.5;
       --  When a server stops: how long it waits for requests that clients have already sent
@@ -386,14 +386,14 @@ private
      with Pre => Result'First = 1 and then Result'Length >= Text'Length;
    --  Result (1 .. Last) is Decoded (Text, Plus_Is_Space)
 
-   ---------------
-   -- The draft --
-   ---------------
+   -----------------
+   -- The builder --
+   -----------------
 
    Fields_Capacity : constant := 4_096;
    --  Bytes of the fields that a handler may add
 
-   type Answer_Draft (Capacity : Positive) is limited new Text_Sinks.Text_Sink with record
+   type Response_Builder (Capacity : Positive) is limited new Text_Sinks.Text_Sink with record
       File          : Descriptor := No_File;
       Source        : Source_Reference := null;
       Is_Counted    : Boolean    := False;
@@ -407,10 +407,10 @@ private
       Text          : String (1 .. Capacity);
    end record;
 
-   function Length (Self : Answer_Draft) return Natural is (Self.Text_Length);
-   function Has_File (Self : Answer_Draft) return Boolean is (Self.File /= No_File);
-   function Has_Source (Self : Answer_Draft) return Boolean is (Self.Source /= null);
-   function Content (Self : Answer_Draft) return String is (Self.Text (1 .. Self.Text_Length));
+   function Length (Self : Response_Builder) return Natural is (Self.Text_Length);
+   function Has_File (Self : Response_Builder) return Boolean is (Self.File /= No_File);
+   function Has_Source (Self : Response_Builder) return Boolean is (Self.Source /= null);
+   function Content (Self : Response_Builder) return String is (Self.Text (1 .. Self.Text_Length));
 
    -----------------
    -- The request --
@@ -431,10 +431,10 @@ private
       Name, Value : Span;
    end record;
 
-   Most_Fields : constant := 100;
+   Max_Fields : constant := 100;
    --  Lines of a header
 
-   type Field_Lines is array (1 .. Most_Fields) of Field_Line;
+   type Field_Lines is array (1 .. Max_Fields) of Field_Line;
 
    type Parse_Step is
      (In_Header, In_Content, In_Chunk_Size, In_Chunk, Behind_Chunk, In_Trailer, Complete);
@@ -462,7 +462,7 @@ private
       --  The filters that were asked then, too
       Remaining    : Byte_Count := 0;
       --  How much is to follow: of the content, of a chunk
-      Most         : Byte_Count := 0;
+      Max_Content  : Byte_Count := 0;
       --  Bytes that the content may have
       Delivered    : Byte_Count := 0;
       --  Bytes of content that a receiver took: they are not there any more
@@ -470,7 +470,7 @@ private
    --  How far the parser has come. It is all that is kept, besides the bytes, of a request that
    --  arrives slowly.
 
-   type Request (Capacity : Positive; Draft : not null access Answer_Draft) is
+   type Request (Capacity : Positive; Builder : not null access Response_Builder) is
      tagged limited record
       First         : Positive := 1;
       Last          : Natural  := 0;
@@ -490,7 +490,7 @@ private
       Target        : Span;
       Query_Part    : Span;
       Host_Part     : Span;
-      Line_Count    : Natural range 0 .. Most_Fields := 0;
+      Line_Count    : Natural range 0 .. Max_Fields := 0;
       Lines         : Field_Lines;
       Bytes         : String (1 .. Capacity);
    end record;
@@ -524,7 +524,7 @@ private
    -- The response --
    ------------------
 
-   type Content_Kind is (None, Fixed_Text, Draft_Text, File_Bytes, Source_Bytes);
+   type Content_Kind is (None, Static_Text, Builder_Text, File_Bytes, Source_Bytes);
 
    type Response is record
       Status     : Status_Code   := Not_Found;
@@ -533,20 +533,20 @@ private
       Content    : Constant_Text := null;
    end record;
 
-   function Empty (Status : Status_Code) return Response is
+   function Status_Only (Status : Status_Code) return Response is
      ((Status => Status, others => <>));
-   function Fixed
+   function Static_Response
      (Media_Type : not null Constant_Text;
       Content    : not null Constant_Text;
       Status     : Status_Code := OK) return Response is
-     ((Status, Fixed_Text, Media_Type, Content));
-   function Written
+     ((Status, Static_Text, Media_Type, Content));
+   function Text_Response
      (Media_Type : not null Constant_Text; Status : Status_Code := OK) return Response is
-     ((Status, Draft_Text, Media_Type, null));
-   function File_Part
+     ((Status, Builder_Text, Media_Type, null));
+   function File_Response
      (Media_Type : not null Constant_Text; Status : Status_Code := OK) return Response is
      ((Status, File_Bytes, Media_Type, null));
-   function Streamed
+   function Stream_Response
      (Media_Type : not null Constant_Text; Status : Status_Code := OK) return Response is
      ((Status, Source_Bytes, Media_Type, null));
    function Status (Self : Response) return Status_Code is (Self.Status);

@@ -18,22 +18,22 @@ package body Appserver.IP_Addresses is
          when 'A' .. 'F' => Character'Pos (C) - Character'Pos ('A') + 10,
          when others     => 16);
 
-   --  A number of at most Most_Digits digits, without leading zeros if it is decimal, from Next on.
+   --  A number of at most Max_Digits digits, without leading zeros if it is decimal, from Next on.
    --  Next is then behind it.
 
    procedure Read_Number
-     (Text        : String;
-      Next        : in out Positive;
-      Base        : Positive;
-      Most_Digits : Positive;
-      Number      : out Natural;
-      Valid       : out Boolean)
+     (Text       : String;
+      Next       : in out Positive;
+      Base       : Positive;
+      Max_Digits : Positive;
+      Number     : out Natural;
+      Valid      : out Boolean)
    is
       First : constant Positive := Next;
    begin
       Number := 0;
       while Next <= Text'Last
-        and then Next - First < Most_Digits
+        and then Next - First < Max_Digits
         and then Digit_Value (Text (Next)) < Base
       loop
          Number := Number * Base + Digit_Value (Text (Next));
@@ -124,13 +124,13 @@ package body Appserver.IP_Addresses is
       end if;
    end Read_IPv6;
 
-   Longest_Address : constant := 45;
+   Max_Address_Length : constant := 45;
    --  An IPv4 address at the end of six groups
 
    procedure Read (Text : String; Result : out Address; Valid : out Boolean) is
    begin
       Result := No_Address;
-      if Text'Length not in 2 .. Longest_Address then
+      if Text'Length not in 2 .. Max_Address_Length then
          Valid := False;
       elsif (for some C of Text => C = ':') then
          Read_IPv6 (Text, Result.Bytes, Valid);
@@ -192,7 +192,7 @@ package body Appserver.IP_Addresses is
    end Find_Zeros;
 
    function Image (Self : Address) return String is
-      Text  : String (1 .. Longest_Address);
+      Text  : String (1 .. Max_Address_Length);
       Last  : Natural := 0;
       First : Natural;
       Count : Natural;
@@ -204,14 +204,14 @@ package body Appserver.IP_Addresses is
       end Add;
 
       procedure Add_Group (Value : Natural) is
-         Figures : constant String := "0123456789abcdef";
-         Divisor : Positive := 4_096;
-         Started : Boolean := False;
+         Hex_Digits : constant String := "0123456789abcdef";
+         Divisor    : Positive := 4_096;
+         Started    : Boolean := False;
       begin
          for K in 1 .. 4 loop
             Started := Started or else Value >= Divisor or else K = 4;
             if Started then
-               Add ([Figures (Value / Divisor mod 16 + 1)]);
+               Add ([Hex_Digits (Value / Divisor mod 16 + 1)]);
             end if;
             Divisor := Integer'Max (Divisor / 16, 1);
          end loop;

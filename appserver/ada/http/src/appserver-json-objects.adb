@@ -7,11 +7,11 @@ with Ada.Characters.Handling;
 
 package body Appserver.JSON.Objects is
 
-   Longest : constant := 64;
+   Max_Length : constant := 64;
 
    type Member_Name is record
-      Text   : String (1 .. Longest);
-      Length : Natural range 0 .. Longest;
+      Text   : String (1 .. Max_Length);
+      Length : Natural range 0 .. Max_Length;
    end record;
 
    function Name_Of (Current : Member) return Member_Name is

@@ -171,12 +171,12 @@ package body Appserver.Media_Ranges is
          else None);
    end Read_Coding;
 
-   --  The weight of the element that matches most closely, if more closely than Least
+   --  The weight of the element that matches most closely, if more closely than Min_Closeness
 
    function Weight_Above
-     (Accepted, Coding : String; Least : Closeness) return Listed_Weight
+     (Accepted, Coding : String; Min_Closeness : Closeness) return Listed_Weight
    is
-      Best   : Closeness := Least;
+      Best   : Closeness := Min_Closeness;
       Result : Listed_Weight := Unlisted;
       First  : Positive := Accepted'First;
       Last   : Natural;

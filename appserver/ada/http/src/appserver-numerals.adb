@@ -210,7 +210,7 @@ package body Appserver.Numerals is
       Done : Boolean := False;
    begin
       Value := 0.0;
-      if Numeral'Length <= Longest_Fraction then
+      if Numeral'Length <= Max_Fraction_Length then
          Convert_Short (Numeral, Value, Done);
          if not Done then
             Convert_Exactly (Numeral, Value, Done);

@@ -28,10 +28,10 @@ private package Appserver.Numerals is
    --  The value of decimal digits, with an optional minus sign. Not_Whole for any other text.
    --  Value is 0 if it was not Converted.
 
-   Longest_Fraction : constant := 1_000;
+   Max_Fraction_Length : constant := 1_000;
 
    procedure Convert (Numeral : String; Value : out Long_Float; Result : out Outcome);
    --  The value nearest to a number of JSON, of any number of digits. Too_Large if there is none,
-   --  or for a numeral of more than Longest_Fraction characters.
+   --  or for a numeral of more than Max_Fraction_Length characters.
 
 end Appserver.Numerals;

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Destinations of text that is written piece by piece, such as an answer's body or a buffer.
+--  Destinations of text that is written piece by piece, such as a response's body or a buffer.
 
 pragma Ada_2022;
 

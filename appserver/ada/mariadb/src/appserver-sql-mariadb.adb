@@ -234,9 +234,9 @@ package body Appserver.SQL.MariaDB is
    begin
       Set_Text (DB, Option_Charset_Name, Character_Set);
       Ignored := options (DB, Option_Local_Infile, Local'Address);
-      Set_Number (DB, Option_Connect_Timeout, Seconds (Target.Connect_Wait));
-      Set_Number (DB, Option_Read_Timeout, Seconds (Target.Answer_Wait));
-      Set_Number (DB, Option_Write_Timeout, Seconds (Target.Answer_Wait));
+      Set_Number (DB, Option_Connect_Timeout, Seconds (Target.Connect_Timeout));
+      Set_Number (DB, Option_Read_Timeout, Seconds (Target.Response_Timeout));
+      Set_Number (DB, Option_Write_Timeout, Seconds (Target.Response_Timeout));
       if Target.Is_Encrypted then
          Set_Flag (DB, Option_TLS_Enforce, True);
          Set_Flag (DB, Option_TLS_Verify, Target.Is_Authenticated);
@@ -351,22 +351,22 @@ package body Appserver.SQL.MariaDB is
      (if Left = 0.0 then Right elsif Right = 0.0 then Left else Duration'Min (Left, Right));
 
    procedure Open
-     (Self         : in out Connection;
-      Target       : MariaDB_Targets.Target;
-      Connect_Wait : Wait_Time;
-      Answer_Wait  : Wait_Time;
-      TLS          : TLS_Mode;
-      Authority    : String)
+     (Self             : in out Connection;
+      Target           : MariaDB_Targets.Target;
+      Connect_Timeout  : Timeout_Duration;
+      Response_Timeout : Timeout_Duration;
+      TLS              : TLS_Mode;
+      Authority        : String)
    is
       use type Ada.Real_Time.Time;
 
       Start    : constant Ada.Real_Time.Time := Ada.Real_Time.Clock;
-      Wait     : constant Duration := Shorter (Connect_Wait, Time_Limits.Limit_Of (Self));
+      Wait     : constant Duration := Shorter (Connect_Timeout, Time_Limits.Limit_Of (Self));
       Complete : MariaDB_Targets.Target := Target;
       Limit    : Time_Limits.Time_Limit;
    begin
-      Complete.Connect_Wait     := Wait;
-      Complete.Answer_Wait      := Answer_Wait;
+      Complete.Connect_Timeout  := Wait;
+      Complete.Response_Timeout := Response_Timeout;
       Complete.Is_Encrypted     := TLS /= Unencrypted;
       Complete.Is_Authenticated := TLS = Authenticated;
       Complete.Authority        := To_Unbounded_String (Authority);
@@ -389,16 +389,16 @@ package body Appserver.SQL.MariaDB is
    end Open;
 
    procedure Open
-     (Self         : in out Connection;
-      Host         : String;
-      User         : UTF_8_String;
-      Password     : UTF_8_String;
-      Database     : UTF_8_String := "";
-      Port         : Port_Number  := Default_Port;
-      Connect_Wait : Wait_Time    := 0.0;
-      Answer_Wait  : Wait_Time    := 0.0;
-      TLS          : TLS_Mode     := Unencrypted;
-      Authority    : String       := "") is
+     (Self             : in out Connection;
+      Host             : String;
+      User             : UTF_8_String;
+      Password         : UTF_8_String;
+      Database         : UTF_8_String     := "";
+      Port             : Port_Number      := Default_Port;
+      Connect_Timeout  : Timeout_Duration := 0.0;
+      Response_Timeout : Timeout_Duration := 0.0;
+      TLS              : TLS_Mode         := Unencrypted;
+      Authority        : String           := "") is
    begin
       Open
         (Self,
@@ -409,22 +409,22 @@ package body Appserver.SQL.MariaDB is
             Database => To_Unbounded_String (Database),
             Port     => Port,
             others   => <>),
-         Connect_Wait, Answer_Wait, TLS, Authority);
+         Connect_Timeout, Response_Timeout, TLS, Authority);
    end Open;
 
    procedure Open
-     (Self         : in out Connection;
-      Target       : UTF_8_String;
-      Connect_Wait : Wait_Time := 0.0;
-      Answer_Wait  : Wait_Time := 0.0;
-      TLS          : TLS_Mode  := Unencrypted;
-      Authority    : String    := "") is
+     (Self             : in out Connection;
+      Target           : UTF_8_String;
+      Connect_Timeout  : Timeout_Duration := 0.0;
+      Response_Timeout : Timeout_Duration := 0.0;
+      TLS              : TLS_Mode         := Unencrypted;
+      Authority        : String           := "") is
    begin
       Open
-        (Self, MariaDB_Targets.Parsed (Target), Connect_Wait, Answer_Wait, TLS, Authority);
+        (Self, MariaDB_Targets.Parsed (Target), Connect_Timeout, Response_Timeout, TLS, Authority);
    end Open;
 
-   procedure Set_Statement_Limit (Self : in out Connection; Limit : Wait_Time) is
+   procedure Set_Statement_Limit (Self : in out Connection; Limit : Timeout_Duration) is
    begin
       Send
         (Self,
@@ -443,7 +443,7 @@ package body Appserver.SQL.MariaDB is
          end if;
          return;
       end if;
-      Query.Use_Text (Self, "SELECT database()");
+      Query.Prepare_Client_Side (Self, "SELECT database()");
       if Query.Step and then not Query.Is_Null (1) then
          Raise_Error
            ("0A000", 0, "a USE set a default database, and the connection was opened without one:"
@@ -491,7 +491,7 @@ package body Appserver.SQL.MariaDB is
    overriding procedure Execute (Self : in out Connection; Text : UTF_8_String) is
       Command : Statement;
    begin
-      Command.Use_Text (Self, Text);
+      Command.Prepare_Client_Side (Self, Text);
       Command.Execute;
    end Execute;
 
@@ -551,7 +551,7 @@ package body Appserver.SQL.MariaDB is
      (Self : in out Connection; Level : Isolation_Level; Mode : Access_Mode) is
    begin
       case Level is
-         when Usual_Isolation => null;
+         when Default_Isolation => null;
          when Read_Committed  =>
             Send (Self, "SET TRANSACTION ISOLATION LEVEL READ COMMITTED");
          when Repeatable_Read =>
@@ -652,7 +652,7 @@ package body Appserver.SQL.MariaDB is
 
    Null_Literal : constant String := "NULL";
 
-   procedure Use_Text
+   procedure Prepare_Client_Side
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String)
    is
       Escapes : constant Boolean := Backslash_Escapes (On.Handle);
@@ -666,7 +666,7 @@ package body Appserver.SQL.MariaDB is
       Self.Parameters := Places'Length;
       Self.Inputs     := New_Exchange (Self.Parameters);
       Self.Attach (On);
-   end Use_Text;
+   end Prepare_Client_Side;
 
    overriding function Prepare
      (Self : in out Connection; Text : UTF_8_String) return SQL.Statement'Class is
@@ -676,13 +676,13 @@ package body Appserver.SQL.MariaDB is
       end return;
    end Prepare;
 
-   overriding function Use_Text
+   overriding function Prepare_Client_Side
      (Self : in out Connection; Text : UTF_8_String) return SQL.Statement'Class is
    begin
       return Result : Statement do
-         Result.Use_Text (Self, Text);
+         Result.Prepare_Client_Side (Self, Text);
       end return;
-   end Use_Text;
+   end Prepare_Client_Side;
 
    --  Passes over the rows that are on their way, in text or in binary form: an error may be behind
    --  them
@@ -847,13 +847,13 @@ package body Appserver.SQL.MariaDB is
       end if;
    end Point;
 
-   Least_Room : constant := 64;
+   Min_Room : constant := 64;
 
    procedure Make_Room (Slot : in out MariaDB.Slot; Length : Natural) is
    begin
       if Slot.Bytes = null or else Slot.Bytes'Length < Length then
          Free (Slot.Bytes);
-         Slot.Bytes := new String (1 .. Integer'Max (Least_Room, Length));
+         Slot.Bytes := new String (1 .. Integer'Max (Min_Room, Length));
       end if;
    end Make_Room;
 
@@ -904,15 +904,15 @@ package body Appserver.SQL.MariaDB is
    end Bind;
 
    function Hexadecimal (Bytes : String) return String is
-      Figures : constant String := "0123456789ABCDEF";
-      Result  : String (1 .. 2 * Bytes'Length);
+      Hex_Digits : constant String := "0123456789ABCDEF";
+      Result     : String (1 .. 2 * Bytes'Length);
    begin
       for I in 1 .. Bytes'Length loop
          declare
             Code : constant Natural := Character'Pos (Bytes (Bytes'First + I - 1));
          begin
-            Result (2 * I - 1) := Figures (1 + Code / 16);
-            Result (2 * I)     := Figures (1 + Code mod 16);
+            Result (2 * I - 1) := Hex_Digits (1 + Code / 16);
+            Result (2 * I)     := Hex_Digits (1 + Code mod 16);
          end;
       end loop;
       return Result;
@@ -1068,13 +1068,13 @@ package body Appserver.SQL.MariaDB is
       end return;
    end Complete;
 
-   --------------------
+   ------------------
    -- Loading rows --
-   --------------------
+   ------------------
 
    package Start_Vectors is new Ada.Containers.Vectors (Positive, Positive);
 
-   Most_In_Text : constant := 256 * 1_024;
+   Max_In_Text : constant := 256 * 1_024;
    --  Bytes of an INSERT, unless a row alone has more: max_allowed_packet is seldom less than 1 MiB
 
    --  Sends the rows that Text holds behind Head_Length bytes. If they are refused together, each
@@ -1139,14 +1139,14 @@ package body Appserver.SQL.MariaDB is
       end Send_Text;
    begin
       Make_Ready_In_Time (Self);
-      Row.Use_Text (Self, Column_Places (Columns));
+      Row.Prepare_Client_Side (Self, Column_Placeholders (Columns));
       loop
          Current.all := Rows + 1;
          exit when not Next (Row);
          declare
             Values : constant UTF_8_String := Complete (Row);
          begin
-            if Length (Text) + Values'Length > Most_In_Text then
+            if Length (Text) + Values'Length > Max_In_Text then
                Send_Text;
             end if;
             if not Starts.Is_Empty then
@@ -1248,7 +1248,7 @@ package body Appserver.SQL.MariaDB is
       end loop;
    end Copy_Values;
 
-   Most_Statements : constant := 500;
+   Max_Statements : constant := 500;
    --  Statements in a text
 
    procedure Run_In_Texts
@@ -1276,8 +1276,8 @@ package body Appserver.SQL.MariaDB is
 
       procedure Add (Single : String; Element : Positive) is
       begin
-         if Length (Text) + Single'Length > Most_In_Text
-           or else Element - First = Most_Statements
+         if Length (Text) + Single'Length > Max_In_Text
+           or else Element - First = Max_Statements
          then
             Send_Up_To (Element - 1);
          end if;
@@ -1286,7 +1286,7 @@ package body Appserver.SQL.MariaDB is
 
    begin
       if Is_Prepared then
-         Copy.Use_Text (Owner, Self.Text.all);
+         Copy.Prepare_Client_Side (Owner, Self.Text.all);
       end if;
       for I in Counts'Range loop
          Current.all := Integer_64 (I);
@@ -1383,7 +1383,7 @@ package body Appserver.SQL.MariaDB is
    subtype Moment_Type is Type_Code
      with Static_Predicate => Moment_Type in Type_Timestamp | Type_Date_Time | Type_Date;
 
-   Most_At_First : constant := 1_024;
+   Max_Initial : constant := 1_024;
    --  Bytes that a value has room for before a longer one comes
 
    procedure Point_To_Bytes (Values : in out Exchange; I : Positive; Length : Natural) is
@@ -1415,7 +1415,7 @@ package body Appserver.SQL.MariaDB is
             Binding.Buffer := Slot.Moment'Address;
          when others =>
             Binding.Kind := Type_String;
-            Point_To_Bytes (Values, I, Natural (unsigned_long'Min (Field.Length, Most_At_First)));
+            Point_To_Bytes (Values, I, Natural (unsigned_long'Min (Field.Length, Max_Initial)));
       end case;
    end Describe;
 

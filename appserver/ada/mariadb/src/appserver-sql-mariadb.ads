@@ -43,46 +43,46 @@ package Appserver.SQL.MariaDB is
 
    Default_Port : constant Port_Number := 3_306;
 
-   subtype Wait_Time is Duration range 0.0 .. 1_000_000.0;
+   subtype Timeout_Duration is Duration range 0.0 .. 1_000_000.0;
    --  In seconds, rounded up to a whole number; 0.0 is no limit
 
    type TLS_Mode is (Unencrypted, Encrypted, Authenticated);
    --  Authenticated: encrypted, and the server has a certificate for its host
 
    procedure Open
-     (Self         : in out Connection;
-      Host         : String;
-      User         : UTF_8_String;
-      Password     : UTF_8_String;
-      Database     : UTF_8_String := "";
-      Port         : Port_Number  := Default_Port;
-      Connect_Wait : Wait_Time    := 0.0;
-      Answer_Wait  : Wait_Time    := 0.0;
-      TLS          : TLS_Mode     := Unencrypted;
-      Authority    : String       := "")
+     (Self             : in out Connection;
+      Host             : String;
+      User             : UTF_8_String;
+      Password         : UTF_8_String;
+      Database         : UTF_8_String     := "";
+      Port             : Port_Number      := Default_Port;
+      Connect_Timeout  : Timeout_Duration := 0.0;
+      Response_Timeout : Timeout_Duration := 0.0;
+      TLS              : TLS_Mode         := Unencrypted;
+      Authority        : String           := "")
      with Pre  => not Self.Is_Open or else raise Misuse_Error with "the connection is open",
           Post => Self.Is_Open;
-   --  "localhost" is the Unix socket, an address is TCP. Texts are UTF-8. Rows that an UPDATE
-   --  found are counted as changed, as other databases do. SQL_Error, 08001, if there is no
-   --  server within Connect_Wait, which holds for the resolution of its name, too, or not the TLS
-   --  that is asked for; the server's own, as 28000, if it refuses. A server that is silent for
-   --  longer than Answer_Wait is lost: 08006. Wait_Limit is the limit of whole operations.
-   --  Authority names the file of certificates to trust; the system's, if it is empty.
+   --  "localhost" is the Unix socket, an address is TCP. Texts are UTF-8. Rows that an UPDATE found
+   --  are counted as changed, as other databases do. SQL_Error, 08001, if there is no server within
+   --  Connect_Timeout, which holds for the resolution of its name, too, or not the TLS that is
+   --  asked for; the server's own, as 28000, if it refuses. A server that is silent for longer than
+   --  Response_Timeout is lost: 08006. Wait_Limit is the limit of whole operations. Authority names
+   --  the file of certificates to trust; the system's, if it is empty.
 
    procedure Open
-     (Self         : in out Connection;
-      Target       : UTF_8_String;
-      Connect_Wait : Wait_Time := 0.0;
-      Answer_Wait  : Wait_Time := 0.0;
-      TLS          : TLS_Mode  := Unencrypted;
-      Authority    : String    := "")
+     (Self             : in out Connection;
+      Target           : UTF_8_String;
+      Connect_Timeout  : Timeout_Duration := 0.0;
+      Response_Timeout : Timeout_Duration := 0.0;
+      TLS              : TLS_Mode         := Unencrypted;
+      Authority        : String           := "")
      with Pre  => not Self.Is_Open or else raise Misuse_Error with "the connection is open",
           Post => Self.Is_Open;
    --  The same by a URI, such as mariadb://ada:secret@example.com:3306/shop, or over a Unix socket
    --  mariadb://ada:secret@localhost/shop?socket=/run/mysqld/mysqld.sock; its parts are
    --  percent-encoded
 
-   procedure Set_Statement_Limit (Self : in out Connection; Limit : Wait_Time)
+   procedure Set_Statement_Limit (Self : in out Connection; Limit : Timeout_Duration)
      with Pre => Can_Use (Self);
    --  In seconds, to the microsecond: a statement that takes longer raises SQL_Error, 57014. There
    --  is none with 0.0, and as long as none is set but the server's own.
@@ -94,7 +94,7 @@ package Appserver.SQL.MariaDB is
    --  On the server, until it is closed. Text is one SQL statement. What Self held before is
    --  released.
 
-   procedure Use_Text
+   procedure Prepare_Client_Side
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String)
      with Pre  => Can_Use (On),
           Post => Self.Is_Open;
@@ -106,7 +106,7 @@ package Appserver.SQL.MariaDB is
    overriding function Is_Connected (Self : Connection) return Boolean;
    overriding function Prepare
      (Self : in out Connection; Text : UTF_8_String) return SQL.Statement'Class;
-   overriding function Use_Text
+   overriding function Prepare_Client_Side
      (Self : in out Connection; Text : UTF_8_String) return SQL.Statement'Class;
    overriding procedure Execute (Self : in out Connection; Text : UTF_8_String);
    overriding function Rows_Affected (Self : Connection) return Integer_64;

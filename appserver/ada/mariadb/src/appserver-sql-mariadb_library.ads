@@ -205,7 +205,7 @@ private package Appserver.SQL.MariaDB_Library is
    type Field is record
       Name, Original_Name, Table, Original_Table : Strings.chars_ptr;
       Database, Catalog, Default                 : Strings.chars_ptr;
-      Length, Longest                            : unsigned_long;
+      Length, Max_Length                         : unsigned_long;
       Name_Length, Original_Name_Length          : unsigned;
       Table_Length, Original_Table_Length        : unsigned;
       Database_Length, Catalog_Length            : unsigned;

@@ -14,8 +14,8 @@ private package Appserver.SQL.MariaDB_Targets is
    type Target is record
       Host, User, Password, Database, Socket, Authority : Unbounded_String;
       Port             : Natural range 0 .. 65_535 := 0;
-      Connect_Wait     : Duration := 0.0;
-      Answer_Wait      : Duration := 0.0;
+      Connect_Timeout  : Duration := 0.0;
+      Response_Timeout : Duration := 0.0;
       Is_Encrypted     : Boolean := False;
       Is_Authenticated : Boolean := False;
    end record;

@@ -14,7 +14,7 @@ package body Appserver.Folded_Names is
 
    procedure Append (Self : in out Page_Name; Text : String) with Inline;
    procedure Append (Self : in out Page_Name; Text : String) is
-      Length : constant Natural := Natural'Min (Text'Length, Longest - Self.Length);
+      Length : constant Natural := Natural'Min (Text'Length, Max_Length - Self.Length);
    begin
       Self.Text (Self.Length + 1 .. Self.Length + Length) :=
         Text (Text'First .. Text'First + Length - 1);
@@ -137,7 +137,7 @@ package body Appserver.Folded_Names is
    type Folding (Length : Natural) is record
       Text    : String (1 .. Length);
       Next    : Positive := 1;
-      Result  : String (1 .. Longest_Query);
+      Result  : String (1 .. Max_Query_Length);
       Written : Natural := 0;
       Is_Full : Boolean := False;
    end record;
@@ -147,7 +147,7 @@ package body Appserver.Folded_Names is
 
    procedure Put (Self : in out Folding; C : Character) is
    begin
-      if Self.Written < Longest_Query then
+      if Self.Written < Max_Query_Length then
          Self.Written := Self.Written + 1;
          Self.Result (Self.Written) := C;
       else
@@ -270,7 +270,7 @@ package body Appserver.Folded_Names is
 
    function Query (Text : String) return String is
       --  Later characters do not change the name
-      Length : constant Natural := Natural'Min (Text'Length, 8 * Longest_Query);
+      Length : constant Natural := Natural'Min (Text'Length, 8 * Max_Query_Length);
       Self   : Folding (Length);
    begin
       Self.Text := Text (Text'First .. Text'First + Length - 1);

@@ -10,7 +10,7 @@ with Interfaces;
 
 package Appserver.Folded_Names with Preelaborate is
 
-   Longest : constant := 128;
+   Max_Length : constant := 128;
    --  Bytes of a page's name; a longer one is cut
 
    type Page_Name is limited private;
@@ -29,10 +29,10 @@ package Appserver.Folded_Names with Preelaborate is
    procedure Clear (Self : out Page_Name)
      with Post => Is_Empty (Self);
 
-   Longest_Query : constant := 500;
+   Max_Query_Length : constant := 500;
 
    function Query (Text : String) return String
-     with Post => Query'Result'Length <= Longest_Query;
+     with Post => Query'Result'Length <= Max_Query_Length;
    --  Each literal and parameter as "?", lists of them as "?, ...", blanks and comments as one
    --  space; what is longer is cut
 
@@ -41,11 +41,11 @@ package Appserver.Folded_Names with Preelaborate is
 
 private
 
-   Room : constant := Longest + 8;
+   Room : constant := Max_Length + 8;
    --  Whole words, for the hash
 
    type Page_Name is limited record
-      Length : Natural range 0 .. Longest;
+      Length : Natural range 0 .. Max_Length;
       Text   : String (1 .. Room);
    end record
      with Alignment => 8;

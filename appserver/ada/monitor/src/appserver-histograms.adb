@@ -12,7 +12,7 @@ package body Appserver.Histograms is
      with Import, Convention => Intrinsic, External_Name => "__builtin_clzll";
 
    function Bucket_Of (Value : Word) return Bucket is
-      Inside : constant Word    := Word'Min (Value, Longest);
+      Inside : constant Word    := Word'Min (Value, Max_Value);
       Shift  : constant Natural := 63 - Leading_Zeros (Inside or Parts) - Bits;
    begin
       return Shift * Parts + Natural (Shift_Right (Inside, Shift));
@@ -58,7 +58,7 @@ package body Appserver.Histograms is
             return Upper_Bound (Item);
          end if;
       end loop;
-      return Longest;
+      return Max_Value;
    end Percentile;
 
 end Appserver.Histograms;

@@ -23,7 +23,7 @@ package Appserver.Histograms with Preelaborate is
    Parts : constant := 2 ** Bits;
    --  Of each power of two
 
-   Longest : constant Word := 2 ** 42 - 1;
+   Max_Value : constant Word := 2 ** 42 - 1;
    --  In ns, 73 minutes: what is above counts as this
 
    subtype Bucket is Natural range 0 .. (42 - Bits + 1) * Parts - 1;

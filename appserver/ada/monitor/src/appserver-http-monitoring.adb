@@ -10,7 +10,7 @@ with Appserver.Monitors.Prometheus;
 
 package body Appserver.HTTP.Monitoring is
 
-   use type Services.Plan_Kind;
+   use type Services.Policy_Kind;
 
    --------------
    -- Counting --
@@ -48,7 +48,7 @@ package body Appserver.HTTP.Monitoring is
    end Finish;
 
    -------------
-   -- Figures --
+   -- Metrics --
    -------------
 
    type Text_Access is access String;
@@ -66,7 +66,7 @@ package body Appserver.HTTP.Monitoring is
    type Growing_Access is access all Growing_Text;
 
    overriding procedure Append (Self : in out Growing_Text; Text : String);
-   overriding procedure Give (Self : in out Growing_Text; Into : out String; Count : out Natural);
+   overriding procedure Read (Self : in out Growing_Text; Into : out String; Count : out Natural);
    overriding procedure Close (Self : not null access Growing_Text);
 
    procedure Free is new Ada.Unchecked_Deallocation (Growing_Text, Growing_Access);
@@ -87,13 +87,13 @@ package body Appserver.HTTP.Monitoring is
       Self.Length := Self.Length + Text'Length;
    end Append;
 
-   overriding procedure Give (Self : in out Growing_Text; Into : out String; Count : out Natural) is
+   overriding procedure Read (Self : in out Growing_Text; Into : out String; Count : out Natural) is
    begin
       Count := Natural'Min (Into'Length, Self.Length - Self.Sent);
       Into (Into'First .. Into'First + Count - 1) :=
         Self.Text (Self.Sent + 1 .. Self.Sent + Count);
       Self.Sent := Self.Sent + Count;
-   end Give;
+   end Read;
 
    overriding procedure Close (Self : not null access Growing_Text) is
       Item : Growing_Access := Growing_Access (Self);
@@ -102,9 +102,9 @@ package body Appserver.HTTP.Monitoring is
       Free (Item);
    end Close;
 
-   type Figures_Format is (Page, Metrics, JSON);
+   type Metrics_Format is (Page, Metrics, JSON);
 
-   Media_Types : constant array (Figures_Format) of not null Constant_Text :=
+   Media_Types : constant array (Metrics_Format) of not null Constant_Text :=
      [Page    => Monitors.HTML.Media_Type'Access,
       Metrics => Monitors.Prometheus.Media_Type'Access,
       JSON    => JSON_Text'Access];
@@ -113,55 +113,55 @@ package body Appserver.HTTP.Monitoring is
      (for some First in Text'First .. Text'Last - Part'Length + 1 =>
          Text (First .. First + Part'Length - 1) = Part);
 
-   function Format_For (Accepted : String) return Figures_Format is
+   function Format_For (Accepted : String) return Metrics_Format is
      (if Has (Accepted, "text/html") then Page
       elsif Has (Accepted, "application/json") then JSON
       elsif Has (Accepted, "text/plain") or else Has (Accepted, "openmetrics") then Metrics
       else JSON);
 
-   function Answer_In
+   function Response_In
      (Monitor     : in out Monitors.Monitor;
       Application : String;
       Request     : HTTP.Request;
-      Form        : Figures_Format) return Response
+      Form        : Metrics_Format) return Response
    is
       Text : Growing_Access := new Growing_Text;
    begin
-      Request.Draft.Add_Field ("Cache-Control", "no-store");
-      Request.Draft.Add_Field ("X-Content-Type-Options", "nosniff");
+      Request.Builder.Add_Field ("Cache-Control", "no-store");
+      Request.Builder.Add_Field ("X-Content-Type-Options", "nosniff");
       case Form is
          when Page =>
-            Request.Draft.Add_Field ("Content-Security-Policy", Monitors.HTML.Policy);
+            Request.Builder.Add_Field ("Content-Security-Policy", Monitors.HTML.Policy);
             Monitors.HTML.Write (Monitor, Text.all, Application);
          when Metrics =>
             Monitors.Prometheus.Write (Monitor, Text.all);
          when JSON =>
             Monitors.JSON.Write (Monitor, Text, Application);
       end case;
-      Request.Draft.Attach (Text.all'Unchecked_Access, Byte_Count (Text.Length));
-      return Streamed (Media_Types (Form));
+      Request.Builder.Attach (Text.all'Unchecked_Access, Byte_Count (Text.Length));
+      return Stream_Response (Media_Types (Form));
    exception
       when others =>
-         if not Request.Draft.Has_Source then
+         if not Request.Builder.Has_Source then
             Free (Text.Text);
             Free (Text);
          end if;
          raise;
-   end Answer_In;
+   end Response_In;
 
    --  Subpath is the path behind that of the monitor
 
    function Is_Subpath (Subpath : String) return Boolean is
      (Subpath in "" | "/page" | "/metrics" | "/json");
 
-   function Figures
+   function Metrics_Response
      (Monitor     : in out Monitors.Monitor;
       Application : String;
       Request     : HTTP.Request;
       Subpath     : String) return Response
    is
-      function In_Format (Form : Figures_Format) return Response is
-        (Answer_In (Monitor, Application, Request, Form));
+      function In_Format (Form : Metrics_Format) return Response is
+        (Response_In (Monitor, Application, Request, Form));
    begin
       if Request.Method /= Get then
          return Not_Allowed (Request, "GET, HEAD");
@@ -172,9 +172,9 @@ package body Appserver.HTTP.Monitoring is
       elsif Subpath = "/json" then
          return In_Format (JSON);
       end if;
-      Request.Draft.Add_Field ("Vary", "Accept");
+      Request.Builder.Add_Field ("Vary", "Accept");
       return In_Format (Format_For (Request.Field ("Accept")));
-   end Figures;
+   end Metrics_Response;
 
    --  Behind the path of the monitor: 0 if it is another path
 
@@ -307,49 +307,49 @@ package body Appserver.HTTP.Monitoring is
       return Asks_For_Itself (Request);
    end May_See;
 
-   -------------
-   -- Answers --
-   -------------
+   ---------------
+   -- Responses --
+   ---------------
 
-   --  Figures are not counted. Is_Answered is False if the request is the next service's.
+   --  Metrics are not counted. Has_Response is False if the request is the next service's.
 
-   procedure Try_Figures
-     (Self        : in out Monitor_Filter'Class;
-      Request     : HTTP.Request;
-      Answer      : out Response;
-      Is_Answered : out Boolean)
+   procedure Try_Metrics
+     (Self         : in out Monitor_Filter'Class;
+      Request      : HTTP.Request;
+      Response     : out HTTP.Response;
+      Has_Response : out Boolean)
    is
       First : constant Natural := Subpath_First (Self, Request);
    begin
-      Answer      := Empty (Unauthorized);
-      Is_Answered := First > 0;
-      if not Is_Answered then
+      Response     := Status_Only (Unauthorized);
+      Has_Response := First > 0;
+      if not Has_Response then
          null;
       elsif Self.May_See (Request) then
-         Answer := Figures
+         Response := Metrics_Response
            (Self.Monitor.all, Self.Application, Request,
             Request.Bytes (First .. Request.Target.Last));
       elsif Self.Token /= "" then
-         Request.Draft.Add_Field ("WWW-Authenticate", "Basic realm=""monitor""");
+         Request.Builder.Add_Field ("WWW-Authenticate", "Basic realm=""monitor""");
       else
-         Is_Answered := False;
+         Has_Response := False;
       end if;
-   end Try_Figures;
+   end Try_Metrics;
 
-   overriding function Answer
+   overriding function Respond
      (Self : in out Monitor_Filter; Request : HTTP.Request) return Response
    is
-      Timed       : aliased Monitors.Timed_Request (Self.Monitor);
-      Answer      : Response;
-      Is_Answered : Boolean;
+      Timed        : aliased Monitors.Timed_Request (Self.Monitor);
+      Response     : HTTP.Response;
+      Has_Response : Boolean;
    begin
-      Try_Figures (Self, Request, Answer, Is_Answered);
-      if Is_Answered then
-         return Answer;
+      Try_Metrics (Self, Request, Response, Has_Response);
+      if Has_Response then
+         return Response;
       end if;
       Start (Timed, Request);
       begin
-         return Result : constant Response := Self.Next.Answer (Request) do
+         return Result : constant HTTP.Response := Self.Next.Respond (Request) do
             Finish (Timed, Request, Result.Status);
          end return;
       exception
@@ -357,30 +357,30 @@ package body Appserver.HTTP.Monitoring is
             Finish (Timed, Request, Internal_Error);
             raise;
       end;
-   end Answer;
+   end Respond;
 
    Refusal : aliased constant String :=
      "Only this machine may see the monitor, unless the program's May_See says otherwise."
      & ASCII.LF;
 
-   overriding function Answer
+   overriding function Respond
      (Self : in out Monitor_Page; Request : HTTP.Request) return Response
    is
       Path  : constant String := Request.Path;
       First : constant Positive :=
         (if Path = "/" then Path'Last + 1
-         elsif Request.Path_Starts_With (Usual_Path) then Path'First + Usual_Path'Length
+         elsif Request.Path_Starts_With (Default_Path) then Path'First + Default_Path'Length
          else Path'First);
    begin
       if not Monitor_Page'Class (Self).May_See (Request) then
-         return Fixed (Plain_Text'Access, Refusal'Access, Forbidden);
+         return Static_Response (Plain_Text'Access, Refusal'Access, Forbidden);
       elsif not Is_Subpath (Path (First .. Path'Last)) then
-         return Empty (Not_Found);
+         return Status_Only (Not_Found);
       end if;
-      return Figures
+      return Metrics_Response
         (Self.Monitor.all, Monitor_Page'Class (Self).Application, Request,
          Path (First .. Path'Last));
-   end Answer;
+   end Respond;
 
    ---------------
    -- Receivers --
@@ -394,38 +394,38 @@ package body Appserver.HTTP.Monitoring is
 
    type Timed_Receiver_Access is access all Timed_Receiver;
 
-   overriding procedure Take
+   overriding procedure Receive
      (Self : in out Timed_Receiver; Bytes : String; Wants_More : in out Boolean);
-   overriding function Answer
+   overriding function Respond
      (Self : in out Timed_Receiver; Request : HTTP.Request) return Response;
    overriding procedure Close (Self : not null access Timed_Receiver);
 
    procedure Free is new Ada.Unchecked_Deallocation (Timed_Receiver, Timed_Receiver_Access);
 
-   overriding procedure Take
+   overriding procedure Receive
      (Self : in out Timed_Receiver; Bytes : String; Wants_More : in out Boolean) is
    begin
       Monitors.Resume (Self.Timed);
-      Self.Inner.Take (Bytes, Wants_More);
+      Self.Inner.Receive (Bytes, Wants_More);
       Monitors.Pause (Self.Timed);
    exception
       when others =>
          Monitors.Finish (Self.Timed, Natural (Internal_Error));
          raise;
-   end Take;
+   end Receive;
 
-   overriding function Answer
+   overriding function Respond
      (Self : in out Timed_Receiver; Request : HTTP.Request) return Response is
    begin
       Monitors.Resume (Self.Timed);
-      return Result : constant Response := Self.Inner.Answer (Request) do
+      return Result : constant Response := Self.Inner.Respond (Request) do
          Finish (Self.Timed, Request, Result.Status);
       end return;
    exception
       when others =>
          Finish (Self.Timed, Request, Internal_Error);
          raise;
-   end Answer;
+   end Respond;
 
    overriding procedure Close (Self : not null access Timed_Receiver) is
       Item : Timed_Receiver_Access := Timed_Receiver_Access (Self);
@@ -434,8 +434,8 @@ package body Appserver.HTTP.Monitoring is
       Free (Item);
    end Close;
 
-   overriding function Plan
-     (Self : in out Monitor_Filter; Request : HTTP.Request) return Services.Content_Plan
+   overriding function Policy_For
+     (Self : in out Monitor_Filter; Request : HTTP.Request) return Services.Content_Policy
    is
       Timed : aliased Monitors.Timed_Request (Self.Monitor);
    begin
@@ -443,35 +443,35 @@ package body Appserver.HTTP.Monitoring is
         and then (Monitor_Filter'Class (Self).Token /= ""
                   or else Monitor_Filter'Class (Self).May_See (Request))
       then
-         return Services.Buffered;
+         return Services.Buffer;
       end if;
       Start (Timed, Request);
       declare
-         Plan : constant Services.Content_Plan := Filters.Filter (Self).Plan (Request);
-         Item : Timed_Receiver_Access;
+         Policy : constant Services.Content_Policy := Filters.Filter (Self).Policy_For (Request);
+         Item   : Timed_Receiver_Access;
       begin
-         case Services.Kind_Of (Plan) is
+         case Services.Kind_Of (Policy) is
             when Services.Buffer =>
                Monitors.Pause (Timed);
-               return Plan;
-            when Services.Refuse =>
-               Finish (Timed, Request, Services.Answer_Of (Plan).Status);
-               return Plan;
+               return Policy;
+            when Services.Reject =>
+               Finish (Timed, Request, Services.Response_Of (Policy).Status);
+               return Policy;
             when Services.Stream =>
                Monitors.Pause (Timed);
                Item := new Timed_Receiver (Self.Monitor);
-               Item.Inner := Services.Receiver_Of (Plan);
+               Item.Inner := Services.Receiver_Of (Policy);
                Start (Item.Timed, Request);
                Monitors.Pause (Item.Timed);
                return Services.With_Passed
-                 (Services.Received (Item.all'Unchecked_Access, Services.Limit_Of (Plan)),
-                  Services.Passed_By (Plan));
+                 (Services.Stream (Item.all'Unchecked_Access, Services.Limit_Of (Policy)),
+                  Services.Passed_By (Policy));
          end case;
       end;
    exception
       when others =>
          Finish (Timed, Request, Internal_Error);
          raise;
-   end Plan;
+   end Policy_For;
 
 end Appserver.HTTP.Monitoring;

@@ -20,7 +20,7 @@ package body Appserver.Monitors.HTML is
 
    Place : constant String := "@FIGURES@";
 
-   --  No "<", so that no name ends the element that the figures are in: JSON has it in strings only
+   --  No "<", so that no name ends the element that the metrics are in: JSON has it in strings only
 
    type Escaped_Sink (To : not null access Text_Sink'Class) is
      limited new Text_Sink with null record;

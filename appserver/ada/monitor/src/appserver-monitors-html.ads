@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  The figures as a page for a browser: which few pages take the time, and when. It needs nothing
+--  The metrics as a page for a browser: which few pages take the time, and when. It needs nothing
 --  from elsewhere, so it can be kept and sent.
 
 pragma Ada_2022;

@@ -44,14 +44,14 @@ package body Appserver.Monitors.JSON is
       Self.End_Array;
    end Put_Times;
 
-   procedure Put_Figures (Self : in out Writer; Item : Figures) is
+   procedure Put_Statistics (Self : in out Writer; Item : Statistics) is
    begin
       Put (Self, "count", Item.Count);
       Put (Self, "errors", Item.Errors);
       Put (Self, "total_ns", Item.Total);
-      Put (Self, "max_ns", Item.Longest);
+      Put (Self, "max_ns", Item.Max);
       Put_Times (Self, Item.Times);
-   end Put_Figures;
+   end Put_Statistics;
 
    procedure Put_Hours (Self : in out Writer; Hours : Hour_List) is
    begin
@@ -75,12 +75,12 @@ package body Appserver.Monitors.JSON is
       for Number in Item.Queries'Range loop
          if Item.Queries (Number) /= null then
             declare
-               Query : constant Figures := Merged (Item.Queries (Number).all);
+               Query : constant Statistics := Merged (Item.Queries (Number).all);
             begin
                if Query.Count > 0 then
                   Self.Start_Object;
                   Put_Name (Self, Name_Of (From, Number));
-                  Put_Figures (Self, Query);
+                  Put_Statistics (Self, Query);
                   Self.End_Object;
                end if;
             end;
@@ -121,11 +121,11 @@ package body Appserver.Monitors.JSON is
       Into : Writer (To);
 
       procedure Put_Page (Item : in out Page; Name : String) is
-         Sum : constant Figures := Merged (Item);
+         Sum : constant Statistics := Merged (Item);
       begin
          Into.Start_Object;
          Put_Name (Into, Name);
-         Put_Figures (Into, Sum);
+         Put_Statistics (Into, Sum);
          Put (Into, "client_errors", Sum.Client_Errors);
          Put (Into, "cpu_ns", Sum.CPU);
          Put_Hours (Into, Hours_Of (Item));

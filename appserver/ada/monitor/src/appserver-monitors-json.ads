@@ -1,7 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  The figures in JSON, as "benchlab logs" reads them: docs/guides/logs.md of benchlab has the format.
+--  The metrics in JSON, as "benchlab logs" reads them: docs/guides/logs.md of benchlab has the
+--  format.
 
 pragma Ada_2022;
 

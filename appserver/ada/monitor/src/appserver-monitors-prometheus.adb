@@ -69,7 +69,7 @@ package body Appserver.Monitors.Prometheus is
       To.Append ("} " & Value & LF);
    end Append_Line;
 
-   procedure Append_Histogram (To : in out Text_Sink'Class; Name : String; Item : Figures) is
+   procedure Append_Histogram (To : in out Text_Sink'Class; Name : String; Item : Statistics) is
       Metric : constant String := "page_seconds";
       Below  : Word := 0;
       Next   : Natural := 0;
@@ -98,7 +98,7 @@ package body Appserver.Monitors.Prometheus is
       end Append_Histogram;
 
       procedure Append_Pages
-        (Metric, Help : String; Value : not null access function (Item : Figures) return String)
+        (Metric, Help : String; Value : not null access function (Item : Statistics) return String)
       is
          procedure Append (Item : in out Page; Name : String) is
          begin
@@ -110,7 +110,7 @@ package body Appserver.Monitors.Prometheus is
       end Append_Pages;
 
       procedure Append_Queries
-        (Metric, Help : String; Value : not null access function (Item : Figures) return String)
+        (Metric, Help : String; Value : not null access function (Item : Statistics) return String)
       is
          procedure Append (Item : in out Page; Name : String) is
          begin
@@ -127,11 +127,11 @@ package body Appserver.Monitors.Prometheus is
          Visit_Pages (Self, Append'Access);
       end Append_Queries;
 
-      function Count (Item : Figures) return String is (Image (Item.Count));
-      function Errors (Item : Figures) return String is (Image (Item.Errors));
-      function Client_Errors (Item : Figures) return String is (Image (Item.Client_Errors));
-      function Total (Item : Figures) return String is (Seconds (Item.Total));
-      function CPU (Item : Figures) return String is (Seconds (Item.CPU));
+      function Count (Item : Statistics) return String is (Image (Item.Count));
+      function Errors (Item : Statistics) return String is (Image (Item.Errors));
+      function Client_Errors (Item : Statistics) return String is (Image (Item.Client_Errors));
+      function Total (Item : Statistics) return String is (Seconds (Item.Total));
+      function CPU (Item : Statistics) return String is (Seconds (Item.CPU));
 
    begin
       Append_Head (To, "page_seconds", "histogram", "Response times.");

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  The figures as Prometheus reads them: its text format, version 0.0.4.
+--  The metrics as Prometheus reads them: its text format, version 0.0.4.
 --
 --     appserver_monitor_page_seconds             {page}         a histogram of response times
 --     appserver_monitor_page_errors_total        {page}         answers of 500 and more

@@ -31,7 +31,7 @@ package body Appserver.Monitors is
          Number := Found (Into.Page_Names, Text, Hash);
          if Number = 0 and then not Is_Full (Into.Page_Names) then
             Number := Used (Into.Page_Names) + 1;
-            Into.Pages (Number) := new Page (Into.Hours, Into.Most_Queries, Into.Stripes);
+            Into.Pages (Number) := new Page (Into.Hours, Into.Max_Queries, Into.Stripes);
             Add (Into.Page_Names, Text, Hash);
          end if;
       end Add_Page;
@@ -49,7 +49,7 @@ package body Appserver.Monitors is
       procedure Add_Pair
         (Into : in out Monitor'Class; On : in out Page; Number : in out Query_Number) is
       begin
-         if On.Queries (Number) = null and then Into.Pairs = Word (Into.Most_Queries) then
+         if On.Queries (Number) = null and then Into.Pairs = Word (Into.Max_Queries) then
             Number := 0;
          end if;
          if On.Queries (Number) = null then
@@ -104,8 +104,8 @@ package body Appserver.Monitors is
       Histograms.Record_Value (Into.Times, Elapsed);
       Atomic_Words.Add (Into.Count, 1);
       Atomic_Words.Add (Into.Total, Elapsed);
-      if Elapsed > Load (Into.Longest) then
-         Raise_To (Into.Longest, Elapsed);
+      if Elapsed > Load (Into.Max) then
+         Raise_To (Into.Max, Elapsed);
       end if;
       if Is_Failed then
          Atomic_Words.Add (Into.Errors, 1);
@@ -142,7 +142,7 @@ package body Appserver.Monitors is
    function Start_Of (Self : Page; Hour : Word) return Hour_Start is
    begin
       return Result : Hour_Start := (Hour => Hour, others => 0) do
-         for Each of Self.Figures loop
+         for Each of Self.Statistics loop
             Result.Count  := Result.Count + Load (Each.Count);
             Result.Errors := Result.Errors + Load (Each.Errors);
             Result.Total  := Result.Total + Load (Each.Total);
@@ -245,7 +245,7 @@ package body Appserver.Monitors is
      (Into : out Example; Request : Timed_Request; Elapsed, CPU, Started_Ms : Word;
       Status : Natural; Path : String)
    is
-      Length : constant Natural := Natural'Min (Path'Length, Longest_Path);
+      Length : constant Natural := Natural'Min (Path'Length, Max_Path_Length);
    begin
       Into.Elapsed     := Elapsed;
       Into.Started_Ms  := Started_Ms;
@@ -328,7 +328,7 @@ package body Appserver.Monitors is
       Found : Counted_Access := On.Queries (Number);
       Place : Query_Number   := Number;
    begin
-      if Found = null and then Load (Self.Pairs) = Word (Self.Most_Queries) then
+      if Found = null and then Load (Self.Pairs) = Word (Self.Max_Queries) then
          Place := 0;
          Found := On.Queries (0);
       end if;
@@ -342,14 +342,14 @@ package body Appserver.Monitors is
    procedure Add_Sum (Self : in out Timed_Request; Item : Part) is
       Place : Positive := 1;
    begin
-      while Place <= Natural'Min (Self.Sum_Count, Most_Parts)
+      while Place <= Natural'Min (Self.Sum_Count, Max_Parts)
         and then Self.Sums (Place).Number /= Item.Number
       loop
          Place := Place + 1;
       end loop;
       if Place > Self.Sum_Count then
          Self.Sum_Count    := Place;
-         Self.Sums (Place) := ((if Place > Most_Parts then 0 else Item.Number), 0, 0);
+         Self.Sums (Place) := ((if Place > Max_Parts then 0 else Item.Number), 0, 0);
       end if;
       Self.Sums (Place).Count := Self.Sums (Place).Count + 1;
       Self.Sums (Place).Total := Self.Sums (Place).Total + Item.Elapsed;
@@ -377,7 +377,7 @@ package body Appserver.Monitors is
       if Now >= Load (On.Next_Look) then
          Look_At_Clock (On, Now);
       end if;
-      Count (On.Figures (Stripe (Self.Stripes)), Item.Elapsed, Item.Is_Failed);
+      Count (On.Statistics (Stripe (Self.Stripes)), Item.Elapsed, Item.Is_Failed);
       Count (Pair_Of (Self, On, Item.Number).all, Item.Elapsed, Item.Is_Failed);
    end Count_Alone;
 
@@ -453,7 +453,7 @@ package body Appserver.Monitors is
         (if Self.CPU_Started = No_CPU then No_CPU else Thread_Clocks.CPU_Time - Self.CPU_Started);
       On      : Page renames Self.Monitor.Pages
         (Number_Of (Self.Monitor.all, Self.Name, May_Add => Status not in 400 .. 499)).all;
-      Striped : Counted renames On.Figures (Stripe (On.Stripes));
+      Striped : Counted renames On.Statistics (Stripe (On.Stripes));
    begin
       Current := null;
       if Now >= Load (On.Next_Look) then
@@ -472,11 +472,11 @@ package body Appserver.Monitors is
       end if;
    end Finish;
 
-   -------------
-   -- Figures --
-   -------------
+   ----------------
+   -- Statistics --
+   ----------------
 
-   procedure Add (To : in out Figures; Other : Figures) is
+   procedure Add (To : in out Statistics; Other : Statistics) is
    begin
       Histograms.Add (To.Times, Other.Times);
       To.Count         := To.Count + Other.Count;
@@ -484,26 +484,26 @@ package body Appserver.Monitors is
       To.Client_Errors := To.Client_Errors + Other.Client_Errors;
       To.Total         := To.Total + Other.Total;
       To.CPU           := To.CPU + Other.CPU;
-      To.Longest       := Word'Max (To.Longest, Other.Longest);
+      To.Max           := Word'Max (To.Max, Other.Max);
    end Add;
 
-   function Merged (Item : Counted) return Figures is
+   function Merged (Item : Counted) return Statistics is
    begin
-      return Result : Figures do
+      return Result : Statistics do
          Histograms.Add (Result.Times, Item.Times);
          Result.Count         := Histograms.Count (Result.Times);
          Result.Errors        := Load (Item.Errors);
          Result.Client_Errors := Load (Item.Client_Errors);
          Result.Total         := Load (Item.Total);
          Result.CPU           := Load (Item.CPU);
-         Result.Longest       := Load (Item.Longest);
+         Result.Max           := Load (Item.Max);
       end return;
    end Merged;
 
-   function Merged (Item : Page) return Figures is
+   function Merged (Item : Page) return Statistics is
    begin
-      return Result : Figures do
-         for Each of Item.Figures loop
+      return Result : Statistics do
+         for Each of Item.Statistics loop
             Add (Result, Merged (Each));
          end loop;
       end return;
@@ -519,13 +519,13 @@ package body Appserver.Monitors is
          begin
             (if Number = 0 then null else Self.Pages (Number))));
 
-   function Page_Figures (Self : Monitor; Page : String) return Figures is
+   function Page_Statistics (Self : Monitor; Page : String) return Statistics is
       Item : constant Page_Access := Page_Of (Self, Page);
    begin
       return (if Item = null then (others => <>) else Merged (Item.all));
-   end Page_Figures;
+   end Page_Statistics;
 
-   function Query_Figures (Self : Monitor; Page, Query : String) return Figures is
+   function Query_Statistics (Self : Monitor; Page, Query : String) return Statistics is
       Item   : constant Page_Access := Page_Of (Self, Page);
       Number : constant Query_Number :=
         Found (Self.Query_Names, Query, Folded_Names.Hash (Query));
@@ -535,7 +535,7 @@ package body Appserver.Monitors is
            or else Item.Queries (Number) = null
          then (others => <>)
          else Merged (Item.Queries (Number).all));
-   end Query_Figures;
+   end Query_Statistics;
 
    procedure Visit_Pages
      (Self  : in out Monitor'Class;
@@ -543,7 +543,7 @@ package body Appserver.Monitors is
    is
       procedure Visit_Counted (Item : in out Page; Name : String) is
       begin
-         if (for some Each of Item.Figures => Load (Each.Count) > 0) then
+         if (for some Each of Item.Statistics => Load (Each.Count) > 0) then
             Visit (Item, Name);
          end if;
       end Visit_Counted;
@@ -562,8 +562,8 @@ package body Appserver.Monitors is
    overriding procedure Initialize (Self : in out Monitor) is
    begin
       Self.Started_Ms := Unix_Milliseconds;
-      Self.Pages (0) := new Page (Self.Hours, Self.Most_Queries, Self.Stripes);
-      Self.Unassigned := new Page (Self.Hours, Self.Most_Queries, Self.Stripes);
+      Self.Pages (0) := new Page (Self.Hours, Self.Max_Queries, Self.Stripes);
+      Self.Unassigned := new Page (Self.Hours, Self.Max_Queries, Self.Stripes);
    end Initialize;
 
    procedure Free is new Ada.Unchecked_Deallocation (Page, Page_Access);

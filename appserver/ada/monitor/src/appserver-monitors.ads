@@ -15,7 +15,7 @@
 --     end;
 --
 --  Appserver.HTTP.Monitoring does this for each request of a server, Appserver.SQL.Monitored for
---  each query. Monitors.JSON, .Prometheus and .HTML write the figures.
+--  each query. Monitors.JSON, .Prometheus and .HTML write the metrics.
 
 pragma Ada_2022;
 
@@ -40,11 +40,11 @@ package Appserver.Monitors is
    --  A power of two. With any other number, some stripes are never used.
 
    type Monitor
-     (Most_Pages   : Positive     := 256;
-      Most_Queries : Positive     := 1_024;
-      Hours        : Positive     := 840;
-      Stripes      : Stripe_Count := 4) is tagged limited private;
-   --  Most_Pages, Most_Queries: that have names; all further ones are "(other)". A query counts
+     (Max_Pages   : Positive     := 256;
+      Max_Queries : Positive     := 1_024;
+      Hours       : Positive     := 840;
+      Stripes     : Stripe_Count := 4) is tagged limited private;
+   --  Max_Pages, Max_Queries: that have names; all further ones are "(other)". A query counts
    --  once for each page that has it. Hours: that each page keeps, 5 weeks unless told. Tasks write
    --  to different stripes as far as there are; as many as cores are enough. A page takes about 10
    --  KB for each stripe and 40 KB for its hours and the rest, a query 10 KB.
@@ -93,18 +93,18 @@ package Appserver.Monitors is
      (Self : in out Monitor; Item : Query; Elapsed : Nanoseconds; Is_Failed : Boolean := False);
    --  Counts one execution for the request that the calling task serves
 
-   -------------
-   -- Figures --
-   -------------
+   ----------------
+   -- Statistics --
+   ----------------
 
-   type Figures is record
+   type Statistics is record
       Count         : Nanoseconds := 0;
       Errors        : Nanoseconds := 0;
       --  Requests with a status from 500 on; of a query, executions that failed
       Client_Errors : Nanoseconds := 0;
       --  Requests with a status from 400 to 499
       Total         : Nanoseconds := 0;
-      Longest       : Nanoseconds := 0;
+      Max           : Nanoseconds := 0;
       CPU           : Nanoseconds := 0;
       --  Estimated: a thread reads its CPU time for one request in a millisecond at most, and that
       --  request stands for those of the page since the last reading
@@ -112,13 +112,13 @@ package Appserver.Monitors is
    end record;
    --  Read while tasks go on counting. Count is the number of values in Times.
 
-   function Page_Figures (Self : Monitor; Page : String) return Figures;
+   function Page_Statistics (Self : Monitor; Page : String) return Statistics;
    --  All are zero if there is no such page
 
-   function Query_Figures (Self : Monitor; Page, Query : String) return Figures;
+   function Query_Statistics (Self : Monitor; Page, Query : String) return Statistics;
    --  Query as Folded_Names has it
 
-   procedure Add (To : in out Figures; Other : Figures);
+   procedure Add (To : in out Statistics; Other : Statistics);
 
 private
 
@@ -126,13 +126,13 @@ private
    use Name_Tables;
    use type Interfaces.Unsigned_64;
 
-   -------------
-   -- Figures --
-   -------------
+   ----------------
+   -- Statistics --
+   ----------------
 
    type Counted is limited record
       Count, Errors, Client_Errors : aliased Word := 0;
-      Total, Longest, CPU          : aliased Word := 0;
+      Total, Max, CPU              : aliased Word := 0;
       Counted_For_CPU              : aliased Word := 0;
       --  Count at the last addition to CPU
       Times                        : Histograms.Histogram := [others => 0];
@@ -148,7 +148,7 @@ private
    -- Hours --
    -----------
 
-   --  A page's figures when an hour began. The figures of an hour are the difference to the next.
+   --  A page's metrics when an hour began. The metrics of an hour are the difference to the next.
 
    type Hour_Start is record
       Hour                 : Word := 0;
@@ -162,8 +162,8 @@ private
    -- Examples --
    --------------
 
-   Most_Parts       : constant := 8;
-   Longest_Path     : constant := 120;
+   Max_Parts        : constant := 8;
+   Max_Path_Length  : constant := 120;
    Examples         : constant := 10;
    Keep_Example_For : constant Word := 24 * 3_600;
    --  Seconds
@@ -186,9 +186,9 @@ private
       Elapsed, Started_Ms, CPU : Word    := 0;
       Status                   : Natural := 0;
       Path_Length              : Natural := 0;
-      Path                     : String (1 .. Longest_Path) := [others => ' '];
+      Path                     : String (1 .. Max_Path_Length) := [others => ' '];
       Part_Count               : Natural := 0;
-      Parts                    : Part_Sums (1 .. Most_Parts + 1);
+      Parts                    : Part_Sums (1 .. Max_Parts + 1);
       --  The last is that of all other queries
    end record;
 
@@ -206,7 +206,7 @@ private
    -- Pages --
    -----------
 
-   type Page (Hour_Count, Most_Queries, Stripes : Natural) is limited record
+   type Page (Hour_Count, Max_Queries, Stripes : Natural) is limited record
       Next_Look   : aliased Word := 0;
       --  By Clock: when to check whether the hour is over
       Threshold   : aliased Word := 0;
@@ -215,8 +215,8 @@ private
       Hour_Number : Natural := 0;
       --  Hours so far
       Hours       : Hour_List (1 .. Hour_Count);
-      Figures     : Counted_List (1 .. Stripes);
-      Queries     : Query_List (0 .. Most_Queries) := [others => null];
+      Statistics  : Counted_List (1 .. Stripes);
+      Queries     : Query_List (0 .. Max_Queries) := [others => null];
       Slowest     : Example_Slots;
    end record;
 
@@ -240,14 +240,14 @@ private
    end Registrar;
 
    type Monitor
-     (Most_Pages   : Positive     := 256;
-      Most_Queries : Positive     := 1_024;
-      Hours        : Positive     := 840;
-      Stripes      : Stripe_Count := 4) is
+     (Max_Pages   : Positive     := 256;
+      Max_Queries : Positive     := 1_024;
+      Hours       : Positive     := 840;
+      Stripes     : Stripe_Count := 4) is
      limited new Ada.Finalization.Limited_Controlled with record
-      Page_Names  : Name_Table (Most_Pages);
-      Query_Names : Name_Table (Most_Queries);
-      Pages       : Page_List (0 .. Most_Pages) := [others => null];
+      Page_Names  : Name_Table (Max_Pages);
+      Query_Names : Name_Table (Max_Queries);
+      Pages       : Page_List (0 .. Max_Pages) := [others => null];
       --  0: other
       Unassigned  : Page_Access;
       --  For queries outside of requests
@@ -285,18 +285,18 @@ private
       Sum_Count   : Natural := 0;
       Name        : Folded_Names.Page_Name;
       Parts       : Part_List;
-      Sums        : Part_Sums (1 .. Most_Parts + 1);
+      Sums        : Part_Sums (1 .. Max_Parts + 1);
    end record;
 
    --  For the code that writes statistics
 
    function Unix_Milliseconds return Word;
 
-   function Merged (Item : Page) return Figures;
-   function Merged (Item : Counted) return Figures;
+   function Merged (Item : Page) return Statistics;
+   function Merged (Item : Counted) return Statistics;
 
    function Hours_Of (Item : in out Page) return Hour_List;
-   --  The hours that are kept, each with its own figures, the oldest first
+   --  The hours that are kept, each with its own metrics, the oldest first
 
    type Example_List is array (Positive range <>) of Example;
 

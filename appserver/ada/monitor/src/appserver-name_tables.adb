@@ -10,7 +10,7 @@ package body Appserver.Name_Tables is
    overriding procedure Initialize (Self : in out Name_Table) is
       Size : Positive := 4;
    begin
-      while Size < 2 * Self.Most loop
+      while Size < 2 * Self.Capacity loop
          Size := 2 * Size;
       end loop;
       Self.Slots := new Slot_List (Size - 1);

@@ -14,7 +14,7 @@ package Appserver.Name_Tables is
 
    pragma Assertion_Policy (Pre => Check);
 
-   type Name_Table (Most : Positive) is limited private;
+   type Name_Table (Capacity : Positive) is limited private;
    --  Has at most this many names. Any task may look names up; one task at a time may add one.
 
    function Found (Self : Name_Table; Text : String; Hash : Atomic_Words.Word) return Natural
@@ -53,17 +53,18 @@ private
 
    type Slots_Access is access Slot_List;
 
-   type Name_Table (Most : Positive) is limited new Ada.Finalization.Limited_Controlled with record
+   type Name_Table (Capacity : Positive) is
+     limited new Ada.Finalization.Limited_Controlled with record
       Slots   : Slots_Access;
       --  A power of two of them, and two or more for each name
       Used    : aliased Word := 0;
-      Numbers : Name_List (1 .. Most) := [others => null];
+      Numbers : Name_List (1 .. Capacity) := [others => null];
    end record;
 
    overriding procedure Initialize (Self : in out Name_Table);
    overriding procedure Finalize (Self : in out Name_Table);
 
-   function Is_Full (Self : Name_Table) return Boolean is (Load (Self.Used) = Word (Self.Most));
+   function Is_Full (Self : Name_Table) return Boolean is (Load (Self.Used) = Word (Self.Capacity));
    function Used (Self : Name_Table) return Natural is (Natural (Load (Self.Used)));
    function Text (Self : Name_Table; Number : Positive) return String is
      (Self.Numbers (Number).Text);

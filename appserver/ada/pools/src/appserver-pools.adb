@@ -126,7 +126,7 @@ package body Appserver.Pools is
          Caller.Outcome := Outcome;
          Waiting := Waiting - 1;
          Waiting_Time := Waiting_Time + Waited;
-         Longest_Wait := Duration'Max (Longest_Wait, Waited);
+         Max_Wait := Duration'Max (Max_Wait, Waited);
       end End_Wait;
 
       procedure Serve_First (Outcome : Wait_Outcome; Slot : Slot_Count := No_Slot) is
@@ -286,15 +286,15 @@ package body Appserver.Pools is
          null;
       end Await_Openings;
 
-      procedure Put_Figures (Into : in out Figures) is
+      procedure Put_Statistics (Into : in out Pool_Statistics) is
       begin
          Into.Size := Current_Size;
          Into.Waiting := Waiting;
          Into.Waits := Waits;
          Into.Timeouts := Timeouts;
          Into.Waiting_Time := Waiting_Time;
-         Into.Longest_Wait := Longest_Wait;
-      end Put_Figures;
+         Into.Max_Wait := Max_Wait;
+      end Put_Statistics;
 
       function Size return Natural is (Current_Size);
       function Is_Closed return Boolean is (Is_Shut);
@@ -318,7 +318,7 @@ package body Appserver.Pools is
 
    --  Retires slots that are too many, and serves those that wait
 
-   procedure Settle (Self : in out Pool) is
+   procedure Finish_Changes (Self : in out Pool) is
       Slot : Slot_Count;
    begin
       pragma Abort_Defer;
@@ -329,45 +329,45 @@ package body Appserver.Pools is
          Self.Control.Retire (Slot);
       end loop;
       Self.Control.Serve;
-   end Settle;
+   end Finish_Changes;
 
    function Size (Self : Pool) return Natural is (Self.Control.Size);
 
    procedure Resize (Self : in out Pool; To : Natural) is
    begin
       Self.Control.Resize (To);
-      Settle (Self);
+      Finish_Changes (Self);
    end Resize;
 
    procedure Close (Self : in out Pool) is
    begin
       Self.Control.Close;
-      Settle (Self);
+      Finish_Changes (Self);
    end Close;
 
    function Is_Closed (Self : Pool) return Boolean is (Self.Control.Is_Closed);
 
-   function Usage (Self : in out Pool) return Figures is
-      Result : Figures;
+   function Statistics (Self : in out Pool) return Pool_Statistics is
+      Result : Pool_Statistics;
    begin
       Result.In_Use := 0;
       Result.Open := 0;
       Result.Leases := 0;
-      Self.Control.Put_Figures (Result);
+      Self.Control.Put_Statistics (Result);
       for Slot of Self.Slots loop
          Result.In_Use := Result.In_Use + Boolean'Pos (Slot.Is_Leased);
          Result.Open := Result.Open + Boolean'Pos (Slot.Is_Open);
          Result.Leases := Result.Leases + Slot.Leases;
       end loop;
       return Result;
-   end Usage;
+   end Statistics;
 
    procedure Put_Back (Self : in out Pool; Slot : Pool_Capacity) is
    begin
       Self.Slots (Slot).Is_Leased := False;
       Push (Self, Slot);
       if Self.Attention /= 0 then
-         Settle (Self);
+         Finish_Changes (Self);
       end if;
    end Put_Back;
 

@@ -91,7 +91,7 @@ package Appserver.Pools is
 
    function Is_Closed (Self : Pool) return Boolean;
 
-   type Figures is record
+   type Pool_Statistics is record
       Size         : Natural;
       In_Use       : Natural;
       --  More than Size for a while after the pool got smaller
@@ -105,10 +105,10 @@ package Appserver.Pools is
       --  Waits, for others or for Open, that ended without a resource though the pool was open
       Waiting_Time : Duration;
       --  The sum of all waits, in seconds
-      Longest_Wait : Duration;
+      Max_Wait     : Duration;
    end record;
 
-   function Usage (Self : in out Pool) return Figures;
+   function Statistics (Self : in out Pool) return Pool_Statistics;
    --  Each number was right at some moment of the call
 
    -----------
@@ -239,25 +239,25 @@ private
       entry Await_Openings;
       --  Until no other task opens a resource of the pool
 
-      procedure Put_Figures (Into : in out Figures);
+      procedure Put_Statistics (Into : in out Pool_Statistics);
       function Size return Natural;
       function Is_Closed return Boolean;
    private
-      Is_Shut       : Boolean := False;
-      Current_Size  : Natural := 0;
-      Excess        : Natural := 0;
+      Is_Shut      : Boolean := False;
+      Current_Size : Natural := 0;
+      Excess       : Natural := 0;
       --  Slots that are in use or idle beyond the size, until they are retired
-      Retired       : Slot_Count := No_Slot;
+      Retired      : Slot_Count := No_Slot;
       --  The first of a list of those that are closed and beyond the size
-      Missing       : Natural := 0;
+      Missing      : Natural := 0;
       --  Slots that belong to the size again while they are being closed
-      First, Last   : access Waiter := null;
-      Waiting       : Natural := 0;
-      Waits         : Unsigned_64 := 0;
-      Timeouts      : Unsigned_64 := 0;
-      Waiting_Time  : Duration := 0.0;
-      Longest_Wait  : Duration := 0.0;
-      Openings      : Natural := 0;
+      First, Last  : access Waiter := null;
+      Waiting      : Natural := 0;
+      Waits        : Unsigned_64 := 0;
+      Timeouts     : Unsigned_64 := 0;
+      Waiting_Time : Duration := 0.0;
+      Max_Wait     : Duration := 0.0;
+      Openings     : Natural := 0;
    end Control;
 
    type Pool (Capacity : Pool_Capacity) is new Ada.Finalization.Limited_Controlled with record

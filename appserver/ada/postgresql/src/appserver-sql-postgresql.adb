@@ -257,9 +257,9 @@ package body Appserver.SQL.PostgreSQL is
    function Started
      (Target : String; Try : Attempt; To_Look_Up : Boolean := False) return Connection_Handle
    is
-      Most_Options : constant := 8;
+      Max_Options : constant := 8;
 
-      Keywords, Values : Word_List (1 .. Most_Options + 1) := [others => Strings.Null_Ptr];
+      Keywords, Values : Word_List (1 .. Max_Options + 1) := [others => Strings.Null_Ptr];
       Count            : Natural := 0;
 
       procedure Add (Keyword, Value : String) is
@@ -375,11 +375,11 @@ package body Appserver.SQL.PostgreSQL is
    is
       use Ada.Real_Time;
 
-      Host_Names  : constant String := To_String (Hosts.Hosts);
-      In_Figures  : constant String := To_String (Hosts.Addresses);
-      Port_Names  : constant String := To_String (Hosts.Ports);
-      Count       : constant Positive :=
-        Parts (if In_Figures /= "" then In_Figures else Host_Names);
+      Host_Names : constant String := To_String (Hosts.Hosts);
+      Numeric    : constant String := To_String (Hosts.Addresses);
+      Port_Names : constant String := To_String (Hosts.Ports);
+      Count      : constant Positive :=
+        Parts (if Numeric /= "" then Numeric else Host_Names);
       Failure     : Ada.Exceptions.Exception_Occurrence;
 
       function Share (Until_Then : Time; Left : Positive) return Time is
@@ -392,8 +392,8 @@ package body Appserver.SQL.PostgreSQL is
             else Part (Port_Names, (if Parts (Port_Names) = 1 then 1 else Number)));
          Found : Text_Vectors.Vector;
       begin
-         if In_Figures /= "" then
-            Found.Append (Part (In_Figures, Number));
+         if Numeric /= "" then
+            Found.Append (Part (Numeric, Number));
          elsif Is_Resolved (Host) then
             Found.Append ("");
          else
@@ -467,15 +467,16 @@ package body Appserver.SQL.PostgreSQL is
    end Open_Target;
 
    procedure Open
-     (Self   : in out Connection;
-      Target : UTF_8_String;
-      Wait   : Connect_Wait := Connect_Wait'Last)
+     (Self            : in out Connection;
+      Target          : UTF_8_String;
+      Connect_Timeout : Timeout_Duration := Timeout_Duration'Last)
    is
       use type Ada.Real_Time.Time;
 
       Bound : constant Duration := Time_Limits.Limit_Of (Self);
       Stop  : constant Ada.Real_Time.Time := Ada.Real_Time.Clock
-        + Ada.Real_Time.To_Time_Span (if Bound > 0.0 then Duration'Min (Bound, Wait) else Wait);
+        + Ada.Real_Time.To_Time_Span
+          (if Bound > 0.0 then Duration'Min (Bound, Connect_Timeout) else Connect_Timeout);
       Limit : Time_Limits.Time_Limit;
    begin
       Open_Target (Self, Target, Stop);
@@ -536,7 +537,7 @@ package body Appserver.SQL.PostgreSQL is
    overriding procedure Execute (Self : in out Connection; Text : UTF_8_String) is
       Command : Statement;
    begin
-      Command.Use_Text (Self, Text);
+      Command.Prepare_Client_Side (Self, Text);
       Command.Execute;
    end Execute;
 
@@ -545,7 +546,7 @@ package body Appserver.SQL.PostgreSQL is
    overriding function Last_Insert_Id (Self : in out Connection) return Integer_64 is
       Query : Statement;
    begin
-      Query.Use_Text (Self, "SELECT lastval()");
+      Query.Prepare_Client_Side (Self, "SELECT lastval()");
       return (if Query.Step then Query.As_Integer_64 (1) else 0);
    end Last_Insert_Id;
 
@@ -640,16 +641,16 @@ package body Appserver.SQL.PostgreSQL is
         (Self.Handle,
          "BEGIN "
          & (case Level is
-               when Usual_Isolation => "",
-               when Read_Committed  => "ISOLATION LEVEL READ COMMITTED ",
-               when Repeatable_Read => "ISOLATION LEVEL REPEATABLE READ ",
-               when Serializable    => "ISOLATION LEVEL SERIALIZABLE ")
+               when Default_Isolation => "",
+               when Read_Committed    => "ISOLATION LEVEL READ COMMITTED ",
+               when Repeatable_Read   => "ISOLATION LEVEL REPEATABLE READ ",
+               when Serializable      => "ISOLATION LEVEL SERIALIZABLE ")
          & (case Mode is
                when Read_Write => "READ WRITE",
                when Read_Only  => "READ ONLY"));
    end Begin_Isolated;
 
-   procedure Set_Statement_Limit (Self : in out Connection; Limit : Connect_Wait)
+   procedure Set_Statement_Limit (Self : in out Connection; Limit : Timeout_Duration)
    is
       Wait : Time_Limits.Operation (Self'Unchecked_Access) with Unreferenced;
    begin
@@ -852,7 +853,7 @@ package body Appserver.SQL.PostgreSQL is
       Self.Is_Unknown := False;
    end Prepare_Again;
 
-   procedure Use_Text
+   procedure Prepare_Client_Side
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String)
    is
       Native : constant PostgreSQL_Texts.Native_Text := PostgreSQL_Texts.Native (Text);
@@ -863,7 +864,7 @@ package body Appserver.SQL.PostgreSQL is
         (Self, 0, Native.Text, Native.Parameters, In_Text,
          Copies => PostgreSQL_Texts.Is_Copy (Text));
       Self.Attach (On);
-   end Use_Text;
+   end Prepare_Client_Side;
 
    overriding function Prepare
      (Self : in out Connection; Text : UTF_8_String) return SQL.Statement'Class is
@@ -873,13 +874,13 @@ package body Appserver.SQL.PostgreSQL is
       end return;
    end Prepare;
 
-   overriding function Use_Text
+   overriding function Prepare_Client_Side
      (Self : in out Connection; Text : UTF_8_String) return SQL.Statement'Class is
    begin
       return Result : Statement do
-         Result.Use_Text (Self, Text);
+         Result.Prepare_Client_Side (Self, Text);
       end return;
-   end Use_Text;
+   end Prepare_Client_Side;
 
    procedure Free is new Ada.Unchecked_Deallocation (String, Buffer_Reference);
    procedure Free is new Ada.Unchecked_Deallocation (Parameter_List, Parameters_Reference);
@@ -969,7 +970,7 @@ package body Appserver.SQL.PostgreSQL is
    -- Binding --
    -------------
 
-   Least_Room : constant := 32;
+   Min_Room : constant := 32;
    --  Enough for every number and timestamp
 
    procedure Bind_Bytes (Self : in out Statement; Parameter : Parameter_Number; Value : String) is
@@ -977,7 +978,7 @@ package body Appserver.SQL.PostgreSQL is
    begin
       if Buffer = null or else Buffer'Length <= Value'Length then
          Free (Buffer);
-         Buffer := new String (1 .. Integer'Max (Least_Room, Value'Length + 1));
+         Buffer := new String (1 .. Integer'Max (Min_Room, Value'Length + 1));
       end if;
       Buffer (1 .. Value'Length)   := Value;
       Buffer (Value'Length + 1)    := ASCII.NUL;
@@ -1353,7 +1354,7 @@ package body Appserver.SQL.PostgreSQL is
       return Owner.Affected;
    end Rows_Of_Next;
 
-   Most_On_Their_Way : constant := 500;
+   Max_In_Flight : constant := 500;
    --  Executions in a round trip
 
    procedure Run_In_Pipeline
@@ -1386,7 +1387,7 @@ package body Appserver.SQL.PostgreSQL is
          Raise_Failure (DB, No_Result);
       end if;
       while First <= Counts'Last loop
-         Last := Integer'Min (Counts'Last, First + Most_On_Their_Way - 1);
+         Last := Integer'Min (Counts'Last, First + Max_In_Flight - 1);
          Mode.Sends := True;
          for I in First .. Last loop
             Current.all := Integer_64 (I);
@@ -1465,12 +1466,12 @@ package body Appserver.SQL.PostgreSQL is
    --  The server's text of a bytea
 
    function Hexadecimal (Bytes : String) return String is
-      Figures : constant String := "0123456789abcdef";
-      Result  : String (1 .. 2 + 2 * Bytes'Length) := [1 => '\', 2 => 'x', others => '0'];
+      Hex_Digits : constant String := "0123456789abcdef";
+      Result     : String (1 .. 2 + 2 * Bytes'Length) := [1 => '\', 2 => 'x', others => '0'];
    begin
       for I in Bytes'Range loop
-         Result (1 + 2 * I) := Figures (1 + Character'Pos (Bytes (I)) / 16);
-         Result (2 + 2 * I) := Figures (1 + Character'Pos (Bytes (I)) mod 16);
+         Result (1 + 2 * I) := Hex_Digits (1 + Character'Pos (Bytes (I)) / 16);
+         Result (2 + 2 * I) := Hex_Digits (1 + Character'Pos (Bytes (I)) mod 16);
       end loop;
       return Result;
    end Hexadecimal;

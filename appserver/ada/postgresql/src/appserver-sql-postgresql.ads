@@ -39,22 +39,22 @@ package Appserver.SQL.PostgreSQL is
    type Connection is new SQL.Connection with private;
    type Statement is new SQL.Statement with private;
 
-   subtype Connect_Wait is Duration range 0.0 .. 1_000_000.0;
+   subtype Timeout_Duration is Duration range 0.0 .. 1_000_000.0;
 
    procedure Open
-     (Self   : in out Connection;
-      Target : UTF_8_String;
-      Wait   : Connect_Wait := Connect_Wait'Last)
+     (Self            : in out Connection;
+      Target          : UTF_8_String;
+      Connect_Timeout : Timeout_Duration := Timeout_Duration'Last)
      with Pre  => not Self.Is_Open or else raise Misuse_Error with "the connection is open",
           Post => Self.Is_Open;
    --  Target is a URI, as in postgresql://ada:secret@example.com/shop?sslmode=require, or a list,
    --  as in "host=/run/postgresql dbname=shop"; what it leaves out, libpq takes from the
    --  environment: https://www.postgresql.org/docs/15/libpq-connect.html. Texts are UTF-8,
-   --  whatever the database is in. SQL_Error, 08001, if there is no server within Wait, which
-   --  takes the place of connect_timeout and holds for names that are resolved and for all hosts
-   --  together: each host, and each of its addresses, has an equal part of the time that is left.
-   --  The server's own, as 28P01, if it refuses. Outside of the limit are files that libpq reads,
-   --  such as pg_service.conf, and an LDAP server that such a file names.
+   --  whatever the database is in. SQL_Error, 08001, if there is no server within Connect_Timeout,
+   --  which takes the place of connect_timeout and holds for names that are resolved and for all
+   --  hosts together: each host, and each of its addresses, has an equal part of the time that is
+   --  left. The server's own, as 28P01, if it refuses. Outside of the limit are files that libpq
+   --  reads, such as pg_service.conf, and an LDAP server that such a file names.
 
    type Notice_Handler is access procedure (State : SQL_State; Message : UTF_8_String);
 
@@ -63,7 +63,7 @@ package Appserver.SQL.PostgreSQL is
    --  with, which may be Open. It must not use the connection; its exceptions are ignored. Without
    --  one, and with null, notices are discarded.
 
-   procedure Set_Statement_Limit (Self : in out Connection; Limit : Connect_Wait)
+   procedure Set_Statement_Limit (Self : in out Connection; Limit : Timeout_Duration)
      with Pre => Can_Use (Self);
    --  In seconds, to the millisecond: a statement that takes longer raises SQL_Error, 57014. There
    --  is none with 0.0, and as long as none is set but the server's own. In a transaction that is
@@ -76,7 +76,7 @@ package Appserver.SQL.PostgreSQL is
    --  On the server, under a name, until it is closed; this takes two round trips. Text is one SQL
    --  statement. What Self held before is released.
 
-   procedure Use_Text
+   procedure Prepare_Client_Side
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String)
      with Pre  => Can_Use (On),
           Post => Self.Is_Open;
@@ -88,7 +88,7 @@ package Appserver.SQL.PostgreSQL is
    overriding function Is_Connected (Self : Connection) return Boolean;
    overriding function Prepare
      (Self : in out Connection; Text : UTF_8_String) return SQL.Statement'Class;
-   overriding function Use_Text
+   overriding function Prepare_Client_Side
      (Self : in out Connection; Text : UTF_8_String) return SQL.Statement'Class;
    overriding procedure Execute (Self : in out Connection; Text : UTF_8_String);
    overriding function Rows_Affected (Self : Connection) return Integer_64;

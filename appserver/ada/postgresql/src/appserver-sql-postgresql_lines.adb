@@ -9,14 +9,14 @@ package body Appserver.SQL.PostgreSQL_Lines is
 
    procedure Free is new Ada.Unchecked_Deallocation (String, Buffer_Reference);
 
-   Least_Room : constant := 1_024;
+   Min_Room : constant := 1_024;
 
    procedure Make_Room (Self : in out Line_Buffer; More : Natural) is
       Needed : constant Natural := Self.Used + More;
       Before : Buffer_Reference := Self.Room;
    begin
       if Before = null or else Before'Length < Needed then
-         Self.Room := new String (1 .. Integer'Max (Least_Room, Needed + Self.Used));
+         Self.Room := new String (1 .. Integer'Max (Min_Room, Needed + Self.Used));
          if Before /= null then
             Self.Room (1 .. Self.Used) := Before (1 .. Self.Used);
             Free (Before);

@@ -90,7 +90,7 @@ package body Appserver.SQL.PostgreSQL_Texts is
          Next := Next + 1;
          while Current in Digit loop
             Number := Integer'Min
-              (Number * 10 + Character'Pos (Current) - Character'Pos ('0'), Most_Parameters);
+              (Number * 10 + Character'Pos (Current) - Character'Pos ('0'), Max_Parameters);
             Next := Next + 1;
          end loop;
          Found (First, Next - First, Number);

@@ -7,7 +7,7 @@ pragma Ada_2022;
 
 private package Appserver.SQL.PostgreSQL_Texts is
 
-   Most_Parameters : constant := 65_535;
+   Max_Parameters : constant := 65_535;
    --  The limit of PostgreSQL's protocol
 
    type Native_Text (Length : Natural) is record
@@ -17,7 +17,7 @@ private package Appserver.SQL.PostgreSQL_Texts is
 
    function Native (Text : String) return Native_Text;
    --  A text with a $n is unchanged; its largest n is the number of parameters, at most
-   --  Most_Parameters. In any other text each ? becomes a $n, from 1 on, and each ?? a ?, for
+   --  Max_Parameters. In any other text each ? becomes a $n, from 1 on, and each ?? a ?, for
    --  operators. Quoted strings, quoted names and comments (chapter 4.1 of PostgreSQL's manual) are
    --  left alone.
 

@@ -42,21 +42,21 @@ package body Appserver.Processes.Text is
    end Put_Line;
 
    function Get_Line
-     (Of_Process : in out Process;
-      From       : Source := Output;
-      As         : Encoding := UTF_8;
-      Timeout    : Duration := Forever) return Wide_Wide_String is
-     (Decoded (Of_Process.Get_Line (From, Timeout), As));
+     (Child   : in out Process;
+      From    : Source := Output;
+      As      : Encoding := UTF_8;
+      Timeout : Duration := Forever) return Wide_Wide_String is
+     (Decoded (Child.Get_Line (From, Timeout), As));
 
    --------------
    -- Iterator --
    --------------
 
    function Lines
-     (Of_Process : in out Process;
-      From       : Source := Output;
-      Timeout    : Duration := Forever) return Line_Sequence is
-     (Process => Of_Process'Unchecked_Access, From => From, Timeout => Timeout);
+     (Child   : in out Process;
+      From    : Source := Output;
+      Timeout : Duration := Forever) return Line_Sequence is
+     (Process => Child'Unchecked_Access, From => From, Timeout => Timeout);
 
    function Iterate
      (Self : Line_Sequence) return Line_Iterators.Forward_Iterator'Class is

@@ -35,10 +35,10 @@ package Appserver.Processes.Text is
    --  Writes Text and a line feed
 
    function Get_Line
-     (Of_Process : in out Process;
-      From       : Source := Output;
-      As         : Encoding := UTF_8;
-      Timeout    : Duration := Forever) return Wide_Wide_String;
+     (Child   : in out Process;
+      From    : Source := Output;
+      As      : Encoding := UTF_8;
+      Timeout : Duration := Forever) return Wide_Wide_String;
    --  As Appserver.Processes.Get_Line. After Encoding_Error, the next line can be read.
 
    function Decoded (Bytes : String; From : Encoding) return Wide_Wide_String;
@@ -62,9 +62,9 @@ package Appserver.Processes.Text is
    --  consumes it.
 
    function Lines
-     (Of_Process : in out Process;
-      From       : Source := Output;
-      Timeout    : Duration := Forever) return Line_Sequence;
+     (Child   : in out Process;
+      From    : Source := Output;
+      Timeout : Duration := Forever) return Line_Sequence;
    --  Timeout, in seconds, is for each line. The sequence does not outlive the process.
 
    function Line (Self : Line_Sequence; Position : Cursor) return String;

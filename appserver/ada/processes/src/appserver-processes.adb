@@ -28,12 +28,12 @@ package body Appserver.Processes is
       end case;
    end record;
 
-   Longest : constant Duration := 365.0 * 86_400.0;
+   Max_Wait : constant Duration := 365.0 * 86_400.0;
    --  The sum with the clock must be a valid time
 
    function After (Timeout : Duration) return Deadline is
      (if Timeout = Forever then (Is_Set => False)
-      else (Is_Set => True, Time => Clock + To_Time_Span (Duration'Min (Timeout, Longest))));
+      else (Is_Set => True, Time => Clock + To_Time_Span (Duration'Min (Timeout, Max_Wait))));
 
    --  At most a second, since a task is not aborted in the system's poll
 

@@ -23,7 +23,7 @@ package body Appserver.Retry.Key_Tables is
       Print  : SQL.UTF_8_String := "")
    is
       Change : SQL.Statement'Class :=
-        DB.Use_Text
+        DB.Prepare_Client_Side
           ("INSERT INTO " & Table & (if Print = "" then " (id) VALUES (?)"
                                      else " (id, request) VALUES (?, ?)")
            & (if DB.Transactions_Survive_Errors then "" else " ON CONFLICT DO NOTHING"));
@@ -49,7 +49,7 @@ package body Appserver.Retry.Key_Tables is
       Print : SQL.UTF_8_String := "") return SQL.UTF_8_String
    is
       Query : SQL.Statement'Class :=
-        DB.Use_Text
+        DB.Prepare_Client_Side
           ("SELECT result" & (if Print = "" then "" else ", request")
            & " FROM " & Table & " WHERE id = ?");
    begin
@@ -71,7 +71,7 @@ package body Appserver.Retry.Key_Tables is
       Result : SQL.UTF_8_String)
    is
       Change : SQL.Statement'Class :=
-        DB.Use_Text ("UPDATE " & Table & " SET result = ? WHERE id = ?");
+        DB.Prepare_Client_Side ("UPDATE " & Table & " SET result = ? WHERE id = ?");
    begin
       Change.Bind (1, Result);
       Change.Bind (2, Id);

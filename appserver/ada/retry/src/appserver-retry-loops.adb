@@ -30,8 +30,8 @@ package body Appserver.Retry.Loops is
    begin
       Self.Start      := Clock;
       Self.Lost_Until := Self.Start;
-      if Self.By.Meter /= null then
-         Self.By.Meter.Calls.Increment;
+      if Self.By.Metrics /= null then
+         Self.By.Metrics.Calls.Increment;
       end if;
       if Self.By.Budget /= null then
          Self.By.Budget.Earn;
@@ -57,7 +57,7 @@ package body Appserver.Retry.Loops is
         Found = Connection_Lost and then SQL.Error_Of (Error).Kind /= SQL.Unable_To_Connect;
    begin
       return
-        (if Found in Passing_Fault
+        (if Found in Transient_Error
            and then (Self.State.Is_Spread
                      or else not Calls.Is_Surely_Uncommitted (Self.State, Is_Lost))
          then Outcome_Unknown
@@ -66,26 +66,26 @@ package body Appserver.Retry.Loops is
 
    --  What is unknown only another attempt tells
 
-   function Most_Attempts (Self : Retried_Call) return Long_Long_Integer is
+   function Max_Attempts (Self : Retried_Call) return Long_Long_Integer is
      (Long_Long_Integer (Self.By.Attempts)
       * (if Self.Has_Key and then Self.State.Is_Unknown then 2 else 1));
 
    function Is_Allowed (Self : Retried_Call; After : Fault) return Boolean is
-     (After in Passing_Fault
+     (After in Transient_Error
       and then Self.By.Retried (After)
       and then not Self.State.Is_Over
       and then (After /= Outcome_Unknown or else Self.Has_Key or else Self.By.Repeatable)
-      and then Long_Long_Integer (Self.Attempts) < Most_Attempts (Self));
+      and then Long_Long_Integer (Self.Attempts) < Max_Attempts (Self));
 
    --  A bound that doubles reaches the longest one after few steps
 
-   function Next_Pause (Self : Retried_Call; After : Passing_Fault) return Pause is
+   function Next_Pause (Self : Retried_Call; After : Transient_Error) return Pause is
       Bounds : Backoff renames Self.By.Backoffs (After);
-      Bound  : Pause := Pause'Min (Bounds.First, Bounds.Longest);
+      Bound  : Pause := Pause'Min (Bounds.Initial, Bounds.Max);
    begin
       for Retry in 2 .. Self.Attempts loop
-         exit when Bound = 0.0 or else Bound >= Bounds.Longest;
-         Bound := Pause'Min (Bounds.Longest, 2 * Duration (Bound));
+         exit when Bound = 0.0 or else Bound >= Bounds.Max;
+         Bound := Pause'Min (Bounds.Max, 2 * Duration (Bound));
       end loop;
       return Duration (Random * Float (Bound));
    end Next_Pause;
@@ -97,7 +97,7 @@ package body Appserver.Retry.Loops is
 
    procedure Pause_Before_Retry
      (Self    : Retried_Call;
-      After   : Passing_Fault;
+      After   : Transient_Error;
       Stop    : access Cancellation;
       Goes_On : out Boolean)
    is
@@ -123,15 +123,15 @@ package body Appserver.Retry.Loops is
       Lost_Time : constant Duration := To_Duration (Now - Self.Lost_Until);
    begin
       Self.Lost_Until := Now;
-      if Self.By.Meter = null then
+      if Self.By.Metrics = null then
          return;
       end if;
-      Self.By.Meter.Faults (Failed_By).Increment;
-      Self.By.Meter.Lost.Add (Counters.Integer_64'Integer_Value (Lost_Time));
+      Self.By.Metrics.Faults (Failed_By).Increment;
+      Self.By.Metrics.Time_In_Failed_Attempts.Add (Counters.Integer_64'Integer_Value (Lost_Time));
       if Is_Retried then
-         Self.By.Meter.Retries.Increment;
+         Self.By.Metrics.Retries.Increment;
       elsif Failed_By /= Permanent or else Self.State.Is_Unknown then
-         Self.By.Meter.Given_Up.Increment;
+         Self.By.Metrics.Given_Up.Increment;
       end if;
    end Count;
 

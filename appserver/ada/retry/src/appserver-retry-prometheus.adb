@@ -39,7 +39,7 @@ package body Appserver.Retry.Prometheus is
 
    procedure Append
      (To     : in out Unbounded_String;
-      Named  : Named_Figures;
+      Named  : Named_Statistics;
       Metric : String;
       Value  : String;
       Labels : String := "") is
@@ -50,14 +50,14 @@ package body Appserver.Retry.Prometheus is
          & Labels & "} " & Value & LF);
    end Append;
 
-   procedure Append_Faults (To : in out Unbounded_String; List : Figures_List) is
+   procedure Append_Faults (To : in out Unbounded_String; List : Statistics_List) is
       Metric : constant String := "faults_total";
    begin
       Append_Head (To, Metric, "Attempts that failed.");
       for Named of List loop
          for Kind in Fault loop
             Append
-              (To, Named, Metric, Image (Named.Usage.Faults (Kind)),
+              (To, Named, Metric, Image (Named.Statistics.Faults (Kind)),
                Labels => ",fault=""" & Ada.Characters.Handling.To_Lower (Kind'Image) & """");
          end loop;
       end loop;
@@ -66,21 +66,22 @@ package body Appserver.Retry.Prometheus is
    generic
       Metric : String;
       Help   : String;
-      with function Value (Usage : Figures) return String;
-   procedure Append_Metric (To : in out Unbounded_String; List : Figures_List);
+      with function Value (Statistics : Retry_Statistics) return String;
+   procedure Append_Metric (To : in out Unbounded_String; List : Statistics_List);
 
-   procedure Append_Metric (To : in out Unbounded_String; List : Figures_List) is
+   procedure Append_Metric (To : in out Unbounded_String; List : Statistics_List) is
    begin
       Append_Head (To, Metric, Help);
       for Named of List loop
-         Append (To, Named, Metric, Value (Named.Usage));
+         Append (To, Named, Metric, Value (Named.Statistics));
       end loop;
    end Append_Metric;
 
-   function Calls (Usage : Figures) return String is (Image (Usage.Calls));
-   function Retries (Usage : Figures) return String is (Image (Usage.Retries));
-   function Given_Up (Usage : Figures) return String is (Image (Usage.Given_Up));
-   function Lost (Usage : Figures) return String is (Seconds (Usage.Lost));
+   function Calls (Statistics : Retry_Statistics) return String is (Image (Statistics.Calls));
+   function Retries (Statistics : Retry_Statistics) return String is (Image (Statistics.Retries));
+   function Given_Up (Statistics : Retry_Statistics) return String is (Image (Statistics.Given_Up));
+   function Lost (Statistics : Retry_Statistics) return String is
+     (Seconds (Statistics.Time_In_Failed_Attempts));
 
    procedure Append_Calls is new Append_Metric
      ("calls_total", "Calls that began.", Calls);
@@ -91,7 +92,7 @@ package body Appserver.Retry.Prometheus is
    procedure Append_Lost is new Append_Metric
      ("lost_seconds_total", "Time lost by faults.", Lost);
 
-   function Text (List : Figures_List) return SQL.UTF_8_String is
+   function Text (List : Statistics_List) return SQL.UTF_8_String is
       Result : Unbounded_String;
    begin
       Append_Calls (Result, List);

@@ -9,15 +9,15 @@ with Ada.Strings.Unbounded;
 
 package Appserver.Retry.Prometheus is
 
-   type Named_Figures is record
-      Name  : Ada.Strings.Unbounded.Unbounded_String;
+   type Named_Statistics is record
+      Name       : Ada.Strings.Unbounded.Unbounded_String;
       --  In UTF-8; becomes the label "policy"
-      Usage : Figures;
+      Statistics : Retry_Statistics;
    end record;
 
-   type Figures_List is array (Positive range <>) of Named_Figures;
+   type Statistics_List is array (Positive range <>) of Named_Statistics;
 
-   function Text (List : Figures_List) return SQL.UTF_8_String;
+   function Text (List : Statistics_List) return SQL.UTF_8_String;
    --  One text for all meters: a page of metrics may have each metric only once
 
 end Appserver.Retry.Prometheus;

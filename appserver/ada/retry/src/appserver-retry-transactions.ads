@@ -33,7 +33,7 @@ generic
 
    with procedure Before_Commit is null;
    with procedure After_Commit is null;
-   --  For tests (Appserver.Retry.Interleavers). The commit raises their exceptions.
+   --  For tests (Appserver.Retry.Fault_Injection). The commit raises their exceptions.
 
 package Appserver.Retry.Transactions is
 

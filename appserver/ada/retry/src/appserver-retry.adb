@@ -60,7 +60,7 @@ package body Appserver.Retry is
 
    Retry_Cost : constant := 100;
 
-   function Left (Self : Budget) return Natural is
+   function Available (Self : Budget) return Natural is
      (Self.Reserve
       - Natural ((Self.Spent.Value + Retry_Cost - 1) / Retry_Cost));
 
@@ -90,22 +90,23 @@ package body Appserver.Retry is
       end loop;
    end Spend;
 
-   -------------
-   -- Figures --
-   -------------
+   ----------------------
+   -- Retry_Statistics --
+   ----------------------
 
-   function Usage (Self : Meter) return Figures is
+   function Statistics (Self : Metrics) return Retry_Statistics is
    begin
-      return Result : Figures do
-         Result.Calls    := Self.Calls.Value;
-         Result.Retries  := Self.Retries.Value;
-         Result.Given_Up := Self.Given_Up.Value;
-         Result.Lost     := Duration'Fixed_Value (Self.Lost.Value);
+      return Result : Retry_Statistics do
+         Result.Calls                   := Self.Calls.Value;
+         Result.Retries                 := Self.Retries.Value;
+         Result.Given_Up                := Self.Given_Up.Value;
+         Result.Time_In_Failed_Attempts :=
+           Duration'Fixed_Value (Self.Time_In_Failed_Attempts.Value);
          for Kind in Fault loop
             Result.Faults (Kind) := Self.Faults (Kind).Value;
          end loop;
       end return;
-   end Usage;
+   end Statistics;
 
    -----------
    -- Calls --

@@ -7,7 +7,7 @@
 --                                    told otherwise, or lost
 --     Appserver.Retry.Key_Tables     keys of calls, for those whose outcome is unknown
 --     Appserver.Retry.Prometheus     the figures as text
---     Appserver.Retry.Interleavers   for tests: something that happens at a commit
+--     Appserver.Retry.Fault_Injection   for tests: something that happens at a commit
 --
 --  Of nested calls in one task, only the outermost is retried. Without a fault, a call uses no heap
 --  memory beyond what its statements use, except for a result of Run_Once that is longer than 1_000
@@ -49,7 +49,7 @@ package Appserver.Retry is
       Permanent);
       --  Any other failure. It is never retried.
 
-   subtype Passing_Fault is Fault range Stale_Version .. Outcome_Unknown;
+   subtype Transient_Error is Fault range Stale_Version .. Outcome_Unknown;
 
    Stale_Version_Error   : exception;
    Outcome_Unknown_Error : exception;
@@ -76,17 +76,17 @@ package Appserver.Retry is
    subtype Pause is Duration range 0.0 .. 1_000_000.0;
 
    type Backoff is record
-      First   : Pause;
-      Longest : Pause;
+      Initial : Pause;
+      Max     : Pause;
    end record;
-   --  In seconds. The longest pause before the first retry is First; it doubles with each retry, up
-   --  to Longest. Each pause is drawn at random below it ("full jitter": M. Brooker, Exponential
+   --  In seconds. The longest pause before the first retry is Initial; it doubles with each retry,
+   --  up to Max. Each pause is drawn at random below it ("full jitter": M. Brooker, Exponential
    --  Backoff and Jitter, AWS Architecture Blog, 2015).
 
-   type Backoff_List is array (Passing_Fault) of Backoff;
-   type Fault_Set is array (Passing_Fault) of Boolean;
+   type Backoff_List is array (Transient_Error) of Backoff;
+   type Fault_Set is array (Transient_Error) of Boolean;
 
-   Usual_Backoffs : constant Backoff_List :=
+   Default_Backoffs : constant Backoff_List :=
      [Stale_Version         => (0.001, 0.050),
       Serialization_Failure => (0.002, 0.100),
       Deadlock              => (0.005, 0.200),
@@ -103,25 +103,25 @@ package Appserver.Retry is
    --  budget starts with as many. So retries do not multiply the load of a database that is down.
    --  Tasks and policies may share a budget.
 
-   function Left (Self : Budget) return Natural
-     with Post => Left'Result <= Self.Reserve;
+   function Available (Self : Budget) return Natural
+     with Post => Available'Result <= Self.Reserve;
    --  The number of retries that are available now
 
-   type Meter is tagged limited private;
+   type Metrics is tagged limited private;
    --  Counts what calls do, for all policies that use it
 
    No_Timeout : constant Pause := Pause'Last;
 
    type Policy
-     (Budget : access Retry.Budget := null;
-      Meter  : access Retry.Meter  := null) is tagged limited
+     (Budget  : access Retry.Budget  := null;
+      Metrics : access Retry.Metrics := null) is tagged limited
    record
       Attempts   : Positive     := 3;
       --  The maximum number of runs of an operation: n attempts are n - 1 retries. A call with a
       --  key has as many again while it is unknown whether an attempt took effect.
       Deadline   : Pause        := 30.0;
       --  No retry begins later than this after the call began. An attempt that runs is not stopped.
-      Backoffs   : Backoff_List := Usual_Backoffs;
+      Backoffs   : Backoff_List := Default_Backoffs;
       Retried    : Fault_Set    := [others => True];
       Repeatable : Boolean      := False;
       --  True if the operation may take effect twice, such as one that only reads. It is then also
@@ -133,27 +133,27 @@ package Appserver.Retry is
       --  apply to SQLite, which has a busy timeout.
    end record;
 
-   -------------
-   -- Figures --
-   -------------
+   ----------------------
+   -- Retry_Statistics --
+   ----------------------
 
    subtype Count is Counters.Integer_64 range 0 .. Counters.Integer_64'Last;
 
    type Fault_Counts is array (Fault) of Count;
 
-   type Figures is record
-      Calls    : Count := 0;
+   type Retry_Statistics is record
+      Calls                   : Count := 0;
       --  Not counting calls inside other calls
-      Faults   : Fault_Counts := [others => 0];
+      Faults                  : Fault_Counts := [others => 0];
       --  Attempts that failed
-      Retries  : Count := 0;
-      Given_Up : Count := 0;
+      Retries                 : Count := 0;
+      Given_Up                : Count := 0;
       --  Calls that ended with a transient fault
-      Lost     : Duration := 0.0;
+      Time_In_Failed_Attempts : Duration := 0.0;
       --  Seconds that calls took before their last attempt, or in all if they failed
    end record;
 
-   function Usage (Self : Meter) return Figures;
+   function Statistics (Self : Metrics) return Retry_Statistics;
    --  Each number is exact for some moment during the call
 
    -----------
@@ -198,12 +198,12 @@ private
 
    type Fault_Counters is array (Fault) of Counters.Atomic.Counter;
 
-   type Meter is tagged limited record
-      Calls    : Counters.Striped.Counter (16);
-      Faults   : Fault_Counters;
-      Retries  : Counters.Atomic.Counter;
-      Given_Up : Counters.Atomic.Counter;
-      Lost     : Counters.Atomic.Counter;
+   type Metrics is tagged limited record
+      Calls                   : Counters.Striped.Counter (16);
+      Faults                  : Fault_Counters;
+      Retries                 : Counters.Atomic.Counter;
+      Given_Up                : Counters.Atomic.Counter;
+      Time_In_Failed_Attempts : Counters.Atomic.Counter;
       --  In nanoseconds
    end record;
 

@@ -14,9 +14,9 @@ package body Appserver.SQL.Injected_Errors is
       Raise_Error (State, Code, Message, Origin);
    end Fail;
 
-   procedure Lose_Connection is
+   procedure Drop_Connection is
    begin
       Fail ("08006", Message => "the connection was lost");
-   end Lose_Connection;
+   end Drop_Connection;
 
 end Appserver.SQL.Injected_Errors;

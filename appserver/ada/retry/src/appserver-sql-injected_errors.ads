@@ -14,7 +14,7 @@ package Appserver.SQL.Injected_Errors is
       Origin  : Error_Origin := From_PostgreSQL)
      with No_Return;
 
-   procedure Lose_Connection with No_Return;
+   procedure Drop_Connection with No_Return;
    --  As if the server had stopped responding: SQL_Error, 08006
 
 end Appserver.SQL.Injected_Errors;

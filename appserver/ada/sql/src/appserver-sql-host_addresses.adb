@@ -78,13 +78,13 @@ package body Appserver.SQL.Host_Addresses is
       Free (Work);
    end Drop;
 
-   function Figures (Info : Address_Info) return String is
+   function Numeric (Info : Address_Info) return String is
       Text  : char_array (0 .. 99);
       Error : constant int := getnameinfo
         (Info.Address, Info.Length, Text, Text'Length, System.Null_Address, 0, Numeric_Host);
    begin
       return (if Error = 0 then To_Ada (Text) else "");
-   end Figures;
+   end Numeric;
 
    function Addresses_Of (Host : String; Timeout : Duration) return Text_Vectors.Vector is
       use type Ada.Containers.Count_Type;
@@ -109,7 +109,7 @@ package body Appserver.SQL.Host_Addresses is
       Info := Work.Found;
       while Info /= null and then Result.Length < Max_Addresses loop
          declare
-            Address : constant String := Figures (Info.all);
+            Address : constant String := Numeric (Info.all);
          begin
             if Address /= "" and then not Result.Contains (Address) then
                Result.Append (Address);

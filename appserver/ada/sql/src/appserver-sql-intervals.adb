@@ -62,7 +62,7 @@ package body Appserver.SQL.Intervals is
    is
       Left : constant Integer_64 := abs Value.Microseconds;
    begin
-      if Value.Months /= 0 or else Value.Days /= 0 or else Left > Longest_Span then
+      if Value.Months /= 0 or else Value.Days /= 0 or else Left > Max_Span then
          Raise_Error
            ("22015", 0,
             "parameter" & Parameter'Image & " is no span of a time column: " & Image (Value));
@@ -117,9 +117,9 @@ package body Appserver.SQL.Intervals is
          return False;
       end Found;
 
-      Most_Digits : constant := 19;
+      Max_Digits : constant := 19;
 
-      function Figures (Count : out Natural) return Wide_Integer is
+      function Whole_Number (Count : out Natural) return Wide_Integer is
          Value : Wide_Integer := 0;
       begin
          Count := 0;
@@ -127,7 +127,7 @@ package body Appserver.SQL.Intervals is
             Value := Value * 10 + Character'Pos (Text (Next)) - Character'Pos ('0');
             Next  := Next + 1;
             Count := Count + 1;
-            if Count > Most_Digits then
+            if Count > Max_Digits then
                Refuse ("22015");
             end if;
          end loop;
@@ -135,7 +135,7 @@ package body Appserver.SQL.Intervals is
             Refuse;
          end if;
          return Value;
-      end Figures;
+      end Whole_Number;
 
       --  A sign and figures; decimals only of seconds, in millionths then
 
@@ -147,10 +147,10 @@ package body Appserver.SQL.Intervals is
          if not Result.Negative and then Found ("+") then
             null;
          end if;
-         Result.Value := Figures (Count);
+         Result.Value := Whole_Number (Count);
          if Found (".") then
             declare
-               Decimals : constant Wide_Integer := Figures (Result.Places);
+               Decimals : constant Wide_Integer := Whole_Number (Result.Places);
             begin
                if Result.Places > 6 then
                   Refuse ("22015");
@@ -222,7 +222,7 @@ package body Appserver.SQL.Intervals is
          Minutes : Wide_Integer;
          Last    : Number;
       begin
-         Minutes := Figures (Count);
+         Minutes := Whole_Number (Count);
          if Count /= 2 or else Minutes > 59 then
             Refuse;
          end if;

@@ -29,7 +29,7 @@ package Appserver.SQL.Intervals is
    function Image (Value : Interval) return String;
    --  In ISO 8601, such as "P14M-3DT26H-0.000500S"; "PT0S" for an empty interval
 
-   Longest_Span : constant Microsecond_Count := 3_020_399_999_999;
+   Max_Span : constant Microsecond_Count := 3_020_399_999_999;
    --  838:59:59.999999, which is MariaDB's
 
    procedure Bind
@@ -41,7 +41,7 @@ package Appserver.SQL.Intervals is
      (Self : in out Statement'Class; Parameter : Parameter_Number; Value : Interval)
      with Pre => Can_Bind (Self, Parameter);
    --  Binds a text such as "-26:04:05.000500", for MariaDB's time, PostgreSQL's interval and texts.
-   --  SQL_Error, 22015, if it has months or days, or is longer than Longest_Span.
+   --  SQL_Error, 22015, if it has months or days, or is longer than Max_Span.
 
    function As_Interval (Self : Statement'Class; Column : Column_Number) return Interval
      with Pre => Can_Read (Self, Column);

@@ -400,17 +400,17 @@ package body Appserver.SQL.Time_Limits is
 
    procedure Begin_Request (Self : in out Cancellation) is
    begin
-      Self.Is_Unsettled := True;
+      Self.Is_Unfinished := True;
    end Begin_Request;
 
    procedure End_Request (Self : in out Cancellation) is
    begin
-      Self.Is_Unsettled := False;
+      Self.Is_Unfinished := False;
    end End_Request;
 
    overriding procedure Finalize (Self : in out Cancellation) is
    begin
-      if Self.Is_Unsettled then
+      if Self.Is_Unfinished then
          Self.Gate.Is_Lost := True;
       end if;
       Arithmetic.Atomic_Subtract (Self.Gate.Cancels, 1);

@@ -128,10 +128,10 @@ private
 
    type Cancellation (On : not null access constant Connection'Class) is
      limited new Ada.Finalization.Limited_Controlled with record
-      Gate         : Gate_Access;
-      Readers      : Count_Access;
+      Gate          : Gate_Access;
+      Readers       : Count_Access;
       --  The connection's, until End_Reading
-      Is_Unsettled : Boolean := False;
+      Is_Unfinished : Boolean := False;
    end record;
 
    overriding procedure Initialize (Self : in out Cancellation);

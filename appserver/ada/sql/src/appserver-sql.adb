@@ -20,8 +20,8 @@ package body Appserver.SQL is
    --  An exception carries a message of 200 bytes and nothing else. So the task keeps the record of
    --  its latest error, which belongs to the occurrences that have its message.
 
-   Longest_Message : constant := 2_000;
-   Longest_Part    : constant := 500;
+   Max_Message_Length : constant := 2_000;
+   Max_Part_Length    : constant := 500;
 
    type Stored_Error is record
       Is_Set            : Boolean;
@@ -34,9 +34,9 @@ package body Appserver.SQL is
       Message_Length    : Natural;
       Detail_Length     : Natural;
       Constraint_Length : Natural;
-      Message           : String (1 .. Longest_Message);
-      Detail            : String (1 .. Longest_Part);
-      Constraint        : String (1 .. Longest_Part);
+      Message           : String (1 .. Max_Message_Length);
+      Detail            : String (1 .. Max_Part_Length);
+      Constraint        : String (1 .. Max_Part_Length);
    end record;
 
    Latest : Stored_Error with Thread_Local_Storage;
@@ -527,7 +527,7 @@ package body Appserver.SQL is
 
    --  A comma within quotes belongs to a name: "a,b", `a,b` or [a,b]
 
-   function Column_Places (Columns : UTF_8_String) return UTF_8_String is
+   function Column_Placeholders (Columns : UTF_8_String) return UTF_8_String is
       Quote  : Character := ASCII.NUL;
       Result : UTF_8_String (1 .. 3 * Columns'Length + 3);
       Last   : Positive := 2;
@@ -544,7 +544,7 @@ package body Appserver.SQL is
          end if;
       end loop;
       return Result (1 .. Last) & ")";
-   end Column_Places;
+   end Column_Placeholders;
 
    procedure Load_Rows
      (Self           : in out Connection;
@@ -553,7 +553,7 @@ package body Appserver.SQL is
       Current        : not null access Integer_64)
    is
       Insert : Statement'Class := Connection'Class (Self).Prepare
-        ("INSERT INTO " & Table & " (" & Columns & ") VALUES " & Column_Places (Columns));
+        ("INSERT INTO " & Table & " (" & Columns & ") VALUES " & Column_Placeholders (Columns));
    begin
       Current.all := 1;
       while Next (Insert) loop

@@ -376,7 +376,7 @@ package Appserver.SQL is
      with Pre'Class => Can_Use (Self);
    --  A statement of the connection's database; Text is one SQL statement
 
-   function Use_Text
+   function Prepare_Client_Side
      (Self : in out Connection; Text : UTF_8_String) return Statement'Class is abstract
      with Pre'Class => Can_Use (Self);
    --  The same for a statement that runs once or rarely: a server keeps nothing of it, but gets and
@@ -468,8 +468,8 @@ package Appserver.SQL is
    --  Takes SQLite's write lock at its begin (BEGIN IMMEDIATE), so that no statement in it is
    --  refused because another connection wrote. On servers, which lock rows, it is a Transaction.
 
-   type Isolation_Level is (Usual_Isolation, Read_Committed, Repeatable_Read, Serializable);
-   --  Usual_Isolation: the session's level. A database may isolate more: SQLite serializes all.
+   type Isolation_Level is (Default_Isolation, Read_Committed, Repeatable_Read, Serializable);
+   --  Default_Isolation: the session's level. A database may isolate more: SQLite serializes all.
 
    type Access_Mode is (Read_Write, Read_Only);
 
@@ -645,7 +645,7 @@ private
       Current        : not null access Integer_64);
    --  At the end, Current is the number of rows
 
-   function Column_Places (Columns : UTF_8_String) return UTF_8_String;
+   function Column_Placeholders (Columns : UTF_8_String) return UTF_8_String;
    --  Such as "(?, ?)" for the columns "name, stock"
 
    procedure Raise_Error

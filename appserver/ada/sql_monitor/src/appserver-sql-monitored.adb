@@ -81,13 +81,13 @@ package body Appserver.SQL.Monitored is
       Self.Query := Monitors.Query_Of (Monitor.all, Text);
    end Prepare_Counted;
 
-   procedure Use_Text_Counted
+   procedure Prepare_Client_Side_Counted
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String) is
    begin
       Self.Close;
-      Use_Statement_Text (Database_Statement (Self), On, Text);
+      Prepare_Statement_Client_Side (Database_Statement (Self), On, Text);
       Self.Query := Monitors.Query_Of (Monitor.all, Text);
-   end Use_Text_Counted;
+   end Prepare_Client_Side_Counted;
 
    overriding function Prepare
      (Self : in out Connection; Text : UTF_8_String) return SQL.Statement'Class is
@@ -97,13 +97,13 @@ package body Appserver.SQL.Monitored is
       end return;
    end Prepare;
 
-   overriding function Use_Text
+   overriding function Prepare_Client_Side
      (Self : in out Connection; Text : UTF_8_String) return SQL.Statement'Class is
    begin
       return Result : Statement do
-         Use_Text_Counted (Result, Self, Text);
+         Prepare_Client_Side_Counted (Result, Self, Text);
       end return;
-   end Use_Text;
+   end Prepare_Client_Side;
 
    -------------
    -- Running --

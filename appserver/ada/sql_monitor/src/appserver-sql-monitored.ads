@@ -6,7 +6,8 @@
 --     Watched : aliased Monitors.Monitor;
 --
 --     package Databases is new Appserver.SQL.Monitored
---       (Watched'Access, SQLite.Connection, SQLite.Statement, SQLite.Prepare, SQLite.Use_Text);
+--       (Watched'Access, SQLite.Connection, SQLite.Statement, SQLite.Prepare,
+--        SQLite.Prepare_Client_Side);
 --
 --     package Shops is new Appserver.SQL.Pools
 --       (Databases.Connection, Databases.Statement, Open_Shop, Databases.Prepare_Counted);
@@ -29,7 +30,7 @@ generic
      (Self : in out Database_Statement;
       On   : in out Database_Connection'Class;
       Text : UTF_8_String);
-   with procedure Use_Statement_Text
+   with procedure Prepare_Statement_Client_Side
      (Self : in out Database_Statement;
       On   : in out Database_Connection'Class;
       Text : UTF_8_String);
@@ -42,16 +43,16 @@ package Appserver.SQL.Monitored is
 
    overriding function Prepare
      (Self : in out Connection; Text : UTF_8_String) return SQL.Statement'Class;
-   overriding function Use_Text
+   overriding function Prepare_Client_Side
      (Self : in out Connection; Text : UTF_8_String) return SQL.Statement'Class;
    overriding procedure Execute (Self : in out Connection; Text : UTF_8_String);
 
    procedure Prepare_Counted
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String);
-   procedure Use_Text_Counted
+   procedure Prepare_Client_Side_Counted
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String);
-   --  The database's own Prepare and Use_Text are there too: of statements prepared by them the
-   --  monitor has no name
+   --  The monitor names no statement that was prepared by the database's own Prepare or
+   --  Prepare_Client_Side, which can be called too.
 
    overriding function Step (Self : in out Statement) return Boolean;
    overriding procedure Execute (Self : in out Statement);

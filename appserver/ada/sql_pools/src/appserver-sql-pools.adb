@@ -25,7 +25,7 @@ package body Appserver.SQL.Pools is
    begin
       Is_Valid := DB.Is_Open
         and then DB.Is_Connected
-        and then (Longest_Life = Duration'Last or else Since (Self.Opened) < Longest_Life);
+        and then (Max_Lifetime = Duration'Last or else Since (Self.Opened) < Max_Lifetime);
    end Validate_Session;
 
    A_Day : constant Duration := 86_400.0;
@@ -44,8 +44,8 @@ package body Appserver.SQL.Pools is
       DB    : Connection renames Self.Session.DB.Element.all;
       Limit : Time_Limits.Time_Limit;
    begin
-      if Since (Self.Returned) >= Check_After then
-         Limit.Start (DB, After (Duration'Min (Timeout, Check_Timeout)));
+      if Since (Self.Returned) >= Validate_After then
+         Limit.Start (DB, After (Duration'Min (Timeout, Validation_Timeout)));
          DB.Execute ("SELECT 1");
       end if;
    end Probe_Session;
@@ -53,7 +53,7 @@ package body Appserver.SQL.Pools is
    --  An exception closes the session. A Cancel that is still under way would be the next lease's.
 
    procedure Reset_Session (Self : in out Pooled_Session) is
-      Deadline : constant Ada.Real_Time.Time := After (Check_Timeout);
+      Deadline : constant Ada.Real_Time.Time := After (Validation_Timeout);
       DB       : Connection renames Self.Session.DB.Element.all;
       Limit    : Time_Limits.Time_Limit;
    begin
@@ -81,7 +81,7 @@ package body Appserver.SQL.Pools is
    procedure Close_Session (Self : in out Pooled_Session) is
       Limit : Time_Limits.Time_Limit;
    begin
-      Limit.Start_Or_Cut_Off (Self.Session.DB.Element.all, After (Check_Timeout));
+      Limit.Start_Or_Cut_Off (Self.Session.DB.Element.all, After (Validation_Timeout));
       Self.Session.Close;
    end Close_Session;
 

@@ -26,7 +26,7 @@ pragma Ada_2022;
 
 with Ada.Real_Time;
 with Appserver.Pools;
-with Appserver.SQL.Sessions;
+with Appserver.SQL.Statement_Caches;
 
 generic
    type Connection is limited new SQL.Connection with private;
@@ -41,16 +41,16 @@ generic
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String);
    --  That of the database
 
-   Kept_Statements : Positive := 64;
+   Max_Statements : Positive := 64;
    --  Of each connection, at most; the one whose use is longest ago makes room for a new one
 
-   Check_After : Duration := 10.0;
+   Validate_After : Duration := 10.0;
    --  Seconds. A connection that was idle for longer is tested by a statement before a lease.
 
-   Longest_Life : Duration := Duration'Last;
+   Max_Lifetime : Duration := Duration'Last;
    --  Seconds. A connection that has been open for longer is opened anew before a lease.
 
-   Check_Timeout : Duration := 5.0;
+   Validation_Timeout : Duration := 5.0;
    --  Seconds. A server that has not answered the test by then, or in half of the time that Get has
    --  left, is lost, and so is one that has not answered the rollback and the reset after a lease.
    --  The connection is closed then, and if a Cancel of it has not ended by then.
@@ -67,14 +67,15 @@ package Appserver.SQL.Pools is
 
    pragma Assertion_Policy (Pre => Check);
 
-   package Sessions is new SQL.Sessions (Connection, Statement, Prepare, Kept_Statements);
+   package Statement_Caches is new SQL.Statement_Caches
+     (Connection, Statement, Prepare, Max_Statements);
 
-   subtype Prepared_Statement is Sessions.Prepared_Statement;
+   subtype Prepared_Statement is Statement_Caches.Prepared_Statement;
 
    --  The pool's resources, and their hooks
 
    type Pooled_Session is limited record
-      Session  : aliased Sessions.Session;
+      Session  : aliased Statement_Caches.Statement_Cache;
       Opened   : Ada.Real_Time.Time;
       Returned : Ada.Real_Time.Time;
    end record;
@@ -104,13 +105,13 @@ package Appserver.SQL.Pools is
      (Self.Is_Held or else raise Lease_Error with "it holds no connection");
    --  For preconditions: True, or raises Lease_Error
 
-   function DB (Self : Lease) return Sessions.Connection_View is
-     (Sessions.DB (Self.Item.Element.Session))
+   function DB (Self : Lease) return Statement_Caches.Connection_View is
+     (Statement_Caches.DB (Self.Item.Element.Session))
      with Pre => Can_Use (Self);
    --  The connection. The view must not outlive the lease.
 
    function Prepared (Self : Lease; Text : UTF_8_String) return Prepared_Statement is
-     (Sessions.Prepared (Self.Item.Element.Session, Text))
+     (Statement_Caches.Prepared (Self.Item.Element.Session, Text))
      with Pre => Can_Use (Self);
    --  The connection's statement for Text, prepared if there is none yet; its parameters are null.
    --  If that one is in use, another one is prepared, and closed at the end of the scope.

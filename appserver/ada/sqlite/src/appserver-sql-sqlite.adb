@@ -101,11 +101,11 @@ package body Appserver.SQL.SQLite is
 
    --  SQLite copies a text that has no NUL at its end to the heap; the stack is cheaper
 
-   Longest_On_Stack : constant := 4_096;
+   Max_On_Stack : constant := 4_096;
 
    function Prepared (DB : Database_Handle; Text : UTF_8_String) return Statement_Handle is
    begin
-      if Text'Length > Longest_On_Stack then
+      if Text'Length > Max_On_Stack then
          return Prepared (DB, Text'Address, Text'Length, Terminated => False);
       end if;
       declare
@@ -134,7 +134,7 @@ package body Appserver.SQL.SQLite is
       end return;
    end Prepare;
 
-   overriding function Use_Text
+   overriding function Prepare_Client_Side
      (Self : in out Connection; Text : UTF_8_String) return SQL.Statement'Class is
      (Self.Prepare (Text));
 

@@ -35,7 +35,7 @@ package Appserver.SQL.SQLite is
    overriding function Is_Connected (Self : Connection) return Boolean is (Self.Is_Open);
    overriding function Prepare
      (Self : in out Connection; Text : UTF_8_String) return SQL.Statement'Class;
-   overriding function Use_Text
+   overriding function Prepare_Client_Side
      (Self : in out Connection; Text : UTF_8_String) return SQL.Statement'Class;
    overriding procedure Execute (Self : in out Connection; Text : UTF_8_String);
    overriding function Rows_Affected (Self : Connection) return Integer_64;
@@ -124,7 +124,7 @@ package Appserver.SQL.SQLite is
           Post => Self.Is_Open;
    --  Text is one SQL statement. What Self held before is released.
 
-   procedure Use_Text
+   procedure Prepare_Client_Side
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String)
      renames Prepare;
    --  The same as Prepare, since no server keeps the statement

@@ -183,17 +183,17 @@ package body Pool_Tests is
          Assert (First.Is_Held and then First.Item.Is_Open, "open");
          Other.Get;
          Assert (Other.Item.Element /= First.Item.Element, "two resources");
-         Assert (Pool.Usage.In_Use = 2 and then Opens.Value = 2, "two in use");
+         Assert (Pool.Statistics.In_Use = 2 and then Opens.Value = 2, "two in use");
          Other.Release;
          Assert (not Other.Is_Held and then Resets.Value = 1, "released and reset");
          Other.Get;
          Assert (Opens.Value = 2, "not opened again");
       end;
-      Assert (Pool.Usage.In_Use = 0 and then Resets.Value = 3, "given back by the scope");
-      Assert (Pool.Usage.Leases = 3 and then Pool.Usage.Waits = 0, "figures");
+      Assert (Pool.Statistics.In_Use = 0 and then Resets.Value = 3, "given back by the scope");
+      Assert (Pool.Statistics.Leases = 3 and then Pool.Statistics.Waits = 0, "figures");
       Pool.Close;
       Pool.Close;
-      Assert (Closes.Value = 2 and then Pool.Usage.Open = 0, "closed with the pool");
+      Assert (Closes.Value = 2 and then Pool.Statistics.Open = 0, "closed with the pool");
    end Leases;
 
    procedure Mistakes (T : in out Fixture) is
@@ -239,7 +239,9 @@ package body Pool_Tests is
       Expect_Error (Release'Access, "release twice");
       Expect_Error (Discard'Access, "discard after release");
       Expect_Error (Use_Item'Access, "use after release");
-      Assert (Pool.Usage.In_Use = 0 and then Pool.Usage.Leases = 1, "nothing happened to the pool");
+      Assert
+        (Pool.Statistics.In_Use = 0 and then Pool.Statistics.Leases = 1,
+         "nothing happened to the pool");
    end Mistakes;
 
    procedure Hooks (T : in out Fixture) is
@@ -253,7 +255,7 @@ package body Pool_Tests is
          Assert (False, "unreachable");
       exception
          when Failed =>
-            Assert (not Held.Is_Held and then Pool.Usage.In_Use = 0, "not held");
+            Assert (not Held.Is_Held and then Pool.Statistics.In_Use = 0, "not held");
       end;
       Open_Fails := False;
       Held.Get;
@@ -265,7 +267,7 @@ package body Pool_Tests is
       Is_Broken := False;
       Reset_Fails := True;
       Held.Release;
-      Assert (Closes.Value = 2 and then Pool.Usage.In_Use = 0, "closed if it cannot be reset");
+      Assert (Closes.Value = 2 and then Pool.Statistics.In_Use = 0, "closed if it cannot be reset");
       Reset_Fails := False;
       Held.Get;
       Assert (Opens.Value = 3, "and opened again");
@@ -294,7 +296,7 @@ package body Pool_Tests is
       end loop;
       First.Release;
       First.Get (Timeout => 0.0);
-      Assert (Pool.Usage.Timeouts = 3 and then Pool.Usage.Waiting = 0, "figures");
+      Assert (Pool.Statistics.Timeouts = 3 and then Pool.Statistics.Waiting = 0, "figures");
    end Times_Out;
 
    --  Far longer than the timeouts here, far shorter than what hangs
@@ -324,7 +326,7 @@ package body Pool_Tests is
       Expect_Timeout (Held, 0.05);
       Expect_Timeout (Held, 0.05);
       Expect_Timeout (Held, 0.05);
-      Assert (Pool.Usage.Timeouts = 3, "timeouts:" & Pool.Usage.Timeouts'Image);
+      Assert (Pool.Statistics.Timeouts = 3, "timeouts:" & Pool.Statistics.Timeouts'Image);
       Is_Silent := False;
       Held.Get (Timeout => Long_Time);
       Assert (Held.Item.Is_Open, "open");
@@ -347,10 +349,10 @@ package body Pool_Tests is
       end loop;
       --  What was opened too late comes back when its task does
       for Turn in 1 .. 10_000 loop
-         exit when Pool.Usage.In_Use = 0;
+         exit when Pool.Statistics.In_Use = 0;
          delay 0.001;
       end loop;
-      Assert (Pool.Usage.In_Use = 0, "all came back");
+      Assert (Pool.Statistics.In_Use = 0, "all came back");
       Pool.Close;
       Assert (Live = 0, "and none is open");
    end Opening_Hangs;
@@ -417,7 +419,7 @@ package body Pool_Tests is
 
          Aborted : Getter;
       begin
-         while Pool.Usage.In_Use = 0 and then not Aborted'Terminated loop
+         while Pool.Statistics.In_Use = 0 and then not Aborted'Terminated loop
             delay 0.000_1;
          end loop;
          abort Aborted;
@@ -438,7 +440,7 @@ package body Pool_Tests is
          Held.Get (Timeout => Long_Time);
          Held.Discard;
       end loop;
-      Assert (Live = 0 and then Pool.Usage.In_Use = 0, "closed");
+      Assert (Live = 0 and then Pool.Statistics.In_Use = 0, "closed");
    end Aborted_In_Get;
 
    --  A task that is aborted in any call of a hook, whatever the pool does then
@@ -519,7 +521,7 @@ package body Pool_Tests is
                Assert (Held.Item.Is_Open, "not open: " & Situation);
             end;
             Assert (Misuses.Value = 0, "a later hook called in a wrong state: " & Situation);
-            Assert (Pool.Usage.In_Use = 0, "still in use: " & Situation);
+            Assert (Pool.Statistics.In_Use = 0, "still in use: " & Situation);
             Pool.Close;
          end if;
          Assert (Live = 0, "left open: " & Situation);
@@ -587,7 +589,7 @@ package body Pool_Tests is
 
    procedure Await_Waiting (Pool : in out Devices.Pool; Count : Natural) is
    begin
-      while Pool.Usage.Waiting /= Count loop
+      while Pool.Statistics.Waiting /= Count loop
          delay 0.000_1;
       end loop;
    end Await_Waiting;
@@ -625,17 +627,17 @@ package body Pool_Tests is
          Await_Waiting (Pool, 5);
          Leaving := new Impatient;
          --  On a busy machine it may have left before it is seen to wait.
-         while Pool.Usage.Waiting < 6 and then Pool.Usage.Timeouts < 2 loop
+         while Pool.Statistics.Waiting < 6 and then Pool.Statistics.Timeouts < 2 loop
             delay 0.000_1;
          end loop;
          Late := new Waiting_Task (Pool'Unchecked_Access, 7);
-         while Pool.Usage.Waiting /= 6 or else Pool.Usage.Timeouts < 2 loop
+         while Pool.Statistics.Waiting /= 6 or else Pool.Statistics.Timeouts < 2 loop
             delay 0.000_1;
          end loop;
          Held.Release;
       end;
       Assert (Order.Text, "123457", "served in the order of coming, without those that left");
-      Assert (Pool.Usage.In_Use = 0 and then Pool.Usage.Timeouts = 2, "figures");
+      Assert (Pool.Statistics.In_Use = 0 and then Pool.Statistics.Timeouts = 2, "figures");
    end First_Come;
 
    procedure Closed_While_Waiting (T : in out Fixture) is
@@ -686,7 +688,7 @@ package body Pool_Tests is
          Each.Get;
       end loop;
       Pool.Resize (2);
-      Assert (Pool.Size = 2 and then Pool.Usage.In_Use = 4, "leases stay");
+      Assert (Pool.Size = 2 and then Pool.Statistics.In_Use = 4, "leases stay");
       Held (1).Release;
       Assert (Live = 3, "closed as it is given back");
       Expect_Full;
@@ -803,7 +805,7 @@ package body Pool_Tests is
          end loop;
          Assert (Misuses.Value = 0, "hooks called in a wrong state:" & Misuses.Value'Image);
          Assert (Wrong.Value = 0, "leased twice, or not open:" & Wrong.Value'Image);
-         Assert (Pool.Usage.In_Use = 0 and then Pool.Usage.Waiting = 0, "all came back");
+         Assert (Pool.Statistics.In_Use = 0 and then Pool.Statistics.Waiting = 0, "all came back");
          declare
             Held  : array (1 .. 2) of Lease (Pool'Access);
             Other : Lease (Pool'Access);

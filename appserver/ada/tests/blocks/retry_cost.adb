@@ -25,7 +25,7 @@ procedure Retry_Cost is
      (Round_Number, Duration, Cost_List);
 
    Shared  : aliased Budget (Percent => 10, Reserve => 20);
-   Counted : aliased Meter;
+   Counted : aliased Metrics;
    By      : constant Policy := (Shared'Access, Counted'Access, others => <>);
    Runs    : Natural := 0 with Volatile;
    Costs   : Cost_List;

@@ -124,10 +124,10 @@ package body Retry_Tests is
       Assert (T.Runs'Image, Positive'Image (Faults'Length + 1), "runs");
    end Succeeds;
 
-   procedure Is_Figure (Found, Expected : Interfaces.Integer_64; Words : String) is
+   procedure Check_Count (Found, Expected : Interfaces.Integer_64; Words : String) is
    begin
       Assert (Found'Image, Expected'Image, Words);
-   end Is_Figure;
+   end Check_Count;
 
    ------------
    -- Faults --
@@ -152,7 +152,7 @@ package body Retry_Tests is
       Code       : constant Integer := Integer'Value (Next_Word);
       Expected   : constant Fault := Fault'Value (Next_Word);
       Is_Refused : constant Boolean := Last < Line'Last;
-      Counted    : aliased Meter;
+      Counted    : aliased Metrics;
       By         : constant Policy := (null, Counted'Access, Attempts => 1, others => <>);
 
       procedure Operation is
@@ -168,8 +168,8 @@ package body Retry_Tests is
    exception
       when SQL.SQL_Error | Outcome_Unknown_Error =>
          --  What was not refused may have been committing
-         Is_Figure
-           (Counted.Usage.Faults
+         Check_Count
+           (Counted.Statistics.Faults
               (if Expected = Connection_Lost and then not Is_Refused
                then Outcome_Unknown
                else Expected),
@@ -197,25 +197,25 @@ package body Retry_Tests is
    -----------
 
    procedure Attempts_Are_Exact (T : in out Fixture) is
-      Counted : aliased Meter;
+      Counted : aliased Metrics;
       By      : constant Policy := (null, Counted'Access, Attempts => 4, others => <>);
    begin
       Succeeds (T, By, [1 .. 0 => Deadlock]);
       Assert (Paused = 0, "no pause without a fault");
       Succeeds (T, By, [Deadlock, Stale_Version, Busy]);
       Fails (T, By, [1 .. 9 => Deadlock], Runs => 4);
-      Is_Figure (Counted.Usage.Calls, 3, "calls");
-      Is_Figure (Counted.Usage.Retries, 6, "retries");
-      Is_Figure (Counted.Usage.Given_Up, 1, "given up");
-      Is_Figure (Counted.Usage.Faults (Deadlock), 5, "deadlocks");
-      Is_Figure (Counted.Usage.Faults (Busy), 1, "busy");
+      Check_Count (Counted.Statistics.Calls, 3, "calls");
+      Check_Count (Counted.Statistics.Retries, 6, "retries");
+      Check_Count (Counted.Statistics.Given_Up, 1, "given up");
+      Check_Count (Counted.Statistics.Faults (Deadlock), 5, "deadlocks");
+      Check_Count (Counted.Statistics.Faults (Busy), 1, "busy");
       Fails (T, (Attempts => 1, others => <>), [Deadlock], Runs => 1);
    end Attempts_Are_Exact;
 
    --  The operation stands for one that does not get to its work, and so takes no key
 
    procedure Unknown_With_Key (T : in out Fixture) is
-      Counted : aliased Meter;
+      Counted : aliased Metrics;
       By      : constant Policy := (null, Counted'Access, Attempts => 2, others => <>);
 
       procedure Stays_Unknown (Faults : Fault_List; Runs : Positive) is
@@ -230,7 +230,7 @@ package body Retry_Tests is
       Stays_Unknown ([1 .. 9 => Outcome_Unknown], Runs => 4);
       Stays_Unknown ([Deadlock, Outcome_Unknown, Connection_Lost, Connection_Lost], Runs => 4);
       Stays_Unknown ([Outcome_Unknown, Permanent], Runs => 2);
-      Is_Figure (Counted.Usage.Given_Up, 3, "given up");
+      Check_Count (Counted.Statistics.Given_Up, 3, "given up");
       Run (T, By, [Outcome_Unknown, Deadlock, Connection_Lost], Has_Key => True);
       Assert (T.Runs = 4, "attempts until it is known");
       begin
@@ -244,7 +244,7 @@ package body Retry_Tests is
    procedure Each_Class (T : in out Fixture) is
       All_Tried : constant Policy := (Repeatable => True, others => <>);
    begin
-      for Kind in Passing_Fault loop
+      for Kind in Transient_Error loop
          Succeeds (T, All_Tried, [Kind, Kind]);
          declare
             All_But_One : Policy;
@@ -258,12 +258,12 @@ package body Retry_Tests is
    end Each_Class;
 
    procedure Permanent_Faults (T : in out Fixture) is
-      Counted : aliased Meter;
+      Counted : aliased Metrics;
       By      : constant Policy := (null, Counted'Access, others => <>);
    begin
       Fails (T, By, [Permanent], Runs => 1);
-      Is_Figure (Counted.Usage.Faults (Permanent), 1, "permanent");
-      Is_Figure (Counted.Usage.Given_Up, 0, "given up");
+      Check_Count (Counted.Statistics.Faults (Permanent), 1, "permanent");
+      Check_Count (Counted.Statistics.Given_Up, 0, "given up");
    end Permanent_Faults;
 
    procedure Are_Pauses (Expected : String) is
@@ -294,7 +294,7 @@ package body Retry_Tests is
    end Pauses_Double;
 
    procedure Deadlines (T : in out Fixture) is
-      Counted : aliased Meter;
+      Counted : aliased Metrics;
       By      : Policy (null, Counted'Access);
 
       procedure Be_Slow is
@@ -308,7 +308,7 @@ package body Retry_Tests is
       By.Backoffs (Deadlock) := (0.020, 0.020);
       Fails (T, By, [1 .. 9 => Deadlock], Runs => 3);
       Are_Pauses (" 10 10");
-      Assert (Counted.Usage.Lost'Image, Duration'Image (0.020), "lost");
+      Assert (Counted.Statistics.Time_In_Failed_Attempts'Image, Duration'Image (0.020), "lost");
       begin
          Tested_Loops.Run (By, False, Be_Slow'Access);
          Assert (False, "no exception");
@@ -316,7 +316,7 @@ package body Retry_Tests is
          when SQL.SQL_Error => null;
       end;
       Are_Pauses (" 10 10");
-      Assert (Counted.Usage.Lost'Image, Duration'Image (1.020), "lost");
+      Assert (Counted.Statistics.Time_In_Failed_Attempts'Image, Duration'Image (1.020), "lost");
    end Deadlines;
 
    procedure Budgets (T : in out Fixture) is
@@ -324,49 +324,49 @@ package body Retry_Tests is
       By     : constant Policy := (Shared'Access, null, others => <>);
    begin
       Succeeds (T, By, [Deadlock, Deadlock]);
-      Assert (Shared.Left = 0, "spent");
+      Assert (Shared.Available = 0, "spent");
       Fails (T, By, [Deadlock], Runs => 1);
       for Call in 1 .. 2 loop
          Succeeds (T, By, [1 .. 0 => Deadlock]);
       end loop;
-      Assert (Shared.Left = 0, "three quarters");
+      Assert (Shared.Available = 0, "three quarters");
       Succeeds (T, By, [Deadlock]);
       for Call in 1 .. 100 loop
          Succeeds (T, By, [1 .. 0 => Deadlock]);
       end loop;
-      Assert (Shared.Left = 2, "no more than the reserve");
+      Assert (Shared.Available = 2, "no more than the reserve");
    end Budgets;
 
    procedure Outcomes_Unknown (T : in out Fixture) is
-      Counted    : aliased Meter;
+      Counted    : aliased Metrics;
       Once       : constant Policy := (null, Counted'Access, others => <>);
       Repeatedly : constant Policy := (Repeatable => True, others => <>);
 
-      procedure Lose is
+      procedure Drop is
       begin
          T.Runs := T.Runs + 1;
          if T.Runs = 1 then
-            SQL.Injected_Errors.Lose_Connection;
+            SQL.Injected_Errors.Drop_Connection;
          end if;
-      end Lose;
+      end Drop;
    begin
       begin
-         Tested_Loops.Run (Once, False, Lose'Access);
+         Tested_Loops.Run (Once, False, Drop'Access);
          Assert (False, "what may have committed is not retried");
       exception
          when Outcome_Unknown_Error =>
-            Is_Figure (Counted.Usage.Faults (Outcome_Unknown), 1, "outcome unknown");
+            Check_Count (Counted.Statistics.Faults (Outcome_Unknown), 1, "outcome unknown");
       end;
       Fails (T, Once, [Outcome_Unknown], Runs => 1);
       Succeeds (T, Repeatedly, [Outcome_Unknown]);
       Fails (T, Repeatedly, [Outcome_Unknown, Deadlock, Deadlock], Runs => 3);
       T.Runs := 0;
-      Tested_Loops.Run (Repeatedly, True, Lose'Access);
+      Tested_Loops.Run (Repeatedly, True, Drop'Access);
       Assert (T.Runs = 2, "what may take effect twice is");
    end Outcomes_Unknown;
 
    procedure Nested (T : in out Fixture) is
-      Counted : aliased Meter;
+      Counted : aliased Metrics;
       By      : constant Policy := (null, Counted'Access, Attempts => 4, others => <>);
 
       procedure Operation is
@@ -392,7 +392,7 @@ package body Retry_Tests is
          when SQL.SQL_Error => null;
       end;
       Assert (T.Runs = 4, "only the outermost is made again:" & T.Runs'Image);
-      Is_Figure (Counted.Usage.Calls, 1, "calls");
+      Check_Count (Counted.Statistics.Calls, 1, "calls");
       Succeeds (T, By, [Deadlock]);
    end Nested;
 
@@ -402,7 +402,7 @@ package body Retry_Tests is
 
    procedure Cancelled (T : in out Fixture) is
       Stop    : aliased Cancellation;
-      Counted : aliased Meter;
+      Counted : aliased Metrics;
       By      : Policy (null, Counted'Access);
 
       procedure Operation is
@@ -426,7 +426,7 @@ package body Retry_Tests is
 
          task body Canceller is
          begin
-            while Counted.Usage.Calls = 0 loop
+            while Counted.Statistics.Calls = 0 loop
                delay 0.001;
             end loop;
             Stop.Cancel;
@@ -437,7 +437,7 @@ package body Retry_Tests is
       Assert (T.Runs = 1, "no retry");
       Refuse;
       Assert (T.Runs = 2, "no retry of what is cancelled before");
-      Is_Figure (Counted.Usage.Given_Up, 2, "given up");
+      Check_Count (Counted.Statistics.Given_Up, 2, "given up");
    end Cancelled;
 
    procedure Aborted (T : in out Fixture) is
@@ -481,7 +481,7 @@ package body Retry_Tests is
 
    procedure No_Memory (T : in out Fixture) is
       Shared  : aliased Budget (10, 10);
-      Counted : aliased Meter;
+      Counted : aliased Metrics;
       By      : constant Policy := (Shared'Access, Counted'Access, others => <>);
 
       procedure Operation is
@@ -495,7 +495,7 @@ package body Retry_Tests is
       end Call;
    begin
       Assert (Counted_Memory.Calls > 0, "calls for memory are counted");
-      Is_Figure (Interfaces.Integer_64 (Memory_Of (Call'Access)), 0, "calls for memory");
+      Check_Count (Interfaces.Integer_64 (Memory_Of (Call'Access)), 0, "calls for memory");
       Assert (T.Runs = Calls_Counted + 3, "runs");
    end No_Memory;
 
@@ -641,7 +641,7 @@ package body Retry_Tests is
          By.Backoffs := [others => (0.0, 0.0)];
          Parallel.Run (Tasks, Work'Access);
          Assert
-           (Calls - Failed.Value + Interfaces.Integer_64 (Shared.Left) <= 100 + Calls / 2,
+           (Calls - Failed.Value + Interfaces.Integer_64 (Shared.Available) <= 100 + Calls / 2,
             "no more retries than earned");
          Assert (Calls - Failed.Value >= 100, "the reserve is used");
       end Round;
@@ -653,11 +653,14 @@ package body Retry_Tests is
       pragma Unreferenced (T);
       use Ada.Strings.Unbounded;
 
-      LF    : constant Character := Character'Val (10);
-      Usage : constant Figures :=
-        (Calls  => 7, Lost => 1.5, Faults => [Deadlock => 2, others => 0], others => <>);
+      LF         : constant Character := Character'Val (10);
+      Statistics : constant Retry_Statistics :=
+        (Calls                   => 7,
+         Time_In_Failed_Attempts => 1.5,
+         Faults                  => [Deadlock => 2, others => 0],
+         others                  => <>);
       Text  : constant String := Prometheus.Text
-        ([(To_Unbounded_String ("shop"), Usage),
+        ([(To_Unbounded_String ("shop"), Statistics),
           (To_Unbounded_String ("a ""b""\" & LF), (others => <>))]);
 
       procedure Has (Line : String) is

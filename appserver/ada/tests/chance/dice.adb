@@ -20,14 +20,14 @@ package body Dice is
       return Natural ((Value xor Shift_Right (Value, 31)) mod Unsigned_64 (Size));
    end Next;
 
-   function Joined (Pieces : Piece_List; Most : Natural) return String is
+   function Joined (Pieces : Piece_List; Max : Natural) return String is
 
       function Part (Count : Natural) return String is
         (if Count = 0 then ""
          else Pieces (Pieces'First + Next (Pieces'Length)).all & Part (Count - 1));
 
    begin
-      return Part (Next (Most + 1));
+      return Part (Next (Max + 1));
    end Joined;
 
 end Dice;

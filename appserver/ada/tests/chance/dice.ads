@@ -13,7 +13,7 @@ package Dice is
 
    function "+" (Text : String) return not null Piece is (new String'(Text));
 
-   function Joined (Pieces : Piece_List; Most : Natural) return String;
-   --  Up to Most of them, in any order
+   function Joined (Pieces : Piece_List; Max : Natural) return String;
+   --  Up to Max of them, in any order
 
 end Dice;

@@ -19,19 +19,19 @@ package body Appserver.HTTP.Loop_Tests is
 
    Large : aliased constant String := [1 .. 8_000_000 => 'x'];
 
-   function Answer (Request : HTTP.Request) return Response is
-     (if Request.Path_Is ("/large") then Fixed (Plain_Text'Access, Large'Access)
-      elsif Request.Method = Get then Empty (No_Content)
-      else Empty (Not_Found));
+   function Respond (Request : HTTP.Request) return Response is
+     (if Request.Path_Is ("/large") then Static_Response (Plain_Text'Access, Large'Access)
+      elsif Request.Method = Get then Status_Only (No_Content)
+      else Status_Only (Not_Found));
 
-   type Draft_Reference is access Answer_Draft;
+   type Builder_Reference is access Response_Builder;
    type Context_Reference is access Contexts.Context;
 
    function New_Context (Owner : Natural) return Context_Reference is
      (new Contexts.Context
         (Request_Capacity => 1_000 + Parsing.Slack,
-         Output_Capacity  => 1_000 + Contexts.Longest_Header,
-         Draft            => Draft_Reference'(new Answer_Draft (1_000)),
+         Output_Capacity  => 1_000 + Contexts.Max_Header_Length,
+         Builder          => Builder_Reference'(new Response_Builder (1_000)),
          Owner            => Owner));
 
    --  A loop that another task serves, for a turn, while a connection is placed
@@ -99,7 +99,7 @@ package body Appserver.HTTP.Loop_Tests is
    begin
       Client.Connect (Natural (Linux.Port_Of (Listener)));
       Web.Open
-        (Listener, Is_Shared => False, Handle => Answer'Access, Service => null,
+        (Listener, Is_Shared => False, Handle => Respond'Access, Service => null,
          Limits => (others => <>), Times => (Closing => 0.1, others => <>), Report => null,
          Log => null, Writes => False);
       Web.Ask_To_Stop;
@@ -130,10 +130,10 @@ package body Appserver.HTTP.Loop_Tests is
       Linux.Close (Linux.Listening_Socket ("127.0.0.1", Port, Backlog => 10));
    end Closes_After_Error;
 
-   --  Nobody can make room for what a client begins to send behind an answer that it does not take:
-   --  it is refused when that answer was sent, and not in the middle of it
+   --  Nobody can make room for what a client begins to send behind a response that it does not
+   --  take: it is refused when that response was sent, and not in the middle of it
 
-   procedure Refuses_Behind_An_Answer (T : in out Fixture) is
+   procedure Refuses_Behind_A_Response (T : in out Fixture) is
       pragma Unreferenced (T);
 
       Listener : constant Descriptor := Linux.Listening_Socket ("127.0.0.1", 0, Backlog => 10);
@@ -152,7 +152,7 @@ package body Appserver.HTTP.Loop_Tests is
       end Server;
    begin
       Web.Open
-        (Listener, Is_Shared => False, Handle => Answer'Access, Service => null,
+        (Listener, Is_Shared => False, Handle => Respond'Access, Service => null,
          Limits => (Request_Line => 500, Header => 900, Content => 100),
          Times => (Closing => 0.1, others => <>), Report => null, Log => null, Writes => False);
       Server.Start;
@@ -163,7 +163,7 @@ package body Appserver.HTTP.Loop_Tests is
          & [1 .. 500 => 'x']);
       delay 0.1;
       declare
-         First  : constant String := Client.Answer;
+         First  : constant String := Client.Response;
          Second : constant String := Client.Rest;
       begin
          Assert (First'Length > Large'Length, "the answer is whole");
@@ -178,7 +178,7 @@ package body Appserver.HTTP.Loop_Tests is
          delay 0.001;
       end loop;
       Web.Close;
-   end Refuses_Behind_An_Answer;
+   end Refuses_Behind_A_Response;
 
    package Caller is new AUnit.Test_Caller (Fixture);
 
@@ -192,7 +192,7 @@ package body Appserver.HTTP.Loop_Tests is
            ("loops: an error at the end of listening frees the port", Closes_After_Error'Access));
       Result.Add_Test
         (Caller.Create
-           ("loops: nobody makes room behind an answer", Refuses_Behind_An_Answer'Access));
+           ("loops: nobody makes room behind an answer", Refuses_Behind_A_Response'Access));
       return Result;
    end Suite;
 

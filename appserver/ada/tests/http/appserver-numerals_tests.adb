@@ -53,8 +53,8 @@ package body Appserver.Numerals_Tests is
 
       function Zeros (Count : Natural) return String is ([1 .. Count => '0']);
    begin
-      Is_Read ("1." & Zeros (Numerals.Longest_Fraction - 2), 1.0);
-      Is_Too_Large ("1." & Zeros (Numerals.Longest_Fraction - 1));
+      Is_Read ("1." & Zeros (Numerals.Max_Fraction_Length - 2), 1.0);
+      Is_Too_Large ("1." & Zeros (Numerals.Max_Fraction_Length - 1));
       Is_Too_Large ("1." & Zeros (1_000_000));
    end Lengths;
 

@@ -4,7 +4,7 @@
 with Ada.Assertions;
 with Ada.Command_Line;
 with Ada.Strings.Fixed;
-with Answer_Texts;
+with Response_Texts;
 with Appserver.HTTP.Access_Logs;
 with Appserver.HTTP.Conditions;
 with Appserver.HTTP.Cookies;
@@ -27,7 +27,7 @@ package body Contract_Tests is
 
    type Fixture is new AUnit.Test_Fixtures.Test_Fixture with null record;
 
-   --  Whether Act breaks a precondition
+   --  True if Act breaks a precondition
 
    procedure Is_Broken (Name : String; Act : not null access procedure) is
    begin
@@ -45,13 +45,13 @@ package body Contract_Tests is
 
       procedure Start is
       begin
-         Web.Start (Test_Service.Answer'Access);
+         Web.Start (Test_Service.Respond'Access);
       end Start;
 
       procedure Start_With_Loops is
       begin
          Web.Start
-           (Test_Service.Answer'Access, Options => (Workers => 2, Loops => 3, others => <>));
+           (Test_Service.Respond'Access, Options => (Workers => 2, Loops => 3, others => <>));
       end Start_With_Loops;
 
       procedure Ask_Port is
@@ -66,7 +66,7 @@ package body Contract_Tests is
       Assert (Web.Is_Running, "it still runs");
    end Servers;
 
-   package Device is new HTTP.Embedded (Handle => Test_Service.Answer'Access);
+   package Device is new HTTP.Embedded (Handle => Test_Service.Respond'Access);
 
    procedure Devices (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -98,7 +98,7 @@ package body Contract_Tests is
    Outside   : aliased constant String := "../index.html";
    Two_Lines : aliased constant String := "no-cache" & ASCII.CR & ASCII.LF & "X: y";
 
-   function File (Request : HTTP.Request) return HTTP.Response is (Folder.Answer (Request, "/f/"));
+   function File (Request : HTTP.Request) return HTTP.Response is (Folder.Respond (Request, "/f/"));
 
    procedure Folders (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -122,8 +122,8 @@ package body Contract_Tests is
       Is_Broken ("an index elsewhere", Open_With_Index'Access);
       Is_Broken ("two lines in a field", Open_With_Two_Lines'Access);
       Assert
-        (Answer_Texts.Status
-           (HTTP.Trials.Answers (File'Access, Answer_Texts.Request_Text ("GET /f/x"))),
+        (Response_Texts.Status
+           (HTTP.Trials.Responses (File'Access, Response_Texts.Request_Text ("GET /f/x"))),
          "500", "a folder that is not open");
       Open;
       Is_Broken ("opened twice", Open'Access);
@@ -135,8 +135,8 @@ package body Contract_Tests is
 
       use HTTP;
 
-      Draft   : aliased Answer_Draft (10);
-      Request : HTTP.Request (30_000, Draft'Access);
+      Builder : aliased Response_Builder (10);
+      Request : HTTP.Request (30_000, Builder'Access);
 
       procedure Add is
       begin
@@ -152,7 +152,7 @@ package body Contract_Tests is
 
       procedure Add_Field is
       begin
-         Draft.Add_Field ("X", "a" & ASCII.CR & ASCII.LF & "Y: b");
+         Builder.Add_Field ("X", "a" & ASCII.CR & ASCII.LF & "Y: b");
       end Add_Field;
 
       procedure Weigh is
@@ -166,15 +166,15 @@ package body Contract_Tests is
       Is_Broken ("a weak tag", Weigh'Access);
    end Requests;
 
-   procedure Set_Error_Status (Answer : in out HTTP.REST.Document_Answer) is
+   procedure Set_Error_Status (Response : in out HTTP.REST.Document_Response) is
    begin
-      Answer.Set_Status (HTTP.Not_Found);
+      Response.Set_Status (HTTP.Not_Found);
    end Set_Error_Status;
 
    API : constant HTTP.REST.Service := HTTP.REST.Service_Of
      ([HTTP.REST.Route (HTTP.Get, "/x", Set_Error_Status'Access)]);
 
-   function Answer (Request : HTTP.Request) return HTTP.Response is (API.Answer (Request));
+   function Respond (Request : HTTP.Request) return HTTP.Response is (API.Respond (Request));
 
    procedure Documents (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -196,8 +196,8 @@ package body Contract_Tests is
       end Make_Route_To_Head;
    begin
       Assert
-        (Answer_Texts.Status
-           (HTTP.Trials.Answers (Answer'Access, Answer_Texts.Request_Text ("GET /x"))),
+        (Response_Texts.Status
+           (HTTP.Trials.Responses (Respond'Access, Response_Texts.Request_Text ("GET /x"))),
          "500", "404 as a success");
       Is_Broken ("a pattern that is too long", Make_Route'Access);
       Is_Broken ("a route to HEAD, which the server answers", Make_Route_To_Head'Access);
@@ -233,16 +233,16 @@ package body Contract_Tests is
       Open_Log;
       Is_Broken ("an address of five octets", Use_Five_Octets'Access);
       Assert
-        (Answer_Texts.Status
-           (HTTP.Trials.Answers (Set_Cookie'Access, Answer_Texts.Request_Text ("GET /"))),
+        (Response_Texts.Status
+           (HTTP.Trials.Responses (Set_Cookie'Access, Response_Texts.Request_Text ("GET /"))),
          "500", "a cookie of all sites that is not secure");
    end Services;
 
    function Add_Field (Request : HTTP.Request) return HTTP.Response is
    begin
-      Request.Draft.Append ("hello");
-      Request.Draft.Add_Field (Request.Parameter ("name"), "3");
-      return HTTP.Written (HTTP.Plain_Text'Access);
+      Request.Builder.Append ("hello");
+      Request.Builder.Add_Field (Request.Parameter ("name"), "3");
+      return HTTP.Text_Response (HTTP.Plain_Text'Access);
    end Add_Field;
 
    --  Fields that frame a message, or that a response names, are not a handler's: two lengths, or a
@@ -251,33 +251,34 @@ package body Contract_Tests is
    procedure Fields (T : in out Fixture) is
       pragma Unreferenced (T);
 
-      procedure Is_Answered (Name, Status : String; Count : Natural) is
-         Answer : constant String := HTTP.Trials.Answers
-           (Add_Field'Access, Answer_Texts.Request_Text ("GET /?name=" & Name));
+      procedure Check_Response (Name, Status : String; Count : Natural) is
+         Response : constant String := HTTP.Trials.Responses
+           (Add_Field'Access, Response_Texts.Request_Text ("GET /?name=" & Name));
       begin
-         Assert (Answer_Texts.Status (Answer), Status, Name);
-         Assert (Ada.Strings.Fixed.Count (Answer, Name & ": 3") = Count, Name & " in " & Answer);
-      end Is_Answered;
+         Assert (Response_Texts.Status (Response), Status, Name);
+         Assert
+           (Ada.Strings.Fixed.Count (Response, Name & ": 3") = Count, Name & " in " & Response);
+      end Check_Response;
    begin
-      Is_Answered ("Content-Length", "500", 0);
-      Is_Answered ("cONTENT-lENGTH", "500", 0);
-      Is_Answered ("Transfer-Encoding", "500", 0);
-      Is_Answered ("transfer-encoding", "500", 0);
-      Is_Answered ("Trailer", "500", 0);
-      Is_Answered ("Connection", "500", 0);
-      Is_Answered ("Keep-Alive", "500", 0);
-      Is_Answered ("Upgrade", "500", 0);
-      Is_Answered ("Date", "500", 0);
-      Is_Answered ("Content-Type", "500", 0);
-      Is_Answered ("Content-Language", "200", 1);
-      Is_Answered ("Data", "200", 1);
+      Check_Response ("Content-Length", "500", 0);
+      Check_Response ("cONTENT-lENGTH", "500", 0);
+      Check_Response ("Transfer-Encoding", "500", 0);
+      Check_Response ("transfer-encoding", "500", 0);
+      Check_Response ("Trailer", "500", 0);
+      Check_Response ("Connection", "500", 0);
+      Check_Response ("Keep-Alive", "500", 0);
+      Check_Response ("Upgrade", "500", 0);
+      Check_Response ("Date", "500", 0);
+      Check_Response ("Content-Type", "500", 0);
+      Check_Response ("Content-Language", "200", 1);
+      Check_Response ("Data", "200", 1);
    end Fields;
 
    function Set_Cookie (Request : HTTP.Request) return HTTP.Response is
    begin
       HTTP.Cookies.Set_Cookie
-        (Request.Draft.all, "a", "b", Secure => False, Same_Site => HTTP.Cookies.None);
-      return HTTP.Empty (HTTP.OK);
+        (Request.Builder.all, "a", "b", Secure => False, Same_Site => HTTP.Cookies.None);
+      return HTTP.Status_Only (HTTP.OK);
    end Set_Cookie;
 
    package Caller is new AUnit.Test_Caller (Fixture);

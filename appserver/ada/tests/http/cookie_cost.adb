@@ -66,7 +66,7 @@ procedure Cookie_Cost is
 
    procedure Find_All (Request : HTTP.Request) is
    begin
-      for Number in 1 .. HTTP.Cookies.Most_Cookies loop
+      for Number in 1 .. HTTP.Cookies.Max_Cookies loop
          Count (Name (Number), HTTP.Cookies.Cookie (Request, Name (Number)));
       end loop;
    end Find_All;
@@ -75,13 +75,13 @@ procedure Cookie_Cost is
    begin
       Measure ("read:", Request, Read_All'Access);
       Measure ("found by name:", Request, Find_All'Access);
-      return HTTP.Empty (HTTP.OK);
+      return HTTP.Status_Only (HTTP.OK);
    end Handle;
 
-   Answer : constant String := HTTP.Trials.Answers
+   Response : constant String := HTTP.Trials.Responses
      (Handle'Unrestricted_Access,
-      "GET / HTTP/1.1" & CRLF & "Host: a" & CRLF & "Cookie: " & Pairs (HTTP.Cookies.Most_Cookies)
+      "GET / HTTP/1.1" & CRLF & "Host: a" & CRLF & "Cookie: " & Pairs (HTTP.Cookies.Max_Cookies)
       & CRLF & CRLF);
 begin
-   Ada.Text_IO.Put_Line (Answer (Answer'First .. Answer'First + 14));
+   Ada.Text_IO.Put_Line (Response (Response'First .. Response'First + 14));
 end Cookie_Cost;

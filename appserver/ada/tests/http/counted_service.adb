@@ -35,31 +35,31 @@ package body Counted_Service is
    function New_Text (Request : HTTP.Request) return Response is
       Text : Text_Reference := new String'(Request.Path);
    begin
-      Request.Draft.Append (Text.all);
+      Request.Builder.Append (Text.all);
       Free (Text);
-      return Written (Plain_Text'Access);
+      return Text_Response (Plain_Text'Access);
    end New_Text;
 
    function Raised return Response is
      (raise Constraint_Error with "asked for");
 
-   function Answer (Request : HTTP.Request) return Response is
-     (if Request.Path_Starts_With ("/files/") then Folder.Answer (Request, "/files/")
-      elsif Request.Path_Is ("/") or else Request.Path_Is ("/hello") then Hello.Answer (Request)
+   function Respond (Request : HTTP.Request) return Response is
+     (if Request.Path_Starts_With ("/files/") then Folder.Respond (Request, "/files/")
+      elsif Request.Path_Is ("/") or else Request.Path_Is ("/hello") then Hello.Respond (Request)
       elsif Request.Path_Is ("/forwarded") then Proxy_Service.Forwarded (Request)
       elsif Request.Path_Is ("/cookies") or else Request.Path_Is ("/form") then
-        Web_Services.Shared_Service.Answer (Request)
+        Web_Services.Shared_Service.Respond (Request)
       elsif Request.Path_Is ("/new") then New_Text (Request)
       elsif Request.Path_Is ("/raise") then Raised
-      else Calculator.Answer (Request));
+      else Calculator.Respond (Request));
 
-   overriding function Plan
-     (Self : in out Counted; Request : HTTP.Request) return Services.Content_Plan is
-     (Stream_Services.Plan (Request));
+   overriding function Policy_For
+     (Self : in out Counted; Request : HTTP.Request) return Services.Content_Policy is
+     (Stream_Services.Policy_For (Request));
 
-   overriding function Answer
+   overriding function Respond
      (Self : in out Counted; Request : HTTP.Request) return HTTP.Response is
-     (if Stream_Services.Handles (Request) then Stream_Services.Answer (Request)
-      else Answer (Request));
+     (if Stream_Services.Handles (Request) then Stream_Services.Respond (Request)
+      else Respond (Request));
 
 end Counted_Service;

@@ -14,14 +14,14 @@ package Counted_Service is
    procedure Open (Folder : String);
    --  Opens the folder that is served at /files/
 
-   function Answer (Request : HTTP.Request) return HTTP.Response;
+   function Respond (Request : HTTP.Request) return HTTP.Response;
    --  /new takes something from the heap, /raise raises an exception
 
    type Counted is limited new HTTP.Services.Content_Service with null record;
 
-   overriding function Plan
-     (Self : in out Counted; Request : HTTP.Request) return HTTP.Services.Content_Plan;
-   overriding function Answer
+   overriding function Policy_For
+     (Self : in out Counted; Request : HTTP.Request) return HTTP.Services.Content_Policy;
+   overriding function Respond
      (Self : in out Counted; Request : HTTP.Request) return HTTP.Response;
 
    Service : aliased Counted;

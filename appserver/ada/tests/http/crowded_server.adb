@@ -19,7 +19,7 @@ procedure Crowded_Server is
    Connections : constant := 64;
 
    package Device is new HTTP.Embedded
-     (Handle => Test_Service.Answer'Access, Connections => Connections);
+     (Handle => Test_Service.Respond'Access, Connections => Connections);
 
    Web : HTTP.Server.Web_Server;
 
@@ -33,7 +33,7 @@ begin
       Device.Close;
    else
       Web.Start
-        (Test_Service.Answer'Access, Options => (Connections => Connections, others => <>));
+        (Test_Service.Respond'Access, Options => (Connections => Connections, others => <>));
       Put_Line (Web.Port'Image);
       Flush;
       while not End_Of_File loop

@@ -140,8 +140,8 @@ package body Document_Tests is
       Assert (Is_Name ("a"), "a");
       Assert (Is_Name ("_Z"), "_Z");
       Assert (Is_Name ("a-b.c_9"), "a-b.c_9");
-      Assert (Is_Name ([1 .. Longest_Name => 'x']), "the longest");
-      Assert (not Is_Name ([1 .. Longest_Name + 1 => 'x']), "longer");
+      Assert (Is_Name ([1 .. Max_Name_Length => 'x']), "the longest");
+      Assert (not Is_Name ([1 .. Max_Name_Length + 1 => 'x']), "longer");
       Assert (not Is_Name (""), "empty");
       Assert (not Is_Name ("1a"), "a digit first");
       Assert (not Is_Name ("-a"), "a minus first");
@@ -206,8 +206,8 @@ package body Document_Tests is
    procedure Too_Many_Names (Document : in out Writer) is
    begin
       Document.Start_Document;
-      for Depth in 1 .. Room_For_Names / Longest_Name loop
-         Document.Start_Entity ([1 .. Longest_Name => 'x']);
+      for Depth in 1 .. Room_For_Names / Max_Name_Length loop
+         Document.Start_Entity ([1 .. Max_Name_Length => 'x']);
       end loop;
    end Too_Many_Names;
 

@@ -4,7 +4,7 @@
 with Ada.Command_Line;
 with Ada.Directories;
 with Ada.Streams.Stream_IO;
-with Answer_Texts;
+with Response_Texts;
 with Appserver.HTTP.Dates;
 with Appserver.HTTP.Files;
 with Appserver.HTTP.Trials;
@@ -16,7 +16,7 @@ with GNAT.OS_Lib;
 
 package body File_Tests is
 
-   use Answer_Texts;
+   use Response_Texts;
    use Appserver;
    use AUnit.Assertions;
 
@@ -64,7 +64,7 @@ package body File_Tests is
    Folder : HTTP.Files.Folder;
 
    function Serve (Request : HTTP.Request) return HTTP.Response is
-     (Folder.Answer (Request, "/f/"));
+     (Folder.Respond (Request, "/f/"));
 
    type Fixture is new AUnit.Test_Fixtures.Test_Fixture with null record;
 
@@ -101,9 +101,9 @@ package body File_Tests is
 
    Changed : constant String := "Sun, 06 Nov 1994 08:49:37 GMT";
 
-   function Answer
+   function Response_To
      (Path : String; Fields : String := ""; Method : String := "GET") return String is
-     (HTTP.Trials.Answers (Serve'Access, Request_Text (Method & " /f/" & Path, Fields)));
+     (HTTP.Trials.Responses (Serve'Access, Request_Text (Method & " /f/" & Path, Fields)));
 
    function Header (Name, Value : String) return String is (Name & ": " & Value & New_Line);
 
@@ -114,7 +114,7 @@ package body File_Tests is
    procedure Whole_Files (T : in out Fixture) is
       pragma Unreferenced (T);
 
-      Ten : constant String := Answer ("ten.txt");
+      Ten : constant String := Response_To ("ten.txt");
    begin
       Assert (Status (Ten), "200", "status");
       Assert (Content (Ten), "0123456789", "content");
@@ -122,33 +122,34 @@ package body File_Tests is
       Assert (Field (Ten, "Content-Length"), "10", "length");
       Assert (Field (Ten, "Last-Modified"), Changed, "time");
       Assert (Field (Ten, "Accept-Ranges"), "bytes", "ranges");
-      Assert (Content (Answer ("sub/inner.bin")), "inner", "in a folder");
-      Assert (Field (Answer ("sub/inner.bin"), "Content-Type"), "application/octet-stream", "type");
-      Assert (Content (Answer ("a%20b.json")), "{}", "encoded");
-      Assert (Content (Answer ("%74en.txt")), "0123456789", "encoded without need");
-      Assert (Status (Answer ("empty.html")), "200", "empty");
-      Assert (Field (Answer ("empty.html"), "Content-Length"), "0", "empty");
+      Assert (Content (Response_To ("sub/inner.bin")), "inner", "in a folder");
+      Assert
+        (Field (Response_To ("sub/inner.bin"), "Content-Type"), "application/octet-stream", "type");
+      Assert (Content (Response_To ("a%20b.json")), "{}", "encoded");
+      Assert (Content (Response_To ("%74en.txt")), "0123456789", "encoded without need");
+      Assert (Status (Response_To ("empty.html")), "200", "empty");
+      Assert (Field (Response_To ("empty.html"), "Content-Length"), "0", "empty");
    end Whole_Files;
 
    procedure Heads (T : in out Fixture) is
       pragma Unreferenced (T);
 
-      Head : constant String := Answer ("ten.txt", Method => "HEAD");
+      Head : constant String := Response_To ("ten.txt", Method => "HEAD");
    begin
       Assert (Status (Head), "200", "status");
       Assert (Content (Head), "", "no content");
       Assert (Field (Head, "Content-Length"), "10", "length");
-      Assert (Field (Head, "ETag"), Field (Answer ("ten.txt"), "ETag"), "tag");
-      Assert (Status (Answer ("none", Method => "HEAD")), "404", "none");
+      Assert (Field (Head, "ETag"), Field (Response_To ("ten.txt"), "ETag"), "tag");
+      Assert (Status (Response_To ("none", Method => "HEAD")), "404", "none");
    end Heads;
 
    procedure Other_Methods (T : in out Fixture) is
       pragma Unreferenced (T);
    begin
-      Assert (Status (Answer ("ten.txt", Method => "DELETE")), "405", "DELETE");
+      Assert (Status (Response_To ("ten.txt", Method => "DELETE")), "405", "DELETE");
       Assert
-        (Field (Answer ("ten.txt", Method => "POST"), "Allow"), "GET, HEAD, OPTIONS", "Allow");
-      Assert (Status (Answer ("ten.txt", Method => "OPTIONS")), "204", "OPTIONS");
+        (Field (Response_To ("ten.txt", Method => "POST"), "Allow"), "GET, HEAD, OPTIONS", "Allow");
+      Assert (Status (Response_To ("ten.txt", Method => "OPTIONS")), "204", "OPTIONS");
    end Other_Methods;
 
    procedure No_Way_Out (T : in out Fixture) is
@@ -156,7 +157,7 @@ package body File_Tests is
 
       procedure Is_Nothing (Path : String) is
       begin
-         Assert (Status (Answer (Path)), "404", Path);
+         Assert (Status (Response_To (Path)), "404", Path);
       end Is_Nothing;
    begin
       Is_Nothing ("");
@@ -229,19 +230,19 @@ package body File_Tests is
       use type GNAT.OS_Lib.File_Descriptor;
 
       Before : constant GNAT.OS_Lib.File_Descriptor := Next_Descriptor;
-      Tag    : constant String := Field (Answer ("ten.txt"), "ETag");
+      Tag    : constant String := Field (Response_To ("ten.txt"), "ETag");
    begin
       for Round in 1 .. 10 loop
-         Assert (Status (Answer ("sub/inner.bin")), "200", "whole");
-         Assert (Status (Answer ("sub/none")), "404", "none");
-         Assert (Status (Answer ("up/ten.txt")), "404", "a link");
-         Assert (Status (Answer ("sub")), "404", "a folder");
-         Assert (Status (Answer ("pipe")), "404", "a pipe");
-         Assert (Status (Answer ("ten.txt", Method => "HEAD")), "200", "head");
-         Assert (Status (Answer ("ten.txt", Header ("If-None-Match", Tag))), "304", "304");
-         Assert (Status (Answer ("ten.txt", Header ("If-Match", """x"""))), "412", "412");
-         Assert (Status (Answer ("ten.txt", Header ("Range", "bytes=2-3"))), "206", "206");
-         Assert (Status (Answer ("ten.txt", Header ("Range", "bytes=20-"))), "416", "416");
+         Assert (Status (Response_To ("sub/inner.bin")), "200", "whole");
+         Assert (Status (Response_To ("sub/none")), "404", "none");
+         Assert (Status (Response_To ("up/ten.txt")), "404", "a link");
+         Assert (Status (Response_To ("sub")), "404", "a folder");
+         Assert (Status (Response_To ("pipe")), "404", "a pipe");
+         Assert (Status (Response_To ("ten.txt", Method => "HEAD")), "200", "head");
+         Assert (Status (Response_To ("ten.txt", Header ("If-None-Match", Tag))), "304", "304");
+         Assert (Status (Response_To ("ten.txt", Header ("If-Match", """x"""))), "412", "412");
+         Assert (Status (Response_To ("ten.txt", Header ("Range", "bytes=2-3"))), "206", "206");
+         Assert (Status (Response_To ("ten.txt", Header ("Range", "bytes=20-"))), "416", "416");
       end loop;
       Assert (Next_Descriptor = Before, "as many files are open");
    end Nothing_Leaks;
@@ -256,12 +257,12 @@ package body File_Tests is
    procedure Conditions_Hold (T : in out Fixture) is
       pragma Unreferenced (T);
 
-      Tag   : constant String := Field (Answer ("ten.txt"), "ETag");
+      Tag   : constant String := Field (Response_To ("ten.txt"), "ETag");
       Other : constant String := """other""";
 
       procedure Gives (Fields, Expected : String) is
       begin
-         Assert (Status (Answer ("ten.txt", Fields)), Expected, Fields);
+         Assert (Status (Response_To ("ten.txt", Fields)), Expected, Fields);
       end Gives;
    begin
       Gives (Header ("If-None-Match", Tag), "304");
@@ -294,19 +295,21 @@ package body File_Tests is
       Gives (Header ("If-None-Match", Tag) & Header ("If-Modified-Since", Before_Change), "304");
       Gives (Header ("If-None-Match", Tag) & Header ("Range", "bytes=0-1"), "304");
       Assert
-        (Field (Answer ("ten.txt", Header ("If-None-Match", Tag)), "ETag"), Tag, "304 has the tag");
+        (Field (Response_To ("ten.txt", Header ("If-None-Match", Tag)), "ETag"), Tag,
+         "304 has the tag");
       Assert
-        (Content (Answer ("ten.txt", Header ("If-None-Match", Tag))), "", "304 has no content");
+        (Content (Response_To ("ten.txt", Header ("If-None-Match", Tag))), "",
+         "304 has no content");
    end Conditions_Hold;
 
    procedure Tags_Change (T : in out Fixture) is
       pragma Unreferenced (T);
 
-      Tag : constant String := Field (Answer ("ten.txt"), "ETag");
+      Tag : constant String := Field (Response_To ("ten.txt"), "ETag");
    begin
-      Assert (Field (Answer ("ten.txt"), "ETag"), Tag, "the same");
+      Assert (Field (Response_To ("ten.txt"), "ETag"), Tag, "the same");
       Put (Public & "/ten.txt", "9876543210");
-      Assert (Field (Answer ("ten.txt"), "ETag") /= Tag, "of another time");
+      Assert (Field (Response_To ("ten.txt"), "ETag") /= Tag, "of another time");
    end Tags_Change;
 
    ------------
@@ -317,7 +320,7 @@ package body File_Tests is
       pragma Unreferenced (T);
 
       procedure Gives (Value, Part, Place : String) is
-         Text : constant String := Answer ("ten.txt", Header ("Range", Value));
+         Text : constant String := Response_To ("ten.txt", Header ("Range", Value));
       begin
          Assert (Status (Text), "206", Value);
          Assert (Content (Text), Part, Value);
@@ -328,11 +331,11 @@ package body File_Tests is
 
       procedure Gives_All (Value : String) is
       begin
-         Assert (Status (Answer ("ten.txt", Header ("Range", Value))), "200", Value);
+         Assert (Status (Response_To ("ten.txt", Header ("Range", Value))), "200", Value);
       end Gives_All;
 
       procedure Gives_None (Value : String; File : String := "ten.txt"; Size : String := "10") is
-         Text : constant String := Answer (File, Header ("Range", Value));
+         Text : constant String := Response_To (File, Header ("Range", Value));
       begin
          Assert (Status (Text), "416", Value);
          Assert (Field (Text, "Content-Range"), "bytes */" & Size, Value);
@@ -366,19 +369,20 @@ package body File_Tests is
       Gives_None ("bytes=0-", "empty.html", "0");
       Gives_None ("bytes=-1", "empty.html", "0");
       Assert
-        (Status (Answer ("ten.txt", Header ("Range", "bytes=1-2"), "HEAD")), "200",
+        (Status (Response_To ("ten.txt", Header ("Range", "bytes=1-2"), "HEAD")), "200",
          "a range is for GET");
    end Ranges;
 
    procedure Ranges_Of_What_It_Was (T : in out Fixture) is
       pragma Unreferenced (T);
 
-      Tag : constant String := Field (Answer ("ten.txt"), "ETag");
+      Tag : constant String := Field (Response_To ("ten.txt"), "ETag");
 
       procedure Gives (Value, Expected : String) is
       begin
          Assert
-           (Status (Answer ("ten.txt", Header ("Range", "bytes=1-2") & Header ("If-Range", Value))),
+           (Status
+              (Response_To ("ten.txt", Header ("Range", "bytes=1-2") & Header ("If-Range", Value))),
             Expected, Value);
       end Gives;
    begin
@@ -392,7 +396,7 @@ package body File_Tests is
       Gives ("", "200");
    end Ranges_Of_What_It_Was;
 
-   --  Whatever a client asks for, it gets one of the answers that there are
+   --  Whatever a client asks for, it gets one of the responses that there are
 
    procedure Any_Request_Is_Answered (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -405,7 +409,7 @@ package body File_Tests is
       Values : constant Piece_List :=
         [+"bytes=", +"0", +"9", +"-", +",", +" ", +"""", +"W/", +"*", +"99999999999999999999",
          +Changed, +"Sun Nov  6 08:49:37 1994", +"Sunday, 06-Nov-94 08:49:37 GMT", +":", +"GMT",
-         +Field (Answer ("ten.txt"), "ETag")];
+         +Field (Response_To ("ten.txt"), "ETag")];
       Names  : constant Piece_List :=
         [+"Range", +"If-Range", +"If-Match", +"If-None-Match", +"If-Modified-Since",
          +"If-Unmodified-Since"];
@@ -417,14 +421,14 @@ package body File_Tests is
       for Round in 1 .. 5_000 loop
          declare
             Path : constant String := Joined (Paths, 6);
-            Text : constant String := Answer (Path);
+            Text : constant String := Response_To (Path);
          begin
             Assert (Status (Text) in "200" | "400" | "404", Path & ": " & Status (Text));
             Assert (Content (Text) in "" | "0123456789" | "inner", Path & ": " & Content (Text));
          end;
          declare
             Fields : constant String := Random_Field & Random_Field & Random_Field;
-            Text   : constant String := Answer ("ten.txt", Fields);
+            Text   : constant String := Response_To ("ten.txt", Fields);
          begin
             Assert
               (Status (Text) in "200" | "206" | "304" | "412" | "416",
@@ -433,9 +437,9 @@ package body File_Tests is
       end loop;
    end Any_Request_Is_Answered;
 
-   --------------------
+   ---------------------
    -- Dates and types --
-   --------------------
+   ---------------------
 
    procedure Times_Are_Dates (T : in out Fixture) is
       pragma Unreferenced (T);

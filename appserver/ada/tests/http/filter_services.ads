@@ -18,58 +18,58 @@ package Filter_Services is
    --  Answers /stop/NAME with 403, raises an exception for /raise/before and /raise/after
 
    overriding procedure Before
-     (Self        : in out Noting;
-      Request     : HTTP.Request;
-      Answer      : in out HTTP.Response;
-      Is_Answered : in out Boolean);
+     (Self         : in out Noting;
+      Request      : HTTP.Request;
+      Response     : in out HTTP.Response;
+      Has_Response : in out Boolean);
    overriding procedure After
-     (Self : in out Noting; Request : HTTP.Request; Answer : in out HTTP.Response);
+     (Self : in out Noting; Request : HTTP.Request; Response : in out HTTP.Response);
 
    type Catching is limited new HTTP.Filters.Filter with null record;
    --  Takes the exceptions of the next one
 
-   overriding function Answer
+   overriding function Respond
      (Self : in out Catching; Request : HTTP.Request) return HTTP.Response;
 
    type Receiver is limited new HTTP.Services.Content_Receiver with null record;
 
-   overriding procedure Take
+   overriding procedure Receive
      (Self : in out Receiver; Bytes : String; Wants_More : in out Boolean);
-   overriding function Answer
+   overriding function Respond
      (Self : in out Receiver; Request : HTTP.Request) return HTTP.Response;
 
    type Plain is limited new HTTP.Services.Service with null record;
 
-   overriding function Answer
+   overriding function Respond
      (Self : in out Plain; Request : HTTP.Request) return HTTP.Response;
 
    type Planning is limited new HTTP.Services.Content_Service with null record;
 
-   overriding function Plan
-     (Self : in out Planning; Request : HTTP.Request) return HTTP.Services.Content_Plan;
+   overriding function Policy_For
+     (Self : in out Planning; Request : HTTP.Request) return HTTP.Services.Content_Policy;
    --  /stream, /refused; else buffered
-   overriding function Answer
+   overriding function Respond
      (Self : in out Planning; Request : HTTP.Request) return HTTP.Response;
 
    type Router (Next : not null HTTP.Services.Service_Reference) is
      limited new HTTP.Services.Content_Service with null record;
-   --  Asks the next one for answers, but not for plans
+   --  Asks the next one for responses, but not for policies
 
-   overriding function Plan
-     (Self : in out Router; Request : HTTP.Request) return HTTP.Services.Content_Plan is
-     (HTTP.Services.Buffered);
-   overriding function Answer
+   overriding function Policy_For
+     (Self : in out Router; Request : HTTP.Request) return HTTP.Services.Content_Policy is
+     (HTTP.Services.Buffer);
+   overriding function Respond
      (Self : in out Router; Request : HTTP.Request) return HTTP.Response is
-     (Self.Next.Answer (Request));
+     (Self.Next.Respond (Request));
 
-   Plain_Service    : aliased Plain;
-   Planning_Service : aliased Planning;
-   Inner_Plain      : aliased Noting ('b', Plain_Service'Access);
-   Outer_Plain      : aliased Noting ('a', Inner_Plain'Access);
-   Inner            : aliased Noting ('b', Planning_Service'Access);
-   Outer            : aliased Noting ('a', Inner'Access);
-   Routed           : aliased Router (Inner_Plain'Access);
-   Outer_Routed     : aliased Noting ('a', Routed'Access);
-   Caught           : aliased Catching (Inner_Plain'Access);
+   Plain_Service  : aliased Plain;
+   Policy_Service : aliased Planning;
+   Inner_Plain    : aliased Noting ('b', Plain_Service'Access);
+   Outer_Plain    : aliased Noting ('a', Inner_Plain'Access);
+   Inner          : aliased Noting ('b', Policy_Service'Access);
+   Outer          : aliased Noting ('a', Inner'Access);
+   Routed         : aliased Router (Inner_Plain'Access);
+   Outer_Routed   : aliased Noting ('a', Routed'Access);
+   Caught         : aliased Catching (Inner_Plain'Access);
 
 end Filter_Services;

@@ -2,7 +2,7 @@
 --  Copyright 2026 The benchlab authors
 
 with Ada.Strings.Unbounded;
-with Answer_Texts;
+with Response_Texts;
 with Appserver.HTTP.Filters;
 with Appserver.HTTP.Services;
 with Appserver.HTTP.Trials;
@@ -14,7 +14,7 @@ with Filter_Services;
 package body Filter_Tests is
 
    use Ada.Strings.Unbounded;
-   use Answer_Texts;
+   use Response_Texts;
    use Appserver;
    use AUnit.Assertions;
    use Filter_Services;
@@ -29,9 +29,9 @@ package body Filter_Tests is
       Status  : String;
       Order   : String)
    is
-      Answer : constant String := HTTP.Trials.Answers (Service, Request);
+      Response : constant String := HTTP.Trials.Responses (Service, Request);
    begin
-      Assert (Answer_Texts.Status (Answer), Status, Answer);
+      Assert (Response_Texts.Status (Response), Status, Response);
       Assert (To_String (Notes), Order, "order of " & Request);
       Notes := Null_Unbounded_String;
    end Expect;
@@ -57,12 +57,13 @@ package body Filter_Tests is
    end Without_Content;
 
    procedure With_Fields (T : in out Fixture) is
-      Answer : constant String := HTTP.Trials.Answers (Outer_Plain'Access, Request_Text ("GET /"));
+      Response : constant String :=
+        HTTP.Trials.Responses (Outer_Plain'Access, Request_Text ("GET /"));
 
       pragma Unreferenced (T);
    begin
       Notes := Null_Unbounded_String;
-      Assert (Field (Answer, "X-a") & Field (Answer, "X-b"), "11", "fields of both");
+      Assert (Field (Response, "X-a") & Field (Response, "X-b"), "11", "fields of both");
    end With_Fields;
 
    procedure With_Content (T : in out Fixture) is
@@ -81,7 +82,7 @@ package body Filter_Tests is
       Expect (Outer'Access, Posted ("/raise/before"), "500", "before a, ");
    end With_Content;
 
-   --  A service between them that knows nothing of plans lets none past the inner filter
+   --  A service between them that knows nothing of policies lets none past the inner filter
 
    procedure Behind_A_Router (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -102,8 +103,8 @@ package body Filter_Tests is
 
    function Greet (Request : HTTP.Request) return HTTP.Response is
    begin
-      Request.Draft.Append ("hello");
-      return HTTP.Written (HTTP.Plain_Text'Access);
+      Request.Builder.Append ("hello");
+      return HTTP.Text_Response (HTTP.Plain_Text'Access);
    end Greet;
 
    Function_Service : aliased HTTP.Filters.Function_Service (Greet'Access);
@@ -123,7 +124,7 @@ package body Filter_Tests is
       pragma Unreferenced (T);
    begin
       for K in 1 .. 70 loop
-         Last := new Noting ('z', Planning_Service'Access);
+         Last := new Noting ('z', Policy_Service'Access);
       end loop;
       Expect (Last, Posted ("/"), "200",
               "before z, plan, before z, answer, after z, ");

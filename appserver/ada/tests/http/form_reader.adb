@@ -13,22 +13,22 @@ package body Form_Reader is
          & Self.Media_Type & ':');
    end Begin_Part;
 
-   overriding procedure Take_Part (Self : in out Recorder; Bytes : String) is
+   overriding procedure Receive_Part (Self : in out Recorder; Bytes : String) is
    begin
       Append (Self.Text, Bytes);
-   end Take_Part;
+   end Receive_Part;
 
    overriding procedure End_Part (Self : in out Recorder) is
    begin
       Append (Self.Text, ';');
    end End_Part;
 
-   overriding function Answer
+   overriding function Respond
      (Self : in out Recorder; Request : HTTP.Request) return HTTP.Response is
    begin
-      Request.Draft.Append (To_String (Self.Text));
-      return HTTP.Written
+      Request.Builder.Append (To_String (Self.Text));
+      return HTTP.Text_Response
         (HTTP.Plain_Text'Access, HTTP.Multipart.Status_Of (Self.Result));
-   end Answer;
+   end Respond;
 
 end Form_Reader;

@@ -16,9 +16,9 @@ package Form_Reader is
    --  Text: "name|file|type:content;" for each part
 
    overriding procedure Begin_Part (Self : in out Recorder);
-   overriding procedure Take_Part (Self : in out Recorder; Bytes : String);
+   overriding procedure Receive_Part (Self : in out Recorder; Bytes : String);
    overriding procedure End_Part (Self : in out Recorder);
-   overriding function Answer
+   overriding function Respond
      (Self : in out Recorder; Request : HTTP.Request) return HTTP.Response;
 
 end Form_Reader;

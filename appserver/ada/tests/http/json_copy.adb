@@ -17,10 +17,10 @@ procedure JSON_Copy is
    use Appserver;
    use Appserver.JSON.Readers;
 
-   Most : constant := 1_000_000;
+   Max : constant := 1_000_000;
 
-   Buffer : aliased Text_Sinks.Text_Buffer (6 * Most);
-   Text   : String (1 .. Most);
+   Buffer : aliased Text_Sinks.Text_Buffer (6 * Max);
+   Text   : String (1 .. Max);
 
    procedure Copy_Number
      (Source : String; JSON_In : in out Reader; JSON_Out : in out JSON.Writers.Writer) is
@@ -60,7 +60,7 @@ procedure JSON_Copy is
       end loop;
    end Copy;
 
-   procedure Answer (Source : String) is
+   procedure Respond (Source : String) is
       JSON_In  : Reader;
       JSON_Out : JSON.Writers.Writer (Buffer'Access);
    begin
@@ -73,7 +73,7 @@ procedure JSON_Copy is
          String'Write (Text_Streams.Stream (Standard_Output), Buffer.Content);
       end if;
       Flush;
-   end Answer;
+   end Respond;
 
 begin
    while not End_Of_File loop
@@ -82,7 +82,7 @@ begin
          Source : String (1 .. Length);
       begin
          String'Read (Text_Streams.Stream (Standard_Input), Source);
-         Answer (Source);
+         Respond (Source);
       end;
    end loop;
 end JSON_Copy;

@@ -45,9 +45,9 @@ package body JSON_Tests is
       return Result (1 .. Last);
    end Bytes;
 
-   --------------
+   -----------
    -- Texts --
-   --------------
+   -----------
 
    type Text_List is array (Positive range <>) of Text_Reference;
 

@@ -3,7 +3,7 @@
 
 with Ada.Exceptions;
 with Ada.Strings.Unbounded;
-with Answer_Texts;
+with Response_Texts;
 with Appserver.HTTP.Server;
 with AUnit.Assertions;
 with AUnit.Test_Caller;
@@ -17,7 +17,7 @@ with Test_Service;
 package body Lacking_Tests is
 
    use Ada.Strings.Unbounded;
-   use Answer_Texts;
+   use Response_Texts;
    use Appserver;
    use AUnit.Assertions;
    use Test_Clients;
@@ -84,7 +84,7 @@ package body Lacking_Tests is
       Connections : Positive := 100) is
    begin
       Web.Start
-        (Test_Service.Answer'Access,
+        (Test_Service.Respond'Access,
          Options =>
            (Workers     => Workers,
             Loops       => Loops,
@@ -94,11 +94,11 @@ package body Lacking_Tests is
             others      => <>));
    end Start;
 
-   procedure Is_Answered (From : in out Client) is
+   procedure Check_Response (From : in out Client) is
    begin
       From.Ask ("/fixed");
-      Assert (Status (From.Answer), "200", "an answer");
-   end Is_Answered;
+      Assert (Status (From.Response), "200", "an answer");
+   end Check_Response;
 
    procedure Handlers_Are_Reported (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -110,12 +110,12 @@ package body Lacking_Tests is
       Start (Web);
       From.Connect (Natural (Web.Port));
       From.Ask ("/raise?a=%41&b");
-      Assert (Status (From.Answer), "500", "an exception");
+      Assert (Status (From.Response), "500", "an exception");
       Assert (Reports.Last, "GET /raise?a=%41&b HTTP/1.1|CONSTRAINT_ERROR|asked for", "reported");
       From.Ask ("/%72aise", "HEAD");
-      Assert (Status (From.Answer (Has_Content => False)), "500", "an exception");
+      Assert (Status (From.Response (Has_Content => False)), "500", "an exception");
       Assert (Reports.Last, "HEAD /raise HTTP/1.1|CONSTRAINT_ERROR|asked for", "reported");
-      Is_Answered (From);
+      Check_Response (From);
       Assert (Reports.Count = 2, "and nothing else");
    end Handlers_Are_Reported;
 
@@ -150,7 +150,7 @@ package body Lacking_Tests is
       begin
          Start (Web, Workers => 6);
          From.Connect (Natural (Web.Port));
-         Is_Answered (From);
+         Check_Response (From);
       end;
    end Few_Threads;
 
@@ -162,16 +162,16 @@ package body Lacking_Tests is
       Before : constant Natural := Open_Files;
       Web    : HTTP.Server.Web_Server;
 
-      procedure Start (Answer_Content : Positive) is
+      procedure Start (Response_Content : Positive) is
       begin
          Web.Start
-           (Test_Service.Answer'Access,
-            Options => (Workers => 3, Answer_Content => Answer_Content, others => <>));
+           (Test_Service.Respond'Access,
+            Options => (Workers => 3, Response_Content => Response_Content, others => <>));
       end Start;
    begin
       Failing_Calls.Allow_Memory (300_000_000);
       begin
-         Start (Answer_Content => 100_000_000);
+         Start (Response_Content => 100_000_000);
          Assert (False, "started without memory");
       exception
          when Storage_Error =>
@@ -179,12 +179,12 @@ package body Lacking_Tests is
       end;
       Failing_Calls.Allow_All_Memory;
       Assert (Open_Files = Before, "files that are open");
-      Start (Answer_Content => 100_000);
+      Start (Response_Content => 100_000);
       declare
          From : Client;
       begin
          From.Connect (Natural (Web.Port));
-         Is_Answered (From);
+         Check_Response (From);
       end;
    end Little_Memory;
 
@@ -201,14 +201,14 @@ package body Lacking_Tests is
       Start (Web, Connections => 3);
       for K in 1 .. 3 loop
          From (K).Connect (Natural (Web.Port));
-         Is_Answered (From (K));
+         Check_Response (From (K));
       end loop;
       From (4).Connect (Natural (Web.Port));
       From (4).Ask ("/fixed");
       delay 0.1;
       Failing_Calls.Fail_Events (2);
       From (1).Close;
-      Assert (Status (From (4).Answer), "200", "listens again");
+      Assert (Status (From (4).Response), "200", "listens again");
       Assert (Failing_Calls.Failed_Events = 2, "calls that failed");
       --  The system's room ends at any call
       for Each of From loop
@@ -219,7 +219,7 @@ package body Lacking_Tests is
          begin
             From (1).Connect (Natural (Web.Port), Receive_Buffer => 4_096);
             From (1).Ask ("/long");
-            Assert (From (1).Answer'Length /= 1, "an answer, or none");
+            Assert (From (1).Response'Length /= 1, "an answer, or none");
          exception
             when GNAT.Sockets.Socket_Error => null;
          end;
@@ -228,7 +228,7 @@ package body Lacking_Tests is
       Failing_Calls.Fail_Events (0);
       for Each of From (1 .. 3) loop
          Each.Connect (Natural (Web.Port));
-         Is_Answered (Each);
+         Check_Response (Each);
       end loop;
       Web.Stop;
    end No_Room_For_Events;

@@ -3,7 +3,7 @@
 
 with Ada.Strings.Fixed;
 with Ada.Strings.Unbounded;
-with Answer_Texts;
+with Response_Texts;
 with Appserver.HTTP.Multipart;
 with Appserver.HTTP.Trials;
 with AUnit.Assertions;
@@ -34,28 +34,28 @@ package body Multipart_Tests is
    function Byte_By_Byte (Left : Positive) return Positive is (Positive'Min (Left, 1));
 
    Type_Field : Unbounded_String;
-   Most_Parts : constant := 5;
+   Max_Parts  : constant := 5;
 
    function Start (Request : HTTP.Request) return HTTP.Response is
    begin
       Recorder.Text := Null_Unbounded_String;
-      Recorder.Start (Request, Most_Parts);
-      return HTTP.Empty (HTTP.No_Content);
+      Recorder.Start (Request, Max_Parts);
+      return HTTP.Status_Only (HTTP.No_Content);
    end Start;
 
    function Read (Bytes : String; Cut : not null Cutting := Uncut'Access) return String is
       Next       : Positive := Bytes'First;
       Size       : Positive;
       Wants_More : Boolean := True;
-      Started    : constant String := HTTP.Trials.Answers
+      Started    : constant String := HTTP.Trials.Responses
         (Start'Access,
-         Answer_Texts.Request_Text
-           ("GET /", "Content-Type: " & To_String (Type_Field) & Answer_Texts.New_Line));
+         Response_Texts.Request_Text
+           ("GET /", "Content-Type: " & To_String (Type_Field) & Response_Texts.New_Line));
    begin
-      Assert (Answer_Texts.Status (Started), "204", "started");
+      Assert (Response_Texts.Status (Started), "204", "started");
       while Next <= Bytes'Last and then Wants_More loop
          Size := Cut (Bytes'Last - Next + 1);
-         Recorder.Take (Bytes (Next .. Next + Size - 1), Wants_More);
+         Recorder.Receive (Bytes (Next .. Next + Size - 1), Wants_More);
          Next := Next + Size;
       end loop;
       return To_String (Recorder.Text) & ' ' & Recorder.Result'Image;

@@ -22,8 +22,8 @@ package body Parsed is
       Limits : Parsing.Limits := (others => <>);
       Cut    : not null Cutting := Uncut'Access) return String
    is
-      Draft   : aliased Answer_Draft (1);
-      Request : HTTP.Request (Limits.Header + Limits.Content + Parsing.Slack, Draft'Access);
+      Builder : aliased Response_Builder (1);
+      Request : HTTP.Request (Limits.Header + Limits.Content + Parsing.Slack, Builder'Access);
       Result  : Parsing.Outcome := Parsing.Incomplete;
       Status  : Status_Code;
       Text    : Unbounded_String;
@@ -92,9 +92,9 @@ package body Parsed is
       Limits : Parsing.Limits := (others => <>);
       Cut    : not null Cutting := Uncut'Access) return String
    is
-      Draft   : aliased Answer_Draft (1);
+      Builder : aliased Response_Builder (1);
       Request : HTTP.Request
-        (2 * Limits.Header + Limits.Content + Parsing.Slack, Draft'Access);
+        (2 * Limits.Header + Limits.Content + Parsing.Slack, Builder'Access);
       Header  : Unbounded_String;
       Content : Unbounded_String;
       Result  : Parsing.Outcome := Parsing.Incomplete;

@@ -7,21 +7,21 @@ package body Proxy_Service is
 
    use Appserver.HTTP;
 
-   function Answer (Request : HTTP.Request; Fields : Proxies.Field_Family) return Response is
-      Draft : Answer_Draft renames Request.Draft.all;
+   function Respond (Request : HTTP.Request; Fields : Proxies.Field_Family) return Response is
+      Builder : Response_Builder renames Request.Builder.all;
    begin
-      Draft.Append
+      Builder.Append
         (IP_Addresses.Image (Proxies.Client_Address (Request, Trusted, Fields)));
-      Draft.Append
+      Builder.Append
         (case Proxies.Scheme (Request, Trusted, Fields) is
             when Proxies.HTTP_Scheme => " http ", when Proxies.HTTPS_Scheme => " https ");
-      Draft.Append (Proxies.Host (Request, Trusted, Fields));
-      return Written (Plain_Text'Access);
-   end Answer;
+      Builder.Append (Proxies.Host (Request, Trusted, Fields));
+      return Text_Response (Plain_Text'Access);
+   end Respond;
 
    function Forwarded (Request : HTTP.Request) return Response is
-     (Answer (Request, Proxies.Forwarded));
+     (Respond (Request, Proxies.Forwarded));
    function X_Forwarded (Request : HTTP.Request) return Response is
-     (Answer (Request, Proxies.X_Forwarded));
+     (Respond (Request, Proxies.X_Forwarded));
 
 end Proxy_Service;

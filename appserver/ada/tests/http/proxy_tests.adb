@@ -116,15 +116,15 @@ package body Proxy_Tests is
    function Reported
      (Handle : HTTP.Handler; Peer, Fields : String) return String
    is
-      Answer : constant String := HTTP.Trials.Answers
+      Response : constant String := HTTP.Trials.Responses
         (Handle, "GET / HTTP/1.1" & New_Line & "Host: own" & New_Line & Fields & New_Line,
          IP_Addresses.Value (Peer));
       Blank  : constant Natural :=
-        Ada.Strings.Fixed.Index (Answer, New_Line & New_Line);
+        Ada.Strings.Fixed.Index (Response, New_Line & New_Line);
    begin
       return
-        (if Ada.Strings.Fixed.Index (Answer, "HTTP/1.1 200 ") = 1
-         then Answer (Blank + 4 .. Answer'Last) else Answer);
+        (if Ada.Strings.Fixed.Index (Response, "HTTP/1.1 200 ") = 1
+         then Response (Blank + 4 .. Response'Last) else Response);
    end Reported;
 
    procedure Names (Handle : HTTP.Handler; Peer, Fields, Expected : String) is

@@ -16,7 +16,7 @@ package body Reference_Reader is
 
    End_Of_Line : constant String := [ASCII.CR, ASCII.LF];
 
-   Longest_Size : constant := 254;
+   Max_Size : constant := 254;
    --  Bytes of a chunk's size with its extensions
 
    Refused    : exception;
@@ -240,7 +240,7 @@ package body Reference_Reader is
       & "([ \t]*=[ \t]*(" & Token & "|""([^""\\]|\\.)*""))?)*$");
 
    procedure Read_Chunks
-     (Bytes : String; Next : in out Positive; Most : Natural; Content : in out Unbounded_String) is
+     (Bytes : String; Next : in out Positive; Max : Natural; Content : in out Unbounded_String) is
    begin
       loop
          declare
@@ -251,7 +251,7 @@ package body Reference_Reader is
             Short : constant String  := Trim (Size, To_Set ('0'), Null_Set);
             Count : Natural;
          begin
-            Need (Text'Length <= Longest_Size);
+            Need (Text'Length <= Max_Size);
             Need (Semi = 0
                   or else GNAT.Regpat.Match
                             (Extensions, Text (Text'First + Size'Length .. Text'Last)));
@@ -260,7 +260,7 @@ package body Reference_Reader is
             Need (Short'Length <= 6);
             Count := (if Short = "" then 0 else Natural'Value ("16#" & Short & '#'));
             exit when Count = 0;
-            Need (Length (Content) + Count <= Most);
+            Need (Length (Content) + Count <= Max);
             if Bytes'Last - Next + 1 < Count then
                raise Incomplete;
             end if;
@@ -292,18 +292,18 @@ package body Reference_Reader is
      (Bytes   : String;
       Next    : in out Positive;
       Head    : Message;
-      Most    : Natural;
+      Max     : Natural;
       Content : in out Unbounded_String)
    is
       Length : constant String := Trim (To_String (Head.Length), To_Set ('0'), Null_Set);
       Size   : Natural;
    begin
       if Head.Transfers > 0 then
-         Read_Chunks (Bytes, Next, Most, Content);
+         Read_Chunks (Bytes, Next, Max, Content);
       elsif Length /= "" then
          Need (Length'Length <= 6);
          Size := Natural'Value (Length);
-         Need (Size <= Most);
+         Need (Size <= Max);
          if Bytes'Last - Next + 1 < Size then
             raise Incomplete;
          end if;
@@ -314,7 +314,7 @@ package body Reference_Reader is
 
    --  One message, from Next on
 
-   function Read (Bytes : String; Next : in out Positive; Most : Natural) return String is
+   function Read (Bytes : String; Next : in out Positive; Max : Natural) return String is
       Head    : Message;
       Content : Unbounded_String;
       Lines   : Positive := Next;
@@ -338,7 +338,7 @@ package body Reference_Reader is
             or else (Head.Lengths = 0
                      and then not Head.Is_Old
                      and then Head.Transfer = "chunked"));
-      Read_Content (Bytes, Next, Head, Most, Content);
+      Read_Content (Bytes, Next, Head, Max, Content);
       return (if Head.Method = "HEAD" then "GET (HEAD)" else To_String (Head.Method))
         & ' ' & To_String (Head.Path) & '?' & To_String (Head.Query)
         & '|' & To_String (Head.Host)
@@ -348,7 +348,7 @@ package body Reference_Reader is
         & ASCII.LF;
    end Read;
 
-   function Outcome (Bytes : String; Most_Content : Natural) return String is
+   function Outcome (Bytes : String; Max_Content : Natural) return String is
       Result : Unbounded_String;
       Next   : Positive := Bytes'First;
    begin
@@ -357,7 +357,7 @@ package body Reference_Reader is
             Next := Next + 2;
          end loop;
          exit when Next > Bytes'Last;
-         Append (Result, Read (Bytes, Next, Most_Content));
+         Append (Result, Read (Bytes, Next, Max_Content));
       end loop;
       return To_String (Result) & "all";
    exception

@@ -7,7 +7,7 @@
 
 package Reference_Reader is
 
-   function Outcome (Bytes : String; Most_Content : Natural) return String;
+   function Outcome (Bytes : String; Max_Content : Natural) return String;
    --  In the form of Parsed.Outcome, with "refused" without a status
 
 end Reference_Reader;

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 
-with Answer_Texts;
+with Response_Texts;
 with Appserver.HTTP.REST;
 with Appserver.HTTP.Trials;
 with AUnit.Assertions;
@@ -12,28 +12,28 @@ with Shop;
 
 package body REST_Tests is
 
-   use Answer_Texts;
+   use Response_Texts;
    use Appserver;
    use Appserver.HTTP;
    use AUnit.Assertions;
 
    type Fixture is new AUnit.Test_Fixtures.Test_Fixture with null record;
 
-   function Answer
+   function Response_To
      (Path : String; Fields : String := ""; Method : String := "GET") return String is
-     (Trials.Answers (Shop.Handle'Access, Request_Text (Method & " " & Path, Fields)));
+     (Trials.Responses (Shop.Handle'Access, Request_Text (Method & " " & Path, Fields)));
 
    XML : constant String := "Accept: application/xml" & New_Line;
 
    procedure Gives (Path, Expected : String) is
    begin
-      Assert (Status (Answer (Path)), "200", Path);
-      Assert (Content (Answer (Path)), Expected, Path);
+      Assert (Status (Response_To (Path)), "200", Path);
+      Assert (Content (Response_To (Path)), Expected, Path);
    end Gives;
 
    procedure Is_Refused (Path, Expected : String) is
    begin
-      Assert (Status (Answer (Path)), Expected, Path);
+      Assert (Status (Response_To (Path)), Expected, Path);
    end Is_Refused;
 
    procedure Finds_Routes (T : in out Fixture) is
@@ -123,26 +123,28 @@ package body REST_Tests is
    procedure Knows_Methods (T : in out Fixture) is
       pragma Unreferenced (T);
    begin
-      Assert (Status (Answer ("/hello/Ada", Method => "POST")), "201", "POST");
+      Assert (Status (Response_To ("/hello/Ada", Method => "POST")), "201", "POST");
       Assert
-        (Field (Answer ("/hello/Ada", Method => "POST"), "Location"), "/hello/Ada", "Location");
-      Assert (Status (Answer ("/hello/Ada", Method => "DELETE")), "405", "DELETE");
+        (Field (Response_To ("/hello/Ada", Method => "POST"), "Location"), "/hello/Ada",
+         "Location");
+      Assert (Status (Response_To ("/hello/Ada", Method => "DELETE")), "405", "DELETE");
       Assert
-        (Field (Answer ("/hello/Ada", Method => "DELETE"), "Allow"),
+        (Field (Response_To ("/hello/Ada", Method => "DELETE"), "Allow"),
          "GET, HEAD, POST, OPTIONS", "Allow");
-      Assert (Status (Answer ("/hello/nobody", Method => "DELETE")), "204", "DELETE nobody");
+      Assert (Status (Response_To ("/hello/nobody", Method => "DELETE")), "204", "DELETE nobody");
       Assert
-        (Field (Answer ("/nothing"), "Allow"), "PUT, OPTIONS", "without GET");
-      Assert (Status (Answer ("/nothing", Method => "HEAD")), "405", "HEAD without GET");
-      Assert (Status (Answer ("/hello/Ada", Method => "OPTIONS")), "204", "OPTIONS");
+        (Field (Response_To ("/nothing"), "Allow"), "PUT, OPTIONS", "without GET");
+      Assert (Status (Response_To ("/nothing", Method => "HEAD")), "405", "HEAD without GET");
+      Assert (Status (Response_To ("/hello/Ada", Method => "OPTIONS")), "204", "OPTIONS");
       Assert
-        (Field (Answer ("/hello/Ada", Method => "OPTIONS"), "Allow"),
+        (Field (Response_To ("/hello/Ada", Method => "OPTIONS"), "Allow"),
          "GET, HEAD, POST, OPTIONS", "Allow of OPTIONS");
-      Assert (Status (Answer ("/none", Method => "OPTIONS")), "404", "OPTIONS of nothing");
-      Assert (Status (Answer ("/hello/Ada", Method => "HEAD")), "200", "HEAD");
-      Assert (Content (Answer ("/hello/Ada", Method => "HEAD")), "", "HEAD has no content");
+      Assert (Status (Response_To ("/none", Method => "OPTIONS")), "404", "OPTIONS of nothing");
+      Assert (Status (Response_To ("/hello/Ada", Method => "HEAD")), "200", "HEAD");
+      Assert (Content (Response_To ("/hello/Ada", Method => "HEAD")), "", "HEAD has no content");
       Assert
-        (Field (Answer ("/hello/Ada", Method => "HEAD"), "Content-Length"), "14", "its length");
+        (Field (Response_To ("/hello/Ada", Method => "HEAD"), "Content-Length"), "14",
+         "its length");
    end Knows_Methods;
 
    procedure Writes_As_Wanted (T : in out Fixture) is
@@ -150,26 +152,28 @@ package body REST_Tests is
 
       Declaration : constant String := "<?xml version=""1.0"" encoding=""UTF-8""?>";
    begin
-      Assert (Field (Answer ("/hello/Ada"), "Content-Type"), "application/json", "JSON");
-      Assert (Field (Answer ("/hello/Ada", XML), "Content-Type"), "application/xml", "XML");
-      Assert (Field (Answer ("/hello/Ada"), "Vary"), "Accept", "Vary");
+      Assert (Field (Response_To ("/hello/Ada"), "Content-Type"), "application/json", "JSON");
+      Assert (Field (Response_To ("/hello/Ada", XML), "Content-Type"), "application/xml", "XML");
+      Assert (Field (Response_To ("/hello/Ada"), "Vary"), "Accept", "Vary");
       Assert
-        (Content (Answer ("/hello/%3CAda", XML)),
+        (Content (Response_To ("/hello/%3CAda", XML)),
          Declaration & "<document><name>&lt;Ada</name></document>", "content");
       Assert
-        (Status (Answer ("/hello/Ada", "Accept: text/html" & New_Line)), "406", "neither");
+        (Status (Response_To ("/hello/Ada", "Accept: text/html" & New_Line)), "406", "neither");
       Gives ("/constant", "{""pi"":3}");
       Assert
-        (Content (Answer ("/constant", XML)), Declaration & "<constant><pi>3</pi></constant>",
+        (Content (Response_To ("/constant", XML)), Declaration & "<constant><pi>3</pi></constant>",
          "a constant in XML");
-      Assert (Field (Answer ("/constant", XML), "Content-Type"), "application/xml", "its type");
-      Assert (Field (Answer ("/constant"), "Vary"), "Accept", "a constant varies too");
       Assert
-        (Status (Answer ("/constant", "Accept: text/html" & New_Line)), "406", "no constant");
-      Assert (Status (Answer ("/constant", Method => "POST")), "405", "POST of a constant");
-      Assert (Status (Answer ("/plain", "Accept: text/html" & New_Line)), "200", "no document");
+        (Field (Response_To ("/constant", XML), "Content-Type"), "application/xml", "its type");
+      Assert (Field (Response_To ("/constant"), "Vary"), "Accept", "a constant varies too");
       Assert
-        (Status (Answer
+        (Status (Response_To ("/constant", "Accept: text/html" & New_Line)), "406", "no constant");
+      Assert (Status (Response_To ("/constant", Method => "POST")), "405", "POST of a constant");
+      Assert
+        (Status (Response_To ("/plain", "Accept: text/html" & New_Line)), "200", "no document");
+      Assert
+        (Status (Response_To
            ("/hello/Ada", "Accept: text/html" & New_Line & "Accept: */*;q=0.1" & New_Line)),
          "200", "two lines");
    end Writes_As_Wanted;
@@ -177,19 +181,19 @@ package body REST_Tests is
    procedure Tells_Why (T : in out Fixture) is
       pragma Unreferenced (T);
    begin
-      Assert (Status (Answer ("/refused")), "409", "refused");
+      Assert (Status (Response_To ("/refused")), "409", "refused");
       Assert
-        (Content (Answer ("/refused")),
+        (Content (Response_To ("/refused")),
          "{""status"":409,""title"":""Conflict"",""detail"":""it's <taken>""}", "why");
       Assert
-        (Content (Answer ("/refused", XML)),
+        (Content (Response_To ("/refused", XML)),
          "<?xml version=""1.0"" encoding=""UTF-8""?><problem><status>409</status>"
          & "<title>Conflict</title><detail>it's &lt;taken&gt;</detail></problem>", "why, in XML");
       Assert
-        (Content (Answer ("/hello/9")),
+        (Content (Response_To ("/hello/9")),
          "{""status"":400,""title"":""Bad Request"","
          & """detail"":""the parameter name is missing or invalid""}", "a parameter");
-      Assert (Status (Answer ("/forgotten")), "500", "a document that does not end");
+      Assert (Status (Response_To ("/forgotten")), "500", "a document that does not end");
    end Tells_Why;
 
    procedure Any_Path_Is_Answered (T : in out Fixture) is
@@ -206,7 +210,7 @@ package body REST_Tests is
       for Round in 1 .. 20_000 loop
          declare
             Path : constant String := "/" & Joined (Pieces, 10);
-            Text : constant String := Answer (Path);
+            Text : constant String := Response_To (Path);
          begin
             Assert (Status (Text) in "200" | "400" | "404" | "405", Path & ": " & Status (Text));
          end;

@@ -15,7 +15,7 @@ package body Running_Server is
    procedure Start is
    begin
       Log.Open ("/dev/null", HTTP.Access_Logs.Common);
-      Web.Start (Test_Service.Answer'Access, Options => (Log => Log'Access, others => <>));
+      Web.Start (Test_Service.Respond'Access, Options => (Log => Log'Access, others => <>));
    end Start;
 
 end Running_Server;

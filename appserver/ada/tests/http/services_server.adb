@@ -70,6 +70,6 @@ begin
    end if;
    if Has_Log then
       Web_Services.Log.Close;
-      Put_Line (Web_Services.Log.Lost_Lines'Image);
+      Put_Line (Web_Services.Log.Dropped_Lines'Image);
    end if;
 end Services_Server;

@@ -4,7 +4,7 @@
 with Ada.Calendar;
 with Ada.Strings.Fixed;
 with Ada.Strings.Unbounded;
-with Answer_Texts;
+with Response_Texts;
 with Appserver.HTTP;
 with AUnit.Assertions;
 with AUnit.Test_Caller;
@@ -19,7 +19,7 @@ package body Serving_Tests is
    use Ada.Calendar;
    use Ada.Strings.Fixed;
    use Ada.Strings.Unbounded;
-   use Answer_Texts;
+   use Response_Texts;
    use Appserver;
    use AUnit.Assertions;
    use Test_Clients;
@@ -60,25 +60,25 @@ package body Serving_Tests is
    -- Checking --
    --------------
 
-   procedure Has_Status (Answer, Status : String) is
+   procedure Has_Status (Response, Status : String) is
    begin
-      Assert (Answer'Length > 12, "an answer: " & Answer);
-      Assert (Answer_Texts.Status (Answer), Status, "status of " & Answer);
-      Assert (Field (Answer, "Date")'Length = 29, "a date in " & Answer);
+      Assert (Response'Length > 12, "an answer: " & Response);
+      Assert (Response_Texts.Status (Response), Status, "status of " & Response);
+      Assert (Field (Response, "Date")'Length = 29, "a date in " & Response);
    end Has_Status;
 
-   procedure Is_Answered
+   procedure Check_Response
      (From : in out Client; Path : String; Status : String := "200"; Content : String := "")
    is
    begin
       From.Ask (Path);
       declare
-         Answer : constant String := From.Answer;
+         Response : constant String := From.Response;
       begin
-         Has_Status (Answer, Status);
-         Assert (Answer_Texts.Content (Answer), Content, Path);
+         Has_Status (Response, Status);
+         Assert (Response_Texts.Content (Response), Content, Path);
       end;
-   end Is_Answered;
+   end Check_Response;
 
    Short : constant String := "always the same";
 
@@ -86,7 +86,7 @@ package body Serving_Tests is
       Another : Client;
    begin
       Another.Connect (Tested.Port);
-      Is_Answered (Another, "/fixed", Content => Short);
+      Check_Response (Another, "/fixed", Content => Short);
    end Serves_On;
 
    -------------
@@ -100,19 +100,19 @@ package body Serving_Tests is
    begin
       From.Connect (Tested.Port);
       for K in 1 .. 100 loop
-         Is_Answered (From, "/written?size=" & Trim (K'Image, Ada.Strings.Left),
+         Check_Response (From, "/written?size=" & Trim (K'Image, Ada.Strings.Left),
                       Content => Test_Service.Pattern (0, K));
       end loop;
-      Is_Answered (From, "/nothing", "404");
-      Is_Answered (From, "/long", Content => Test_Service.Pattern (0, 2 ** 18));
+      Check_Response (From, "/nothing", "404");
+      Check_Response (From, "/long", Content => Test_Service.Pattern (0, 2 ** 18));
       From.Ask ("/fields");
       declare
-         Answer : constant String := From.Answer;
+         Response : constant String := From.Response;
       begin
-         Has_Status (Answer, "204");
-         Assert (Field (Answer, "X-One"), "1", "a field");
-         Assert (Field (Answer, "X-Two"), "", "an empty field");
-         Assert (Field (Answer, "Content-Length"), "-", "204 has no length");
+         Has_Status (Response, "204");
+         Assert (Field (Response, "X-One"), "1", "a field");
+         Assert (Field (Response, "X-Two"), "", "an empty field");
+         Assert (Field (Response, "Content-Length"), "-", "204 has no length");
       end;
    end Keeps_Connection;
 
@@ -129,13 +129,13 @@ package body Serving_Tests is
       end loop;
       From.Send (To_String (Requests));
       for K in 1 .. 500 loop
-         Assert (Content (From.Answer), Test_Service.Pattern (0, K), "in order");
+         Assert (Content (From.Response), Test_Service.Pattern (0, K), "in order");
       end loop;
       From.Send
         (Request_Text ("GET /fixed")
          & Request_Text ("POST /echo", "Connection: close" & End_Line, "x")
          & Request_Text ("GET /fixed"));
-      Assert (Content (From.Answer), Short, "the first one");
+      Assert (Content (From.Response), Short, "the first one");
       declare
          Last : constant String := From.Rest;
       begin
@@ -168,12 +168,12 @@ package body Serving_Tests is
    begin
       From.Connect (Tested.Port);
       Dribble (Request_Text ("POST /echo", Content => "hello"), 1);
-      Assert (Content (From.Answer), "hello", "a byte at a time");
+      Assert (Content (From.Response), "hello", "a byte at a time");
       Dribble (Chunked & Chunked, 1);
-      Assert (Content (From.Answer), "abc0123456789", "chunks, a byte at a time");
-      Assert (Content (From.Answer), "abc0123456789", "and again");
+      Assert (Content (From.Response), "abc0123456789", "chunks, a byte at a time");
+      Assert (Content (From.Response), "abc0123456789", "and again");
       Dribble (Request_Text ("POST /echo", Content => Long), 4_001);
-      Assert (Content (From.Answer), Long, "a long one in pieces");
+      Assert (Content (From.Response), Long, "a long one in pieces");
    end In_Pieces;
 
    procedure Heads (T : in out Fixture) is
@@ -182,7 +182,7 @@ package body Serving_Tests is
       procedure Has_Length (Path, Length : String) is
       begin
          From.Ask (Path, "HEAD");
-         Assert (Field (From.Answer (Has_Content => False), "Content-Length"), Length, Path);
+         Assert (Field (From.Response (Has_Content => False), "Content-Length"), Length, Path);
       end Has_Length;
 
       pragma Unreferenced (T);
@@ -193,10 +193,10 @@ package body Serving_Tests is
       Has_Length ("/written?size=7", "7");
       Has_Length ("/file?first=3&length=70000", "70000");
       Has_Length ("/nothing", "0");
-      Is_Answered (From, "/fixed", Content => Short);
+      Check_Response (From, "/fixed", Content => Short);
       From.Ask ("*", "OPTIONS");
-      Has_Status (From.Answer, "204");
-      Is_Answered (From, "/fixed", Content => Short);
+      Has_Status (From.Response, "204");
+      Check_Response (From, "/fixed", Content => Short);
    end Heads;
 
    procedure Old_Clients (T : in out Fixture) is
@@ -206,7 +206,7 @@ package body Serving_Tests is
    begin
       From.Connect (Tested.Port);
       From.Send ("GET /fixed HTTP/1.0" & End_Line & "Connection: keep-alive" & End_Line & End_Line);
-      Assert (Field (From.Answer, "Connection"), "keep-alive", "told");
+      Assert (Field (From.Response, "Connection"), "keep-alive", "told");
       From.Send ("GET /fixed HTTP/1.0" & End_Line & End_Line);
       declare
          Last : constant String := From.Rest;
@@ -226,22 +226,22 @@ package body Serving_Tests is
    begin
       From.Connect (Tested.Port);
       From.Send (Head & "Content-Length: 3" & End_Line & End_Line);
-      Assert (From.Answer, "HTTP/1.1 100 Continue" & End_Line & End_Line, "go on");
+      Assert (From.Response, "HTTP/1.1 100 Continue" & End_Line & End_Line, "go on");
       From.Send ("a");
       delay 0.01;
       From.Send ("bc");
-      Assert (Content (From.Answer), "abc", "answered");
+      Assert (Content (From.Response), "abc", "answered");
       From.Send (Head & "Transfer-Encoding: chunked" & End_Line & End_Line);
-      Assert (From.Answer, "HTTP/1.1 100 Continue" & End_Line & End_Line, "go on");
+      Assert (From.Response, "HTTP/1.1 100 Continue" & End_Line & End_Line, "go on");
       From.Send ("1" & End_Line & "x" & End_Line & "0" & End_Line & End_Line);
-      Assert (Content (From.Answer), "x", "answered");
+      Assert (Content (From.Response), "x", "answered");
       From.Send (Head & "Content-Length: 3" & End_Line & End_Line & "abc");
-      Assert (Content (From.Answer), "abc", "not told, as it went on by itself");
+      Assert (Content (From.Response), "abc", "not told, as it went on by itself");
       From.Send (Head & "Content-Length: 100000000" & End_Line & End_Line);
       Has_Status (From.Rest, "413");
    end Told_To_Continue;
 
-   --  The answer is read although much is sent behind what is refused (RFC 9112, 9.6)
+   --  The response is read although much is sent behind what is refused (RFC 9112, 9.6)
 
    procedure Refused (T : in out Fixture) is
 
@@ -251,11 +251,11 @@ package body Serving_Tests is
          From.Connect (Tested.Port);
          From.Send (Bytes & Test_Service.Pattern (0, 100_000));
          declare
-            Answer : constant String := From.Rest;
+            Response : constant String := From.Rest;
          begin
-            Has_Status (Answer, Status);
-            Assert (Field (Answer, "Connection"), "close", "told");
-            Assert (Content (Answer), "", "nothing behind it");
+            Has_Status (Response, Status);
+            Assert (Field (Response, "Connection"), "close", "told");
+            Assert (Content (Response), "", "nothing behind it");
          end;
       end Is_Refused;
 
@@ -277,12 +277,12 @@ package body Serving_Tests is
       pragma Unreferenced (T);
    begin
       From.Connect (Tested.Port);
-      Is_Answered (From, "/raise", "500");
-      Is_Answered (From, "/full", "500");
-      Is_Answered (From, "/missing", "500");
-      Is_Answered (From, "/written?size=x", "500");
-      Is_Answered (From, "/file?first=0&length=1&raise", "500");
-      Is_Answered (From, "/fixed", Content => Short);
+      Check_Response (From, "/raise", "500");
+      Check_Response (From, "/full", "500");
+      Check_Response (From, "/missing", "500");
+      Check_Response (From, "/written?size=x", "500");
+      Check_Response (From, "/file?first=0&length=1&raise", "500");
+      Check_Response (From, "/fixed", Content => Short);
    end Mistakes;
 
    --  The values of a field that has many lines are joined: on the stack of a handler there is room
@@ -290,7 +290,8 @@ package body Serving_Tests is
 
    procedure Many_Lines (T : in out Fixture) is
 
-      procedure Is_Answered (Path, Name : String; First, Count, Size : Natural; Expected : String)
+      procedure Check_Response
+        (Path, Name : String; First, Count, Size : Natural; Expected : String)
       is
          From : Client;
       begin
@@ -300,17 +301,17 @@ package body Serving_Tests is
               ("GET " & Path,
                Name & ": " & First * 'b' & End_Line
                & Count * (Name & ": " & Size * 'a' & End_Line)));
-         Assert (Status (From.Answer), Expected, Path & Count'Image & Size'Image);
-      end Is_Answered;
+         Assert (Status (From.Response), Expected, Path & Count'Image & Size'Image);
+      end Check_Response;
 
       pragma Unreferenced (T);
    begin
       for Size in 70 .. 98 loop
-         Is_Answered ("/document", "Accept", 0, 97, Size + 42, "406");
-         Is_Answered ("/document", "Accept", 0, Size, 130, "406");
-         Is_Answered ("/folder/served.bin", "If-Match", 700, 60, Size + 142, "412");
-         Is_Answered ("/folder/served.bin", "If-None-Match", Size * 10, 97, 60, "200");
-         Is_Answered ("/folder/served.bin", "Range", Size, 97, 120, "200");
+         Check_Response ("/document", "Accept", 0, 97, Size + 42, "406");
+         Check_Response ("/document", "Accept", 0, Size, 130, "406");
+         Check_Response ("/folder/served.bin", "If-Match", 700, 60, Size + 142, "412");
+         Check_Response ("/folder/served.bin", "If-None-Match", Size * 10, 97, 60, "200");
+         Check_Response ("/folder/served.bin", "Range", Size, 97, 120, "200");
       end loop;
       Serves_On;
    end Many_Lines;
@@ -323,15 +324,15 @@ package body Serving_Tests is
       pragma Unreferenced (T);
    begin
       From.Connect (Tested.Port);
-      Is_Answered (From, "/deep?levels=10", Content => "10");
+      Check_Response (From, "/deep?levels=10", Content => "10");
       for Levels in 20 .. 60 loop
          From.Ask ("/deep?levels=" & Trim (Levels'Image, Ada.Strings.Left));
-         Assert (Status (From.Answer) in "200" | "500", "not too deep for all");
+         Assert (Status (From.Response) in "200" | "500", "not too deep for all");
       end loop;
       for K in 1 .. 3 loop
-         Is_Answered (From, "/deep?levels=8000", "500");
+         Check_Response (From, "/deep?levels=8000", "500");
       end loop;
-      Is_Answered (From, "/deep?levels=10", Content => "10");
+      Check_Response (From, "/deep?levels=10", Content => "10");
       Serves_On;
    end Too_Deep;
 
@@ -346,7 +347,7 @@ package body Serving_Tests is
          begin
             From.Connect (Tested.Port);
             From.Ask ("/unprobed");
-            Assert (Status (From.Answer), (if Tested.Spare > 0 then "500" else "200"), "a frame");
+            Assert (Status (From.Response), (if Tested.Spare > 0 then "500" else "200"), "a frame");
          end;
       end loop;
       Serves_On;
@@ -361,7 +362,7 @@ package body Serving_Tests is
 
       procedure Is_Sent (First, Length : Natural) is
       begin
-         Is_Answered
+         Check_Response
            (From,
             "/file?first=" & Trim (First'Image, Ada.Strings.Left)
             & "&length=" & Trim (Length'Image, Ada.Strings.Left),
@@ -397,7 +398,7 @@ package body Serving_Tests is
             From.Ask ("/file?first=0&length=8000000");
             if K > 5 then
                From.Send ("GET / HT");
-               Has_Status (From.Answer (Has_Content => K mod 2 = 1), "200");
+               Has_Status (From.Response (Has_Content => K mod 2 = 1), "200");
             end if;
          end;
       end loop;
@@ -406,10 +407,10 @@ package body Serving_Tests is
       Assert (Open_Files <= Before, "files that are open:" & Open_Files'Image & Before'Image);
    end Nothing_Left_Open;
 
-   --  The memory for what waits is full while an answer waits for its client: for what that client
+   --  The memory for what waits is full while a response waits for its client: for what that client
    --  sends behind it, those make room that have more for longer
 
-   procedure Room_Behind_An_Answer (T : in out Fixture) is
+   procedure Room_Behind_A_Response (T : in out Fixture) is
       Before : constant Natural := Open_Files;
 
       pragma Unreferenced (T);
@@ -434,7 +435,7 @@ package body Serving_Tests is
          end loop;
          delay 0.1;
          for Each of Readers loop
-            Assert (Content (Each.Answer) = Test_Service.Pattern (0, 8_000_000), "the file");
+            Assert (Content (Each.Response) = Test_Service.Pattern (0, 8_000_000), "the file");
             Each.Send (End_Line);
             Has_Status (Each.Rest, "400");
          end loop;
@@ -443,7 +444,7 @@ package body Serving_Tests is
       Serves_On;
       delay 0.1;
       Assert (Open_Files <= Before, "files that are open:" & Open_Files'Image & Before'Image);
-   end Room_Behind_An_Answer;
+   end Room_Behind_A_Response;
 
    --  Wherever in the library a handler's stack ends
 
@@ -462,7 +463,7 @@ package body Serving_Tests is
               (Request_Text
                  ("GET /folder/served.bin?levels=" & Integer'Image (Levels * (-4)) (2 .. 4),
                   60 * ("If-Match: " & 200 * 'a' & End_Line)));
-            Failed := Failed + Boolean'Pos (Status (From.Answer) = "500");
+            Failed := Failed + Boolean'Pos (Status (From.Response) = "500");
          end;
       end loop;
       Serves_On;
@@ -471,9 +472,9 @@ package body Serving_Tests is
       Assert (Open_Files <= Before, "files that are open:" & Open_Files'Image & Before'Image);
    end Nothing_Left_Open_Without_Stack;
 
-   --------------
-   -- Patience --
-   --------------
+   -------------
+   -- Timeout --
+   -------------
 
    procedure Timeouts (T : in out Fixture) is
       Idle, Begun, Stuck : Client;
@@ -482,7 +483,7 @@ package body Serving_Tests is
    begin
       Restart (Impatient);
       Idle.Connect (Tested.Port);
-      Is_Answered (Idle, "/fixed", Content => Short);
+      Check_Response (Idle, "/fixed", Content => Short);
       Begun.Connect (Tested.Port);
       Begun.Send ("GET /fixed HTTP/1.1" & End_Line);
       Stuck.Connect (Tested.Port);
@@ -532,10 +533,10 @@ package body Serving_Tests is
       end loop;
       delay 0.1;
       Serves_On;
-      Assert (Content (File.Answer), Test_Service.Pattern (0, 8_000_000), "a file");
+      Assert (Content (File.Response), Test_Service.Pattern (0, 8_000_000), "a file");
       for K in 1 .. 3 loop
-         Assert (Content (Text.Answer), Test_Service.Pattern (0, 2 ** 18), "constant text");
-         Assert (Content (Text.Answer), Test_Service.Pattern (0, 60_000), "written text");
+         Assert (Content (Text.Response), Test_Service.Pattern (0, 2 ** 18), "constant text");
+         Assert (Content (Text.Response), Test_Service.Pattern (0, 60_000), "written text");
       end loop;
       --  But not for ever
       Restart (Impatient);
@@ -569,7 +570,7 @@ package body Serving_Tests is
          delay 0.02;
       end loop;
       Assert (Read < 4_000_000, "read slowly:" & Read'Image);
-      Assert (Content (From.Answer), Test_Service.Pattern (0, 8_000_000), "all of it");
+      Assert (Content (From.Response), Test_Service.Pattern (0, 8_000_000), "all of it");
    end Steady_Reader;
 
    --  Empty lines are no request, and do not keep a connection
@@ -581,7 +582,7 @@ package body Serving_Tests is
          Sent : Natural := 0;
       begin
          From.Connect (Tested.Port);
-         Is_Answered (From, "/fixed", Content => Short);
+         Check_Response (From, "/fixed", Content => Short);
          for K in 1 .. 40 loop
             From.Send ([Piece (Piece'First + K mod Piece'Length)]);
             Sent := K;
@@ -617,7 +618,7 @@ package body Serving_Tests is
             Each.Ask ("/written?size=100");
          end loop;
          for Each of From loop
-            Assert (Content (Each.Answer), Test_Service.Pattern (0, 100), "answered");
+            Assert (Content (Each.Response), Test_Service.Pattern (0, 100), "answered");
          end loop;
       end loop;
    end Many;
@@ -642,12 +643,12 @@ package body Serving_Tests is
          begin
             Each.Send (1_000 * 'x');
             declare
-               Answer : constant String := Each.Answer;
+               Response : constant String := Each.Response;
             begin
-               if Status (Answer) = "503" then
+               if Status (Response) = "503" then
                   Refused := Refused + 1;
                else
-                  Assert (Content (Answer), 6_000 * 'x', "answered");
+                  Assert (Content (Response), 6_000 * 'x', "answered");
                end if;
             end;
          end;
@@ -660,7 +661,7 @@ package body Serving_Tests is
       delay 0.05;
       for Each of From (1 .. 20) loop
          Each.Send (1_000 * 'x');
-         Assert (Content (Each.Answer), 6_000 * 'x', "there is memory again");
+         Assert (Content (Each.Response), 6_000 * 'x', "there is memory again");
       end loop;
    end Too_Many_Wait;
 
@@ -695,7 +696,7 @@ package body Serving_Tests is
             From (K).Ask ("/fixed");
             Await_Waiting (K);
             for Each of From (Tested.Spare + 1 .. From'Last) loop
-               Is_Answered (Each, "/fixed", Content => Short);
+               Check_Response (Each, "/fixed", Content => Short);
             end loop;
          end loop;
          --  Now the last task is needed too, and what is asked for besides has to wait
@@ -706,10 +707,10 @@ package body Serving_Tests is
          delay 0.05;
          Test_Service.Gate.Open;
          for Each of From loop
-            Assert (Content (Each.Answer), Short, "answered");
+            Assert (Content (Each.Response), Short, "answered");
          end loop;
          for Each of From (1 .. Tested.Spare) loop
-            Assert (Content (Each.Answer), Short, "and what followed");
+            Assert (Content (Each.Response), Short, "and what followed");
          end loop;
       end loop;
    end Slow_Handlers;
@@ -725,7 +726,7 @@ package body Serving_Tests is
          Test_Service.Gate.Shut;
          for Each of From loop
             Each.Connect (Tested.Port);
-            Is_Answered (Each, "/fixed", Content => Short);
+            Check_Response (Each, "/fixed", Content => Short);
          end loop;
          From (1).Ask ("/wait");
          Await_Waiting (1);
@@ -734,11 +735,11 @@ package body Serving_Tests is
          end loop;
          Await_Waiting (Tested.Spare);
          for Each of From (Tested.Spare + 1 .. From'Last) loop
-            Is_Answered (Each, "/fixed", Content => Short);
+            Check_Response (Each, "/fixed", Content => Short);
          end loop;
          Test_Service.Gate.Open;
          for Each of From (1 .. Tested.Spare) loop
-            Assert (Content (Each.Answer), Short, "answered");
+            Assert (Content (Each.Response), Short, "answered");
          end loop;
       end loop;
    end Slow_At_Once;
@@ -777,7 +778,7 @@ package body Serving_Tests is
    begin
       Test_Service.Gate.Shut;
       Idle.Connect (Port);
-      Is_Answered (Idle, "/fixed", Content => Short);
+      Check_Response (Idle, "/fixed", Content => Short);
       Begun.Connect (Port);
       Begun.Send ("GET /fixed HTTP/1.1" & End_Line);
       delay 0.05;
@@ -794,19 +795,19 @@ package body Serving_Tests is
          Begun.Send ("Host: h" & End_Line & End_Line);
       end if;
       declare
-         Answer : constant String := Begun.Rest;
+         Response : constant String := Begun.Rest;
       begin
-         Assert (Content (Answer), Short, "what was under way is answered");
-         Assert (Field (Answer, "Connection"), "close", "told");
+         Assert (Content (Response), Short, "what was under way is answered");
+         Assert (Field (Response, "Connection"), "close", "told");
       end;
       if Tested.Spare = 0 then
          Assert (Idle.Rest, "", "who asked for nothing is told nothing");
       end if;
       Test_Service.Gate.Open;
       declare
-         Answer : constant String := Waiting.Rest;
+         Response : constant String := Waiting.Rest;
       begin
-         Assert (Content (Answer), Short, "a handler is waited for");
+         Assert (Content (Response), Short, "a handler is waited for");
       end;
       Stopper.Has_Stopped;
       Assert (not Can_Connect (Port), "the port is free");
@@ -839,7 +840,7 @@ package body Serving_Tests is
       Tested.Stop;
       for Each of From loop
          begin
-            while Each.Answer /= "" loop
+            while Each.Response /= "" loop
                Answered := Answered + 1;
             end loop;
          exception
@@ -883,7 +884,7 @@ package body Serving_Tests is
       Add ("empty lines", Empty_Lines'Access);
       Add ("many connections", Many'Access);
       Add ("more than there is memory for", Too_Many_Wait'Access);
-      Add ("no memory behind an answer", Room_Behind_An_Answer'Access);
+      Add ("no memory behind an answer", Room_Behind_A_Response'Access);
       Add ("handlers that wait", Slow_Handlers'Access);
       Add ("handlers that begin to wait at once", Slow_At_Once'Access);
       Add ("a graceful stop", Stopping'Access);

@@ -38,20 +38,20 @@ private
    package Firsts is new REST.Text_Parameters ("first", Is_Valid => Is_Not_Empty);
    package Rests is new REST.Text_Parameters ("rest", Is_Valid => Is_Not_Empty);
 
-   procedure Show_Root (Answer : in out REST.Document_Answer);
-   procedure Show_Name (Name : String; Answer : in out REST.Document_Answer);
-   procedure Show_Amount (Value : Amount; Answer : in out REST.Document_Answer);
+   procedure Show_Root (Response : in out REST.Document_Response);
+   procedure Show_Name (Name : String; Response : in out REST.Document_Response);
+   procedure Show_Amount (Value : Amount; Response : in out REST.Document_Response);
    procedure Show_Two
-     (Value : Amount; Paint : Colour; Answer : in out REST.Document_Answer);
+     (Value : Amount; Paint : Colour; Response : in out REST.Document_Response);
    procedure Show_Three
-     (Name : String; Value : Amount; Paint : Colour; Answer : in out REST.Document_Answer);
-   procedure Show_First (First : String; Answer : in out REST.Document_Answer);
-   procedure Show_Rest (Value : String; Answer : in out REST.Document_Answer);
-   procedure Show_First_And_Rest (First, Last : String; Answer : in out REST.Document_Answer);
-   procedure Show_Nothing (Answer : in out REST.Document_Answer);
-   procedure Create (Answer : in out REST.Document_Answer);
-   procedure Refuse (Answer : in out REST.Document_Answer);
-   procedure Forget (Answer : in out REST.Document_Answer);
+     (Name : String; Value : Amount; Paint : Colour; Response : in out REST.Document_Response);
+   procedure Show_First (First : String; Response : in out REST.Document_Response);
+   procedure Show_Rest (Value : String; Response : in out REST.Document_Response);
+   procedure Show_First_And_Rest (First, Last : String; Response : in out REST.Document_Response);
+   procedure Show_Nothing (Response : in out REST.Document_Response);
+   procedure Create (Response : in out REST.Document_Response);
+   procedure Refuse (Response : in out REST.Document_Response);
+   procedure Forget (Response : in out REST.Document_Response);
 
    procedure Write_Constant (Document : in out Documents.Writer);
 
@@ -70,8 +70,8 @@ private
    Text : aliased constant String := "always the same";
 
    function Plain (Request : HTTP.Request) return HTTP.Response is
-     (if Request.Method = Get then Fixed (Plain_Text'Access, Text'Access)
-      else Empty (Not_Implemented));
+     (if Request.Method = Get then Static_Response (Plain_Text'Access, Text'Access)
+      else Status_Only (Not_Implemented));
 
    use REST;
 

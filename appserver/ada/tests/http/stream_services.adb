@@ -7,21 +7,21 @@ package body Stream_Services is
    use HTTP.Services;
    use Interfaces;
 
-   Most : constant := 16;
+   Max : constant := 16;
    --  At a time, of either kind
 
-   Most_Forms : constant := 4;
+   Max_Forms : constant := 4;
 
-   Uploads : array (1 .. Most) of aliased Upload;
-   Forms   : array (1 .. Most_Forms) of aliased Form_Upload;
-   Sources : array (1 .. Most) of aliased Pattern_Source;
+   Uploads : array (1 .. Max) of aliased Upload;
+   Forms   : array (1 .. Max_Forms) of aliased Form_Upload;
+   Sources : array (1 .. Max) of aliased Pattern_Source;
 
    type Flags is array (Positive range <>) of Boolean;
 
    protected type Reserve (Count : Positive) is
       procedure Get (Index : out Natural);
       --  0: all are in use
-      procedure Give_Back (Index : Positive);
+      procedure Release (Index : Positive);
       function In_Use return Natural;
    private
       Used : Flags (1 .. Count) := [others => False];
@@ -41,13 +41,13 @@ package body Stream_Services is
          end loop;
       end Get;
 
-      procedure Give_Back (Index : Positive) is
+      procedure Release (Index : Positive) is
       begin
          if not Used (Index) then
             raise Program_Error with "closed twice";
          end if;
          Used (Index) := False;
-      end Give_Back;
+      end Release;
 
       function In_Use return Natural is
          Count : Natural := 0;
@@ -60,8 +60,8 @@ package body Stream_Services is
 
    end Reserve;
 
-   Upload_Reserve, Source_Reserve : Reserve (Most);
-   Form_Reserve : Reserve (Most_Forms);
+   Upload_Reserve, Source_Reserve : Reserve (Max);
+   Form_Reserve : Reserve (Max_Forms);
 
    ------------
    -- CRC-32 --
@@ -99,7 +99,7 @@ package body Stream_Services is
    -- Uploads --
    -------------
 
-   overriding procedure Take
+   overriding procedure Receive
      (Self : in out Upload; Bytes : String; Wants_More : in out Boolean) is
    begin
       Self.Length := Self.Length + Bytes'Length;
@@ -113,33 +113,33 @@ package body Stream_Services is
                raise Constraint_Error with "asked for";
             end if;
       end case;
-   end Take;
+   end Receive;
 
-   overriding function Answer (Self : in out Upload; Request : HTTP.Request) return Response is
+   overriding function Respond (Self : in out Upload; Request : HTTP.Request) return Response is
    begin
-      Request.Draft.Append (Self.Length);
-      Request.Draft.Append (' ');
-      Request.Draft.Append (Long_Long_Integer (Self.CRC));
-      return Written (Plain_Text'Access);
-   end Answer;
+      Request.Builder.Append (Self.Length);
+      Request.Builder.Append (' ');
+      Request.Builder.Append (Long_Long_Integer (Self.CRC));
+      return Text_Response (Plain_Text'Access);
+   end Respond;
 
    overriding procedure Close (Self : not null access Upload) is
    begin
-      Upload_Reserve.Give_Back (Self.Index);
+      Upload_Reserve.Release (Self.Index);
    end Close;
 
-   function New_Upload (Kind : Upload_Kind; Limit : Byte_Count) return Content_Plan is
+   function New_Upload (Kind : Upload_Kind; Limit : Byte_Count) return Content_Policy is
       Index : Natural;
    begin
       Upload_Reserve.Get (Index);
       if Index = 0 then
-         return Refused (Empty (Service_Unavailable));
+         return Reject (Status_Only (Service_Unavailable));
       end if;
       Uploads (Index).Index  := Index;
       Uploads (Index).Kind   := Kind;
       Uploads (Index).Length := 0;
       Uploads (Index).CRC    := 0;
-      return Received (Uploads (Index)'Access, Limit);
+      return Stream (Uploads (Index)'Access, Limit);
    end New_Upload;
 
    -----------
@@ -155,11 +155,11 @@ package body Stream_Services is
          & Self.Media_Type & '|');
    end Begin_Part;
 
-   overriding procedure Take_Part (Self : in out Form_Upload; Bytes : String) is
+   overriding procedure Receive_Part (Self : in out Form_Upload; Bytes : String) is
    begin
       Self.Length := Self.Length + Bytes'Length;
       Add (Self.CRC, Bytes);
-   end Take_Part;
+   end Receive_Part;
 
    overriding procedure End_Part (Self : in out Form_Upload) is
       Length : constant String := Self.Length'Image;
@@ -169,42 +169,42 @@ package body Stream_Services is
         (Length (2 .. Length'Last) & '|' & CRC (2 .. CRC'Last) & ASCII.LF);
    end End_Part;
 
-   overriding function Answer (Self : in out Form_Upload; Request : HTTP.Request) return Response
+   overriding function Respond (Self : in out Form_Upload; Request : HTTP.Request) return Response
    is
    begin
-      Request.Draft.Append (Self.Lines.Content);
-      return Written (Plain_Text'Access, Multipart.Status_Of (Self.Result));
-   end Answer;
+      Request.Builder.Append (Self.Lines.Content);
+      return Text_Response (Plain_Text'Access, Multipart.Status_Of (Self.Result));
+   end Respond;
 
    overriding procedure Close (Self : not null access Form_Upload) is
    begin
-      Form_Reserve.Give_Back (Self.Index);
+      Form_Reserve.Release (Self.Index);
    end Close;
 
-   function New_Form (Request : HTTP.Request) return Content_Plan is
+   function New_Form (Request : HTTP.Request) return Content_Policy is
       Index : Natural;
    begin
       Form_Reserve.Get (Index);
       if Index = 0 then
-         return Refused (Empty (Service_Unavailable));
+         return Reject (Status_Only (Service_Unavailable));
       end if;
       Forms (Index).Index := Index;
       Forms (Index).Lines.Clear;
-      Forms (Index).Start (Request, Most_Parts => 20);
-      return Received (Forms (Index)'Access, 2 ** 32);
+      Forms (Index).Start (Request, Max_Parts => 20);
+      return Stream (Forms (Index)'Access, 2 ** 32);
    end New_Form;
 
-   function Plan (Request : HTTP.Request) return Content_Plan is
+   function Policy_For (Request : HTTP.Request) return Content_Policy is
      (if Request.Path_Is ("/upload/count") then New_Upload (Count, 2 ** 32)
       elsif Request.Path_Is ("/upload/short") then New_Upload (Count, 1_000)
       elsif Request.Path_Is ("/upload/enough") then New_Upload (Enough, 2 ** 32)
       elsif Request.Path_Is ("/upload/raise") then New_Upload (Raising, 2 ** 32)
       elsif Request.Path_Is ("/upload/slow") then New_Upload (Slow, 2 ** 32)
-      elsif Request.Path_Is ("/upload/buffered") then Buffered (Limit => 100)
-      elsif Request.Path_Is ("/upload/refused") then Refused (Empty (Unauthorized))
+      elsif Request.Path_Is ("/upload/buffered") then Buffer (Limit => 100)
+      elsif Request.Path_Is ("/upload/refused") then Reject (Status_Only (Unauthorized))
       elsif Request.Path_Is ("/upload/form") then New_Form (Request)
       elsif Request.Path_Is ("/upload/plan") then raise Constraint_Error with "asked for"
-      else Buffered);
+      else Buffer);
 
    -------------
    -- Sources --
@@ -213,7 +213,7 @@ package body Stream_Services is
    function Byte (Offset : Byte_Count) return Character is
      (Character'Val (Offset mod 251));
 
-   overriding procedure Give
+   overriding procedure Read
      (Self : in out Pattern_Source; Into : out String; Count : out Natural) is
    begin
       if Self.Offset >= Self.Raise_At then
@@ -225,11 +225,11 @@ package body Stream_Services is
          Into (Into'First + K - 1) := Byte (Self.Offset + Byte_Count (K - 1));
       end loop;
       Self.Offset := Self.Offset + Byte_Count (Count);
-   end Give;
+   end Read;
 
    overriding procedure Close (Self : not null access Pattern_Source) is
    begin
-      Source_Reserve.Give_Back (Self.Index);
+      Source_Reserve.Release (Self.Index);
    end Close;
 
    function Stream (Request : HTTP.Request) return Response is
@@ -238,26 +238,26 @@ package body Stream_Services is
    begin
       Source_Reserve.Get (Index);
       if Index = 0 then
-         return Empty (Service_Unavailable);
+         return Status_Only (Service_Unavailable);
       end if;
-      Sources (Index).Index    := Index;
-      Sources (Index).Offset   := 0;
-      Sources (Index).Size     := Size;
-      Sources (Index).Piece    := Byte_Count'Value (Request.Parameter ("piece", "1000000"));
+      Sources (Index).Index  := Index;
+      Sources (Index).Offset := 0;
+      Sources (Index).Size   := Size;
+      Sources (Index).Piece  := Byte_Count'Value (Request.Parameter ("piece", "1000000"));
       Sources (Index).Raise_At :=
         Byte_Count'Value (Request.Parameter ("raise", Byte_Count'Image (Byte_Count'Last)));
       if Request.Has_Parameter ("counted") then
-         Request.Draft.Attach
+         Request.Builder.Attach
            (Sources (Index)'Access, Byte_Count'Value (Request.Parameter ("counted")));
       else
-         Request.Draft.Attach (Sources (Index)'Access);
+         Request.Builder.Attach (Sources (Index)'Access);
       end if;
-      return Streamed (Octet_Stream'Access);
+      return Stream_Response (Octet_Stream'Access);
    end Stream;
 
-   -------------
-   -- Answers --
-   -------------
+   ---------------
+   -- Responses --
+   ---------------
 
    function Handles (Request : HTTP.Request) return Boolean is
      (Request.Path_Starts_With ("/upload/")
@@ -267,16 +267,16 @@ package body Stream_Services is
 
    function Buffered_Content (Request : HTTP.Request) return Response is
    begin
-      Request.Draft.Append (Request.Content);
-      return Written (Plain_Text'Access);
+      Request.Builder.Append (Request.Content);
+      return Text_Response (Plain_Text'Access);
    end Buffered_Content;
 
    function Open (Request : HTTP.Request) return Response is
    begin
-      Request.Draft.Append
+      Request.Builder.Append
         (Long_Long_Integer
            (Upload_Reserve.In_Use + Source_Reserve.In_Use + Form_Reserve.In_Use));
-      return Written (Plain_Text'Access);
+      return Text_Response (Plain_Text'Access);
    end Open;
 
    ----------
@@ -302,7 +302,7 @@ package body Stream_Services is
    procedure Add_Field (Request : HTTP.Request; Name : String) is
    begin
       if Request.Has_Parameter (Name) then
-         Request.Draft.Add_Field (Name, Request.Parameter (Name));
+         Request.Builder.Add_Field (Name, Request.Parameter (Name));
       end if;
    end Add_Field;
 
@@ -314,19 +314,19 @@ package body Stream_Services is
       Add_Field (Request, "Cache-Control");
       Add_Field (Request, "Vary");
       if Request.Has_Parameter ("fixed") then
-         return Fixed (Kind, Long_Text'Access);
+         return Static_Response (Kind, Long_Text'Access);
       end if;
       for K in 1 .. Natural'Value (Request.Parameter ("size")) loop
-         Request.Draft.Append (Text (K - 1));
+         Request.Builder.Append (Text (K - 1));
       end loop;
-      return Written (Kind);
+      return Text_Response (Kind);
    end Text_Of;
 
-   function Answer (Request : HTTP.Request) return Response is
+   function Respond (Request : HTTP.Request) return Response is
      (if Request.Path_Is ("/text") then Text_Of (Request)
       elsif Request.Path_Is ("/stream") then Stream (Request)
       elsif Request.Path_Is ("/open") then Open (Request)
       elsif Request.Path_Is ("/upload/buffered") then Buffered_Content (Request)
-      else Empty (Not_Found));
+      else Status_Only (Not_Found));
 
 end Stream_Services;

@@ -15,16 +15,16 @@ package Stream_Services is
    function Handles (Request : HTTP.Request) return Boolean;
    --  /upload/…, /stream, /open, /text
 
-   function Plan (Request : HTTP.Request) return HTTP.Services.Content_Plan;
-   --  /upload/count: 4 GiB at most; the answer is "LENGTH CRC-32". /upload/short: the same with
+   function Policy_For (Request : HTTP.Request) return HTTP.Services.Content_Policy;
+   --  /upload/count: 4 GiB at most; the response is "LENGTH CRC-32". /upload/short: the same with
    --  1,000 bytes. /upload/enough: 10 bytes are enough. /upload/raise: what takes a "!" raises an
    --  exception. /upload/slow: each piece takes 0.01 s. /upload/buffered: at most 100 bytes, as a
    --  whole. /upload/refused: 401. /upload/plan: raises an exception. Of the first five there may
    --  be 16 at a time; others get 503. /upload/form: multipart/form-data of at most 20 parts, whose
-   --  headers have at most 500 bytes; the answer is a line "NAME|FILE|TYPE|LENGTH|CRC-32" for each.
-   --  There may be 4 of these at a time.
+   --  headers have at most 500 bytes; the response is a line "NAME|FILE|TYPE|LENGTH|CRC-32" for
+   --  each. There may be 4 of these at a time.
 
-   function Answer (Request : HTTP.Request) return HTTP.Response;
+   function Respond (Request : HTTP.Request) return HTTP.Response;
    --  /upload/buffered: the content. /stream?size=N&piece=N: N bytes of Byte, in pieces, with
    --  &counted=N a Content-Length, with &raise=N an exception behind so many. There may be 16 at a
    --  time; others get 503. /open: how many of all kinds there are. /text?size=N: so many bytes of
@@ -45,9 +45,9 @@ private
       CRC    : Interfaces.Unsigned_32 := 0;
    end record;
 
-   overriding procedure Take
+   overriding procedure Receive
      (Self : in out Upload; Bytes : String; Wants_More : in out Boolean);
-   overriding function Answer
+   overriding function Respond
      (Self : in out Upload; Request : HTTP.Request) return HTTP.Response;
    overriding procedure Close (Self : not null access Upload);
 
@@ -59,9 +59,9 @@ private
    end record;
 
    overriding procedure Begin_Part (Self : in out Form_Upload);
-   overriding procedure Take_Part (Self : in out Form_Upload; Bytes : String);
+   overriding procedure Receive_Part (Self : in out Form_Upload; Bytes : String);
    overriding procedure End_Part (Self : in out Form_Upload);
-   overriding function Answer
+   overriding function Respond
      (Self : in out Form_Upload; Request : HTTP.Request) return HTTP.Response;
    overriding procedure Close (Self : not null access Form_Upload);
 
@@ -70,7 +70,7 @@ private
       Offset, Size, Piece, Raise_At : HTTP.Byte_Count := 0;
    end record;
 
-   overriding procedure Give
+   overriding procedure Read
      (Self : in out Pattern_Source; Into : out String; Count : out Natural);
    overriding procedure Close (Self : not null access Pattern_Source);
 

@@ -2,7 +2,7 @@
 --  Copyright 2026 The benchlab authors
 --
 --  streams_server PROFILE SECONDS: for test_streams.py and its neighbours in tests/http, until its
---  input ends. Clients are given so many seconds to send content and to take answers. Text is
+--  input ends. Clients are given so many seconds to send content and to take responses. Text is
 --  compressed. It prints its port.
 
 with Ada.Command_Line;

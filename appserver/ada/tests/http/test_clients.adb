@@ -2,7 +2,7 @@
 --  Copyright 2026 The benchlab authors
 
 with Ada.Streams;
-with Answer_Texts;
+with Response_Texts;
 
 package body Test_Clients is
 
@@ -10,7 +10,7 @@ package body Test_Clients is
    use Ada.Strings.Unbounded;
    use GNAT.Sockets;
 
-   Patience : constant Duration := 60.0;
+   Timeout : constant Duration := 60.0;
 
    procedure Connect (Self : in out Client; Port : Natural; Receive_Buffer : Natural := 0) is
    begin
@@ -20,8 +20,8 @@ package body Test_Clients is
          Set_Socket_Option
            (Self.Socket, Socket_Level, (GNAT.Sockets.Receive_Buffer, Receive_Buffer));
       end if;
-      Set_Socket_Option (Self.Socket, Socket_Level, (Receive_Timeout, Patience));
-      Set_Socket_Option (Self.Socket, Socket_Level, (Send_Timeout, Patience));
+      Set_Socket_Option (Self.Socket, Socket_Level, (Receive_Timeout, Timeout));
+      Set_Socket_Option (Self.Socket, Socket_Level, (Send_Timeout, Timeout));
       Set_Socket_Option (Self.Socket, IP_Protocol_For_TCP_Level, (No_Delay, True));
       Connect_Socket
         (Self.Socket, (Family_Inet, Inet_Addr ("127.0.0.1"), Port_Type (Port)));
@@ -59,7 +59,7 @@ package body Test_Clients is
          raise;
    end Receive;
 
-   function Answer (Self : in out Client; Has_Content : Boolean := True) return String is
+   function Response (Self : in out Client; Has_Content : Boolean := True) return String is
       Header   : Natural := 0;
       Size     : Natural := 0;
       Is_Ended : Boolean := False;
@@ -74,7 +74,7 @@ package body Test_Clients is
       end if;
       declare
          Length : constant String :=
-           Answer_Texts.Field (Slice (Self.Bytes, 1, Header + 3), "Content-Length");
+           Response_Texts.Field (Slice (Self.Bytes, 1, Header + 3), "Content-Length");
       begin
          Size := Header + 3
            + (if Has_Content and then Length /= "-" then Natural'Value (Length) else 0);
@@ -86,7 +86,7 @@ package body Test_Clients is
       return Result : constant String := Slice (Self.Bytes, 1, Size) do
          Delete (Self.Bytes, 1, Size);
       end return;
-   end Answer;
+   end Response;
 
    function Received (Self : in out Client) return Natural is
       Before   : constant Natural := Length (Self.Bytes);

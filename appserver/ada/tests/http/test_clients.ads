@@ -23,12 +23,12 @@ package Test_Clients is
 
    procedure Ask (Self : in out Client; Path : String; Method : String := "GET");
 
-   function Answer (Self : in out Client; Has_Content : Boolean := True) return String;
+   function Response (Self : in out Client; Has_Content : Boolean := True) return String;
    --  The next one: header, and content by its Content-Length. Empty at the end.
 
    function Received (Self : in out Client) return Natural;
-   --  Takes the bytes that are there, at most 65,536, for Answer and Rest to return later: how many
-   --  they are. It waits for the first one.
+   --  Takes the bytes that are there, at most 65,536, for Response and Rest to return later: how
+   --  many they are. It waits for the first one.
 
    function Rest (Self : in out Client) return String;
    --  All until the server ends

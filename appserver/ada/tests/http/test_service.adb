@@ -68,31 +68,31 @@ package body Test_Service is
 
    function File (Request : HTTP.Request) return Response is
    begin
-      Request.Draft.Attach
+      Request.Builder.Attach
         (Descriptor (Open_Read (To_String (File_Name), Binary)),
          Offset => Byte_Count'Value (Request.Parameter ("first")),
          Length => Byte_Count'Value (Request.Parameter ("length")));
       if Request.Has_Parameter ("raise") then
          raise Program_Error;
       end if;
-      return File_Part (Octet_Stream'Access);
+      return File_Response (Octet_Stream'Access);
    end File;
 
-   -------------
-   -- Answers --
-   -------------
+   ---------------
+   -- Responses --
+   ---------------
 
    function Text (Request : HTTP.Request; Content : String) return Response is
    begin
-      Request.Draft.Append (Content);
-      return Written (Plain_Text'Access);
+      Request.Builder.Append (Content);
+      return Text_Response (Plain_Text'Access);
    end Text;
 
    function With_Fields (Request : HTTP.Request) return Response is
    begin
-      Request.Draft.Add_Field ("X-One", "1");
-      Request.Draft.Add_Field ("X-Two", "");
-      return Empty (No_Content);
+      Request.Builder.Add_Field ("X-One", "1");
+      Request.Builder.Add_Field ("X-Two", "");
+      return Status_Only (No_Content);
    end With_Fields;
 
    --  Takes 10,000 bytes of the stack for each level. The bytes depend on the request, so that none
@@ -110,15 +110,16 @@ package body Test_Service is
 
    function Deep (Request : HTTP.Request) return Response is
    begin
-      Request.Draft.Append
+      Request.Builder.Append
         (Long_Long_Integer (Depth (Request, Natural'Value (Request.Parameter ("levels")))));
-      return Written (Plain_Text'Access);
+      return Text_Response (Plain_Text'Access);
    end Deep;
 
    function Wide (Request : HTTP.Request) return Response is
    begin
-      Request.Draft.Append (Long_Long_Integer (Unprobed.Sum (1 + Request.Draft.Capacity mod 100)));
-      return Written (Plain_Text'Access);
+      Request.Builder.Append
+        (Long_Long_Integer (Unprobed.Sum (1 + Request.Builder.Capacity mod 100)));
+      return Text_Response (Plain_Text'Access);
    end Wide;
 
    --  A file of the folder, asked for where 1,000 bytes of the stack are left out for each level
@@ -128,20 +129,20 @@ package body Test_Service is
    begin
       Bytes (Levels mod 1_000 + 1) := 'x';
       return
-        (if Levels = 0 then Folder.Answer (Request, "/folder/")
+        (if Levels = 0 then Folder.Respond (Request, "/folder/")
          else File_Below (Request, Levels - Boolean'Pos (Bytes (Levels mod 1_000 + 1) = 'x')));
    end File_Below;
 
    function Waited return Response is
    begin
       Gate.Pass;
-      return Fixed (Plain_Text'Access, Short_Text'Access);
+      return Static_Response (Plain_Text'Access, Short_Text'Access);
    end Waited;
 
    function Slow return Response is
    begin
       delay 0.1;
-      return Fixed (Plain_Text'Access, Short_Text'Access);
+      return Static_Response (Plain_Text'Access, Short_Text'Access);
    end Slow;
 
    function Raised return Response is
@@ -157,12 +158,12 @@ package body Test_Service is
    Service : constant REST.Service :=
      REST.Service_Of ([REST.Constant_Route ("/document", Write'Access)]);
 
-   function Answer (Request : HTTP.Request) return Response is
+   function Respond (Request : HTTP.Request) return Response is
       Path : constant String := Request.Path;
    begin
       return
-        (if Path = "/fixed" then Fixed (Plain_Text'Access, Short_Text'Access)
-         elsif Path = "/long" then Fixed (Plain_Text'Access, Long_Text'Access)
+        (if Path = "/fixed" then Static_Response (Plain_Text'Access, Short_Text'Access)
+         elsif Path = "/long" then Static_Response (Plain_Text'Access, Long_Text'Access)
          elsif Path = "/written" then
            Text (Request, Pattern (0, Natural'Value (Request.Parameter ("size"))))
          elsif Path = "/echo" then Text (Request, Request.Content)
@@ -174,11 +175,11 @@ package body Test_Service is
          elsif Path = "/unprobed" then Wide (Request)
          elsif Path = "/raise" then Raised
          elsif Path = "/full" then Text (Request, [1 .. 65_537 => 'x'])
-         elsif Path = "/missing" then File_Part (Octet_Stream'Access)
-         elsif Path = "/document" then Service.Answer (Request)
+         elsif Path = "/missing" then File_Response (Octet_Stream'Access)
+         elsif Path = "/document" then Service.Respond (Request)
          elsif Request.Path_Starts_With ("/folder/") then 
            File_Below (Request, Natural'Value (Request.Parameter ("levels", "0")))
-         else Empty (Not_Found));
-   end Answer;
+         else Status_Only (Not_Found));
+   end Respond;
 
 end Test_Service;

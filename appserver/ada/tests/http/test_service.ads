@@ -25,7 +25,7 @@ package Test_Service is
 
    function Pattern (Offset, Length : Natural) return String;
 
-   function Answer (Request : HTTP.Request) return HTTP.Response;
+   function Respond (Request : HTTP.Request) return HTTP.Response;
    --  /fixed, /long (256 KiB), /written?size=N, /echo, /file?first=N&length=N, /fields, /wait,
    --  /slow, /deep?levels=N (10 KB of stack each), /unprobed, /raise, /full, /missing,
    --  /document, /folder/NAME?levels=N (1 KB of stack each); else 404

@@ -15,13 +15,13 @@ package body Tested_Servers is
    --------------
 
    package Web is new HTTP.Embedded
-     (Handle          => Test_Service.Answer'Access,
-      Connections     => Connections,
-      Request_Header  => 16_384,
-      Request_Content => 65_536,
-      Answer_Content  => 65_536,
-      Waiting_Memory  => Memory,
-      Report          => null);
+     (Handle           => Test_Service.Respond'Access,
+      Connections      => Connections,
+      Request_Header   => 16_384,
+      Request_Content  => 65_536,
+      Response_Content => 65_536,
+      Waiting_Memory   => Memory,
+      Report           => null);
 
    --  Each Start is answered by one task, from Serve to its end
 
@@ -62,7 +62,7 @@ package body Tested_Servers is
    procedure Start (Times : HTTP.Time_Limits; Loops : Positive) is
    begin
       Server.Start
-        (Test_Service.Answer'Access,
+        (Test_Service.Respond'Access,
          Options =>
            (Workers        => Workers,
             Loops          => Loops,

@@ -23,68 +23,68 @@ package body Web_Services is
 
    function Address (Request : HTTP.Request) return Response is
    begin
-      Request.Draft.Append (IP_Addresses.Image (Request.Client_Address));
-      return Written (Plain_Text'Access);
+      Request.Builder.Append (IP_Addresses.Image (Request.Client_Address));
+      return Text_Response (Plain_Text'Access);
    end Address;
 
    function Count (Self : in out Web_Service; Request : HTTP.Request) return Response is
       Value : Long_Long_Integer;
    begin
       Self.Requests.Increment (Value);
-      Request.Draft.Append (Value);
-      return Written (Plain_Text'Access);
+      Request.Builder.Append (Value);
+      return Text_Response (Plain_Text'Access);
    end Count;
 
-   procedure Append_Pair (Draft : in out Answer_Draft; Name, Value : String) is
+   procedure Append_Pair (Builder : in out Response_Builder; Name, Value : String) is
       Digit_Texts : constant String := "0123456789abcdef";
 
       procedure Append (Text : String) is
       begin
          for C of Text loop
-            Draft.Append (Digit_Texts (Character'Pos (C) / 16 + 1));
-            Draft.Append (Digit_Texts (Character'Pos (C) mod 16 + 1));
+            Builder.Append (Digit_Texts (Character'Pos (C) / 16 + 1));
+            Builder.Append (Digit_Texts (Character'Pos (C) mod 16 + 1));
          end loop;
       end Append;
    begin
       Append (Name);
-      Draft.Append ('=');
+      Builder.Append ('=');
       Append (Value);
-      Draft.Append (ASCII.LF);
+      Builder.Append (ASCII.LF);
    end Append_Pair;
 
    function All_Cookies (Request : HTTP.Request) return Response is
 
       procedure Append (Name, Value : String) is
       begin
-         Append_Pair (Request.Draft.all, Name, Value);
+         Append_Pair (Request.Builder.all, Name, Value);
       end Append;
    begin
       Cookies.Read (Request, Append'Access);
-      return Written (Plain_Text'Access);
+      return Text_Response (Plain_Text'Access);
    end All_Cookies;
 
    function New_Cookie (Request : HTTP.Request) return Response is
    begin
       Cookies.Set_Cookie
-        (Request.Draft.all, Request.Parameter ("name"), Request.Parameter ("value"),
+        (Request.Builder.all, Request.Parameter ("name"), Request.Parameter ("value"),
          Max_Age => 60);
-      Cookies.Remove_Cookie (Request.Draft.all, "old");
-      return Empty (No_Content);
+      Cookies.Remove_Cookie (Request.Builder.all, "old");
+      return Status_Only (No_Content);
    end New_Cookie;
 
    function All_Fields (Request : HTTP.Request) return Response is
       use type Forms.Outcome;
-      Form   : Forms.Form (Capacity => 1_000, Most_Fields => 20);
+      Form   : Forms.Form (Capacity => 1_000, Max_Fields => 20);
       Result : Forms.Outcome;
    begin
       Form.Read (Request, Result);
       if Result /= Forms.Complete then
-         return Empty (Forms.Status_Of (Result));
+         return Status_Only (Forms.Status_Of (Result));
       end if;
       for K in 1 .. Form.Count loop
-         Append_Pair (Request.Draft.all, Form.Name (K), Form.Value (K));
+         Append_Pair (Request.Builder.all, Form.Name (K), Form.Value (K));
       end loop;
-      return Written (Plain_Text'Access);
+      return Text_Response (Plain_Text'Access);
    end All_Fields;
 
    Site    : Files.Folder;
@@ -100,7 +100,7 @@ package body Web_Services is
           Precompressed => True));
    end Open_Site;
 
-   overriding function Answer
+   overriding function Respond
      (Self : in out Web_Service; Request : HTTP.Request) return HTTP.Response is
      (if Request.Path_Is ("/address") then Address (Request)
       elsif Request.Path_Is ("/forwarded") then Proxy_Service.Forwarded (Request)
@@ -109,14 +109,14 @@ package body Web_Services is
       elsif Request.Path_Is ("/cookies") then All_Cookies (Request)
       elsif Request.Path_Is ("/set-cookie") then New_Cookie (Request)
       elsif Site.Is_Open and then Request.Path_Starts_With ("/site/") then
-        Site.Answer (Request, "/site/")
+        Site.Respond (Request, "/site/")
       elsif Request.Path_Is ("/form") then All_Fields (Request)
-      elsif Stream_Services.Handles (Request) then Stream_Services.Answer (Request)
-      else Empty (Not_Found));
+      elsif Stream_Services.Handles (Request) then Stream_Services.Respond (Request)
+      else Status_Only (Not_Found));
 
-   overriding function Plan
-     (Self : in out Web_Service; Request : HTTP.Request) return Services.Content_Plan is
-     (Stream_Services.Plan (Request));
+   overriding function Policy_For
+     (Self : in out Web_Service; Request : HTTP.Request) return Services.Content_Policy is
+     (Stream_Services.Policy_For (Request));
 
    function Client (Request : HTTP.Request) return IP_Addresses.Address is
      (Proxies.Client_Address (Request, Proxy_Service.Trusted, Proxies.X_Forwarded));

@@ -21,11 +21,11 @@ package Web_Services is
       Requests : Counter;
    end record;
 
-   overriding function Plan
-     (Self : in out Web_Service; Request : HTTP.Request) return HTTP.Services.Content_Plan;
-   --  The plan of Stream_Services
+   overriding function Policy_For
+     (Self : in out Web_Service; Request : HTTP.Request) return HTTP.Services.Content_Policy;
+   --  The policy of Stream_Services
 
-   overriding function Answer
+   overriding function Respond
      (Self : in out Web_Service; Request : HTTP.Request) return HTTP.Response;
    --  /address: the connection's. /forwarded, /x-forwarded: as Proxy_Service. /count: how often
    --  this service was asked for it. /cookies, /form: a line "NAME=VALUE" in hexadecimal digits for

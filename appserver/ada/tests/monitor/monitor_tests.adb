@@ -182,7 +182,7 @@ package body Monitor_Tests is
       Fields : String := "";
       Method : String := "GET";
       Text   : String := "") return String is
-     (HTTP.Trials.Answers
+     (HTTP.Trials.Responses
         (Shop_Parts.Counted'Access,
          Method & " " & Path & " HTTP/1.1" & LF & "Host: x" & LF & Fields
          & (if Text = "" then "" else "Content-Length:" & Text'Length'Image & LF) & LF & Text,
@@ -197,8 +197,8 @@ package body Monitor_Tests is
       null;
    end Ask;
 
-   function Page (Name : String) return Monitors.Figures is
-     (Shop_Parts.Monitor.Page_Figures (Name));
+   function Page (Name : String) return Monitors.Statistics is
+     (Shop_Parts.Monitor.Page_Statistics (Name));
 
    procedure Filtered (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -220,12 +220,12 @@ package body Monitor_Tests is
       Assert (Page ("GET /broken").Errors = 2, "an exception is an error");
       Assert (Page ("GET /named/{name}").Count = 1, "a page with a name of its own");
       Assert
-        (Shop_Parts.Monitor.Query_Figures ("GET /queries", Select_Union).Count = 203,
+        (Shop_Parts.Monitor.Query_Statistics ("GET /queries", Select_Union).Count = 203,
          "queries of a page, also more than a request has room for");
       Ask ("/upload", Method => "PUT", Text => "seven b");
       Assert (Page ("PUT /upload").Count = 1, "a receiver");
       Assert
-        (Shop_Parts.Monitor.Query_Figures ("PUT /upload", Select_Union).Count = 1,
+        (Shop_Parts.Monitor.Query_Statistics ("PUT /upload", Select_Union).Count = 1,
          "and its query");
       Ask ("/refused", Method => "POST", Text => "x");
       Assert (Page ("(other)").Client_Errors = 2, "refused before its content");
@@ -235,40 +235,40 @@ package body Monitor_Tests is
       Assert (Page ("(other)").Count = 3, "all others are together");
    end Filtered;
 
-   function Figures_For
+   function Metrics_For
      (Path   : String := "/monitor";
       Client : IP_Addresses.Address := Home;
       Host   : String := "127.0.0.1:9090";
       Fields : String := "";
       Method : String := "GET") return String is
-     (HTTP.Trials.Answers
-        (Shop_Parts.Figures'Access,
+     (HTTP.Trials.Responses
+        (Shop_Parts.Statistics'Access,
          Method & " " & Path & " HTTP/1.1" & LF & "Host: " & Host & LF & Fields & LF,
          Client));
 
-   procedure Shows_Figures (T : in out Fixture) is
+   procedure Shows_Metrics (T : in out Fixture) is
       pragma Unreferenced (T);
    begin
       Ask ("/users/7");
-      Assert (Has (Figures_For, "application/json"), "JSON");
-      Assert (Has (Figures_For ("/"), "application/json"), "by its host alone");
-      Assert (Has (Figures_For ("/json"), "application/json"), "by the short path");
-      Assert (Has (Figures_For, """GET /users/{id}"""), "with the page");
-      Assert (not Has (Figures_For, "secret"), "without what was asked");
+      Assert (Has (Metrics_For, "application/json"), "JSON");
+      Assert (Has (Metrics_For ("/"), "application/json"), "by its host alone");
+      Assert (Has (Metrics_For ("/json"), "application/json"), "by the short path");
+      Assert (Has (Metrics_For, """GET /users/{id}"""), "with the page");
+      Assert (not Has (Metrics_For, "secret"), "without what was asked");
       Assert
-        (Has (Figures_For (Fields => "Accept: text/html, */*" & LF), "<!doctype html>"),
+        (Has (Metrics_For (Fields => "Accept: text/html, */*" & LF), "<!doctype html>"),
          "a browser");
       Assert
-        (Has (Figures_For (Fields => "Accept: text/plain;version=0.0.4" & LF),
+        (Has (Metrics_For (Fields => "Accept: text/plain;version=0.0.4" & LF),
               "appserver_monitor_page_seconds_count{page=""GET /users/{id}""}"),
          "Prometheus");
-      Assert (Has (Figures_For ("/monitor/metrics"), "# TYPE"), "by its path");
+      Assert (Has (Metrics_For ("/monitor/metrics"), "# TYPE"), "by its path");
       Assert
-        (Has (Figures_For ("/monitor/page"), "Content-Security-Policy"), "the page by its path");
-      Assert (Has (Figures_For (Method => "POST"), " 405 "), "only to read");
-      Assert (Has (Figures_For ("/monitors"), " 404 "), "another path");
+        (Has (Metrics_For ("/monitor/page"), "Content-Security-Policy"), "the page by its path");
+      Assert (Has (Metrics_For (Method => "POST"), " 405 "), "only to read");
+      Assert (Has (Metrics_For ("/monitors"), " 404 "), "another path");
       Assert (Page ("GET /monitor").Count = 0, "not counted");
-   end Shows_Figures;
+   end Shows_Metrics;
 
    --  What a port of its own shows to whom
 
@@ -277,15 +277,15 @@ package body Monitor_Tests is
 
       procedure Is_Hidden (Fields : String) is
       begin
-         Assert (Has (Figures_For (Fields => Fields & LF), " 403 "), Fields);
+         Assert (Has (Metrics_For (Fields => Fields & LF), " 403 "), Fields);
       end Is_Hidden;
 
       procedure Is_Shown (Host : String; Is_So : Boolean) is
       begin
-         Assert (Has (Figures_For (Host => Host), "bucket_width") = Is_So, Host);
+         Assert (Has (Metrics_For (Host => Host), "bucket_width") = Is_So, Host);
       end Is_Shown;
    begin
-      Assert (Has (Figures_For (Client => Away), " 403 "), "not for others");
+      Assert (Has (Metrics_For (Client => Away), " 403 "), "not for others");
       Is_Hidden ("Forwarded: for=192.0.2.1");
       Is_Hidden ("X-Forwarded-For: 192.0.2.1");
       Is_Hidden ("X-Forwarded-Host: shop.example");
@@ -310,9 +310,9 @@ package body Monitor_Tests is
       Is_Shown (":9090", False);
       Is_Shown ("", False);
       Assert
-        (Has (Figures_For (Fields => "Sec-Fetch-Site: none" & LF), " 200 "), "typed by its user");
+        (Has (Metrics_For (Fields => "Sec-Fetch-Site: none" & LF), " 200 "), "typed by its user");
       Assert
-        (Has (Figures_For (Fields => "Sec-Fetch-Site: same-origin" & LF), " 200 "),
+        (Has (Metrics_For (Fields => "Sec-Fetch-Site: same-origin" & LF), " 200 "),
          "reloaded by the page");
    end Shows_Only_Here;
 
@@ -322,17 +322,17 @@ package body Monitor_Tests is
    procedure Shows_With_Token (T : in out Fixture) is
       pragma Unreferenced (T);
 
-      function Guarded_Answer (Fields : String) return String is
-        (HTTP.Trials.Answers
+      function Guarded_Response (Fields : String) return String is
+        (HTTP.Trials.Responses
            (Shop_Parts.Guarded'Access,
             "GET /monitor/json HTTP/1.1" & LF & "Host: shop.example" & LF & Fields & LF, Away));
 
       procedure Is_Refused (Fields : String) is
-         Answer : constant String := Guarded_Answer (Fields & LF);
+         Response : constant String := Guarded_Response (Fields & LF);
       begin
-         Assert (Has (Answer, " 401 "), Fields);
-         Assert (Has (Answer, "WWW-Authenticate: Basic"), "a browser asks its user");
-         Assert (not Has (Answer, "bucket_width"), "nothing is shown");
+         Assert (Has (Response, " 401 "), Fields);
+         Assert (Has (Response, "WWW-Authenticate: Basic"), "a browser asks its user");
+         Assert (not Has (Response, "bucket_width"), "nothing is shown");
       end Is_Refused;
 
       Bearer : constant String := "Authorization: Bearer " & Shop_Parts.Secret;
@@ -341,8 +341,8 @@ package body Monitor_Tests is
       Assert (not Has (Answer_To ("/monitor"), "bucket_width"), "it is the application's");
       Assert
         (not Has (Answer_To ("/monitor/json", Fields => Bearer & LF), "bucket_width"), "no token");
-      Assert (Has (Guarded_Answer (Bearer & LF), "application/json"), "Bearer");
-      Assert (Has (Guarded_Answer (Basic & LF), "application/json"), "Basic");
+      Assert (Has (Guarded_Response (Bearer & LF), "application/json"), "Bearer");
+      Assert (Has (Guarded_Response (Basic & LF), "application/json"), "Basic");
       Is_Refused ("X: y");
       Is_Refused ("Authorization: Bearer ");
       Is_Refused ("Authorization: Bearer");
@@ -352,7 +352,7 @@ package body Monitor_Tests is
       Is_Refused ("Authorization: Basic bW9uaXRvcjo=");
       Is_Refused (Bearer & LF & "Sec-Fetch-Site: cross-site");
       Assert
-        (Has (HTTP.Trials.Answers
+        (Has (HTTP.Trials.Responses
                 (Shop_Parts.Short'Access,
                  "GET /monitor HTTP/1.1" & LF & "Host: x" & LF & LF, Home), " 500 "),
          "a token that is too short protects nothing");
@@ -368,8 +368,8 @@ package body Monitor_Tests is
 
       DB : aliased Connection;
 
-      function Alone (Query : String) return Monitors.Figures is
-        (Shop_Parts.Monitor.Query_Figures (Monitors.No_Request, Query));
+      function Alone (Query : String) return Monitors.Statistics is
+        (Shop_Parts.Monitor.Query_Statistics (Monitors.No_Request, Query));
 
       Before : constant Unsigned_64 := Page (Monitors.No_Request).Count;
    begin
@@ -400,13 +400,13 @@ package body Monitor_Tests is
    -- Counts --
    ------------
 
-   --  Requests of many tasks, while others read all figures
+   --  Requests of many tasks, while others read all metrics
 
    procedure Nothing_Is_Lost (T : in out Fixture) is
       pragma Unreferenced (T);
 
       Watched : aliased Monitors.Monitor
-        (Most_Pages => 8, Most_Queries => 4, Hours => 2, Stripes => 2);
+        (Max_Pages => 8, Max_Queries => 4, Hours => 2, Stripes => 2);
       Query   : constant Monitors.Query := Watched.Query_Of ("SELECT 1");
       Tasks   : constant := 5;
       Turns   : constant := 5_000;
@@ -436,13 +436,13 @@ package body Monitor_Tests is
       end Work;
 
       procedure Round is
-         Sum, Sum_Of_Queries : Monitors.Figures;
+         Sum, Sum_Of_Queries : Monitors.Statistics;
 
          procedure Add (Page : String) is
          begin
-            Monitors.Add (Sum, Watched.Page_Figures (Page));
-            Monitors.Add (Sum_Of_Queries, Watched.Query_Figures (Page, "SELECT ?"));
-            Monitors.Add (Sum_Of_Queries, Watched.Query_Figures (Page, "(other)"));
+            Monitors.Add (Sum, Watched.Page_Statistics (Page));
+            Monitors.Add (Sum_Of_Queries, Watched.Query_Statistics (Page, "SELECT ?"));
+            Monitors.Add (Sum_Of_Queries, Watched.Query_Statistics (Page, "(other)"));
          end Add;
 
       begin
@@ -488,7 +488,7 @@ package body Monitor_Tests is
          Serve;
       end loop;
       Assert (Counted_Memory.Calls = Before, "no call for memory");
-      Assert (Watched.Page_Figures ("GET /users/{id}").Count = 10_001, "all are counted");
+      Assert (Watched.Page_Statistics ("GET /users/{id}").Count = 10_001, "all are counted");
    end No_Memory;
 
    --  CPU time is that of the thread: a request that only waits has little
@@ -518,11 +518,11 @@ package body Monitor_Tests is
          Serve ("/works", True);
          Serve ("/waits", False);
       end loop;
-      Assert (Watched.Page_Figures ("GET /works").CPU > 0, "it was read");
+      Assert (Watched.Page_Statistics ("GET /works").CPU > 0, "it was read");
       Assert
-        (Watched.Page_Figures ("GET /works").CPU > Watched.Page_Figures ("GET /waits").CPU,
+        (Watched.Page_Statistics ("GET /works").CPU > Watched.Page_Statistics ("GET /waits").CPU,
          "more than of who waits");
-      Assert (Watched.Page_Figures ("GET /waits").Total >= 60_000_000, "who waits takes time");
+      Assert (Watched.Page_Statistics ("GET /waits").Total >= 60_000_000, "who waits takes time");
    end CPU_Time;
 
    procedure Written (T : in out Fixture) is
@@ -575,7 +575,7 @@ package body Monitor_Tests is
       Add ("histograms: percentiles", Percentiles'Access);
       Add ("histograms: merging", Merging'Access);
       Add ("monitor: the filter", Filtered'Access);
-      Add ("monitor: the figures", Shows_Figures'Access);
+      Add ("monitor: the figures", Shows_Metrics'Access);
       Add ("monitor: on a port of its own, for this machine", Shows_Only_Here'Access);
       Add ("monitor: on the application's port, with a token", Shows_With_Token'Access);
       Add ("monitor: databases", Databases'Access);

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A program, not a test: reads and answers so many requests without sockets, with a monitor or
+--  A program, not a test: reads and responses so many requests without sockets, with a monitor or
 --  without: overhead_calls with 200000, overhead_calls without 200000
 
 with Ada.Command_Line;
@@ -25,7 +25,7 @@ procedure Overhead_Calls is
 
 begin
    for Request in 1 .. Positive'Value (Argument (2)) loop
-      if HTTP.Trials.Answers (Service, Bytes) = "" then
+      if HTTP.Trials.Responses (Service, Bytes) = "" then
          raise Program_Error;
       end if;
    end loop;

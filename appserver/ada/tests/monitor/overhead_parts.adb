@@ -5,10 +5,10 @@ package body Overhead_Parts is
 
    Hello : aliased constant String := "Hello!";
 
-   function Answer (Request : HTTP.Request) return HTTP.Response is
+   function Respond (Request : HTTP.Request) return HTTP.Response is
       pragma Unreferenced (Request);
    begin
-      return HTTP.Fixed (HTTP.Plain_Text'Access, Hello'Access);
-   end Answer;
+      return HTTP.Static_Response (HTTP.Plain_Text'Access, Hello'Access);
+   end Respond;
 
 end Overhead_Parts;

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  The same short answer to every request, with a monitor and without.
+--  The same short response to every request, with a monitor and without.
 
 with Appserver.HTTP.Filters;
 with Appserver.HTTP.Monitoring;
@@ -11,10 +11,10 @@ package Overhead_Parts is
 
    use Appserver;
 
-   function Answer (Request : HTTP.Request) return HTTP.Response;
+   function Respond (Request : HTTP.Request) return HTTP.Response;
 
    Monitor : aliased Monitors.Monitor;
-   Handler : aliased HTTP.Filters.Function_Service (Answer'Access);
+   Handler : aliased HTTP.Filters.Function_Service (Respond'Access);
    Counted : aliased HTTP.Monitoring.Monitor_Filter (Handler'Access, Monitor'Access);
 
 end Overhead_Parts;

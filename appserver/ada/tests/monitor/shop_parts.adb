@@ -23,7 +23,7 @@ package body Shop_Parts is
       end loop;
    end Make_Queries;
 
-   function Answer (Request : HTTP.Request) return Response is
+   function Respond (Request : HTTP.Request) return Response is
    begin
       if Request.Path_Is ("/queries") then
          Make_Queries (Natural'Value (Request.Parameter ("count")));
@@ -32,40 +32,41 @@ package body Shop_Parts is
       elsif Request.Path_Starts_With ("/named/") then
          Monitors.Set_Page ("GET /named/{name}");
       elsif Request.Path_Starts_With ("/missing") then
-         return Empty (Not_Found);
+         return Status_Only (Not_Found);
       end if;
-      return Empty (No_Content);
-   end Answer;
+      return Status_Only (No_Content);
+   end Respond;
 
-   overriding procedure Take
+   overriding procedure Receive
      (Self : in out Count_Bytes; Bytes : String; Wants_More : in out Boolean)
    is
       pragma Unreferenced (Wants_More);
    begin
       Self.Count := Self.Count + Bytes'Length;
-   end Take;
+   end Receive;
 
-   overriding function Answer (Self : in out Count_Bytes; Request : HTTP.Request) return Response is
+   overriding function Respond
+     (Self : in out Count_Bytes; Request : HTTP.Request) return Response is
    begin
       Make_Queries (1);
-      Request.Draft.Append (Self.Count'Image);
-      return Written (Plain_Text'Access);
-   end Answer;
+      Request.Builder.Append (Self.Count'Image);
+      return Text_Response (Plain_Text'Access);
+   end Respond;
 
-   overriding function Plan
-     (Self : in out Shop_Service; Request : HTTP.Request) return Services.Content_Plan is
+   overriding function Policy_For
+     (Self : in out Shop_Service; Request : HTTP.Request) return Services.Content_Policy is
    begin
       if Request.Path_Is ("/upload") then
          Receiver.Count := 0;
-         return Services.Received (Receiver'Access, Limit => 1_000);
+         return Services.Stream (Receiver'Access, Limit => 1_000);
       elsif Request.Path_Is ("/refused") then
-         return Services.Refused (Empty (Content_Too_Large));
+         return Services.Reject (Status_Only (Content_Too_Large));
       end if;
-      return Services.Buffered;
-   end Plan;
+      return Services.Buffer;
+   end Policy_For;
 
-   overriding function Answer
+   overriding function Respond
      (Self : in out Shop_Service; Request : HTTP.Request) return Response is
-     (Answer (Request));
+     (Respond (Request));
 
 end Shop_Parts;

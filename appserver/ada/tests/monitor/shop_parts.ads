@@ -14,34 +14,34 @@ package Shop_Parts is
    use Appserver;
 
    Monitor : aliased Monitors.Monitor
-     (Most_Pages => 6, Most_Queries => 8, Hours => 3, Stripes => 2);
+     (Max_Pages => 6, Max_Queries => 8, Hours => 3, Stripes => 2);
 
    package Databases is new SQL.Monitored
      (Monitor'Access, SQL.SQLite.Connection, SQL.SQLite.Statement, SQL.SQLite.Prepare,
-      SQL.SQLite.Use_Text);
+      SQL.SQLite.Prepare_Client_Side);
 
-   function Answer (Request : HTTP.Request) return HTTP.Response;
+   function Respond (Request : HTTP.Request) return HTTP.Response;
    --  /queries?count=N makes N queries, /broken raises, /named sets its page
 
    type Count_Bytes is limited new HTTP.Services.Content_Receiver with record
       Count : Natural := 0;
    end record;
 
-   overriding procedure Take
+   overriding procedure Receive
      (Self : in out Count_Bytes; Bytes : String; Wants_More : in out Boolean);
-   overriding function Answer
+   overriding function Respond
      (Self : in out Count_Bytes; Request : HTTP.Request) return HTTP.Response;
 
    type Shop_Service is limited new HTTP.Services.Content_Service with null record;
 
-   overriding function Plan
-     (Self : in out Shop_Service; Request : HTTP.Request) return HTTP.Services.Content_Plan;
-   overriding function Answer
+   overriding function Policy_For
+     (Self : in out Shop_Service; Request : HTTP.Request) return HTTP.Services.Content_Policy;
+   overriding function Respond
      (Self : in out Shop_Service; Request : HTTP.Request) return HTTP.Response;
 
-   Service : aliased Shop_Service;
-   Counted : aliased HTTP.Monitoring.Monitor_Filter (Service'Access, Monitor'Access);
-   Figures : aliased HTTP.Monitoring.Monitor_Page (Monitor'Access);
+   Service    : aliased Shop_Service;
+   Counted    : aliased HTTP.Monitoring.Monitor_Filter (Service'Access, Monitor'Access);
+   Statistics : aliased HTTP.Monitoring.Monitor_Page (Monitor'Access);
 
    type Guarded_Filter is limited new HTTP.Monitoring.Monitor_Filter with null record;
 

@@ -7,10 +7,10 @@ package Guarding is
 
    type Shop is limited new HTTP.Services.Service with null record;
 
-   overriding function Answer
+   overriding function Respond
      (Self : in out Shop; Request : HTTP.Request) return HTTP.Response is
-     (if Request.Path_Is ("/") then HTTP.Empty (HTTP.No_Content)
-      else HTTP.Empty (HTTP.Not_Found));
+     (if Request.Path_Is ("/") then HTTP.Status_Only (HTTP.No_Content)
+      else HTTP.Status_Only (HTTP.Not_Found));
 
    @1
 
@@ -25,14 +25,14 @@ package body Guarding is
    use HTTP;
 
    overriding procedure Before
-     (Self        : in out Guard;
-      Request     : HTTP.Request;
-      Answer      : in out HTTP.Response;
-      Is_Answered : in out Boolean) is
+     (Self         : in out Guard;
+      Request      : HTTP.Request;
+      Response     : in out HTTP.Response;
+      Has_Response : in out Boolean) is
    begin
       if not Request.Has_Field ("Authorization") then
-         Answer      := Empty (Unauthorized);
-         Is_Answered := True;
+         Response     := Status_Only (Unauthorized);
+         Has_Response := True;
       end if;
    end Before;
 

@@ -4,20 +4,20 @@ package Form_Reading is
 
    use Appserver;
 
-   function Answer (Request : HTTP.Request) return HTTP.Response;
+   function Respond (Request : HTTP.Request) return HTTP.Response;
 
 end Form_Reading;
 
 package body Form_Reading is
 
-   function Answer (Request : HTTP.Request) return HTTP.Response is
+   function Respond (Request : HTTP.Request) return HTTP.Response is
 
       use type HTTP.Forms.Outcome;
 
       @1
    begin
       @2
-      return HTTP.Empty (HTTP.No_Content);
-   end Answer;
+      return HTTP.Status_Only (HTTP.No_Content);
+   end Respond;
 
 end Form_Reading;

@@ -8,10 +8,10 @@ package Counting is
 
    type Shop is limited new HTTP.Services.Service with null record;
 
-   overriding function Answer
+   overriding function Respond
      (Self : in out Shop; Request : HTTP.Request) return HTTP.Response is
-     (if Request.Path_Is ("/") then HTTP.Empty (HTTP.No_Content)
-      else HTTP.Empty (HTTP.Not_Found));
+     (if Request.Path_Is ("/") then HTTP.Status_Only (HTTP.No_Content)
+      else HTTP.Status_Only (HTTP.Not_Found));
 
    @1
 

@@ -1,5 +1,5 @@
 @… null record;
-@… HTTP.Empty (HTTP.No_Content)
+@… HTTP.Status_Only (HTTP.No_Content)
 with Appserver.HTTP.Multipart;
 
 package Gallery is
@@ -16,7 +16,7 @@ end Gallery;
 package body Gallery is
 
    overriding procedure Begin_Part (Self : in out Gallery_Upload) is null;
-   overriding procedure Take_Part (Self : in out Gallery_Upload; Bytes : String) is null;
+   overriding procedure Receive_Part (Self : in out Gallery_Upload; Bytes : String) is null;
    overriding procedure End_Part (Self : in out Gallery_Upload) is null;
 
 end Gallery;

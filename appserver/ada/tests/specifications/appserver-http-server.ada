@@ -5,8 +5,8 @@ package Simple is
    use Appserver;
 
    function Hello (Request : HTTP.Request) return HTTP.Response is
-     (if Request.Path_Is ("/") then HTTP.Empty (HTTP.No_Content)
-      else HTTP.Empty (HTTP.Not_Found));
+     (if Request.Path_Is ("/") then HTTP.Status_Only (HTTP.No_Content)
+      else HTTP.Status_Only (HTTP.Not_Found));
 
 end Simple;
 

@@ -16,10 +16,10 @@ end Ordering;
 
 package body Ordering is
 
-   overriding function Answer
+   overriding function Respond
      (Self : in out Shop; Request : HTTP.Request) return HTTP.Response is
-     (if Request.Path_Is ("/") then HTTP.Empty (HTTP.No_Content)
-      else HTTP.Empty (HTTP.Not_Found));
+     (if Request.Path_Is ("/") then HTTP.Status_Only (HTTP.No_Content)
+      else HTTP.Status_Only (HTTP.Not_Found));
 
 end Ordering;
 

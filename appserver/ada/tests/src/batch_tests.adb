@@ -52,7 +52,7 @@ package body Batch_Tests is
    begin
       case By is
          when Prepared => Prepare (T.Insert, T.DB, Text);
-         when Used     => Use_Text (T.Insert, T.DB, Text);
+         when Used     => Prepare_Client_Side (T.Insert, T.DB, Text);
       end case;
    end Begin_Insert;
 

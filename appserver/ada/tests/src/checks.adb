@@ -46,7 +46,7 @@ package body Checks is
    end Is_Misuse;
 
    procedure Answers (DB : in out SQL.Connection'Class; Query, Text : String) is
-      Cursor : SQL.Statement'Class := DB.Use_Text (Query);
+      Cursor : SQL.Statement'Class := DB.Prepare_Client_Side (Query);
    begin
       Assert (Cursor.Step, "a row of: " & Query);
       Assert (Cursor.As_Text (1), Text, Query);

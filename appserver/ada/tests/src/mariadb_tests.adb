@@ -93,13 +93,13 @@ package body MariaDB_Tests is
    procedure Parameters (T : in out Fixture) is
       procedure Has (Text : String; Count : Natural) is
       begin
-         T.Query.Use_Text (T.DB, Text);
+         T.Query.Prepare_Client_Side (T.DB, Text);
          Assert (T.Query.Parameter_Count = Count, Text & T.Query.Parameter_Count'Image);
       end Has;
 
       procedure Use_Carried_Out is
       begin
-         T.Query.Use_Text (T.DB, "SELECT /*! ? */ 1, ?");
+         T.Query.Prepare_Client_Side (T.DB, "SELECT /*! ? */ 1, ?");
       end Use_Carried_Out;
    begin
       Has ("SELECT 1", 0);
@@ -119,7 +119,7 @@ package body MariaDB_Tests is
    procedure Without_Backslashes (T : in out Fixture) is
    begin
       T.DB.Execute ("SET sql_mode = 'NO_BACKSLASH_ESCAPES'");
-      T.Query.Use_Text (T.DB, "SELECT '\', ?");
+      T.Query.Prepare_Client_Side (T.DB, "SELECT '\', ?");
       Assert (T.Query.Parameter_Count = 1, "one parameter");
       T.Query.Bind (1, "\' OR ''='");
       Assert (T.Query.Step, "a row");
@@ -203,7 +203,7 @@ package body MariaDB_Tests is
            ("CREATE OR REPLACE PROCEDURE appserver_test () BEGIN " & Statements & "; END");
          Is_Refused (Execute'Access, State);
          for Streamed in Boolean loop
-            T.Query.Use_Text (T.DB, "CALL appserver_test ()");
+            T.Query.Prepare_Client_Side (T.DB, "CALL appserver_test ()");
             Is_Refused_Each_Way (State, Streamed);
             T.Query.Prepare (T.DB, "CALL appserver_test ()");
             Is_Refused_Each_Way (State, Streamed);
@@ -235,7 +235,7 @@ package body MariaDB_Tests is
       procedure Comes_Back (Bound_In, Run_In : String) is
       begin
          Set_Mode (Bound_In);
-         T.Query.Use_Text (T.DB, "SELECT ?");
+         T.Query.Prepare_Client_Side (T.DB, "SELECT ?");
          T.Query.Bind (1, Hard);
          Set_Mode (Run_In);
          Assert (T.Query.Step, "a row");
@@ -270,7 +270,7 @@ package body MariaDB_Tests is
       Comes_Back (Bound_In => "", Run_In => Without);
       Comes_Back (Bound_In => Without, Run_In => "");
       Set_Mode (Without);
-      T.Query.Use_Text (T.DB, "SELECT '\', ?");
+      T.Query.Prepare_Client_Side (T.DB, "SELECT '\', ?");
       Set_Mode ("");
       Is_Refused (Run'Access, "0A000", "parameters");
       Set_Mode (Without);
@@ -339,11 +339,11 @@ package body MariaDB_Tests is
       procedure Open is
       begin
          DB.Open
-           (Host         => "127.0.0.1",
-            User         => "nobody",
-            Password     => "",
-            Port         => MariaDB.Port_Number (Get_Socket_Name (Listener).Port),
-            Connect_Wait => 1.0);
+           (Host            => "127.0.0.1",
+            User            => "nobody",
+            Password        => "",
+            Port            => MariaDB.Port_Number (Get_Socket_Name (Listener).Port),
+            Connect_Timeout => 1.0);
       end Open;
    begin
       Create_Socket (Listener);
@@ -354,7 +354,7 @@ package body MariaDB_Tests is
       Close_Socket (Listener);
    end Silent;
 
-   procedure Answers_Too_Late (T : in out Fixture) is
+   procedure Responds_Too_Late (T : in out Fixture) is
       pragma Unreferenced (T);
 
       DB : MariaDB.Connection;
@@ -366,11 +366,11 @@ package body MariaDB_Tests is
    begin
       DB.Open
         (Ada.Environment_Variables.Value (Tested_Databases.MariaDB_Variable),
-         Answer_Wait => 1.0);
+         Response_Timeout => 1.0);
       Answers (DB, "SELECT 1", "1");
       Is_Refused (Wait'Access, "08006");
       Assert (not DB.Is_Connected, "lost");
-   end Answers_Too_Late;
+   end Responds_Too_Late;
 
    --  The server cannot forget the database of a USE where the connection was opened without one
 
@@ -416,7 +416,7 @@ package body MariaDB_Tests is
    procedure Killed_While_Idle (T : in out Fixture) is
       Other : MariaDB.Connection;
    begin
-      T.Query.Use_Text (T.DB, "SELECT connection_id()");
+      T.Query.Prepare_Client_Side (T.DB, "SELECT connection_id()");
       Assert (T.Query.Step, "a row");
       Tested_Databases.Connect (Other);
       Other.Execute ("KILL QUERY " & T.Query.As_Text (1));
@@ -452,7 +452,7 @@ package body MariaDB_Tests is
       Cipher : constant String := "SELECT variable_value <> '' FROM"
         & " information_schema.session_status WHERE variable_name = 'Ssl_cipher'";
    begin
-      T.Query.Use_Text (T.DB, "SELECT @@have_ssl");
+      T.Query.Prepare_Client_Side (T.DB, "SELECT @@have_ssl");
       Assert (T.Query.Step, "a row");
       if T.Query.As_Text (1) = "YES" then
          Open_Encrypted;
@@ -521,7 +521,7 @@ package body MariaDB_Tests is
       begin
          Insert.Prepare (T.DB, "INSERT INTO t" & Values);
          Compare ("prepared");
-         Insert.Use_Text (T.DB, "INSERT INTO t" & Values);
+         Insert.Prepare_Client_Side (T.DB, "INSERT INTO t" & Values);
          Compare ("used");
          Insert.Close;
       end Compare_Both;
@@ -558,7 +558,7 @@ package body MariaDB_Tests is
 
       procedure Batch_Of_Two is
       begin
-         Insert.Use_Text (T.DB, "INSERT INTO t VALUES (?); DELETE FROM t");
+         Insert.Prepare_Client_Side (T.DB, "INSERT INTO t VALUES (?); DELETE FROM t");
          Batches.Execute (Insert, Bind'Access, Counts);
       end Batch_Of_Two;
 
@@ -590,7 +590,7 @@ package body MariaDB_Tests is
       Result.Add_Test (Caller.Create ("MariaDB: a mode that changes", Changed_Mode'Access));
       Result.Add_Test (Caller.Create ("MariaDB: a limit of time", Time_Limit'Access));
       Result.Add_Test (Caller.Create ("MariaDB: a silent server", Silent'Access));
-      Result.Add_Test (Caller.Create ("MariaDB: an answer too late", Answers_Too_Late'Access));
+      Result.Add_Test (Caller.Create ("MariaDB: an answer too late", Responds_Too_Late'Access));
       Result.Add_Test
         (Caller.Create ("MariaDB: a reset without a database", Reset_Without_Database'Access));
       Result.Add_Test (Caller.Create ("MariaDB: killed while idle", Killed_While_Idle'Access));

@@ -120,7 +120,7 @@ package body Parity_Tests is
          if Way = 1 then
             Prepare (Query, DB, "SELECT zoned, unzoned FROM t");
          else
-            Use_Text (Query, DB, "SELECT zoned, unzoned FROM t");
+            Prepare_Client_Side (Query, DB, "SELECT zoned, unzoned FROM t");
             Query.Set_Streamed (Way = 3);
          end if;
          Assert (Query.Step, "a row");
@@ -147,7 +147,7 @@ package body Parity_Tests is
                if Prepares then
                   Prepare (Insert, T.DB, "INSERT INTO t VALUES (?, ?)");
                else
-                  Use_Text (Insert, T.DB, "INSERT INTO t VALUES (?, ?)");
+                  Prepare_Client_Side (Insert, T.DB, "INSERT INTO t VALUES (?, ?)");
                end if;
                Insert.Bind (1, Value);
                Insert.Bind (2, Value);
@@ -190,7 +190,7 @@ package body Parity_Tests is
             Query.Bind (1, (if Column = 1 then Limit else Limit - 2 * Minute));
             Query.Execute;
             Query.Close;
-            Use_Text (Query, T.DB, "SELECT count(*) FROM t WHERE zoned > " & Now);
+            Prepare_Client_Side (Query, T.DB, "SELECT count(*) FROM t WHERE zoned > " & Now);
             Assert (Query.Step, "a row");
             Assert
               (Query.As_Integer_64 (1) = (if Column = 1 then 1 else 0),
@@ -324,7 +324,7 @@ package body Parity_Tests is
                   if Prepares then
                      Prepare (Query, T.DB, Select_It);
                   else
-                     Use_Text (Query, T.DB, Select_It);
+                     Prepare_Client_Side (Query, T.DB, Select_It);
                   end if;
                end;
                if Row.Is_Bound then
@@ -371,7 +371,7 @@ package body Parity_Tests is
          if Prepares then
             Prepare (Insert, T.DB, "INSERT INTO t VALUES (?)");
          else
-            Use_Text (Insert, T.DB, "INSERT INTO t VALUES (?)");
+            Prepare_Client_Side (Insert, T.DB, "INSERT INTO t VALUES (?)");
          end if;
          Prepare (Query, T.DB, "SELECT m FROM t");
          for Value of Money_List'
@@ -466,7 +466,7 @@ package body Parity_Tests is
             if Prepares then
                Prepare (Insert, T.DB, "INSERT INTO t VALUES (2), (1) RETURNING id");
             else
-               Use_Text (Insert, T.DB, "INSERT INTO t VALUES (2), (1) RETURNING id");
+               Prepare_Client_Side (Insert, T.DB, "INSERT INTO t VALUES (2), (1) RETURNING id");
             end if;
             Insert.Set_Streamed (Streams);
             for Time in 1 .. 2 loop
@@ -620,7 +620,7 @@ package body Parity_Tests is
          end;
          Answers (T.Other, Can_Lock, "1");
          T.Other.Execute (Free_Locks);
-         Assert (Shop.Usage.Open = 1, "the connection is still open");
+         Assert (Shop.Statistics.Open = 1, "the connection is still open");
       end loop;
    end Leases;
 

@@ -158,7 +158,8 @@ package body PostgreSQL_Tests is
       procedure Stream is
          Rows : Natural := 0;
       begin
-         T.Query.Use_Text (T.DB, "INSERT INTO t SELECT generate_series(3, 9) RETURNING x");
+         T.Query.Prepare_Client_Side
+           (T.DB, "INSERT INTO t SELECT generate_series(3, 9) RETURNING x");
          T.Query.Set_Streamed;
          while T.Query.Step loop
             Rows := Rows + 1;
@@ -281,7 +282,7 @@ package body PostgreSQL_Tests is
          Is_Refused (Execute'Access, "0A000", "COPY");
          Assert (not T.DB.In_Autocommit, "it has begun: " & Text);
          Work.Roll_Back;
-         T.Query.Use_Text (T.DB, Text);
+         T.Query.Prepare_Client_Side (T.DB, Text);
          Is_Refused (Execute_Each'Access, "0A000", "COPY");
          T.Query.Prepare (T.DB, Text);
          Is_Refused (Execute_Each'Access, "0A000", "COPY");
@@ -304,7 +305,7 @@ package body PostgreSQL_Tests is
    procedure Parameters (T : in out Fixture) is
       procedure Has (Text : String; Count : Natural) is
       begin
-         T.Query.Use_Text (T.DB, Text);
+         T.Query.Prepare_Client_Side (T.DB, Text);
          Assert (T.Query.Parameter_Count = Count, Text & T.Query.Parameter_Count'Image);
       end Has;
    begin
@@ -334,7 +335,7 @@ package body PostgreSQL_Tests is
          T.Query.Prepare (T.DB, Text);
          T.Query.Bind (1, Keys);
          Assert (T.Query.Step and then T.Query.As_Text (1) = "t", Text);
-         T.Query.Use_Text (T.DB, Text);
+         T.Query.Prepare_Client_Side (T.DB, Text);
          T.Query.Bind (1, Keys);
          Assert (T.Query.Step and then T.Query.As_Text (1) = "t", Text & " as text");
       end Is_True;
@@ -400,7 +401,7 @@ package body PostgreSQL_Tests is
       Reads ("9223372036854775807::bigint", "9223372036854775807");
       Reads ("''", "");
       T.DB.Execute ("SET bytea_output = 'escape'");
-      T.Query.Use_Text (T.DB, "SELECT '\x005c41ff'::bytea");
+      T.Query.Prepare_Client_Side (T.DB, "SELECT '\x005c41ff'::bytea");
       Assert (T.Query.Step and then T.Query.As_Blob (1) = [0, 16#5C#, 16#41#, 16#FF#], "escaped");
       T.Query.Prepare (T.DB, "SELECT 'infinity'::timestamp");
       Assert (T.Query.Step and then T.Query.As_Text (1) = "infinity", "no moment");
@@ -493,19 +494,19 @@ package body PostgreSQL_Tests is
 
       procedure Open_Silent is
       begin
-         DB.Open (At_Hosts (Silent & "," & Silent), Wait => 1.0);
+         DB.Open (At_Hosts (Silent & "," & Silent), Connect_Timeout => 1.0);
       end Open_Silent;
 
       procedure Be_A_Stranger is
       begin
          DB.Open
            ("postgresql://stranger:wrong@" & Server & "," & Silent & Target (Path .. Target'Last),
-            Wait => 10.0);
+            Connect_Timeout => 10.0);
       end Be_A_Stranger;
 
       procedure Open_At (Hosts : String) is
       begin
-         DB.Open (At_Hosts (Hosts), Wait => 6.0);
+         DB.Open (At_Hosts (Hosts), Connect_Timeout => 6.0);
          Answers (DB, "SELECT 1", "1");
          DB.Close;
       end Open_At;

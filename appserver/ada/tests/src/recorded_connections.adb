@@ -27,12 +27,12 @@ package body Recorded_Connections is
       return Database_Connection (Self).Prepare (Text);
    end Prepare;
 
-   overriding function Use_Text
+   overriding function Prepare_Client_Side
      (Self : in out Connection; Text : SQL.UTF_8_String) return SQL.Statement'Class is
    begin
       Record_Command (Self, Text);
-      return Database_Connection (Self).Use_Text (Text);
-   end Use_Text;
+      return Database_Connection (Self).Prepare_Client_Side (Text);
+   end Prepare_Client_Side;
 
    overriding procedure Execute (Self : in out Connection; Text : SQL.UTF_8_String) is
    begin

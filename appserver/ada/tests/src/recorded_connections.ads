@@ -22,7 +22,7 @@ package Recorded_Connections is
 
    overriding function Prepare
      (Self : in out Connection; Text : SQL.UTF_8_String) return SQL.Statement'Class;
-   overriding function Use_Text
+   overriding function Prepare_Client_Side
      (Self : in out Connection; Text : SQL.UTF_8_String) return SQL.Statement'Class;
    overriding procedure Execute (Self : in out Connection; Text : SQL.UTF_8_String);
 

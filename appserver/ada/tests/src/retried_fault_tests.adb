@@ -82,7 +82,7 @@ package body Retried_Fault_Tests is
    function Settings_Of (DB : in out Connection) return Unbounded_String is
       Query : Statement;
    begin
-      Use_Text (Query, DB, Settings_Query);
+      Prepare_Client_Side (Query, DB, Settings_Query);
       Assert (Query.Step, "a row of: " & Settings_Query);
       return To_Unbounded_String (Query.As_Text (1));
    end Settings_Of;
@@ -181,7 +181,7 @@ package body Retried_Fault_Tests is
    begin
       case Next_Failure is
          when Nothing   => null;
-         when Lost      => SQL.Injected_Errors.Lose_Connection;
+         when Lost      => SQL.Injected_Errors.Drop_Connection;
          when Deadlock  => SQL.Injected_Errors.Fail ("40P01");
          when Permanent => SQL.Injected_Errors.Fail ("23514");
       end case;
@@ -192,7 +192,7 @@ package body Retried_Fault_Tests is
    procedure Pass_Committed is
    begin
       if Next_Failure /= Nothing then
-         SQL.Injected_Errors.Lose_Connection;
+         SQL.Injected_Errors.Drop_Connection;
       end if;
    end Pass_Committed;
 
@@ -296,7 +296,7 @@ package body Retried_Fault_Tests is
    end Call;
 
    function Number (DB : in out SQL.Connection'Class; Query : String) return SQL.Integer_64 is
-      Cursor : SQL.Statement'Class := DB.Use_Text (Query);
+      Cursor : SQL.Statement'Class := DB.Prepare_Client_Side (Query);
    begin
       Assert (Cursor.Step, "a row of: " & Query);
       return Cursor.As_Integer_64 (1);
@@ -497,7 +497,7 @@ package body Retried_Fault_Tests is
       procedure Fail_Inside (DB : in out SQLite.Connection) is
          pragma Unreferenced (DB);
       begin
-         SQL.Injected_Errors.Lose_Connection;
+         SQL.Injected_Errors.Drop_Connection;
       end Fail_Inside;
 
       procedure Record_Failure is
@@ -511,7 +511,7 @@ package body Retried_Fault_Tests is
       procedure Operation is
       begin
          T.DB.Execute ("UPDATE t SET x = x + 1 WHERE id = 1");
-         SQL.Injected_Errors.Lose_Connection;
+         SQL.Injected_Errors.Drop_Connection;
       exception
          when SQL.SQL_Error =>
             Record_Failure;

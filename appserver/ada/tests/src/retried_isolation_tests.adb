@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 
-with Appserver.Retry.Interleavers;
+with Appserver.Retry.Fault_Injection;
 with Appserver.Retry.Transactions;
 with Appserver.SQL.MariaDB;
 with Appserver.SQL.PostgreSQL;
@@ -30,10 +30,10 @@ package body Retried_Isolation_Tests is
       T.Runs := 0;
    end Set_Up;
 
-   procedure Failed_Once (Counted : Retry.Meter; By : Retry.Fault) is
+   procedure Failed_Once (Counted : Retry.Metrics; By : Retry.Fault) is
    begin
-      Assert (Counted.Usage.Faults (By)'Image, " 1", By'Image);
-      Assert (Counted.Usage.Retries'Image, " 1", "retries");
+      Assert (Counted.Statistics.Faults (By)'Image, " 1", By'Image);
+      Assert (Counted.Statistics.Retries'Image, " 1", "retries");
    end Failed_Once;
 
    procedure Make_Table (DB : in out SQL.Connection'Class) is
@@ -56,7 +56,7 @@ package body Retried_Isolation_Tests is
    procedure Run_With_Newer_Key (T : in out Fixture; Other : in out SQL.Connection'Class);
 
    procedure Run_With_Newer_Key (T : in out Fixture; Other : in out SQL.Connection'Class) is
-      Counted : aliased Retry.Meter;
+      Counted : aliased Retry.Metrics;
       By      : constant Retry.Policy := (null, Counted'Access, others => <>);
 
       package Plain is new Retry.Transactions (Connection, Connect);
@@ -98,7 +98,7 @@ package body Retried_Isolation_Tests is
 
       Path : constant String := File_Name ("busy.db");
 
-      Counted : aliased Retry.Meter;
+      Counted : aliased Retry.Metrics;
       By      : constant Retry.Policy := (null, Counted'Access, others => <>);
 
       DB      : aliased SQLite.Connection;
@@ -116,7 +116,7 @@ package body Retried_Isolation_Tests is
          Assert (Reading.Step, "a row");
       end Read;
 
-      package Stopped is new Retry.Interleavers
+      package Stopped is new Retry.Fault_Injection
         (SQLite.Connection, Connect, Before_First_Commit => Read);
 
       procedure Add (DB : in out SQLite.Connection) is
@@ -137,7 +137,7 @@ package body Retried_Isolation_Tests is
    procedure Old_Snapshot_Of_SQLite (T : in out Fixture) is
       Path : constant String := File_Name ("old-snapshot.db");
 
-      Counted : aliased Retry.Meter;
+      Counted : aliased Retry.Metrics;
       By      : constant Retry.Policy := (null, Counted'Access, others => <>);
 
       procedure Connect (DB : in out SQLite.Connection) is
@@ -229,7 +229,7 @@ package body Retried_Isolation_Tests is
    procedure Not_Serializable (T : in out Fixture) is
       pragma Unreferenced (T);
 
-      Counted : aliased Retry.Meter;
+      Counted : aliased Retry.Metrics;
       By      : constant Retry.Policy := (null, Counted'Access, others => <>);
       DB      : aliased PostgreSQL.Connection;
       Other   : aliased PostgreSQL.Connection;
@@ -252,7 +252,7 @@ package body Retried_Isolation_Tests is
          Work.Commit;
       end Put_Other;
 
-      package Stopped is new Retry.Interleavers
+      package Stopped is new Retry.Fault_Injection
         (PostgreSQL.Connection, Connect, Before_First_Commit => Put_Other);
 
       procedure Put_Tested (DB : in out PostgreSQL.Connection) is
@@ -295,12 +295,12 @@ package body Retried_Isolation_Tests is
    function Has_Snapshots (DB : in out MariaDB.Connection) return Boolean is
       Query : MariaDB.Statement;
    begin
-      Query.Use_Text (DB, "SHOW VARIABLES LIKE 'innodb_snapshot_isolation'");
+      Query.Prepare_Client_Side (DB, "SHOW VARIABLES LIKE 'innodb_snapshot_isolation'");
       return Query.Step;
    end Has_Snapshots;
 
    procedure Old_Snapshot_Of_MariaDB (T : in out Fixture) is
-      Counted : aliased Retry.Meter;
+      Counted : aliased Retry.Metrics;
       By      : constant Retry.Policy := (null, Counted'Access, others => <>);
 
       procedure Connect (DB : in out MariaDB.Connection) is
@@ -318,7 +318,7 @@ package body Retried_Isolation_Tests is
          Query : MariaDB.Statement;
       begin
          T.Runs := T.Runs + 1;
-         Query.Use_Text (DB, "SELECT x FROM t WHERE id = 1");
+         Query.Prepare_Client_Side (DB, "SELECT x FROM t WHERE id = 1");
          Assert (Query.Step, "a row");
          if T.Runs = 1 then
             Other.Execute ("UPDATE t SET x = 200 WHERE id = 1");

@@ -111,7 +111,7 @@ package body Retried_Key_Tests is
    ----------
 
    procedure Key_Exists (T : in out Fixture) is
-      Counted : aliased Retry.Meter;
+      Counted : aliased Retry.Metrics;
       By      : constant Retry.Policy := (null, Counted'Access, others => <>);
    begin
       T.DB.Execute ("INSERT INTO retry_key VALUES ('order 1', 'the first')");
@@ -122,7 +122,7 @@ package body Retried_Key_Tests is
         (Plain.Run_Once (By, T.Tested_DB, "order 2", Added_One'Access), "added", "another key");
       Answers (T.DB, "SELECT x FROM t WHERE id = 1", "101");
       Answers (T.DB, "SELECT result FROM retry_key WHERE id = 'order 1'", "the first");
-      Assert (Counted.Usage.Retries'Image, " 0", "retries");
+      Assert (Counted.Statistics.Retries'Image, " 0", "retries");
    end Key_Exists;
 
    --  A part whose key is there leaves the transaction as it was
@@ -208,8 +208,8 @@ package body Retried_Key_Tests is
       First  : out Unbounded_String;
       Second : out Unbounded_String)
    is
-      Counted   : aliased Retry.Meter;
-      By        : constant Retry.Policy :=
+      Counted : aliased Retry.Metrics;
+      By      : constant Retry.Policy :=
         (null, Counted'Access, Attempts => 1_000, others => <>);
       Has_Key   : Signal;
       Is_Coming : Signal;
@@ -252,7 +252,7 @@ package body Retried_Key_Tests is
       Second := To_Unbounded_String
         (Plain.Run_Once (By, Tested_DB, "order 1", Second_Work'Access));
       Assert
-        (Counted.Usage.Faults (Retry.Serialization_Failure)'Image, " 0",
+        (Counted.Statistics.Faults (Retry.Serialization_Failure)'Image, " 0",
          "who has waited for the key reads its result in the same transaction");
    end Call_Two;
 

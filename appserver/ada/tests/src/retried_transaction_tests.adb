@@ -2,7 +2,7 @@
 --  Copyright 2026 The benchlab authors
 
 with Ada.Real_Time;
-with Appserver.Retry.Interleavers;
+with Appserver.Retry.Fault_Injection;
 with Appserver.Retry.Transactions;
 with Appserver.SQL.Injected_Errors;
 with AUnit.Assertions;
@@ -52,15 +52,15 @@ package body Retried_Transaction_Tests is
    function Number (DB : in out Connection; Query : String) return SQL.Integer_64 is
       Cursor : Statement;
    begin
-      Use_Text (Cursor, DB, Query);
+      Prepare_Client_Side (Cursor, DB, Query);
       Assert (Cursor.Step, "a row of: " & Query);
       return Cursor.As_Integer_64 (1);
    end Number;
 
-   procedure Is_Figure (Found, Expected : SQL.Integer_64; Words : String) is
+   procedure Check_Count (Found, Expected : SQL.Integer_64; Words : String) is
    begin
       Assert (Found'Image, Expected'Image, Words);
-   end Is_Figure;
+   end Check_Count;
 
    procedure Add_One (DB : in out Connection) is
    begin
@@ -81,7 +81,7 @@ package body Retried_Transaction_Tests is
    --  them somebody else changes it
 
    procedure Stale (T : in out Fixture) is
-      Counted    : aliased Retry.Meter;
+      Counted    : aliased Retry.Metrics;
       By         : constant Retry.Policy := (null, Counted'Access, others => <>);
       X, Version : SQL.Integer_64;
 
@@ -90,7 +90,7 @@ package body Retried_Transaction_Tests is
          T.DB.Execute ("UPDATE t SET x = 200, version = 2 WHERE id = 1");
       end Change_Record;
 
-      package Stopped is new Retry.Interleavers
+      package Stopped is new Retry.Fault_Injection
         (Connection, Connect, After_First_Commit => Change_Record);
 
       procedure Read (DB : in out Connection) is
@@ -102,7 +102,7 @@ package body Retried_Transaction_Tests is
       procedure Write (DB : in out Connection) is
          Change : Statement;
       begin
-         Use_Text
+         Prepare_Client_Side
            (Change, DB, "UPDATE t SET x = ?, version = version + 1 WHERE id = 1 AND version = ?");
          Change.Bind (1, X + 5);
          Change.Bind (2, Version);
@@ -119,8 +119,8 @@ package body Retried_Transaction_Tests is
       Retry.Run (By, Edit'Access);
       Answers (T.DB, "SELECT x FROM t WHERE id = 1", "205");
       Answers (T.DB, "SELECT version FROM t WHERE id = 1", "3");
-      Is_Figure (Counted.Usage.Faults (Retry.Stale_Version), 1, "stale");
-      Is_Figure (Counted.Usage.Calls, 1, "calls");
+      Check_Count (Counted.Statistics.Faults (Retry.Stale_Version), 1, "stale");
+      Check_Count (Counted.Statistics.Calls, 1, "calls");
    end Stale;
 
    procedure No_Key (T : in out Fixture) is
@@ -152,10 +152,10 @@ package body Retried_Transaction_Tests is
    procedure Add_Once (T : in out Fixture);
 
    procedure Add_Once (T : in out Fixture) is
-      Counted : aliased Retry.Meter;
+      Counted : aliased Retry.Metrics;
       By      : constant Retry.Policy := (null, Counted'Access, others => <>);
 
-      package Stopped is new Retry.Interleavers
+      package Stopped is new Retry.Fault_Injection
         (Connection, Connect, Before_First_Commit, After_First_Commit);
    begin
       for Time in 1 .. 2 loop
@@ -165,20 +165,20 @@ package body Retried_Transaction_Tests is
       end loop;
       Answers (T.DB, "SELECT x FROM t WHERE id = 1", "101");
       Answers (T.DB, "SELECT count(*) FROM retry_key", "1");
-      Is_Figure (Counted.Usage.Faults (Retry.Outcome_Unknown), 1, "outcome unknown");
-      Is_Figure (Counted.Usage.Retries, 1, "retries");
+      Check_Count (Counted.Statistics.Faults (Retry.Outcome_Unknown), 1, "outcome unknown");
+      Check_Count (Counted.Statistics.Retries, 1, "retries");
    end Add_Once;
 
    procedure Lost_Before (T : in out Fixture) is
       procedure Add is new Add_Once
-        (Before_First_Commit => SQL.Injected_Errors.Lose_Connection);
+        (Before_First_Commit => SQL.Injected_Errors.Drop_Connection);
    begin
       Add (T);
    end Lost_Before;
 
    procedure Lost_After (T : in out Fixture) is
       procedure Add is new Add_Once
-        (After_First_Commit => SQL.Injected_Errors.Lose_Connection);
+        (After_First_Commit => SQL.Injected_Errors.Drop_Connection);
    begin
       Add (T);
    end Lost_After;
@@ -186,8 +186,8 @@ package body Retried_Transaction_Tests is
    procedure Lost_Without_Result (T : in out Fixture) is
       By : constant Retry.Policy := (others => <>);
 
-      package Stopped is new Retry.Interleavers
-        (Connection, Connect, After_First_Commit => SQL.Injected_Errors.Lose_Connection);
+      package Stopped is new Retry.Fault_Injection
+        (Connection, Connect, After_First_Commit => SQL.Injected_Errors.Drop_Connection);
    begin
       for Time in 1 .. 2 loop
          Stopped.Transactions.Run_Once (By, T.Tested_DB, "order 1", Add_One'Access);
@@ -205,8 +205,8 @@ package body Retried_Transaction_Tests is
    procedure Lost_At_Last (T : in out Fixture) is
       By : constant Retry.Policy := (Attempts => 1, others => <>);
 
-      package Stopped is new Retry.Interleavers
-        (Connection, Connect, After_First_Commit => SQL.Injected_Errors.Lose_Connection);
+      package Stopped is new Retry.Fault_Injection
+        (Connection, Connect, After_First_Commit => SQL.Injected_Errors.Drop_Connection);
    begin
       Assert
         (Stopped.Transactions.Run_Once (By, T.Tested_DB, "order 1", Added_One'Access),
@@ -230,8 +230,8 @@ package body Retried_Transaction_Tests is
          Connect (DB);
       end Open_Once;
 
-      package Stopped is new Retry.Interleavers
-        (Connection, Open_Once, After_First_Commit => SQL.Injected_Errors.Lose_Connection);
+      package Stopped is new Retry.Fault_Injection
+        (Connection, Open_Once, After_First_Commit => SQL.Injected_Errors.Drop_Connection);
    begin
       begin
          Stopped.Transactions.Run_Once (By, T.Tested_DB, "order 1", Add_One'Access);
@@ -248,8 +248,8 @@ package body Retried_Transaction_Tests is
    procedure Found_Undone (T : in out Fixture) is
       By : constant Retry.Policy := (Attempts => 2, others => <>);
 
-      package Stopped is new Retry.Interleavers
-        (Connection, Connect, Before_First_Commit => SQL.Injected_Errors.Lose_Connection);
+      package Stopped is new Retry.Fault_Injection
+        (Connection, Connect, Before_First_Commit => SQL.Injected_Errors.Drop_Connection);
 
       procedure Work (DB : in out Connection) is
       begin
@@ -271,11 +271,11 @@ package body Retried_Transaction_Tests is
    end Found_Undone;
 
    procedure Lost_Without_Key (T : in out Fixture) is
-      Counted : aliased Retry.Meter;
+      Counted : aliased Retry.Metrics;
       By      : constant Retry.Policy := (null, Counted'Access, others => <>);
 
-      package Stopped is new Retry.Interleavers
-        (Connection, Connect, After_First_Commit => SQL.Injected_Errors.Lose_Connection);
+      package Stopped is new Retry.Fault_Injection
+        (Connection, Connect, After_First_Commit => SQL.Injected_Errors.Drop_Connection);
    begin
       begin
          Stopped.Transactions.Run (By, T.Tested_DB, Add_One'Access);
@@ -284,7 +284,7 @@ package body Retried_Transaction_Tests is
          when Retry.Outcome_Unknown_Error => null;
       end;
       Answers (T.DB, "SELECT x FROM t WHERE id = 1", "101");
-      Is_Figure (Counted.Usage.Given_Up, 1, "given up");
+      Check_Count (Counted.Statistics.Given_Up, 1, "given up");
       Stopped.Transactions.Run (By, T.Tested_DB, Add_One'Access);
       Answers (T.DB, "SELECT x FROM t WHERE id = 1", "102");
    end Lost_Without_Key;
@@ -311,7 +311,7 @@ package body Retried_Transaction_Tests is
    --  A part takes effect with the whole; its fault is not lost, also if the whole handles it
 
    procedure Part (T : in out Fixture) is
-      Counted : aliased Retry.Meter;
+      Counted : aliased Retry.Metrics;
       By      : constant Retry.Policy := (null, Counted'Access, others => <>);
 
       procedure Inner (DB : in out Connection) is
@@ -334,8 +334,8 @@ package body Retried_Transaction_Tests is
       Plain.Run (By, T.Tested_DB, Outer'Access);
       Assert (T.Runs = 2, "the whole is made again");
       Answers (T.DB, "SELECT x FROM t WHERE id = 1", "102");
-      Is_Figure (Counted.Usage.Faults (Retry.Deadlock), 1, "deadlocks");
-      Is_Figure (Counted.Usage.Calls, 1, "calls");
+      Check_Count (Counted.Statistics.Faults (Retry.Deadlock), 1, "deadlocks");
+      Check_Count (Counted.Statistics.Calls, 1, "calls");
    end Part;
 
    --------------
@@ -354,7 +354,7 @@ package body Retried_Transaction_Tests is
    procedure Retry_After_A_Fault (T : in out Fixture);
 
    procedure Retry_After_A_Fault (T : in out Fixture) is
-      Counted : aliased Retry.Meter;
+      Counted : aliased Retry.Metrics;
       By      : constant Retry.Policy := (null, Counted'Access, Attempts => 2, others => <>);
 
       procedure Deadlock is
@@ -362,7 +362,7 @@ package body Retried_Transaction_Tests is
          SQL.Injected_Errors.Fail ("40P01");
       end Deadlock;
 
-      package Stopped is new Retry.Interleavers
+      package Stopped is new Retry.Fault_Injection
         (Connection, Connect,
          Before_First_Commit => Deadlock,
          Session_Per_Attempt => Session_Per_Attempt);
@@ -372,7 +372,7 @@ package body Retried_Transaction_Tests is
       Connect (T.Tested_DB);
       Id := Number (T.Tested_DB, Dialect.Id.all);
       Stopped.Transactions.Run (By, T.Tested_DB, Add_One'Access);
-      Is_Figure (Counted.Usage.Faults (Retry.Deadlock), 1, "deadlocks");
+      Check_Count (Counted.Statistics.Faults (Retry.Deadlock), 1, "deadlocks");
       Assert ((Number (T.Tested_DB, Dialect.Id.all) /= Id) = Session_Per_Attempt, "the session");
       Answers (T.DB, "SELECT x FROM t WHERE id = 1", "101");
    end Retry_After_A_Fault;
@@ -411,7 +411,7 @@ package body Retried_Transaction_Tests is
    end Not_Set;
 
    procedure Ended_In_Work (T : in out Fixture) is
-      Counted : aliased Retry.Meter;
+      Counted : aliased Retry.Metrics;
       By      : constant Retry.Policy := (null, Counted'Access, others => <>);
 
       procedure Work (DB : in out Connection) is
@@ -426,13 +426,13 @@ package body Retried_Transaction_Tests is
       Plain.Run (By, T.Tested_DB, Work'Access);
       Assert (T.Runs = 2, "once more");
       Answers (T.DB, "SELECT x FROM t WHERE id = 1", "101");
-      Is_Figure (Counted.Usage.Faults (Retry.Connection_Lost), 1, "connection lost");
+      Check_Count (Counted.Statistics.Faults (Retry.Connection_Lost), 1, "connection lost");
    end Ended_In_Work;
 
    --  Nothing was sent to be committed: the outcome is known
 
    procedure Ended_Before_Work (T : in out Fixture) is
-      Counted : aliased Retry.Meter;
+      Counted : aliased Retry.Metrics;
       By      : constant Retry.Policy := (null, Counted'Access, others => <>);
 
       procedure End_Session is
@@ -451,9 +451,9 @@ package body Retried_Transaction_Tests is
       procedure Is_Retried (Lost : SQL.Integer_64) is
       begin
          Answers (T.DB, "SELECT x FROM t WHERE id = 1", "101");
-         Is_Figure (Counted.Usage.Faults (Retry.Connection_Lost), Lost, "connection lost");
-         Is_Figure (Counted.Usage.Faults (Retry.Outcome_Unknown), 0, "outcome unknown");
-         Is_Figure (Counted.Usage.Retries, Lost, "retries");
+         Check_Count (Counted.Statistics.Faults (Retry.Connection_Lost), Lost, "connection lost");
+         Check_Count (Counted.Statistics.Faults (Retry.Outcome_Unknown), 0, "outcome unknown");
+         Check_Count (Counted.Statistics.Retries, Lost, "retries");
          Assert (T.Runs = 1, "runs of the work:" & T.Runs'Image);
       end Is_Retried;
    begin
@@ -549,15 +549,15 @@ package body Retried_Transaction_Tests is
 
    --  At least once: on PostgreSQL the retry may be there before the one that waited for the rows
 
-   procedure Deadlocked (Counted : Retry.Meter) is
-      Usage : constant Retry.Figures := Counted.Usage;
+   procedure Deadlocked (Counted : Retry.Metrics) is
+      Statistics : constant Retry.Retry_Statistics := Counted.Statistics;
    begin
-      Assert (Usage.Retries >= 1, "a retry");
-      Is_Figure (Usage.Faults (Retry.Deadlock), Usage.Retries, "deadlocks");
+      Assert (Statistics.Retries >= 1, "a retry");
+      Check_Count (Statistics.Faults (Retry.Deadlock), Statistics.Retries, "deadlocks");
    end Deadlocked;
 
    procedure Deadlock (T : in out Fixture) is
-      Counted     : aliased Retry.Meter;
+      Counted     : aliased Retry.Metrics;
       By          : constant Retry.Policy := (null, Counted'Access, others => <>);
       Both_Locked : Meeting;
 
@@ -575,7 +575,7 @@ package body Retried_Transaction_Tests is
    --  A transaction that is stopped at its commit asks for a row that another one has locked
 
    procedure Deadlock_At_Commit (T : in out Fixture) is
-      Counted     : aliased Retry.Meter;
+      Counted     : aliased Retry.Metrics;
       By          : constant Retry.Policy := (null, Counted'Access, others => <>);
       Both_Locked : Meeting;
 
@@ -585,7 +585,7 @@ package body Retried_Transaction_Tests is
          T.Tested_DB.Execute ("UPDATE t SET x = x + 0 WHERE id = 2");
       end Ask;
 
-      package Stopped is new Retry.Interleavers
+      package Stopped is new Retry.Fault_Injection
         (Connection, Connect, Before_First_Commit => Ask);
 
       procedure Add is
@@ -600,7 +600,7 @@ package body Retried_Transaction_Tests is
    end Deadlock_At_Commit;
 
    procedure Locked (T : in out Fixture) is
-      Counted : aliased Retry.Meter;
+      Counted : aliased Retry.Metrics;
       By      : constant Retry.Policy := (null, Counted'Access, others => <>);
 
       Holder : SQL.Transaction (T.DB'Access);
@@ -618,7 +618,7 @@ package body Retried_Transaction_Tests is
       T.DB.Execute ("UPDATE t SET x = 110 WHERE id = 1");
       Plain.Run (By, T.Tested_DB, Work'Access);
       Answers (T.DB, "SELECT x FROM t WHERE id = 1", "111");
-      Is_Figure (Counted.Usage.Faults (Retry.Lock_Timeout), 1, "locked");
+      Check_Count (Counted.Statistics.Faults (Retry.Lock_Timeout), 1, "locked");
    end Locked;
 
    --  A server that is silent from some moment on. The call goes through a proxy.
@@ -658,7 +658,7 @@ package body Retried_Transaction_Tests is
    procedure Is_Silent (T : in out Fixture; Moment : Silent_Moment) is
       use Ada.Real_Time;
 
-      Counted : aliased Retry.Meter;
+      Counted : aliased Retry.Metrics;
       By      : constant Retry.Policy := (null, Counted'Access, Timeout => 0.5, others => <>);
       Start   : Time;
 
@@ -676,7 +676,7 @@ package body Retried_Transaction_Tests is
             end if;
          end Silence_Commit;
 
-         package Silenced is new Retry.Interleavers
+         package Silenced is new Retry.Fault_Injection
            (Connection, Connect_With_Limit, Before_First_Commit => Silence_Commit);
 
          procedure Work (DB : in out Connection) is
@@ -706,7 +706,7 @@ package body Retried_Transaction_Tests is
       Assert (Clock - Start < Seconds (30), "in time");
       Assert (not T.Tested_DB.Is_Open, "closed");
       Assert (T.Tested_DB.Wait_Limit = Long_Limit, "the program's own limit");
-      Is_Figure (Counted.Usage.Retries, 0, "retries");
+      Check_Count (Counted.Statistics.Retries, 0, "retries");
    end Is_Silent;
 
    procedure Silent_Opening (T : in out Fixture) is
@@ -729,7 +729,7 @@ package body Retried_Transaction_Tests is
    procedure Too_Long (T : in out Fixture) is
       use Ada.Real_Time;
 
-      Counted : aliased Retry.Meter;
+      Counted : aliased Retry.Metrics;
       By      : constant Retry.Policy := (null, Counted'Access, Timeout => 0.5, others => <>);
       Holder  : SQL.Transaction (T.DB'Access);
       Start   : Time;
@@ -743,7 +743,7 @@ package body Retried_Transaction_Tests is
          Assert (SQL.State_Of (Error), "08006", "the connection was cut off");
          Assert (Clock - Start < Seconds (30), "in time");
          Assert (not T.Tested_DB.Is_Open, "it is closed");
-         Is_Figure (Counted.Usage.Retries, 0, "retries");
+         Check_Count (Counted.Statistics.Retries, 0, "retries");
          Holder.Roll_Back;
          Answers (T.DB, "SELECT x FROM t WHERE id = 1", "100");
    end Too_Long;

@@ -34,7 +34,7 @@ package body Server_Tests is
    function Number (DB : in out Connection; Query : String) return SQL.Integer_64 is
       Cursor : Statement;
    begin
-      Use_Text (Cursor, DB, Query);
+      Prepare_Client_Side (Cursor, DB, Query);
       Assert (Cursor.Step, "a row of: " & Query);
       return Cursor.As_Integer_64 (1);
    end Number;
@@ -197,7 +197,7 @@ package body Server_Tests is
       procedure Use_Unprepared is
          First : Statement;
       begin
-         Use_Text (First, T.DB, "SELECT ?");
+         Prepare_Client_Side (First, T.DB, "SELECT ?");
          First.Bind (1, SQL.Integer_64'(1));
          Assert (First.Step, "a row");
          Becomes (T.DB, Dialect.Prepared.all, Before);
@@ -317,7 +317,7 @@ package body Server_Tests is
          & " NULL, '2026-11-21 09:15:00')");
       Prepare (Query, T.DB, Row);
       Check (Query);
-      Use_Text (Query, T.DB, Row);
+      Prepare_Client_Side (Query, T.DB, Row);
       Check (Query);
       Prepare (Query, T.DB, "SELECT s, c FROM t");
       Assert (Query.Step, "a row");

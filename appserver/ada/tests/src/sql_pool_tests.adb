@@ -36,13 +36,13 @@ package body SQL_Pool_Tests is
    end Prepare_On;
 
    package Pools is new Appserver.SQL.Pools
-     (Connection, Statement, Open_One, Prepare_On, Kept_Statements => 3, Check_After => 3_600.0);
+     (Connection, Statement, Open_One, Prepare_On, Max_Statements => 3, Validate_After => 3_600.0);
 
    package Asking is new Appserver.SQL.Pools
-     (Connection, Statement, Open_One, Prepare_On, Check_After => 0.0);
+     (Connection, Statement, Open_One, Prepare_On, Validate_After => 0.0);
 
    package Short_Lived is new Appserver.SQL.Pools
-     (Connection, Statement, Open_One, Prepare_On, Longest_Life => 0.0);
+     (Connection, Statement, Open_One, Prepare_On, Max_Lifetime => 0.0);
 
    type Fixture is new AUnit.Test_Fixtures.Test_Fixture with record
       DB : Connection;
@@ -77,7 +77,7 @@ package body SQL_Pool_Tests is
    function Number (DB : in out Connection; Query : String) return SQL.Integer_64 is
       Cursor : Statement;
    begin
-      Use_Text (Cursor, DB, Query);
+      Prepare_Client_Side (Cursor, DB, Query);
       Assert (Cursor.Step, "a row of: " & Query);
       return Cursor.As_Integer_64 (1);
    end Number;
@@ -101,7 +101,7 @@ package body SQL_Pool_Tests is
             Held.DB.Execute ("UPDATE t SET x = x");
          end;
       end loop;
-      Assert (Pool.Usage.Open = 1, "one connection");
+      Assert (Pool.Statistics.Open = 1, "one connection");
    end Keeps_Statements;
 
    --  What one request bound is not there for the next one
@@ -358,7 +358,7 @@ package body SQL_Pool_Tests is
       begin
          null;
       end;
-      Assert (Pool.Usage.Open in 1 .. 3, "connections:" & Pool.Usage.Open'Image);
+      Assert (Pool.Statistics.Open in 1 .. 3, "connections:" & Pool.Statistics.Open'Image);
       Answers (T.DB, "SELECT sum(x) FROM t", "230");
    end By_Tasks;
 
@@ -498,7 +498,8 @@ package body SQL_Pool_Tests is
    --  A server that is silent. The tests' own timeouts are short.
 
    package Hasty is new Appserver.SQL.Pools
-     (Connection, Statement, Open_One, Prepare_On, Check_After => 0.0, Check_Timeout => 0.5);
+     (Connection, Statement, Open_One, Prepare_On, Validate_After => 0.0,
+      Validation_Timeout => 0.5);
 
    --  The test of an idle connection ends in time for another connection to be opened
 
@@ -573,7 +574,7 @@ package body SQL_Pool_Tests is
             Start := Ada.Real_Time.Clock;
          end;
          Assert (Since (Start) < Long_Time, "in time");
-         Assert (Pool.Usage.Open = 0 and then Pool.Usage.In_Use = 0, "closed");
+         Assert (Pool.Statistics.Open = 0 and then Pool.Statistics.In_Use = 0, "closed");
       end Act;
    begin
       Silent_Proxies.With_Proxy (Dialect.Variable.all, Act'Access);
@@ -609,7 +610,7 @@ package body SQL_Pool_Tests is
             Assert (Since (Start) < Long_Time, "in time");
          end;
       end;
-      Assert (Pool.Usage.Open = 0 and then Pool.Usage.In_Use = 0, "closed");
+      Assert (Pool.Statistics.Open = 0 and then Pool.Statistics.In_Use = 0, "closed");
       End_Session (T, Id);
    end Slow_While_Closed;
 

@@ -463,7 +463,9 @@ package body SQLite_Tests is
       end;
       Locking.Execute ("ROLLBACK");
       Held.Get (Timeout => 20.0);
-      Assert (Pool.Usage.Open = 1 and then Natural (Pool.Usage.Timeouts) = 1, "opened in the end");
+      Assert
+        (Pool.Statistics.Open = 1 and then Natural (Pool.Statistics.Timeouts) = 1,
+         "opened in the end");
       Held.DB.Execute ("DROP TABLE t");
    end Pool_Opening_Waits;
 

@@ -44,7 +44,7 @@ package body Stream_Tests is
    begin
       case By is
          when Prepared => Prepare (T.Query, T.DB, Text);
-         when Used     => Use_Text (T.Query, T.DB, Text);
+         when Used     => Prepare_Client_Side (T.Query, T.DB, Text);
       end case;
       T.Query.Set_Streamed;
       if T.Query.Parameter_Count > 0 then

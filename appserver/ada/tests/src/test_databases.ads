@@ -55,7 +55,7 @@ package Test_Databases is
       with procedure Connect_Nowhere (DB : in out Connection);
       with procedure Prepare
         (Self : in out Statement; On : in out Connection; Text : String);
-      with procedure Use_Text
+      with procedure Prepare_Client_Side
         (Self : in out Statement; On : in out Connection; Text : String);
    package Database is
       procedure Open (DB : in out Connection);

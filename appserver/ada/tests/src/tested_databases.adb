@@ -58,7 +58,7 @@ package body Tested_Databases is
 
    procedure Connect_Nowhere (DB : in out PostgreSQL.Connection) is
    begin
-      DB.Open ("postgresql://127.0.0.1:1/nowhere", Wait => 10.0);
+      DB.Open ("postgresql://127.0.0.1:1/nowhere", Connect_Timeout => 10.0);
    end Connect_Nowhere;
 
    procedure Prepare
@@ -67,11 +67,11 @@ package body Tested_Databases is
       Self.Prepare (On, Text);
    end Prepare;
 
-   procedure Use_Text
+   procedure Prepare_Client_Side
      (Self : in out PostgreSQL.Statement; On : in out PostgreSQL.Connection; Text : String) is
    begin
-      Self.Use_Text (On, Text);
-   end Use_Text;
+      Self.Prepare_Client_Side (On, Text);
+   end Prepare_Client_Side;
 
    -------------
    -- MariaDB --
@@ -98,10 +98,10 @@ package body Tested_Databases is
       Self.Prepare (On, Text);
    end Prepare;
 
-   procedure Use_Text
+   procedure Prepare_Client_Side
      (Self : in out MariaDB.Statement; On : in out MariaDB.Connection; Text : String) is
    begin
-      Self.Use_Text (On, Text);
-   end Use_Text;
+      Self.Prepare_Client_Side (On, Text);
+   end Prepare_Client_Side;
 
 end Tested_Databases;

@@ -41,14 +41,14 @@ package Tested_Databases is
       Connect_As_Stranger => Connect,
       Connect_Nowhere     => Connect,
       Prepare             => Prepare,
-      Use_Text            => Prepare);
+      Prepare_Client_Side => Prepare);
 
    procedure Connect (DB : in out PostgreSQL.Connection);
    procedure Connect_As_Stranger (DB : in out PostgreSQL.Connection);
    procedure Connect_Nowhere (DB : in out PostgreSQL.Connection);
    procedure Prepare
      (Self : in out PostgreSQL.Statement; On : in out PostgreSQL.Connection; Text : String);
-   procedure Use_Text
+   procedure Prepare_Client_Side
      (Self : in out PostgreSQL.Statement; On : in out PostgreSQL.Connection; Text : String);
 
    package PostgreSQL_Database is new Database
@@ -78,14 +78,14 @@ package Tested_Databases is
       Connect_As_Stranger => Connect_As_Stranger,
       Connect_Nowhere     => Connect_Nowhere,
       Prepare             => Prepare,
-      Use_Text            => Use_Text);
+      Prepare_Client_Side => Prepare_Client_Side);
 
    procedure Connect (DB : in out MariaDB.Connection);
    procedure Connect_As_Stranger (DB : in out MariaDB.Connection);
    procedure Connect_Nowhere (DB : in out MariaDB.Connection);
    procedure Prepare
      (Self : in out MariaDB.Statement; On : in out MariaDB.Connection; Text : String);
-   procedure Use_Text
+   procedure Prepare_Client_Side
      (Self : in out MariaDB.Statement; On : in out MariaDB.Connection; Text : String);
 
    package MariaDB_Database is new Database
@@ -117,6 +117,6 @@ package Tested_Databases is
       Connect_As_Stranger => Connect_As_Stranger,
       Connect_Nowhere     => Connect_Nowhere,
       Prepare             => Prepare,
-      Use_Text            => Use_Text);
+      Prepare_Client_Side => Prepare_Client_Side);
 
 end Tested_Databases;

@@ -20,10 +20,10 @@ procedure TLS_Client is
 begin
    DB.Open
      (Argument (1),
-      Answer_Wait => 1.0,
-      TLS         => MariaDB.TLS_Mode'Value (Argument (2)),
-      Authority   => Argument (3));
-   Query.Use_Text (DB, Argument (4));
+      Response_Timeout => 1.0,
+      TLS              => MariaDB.TLS_Mode'Value (Argument (2)),
+      Authority        => Argument (3));
+   Query.Prepare_Client_Side (DB, Argument (4));
    if Query.Step then
       Put_Line (Query.As_Text (1));
    end if;

@@ -353,7 +353,7 @@ package body Transaction_Tests is
       end Write;
 
       procedure Read (Commits : Boolean) is
-         Work : SQL.Isolated_Transaction (T.DB'Access, SQL.Usual_Isolation, SQL.Read_Only);
+         Work : SQL.Isolated_Transaction (T.DB'Access, SQL.Default_Isolation, SQL.Read_Only);
       begin
          Answers (T.DB, "SELECT count(*) FROM t", "1");
          if Commits then

@@ -51,7 +51,7 @@ package body Type_Tests is
       T.DB.Execute ("DELETE FROM t");
       case By is
          when Prepared => Prepare (T.Insert, T.DB, Text);
-         when Used     => Use_Text (T.Insert, T.DB, Text);
+         when Used     => Prepare_Client_Side (T.Insert, T.DB, Text);
       end case;
    end Begin_Insert;
 
@@ -70,7 +70,7 @@ package body Type_Tests is
       Check_Row;
       Prepare (T.Query, T.DB, "SELECT x, CURRENT_TIMESTAMP FROM t");
       Check_Row;
-      Use_Text (T.Query, T.DB, "SELECT x FROM t");
+      Prepare_Client_Side (T.Query, T.DB, "SELECT x FROM t");
       Check_Row;
    end Check_Rows;
 
@@ -292,7 +292,7 @@ package body Type_Tests is
 
    type Interval_List is array (Positive range <>) of Intervals.Interval;
 
-   Most : constant SQL.Integer_64 := SQL.Integer_64'Last;
+   Max : constant SQL.Integer_64 := SQL.Integer_64'Last;
 
    procedure Come_Back
      (T     : in out Fixture;
@@ -327,7 +327,7 @@ package body Type_Tests is
          [(0, 0, 0), (14, -3, 93_784_000_500), (-14, 3, -93_784_000_500), (-12, 0, 0), (0, 1, -1),
           (0, -1, 1), (0, 0, -500_000), (0, 0, 59_999_999), (1, 1, -60_000_000),
           (2_147_483_647, 0, 0), (-2_147_483_647, -2_147_483_647, 0), (0, 0, 2 ** 53 + 1),
-          (0, 0, Most), (0, 0, -Most)],
+          (0, 0, Max), (0, 0, -Max)],
          Intervals.Bind'Access);
    end All_Intervals;
 
@@ -348,11 +348,11 @@ package body Type_Tests is
       Come_Back
         (T,
          [(0, 0, 0), (0, 0, -1), (0, 0, 93_784_000_500), (0, 0, -93_784_000_500),
-          (0, 0, 3_600_000_000), (0, 0, Intervals.Longest_Span), (0, 0, -Intervals.Longest_Span)],
+          (0, 0, 3_600_000_000), (0, 0, Intervals.Max_Span), (0, 0, -Intervals.Max_Span)],
          Intervals.Bind_Span'Access);
       for Wrong of Interval_List'
-        [(1, 0, 0), (0, 1, 0), (0, 0, Intervals.Longest_Span + 1),
-         (0, 0, -Intervals.Longest_Span - 1)]
+        [(1, 0, 0), (0, 1, 0), (0, 0, Intervals.Max_Span + 1),
+         (0, 0, -Intervals.Max_Span - 1)]
       loop
          Value := Wrong;
          Is_Refused (Bind'Access, "22015", Intervals.Image (Wrong));
@@ -478,7 +478,8 @@ package body Type_Tests is
             when Prepared =>
                Prepare (T.Insert, T.DB, "INSERT INTO t (x) VALUES (?), (?) RETURNING id");
             when Used =>
-               Use_Text (T.Insert, T.DB, "INSERT INTO t (x) VALUES (?), (?) RETURNING id");
+               Prepare_Client_Side
+                 (T.Insert, T.DB, "INSERT INTO t (x) VALUES (?), (?) RETURNING id");
          end case;
          T.Insert.Bind (1, "c");
          T.Insert.Bind (2, "d");

@@ -348,7 +348,7 @@ package body Value_Tests is
 
       Hard : constant String := "it's \ ""x"" ? -- $1 /*" & ASCII.LF;
    begin
-      Use_Text (T.Echo, T.DB, "SELECT ?, ?, ?, '?', ? /* ? */ -- ?");
+      Prepare_Client_Side (T.Echo, T.DB, "SELECT ?, ?, ?, '?', ? /* ? */ -- ?");
       Assert (T.Echo.Parameter_Count = 4, "parameters" & T.Echo.Parameter_Count'Image);
       for Time in 1 .. 2 loop
          T.Echo.Bind (1, SQL.Integer_64'First);

@@ -95,12 +95,12 @@ package body Wait_Limit_Tests is
             Silence.all;
             Assert (Query.Step, "a row");
          when Run_Text =>
-            Use_Text (Query, DB, "SELECT 1");
+            Prepare_Client_Side (Query, DB, "SELECT 1");
             Silence.all;
             Assert (Query.Step, "a row");
          when Step_Stream | Leave_Stream =>
             --  Far more than the sockets on the way hold
-            Use_Text
+            Prepare_Client_Side
               (Query, DB,
                "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 900)"
                & " SELECT repeat('x', 30000) FROM n, n AS m");
@@ -597,7 +597,7 @@ package body Wait_Limit_Tests is
          File  : Ada.Text_IO.File_Type;
          Query : Statement;
       begin
-         Use_Text
+         Prepare_Client_Side
            (Query, T.DB,
             (if Dialect.Name.all = "PostgreSQL" then "SELECT pg_backend_pid()"
              else "SELECT @@pid_file"));
@@ -665,7 +665,7 @@ package body Wait_Limit_Tests is
          Query : Statement;
       begin
          Connect (Sight);
-         Use_Text
+         Prepare_Client_Side
            (Query, Sight,
             (if Dialect.Name.all = "PostgreSQL"
              then "SELECT 1 FROM pg_stat_activity WHERE state = 'active' AND pid =" & Server'Image
@@ -770,7 +770,7 @@ package body Wait_Limit_Tests is
    end Prepare_On;
 
    package Pools is new Appserver.SQL.Pools
-     (Connection, Statement, Connect, Prepare_On, Check_Timeout => Limit);
+     (Connection, Statement, Connect, Prepare_On, Validation_Timeout => Limit);
 
    procedure Lease_Behind_Cancel (T : in out Fixture) is
       pragma Unreferenced (T);
@@ -778,7 +778,7 @@ package body Wait_Limit_Tests is
       function Session (Held : Pools.Lease) return SQL.Integer_64 is
          Query : Statement;
       begin
-         Use_Text (Query, Held.DB, Dialect.Id.all);
+         Prepare_Client_Side (Query, Held.DB, Dialect.Id.all);
          Assert (Query.Step, "a row");
          return Query.As_Integer_64 (1);
       end Session;
@@ -821,7 +821,7 @@ package body Wait_Limit_Tests is
          end loop;
          Held.Release;
          Assert (not Is_Over, "the lease waited for the Cancel");
-         Assert (Pool.Usage.Open = 0 and then Pool.Usage.In_Use = 0, "closed");
+         Assert (Pool.Statistics.Open = 0 and then Pool.Statistics.In_Use = 0, "closed");
          Held.Get (Timeout => Long_Time);
          Assert (not Is_Over, "the next lease waited for the Cancel");
          Held.DB.Set_Wait_Limit (0.0);
@@ -832,7 +832,7 @@ package body Wait_Limit_Tests is
          end loop;
          Held.DB.Execute (Sleep ("0.1"));
          Held.Release;
-         Assert (Pool.Usage.Open = 1, "not lost");
+         Assert (Pool.Statistics.Open = 1, "not lost");
       end Act;
    begin
       Silent_Proxies.With_Proxy (Dialect.Variable.all, Act'Access);

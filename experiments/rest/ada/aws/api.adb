@@ -39,9 +39,9 @@ package body API is
      with Static_Predicate => Name_Character in
        'A' .. 'Z' | 'a' .. 'z' | '0' .. '9' | ' ' | '.' | ''' | '"' | '-';
 
-   -------------
-   -- Answers --
-   -------------
+   ---------------
+   -- Responses --
+   ---------------
 
    function Document (Text : String) return Response.Data is
      (Response.Build (MIME.Application_JSON, Text));

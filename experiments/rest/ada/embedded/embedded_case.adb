@@ -7,12 +7,12 @@ with Settings;
 package body Embedded_Case is
 
    package Web is new Appserver.HTTP.Embedded
-     (Handle          => Service.Answer'Access,
-      Connections     => 1_100,
-      Request_Header  => 16_384,
-      Request_Content => 65_536,
-      Answer_Content  => 65_536,
-      Waiting_Memory  => 458_752);
+     (Handle           => Service.Respond'Access,
+      Connections      => 1_100,
+      Request_Header   => 16_384,
+      Request_Content  => 65_536,
+      Response_Content => 65_536,
+      Waiting_Memory   => 458_752);
 
    overriding procedure Open
      (Self      : in out Server_Case;

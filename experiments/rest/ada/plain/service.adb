@@ -29,17 +29,17 @@ package body Service is
    Greeting : aliased constant String := "{""greeting"":""Hello World!""}";
 
    function Greet (Request : HTTP.Request) return Response is
-     (if Request.Method = Get then Fixed (JSON_Text'Access, Greeting'Access)
+     (if Request.Method = Get then Static_Response (JSON_Text'Access, Greeting'Access)
       else Not_Allowed (Request, "GET, HEAD"));
 
    function Greet_With_Number (Request : HTTP.Request) return Response is
       Number : constant String := Request.Parameter ("number");
-      JSON   : Appserver.JSON.Writers.Writer (Request.Draft);
+      JSON   : Appserver.JSON.Writers.Writer (Request.Builder);
    begin
       if Request.Method /= Get then
          return Not_Allowed (Request, "GET, HEAD");
       elsif not Greetings.Is_Number (Number) then
-         return Empty (Bad_Request);
+         return Status_Only (Bad_Request);
       end if;
       JSON.Start_Object;
       JSON.Write_Name ("greeting");
@@ -47,7 +47,7 @@ package body Service is
       JSON.Write_Name ("number");
       JSON.Write (Greetings.Number_Of (Number));
       JSON.End_Object;
-      return Written (JSON_Text'Access);
+      return Text_Response (JSON_Text'Access);
    end Greet_With_Number;
 
    Hello_Path : constant String := "/api/hello/";
@@ -56,20 +56,20 @@ package body Service is
       Path : constant String := Request.Path;
       Last : constant String := Path (Path'First + Hello_Path'Length .. Path'Last);
       Name : constant String := Decoded (Last);
-      JSON : Appserver.JSON.Writers.Writer (Request.Draft);
+      JSON : Appserver.JSON.Writers.Writer (Request.Builder);
    begin
       if (for some C of Last => C = '/') then
-         return Empty (Not_Found);
+         return Status_Only (Not_Found);
       elsif Request.Method /= Get then
          return Not_Allowed (Request, "GET, HEAD");
       elsif not Greetings.Is_Name (Name) then
-         return Empty (Bad_Request);
+         return Status_Only (Bad_Request);
       end if;
       JSON.Start_Object;
       JSON.Write_Name ("greeting");
       JSON.Write ("Hello " & Name & "!");
       JSON.End_Object;
-      return Written (JSON_Text'Access);
+      return Text_Response (JSON_Text'Access);
    end Greet_By_Name;
 
    ----------
@@ -78,8 +78,8 @@ package body Service is
 
    function Echo (Request : HTTP.Request) return Response is
       Size     : constant Natural := Request.Content_Length;
-      Order    : Orders.Order (Size, Orders.Most_Items (Size), Orders.Most_Tags (Size));
-      Document : Documents.Writer (Request.Draft, Documents.As_JSON);
+      Order    : Orders.Order (Size, Orders.Max_Items (Size), Orders.Max_Tags (Size));
+      Document : Documents.Writer (Request.Builder, Documents.As_JSON);
       Is_Order : Boolean;
 
       procedure Read (Content : String) is
@@ -93,10 +93,10 @@ package body Service is
       end if;
       Request.Read_Content (Read'Access);
       if not Is_Order then
-         return Empty (Bad_Request);
+         return Status_Only (Bad_Request);
       end if;
       Order.Write (Document);
-      return Written (JSON_Text'Access);
+      return Text_Response (JSON_Text'Access);
    end Echo;
 
    -----------
@@ -106,15 +106,15 @@ package body Service is
    Files_Path : constant String := "/files/";
 
    function File (Request : HTTP.Request) return Response is
-     (if Request.Method = Get then Folder.Answer (Request, Files_Path)
+     (if Request.Method = Get then Folder.Respond (Request, Files_Path)
       else Not_Allowed (Request, "GET, HEAD"));
 
-   function Answer (Request : HTTP.Request) return Response is
+   function Respond (Request : HTTP.Request) return Response is
      (if Request.Path_Is ("/api") then Greet (Request)
       elsif Request.Path_Is ("/api/built") then Greet_With_Number (Request)
       elsif Request.Path_Is ("/api/echo") then Echo (Request)
       elsif Request.Path_Starts_With (Hello_Path) then Greet_By_Name (Request)
       elsif Request.Path_Starts_With (Files_Path) then File (Request)
-      else Empty (Not_Found));
+      else Status_Only (Not_Found));
 
 end Service;

@@ -5,7 +5,7 @@ with Settings;
 
 package body Pooled_Case is
 
-   Most_Workers : constant := 64;
+   Max_Workers : constant := 64;
 
    overriding procedure Open
      (Self      : in out Server_Case;
@@ -15,12 +15,12 @@ package body Pooled_Case is
    is
       pragma Unreferenced (Inputs);
 
-      Workers : constant Positive := Positive (Arguments.Number ("workers", 1, Most_Workers));
+      Workers : constant Positive := Positive (Arguments.Number ("workers", 1, Max_Workers));
    begin
       Service.Open (Arguments.Text ("files"));
       --  A handler keeps an order of 64 KiB on its stack
       Self.Web.Start
-        (Service.Answer'Access,
+        (Service.Respond'Access,
          Options =>
            (Workers       => Workers,
             Handler_Stack => 2 ** 20,

@@ -36,28 +36,28 @@ package body Service is
 
    type Greeting_Number is range 0 .. 999_999;
 
-   procedure Greet_With_Number (Number : Greeting_Number; Answer : in out Document_Answer) is
+   procedure Greet_With_Number (Number : Greeting_Number; Response : in out Document_Response) is
    begin
-      Answer.Start_Document;
-      Answer.Write_Entity ("greeting", "Hello World!");
-      Answer.Write_Entity ("number", Documents.Integer_64 (Number));
-      Answer.End_Document;
+      Response.Start_Document;
+      Response.Write_Entity ("greeting", "Hello World!");
+      Response.Write_Entity ("number", Documents.Integer_64 (Number));
+      Response.End_Document;
    end Greet_With_Number;
 
-   procedure Greet_By_Name (Name : String; Answer : in out Document_Answer) is
+   procedure Greet_By_Name (Name : String; Response : in out Document_Response) is
    begin
-      Answer.Start_Document;
-      Answer.Write_Entity ("greeting", "Hello " & Name & "!");
-      Answer.End_Document;
+      Response.Start_Document;
+      Response.Write_Entity ("greeting", "Hello " & Name & "!");
+      Response.End_Document;
    end Greet_By_Name;
 
    ------------
    -- Orders --
    ------------
 
-   procedure Echo (Answer : in out Document_Answer) is
-      Size     : constant Natural := Answer.Request.Content_Length;
-      Order    : Orders.Order (Size, Orders.Most_Items (Size), Orders.Most_Tags (Size));
+   procedure Echo (Response : in out Document_Response) is
+      Size     : constant Natural := Response.Request.Content_Length;
+      Order    : Orders.Order (Size, Orders.Max_Items (Size), Orders.Max_Tags (Size));
       Is_Order : Boolean;
 
       procedure Read (Content : String) is
@@ -66,11 +66,11 @@ package body Service is
       end Read;
 
    begin
-      Answer.Request.Read_Content (Read'Access);
+      Response.Request.Read_Content (Read'Access);
       if Is_Order then
-         Order.Write (Documents.Writer (Answer));
+         Order.Write (Documents.Writer (Response));
       else
-         Answer.Refuse (Bad_Request, "this is not an order");
+         Response.Refuse (Bad_Request, "this is not an order");
       end if;
    end Echo;
 
@@ -79,7 +79,7 @@ package body Service is
    -----------
 
    function File (Request : HTTP.Request) return Response is
-     (Folder.Answer (Request, "/files/"));
+     (Folder.Respond (Request, "/files/"));
 
    ------------
    -- Routes --
@@ -98,6 +98,6 @@ package body Service is
        Route (Post, "/api/echo",         Echo'Access),
        Route (Get,  "/files/{name...}",  File'Access)]);
 
-   function Answer (Request : HTTP.Request) return Response is (API.Answer (Request));
+   function Respond (Request : HTTP.Request) return Response is (API.Respond (Request));
 
 end Service;

@@ -49,7 +49,7 @@ package body Orders_Tests is
    end Copy;
 
    function Copy (Source : String) return String is
-     (Copy (Source, Orders.Most_Items (Source'Length), Orders.Most_Tags (Source'Length)));
+     (Copy (Source, Orders.Max_Items (Source'Length), Orders.Max_Tags (Source'Length)));
 
    procedure Comes_Back (T : in out Fixture) is
       pragma Unreferenced (T);

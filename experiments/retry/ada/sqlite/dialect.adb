@@ -15,7 +15,7 @@ package body Dialect is
       Query : Database.Statement;
    begin
       Database.Read_Back (DB, Arguments, Settings);
-      Query.Use_Text (DB, "PRAGMA busy_timeout");
+      Query.Prepare_Client_Side (DB, "PRAGMA busy_timeout");
       Settings.Add ("busy_timeout", (if Query.Step then Query.As_Text (1) else ""));
    end Read_Back;
 

@@ -30,7 +30,7 @@ package body Database is
       function Answer (Text : String) return String is
          Query : Statement;
       begin
-         Query.Use_Text (DB, Text);
+         Query.Prepare_Client_Side (DB, Text);
          return (if Query.Step then Query.As_Text (1) else "");
       end Answer;
 

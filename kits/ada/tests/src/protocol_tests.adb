@@ -194,12 +194,12 @@ package body Protocol_Tests is
       use type Lines.Outcome;
       use type size_t;
 
-      Longest  : constant String (1 .. Lines.Longest) := [others => 'x'];
-      File     : constant FILEs := tmpfile;
-      Input    : Lines.Line_Reader (Natural (fileno (File)));
-      Line     : Lines.Line_Buffer;
-      Length   : Lines.Line_Length;
-      Result   : Lines.Outcome;
+      Longest : constant String (1 .. Lines.Max_Length) := [others => 'x'];
+      File    : constant FILEs := tmpfile;
+      Input   : Lines.Line_Reader (Natural (fileno (File)));
+      Line    : Lines.Line_Buffer;
+      Length  : Lines.Line_Length;
+      Result  : Lines.Outcome;
 
       procedure Reads (Expected : Lines.Outcome; Text : String) is
       begin

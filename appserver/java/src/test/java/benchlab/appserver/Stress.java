@@ -33,7 +33,7 @@ public final class Stress {
         return property == null ? DEFAULT : Duration.parse("PT" + property);
     }
 
-    /** Whether a time is up: {@code System.nanoTime()} is compared with the end. */
+    /** True if a time is up: {@code System.nanoTime()} is compared with the end. */
     public static final class Deadline {
         private final long end;
 

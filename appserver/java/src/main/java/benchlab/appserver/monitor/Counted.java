@@ -11,7 +11,7 @@ final class Counted {
     private static final int ERRORS = 1;
     private static final int CLIENT_ERRORS = 2;
     private static final int TOTAL = 3;
-    private static final int LONGEST = 4;
+    private static final int MAX = 4;
     private static final int CPU = 5;
     private static final int COUNTED_FOR_CPU = 6;
 
@@ -25,8 +25,8 @@ final class Counted {
         times.record(nanos);
         numbers.getAndIncrement(FIRST + COUNT);
         numbers.getAndAdd(FIRST + TOTAL, nanos);
-        for (long longest = get(LONGEST); longest < nanos; longest = get(LONGEST)) {
-            if (numbers.compareAndSet(FIRST + LONGEST, longest, nanos)) {
+        for (long max = get(MAX); max < nanos; max = get(MAX)) {
+            if (numbers.compareAndSet(FIRST + MAX, max, nanos)) {
                 break;
             }
         }
@@ -58,14 +58,14 @@ final class Counted {
         return get(TOTAL);
     }
 
-    /** Adds them to figures. */
-    void addTo(Figures figures) {
-        figures.times.add(times);
-        figures.errors += get(ERRORS);
-        figures.clientErrors += get(CLIENT_ERRORS);
-        figures.total += get(TOTAL);
-        figures.cpu += get(CPU);
-        figures.longest = Math.max(figures.longest, get(LONGEST));
+    /** Adds them to metrics. */
+    void addTo(Statistics statistics) {
+        statistics.times.add(times);
+        statistics.errors += get(ERRORS);
+        statistics.clientErrors += get(CLIENT_ERRORS);
+        statistics.total += get(TOTAL);
+        statistics.cpu += get(CPU);
+        statistics.max = Math.max(statistics.max, get(MAX));
     }
 
     private long get(int number) {

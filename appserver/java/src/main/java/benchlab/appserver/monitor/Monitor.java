@@ -45,8 +45,8 @@ public final class Monitor {
 
     private static final Monitor SHARED = new Monitor();
 
-    private final int mostPages;
-    private final int mostQueries;
+    private final int maxPages;
+    private final int maxQueries;
     private final int hours;
     private final int stripes;
     private final long startedMillis = System.currentTimeMillis();
@@ -71,20 +71,20 @@ public final class Monitor {
      * A page takes about 10 KB for each stripe, of which there are as many as processors, 8 at most,
      * and 40 KB for the rest; a query 10 KB.
      *
-     * @param mostPages that have names; all further ones are {@link #OTHER}
-     * @param mostQueries the same for queries; one counts once for each page that has it
+     * @param maxPages that have names; all further ones are {@link #OTHER}
+     * @param maxQueries the same for queries; one counts once for each page that has it
      * @param hours that each page keeps
      */
-    public Monitor(int mostPages, int mostQueries, int hours) {
-        if (mostPages < 1 || mostQueries < 1 || hours < 1) {
+    public Monitor(int maxPages, int maxQueries, int hours) {
+        if (maxPages < 1 || maxQueries < 1 || hours < 1) {
             throw new IllegalArgumentException("at least one page, one query and one hour");
         }
-        this.mostPages = mostPages;
-        this.mostQueries = mostQueries;
+        this.maxPages = maxPages;
+        this.maxQueries = maxQueries;
         this.hours = hours;
         int processors = Math.min(8, Runtime.getRuntime().availableProcessors());
         stripes = Integer.highestOneBit(2 * processors - 1);
-        table = new AtomicReferenceArray<>(Integer.highestOneBit(4 * mostPages - 1));
+        table = new AtomicReferenceArray<>(Integer.highestOneBit(4 * maxPages - 1));
         other = newPage(OTHER);
         noRequest = newPage(NO_REQUEST);
     }
@@ -193,7 +193,7 @@ public final class Monitor {
 
     private synchronized Query newQuery(String name) {
         Query found = queries.get(name);
-        if (found != null || queries.size() == mostQueries) {
+        if (found != null || queries.size() == maxQueries) {
             return found != null ? found : Query.OTHER;
         }
         queryNames.add(name);
@@ -234,11 +234,11 @@ public final class Monitor {
     }
 
     private synchronized Counted newPair(Page page, int number) {
-        int place = page.query(number) == null && pairs == mostQueries ? 0 : number;
+        int place = page.query(number) == null && pairs == maxQueries ? 0 : number;
         if (page.query(place) == null) {
             if (place > 0) {
                 pairs++;
-                isFull = pairs == mostQueries;
+                isFull = pairs == maxQueries;
             }
             page.addQuery(place);
         }
@@ -253,7 +253,7 @@ public final class Monitor {
         for (int place = name.hash() & mask; ; place = place + 1 & mask) {
             Page page = table.get(place);
             if (page == null) {
-                return mayAdd && pages.size() < mostPages ? added(name) : other;
+                return mayAdd && pages.size() < maxPages ? added(name) : other;
             } else if (name.is(page.characters)) {
                 return page;
             }
@@ -268,7 +268,7 @@ public final class Monitor {
                 return table.get(place);
             }
         }
-        if (pages.size() == mostPages) {
+        if (pages.size() == maxPages) {
             return other;
         }
         Page page = newPage(new String(name.text, 0, name.length));
@@ -278,23 +278,23 @@ public final class Monitor {
     }
 
     private Page newPage(String name) {
-        return new Page(name, stripes, mostQueries, hours);
+        return new Page(name, stripes, maxQueries, hours);
     }
 
-    // Figures
+    // Statistics
 
-    /** Figures of a page, such as "GET /users/{id}"; all zero if there is none. */
-    public Figures figures(String page) {
+    /** Statistics of a page, such as "GET /users/{id}"; all zero if there is none. */
+    public Statistics statistics(String page) {
         return pages().stream()
                 .filter(each -> each.name.equals(page))
                 .findFirst()
-                .map(Page::figures)
-                .orElseGet(Figures::new);
+                .map(Page::statistics)
+                .orElseGet(Statistics::new);
     }
 
-    /** Figures of a query of a page, by its name without literals; all zero if there is none. */
-    public Figures figures(String page, String query) {
-        var sum = new Figures();
+    /** Statistics of a query of a page, by its name without literals; all zero if there is none. */
+    public Statistics statistics(String page, String query) {
+        var sum = new Statistics();
         Query found = query.equals(OTHER) ? Query.OTHER : queries.get(query);
         for (Page each : pages()) {
             if (found != null && each.name.equals(page) && each.query(found.number) != null) {

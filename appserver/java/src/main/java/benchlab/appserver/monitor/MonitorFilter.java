@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts the requests of servlets, and shows the figures.
+// Counts the requests of servlets, and shows the metrics.
 package benchlab.appserver.monitor;
 
 import jakarta.servlet.AsyncEvent;
@@ -25,12 +25,12 @@ import java.util.regex.Pattern;
 
 /**
  * To be in front of all other filters, with support of asynchronous requests, for requests alone
- * (the dispatcher {@code REQUEST}). It counts them. To those who may see the figures, {@code
+ * (the dispatcher {@code REQUEST}). It counts them. To those who may see the metrics, {@code
  * /monitor} in the application is a page for a browser, the text format for Prometheus, and JSON
  * for all others, such as {@code benchlab logs}; {@code /monitor/page}, {@code /monitor/metrics}
  * and {@code /monitor/json} are one of them each. These requests are not counted.
  *
- * <p>The figures have SQL, paths with keys, and errors. So nobody sees them unless the application
+ * <p>The metrics have SQL, paths with keys, and errors. So nobody sees them unless the application
  * says who: by a token, or by a test of its own, such as {@link #onPort}. To all others the path is
  * one of the application, as any other.
  *
@@ -51,7 +51,7 @@ public final class MonitorFilter implements Filter {
 
     /**
      * Counts for {@link Monitor#shared}: for containers that make the filter by its class name. The
-     * figures are shown if it has the initial parameter {@code token}.
+     * metrics are shown if it has the initial parameter {@code token}.
      */
     public MonitorFilter() {
         this(Monitor.shared());
@@ -63,7 +63,7 @@ public final class MonitorFilter implements Filter {
     }
 
     /**
-     * Shows the figures to those who send a secret; all others get 401.
+     * Shows the metrics to those who send a secret; all others get 401.
      *
      * @param application a name for people; may be empty
      * @param token the secret, of at least {@link #MIN_TOKEN_LENGTH} characters: in the header
@@ -76,10 +76,10 @@ public final class MonitorFilter implements Filter {
     }
 
     /**
-     * Shows the figures to whom the application says.
+     * Shows the metrics to whom the application says.
      *
      * @param application a name for people; may be empty
-     * @param mayBeSeen whose requests get the figures
+     * @param mayBeSeen whose requests get the metrics
      */
     public MonitorFilter(
             Monitor monitor, String application, Predicate<HttpServletRequest> mayBeSeen) {
@@ -108,7 +108,7 @@ public final class MonitorFilter implements Filter {
             Set.of("forwarded", "via", "x-real-ip", "x-client-ip");
 
     /**
-     * Whether a request has the secret, and no page of another site sends it ({@code
+     * True if a request has the secret, and no page of another site sends it ({@code
      * Sec-Fetch-Site}).
      *
      * @throws IllegalArgumentException the token is too short
@@ -138,7 +138,7 @@ public final class MonitorFilter implements Filter {
     }
 
     /**
-     * Whether a request comes by a port for the figures, and {@link #asksForItself}: for a
+     * True if a request comes by a port for the metrics, and {@link #asksForItself}: for a
      * connector of its own, which listens on the loopback address, and which no proxy leads to.
      */
     public static Predicate<HttpServletRequest> onPort(int port) {
@@ -260,7 +260,7 @@ public final class MonitorFilter implements Filter {
         }
     }
 
-    // Figures
+    // Statistics
 
     private static boolean isForMonitor(HttpServletRequest request) {
         String uri = request.getRequestURI();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The figures of a monitor, for programs and for people.
+// The metrics of a monitor, for programs and for people.
 package benchlab.appserver.monitor;
 
 import java.io.IOException;
@@ -7,7 +7,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 
-/** Writes the figures of a {@link Monitor}. Nobody waits for it. */
+/** Writes the metrics of a {@link Monitor}. Nobody waits for it. */
 public final class MonitorTexts {
 
     /** The media type of {@link #prometheus}. */
@@ -28,7 +28,7 @@ public final class MonitorTexts {
      * @param application a name for people; empty if there is none
      */
     public static String json(Monitor monitor, String application) {
-        return new JsonFigures(monitor).write(application);
+        return new JsonFormat(monitor).write(application);
     }
 
     /**
@@ -39,7 +39,7 @@ public final class MonitorTexts {
      * …_query_errors_total}, {@code …_query_seconds_total} with {@code page} and {@code query}.
      */
     public static String prometheus(Monitor monitor) {
-        return new PrometheusFigures(monitor).write();
+        return new PrometheusFormat(monitor).write();
     }
 
     /**
@@ -47,7 +47,7 @@ public final class MonitorTexts {
      * elsewhere, so it can be kept and sent.
      */
     public static String html(Monitor monitor, String application) {
-        // No "<", so that no name ends the element that the figures are in.
+        // No "<", so that no name ends the element that the metrics are in.
         return template().replace(PLACE, json(monitor, application).replace("<", "\\u003c"));
     }
 

@@ -75,15 +75,15 @@ final class Page {
         return false;
     }
 
-    Figures figures() {
-        var sum = new Figures();
+    Statistics statistics() {
+        var sum = new Statistics();
         for (Counted each : stripes) {
             each.addTo(sum);
         }
         return sum;
     }
 
-    // Hours. What is kept of each are the figures when it began; its own are the difference to
+    // Hours. What is kept of each are the metrics when it began; its own are the difference to
     // those of the next one.
 
     /**
@@ -115,7 +115,7 @@ final class Page {
         return new Hour(hour, count, errors, total);
     }
 
-    /** The hours that are kept, each with its own figures, the oldest first. */
+    /** The hours that are kept, each with its own metrics, the oldest first. */
     List<Hour> hours() {
         while (!turning.compareAndSet(false, true)) {
             Thread.onSpinWait();

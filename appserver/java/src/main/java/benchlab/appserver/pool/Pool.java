@@ -68,12 +68,12 @@ public final class Pool<R> implements AutoCloseable {
     private int leaving; // Removed from the slots, not destroyed yet.
 
     // Figures, guarded by the lock; the slots have those of their own leases.
-    private int largestSize;
+    private int maxSize;
     private long closedSlotLeases;
-    private long closedSlotUsed;
+    private long closedSlotHeldNanos;
     private long waits;
     private long waited;
-    private long longestWait;
+    private long maxWait;
     private long timeouts;
     private long madeCount;
     private long factoryFailures;
@@ -98,7 +98,7 @@ public final class Pool<R> implements AutoCloseable {
         this.options = Objects.requireNonNull(options, "options");
         this.capacity = checked(capacity);
         slots = new Slots<>(options.order());
-        hasWorkAtEnd = options.reset() != null || options.timeUse();
+        hasWorkAtEnd = options.reset() != null || options.recordHoldTime();
     }
 
     /**
@@ -215,28 +215,28 @@ public final class Pool<R> implements AutoCloseable {
         }
     }
 
-    /** The pool's figures. Holds the lock for a time that grows with the pool's size. */
-    public PoolFigures figures() {
+    /** The pool's statistics. Holds the lock for a time that grows with the pool's size. */
+    public PoolStatistics statistics() {
         lock.lock();
         try {
             long leases = closedSlotLeases;
-            long used = closedSlotUsed;
+            long used = closedSlotHeldNanos;
             int inUse = 0;
             for (Slot<R> slot : slots.all()) {
                 leases += slot.leases();
                 used += slot.used();
                 inUse += slot.isLeased() ? 1 : 0;
             }
-            return new PoolFigures(
+            return new PoolStatistics(
                     capacity,
                     size(),
                     inUse,
                     waiters.size(),
-                    largestSize,
+                    maxSize,
                     leases,
                     waits,
                     Duration.ofNanos(waited),
-                    Duration.ofNanos(longestWait),
+                    Duration.ofNanos(maxWait),
                     timeouts,
                     madeCount,
                     factoryFailures,
@@ -375,7 +375,7 @@ public final class Pool<R> implements AutoCloseable {
     }
 
     private Lease<R> start(Slot<R> slot) {
-        if (options.timeUse()) {
+        if (options.recordHoldTime()) {
             slot.startTimer();
         }
         try {
@@ -512,7 +512,7 @@ public final class Pool<R> implements AutoCloseable {
             if (!slot.takeFrom(leased, token)) {
                 return false;
             }
-            if (options.timeUse()) {
+            if (options.recordHoldTime()) {
                 slot.stopTimer();
             }
             if (isBroken || !isReset(slot)) {
@@ -574,7 +574,7 @@ public final class Pool<R> implements AutoCloseable {
             removeSurplus(surplus);
             serve(served);
             attention = isAttentionNeeded();
-            largestSize = Math.max(largestSize, size());
+            maxSize = Math.max(maxSize, size());
             if (isTerminated()) {
                 empty.signalAll();
             }
@@ -619,7 +619,7 @@ public final class Pool<R> implements AutoCloseable {
     private void countWait(long time) {
         waits++;
         waited += time;
-        longestWait = Math.max(longestWait, time);
+        maxWait = Math.max(maxWait, time);
     }
 
     private void countTimeout() {
@@ -630,7 +630,7 @@ public final class Pool<R> implements AutoCloseable {
     private void forget(Slot<R> slot) {
         slots.remove(slot);
         closedSlotLeases += slot.leases();
-        closedSlotUsed += slot.used();
+        closedSlotHeldNanos += slot.used();
     }
 
     private int size() {

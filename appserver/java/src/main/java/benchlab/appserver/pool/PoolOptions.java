@@ -28,7 +28,7 @@ import java.util.Objects;
  *     throws, the resource is destroyed
  * @param destroy releases what a resource holds. Called once for each resource
  * @param order which idle resource is used first
- * @param timeUse whether the time that leases are held is measured: two readings of the clock for
+ * @param recordHoldTime whether the time that leases are held is measured: two readings of the clock for
  *     each
  */
 public record PoolOptions<R>(
@@ -36,8 +36,8 @@ public record PoolOptions<R>(
         Check<? super R> validate,
         Action<? super R> reset,
         Action<? super R> destroy,
-        Order order,
-        boolean timeUse) {
+        RequestOrder order,
+        boolean recordHoldTime) {
 
     /** Makes a resource. */
     @FunctionalInterface
@@ -58,13 +58,13 @@ public record PoolOptions<R>(
     }
 
     /** Which idle resource is used first. */
-    public enum Order {
+    public enum RequestOrder {
         /** In turn: all are used alike, and none is idle for long. */
-        IN_TURN,
+        ROUND_ROBIN,
         /**
          * The one given back last, else the one made first: few are used, and stay warm in caches.
          */
-        LATEST_FIRST
+        LIFO
     }
 
     public PoolOptions {
@@ -74,26 +74,26 @@ public record PoolOptions<R>(
 
     /** Without hooks, idle resources in turn, uses not timed. */
     public static <R> PoolOptions<R> of(Factory<? extends R> factory) {
-        return new PoolOptions<>(factory, null, null, null, Order.IN_TURN, false);
+        return new PoolOptions<>(factory, null, null, null, RequestOrder.ROUND_ROBIN, false);
     }
 
     public PoolOptions<R> validate(Check<? super R> hook) {
-        return new PoolOptions<>(factory, hook, reset, destroy, order, timeUse);
+        return new PoolOptions<>(factory, hook, reset, destroy, order, recordHoldTime);
     }
 
     public PoolOptions<R> reset(Action<? super R> hook) {
-        return new PoolOptions<>(factory, validate, hook, destroy, order, timeUse);
+        return new PoolOptions<>(factory, validate, hook, destroy, order, recordHoldTime);
     }
 
     public PoolOptions<R> destroy(Action<? super R> hook) {
-        return new PoolOptions<>(factory, validate, reset, hook, order, timeUse);
+        return new PoolOptions<>(factory, validate, reset, hook, order, recordHoldTime);
     }
 
-    public PoolOptions<R> order(Order first) {
-        return new PoolOptions<>(factory, validate, reset, destroy, first, timeUse);
+    public PoolOptions<R> order(RequestOrder first) {
+        return new PoolOptions<>(factory, validate, reset, destroy, first, recordHoldTime);
     }
 
-    public PoolOptions<R> timeUse(boolean measured) {
+    public PoolOptions<R> recordHoldTime(boolean measured) {
         return new PoolOptions<>(factory, validate, reset, destroy, order, measured);
     }
 }

@@ -45,7 +45,7 @@ final class Slot<R> extends Padding {
 
     /** Has to be reachable for the collector to report that the token is not. */
     @SuppressWarnings("unused")
-    private final LostLease lost;
+    private final LeakedLease lost;
 
     private long used; // ns, written by the owner alone, read by anyone
     private long since; // ns, of the present lease
@@ -54,7 +54,7 @@ final class Slot<R> extends Padding {
     Slot(Pool<R> pool, R resource) {
         this.pool = pool;
         this.resource = resource;
-        lost = new LostLease(token, this);
+        lost = new LeakedLease(token, this);
     }
 
     /** Makes the caller the owner if the slot is idle. */

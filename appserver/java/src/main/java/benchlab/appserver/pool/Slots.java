@@ -2,7 +2,7 @@
 // The resources of a pool, and the search for one that is idle.
 package benchlab.appserver.pool;
 
-import benchlab.appserver.pool.PoolOptions.Order;
+import benchlab.appserver.pool.PoolOptions.RequestOrder;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Arrays;
@@ -38,8 +38,8 @@ final class Slots<R> {
     @SuppressWarnings("unchecked") // It holds none.
     private volatile Slot<R>[] slots = (Slot<R>[]) new Slot<?>[0];
 
-    Slots(Order order) {
-        isLatestFirst = order == Order.LATEST_FIRST;
+    Slots(RequestOrder order) {
+        isLatestFirst = order == RequestOrder.LIFO;
     }
 
     /**

@@ -18,7 +18,7 @@ import java.util.concurrent.TimeoutException;
  * A program with its arguments and surroundings. A command never changes: each method returns
  * another one, so that it can be kept, shared and started often. No shell reads it; quote nothing.
  *
- * @param words the program (a path, or a name to be found in PATH) and its arguments
+ * @param commandLine the program (a path, or a name to be found in PATH) and its arguments
  * @param environment variables that it gets
  * @param isEnvironmentInherited whether it gets the variables of this process, too
  * @param directory where it runs; null for where this process runs
@@ -31,7 +31,7 @@ import java.util.concurrent.TimeoutException;
  *     {@link OutputLimitException}
  */
 public record Command(
-        List<String> words,
+        List<String> commandLine,
         Map<String, String> environment,
         boolean isEnvironmentInherited,
         Path directory,
@@ -44,9 +44,9 @@ public record Command(
     private static final int DEFAULT_MAX_OUTPUT = 1 << 26; // 64 MiB.
 
     public Command {
-        words = List.copyOf(words);
+        commandLine = List.copyOf(commandLine);
         environment = Map.copyOf(environment);
-        if (words.isEmpty()) {
+        if (commandLine.isEmpty()) {
             throw new IllegalArgumentException("a command has a program");
         }
         Objects.requireNonNull(stdin, "stdin");
@@ -58,7 +58,7 @@ public record Command(
 
     /** A command with the usual maximum of output, 64 MiB of each stream. */
     public Command(
-            List<String> words,
+            List<String> commandLine,
             Map<String, String> environment,
             boolean isEnvironmentInherited,
             Path directory,
@@ -66,7 +66,7 @@ public record Command(
             Redirect stdout,
             Redirect stderr) {
         this(
-                words,
+                commandLine,
                 environment,
                 isEnvironmentInherited,
                 directory,
@@ -78,10 +78,10 @@ public record Command(
 
     /** All three streams piped, the environment and the directory of this process. */
     public static Command of(String program, String... arguments) {
-        var words = new ArrayList<>(List.of(program));
-        words.addAll(List.of(arguments));
+        var commandLine = new ArrayList<>(List.of(program));
+        commandLine.addAll(List.of(arguments));
         Redirect pipe = Redirect.PIPE;
-        return new Command(words, Map.of(), true, null, pipe, pipe, pipe);
+        return new Command(commandLine, Map.of(), true, null, pipe, pipe, pipe);
     }
 
     /** This command with one more variable, which overrides an inherited one. */
@@ -89,7 +89,7 @@ public record Command(
         var variables = new HashMap<>(environment);
         variables.put(name, value);
         return new Command(
-                words,
+                commandLine,
                 variables,
                 isEnvironmentInherited,
                 directory,
@@ -102,12 +102,12 @@ public record Command(
     /** This command with no variables but its own and the one of {@link RunningProcess#kill}. */
     public Command withoutInheritedEnvironment() {
         return new Command(
-                words, environment, false, directory, stdin, stdout, stderr, maxOutput);
+                commandLine, environment, false, directory, stdin, stdout, stderr, maxOutput);
     }
 
     public Command directory(Path path) {
         return new Command(
-                words, environment, isEnvironmentInherited, path, stdin, stdout, stderr, maxOutput);
+                commandLine, environment, isEnvironmentInherited, path, stdin, stdout, stderr, maxOutput);
     }
 
     public Command stdin(Redirect source) {
@@ -129,7 +129,7 @@ public record Command(
 
     private Command streams(Redirect source, Redirect output, Redirect errors) {
         return new Command(
-                words,
+                commandLine,
                 environment,
                 isEnvironmentInherited,
                 directory,
@@ -142,7 +142,7 @@ public record Command(
     /** This command with another maximum of bytes that are kept of each stream. */
     public Command maxOutput(int bytes) {
         return new Command(
-                words,
+                commandLine,
                 environment,
                 isEnvironmentInherited,
                 directory,
@@ -174,7 +174,7 @@ public record Command(
 
     private RunningProcess start(Deadline deadline)
             throws StartException, InterruptedException, TimeoutException {
-        var builder = new ProcessBuilder(words);
+        var builder = new ProcessBuilder(commandLine);
         if (!isEnvironmentInherited) {
             builder.environment().clear();
         }
@@ -191,7 +191,7 @@ public record Command(
         try {
             process = new PendingStart(builder, group).await(deadline);
         } catch (IOException e) {
-            throw new StartException(words.get(0), e);
+            throw new StartException(commandLine.get(0), e);
         }
         try {
             return new RunningProcess(this, process, group);

@@ -213,7 +213,7 @@ public final class RunningProcess implements AutoCloseable {
             await(stderr.ended(), deadline);
             stderr.checkFailure();
             ExitStatus status = waitFor(deadline.left());
-            return new Output(command.words().get(0), status, output.unread(), stderr.unread());
+            return new Output(command.commandLine().get(0), status, output.unread(), stderr.unread());
         } catch (Throwable e) {
             kill();
             throw e;
@@ -242,7 +242,7 @@ public final class RunningProcess implements AutoCloseable {
      */
     public ExitStatus waitFor(Duration timeout) throws InterruptedException, TimeoutException {
         if (!process.waitFor(TimeUnit.NANOSECONDS.convert(timeout), TimeUnit.NANOSECONDS)) {
-            throw new TimeoutException(command.words().get(0) + " has not ended in time");
+            throw new TimeoutException(command.commandLine().get(0) + " has not ended in time");
         }
         return ExitStatus.of(process.exitValue());
     }

@@ -9,10 +9,10 @@ import java.time.Duration;
  * nothing and that bound, so that those who met once do not meet again ("full jitter": M. Brooker,
  * Exponential Backoff and Jitter, AWS Architecture Blog, 2015).
  *
- * @param first the bound of the pause before the first retry
- * @param longest no pause is longer; at least {@code first}
+ * @param initial the bound of the pause before the first retry
+ * @param max no pause is longer; at least {@code initial}
  */
-public record Backoff(Duration first, Duration longest) {
+public record Backoff(Duration initial, Duration max) {
 
     /** No pauses. */
     public static final Backoff NONE = new Backoff(Duration.ZERO, Duration.ZERO);
@@ -20,16 +20,16 @@ public record Backoff(Duration first, Duration longest) {
     private static final int MAX_DOUBLINGS = 62;
 
     public Backoff {
-        if (first.isNegative() || longest.compareTo(first) < 0) {
+        if (initial.isNegative() || max.compareTo(initial) < 0) {
             throw new IllegalArgumentException(
-                    "not 0 <= first <= longest: " + first + ", " + longest);
+                    "not 0 <= initial <= max: " + initial + ", " + max);
         }
-        longest.toNanos(); // Throws if it is beyond 292 years.
+        max.toNanos(); // Throws if it is beyond 292 years.
     }
 
     /** As {@code new Backoff}, in milliseconds. */
-    public static Backoff ofMillis(long first, long longest) {
-        return new Backoff(Duration.ofMillis(first), Duration.ofMillis(longest));
+    public static Backoff ofMillis(long initial, long max) {
+        return new Backoff(Duration.ofMillis(initial), Duration.ofMillis(max));
     }
 
     /**
@@ -39,7 +39,7 @@ public record Backoff(Duration first, Duration longest) {
      * @param random at least 0, below 1
      */
     long pause(int retry, double random) {
-        double bound = first.toNanos() * (double) (1L << Math.min(retry - 1, MAX_DOUBLINGS));
-        return (long) (random * Math.min(bound, longest.toNanos()));
+        double bound = initial.toNanos() * (double) (1L << Math.min(retry - 1, MAX_DOUBLINGS));
+        return (long) (random * Math.min(bound, max.toNanos()));
     }
 }

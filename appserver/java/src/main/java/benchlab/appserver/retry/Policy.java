@@ -18,7 +18,7 @@ import java.util.Objects;
  *         .backoff(Fault.DEADLOCK, Backoff.ofMillis(5, 200))
  *         .without(Fault.LOCK_TIMEOUT)
  *         .budget(new Budget(0.1, 20))
- *         .meter(meter)
+ *         .metrics(metrics)
  *         .timeout(Duration.ofSeconds(15))
  * }</pre>
  *
@@ -28,7 +28,7 @@ import java.util.Objects;
  *     attempt that runs is not stopped
  * @param backoffs the pauses of each fault that is retried; others end the call
  * @param budget what retries are taken from; null: no limit
- * @param meter what counts; null: nothing is counted
+ * @param metrics what counts; null: nothing is counted
  * @param repeatable whether the work may take effect twice, such as one that only reads: a fault
  *     after which the outcome is unknown is then retried too
  * @param timeout of the whole call, with all that it waits for: when it is over, the connections of
@@ -41,7 +41,7 @@ public record Policy(
         Duration deadline,
         Map<Fault, Backoff> backoffs,
         Budget budget,
-        RetryMeter meter,
+        RetryMetrics metrics,
         boolean repeatable,
         Duration timeout) {
 
@@ -80,18 +80,18 @@ public record Policy(
             Duration deadline,
             Map<Fault, Backoff> backoffs,
             Budget budget,
-            RetryMeter meter,
+            RetryMetrics metrics,
             boolean repeatable) {
-        this(attempts, deadline, backoffs, budget, meter, repeatable, null);
+        this(attempts, deadline, backoffs, budget, metrics, repeatable, null);
     }
 
-    /** All faults that pass, each with its usual backoff; 30 s; no budget, no meter. */
+    /** All faults that pass, each with its usual backoff; 30 s; no budget, no metrics. */
     public static Policy ofAttempts(int attempts) {
         return new Policy(attempts, DEFAULT_DEADLINE, DEFAULT_BACKOFFS, null, null, false);
     }
 
     public Policy deadline(Duration time) {
-        return new Policy(attempts, time, backoffs, budget, meter, repeatable, timeout);
+        return new Policy(attempts, time, backoffs, budget, metrics, repeatable, timeout);
     }
 
     /** Retries a fault, after these pauses. */
@@ -106,19 +106,19 @@ public record Policy(
     }
 
     public Policy budget(Budget shared) {
-        return new Policy(attempts, deadline, backoffs, shared, meter, repeatable, timeout);
+        return new Policy(attempts, deadline, backoffs, shared, metrics, repeatable, timeout);
     }
 
-    public Policy meter(RetryMeter shared) {
+    public Policy metrics(RetryMetrics shared) {
         return new Policy(attempts, deadline, backoffs, budget, shared, repeatable, timeout);
     }
 
     public Policy repeatable(boolean may) {
-        return new Policy(attempts, deadline, backoffs, budget, meter, may, timeout);
+        return new Policy(attempts, deadline, backoffs, budget, metrics, may, timeout);
     }
 
     public Policy timeout(Duration time) {
-        return new Policy(attempts, deadline, backoffs, budget, meter, repeatable, time);
+        return new Policy(attempts, deadline, backoffs, budget, metrics, repeatable, time);
     }
 
     private Policy changed(Fault fault, Backoff pauses) {
@@ -129,6 +129,6 @@ public record Policy(
         } else {
             changed.put(fault, pauses);
         }
-        return new Policy(attempts, deadline, changed, budget, meter, repeatable, timeout);
+        return new Policy(attempts, deadline, changed, budget, metrics, repeatable, timeout);
     }
 }

@@ -13,12 +13,12 @@ import java.util.function.Predicate;
 final class RetriedCall implements AutoCloseable {
 
     private static final ThreadLocal<RetriedCall> CURRENT = new ThreadLocal<>();
-    private static final RetryMeter UNREAD = new RetryMeter();
+    private static final RetryMetrics UNREAD = new RetryMetrics();
 
     private final Policy policy;
     private final boolean hasKey;
     private final Timer timer;
-    private final RetryMeter meter;
+    private final RetryMetrics metrics;
     private final long start;
     private long lostUntil;
     private int attempts = 1;
@@ -42,10 +42,10 @@ final class RetriedCall implements AutoCloseable {
         this.hasKey = hasKey;
         isKeyed = hasKey;
         this.timer = timer;
-        meter = policy.meter() == null ? UNREAD : policy.meter();
+        metrics = policy.metrics() == null ? UNREAD : policy.metrics();
         start = timer.nanoTime();
         lostUntil = start;
-        meter.countCall();
+        metrics.countCall();
         if (policy.budget() != null) {
             policy.budget().earn();
         }
@@ -154,19 +154,19 @@ final class RetriedCall implements AutoCloseable {
         }
         earlier = failure;
         Fault fault = faultOf(failure);
-        meter.count(fault);
+        metrics.count(fault);
         isUnknown = fault == Fault.OUTCOME_UNKNOWN || isKeyed && isUnknown;
         boolean isRetried = isAllowed(fault) && pause(policy.backoffs().get(fault));
         long now = timer.nanoTime();
-        meter.addLost(now - lostUntil);
+        metrics.addTimeInFailedAttempts(now - lostUntil);
         lostUntil = now;
         if (isRetried) {
             attempts++;
             uncommitted = null;
             wasSpread = isSpread;
-            meter.countRetry();
+            metrics.countRetry();
         } else if (fault != Fault.PERMANENT || isUnknown) {
-            meter.countGivenUp();
+            metrics.countGivenUp();
         }
         return isRetried;
     }

@@ -23,7 +23,7 @@ public final class Versions {
      * @throws StaleVersionException if it hits no row
      * @throws IllegalStateException if it hits several: its condition is no key
      */
-    public static void update(PreparedStatement statement) throws SQLException {
+    public static void executeVersioned(PreparedStatement statement) throws SQLException {
         int rows = statement.executeUpdate();
         if (rows == 0) {
             throw new StaleVersionException();

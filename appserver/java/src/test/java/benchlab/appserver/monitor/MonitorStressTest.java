@@ -17,7 +17,7 @@ class MonitorStressTest {
     private static final int THREADS = 4;
     private static final int PAGES = 12;
 
-    /** With more pages and queries than have names, while another thread reads all figures. */
+    /** With more pages and queries than have names, while another thread reads all metrics. */
     @Test
     void losesNothing() throws Exception {
         var monitor = new Monitor(8, 4, 2);
@@ -52,14 +52,14 @@ class MonitorStressTest {
         long queries = 0;
         long failed = 0;
         for (Page page : monitor.pages()) {
-            count += page.figures().count();
-            errors += page.figures().errors();
+            count += page.statistics().count();
+            errors += page.statistics().errors();
             for (String query : List.of("SELECT ?", Monitor.OTHER)) {
-                queries += monitor.figures(page.name, query).count();
-                failed += monitor.figures(page.name, query).errors();
+                queries += monitor.statistics(page.name, query).count();
+                failed += monitor.statistics(page.name, query).errors();
             }
             assertEquals(
-                    page.figures().count(),
+                    page.statistics().count(),
                     page.hours().stream().mapToLong(Page.Hour::count).sum(),
                     "the hours of " + page.name);
         }

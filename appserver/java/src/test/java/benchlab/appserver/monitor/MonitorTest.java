@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protects names, counts and figures.
+// Protects names, counts and metrics.
 package benchlab.appserver.monitor;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -72,15 +72,15 @@ class MonitorTest {
         }
         monitor.begin("GET", "/missing");
         monitor.end(404, "/missing");
-        Figures users = monitor.figures("GET /users/{id}");
+        Statistics users = monitor.statistics("GET /users/{id}");
         assertEquals(3, users.count());
         assertEquals(1, users.errors());
-        Figures query = monitor.figures("GET /users/{id}", "SELECT ?");
+        Statistics query = monitor.statistics("GET /users/{id}", "SELECT ?");
         assertEquals(300, query.count());
         assertEquals(3, query.errors());
         assertEquals(300_000, query.totalNanos());
-        assertEquals(0, monitor.figures("GET /missing").count());
-        assertEquals(1, monitor.figures(Monitor.OTHER).clientErrors());
+        assertEquals(0, monitor.statistics("GET /missing").count());
+        assertEquals(1, monitor.statistics(Monitor.OTHER).clientErrors());
     }
 
     @Test
@@ -93,11 +93,11 @@ class MonitorTest {
             }
             monitor.end(200, "/" + page);
         }
-        assertEquals(1, monitor.figures("GET /b").count());
-        assertEquals(2, monitor.figures(Monitor.OTHER).count());
-        assertEquals(1, monitor.figures("GET /a", "SELECT * FROM y").count());
-        assertEquals(3, monitor.figures("GET /b", Monitor.OTHER).count());
-        assertEquals(6, monitor.figures(Monitor.OTHER, Monitor.OTHER).count());
+        assertEquals(1, monitor.statistics("GET /b").count());
+        assertEquals(2, monitor.statistics(Monitor.OTHER).count());
+        assertEquals(1, monitor.statistics("GET /a", "SELECT * FROM y").count());
+        assertEquals(3, monitor.statistics("GET /b", Monitor.OTHER).count());
+        assertEquals(6, monitor.statistics(Monitor.OTHER, Monitor.OTHER).count());
     }
 
     @Test
@@ -106,7 +106,7 @@ class MonitorTest {
         monitor.begin("GET", "/articles/wheel");
         Monitor.page("GET /articles/{slug}");
         monitor.end(200, "/articles/wheel");
-        assertEquals(1, monitor.figures("GET /articles/{slug}").count());
+        assertEquals(1, monitor.statistics("GET /articles/{slug}").count());
         assertThrows(IllegalStateException.class, () -> monitor.end(200, "/"));
     }
 
@@ -125,9 +125,9 @@ class MonitorTest {
             Thread.sleep(20);
             monitor.end(200, "/waits");
         }
-        long works = monitor.figures("GET /works").cpuNanos();
-        assertTrue(works > monitor.figures("GET /waits").cpuNanos());
-        assertTrue(monitor.figures("GET /waits").totalNanos() >= 60_000_000);
+        long works = monitor.statistics("GET /works").cpuNanos();
+        assertTrue(works > monitor.statistics("GET /waits").cpuNanos());
+        assertTrue(monitor.statistics("GET /waits").totalNanos() >= 60_000_000);
     }
 
     @Test
@@ -149,7 +149,7 @@ class MonitorTest {
         }
         // The call that tells it takes some itself.
         assertTrue(least < 1_000, "bytes for 10,000 requests: " + least);
-        assertEquals(200_000, monitor.figures("GET /users/{id}").count());
+        assertEquals(200_000, monitor.statistics("GET /users/{id}").count());
     }
 
     @Test
@@ -177,10 +177,10 @@ class MonitorTest {
             assertTrue(connection.unwrap(org.sqlite.SQLiteConnection.class).isValid(1));
         }
         String insert = "INSERT INTO item VALUES (?)";
-        assertEquals(3, monitor.figures(Monitor.NO_REQUEST, insert).count());
-        assertEquals(1, monitor.figures(Monitor.NO_REQUEST, insert).errors());
-        assertEquals(1, monitor.figures(Monitor.NO_REQUEST, "COMMIT").count());
-        assertEquals(5, monitor.figures(Monitor.NO_REQUEST).count());
+        assertEquals(3, monitor.statistics(Monitor.NO_REQUEST, insert).count());
+        assertEquals(1, monitor.statistics(Monitor.NO_REQUEST, insert).errors());
+        assertEquals(1, monitor.statistics(Monitor.NO_REQUEST, "COMMIT").count());
+        assertEquals(5, monitor.statistics(Monitor.NO_REQUEST).count());
     }
 
     @Test

@@ -2,7 +2,7 @@
 // What leasing and giving back cost one thread in CPU time, beside a queue of the JDK.
 package benchlab.appserver.pool;
 
-import benchlab.appserver.pool.PoolOptions.Order;
+import benchlab.appserver.pool.PoolOptions.RequestOrder;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -32,12 +32,12 @@ final class PoolCost {
         for (int k = 0; k < SIZE; k++) {
             queue.add(new Object());
         }
-        var inTurn = pool(Order.IN_TURN);
-        var latestFirst = pool(Order.LATEST_FIRST);
+        var inTurn = pool(RequestOrder.ROUND_ROBIN);
+        var latestFirst = pool(RequestOrder.LIFO);
         var measured =
                 List.of(
-                        new PoolCost("Pool, IN_TURN", () -> lease(inTurn)),
-                        new PoolCost("Pool, LATEST_FIRST", () -> lease(latestFirst)),
+                        new PoolCost("Pool, ROUND_ROBIN", () -> lease(inTurn)),
+                        new PoolCost("Pool, LIFO", () -> lease(latestFirst)),
                         new PoolCost("ArrayBlockingQueue", () -> take(queue)));
         for (int round = 0; round < ROUNDS; round++) {
             for (PoolCost competitor : measured) {
@@ -47,7 +47,7 @@ final class PoolCost {
         measured.forEach(PoolCost::print);
     }
 
-    private static Pool<Object> pool(Order order) {
+    private static Pool<Object> pool(RequestOrder order) {
         return new Pool<>(SIZE, PoolOptions.of(Object::new).order(order));
     }
 

@@ -46,8 +46,8 @@ final class PoolExample implements AutoCloseable {
         return answer;
     }
 
-    PoolFigures figures() {
-        return connections.figures();
+    PoolStatistics statistics() {
+        return connections.statistics();
     }
 
     @Override

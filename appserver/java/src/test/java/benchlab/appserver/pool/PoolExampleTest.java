@@ -30,8 +30,8 @@ class PoolExampleTest {
                 assertEquals("1: again", client.ask("again"));
                 assertThrows(IOException.class, () -> client.ask("end"));
                 assertEquals("2: hello", client.ask("hello"));
-                assertEquals(1, client.figures().broken());
-                assertEquals(4, client.figures().leases());
+                assertEquals(1, client.statistics().broken());
+                assertEquals(4, client.statistics().leases());
             }
             serving.join();
         }

@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import benchlab.appserver.Stress;
 import benchlab.appserver.pool.PoolOptions.Factory;
-import benchlab.appserver.pool.PoolOptions.Order;
+import benchlab.appserver.pool.PoolOptions.RequestOrder;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -63,7 +63,7 @@ class PoolStressTest {
         }
     }
 
-    private PoolOptions<Resource> options(Order order, Factory<Resource> factory) {
+    private PoolOptions<Resource> options(RequestOrder order, Factory<Resource> factory) {
         return PoolOptions.of(factory).destroy(Resource::end).order(order);
     }
 
@@ -71,8 +71,8 @@ class PoolStressTest {
      * The way without the lock, and the hand-over: nobody waits for ever, nothing is leased twice.
      */
     @ParameterizedTest
-    @EnumSource(Order.class)
-    void leasesAndGivesBack(Order order) throws Exception {
+    @EnumSource(RequestOrder.class)
+    void leasesAndGivesBack(RequestOrder order) throws Exception {
         var pool = new Pool<>(2, options(order, Resource::new));
         var deadline = new Stress.Deadline(Stress.part(PARTS));
         Callable<Long> task =
@@ -86,14 +86,14 @@ class PoolStressTest {
                     return leases;
                 };
         long leases = sum(Stress.together(Collections.nCopies(THREADS, task)));
-        assertEquals(leases, pool.figures().leases());
+        assertEquals(leases, pool.statistics().leases());
         finish(pool, 2);
     }
 
     /** As many resources as threads: all go the way without the lock. */
     @ParameterizedTest
-    @EnumSource(Order.class)
-    void leasesWithoutWaiting(Order order) throws Exception {
+    @EnumSource(RequestOrder.class)
+    void leasesWithoutWaiting(RequestOrder order) throws Exception {
         var pool = new Pool<>(LARGEST, options(order, Resource::new));
         var deadline = new Stress.Deadline(Stress.part(PARTS));
         Callable<Long> task =
@@ -107,7 +107,7 @@ class PoolStressTest {
                     return leases;
                 };
         sum(Stress.together(Collections.nCopies(LARGEST, task)));
-        assertEquals(0, pool.figures().waits());
+        assertEquals(0, pool.statistics().waits());
         finish(pool, LARGEST);
     }
 
@@ -115,8 +115,8 @@ class PoolStressTest {
      * Of several threads that close one lease at once one succeeds, and the resource is free once.
      */
     @ParameterizedTest
-    @EnumSource(Order.class)
-    void oneOfSeveralClosesSucceeds(Order order) throws Exception {
+    @EnumSource(RequestOrder.class)
+    void oneOfSeveralClosesSucceeds(RequestOrder order) throws Exception {
         var pool = new Pool<>(1, options(order, Resource::new));
         var shared = new AtomicReference<Lease<Resource>>();
         var deadline = new Stress.Deadline(Stress.part(PARTS));
@@ -160,8 +160,8 @@ class PoolStressTest {
     }
 
     @ParameterizedTest
-    @EnumSource(Order.class)
-    void survivesEverythingAtOnce(Order order) throws Exception {
+    @EnumSource(RequestOrder.class)
+    void survivesEverythingAtOnce(RequestOrder order) throws Exception {
         var pool =
                 new Pool<>(
                         LARGEST,
@@ -175,15 +175,15 @@ class PoolStressTest {
                 () -> {
                     while (!deadline.passed()) {
                         pool.resize(1 + ThreadLocalRandom.current().nextInt(LARGEST));
-                        PoolFigures figures = pool.figures();
-                        assertTrue(figures.size() <= LARGEST, figures.toString());
-                        assertTrue(figures.inUse() <= figures.size(), figures.toString());
+                        PoolStatistics statistics = pool.statistics();
+                        assertTrue(statistics.size() <= LARGEST, statistics.toString());
+                        assertTrue(statistics.inUse() <= statistics.size(), statistics.toString());
                         Thread.sleep(1);
                     }
                     return 0L;
                 });
         assertTrue(sum(Stress.together(tasks)) > 0);
-        assertEquals(0, pool.figures().waiting());
+        assertEquals(0, pool.statistics().waiting());
         finish(pool, LARGEST);
     }
 
@@ -222,13 +222,13 @@ class PoolStressTest {
     }
 
     private void finish(Pool<Resource> pool, int capacity) throws InterruptedException {
-        assertEquals(0, pool.figures().inUse());
+        assertEquals(0, pool.statistics().inUse());
         pool.close();
         assertTrue(pool.awaitTermination(Duration.ofSeconds(20)));
         assertEquals(0, living.get());
         assertTrue(most.get() <= capacity, most + " at once");
-        assertEquals(resourcesMade.get(), pool.figures().made());
-        assertEquals(0, pool.figures().reclaimed());
+        assertEquals(resourcesMade.get(), pool.statistics().made());
+        assertEquals(0, pool.statistics().reclaimed());
     }
 
     private Resource makeOrFail() throws IOException {

@@ -9,7 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import benchlab.appserver.pool.PoolOptions.Order;
+import benchlab.appserver.pool.PoolOptions.RequestOrder;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -80,15 +80,15 @@ class PoolTest {
             try (var first = pool.lease();
                     var second = pool.lease()) {
                 assertNotSame(first.resource(), second.resource());
-                assertEquals(2, pool.figures().inUse());
+                assertEquals(2, pool.statistics().inUse());
                 assertFalse(pool.tryLease().isPresent());
             }
-            PoolFigures figures = pool.figures();
-            assertEquals(2, figures.made());
-            assertEquals(7, figures.leases());
-            assertEquals(0, figures.inUse());
-            assertEquals(2, figures.idle());
-            assertEquals(2, figures.largestSize());
+            PoolStatistics statistics = pool.statistics();
+            assertEquals(2, statistics.made());
+            assertEquals(7, statistics.leases());
+            assertEquals(0, statistics.inUse());
+            assertEquals(2, statistics.idle());
+            assertEquals(2, statistics.maxSize());
             assertEquals(6, resources.get(0).resets);
         }
         assertEquals(List.of(1, 1), resources.stream().map(r -> r.destroyed).toList());
@@ -96,8 +96,8 @@ class PoolTest {
 
 
     @ParameterizedTest
-    @EnumSource(Order.class)
-    void usesIdleResourcesInTheOrderOfTheOption(Order order) throws Exception {
+    @EnumSource(RequestOrder.class)
+    void usesIdleResourcesInTheOrderOfTheOption(RequestOrder order) throws Exception {
         try (var pool = new Pool<>(3, options.order(order))) {
             List<Lease<Resource>> leases = List.of(pool.lease(), pool.lease(), pool.lease());
             leases.forEach(Lease::close);
@@ -108,7 +108,7 @@ class PoolTest {
                 }
             }
             assertEquals(
-                    order == Order.IN_TURN ? List.of(0, 1, 2, 0) : List.of(2, 2, 2, 2), numbers);
+                    order == RequestOrder.ROUND_ROBIN ? List.of(0, 1, 2, 0) : List.of(2, 2, 2, 2), numbers);
         }
     }
 
@@ -125,7 +125,7 @@ class PoolTest {
                 assertEquals(0, next.resource().number);
                 assertFalse(pool.tryLease().isPresent());
             }
-            assertEquals(1, pool.figures().idle());
+            assertEquals(1, pool.statistics().idle());
         }
     }
 
@@ -154,17 +154,17 @@ class PoolTest {
                                     }
                                     return null;
                                 }));
-                until(() -> pool.figures().waiting() == number + 1);
+                until(() -> pool.statistics().waiting() == number + 1);
             }
             lease.close();
             for (Future<?> future : futures) {
                 future.get();
             }
             assertEquals(IntStream.range(0, 8).boxed().toList(), served);
-            PoolFigures figures = pool.figures();
-            assertEquals(8, figures.waits());
-            assertTrue(figures.longestWait().compareTo(Duration.ZERO) > 0);
-            assertTrue(figures.waitingTime().compareTo(figures.longestWait()) >= 0);
+            PoolStatistics statistics = pool.statistics();
+            assertEquals(8, statistics.waits());
+            assertTrue(statistics.maxWait().compareTo(Duration.ZERO) > 0);
+            assertTrue(statistics.waitingTime().compareTo(statistics.maxWait()) >= 0);
         }
     }
 
@@ -176,8 +176,8 @@ class PoolTest {
                 assertThrows(TimeoutException.class, () -> pool.lease(Duration.ZERO));
                 assertThrows(TimeoutException.class, () -> pool.lease(Duration.ofSeconds(-1)));
             }
-            assertEquals(3, pool.figures().timeouts());
-            assertEquals(0, pool.figures().waiting());
+            assertEquals(3, pool.statistics().timeouts());
+            assertEquals(0, pool.statistics().waiting());
             pool.lease(Duration.ofDays(365_000)).close();
         }
     }
@@ -188,11 +188,11 @@ class PoolTest {
             Lease<Resource> lease = pool.lease();
             var waiter = new Thread(() -> assertThrows(InterruptedException.class, pool::lease));
             waiter.start();
-            until(() -> pool.figures().waiting() == 1);
+            until(() -> pool.statistics().waiting() == 1);
             waiter.interrupt();
             waiter.join();
-            assertEquals(0, pool.figures().waiting());
-            assertEquals(0, pool.figures().timeouts());
+            assertEquals(0, pool.statistics().waiting());
+            assertEquals(0, pool.statistics().timeouts());
             lease.close();
             assertTrue(pool.tryLease().isPresent());
         }
@@ -217,8 +217,8 @@ class PoolTest {
                 assertEquals(1, lease.resource().number);
             }
             assertEquals(1, resources.get(0).destroyed);
-            assertEquals(1, pool.figures().broken());
-            assertEquals(1, pool.figures().size());
+            assertEquals(1, pool.statistics().broken());
+            assertEquals(1, pool.statistics().size());
         }
     }
 
@@ -237,7 +237,7 @@ class PoolTest {
         try (var pool = new Pool<>(1, failing)) {
             pool.lease().close();
             pool.lease().close();
-            assertEquals(1, pool.figures().broken());
+            assertEquals(1, pool.statistics().broken());
         }
         try (var pool =
                 new Pool<>(
@@ -247,9 +247,9 @@ class PoolTest {
                                     throw new IllegalStateException("reset");
                                 }))) {
             pool.lease().close();
-            assertEquals(0, pool.figures().size());
+            assertEquals(0, pool.statistics().size());
             pool.lease().close();
-            assertEquals(2, pool.figures().broken());
+            assertEquals(2, pool.statistics().broken());
         }
         assertTrue(resources.stream().allMatch(resource -> resource.destroyed == 1));
         assertEquals(4, resources.size());
@@ -269,15 +269,15 @@ class PoolTest {
             for (int k = 0; k < 3; k++) {
                 assertThrows(TimeoutException.class, () -> pool.lease(Duration.ofMillis(20)));
             }
-            assertEquals(3, pool.figures().timeouts());
-            assertEquals(2, pool.figures().size());
+            assertEquals(3, pool.statistics().timeouts());
+            assertEquals(2, pool.statistics().size());
             Thread.currentThread().interrupt();
             assertThrows(InterruptedException.class, () -> pool.lease(Duration.ofSeconds(30)));
             goesOn.countDown();
             try (var lease = pool.lease(Duration.ofSeconds(30))) {
-                assertEquals(1, pool.figures().inUse());
+                assertEquals(1, pool.statistics().inUse());
             }
-            until(() -> pool.figures().made() == 2);
+            until(() -> pool.statistics().made() == 2);
         }
     }
 
@@ -292,10 +292,10 @@ class PoolTest {
             try (var pool = new Pool<>(1, silent)) {
                 assertThrows(TimeoutException.class, () -> pool.lease(Duration.ofMillis(300)));
                 assertThrows(TimeoutException.class, () -> pool.lease(Duration.ofMillis(20)));
-                assertEquals(1, pool.figures().size());
+                assertEquals(1, pool.statistics().size());
                 server.close(); // Resets the connection that it has not accepted.
-                until(() -> pool.figures().size() == 0);
-                assertTrue(pool.figures().factoryFailures() > 0);
+                until(() -> pool.statistics().size() == 0);
+                assertTrue(pool.statistics().factoryFailures() > 0);
             }
         }
     }
@@ -315,12 +315,12 @@ class PoolTest {
             assertEquals(1, lease.resource().number);
             assertThrows(TimeoutException.class, () -> pool.lease(Duration.ofMillis(20)));
         }
-        assertEquals(2, pool.figures().size());
+        assertEquals(2, pool.statistics().size());
         assertEquals(0, resources.get(0).destroyed);
         goesOn.countDown();
         try (var first = pool.lease(Duration.ofSeconds(30));
                 var second = pool.lease(Duration.ofSeconds(30))) {
-            assertEquals(2, pool.figures().made());
+            assertEquals(2, pool.statistics().made());
         }
         pool.close();
         assertTrue(pool.awaitTermination(Duration.ofSeconds(30)));
@@ -344,7 +344,7 @@ class PoolTest {
             try (var lease = pool.lease(Duration.ofSeconds(30))) {
                 assertEquals(0, lease.resource().number);
             }
-            assertEquals(1, pool.figures().made());
+            assertEquals(1, pool.statistics().made());
         }
     }
 
@@ -366,7 +366,7 @@ class PoolTest {
                     assertThrows(
                             ResourceException.class, () -> pool.lease(Duration.ofSeconds(30)));
             assertTrue(failure.getCause() instanceof IOException);
-            assertEquals(0, pool.figures().size());
+            assertEquals(0, pool.statistics().size());
             fails.set(false);
             pool.lease(Duration.ofSeconds(30)).close();
             resources.get(0).valid = false;
@@ -406,13 +406,13 @@ class PoolTest {
         try (var pool = new Pool<>(1, flaky)) {
             assertSame(failure, assertThrows(ResourceException.class, pool::lease).getCause());
             assertThrows(ResourceException.class, pool::tryLease);
-            assertEquals(0, pool.figures().size());
-            assertEquals(2, pool.figures().factoryFailures());
+            assertEquals(0, pool.statistics().size());
+            assertEquals(2, pool.statistics().factoryFailures());
             pool.lease().close();
         }
         try (var pool = new Pool<Resource>(1, PoolOptions.of(() -> null))) {
             assertThrows(ResourceException.class, pool::lease);
-            assertEquals(0, pool.figures().size());
+            assertEquals(0, pool.statistics().size());
         }
     }
 
@@ -435,7 +435,7 @@ class PoolTest {
             Future<?> first = threads.submit(() -> pool.lease());
             entered.await();
             Future<Lease<Resource>> second = threads.submit(() -> pool.lease());
-            until(() -> pool.figures().waiting() == 1);
+            until(() -> pool.statistics().waiting() == 1);
             fail.countDown();
             assertEquals(0, second.get().resource().number);
             assertTrue(
@@ -449,12 +449,12 @@ class PoolTest {
         try (var pool = new Pool<>(1, options)) {
             Lease<Resource> first = pool.lease();
             Future<Lease<Resource>> second = threads.submit(() -> pool.lease());
-            until(() -> pool.figures().waiting() == 1);
+            until(() -> pool.statistics().waiting() == 1);
             pool.resize(2);
             assertEquals(1, second.get().resource().number);
             first.close();
             second.get().close();
-            assertEquals(2, pool.figures().idle());
+            assertEquals(2, pool.statistics().idle());
         }
     }
 
@@ -465,7 +465,7 @@ class PoolTest {
             leases.get(0).close();
             pool.resize(1);
             assertEquals(1, resources.get(0).destroyed);
-            assertEquals(2, pool.figures().size());
+            assertEquals(2, pool.statistics().size());
             assertFalse(pool.tryLease().isPresent());
             leases.get(1).close();
             assertEquals(1, resources.get(1).destroyed);
@@ -476,9 +476,9 @@ class PoolTest {
             try (var lease = pool.lease()) {
                 assertEquals(2, lease.resource().number);
             }
-            assertEquals(1, pool.figures().size());
-            assertEquals(3, pool.figures().largestSize());
-            assertEquals(4, pool.figures().leases());
+            assertEquals(1, pool.statistics().size());
+            assertEquals(3, pool.statistics().maxSize());
+            assertEquals(4, pool.statistics().leases());
         }
         assertThrows(IllegalArgumentException.class, () -> new Pool<>(0, options));
     }
@@ -490,12 +490,12 @@ class PoolTest {
         pool.lease().close();
         Lease<Resource> second = pool.lease();
         Future<Lease<Resource>> waiting = threads.submit(() -> pool.lease());
-        until(() -> pool.figures().waiting() == 1);
+        until(() -> pool.statistics().waiting() == 1);
         second.close();
         waiting.get().close();
         Lease<Resource> again = pool.lease();
         Future<Lease<Resource>> refused = threads.submit(() -> pool.lease());
-        until(() -> pool.figures().waiting() == 1);
+        until(() -> pool.statistics().waiting() == 1);
         pool.close();
         assertTrue(
                 assertThrows(ExecutionException.class, refused::get).getCause()
@@ -510,7 +510,7 @@ class PoolTest {
         assertTrue(pool.awaitTermination(Duration.ofSeconds(20)));
         assertEquals(List.of(1, 1), resources.stream().map(r -> r.destroyed).toList());
         pool.close();
-        assertEquals(0, pool.figures().size());
+        assertEquals(0, pool.statistics().size());
     }
 
     @Test
@@ -552,7 +552,7 @@ class PoolTest {
                     });
             assertEquals(1, waiting.get().resource().number);
             assertEquals(1, resources.get(0).destroyed);
-            assertEquals(1, pool.figures().reclaimed());
+            assertEquals(1, pool.statistics().reclaimed());
             waiting.get().close();
             assertThrows(IllegalStateException.class, closed::close);
         }
@@ -568,15 +568,15 @@ class PoolTest {
 
     @Test
     void timesUsesIfAsked() throws Exception {
-        try (var timed = new Pool<>(1, options.timeUse(true));
+        try (var timed = new Pool<>(1, options.recordHoldTime(true));
                 var untimed = new Pool<>(1, options)) {
             for (var pool : List.of(timed, untimed)) {
                 try (var lease = pool.lease()) {
                     Thread.sleep(5);
                 }
             }
-            assertTrue(timed.figures().used().compareTo(Duration.ofMillis(5)) >= 0);
-            assertEquals(Duration.ZERO, untimed.figures().used());
+            assertTrue(timed.statistics().holdTime().compareTo(Duration.ofMillis(5)) >= 0);
+            assertEquals(Duration.ZERO, untimed.statistics().holdTime());
         }
     }
 

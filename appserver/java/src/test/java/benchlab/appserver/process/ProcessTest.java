@@ -293,7 +293,7 @@ class ProcessTest {
                         Command.of("true").directory(folder.resolve("missing")));
         for (Command command : commands) {
             var failure = assertThrows(StartException.class, command::run, command.toString());
-            assertTrue(failure.getMessage().contains(command.words().get(0)), failure.getMessage());
+            assertTrue(failure.getMessage().contains(command.commandLine().get(0)), failure.getMessage());
         }
         Redirect pipe = Redirect.PIPE;
         assertThrows(
@@ -543,14 +543,14 @@ class ProcessTest {
                 .run()
                 .orThrow();
         Path jvm = Path.of(System.getProperty("java.home"), "bin", "java");
-        String[] words = {
+        String[] commandLine = {
             jvm.toString(),
             "-cp",
             System.getProperty("java.class.path"),
             HangingStarts.class.getName(),
             Files.createDirectory(folder.resolve("held")).toString(),
         };
-        Output output = Command.of(hold.toString(), words).run("", LONG);
+        Output output = Command.of(hold.toString(), commandLine).run("", LONG);
         assertTrue(
                 output.status().isSuccess(),
                 () -> new String(output.stderr(), StandardCharsets.UTF_8));

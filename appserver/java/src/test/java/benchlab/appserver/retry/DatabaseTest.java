@@ -38,10 +38,10 @@ abstract class DatabaseTest {
 
     static final IdempotencyTable KEYS = new IdempotencyTable("retry_key");
 
-    final RetryMeter meter = new RetryMeter();
-    final Policy policy = Policy.ofAttempts(3).meter(meter);
+    final RetryMetrics metrics = new RetryMetrics();
+    final Policy policy = Policy.ofAttempts(3).metrics(metrics);
     TestDatabase database;
-    CommitInterleaver interleaver;
+    FaultInjector injector;
     Transactions transactions;
 
     abstract TestDatabase open() throws SQLException;
@@ -55,8 +55,8 @@ abstract class DatabaseTest {
         database.execute(
                 "CREATE TABLE retry_key (id %s PRIMARY KEY, result text, CHECK (id <> ''))"
                         .formatted(database.keyType()));
-        interleaver = new CommitInterleaver(database::connect);
-        transactions = new Transactions(interleaver);
+        injector = new FaultInjector(database::connect);
+        transactions = new Transactions(injector);
     }
 
     @AfterEach
@@ -76,7 +76,7 @@ abstract class DatabaseTest {
     }
 
     long faults(Fault fault) {
-        return meter.figures().faults().get(fault);
+        return metrics.statistics().faults().get(fault);
     }
 
     private Long addVersioned(long version, long balance) throws SQLException {
@@ -88,7 +88,7 @@ abstract class DatabaseTest {
                                             + " WHERE id = 1 AND version = ?")) {
                         statement.setLong(1, balance);
                         statement.setLong(2, version);
-                        Versions.update(statement);
+                        Versions.executeVersioned(statement);
                     }
                     return balance;
                 });
@@ -200,14 +200,14 @@ abstract class DatabaseTest {
 
     @Test
     void aStaleVersionIsReadAgain() throws Exception {
-        interleaver.beforeNextCommit(
+        injector.beforeNextCommit(
                 () ->
                         database.execute(
                                 "UPDATE account SET balance = 200, version = 2 WHERE id = 1"));
         assertEquals(205, Retry.call(policy, this::edit).longValue());
         assertEquals(205, balance(1));
         assertEquals(1, faults(Fault.STALE_VERSION));
-        assertEquals(1, meter.figures().retries());
+        assertEquals(1, metrics.statistics().retries());
     }
 
     @Test
@@ -221,14 +221,14 @@ abstract class DatabaseTest {
 
     @Test
     void aConnectionLostBeforeTheCommitLeavesOneEffect() throws Exception {
-        interleaver.beforeNextCommit(DatabaseTest::lose);
+        injector.beforeNextCommit(DatabaseTest::lose);
         assertEquals("101", addOnce("order 1"));
         assertOneEffect();
     }
 
     @Test
     void anAnswerLostAfterTheCommitLeavesOneEffect() throws Exception {
-        interleaver.afterNextCommit(DatabaseTest::lose);
+        injector.afterNextCommit(DatabaseTest::lose);
         var runs = new AtomicInteger();
         var result =
                 Retry.call(
@@ -247,29 +247,29 @@ abstract class DatabaseTest {
     private void assertOneEffect() throws SQLException {
         assertEquals(101, balance(1));
         assertEquals(1, faults(Fault.OUTCOME_UNKNOWN));
-        assertEquals(1, meter.figures().retries());
+        assertEquals(1, metrics.statistics().retries());
         assertEquals(1, database.number("SELECT count(*) FROM retry_key"));
     }
 
     @Test
     void theLastAttemptsOutcomeIsFoundOutToo() throws Exception {
-        interleaver.afterNextCommit(DatabaseTest::lose);
-        assertEquals("101", addOnce(Policy.ofAttempts(1).meter(meter), "order 1"));
+        injector.afterNextCommit(DatabaseTest::lose);
+        assertEquals("101", addOnce(Policy.ofAttempts(1).metrics(metrics), "order 1"));
         assertOneEffect();
     }
 
     @Test
     void aKeyOfWorkWithItsOwnTransactionLeavesOneEffect() throws Exception {
-        interleaver.afterNextCommit(DatabaseTest::lose);
-        assertEquals("101", addOnceInTransaction(Policy.ofAttempts(1).meter(meter), interleaver));
+        injector.afterNextCommit(DatabaseTest::lose);
+        assertEquals("101", addOnceInTransaction(Policy.ofAttempts(1).metrics(metrics), injector));
         assertOneEffect();
     }
 
     @Test
     void aKeyThatIsThereIsFoundAgain() throws Exception {
-        assertEquals("101", addOnceInTransaction(policy, interleaver));
-        interleaver.afterNextCommit(DatabaseTest::lose);
-        assertEquals("101", addOnceInTransaction(Policy.ofAttempts(1).meter(meter), interleaver));
+        assertEquals("101", addOnceInTransaction(policy, injector));
+        injector.afterNextCommit(DatabaseTest::lose);
+        assertEquals("101", addOnceInTransaction(Policy.ofAttempts(1).metrics(metrics), injector));
         assertOneEffect();
     }
 
@@ -282,7 +282,7 @@ abstract class DatabaseTest {
                     if (opened.incrementAndGet() > 1) {
                         throw down;
                     }
-                    return interleaver.open();
+                    return injector.open();
                 };
         var inside = new Transactions(once);
         Policy repeatable = policy.repeatable(true);
@@ -294,7 +294,7 @@ abstract class DatabaseTest {
                         () -> Retry.call(repeatable, keyedCall));
         for (Callable<String> call : calls) {
             opened.set(0);
-            interleaver.afterNextCommit(DatabaseTest::lose);
+            injector.afterNextCommit(DatabaseTest::lose);
             var thrown = assertThrows(OutcomeUnknownException.class, call::call);
             assertSame(down, thrown.getCause());
             assertEquals(6, opened.get()); // 3 attempts, and 3 to find out.
@@ -303,7 +303,7 @@ abstract class DatabaseTest {
 
     /** What the call throws whose first attempt is lost at its commit, and each other one later. */
     <X extends Exception> X loseAndFail(Class<X> expected, SQLException later, int attempts) {
-        interleaver.beforeNextCommit(DatabaseTest::lose);
+        injector.beforeNextCommit(DatabaseTest::lose);
         var runs = new AtomicInteger();
         var thrown =
                 assertThrows(
@@ -333,9 +333,9 @@ abstract class DatabaseTest {
                             if (isDown.get()) {
                                 throw down;
                             }
-                            return interleaver.open();
+                            return injector.open();
                         });
-        interleaver.afterNextCommit(
+        injector.afterNextCommit(
                 () -> {
                     isDown.set(true);
                     lose();
@@ -343,8 +343,8 @@ abstract class DatabaseTest {
         var thrown = assertThrows(OutcomeUnknownException.class, () -> addOnce("order 1"));
         assertSame(down, thrown.getCause());
         assertEquals(101, balance(1));
-        assertEquals(5, meter.figures().retries()); // 3 attempts, and 3 to find out.
-        assertEquals(1, meter.figures().givenUp());
+        assertEquals(5, metrics.statistics().retries()); // 3 attempts, and 3 to find out.
+        assertEquals(1, metrics.statistics().givenUp());
     }
 
     static void lose() throws SQLException {
@@ -380,7 +380,7 @@ abstract class DatabaseTest {
         assertEquals(keyStatements().get(0), prepared.firstWords().get(0));
         assertEquals("SELECT", prepared.firstWords().get(1));
         assertEquals(2, prepared.sql.size());
-        assertEquals(0, meter.figures().retries());
+        assertEquals(0, metrics.statistics().retries());
     }
 
     /** The first words of the statements that put a key and its result there. */
@@ -402,7 +402,7 @@ abstract class DatabaseTest {
                                 throw failure;
                             }));
         }
-        assertEquals(0, meter.figures().retries());
+        assertEquals(0, metrics.statistics().retries());
     }
 
     /** A key that is as long as the column has the same beginning. */
@@ -518,7 +518,7 @@ abstract class DatabaseTest {
 
     @Test
     void oneKeyInManyThreadsHasOneEffect() throws Exception {
-        Policy patient = Policy.ofAttempts(1_000).meter(meter);
+        Policy patient = Policy.ofAttempts(1_000).metrics(metrics);
         Callable<String> task = () -> addOnce(patient, "order 1");
         assertEquals(List.of("101", "101", "101"), Stress.together(List.of(task, task, task)));
         assertEquals(101, balance(1));

@@ -78,17 +78,17 @@ class FaultsTest {
     @ParameterizedTest
     @MethodSource("lines")
     void onlyWhoWasRefusedHasCertainlyDoneNothing(Line line) {
-        var meter = new RetryMeter();
+        var metrics = new RetryMetrics();
         Work<Void, SQLException> work =
                 () -> {
                     throw line.error;
                 };
-        assertThrows(Exception.class, () -> Retry.call(Policy.ofAttempts(1).meter(meter), work));
+        assertThrows(Exception.class, () -> Retry.call(Policy.ofAttempts(1).metrics(metrics), work));
         Fault counted =
                 line.fault == Fault.CONNECTION_LOST && !line.isRefused
                         ? Fault.OUTCOME_UNKNOWN
                         : line.fault;
-        assertEquals(1, meter.figures().faults().get(counted), meter.figures()::toString);
+        assertEquals(1, metrics.statistics().faults().get(counted), metrics.statistics()::toString);
     }
 
     /** As drivers for Java give them. */

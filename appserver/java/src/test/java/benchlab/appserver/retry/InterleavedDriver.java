@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A driver for the pools of containers, whose commits a CommitInterleaver stops.
+// A driver for the pools of containers, whose commits a FaultInjector stops.
 package benchlab.appserver.retry;
 
 import java.sql.Connection;

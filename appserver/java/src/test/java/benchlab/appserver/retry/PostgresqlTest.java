@@ -51,12 +51,12 @@ class PostgresqlTest extends ServerTest {
     /** Each reads what the other one writes: the second one fails at its commit. */
     @Test
     void aSerializationFailureAtTheCommitIsRetried() throws Exception {
-        interleaver.beforeNextCommit(() -> moveSum(database.connect(), 2));
+        injector.beforeNextCommit(() -> moveSum(database.connect(), 2));
         Retry.call(
                 policy,
                 new Transactions(
                         () -> {
-                            Connection connection = interleaver.open();
+                            Connection connection = injector.open();
                             connection.setTransactionIsolation(
                                     Connection.TRANSACTION_SERIALIZABLE);
                             return connection;

@@ -18,7 +18,7 @@ final class RetryCost {
 
     public static void main(String[] arguments) {
         Policy policy =
-                Policy.ofAttempts(5).budget(new Budget(0.1, 20)).meter(new RetryMeter());
+                Policy.ofAttempts(5).budget(new Budget(0.1, 20)).metrics(new RetryMetrics());
         List<Double> costs = new ArrayList<>();
         for (int round = 0; round < ROUNDS; round++) {
             double cost = measure(policy);

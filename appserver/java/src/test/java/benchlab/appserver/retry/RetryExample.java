@@ -7,12 +7,12 @@ import java.time.Duration;
 import java.util.Map;
 
 final class RetryExample {
-    private final RetryMeter meter = new RetryMeter();
+    private final RetryMetrics metrics = new RetryMetrics();
     private final Policy policy =
             Policy.ofAttempts(5) // 4 retries.
                     .deadline(Duration.ofSeconds(10))
                     .budget(new Budget(0.1, 20))
-                    .meter(meter);
+                    .metrics(metrics);
     private final IdempotencyTable keys = new IdempotencyTable("retry_key");
     private final Transactions transactions;
 
@@ -49,13 +49,13 @@ final class RetryExample {
                         update.setLong(1, price);
                         update.setInt(2, article);
                         update.setLong(3, version);
-                        Versions.update(update);
+                        Versions.executeVersioned(update);
                         return null;
                     }
                 });
     }
 
     String metrics() {
-        return RetryFigures.prometheus(Map.of("shop", meter.figures()));
+        return RetryStatistics.prometheus(Map.of("shop", metrics.statistics()));
     }
 }

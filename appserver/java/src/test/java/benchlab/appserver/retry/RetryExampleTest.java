@@ -18,10 +18,10 @@ class RetryExampleTest {
             database.execute("CREATE TABLE ordered (article integer, count integer)");
             database.execute("CREATE TABLE article (id integer, price integer, version integer)");
             database.execute("INSERT INTO article VALUES (7, 100, 1)");
-            var interleaver = new CommitInterleaver(database::connect);
-            var shop = new RetryExample(interleaver);
+            var injector = new FaultInjector(database::connect);
+            var shop = new RetryExample(injector);
 
-            interleaver.afterNextCommit(
+            injector.afterNextCommit(
                     () -> {
                         throw new SQLException("the answer was lost", "08006");
                     });

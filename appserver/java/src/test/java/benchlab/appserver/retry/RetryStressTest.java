@@ -22,7 +22,7 @@ class RetryStressTest {
     private static final int THREADS = 4;
     private static final int PARTS = 2;
 
-    private final RetryMeter meter = new RetryMeter();
+    private final RetryMetrics metrics = new RetryMetrics();
 
     /** Versions, locks, and answers that are lost before and after the commit, all at once. */
     @Test
@@ -31,16 +31,16 @@ class RetryStressTest {
             database.execute("CREATE TABLE retry_key (id text PRIMARY KEY, result text)");
             database.execute("CREATE TABLE record (value integer, version integer)");
             database.execute("INSERT INTO record VALUES (0, 0)");
-            var interleaver = new CommitInterleaver(database::connect);
-            var transactions = new Transactions(interleaver);
-            interleaver.afterNextCommit(RetryStressTest::lose);
+            var injector = new FaultInjector(database::connect);
+            var transactions = new Transactions(injector);
+            injector.afterNextCommit(RetryStressTest::lose);
             var numbers = new AtomicLong();
             var deadline = new Stress.Deadline(Stress.part(PARTS));
             Callable<Long> task =
                     () -> {
                         long calls = 0;
                         do {
-                            breakSometimes(interleaver);
+                            breakSometimes(injector);
                             addOnce(transactions, Long.toString(numbers.incrementAndGet()));
                             calls++;
                         } while (!deadline.passed());
@@ -49,19 +49,19 @@ class RetryStressTest {
             long calls = sum(Stress.together(Collections.nCopies(THREADS, task)));
             assertEquals(calls, database.number("SELECT value FROM record"));
             assertEquals(calls, database.number("SELECT count(*) FROM retry_key"));
-            RetryFigures figures = meter.figures();
-            assertEquals(calls, figures.calls());
-            assertEquals(0, figures.givenUp());
-            long faults = sum(figures.faults().values().stream().toList());
-            assertEquals(faults, figures.retries());
-            assertTrue(figures.faults().get(Fault.OUTCOME_UNKNOWN) > 0, figures.toString());
+            RetryStatistics statistics = metrics.statistics();
+            assertEquals(calls, statistics.calls());
+            assertEquals(0, statistics.givenUp());
+            long faults = sum(statistics.faults().values().stream().toList());
+            assertEquals(faults, statistics.retries());
+            assertTrue(statistics.faults().get(Fault.OUTCOME_UNKNOWN) > 0, statistics.toString());
         }
     }
 
-    private static void breakSometimes(CommitInterleaver interleaver) {
+    private static void breakSometimes(FaultInjector injector) {
         switch (ThreadLocalRandom.current().nextInt(4)) {
-            case 0 -> interleaver.beforeNextCommit(RetryStressTest::lose);
-            case 1 -> interleaver.afterNextCommit(RetryStressTest::lose);
+            case 0 -> injector.beforeNextCommit(RetryStressTest::lose);
+            case 1 -> injector.afterNextCommit(RetryStressTest::lose);
             default -> {}
         }
     }
@@ -76,7 +76,7 @@ class RetryStressTest {
                         .deadline(Duration.ofHours(1))
                         .backoff(Fault.OUTCOME_UNKNOWN, Backoff.ofMillis(0, 2))
                         .backoff(Fault.BUSY, Backoff.ofMillis(0, 2))
-                        .meter(meter);
+                        .metrics(metrics);
         Retry.call(policy, transactions, new IdempotencyTable("retry_key").key(key), this::add);
     }
 
@@ -87,7 +87,7 @@ class RetryStressTest {
                         "UPDATE record SET value = value + 1, version = version + 1"
                                 + " WHERE version = ?")) {
             statement.setLong(1, version);
-            Versions.update(statement);
+            Versions.executeVersioned(statement);
         }
         return "added";
     }
@@ -113,7 +113,7 @@ class RetryStressTest {
             earned += counts[0];
             spent += counts[1];
         }
-        assertTrue(spent + budget.left() <= 100 + earned / 2, spent + " of " + earned);
+        assertTrue(spent + budget.available() <= 100 + earned / 2, spent + " of " + earned);
         assertTrue(spent >= 100, spent + " of " + earned);
     }
 

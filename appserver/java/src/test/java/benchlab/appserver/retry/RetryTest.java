@@ -22,8 +22,8 @@ import org.junit.jupiter.api.Test;
 class RetryTest {
 
     private final FakeTimer timer = new FakeTimer();
-    private final RetryMeter meter = new RetryMeter();
-    private final Policy policy = Policy.ofAttempts(4).meter(meter);
+    private final RetryMetrics metrics = new RetryMetrics();
+    private final Policy policy = Policy.ofAttempts(4).metrics(metrics);
 
     /** Fails with these, one after the other, and then returns how often it was run. */
     private static final class Failing implements Work<Integer, Exception> {
@@ -59,22 +59,22 @@ class RetryTest {
     @Test
     void whatSucceedsIsRunOnce() throws Exception {
         assertEquals(1, call(policy, new Failing()));
-        assertEquals(1, meter.figures().calls());
-        assertEquals(0, meter.figures().retries());
+        assertEquals(1, metrics.statistics().calls());
+        assertEquals(0, metrics.statistics().retries());
         assertEquals(List.of(), timer.pauses);
     }
 
     @Test
     void aFaultThatPassesIsRetried() throws Exception {
         assertEquals(3, call(policy, new Failing(deadlock(), new StaleVersionException())));
-        RetryFigures figures = meter.figures();
-        assertEquals(1, figures.calls());
-        assertEquals(2, figures.retries());
-        assertEquals(0, figures.givenUp());
-        assertEquals(1, figures.faults().get(Fault.DEADLOCK));
-        assertEquals(1, figures.faults().get(Fault.STALE_VERSION));
-        assertEquals(0, figures.faults().get(Fault.BUSY));
-        assertEquals(timer.pauses.stream().mapToLong(n -> n).sum(), figures.lost().toNanos());
+        RetryStatistics statistics = metrics.statistics();
+        assertEquals(1, statistics.calls());
+        assertEquals(2, statistics.retries());
+        assertEquals(0, statistics.givenUp());
+        assertEquals(1, statistics.faults().get(Fault.DEADLOCK));
+        assertEquals(1, statistics.faults().get(Fault.STALE_VERSION));
+        assertEquals(0, statistics.faults().get(Fault.BUSY));
+        assertEquals(timer.pauses.stream().mapToLong(n -> n).sum(), statistics.timeInFailedAttempts().toNanos());
     }
 
     @Test
@@ -86,9 +86,9 @@ class RetryTest {
         assertSame(failures[3], thrown);
         assertArrayEquals(new Throwable[] {failures[2]}, thrown.getSuppressed());
         assertArrayEquals(new Throwable[] {failures[1]}, failures[2].getSuppressed());
-        assertEquals(3, meter.figures().retries());
-        assertEquals(1, meter.figures().givenUp());
-        assertEquals(4, meter.figures().faults().get(Fault.DEADLOCK));
+        assertEquals(3, metrics.statistics().retries());
+        assertEquals(1, metrics.statistics().givenUp());
+        assertEquals(4, metrics.statistics().faults().get(Fault.DEADLOCK));
     }
 
     @Test
@@ -112,12 +112,12 @@ class RetryTest {
         var work = new Failing(failure);
         assertSame(failure, assertThrows(IOException.class, () -> call(policy, work)));
         assertEquals(1, work.runs);
-        assertEquals(1, meter.figures().faults().get(Fault.PERMANENT));
-        assertEquals(0, meter.figures().givenUp());
+        assertEquals(1, metrics.statistics().faults().get(Fault.PERMANENT));
+        assertEquals(0, metrics.statistics().givenUp());
     }
 
     @Test
-    void pausesDoubleUpToTheLongest() throws Exception {
+    void pausesDoubleUpToTheMaximum() throws Exception {
         Policy doubling = Policy.ofAttempts(9).backoff(Fault.DEADLOCK, Backoff.ofMillis(8, 40));
         call(doubling, new Failing(deadlock(), deadlock(), deadlock(), deadlock(), deadlock()));
         assertEquals(List.of(4L, 8L, 16L, 20L, 20L), millis());
@@ -137,7 +137,7 @@ class RetryTest {
         var work = new Failing(deadlock());
         assertThrows(SQLException.class, () -> call(policy.without(Fault.DEADLOCK), work));
         assertEquals(1, work.runs);
-        assertEquals(1, meter.figures().givenUp());
+        assertEquals(1, metrics.statistics().givenUp());
     }
 
     @Test
@@ -149,7 +149,7 @@ class RetryTest {
         assertThrows(SQLException.class, () -> call(timed, work));
         assertEquals(List.of(10L, 10L), millis());
         assertEquals(3, work.runs);
-        assertEquals(Duration.ofMillis(20), meter.figures().lost());
+        assertEquals(Duration.ofMillis(20), metrics.statistics().timeInFailedAttempts());
     }
 
     @Test
@@ -162,7 +162,7 @@ class RetryTest {
                 };
         assertThrows(SQLException.class, () -> Retry.call(timed, slow, timer));
         assertEquals(List.of(), timer.pauses);
-        assertEquals(Duration.ofSeconds(1), meter.figures().lost());
+        assertEquals(Duration.ofSeconds(1), metrics.statistics().timeInFailedAttempts());
     }
 
     @Test
@@ -170,16 +170,16 @@ class RetryTest {
         Policy limited = policy.budget(new Budget(0.25, 2));
         assertEquals(3, call(limited, new Failing(deadlock(), deadlock())));
         assertThrows(SQLException.class, () -> call(limited, new Failing(deadlock())));
-        assertEquals(1, meter.figures().givenUp());
+        assertEquals(1, metrics.statistics().givenUp());
         for (int k = 0; k < 2; k++) {
             call(limited, new Failing());
         }
-        assertEquals(0, limited.budget().left());
+        assertEquals(0, limited.budget().available());
         assertEquals(2, call(limited, new Failing(deadlock())));
         for (int k = 0; k < 100; k++) {
             call(limited, new Failing());
         }
-        assertEquals(2, limited.budget().left());
+        assertEquals(2, limited.budget().available());
     }
 
     @Test
@@ -206,7 +206,7 @@ class RetryTest {
         assertThrows(SQLException.class, () -> call(withoutPauses, work));
         assertTrue(Thread.interrupted());
         assertEquals(1, work.runs);
-        assertEquals(1, meter.figures().givenUp());
+        assertEquals(1, metrics.statistics().givenUp());
     }
 
     @Test
@@ -217,7 +217,7 @@ class RetryTest {
                 SQLException.class,
                 () -> Retry.call(policy, () -> Retry.call(policy, middle, timer), timer));
         assertEquals(4, work.runs);
-        assertEquals(1, meter.figures().calls());
+        assertEquals(1, metrics.statistics().calls());
     }
 
     @Test
@@ -233,7 +233,7 @@ class RetryTest {
         var unknown = assertThrows(OutcomeUnknownException.class, () -> call(policy, work));
         assertSame(failure, unknown.getCause());
         assertEquals(1, work.runs);
-        assertEquals(1, meter.figures().faults().get(Fault.OUTCOME_UNKNOWN));
+        assertEquals(1, metrics.statistics().faults().get(Fault.OUTCOME_UNKNOWN));
         assertEquals(2, call(policy.repeatable(true), new Failing(lost())));
     }
 
@@ -275,7 +275,7 @@ class RetryTest {
     void whoCouldNotConnectIsRetried() throws Exception {
         var refused = new SQLException("refused", "08001");
         assertEquals(2, call(policy, new Failing(new RuntimeException(refused))));
-        assertEquals(1, meter.figures().faults().get(Fault.CONNECTION_LOST));
+        assertEquals(1, metrics.statistics().faults().get(Fault.CONNECTION_LOST));
     }
 
     @Test
@@ -301,10 +301,10 @@ class RetryTest {
     }
 
     @Test
-    void prometheusReadsTheFigures() throws Exception {
+    void prometheusReadsTheStatistics() throws Exception {
         timer.random = 0;
         call(policy, new Failing(deadlock()));
-        String text = RetryFigures.prometheus(Map.of("a \"b\"\\\n", meter.figures()));
+        String text = RetryStatistics.prometheus(Map.of("a \"b\"\\\n", metrics.statistics()));
         String label = "{policy=\"a \\\"b\\\"\\\\\\n\"";
         List<String> lines = text.lines().toList();
         assertEquals(5 * 2 + 4 + Fault.values().length, lines.size());

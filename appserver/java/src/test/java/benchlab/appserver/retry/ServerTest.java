@@ -63,9 +63,9 @@ abstract class ServerTest extends DatabaseTest {
 
     private String addAndEndSession(Connection connection) throws SQLException {
         add(connection, 1, 1);
-        if (meter.figures().retries() == 0) {
+        if (metrics.statistics().retries() == 0) {
             long id = number(connection, database.sessionQuery());
-            interleaver.beforeNextCommit(() -> database.execute(database.endSession(id)));
+            injector.beforeNextCommit(() -> database.execute(database.endSession(id)));
         }
         return "1";
     }
@@ -112,7 +112,7 @@ abstract class ServerTest extends DatabaseTest {
     @Test
     void aReadOfAResultIsNeverOfUnknownOutcome() throws Exception {
         assertEquals("101", addOnce("order 1"));
-        interleaver.afterNextCommit(DatabaseTest::lose);
+        injector.afterNextCommit(DatabaseTest::lose);
         assertEquals("101", addOnce("order 1"));
         assertEquals(0, faults(Fault.OUTCOME_UNKNOWN));
     }
@@ -163,12 +163,12 @@ abstract class ServerTest extends DatabaseTest {
         assertEquals(100, balance(1));
         assertEquals(100, balance(2));
         assertDeadlocked();
-        assertEquals(2, meter.figures().calls());
+        assertEquals(2, metrics.statistics().calls());
     }
 
     /** At least once: PostgreSQL may serve a retry before who waited for the rows. */
     private void assertDeadlocked() {
-        long retries = meter.figures().retries();
+        long retries = metrics.statistics().retries();
         assertTrue(retries >= 1, () -> retries + " retries");
         assertEquals(retries, faults(Fault.DEADLOCK));
     }
@@ -208,7 +208,7 @@ abstract class ServerTest extends DatabaseTest {
                 connection -> {
                     add(connection, 1, 1);
                     if (runs.incrementAndGet() == 1) {
-                        interleaver.beforeNextCommit(
+                        injector.beforeNextCommit(
                                 () -> {
                                     await(bothLocked);
                                     add(connection, 2, 0);
@@ -253,14 +253,14 @@ abstract class ServerTest extends DatabaseTest {
     void aKeyWaitsForTheTransactionThatPutsItThere() throws Exception {
         assertEquals("first", addWhileKeyIsHeld(Connection::commit));
         assertEquals(100, balance(1));
-        assertEquals(0, meter.figures().retries());
+        assertEquals(0, metrics.statistics().retries());
     }
 
     @Test
     void aKeyThatWasRolledBackIsFree() throws Exception {
         assertEquals("101", addWhileKeyIsHeld(Connection::rollback));
         assertEquals(101, balance(1));
-        assertEquals(0, meter.figures().retries());
+        assertEquals(0, metrics.statistics().retries());
     }
 
     @FunctionalInterface

@@ -59,7 +59,7 @@ final class Situations implements AutoCloseable {
     private final Connection innerSight;
     private final KeptConnections outerConnections;
     private final KeptConnections innerConnections;
-    private final CommitInterleaver outerCommits;
+    private final FaultInjector outerCommits;
     private final Transactions outerTransactions;
     private final Transactions innerTransactions;
     private final Policy policy;
@@ -88,22 +88,22 @@ final class Situations implements AutoCloseable {
     }
 
     /** Each commit is a point, and so is its end. */
-    private CommitInterleaver stopped(Transactions.Source source) {
-        var commits = new CommitInterleaver(source);
+    private FaultInjector stopped(Transactions.Source source) {
+        var commits = new FaultInjector(source);
         commits.beforeNextCommit(() -> passAgain(() -> stopBefore(commits), this::pass));
         commits.afterNextCommit(() -> passAgain(() -> stopAfter(commits), this::passCommitted));
         return commits;
     }
 
-    private void stopBefore(CommitInterleaver commits) {
+    private void stopBefore(FaultInjector commits) {
         commits.beforeNextCommit(() -> passAgain(() -> stopBefore(commits), this::pass));
     }
 
-    private void stopAfter(CommitInterleaver commits) {
+    private void stopAfter(FaultInjector commits) {
         commits.afterNextCommit(() -> passAgain(() -> stopAfter(commits), this::passCommitted));
     }
 
-    private static void passAgain(Runnable stopAgain, CommitInterleaver.Action pass)
+    private static void passAgain(Runnable stopAgain, FaultInjector.Action pass)
             throws SQLException {
         stopAgain.run();
         pass.run();

@@ -43,8 +43,8 @@ class SqliteTest extends DatabaseTest {
         try (Connection reader = database.connect();
                 var query = reader.prepareStatement("SELECT id FROM account");
                 var rows = query.executeQuery()) {
-            interleaver.beforeNextCommit(
-                    () -> interleaver.beforeNextCommit(rows::close)); // Of the second attempt.
+            injector.beforeNextCommit(
+                    () -> injector.beforeNextCommit(rows::close)); // Of the second attempt.
             Retry.call(
                     policy,
                     transactions,

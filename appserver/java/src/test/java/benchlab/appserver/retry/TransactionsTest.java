@@ -25,8 +25,8 @@ class TransactionsTest {
 
     private final FakeConnections connections = new FakeConnections();
     private final Transactions transactions = new Transactions(connections);
-    private final RetryMeter meter = new RetryMeter();
-    private final Policy policy = withoutPauses(Policy.ofAttempts(3)).meter(meter);
+    private final RetryMetrics metrics = new RetryMetrics();
+    private final Policy policy = withoutPauses(Policy.ofAttempts(3)).metrics(metrics);
 
     private static Policy withoutPauses(Policy policy) {
         Policy changed = policy;
@@ -116,7 +116,7 @@ class TransactionsTest {
         assertFalse(transactions.isOpen());
     }
 
-    /** As of a pool, or of an interleaver's action. */
+    /** As of a pool, or of an injector's action. */
     @Test
     void aCommitThatFailsUncheckedIsRolledBackAndClosed() {
         var failure = new IllegalStateException("the pool is closed");
@@ -195,7 +195,7 @@ class TransactionsTest {
                 List.of("c1.open", "c1.false", "c1.commit", "c1.rollback", "c1.true", "c1.close"),
                 connections.calls.subList(0, 6));
         assertEquals(committed("c2"), connections.calls.subList(6, 11));
-        assertEquals(1, meter.figures().faults().get(Fault.SERIALIZATION_FAILURE));
+        assertEquals(1, metrics.statistics().faults().get(Fault.SERIALIZATION_FAILURE));
     }
 
     @Test
@@ -204,8 +204,8 @@ class TransactionsTest {
         assertEquals("done", Retry.call(policy, transactions, connection -> "done"));
         connections.failNext("setAutoCommit", lost());
         assertEquals("done", Retry.call(policy, transactions, connection -> "done"));
-        assertEquals(2, meter.figures().faults().get(Fault.CONNECTION_LOST));
-        assertEquals(2, meter.figures().retries());
+        assertEquals(2, metrics.statistics().faults().get(Fault.CONNECTION_LOST));
+        assertEquals(2, metrics.statistics().retries());
     }
 
     @Test
@@ -217,9 +217,9 @@ class TransactionsTest {
                         OutcomeUnknownException.class,
                         () -> Retry.call(policy, transactions, connection -> "done"));
         assertSame(failure, unknown.getCause());
-        assertEquals(1, meter.figures().faults().get(Fault.OUTCOME_UNKNOWN));
-        assertEquals(0, meter.figures().retries());
-        assertEquals(1, meter.figures().givenUp());
+        assertEquals(1, metrics.statistics().faults().get(Fault.OUTCOME_UNKNOWN));
+        assertEquals(0, metrics.statistics().retries());
+        assertEquals(1, metrics.statistics().givenUp());
     }
 
     @Test
@@ -227,14 +227,14 @@ class TransactionsTest {
         connections.failNext("commit", lost());
         Policy repeatable = policy.repeatable(true);
         assertEquals("done", Retry.call(repeatable, transactions, connection -> "done"));
-        assertEquals(1, meter.figures().retries());
+        assertEquals(1, metrics.statistics().retries());
     }
 
     @Test
     void aConnectionLostAfterTheCommitIsNoFailure() throws Exception {
         connections.failNext("close", lost());
         assertEquals("done", Retry.call(policy, transactions, connection -> "done"));
-        assertEquals(0, meter.figures().retries());
+        assertEquals(0, metrics.statistics().retries());
     }
 
     /** It takes connections, and says nothing. */
@@ -244,13 +244,13 @@ class TransactionsTest {
         try (var server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
             String url = "jdbc:postgresql://127.0.0.1:%d/x?user=x".formatted(server.getLocalPort());
             var silent = new Transactions(() -> DriverManager.getConnection(url));
-            var limited = Policy.ofAttempts(3).meter(meter).timeout(Duration.ofMillis(300));
+            var limited = Policy.ofAttempts(3).metrics(metrics).timeout(Duration.ofMillis(300));
             var error =
                     assertThrows(
                             SQLException.class,
                             () -> Retry.call(limited, silent, connection -> "unreachable"));
             assertEquals("08001", error.getSQLState());
-            assertEquals(0, meter.figures().retries());
+            assertEquals(0, metrics.statistics().retries());
         }
     }
 
@@ -314,7 +314,7 @@ class TransactionsTest {
     void workWithItsOwnTransactionsTellsWhenItWasLost() throws Exception {
         connections.failNext("open", lost());
         assertEquals("done", Retry.call(policy, () -> transactions.run(connection -> "done")));
-        assertEquals(1, meter.figures().faults().get(Fault.CONNECTION_LOST));
+        assertEquals(1, metrics.statistics().faults().get(Fault.CONNECTION_LOST));
         connections.failNext("commit", lost());
         assertThrows(
                 OutcomeUnknownException.class,
@@ -333,7 +333,7 @@ class TransactionsTest {
                                     return "done";
                                 }));
         assertEquals(committed("c1"), connections.calls);
-        assertEquals(0, meter.figures().calls());
+        assertEquals(0, metrics.statistics().calls());
     }
 
     @Test
@@ -376,7 +376,7 @@ class TransactionsTest {
                             return runs[0];
                         });
         assertEquals(2, result);
-        assertEquals(1, meter.figures().faults().get(Fault.DEADLOCK));
+        assertEquals(1, metrics.statistics().faults().get(Fault.DEADLOCK));
         assertFalse(connections.calls.contains("c1.commit"));
     }
 }

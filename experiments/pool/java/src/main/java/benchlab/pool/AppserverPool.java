@@ -17,8 +17,8 @@ final class AppserverPool implements ResourcePool {
                         size,
                         switch (reuse) {
                             case USUAL -> usual;
-                            case LIFO -> usual.order(PoolOptions.Order.LATEST_FIRST);
-                            case FIFO -> usual.order(PoolOptions.Order.IN_TURN);
+                            case LIFO -> usual.order(PoolOptions.RequestOrder.LIFO);
+                            case FIFO -> usual.order(PoolOptions.RequestOrder.ROUND_ROBIN);
                         });
     }
 
@@ -36,7 +36,7 @@ final class AppserverPool implements ResourcePool {
 
     @Override
     public int inUse() {
-        return pool.figures().inUse();
+        return pool.statistics().inUse();
     }
 
     @Override

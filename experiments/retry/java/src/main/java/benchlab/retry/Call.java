@@ -37,7 +37,7 @@ enum Call {
             try (PreparedStatement statement = connection.prepareStatement(ADD_TO_VERSION)) {
                 statement.setInt(1, id);
                 statement.setInt(2, version);
-                Versions.update(statement);
+                Versions.executeVersioned(statement);
             }
         }
     },

@@ -28,7 +28,7 @@ final class Classic {
                 if (retry > RETRIES) {
                     throw failure;
                 }
-                if (PassingFault.of(failure).equals(Optional.of(PassingFault.DISCONNECTED))) {
+                if (TransientError.of(failure).equals(Optional.of(TransientError.DISCONNECTED))) {
                     Thread.sleep(SLEEP_MS + MORE_SLEEP_MS * retry);
                 }
             }

@@ -50,7 +50,7 @@ final class Client implements Workers.Worker, AutoCloseable {
         try {
             variant.call(this, batch, k);
         } catch (Exception failure) {
-            if (PassingFault.of(failure).isEmpty()) {
+            if (TransientError.of(failure).isEmpty()) {
                 throw failure;
             }
             failed.add(k);

@@ -14,7 +14,7 @@ final class JdbcVariant implements Variant {
 
     private final Retrying retrying;
     private final KeyTable keys;
-    private final Map<PassingFault, LongAdder> faults = new EnumMap<>(PassingFault.class);
+    private final Map<TransientError, LongAdder> faults = new EnumMap<>(TransientError.class);
     private final LongAdder retries = new LongAdder();
 
     /** Makes attempts until one succeeds, or it gives up. */
@@ -33,7 +33,7 @@ final class JdbcVariant implements Variant {
     JdbcVariant(Retrying retrying, KeyTable keys) {
         this.retrying = retrying;
         this.keys = keys;
-        for (PassingFault fault : PassingFault.values()) {
+        for (TransientError fault : TransientError.values()) {
             faults.put(fault, new LongAdder());
         }
     }
@@ -44,10 +44,10 @@ final class JdbcVariant implements Variant {
     }
 
     @Override
-    public Figures figures() {
-        var counts = new EnumMap<PassingFault, Long>(PassingFault.class);
+    public Statistics statistics() {
+        var counts = new EnumMap<TransientError, Long>(TransientError.class);
         faults.forEach((fault, count) -> counts.put(fault, count.sum()));
-        return new Figures(counts, retries.sum());
+        return new Statistics(counts, retries.sum());
     }
 
     @Override
@@ -79,7 +79,7 @@ final class JdbcVariant implements Variant {
             try {
                 transact();
             } catch (Exception failure) {
-                PassingFault.of(failure).ifPresent(fault -> faults.get(fault).increment());
+                TransientError.of(failure).ifPresent(fault -> faults.get(fault).increment());
                 throw failure;
             }
             return null;

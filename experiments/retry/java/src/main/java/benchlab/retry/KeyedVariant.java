@@ -6,8 +6,8 @@ import benchlab.appserver.retry.Budget;
 import benchlab.appserver.retry.IdempotencyTable;
 import benchlab.appserver.retry.Policy;
 import benchlab.appserver.retry.Retry;
-import benchlab.appserver.retry.RetryFigures;
-import benchlab.appserver.retry.RetryMeter;
+import benchlab.appserver.retry.RetryStatistics;
+import benchlab.appserver.retry.RetryMetrics;
 import java.sql.SQLException;
 import java.util.EnumMap;
 
@@ -16,7 +16,7 @@ final class KeyedVariant implements Variant {
 
     private static final int ATTEMPTS = 5;
 
-    private final RetryMeter meter = new RetryMeter();
+    private final RetryMetrics metrics = new RetryMetrics();
     private final IdempotencyTable table = new IdempotencyTable(KeyTable.NAME);
     private final KeyTable keys;
     private final Policy policy;
@@ -24,7 +24,7 @@ final class KeyedVariant implements Variant {
     /** @param budget null: as many retries as the attempts allow */
     KeyedVariant(KeyTable keys, Budget budget) {
         this.keys = keys;
-        policy = Policy.ofAttempts(ATTEMPTS).meter(meter).budget(budget);
+        policy = Policy.ofAttempts(ATTEMPTS).metrics(metrics).budget(budget);
     }
 
     @Override
@@ -40,14 +40,14 @@ final class KeyedVariant implements Variant {
     }
 
     @Override
-    public Figures figures() {
-        RetryFigures figures = meter.figures();
-        var faults = new EnumMap<PassingFault, Long>(PassingFault.class);
-        for (var counted : figures.faults().entrySet()) {
-            PassingFault.of(counted.getKey())
+    public Statistics statistics() {
+        RetryStatistics statistics = metrics.statistics();
+        var faults = new EnumMap<TransientError, Long>(TransientError.class);
+        for (var counted : statistics.faults().entrySet()) {
+            TransientError.of(counted.getKey())
                     .ifPresent(fault -> faults.merge(fault, counted.getValue(), Long::sum));
         }
-        return new Figures(faults, figures.retries());
+        return new Statistics(faults, statistics.retries());
     }
 
     @Override

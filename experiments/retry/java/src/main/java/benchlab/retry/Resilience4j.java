@@ -26,7 +26,7 @@ final class Resilience4j {
                         .maxAttempts(ATTEMPTS)
                         .intervalFunction(
                                 IntervalFunction.ofExponentialRandomBackoff(FIRST_PAUSE, FACTOR))
-                        .retryOnException(failure -> PassingFault.of(failure).isPresent())
+                        .retryOnException(failure -> TransientError.of(failure).isPresent())
                         .build();
         return new JdbcVariant(Retry.of("calls", config)::executeCallable);
     }

@@ -55,10 +55,10 @@ final class RetryCase implements Case {
     public Result perform(long operations) throws Exception {
         batch++;
         clients.forEach(client -> client.begin(batch));
-        Figures before = variant.figures();
+        Statistics before = variant.statistics();
         Result result = workers.perform(operations);
         var failed = clients.stream().flatMap(client -> client.failed().stream()).toList();
-        return variant.figures().since(before).addTo(result).withFailed(failed);
+        return variant.statistics().since(before).addTo(result).withFailed(failed);
     }
 
     @Override

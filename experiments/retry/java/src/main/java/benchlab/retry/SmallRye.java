@@ -27,7 +27,7 @@ final class SmallRye {
                         .jitter(JITTER_MS, ChronoUnit.MILLIS)
                         .withExponentialBackoff() // By a factor of 2.
                         .done()
-                        .whenException(failure -> PassingFault.of(failure).isPresent())
+                        .whenException(failure -> TransientError.of(failure).isPresent())
                         .done()
                         .build();
         return new JdbcVariant(attempt -> guard.call(attempt, Void.class));

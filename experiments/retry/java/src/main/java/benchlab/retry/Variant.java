@@ -12,8 +12,8 @@ interface Variant extends AutoCloseable {
      */
     void call(Client client, long batch, long k) throws Exception;
 
-    /** Counts of all attempts so far. */
-    Figures figures();
+    /** What became of all attempts so far. */
+    Statistics statistics();
 
     @Override
     default void close() throws Exception {}

@@ -17,9 +17,9 @@ class AccountsExampleTest {
             try (var reader = application.database.connect();
                     var query = reader.prepareStatement("SELECT id FROM account");
                     var rows = query.executeQuery()) {
-                var interleaver = application.interleaver;
-                interleaver.beforeNextCommit(
-                        () -> interleaver.beforeNextCommit(rows::close)); // Of the second attempt.
+                var injector = application.injector;
+                injector.beforeNextCommit(
+                        () -> injector.beforeNextCommit(rows::close)); // Of the second attempt.
                 application.bean(AccountsExample.class).add(1, 5);
             }
             assertEquals(5, application.balance());
@@ -32,7 +32,7 @@ class AccountsExampleTest {
         try (var application = new Application()) {
             application.database.execute(
                     "CREATE TABLE retry_key (id text PRIMARY KEY, result text)");
-            application.interleaver.afterNextCommit(
+            application.injector.afterNextCommit(
                     () -> {
                         throw new SQLException("lost", "08006");
                     });

@@ -17,7 +17,7 @@ import javax.sql.DataSource;
 
 final class Application implements AutoCloseable {
     final TestDatabase database = new TestDatabase.Sqlite();
-    final CommitInterleaver interleaver = new CommitInterleaver(database::connect);
+    final FaultInjector injector = new FaultInjector(database::connect);
     final SeContainer container;
 
     @ApplicationScoped
@@ -47,7 +47,7 @@ final class Application implements AutoCloseable {
     Application(Class<?>... alternatives) throws SQLException {
         database.execute("CREATE TABLE account (id integer PRIMARY KEY, balance integer NOT NULL)");
         database.execute("INSERT INTO account VALUES (1, 0)");
-        InterleavedDriver.use(interleaver);
+        InterleavedDriver.use(injector);
         container =
                 SeContainerInitializer.newInstance().selectAlternatives(alternatives).initialize();
     }

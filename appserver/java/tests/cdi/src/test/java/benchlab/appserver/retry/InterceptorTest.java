@@ -107,7 +107,7 @@ class InterceptorTest {
 
     @Test
     void aConnectionLostDuringTheCommitIsNotRetried() throws Exception {
-        application.interleaver.afterNextCommit(
+        application.injector.afterNextCommit(
                 () -> {
                     throw lost();
                 });
@@ -132,7 +132,7 @@ class InterceptorTest {
                                     try {
                                         losePart();
                                     } catch (SQLException e) {
-                                        application.interleaver.afterNextCommit(
+                                        application.injector.afterNextCommit(
                                                 () -> {
                                                     throw lost();
                                                 });

@@ -26,7 +26,7 @@ class EjbTest {
     private static final List<Connection> opened = new ArrayList<>();
 
     private static TestDatabase database;
-    private static CommitInterleaver interleaver;
+    private static FaultInjector injector;
     private static EJBContainer container;
 
     @Inject private PaymentsExample payments;
@@ -44,8 +44,8 @@ class EjbTest {
         database.execute("CREATE TABLE account (id integer PRIMARY KEY, balance integer NOT NULL)");
         database.execute("INSERT INTO account VALUES (1, 0)");
         database.execute("CREATE TABLE retry_key (id text PRIMARY KEY, result text)");
-        interleaver = new CommitInterleaver(EjbTest::connect);
-        InterleavedDriver.use(interleaver);
+        injector = new FaultInjector(EjbTest::connect);
+        InterleavedDriver.use(injector);
         container =
                 EJBContainer.createEJBContainer(
                         Map.of(
@@ -117,14 +117,14 @@ class EjbTest {
 
     @Test
     void theExamplesCommitIsRetried() throws Exception {
-        interleaver.beforeNextCommit(EjbTest::refuseCommit);
+        injector.beforeNextCommit(EjbTest::refuseCommit);
         payments.pay(1, 5);
         assertEquals(5, balance());
     }
 
     @Test
     void aCommitOfTheEjbThatACdiBeanCallsIsRetried() throws Exception {
-        interleaver.beforeNextCommit(EjbTest::refuseCommit);
+        injector.beforeNextCommit(EjbTest::refuseCommit);
         cdi.call(() -> ledger.add(1, () -> runs++));
         assertEquals(2, runs);
         assertEquals(1, balance());
@@ -161,7 +161,7 @@ class EjbTest {
 
     @Test
     void aConnectionLostDuringTheCommitIsNotRetried() throws Exception {
-        interleaver.afterNextCommit(
+        injector.afterNextCommit(
                 () -> {
                     throw lost();
                 });
@@ -176,7 +176,7 @@ class EjbTest {
 
     @Test
     void aCommitOfACdiBeanThatIsLostIsUnknown() {
-        interleaver.afterNextCommit(
+        injector.afterNextCommit(
                 () -> {
                     throw lost();
                 });
@@ -188,7 +188,7 @@ class EjbTest {
     /** The retry finds the key. */
     @Test
     void withAKeyALostAnswerLeavesOneEffect() throws Exception {
-        interleaver.afterNextCommit(
+        injector.afterNextCommit(
                 () -> {
                     throw lost();
                 });

@@ -81,9 +81,9 @@ abstract class ContainerTest {
         assertEquals(200, ask("/named/anything").statusCode());
         assertEquals("later", ask("/later").body());
 
-        JsonNode figures = figures();
-        assertEquals("shop", figures.get("application").asText());
-        JsonNode articles = page(figures, "GET /articles/{id}");
+        JsonNode statistics = statistics();
+        assertEquals("shop", statistics.get("application").asText());
+        JsonNode articles = page(statistics, "GET /articles/{id}");
         assertEquals(5, articles.get("count").asLong());
         assertEquals(1, articles.get("client_errors").asLong());
         assertEquals(0, articles.get("errors").asLong());
@@ -96,21 +96,21 @@ abstract class ContainerTest {
         assertEquals(slowest.get("ns"), articles.get("max_ns"));
         assertTrue(slowest.get("path").asText().startsWith("/articles/"));
         assertEquals(1, slowest.get("queries").get(0).get("count").asLong());
-        assertEquals(1, page(figures, "GET /broken").get("errors").asLong());
-        assertEquals(1, page(figures, "GET /named/{name}").get("count").asLong());
-        assertEquals(1, page(figures, "(other)").get("client_errors").asLong());
-        assertFalse(figures.toString().contains("secret"));
+        assertEquals(1, page(statistics, "GET /broken").get("errors").asLong());
+        assertEquals(1, page(statistics, "GET /named/{name}").get("count").asLong());
+        assertEquals(1, page(statistics, "(other)").get("client_errors").asLong());
+        assertFalse(statistics.toString().contains("secret"));
     }
 
     /** An asynchronous request takes until its end, not until its servlet returns. */
     @Test
     void countsAsynchronousRequestsWhenTheyEnd() throws Exception {
         assertEquals("later", ask("/later").body());
-        assertTrue(page(figures(), "GET /later").get("total_ns").asLong() >= Later.NANOS);
+        assertTrue(page(statistics(), "GET /later").get("total_ns").asLong() >= Later.NANOS);
     }
 
     @Test
-    void showsTheFiguresInEachForm() throws Exception {
+    void showsTheMetricsInEachForm() throws Exception {
         ask("/articles/1");
         assertTrue(ask("/monitor", "Accept", "text/html").body().startsWith("<!doctype html>"));
         assertTrue(ask("/monitor/page").headers().firstValue("Content-Security-Policy").isPresent());
@@ -136,7 +136,7 @@ abstract class ContainerTest {
         assertEquals(401, crossSite.statusCode());
     }
 
-    private JsonNode figures() throws Exception {
+    private JsonNode statistics() throws Exception {
         // An answer can be here before the container has ended the request.
         JsonNode last;
         JsonNode next = new ObjectMapper().readTree(ask("/monitor").body());
@@ -148,13 +148,13 @@ abstract class ContainerTest {
         return next;
     }
 
-    private static JsonNode page(JsonNode figures, String name) {
-        for (JsonNode page : figures.get("pages")) {
+    private static JsonNode page(JsonNode statistics, String name) {
+        for (JsonNode page : statistics.get("pages")) {
             if (page.get("name").asText().equals(name)) {
                 return page;
             }
         }
-        throw new AssertionError(name + " is not in " + figures);
+        throw new AssertionError(name + " is not in " + statistics);
     }
 
     private HttpResponse<String> ask(String path, String... headers) throws Exception {

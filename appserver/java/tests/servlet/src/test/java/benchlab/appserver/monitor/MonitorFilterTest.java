@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protects that the figures are shown to nobody unless the application says to whom.
+// Protects that the metrics are shown to nobody unless the application says to whom.
 package benchlab.appserver.monitor;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -25,7 +25,7 @@ class MonitorFilterTest {
 
     private static final String TOKEN = "0123456789abcdef";
 
-    /** A request for the figures, at port 9090, with headers as name and value in turns. */
+    /** A request for the metrics, at port 9090, with headers as name and value in turns. */
     private static HttpServletRequest request(String client, String... headers) {
         Map<String, String> fields = new LinkedHashMap<>();
         for (int k = 0; k < headers.length; k += 2) {

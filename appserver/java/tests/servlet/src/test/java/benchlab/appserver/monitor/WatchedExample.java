@@ -13,7 +13,7 @@ final class WatchedExample {
     private final Monitor monitor = new Monitor();
     private final DataSource database;
 
-    /** The figures of all requests and queries are at /monitor, for those who know the token. */
+    /** The metrics of all requests and queries are at /monitor, for those who know the token. */
     final MonitorFilter filter;
 
     WatchedExample(DataSource pool, String token) {

@@ -10,12 +10,12 @@ import java.util.Map;
  * @param faults how many attempts ended with each fault; it has all of them
  * @param retries how many attempts were made after the first one of their call
  */
-record Figures(Map<PassingFault, Long> faults, long retries) {
+record Statistics(Map<TransientError, Long> faults, long retries) {
 
-    Figures since(Figures before) {
-        var more = new EnumMap<PassingFault, Long>(PassingFault.class);
+    Statistics since(Statistics before) {
+        var more = new EnumMap<TransientError, Long>(TransientError.class);
         faults.forEach((fault, count) -> more.put(fault, count - before.faults.get(fault)));
-        return new Figures(more, retries - before.retries);
+        return new Statistics(more, retries - before.retries);
     }
 
     /** A batch's result with its metrics, in per cent of its calls. */

@@ -3,13 +3,13 @@
 
 with Ada.Strings.Fixed;
 
-package body Answer_Texts is
+package body Response_Texts is
 
    use Ada.Strings.Fixed;
 
-   function Field (Answer, Name : String) return String is
+   function Field (Response, Name : String) return String is
       Header : constant String :=
-        Answer (Answer'First .. Index (Answer, New_Line & New_Line) + 1);
+        Response (Response'First .. Index (Response, New_Line & New_Line) + 1);
       First  : constant Natural := Index (Header, New_Line & Name & ": ");
       Begins : constant Natural := First + Name'Length + 4;
    begin
@@ -18,7 +18,7 @@ package body Answer_Texts is
          else Header (Begins .. Index (Header, New_Line, Begins) - 1));
    end Field;
 
-   function Content (Answer : String) return String is
-     (Answer (Index (Answer, New_Line & New_Line) + 4 .. Answer'Last));
+   function Content (Response : String) return String is
+     (Response (Index (Response, New_Line & New_Line) + 4 .. Response'Last));
 
-end Answer_Texts;
+end Response_Texts;

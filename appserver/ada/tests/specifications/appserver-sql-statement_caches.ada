@@ -1,7 +1,7 @@
-with Appserver.SQL.Sessions;
+with Appserver.SQL.Statement_Caches;
 with Appserver.SQL.SQLite;
 
-package Shop_Sessions is
+package Shop_Statements is
 
    use Appserver.SQL;
 
@@ -9,9 +9,9 @@ package Shop_Sessions is
 
    procedure Read_Names;
 
-end Shop_Sessions;
+end Shop_Statements;
 
-package body Shop_Sessions is
+package body Shop_Statements is
 
    procedure Read_Names is
    begin
@@ -21,4 +21,4 @@ package body Shop_Sessions is
       end;
    end Read_Names;
 
-end Shop_Sessions;
+end Shop_Statements;

@@ -1,4 +1,4 @@
-with Appserver.Retry.Interleavers;
+with Appserver.Retry.Fault_Injection;
 with Appserver.SQL.SQLite;
 
 package Interleaved is

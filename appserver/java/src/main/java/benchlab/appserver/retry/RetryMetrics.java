@@ -9,31 +9,31 @@ import java.util.EnumMap;
 import java.util.Map;
 
 /** Counts calls and their faults, for all policies that name it. */
-public final class RetryMeter {
+public final class RetryMetrics {
 
     private final Counter calls = new StripedCounter();
     private final Map<Fault, Counter> faults = new EnumMap<>(Fault.class);
     private final Counter retries = new StripedCounter();
     private final Counter givenUp = new StripedCounter();
-    private final Counter lostNanos = new StripedCounter();
+    private final Counter failedNanos = new StripedCounter();
 
-    /** All figures at zero. */
-    public RetryMeter() {
+    /** All statistics at zero. */
+    public RetryMetrics() {
         for (Fault fault : Fault.values()) {
             faults.put(fault, new StripedCounter());
         }
     }
 
-    /** The figures so far. */
-    public RetryFigures figures() {
+    /** The statistics so far. */
+    public RetryStatistics statistics() {
         Map<Fault, Long> counts = new EnumMap<>(Fault.class);
         faults.forEach((fault, counter) -> counts.put(fault, counter.value()));
-        return new RetryFigures(
+        return new RetryStatistics(
                 calls.value(),
                 counts,
                 retries.value(),
                 givenUp.value(),
-                Duration.ofNanos(lostNanos.value()));
+                Duration.ofNanos(failedNanos.value()));
     }
 
     void countCall() {
@@ -52,7 +52,7 @@ public final class RetryMeter {
         givenUp.increment();
     }
 
-    void addLost(long nanos) {
-        lostNanos.add(nanos);
+    void addTimeInFailedAttempts(long nanos) {
+        failedNanos.add(nanos);
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The figures of a monitor as Prometheus reads them.
+// The metrics of a monitor as Prometheus reads them.
 package benchlab.appserver.monitor;
 
 import java.util.List;
@@ -7,7 +7,7 @@ import java.util.Locale;
 import java.util.function.Function;
 
 /** Writes one page of metrics. */
-final class PrometheusFigures {
+final class PrometheusFormat {
 
     private static final String PREFIX = "appserver_monitor_";
 
@@ -20,7 +20,7 @@ final class PrometheusFigures {
     private final List<Page> pages;
     private final StringBuilder text = new StringBuilder();
 
-    PrometheusFigures(Monitor monitor) {
+    PrometheusFormat(Monitor monitor) {
         this.monitor = monitor;
         pages = monitor.pages();
     }
@@ -31,7 +31,7 @@ final class PrometheusFigures {
         putPages("page_errors_total", "Answers of 500 and more.", each -> each.errors);
         putPages("page_client_errors_total", "Answers of 400 to 499.", each -> each.clientErrors);
         putPages("page_cpu_seconds_total", "CPU time, estimated.", each -> seconds(each.cpu));
-        putQueries("queries_total", "Executions of queries.", Figures::count);
+        putQueries("queries_total", "Executions of queries.", Statistics::count);
         putQueries("query_errors_total", "Executions that failed.", each -> each.errors);
         putQueries("query_seconds_total", "Time of queries.", each -> seconds(each.total));
         return text.toString();
@@ -43,38 +43,38 @@ final class PrometheusFigures {
     }
 
     private void putHistogram(Page page) {
-        Figures figures = page.figures();
+        Statistics statistics = page.statistics();
         String label = label("page", page.name);
         long below = 0;
         int next = 0;
         for (int power = FIRST_BOUND; power <= LAST_BOUND; power++) {
             long bound = (1L << power) - 1;
             for (; Histogram.upperBound(next) <= bound; next++) {
-                below += figures.times.countIn(next);
+                below += statistics.times.countIn(next);
             }
             put("page_seconds_bucket", label + ",le=\"" + seconds(bound) + '"', below);
         }
-        put("page_seconds_bucket", label + ",le=\"+Inf\"", figures.count());
-        put("page_seconds_sum", label, seconds(figures.total));
-        put("page_seconds_count", label, figures.count());
+        put("page_seconds_bucket", label + ",le=\"+Inf\"", statistics.count());
+        put("page_seconds_sum", label, seconds(statistics.total));
+        put("page_seconds_count", label, statistics.count());
     }
 
-    private void putPages(String metric, String help, Function<Figures, Object> value) {
+    private void putPages(String metric, String help, Function<Statistics, Object> value) {
         putHead(metric, "counter", help);
         for (Page page : pages) {
-            put(metric, label("page", page.name), value.apply(page.figures()));
+            put(metric, label("page", page.name), value.apply(page.statistics()));
         }
     }
 
-    private void putQueries(String metric, String help, Function<Figures, Object> value) {
+    private void putQueries(String metric, String help, Function<Statistics, Object> value) {
         putHead(metric, "counter", help);
         for (Page page : pages) {
             for (int number = 0; number < page.queryNumbers(); number++) {
                 if (page.query(number) != null) {
-                    var figures = new Figures();
-                    page.query(number).addTo(figures);
+                    var statistics = new Statistics();
+                    page.query(number).addTo(statistics);
                     String query = label("query", monitor.queryName(number));
-                    put(metric, label("page", page.name) + ',' + query, value.apply(figures));
+                    put(metric, label("page", page.name) + ',' + query, value.apply(statistics));
                 }
             }
         }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The figures of a monitor in JSON.
+// The metrics of a monitor in JSON.
 package benchlab.appserver.monitor;
 
 import java.util.Locale;
 
 /** Writes one document, without spaces. */
-final class JsonFigures {
+final class JsonFormat {
 
     private final Monitor monitor;
     private final StringBuilder text = new StringBuilder();
 
-    JsonFigures(Monitor monitor) {
+    JsonFormat(Monitor monitor) {
         this.monitor = monitor;
     }
 
@@ -33,10 +33,10 @@ final class JsonFigures {
     }
 
     private void putPage(Page page) {
-        Figures figures = page.figures();
-        putFigures(page.name, figures);
-        text.append(",\"client_errors\":").append(figures.clientErrors);
-        text.append(",\"cpu_ns\":").append(figures.cpu);
+        Statistics statistics = page.statistics();
+        putStatistics(page.name, statistics);
+        text.append(",\"client_errors\":").append(statistics.clientErrors);
+        text.append(",\"cpu_ns\":").append(statistics.cpu);
         text.append(",\"hours\":[");
         for (Page.Hour hour : page.hours()) {
             if (hour.count() > 0) {
@@ -48,9 +48,9 @@ final class JsonFigures {
         endList("],\"queries\":[");
         for (int number = 0; number < page.queryNumbers(); number++) {
             if (page.query(number) != null) {
-                var query = new Figures();
+                var query = new Statistics();
                 page.query(number).addTo(query);
-                putFigures(monitor.queryName(number), query);
+                putStatistics(monitor.queryName(number), query);
                 text.append("},");
             }
         }
@@ -63,16 +63,16 @@ final class JsonFigures {
     }
 
     /** Without the end of the object. */
-    private void putFigures(String name, Figures figures) {
+    private void putStatistics(String name, Statistics statistics) {
         text.append("{\"name\":");
         putText(name);
-        text.append(",\"count\":").append(figures.count());
-        text.append(",\"errors\":").append(figures.errors);
-        text.append(",\"total_ns\":").append(figures.total);
-        text.append(",\"max_ns\":").append(figures.longest);
+        text.append(",\"count\":").append(statistics.count());
+        text.append(",\"errors\":").append(statistics.errors);
+        text.append(",\"total_ns\":").append(statistics.total);
+        text.append(",\"max_ns\":").append(statistics.max);
         text.append(",\"times\":[");
         for (int bucket = 0; bucket < Histogram.BUCKETS; bucket++) {
-            long count = figures.times.countIn(bucket);
+            long count = statistics.times.countIn(bucket);
             if (count > 0) {
                 text.append('[').append(Histogram.upperBound(bucket)).append(',');
                 text.append(count).append("],");

@@ -11,39 +11,39 @@ import java.util.Objects;
 import java.util.function.Function;
 
 /**
- * Figures of a {@link RetryMeter}. They are read without stopping anybody, so that those of a call
+ * Statistics of a {@link RetryMetrics}. They are read without stopping anybody, so that those of a call
  * that is under way may be in one figure and not in another.
  *
  * @param calls how many calls began; one inside another does not count
  * @param faults how many attempts failed, by class; each class is in it
  * @param retries how many attempts were made after a failed one
  * @param givenUp how many calls ended with a fault other than {@link Fault#PERMANENT}
- * @param lost the time from the begin of each call to the begin of its last attempt, or to its end
+ * @param timeInFailedAttempts the time from the begin of each call to the begin of its last attempt, or to its end
  *     if that failed, all together
  */
-public record RetryFigures(
-        long calls, Map<Fault, Long> faults, long retries, long givenUp, Duration lost) {
+public record RetryStatistics(
+        long calls, Map<Fault, Long> faults, long retries, long givenUp, Duration timeInFailedAttempts) {
 
     private static final String FAULTS =
             "appserver_retry_faults_total{policy=\"%s\",fault=\"%s\"} %d\n";
 
-    public RetryFigures {
+    public RetryStatistics {
         Map<Fault, Long> copy = new EnumMap<>(Fault.class);
         copy.putAll(faults);
         faults = Collections.unmodifiableMap(copy);
     }
 
     /**
-     * The figures of several meters, by their names, as Prometheus reads them (text format 0.0.4):
+     * The statistics of several metrics, by their names, as Prometheus reads them (text format 0.0.4):
      * a name is the label {@code policy}.
      */
-    public static String prometheus(Map<String, RetryFigures> figures) {
+    public static String prometheus(Map<String, RetryStatistics> statistics) {
         var text = new StringBuilder();
-        append(text, "calls_total", "Calls that began.", figures, RetryFigures::calls);
-        appendFaults(text, figures);
-        append(text, "retries_total", "Attempts made again.", figures, RetryFigures::retries);
-        append(text, "given_up_total", "Calls that a fault ended.", figures, RetryFigures::givenUp);
-        append(text, "lost_seconds_total", "Time lost by faults.", figures, RetryFigures::seconds);
+        append(text, "calls_total", "Calls that began.", statistics, RetryStatistics::calls);
+        appendFaults(text, statistics);
+        append(text, "retries_total", "Attempts made again.", statistics, RetryStatistics::retries);
+        append(text, "given_up_total", "Calls that a fault ended.", statistics, RetryStatistics::givenUp);
+        append(text, "lost_seconds_total", "Time lost by faults.", statistics, RetryStatistics::seconds);
         return text.toString();
     }
 
@@ -51,18 +51,18 @@ public record RetryFigures(
             StringBuilder text,
             String metric,
             String help,
-            Map<String, RetryFigures> figures,
-            Function<RetryFigures, Object> value) {
+            Map<String, RetryStatistics> statistics,
+            Function<RetryStatistics, Object> value) {
         appendHead(text, metric, help);
-        figures.forEach(
+        statistics.forEach(
                 (policy, each) ->
                         text.append("appserver_retry_%s{policy=\"%s\"} %s\n"
                                 .formatted(metric, escaped(policy), value.apply(each))));
     }
 
-    private static void appendFaults(StringBuilder text, Map<String, RetryFigures> figures) {
+    private static void appendFaults(StringBuilder text, Map<String, RetryStatistics> statistics) {
         appendHead(text, "faults_total", "Attempts that failed.");
-        figures.forEach(
+        statistics.forEach(
                 (policy, each) ->
                         each.faults.forEach(
                                 (fault, count) ->
@@ -76,7 +76,7 @@ public record RetryFigures(
     }
 
     private String seconds() {
-        return String.format(Locale.ROOT, "%d.%09d", lost.getSeconds(), lost.getNano());
+        return String.format(Locale.ROOT, "%d.%09d", timeInFailedAttempts.getSeconds(), timeInFailedAttempts.getNano());
     }
 
     private static String escaped(String label) {

@@ -8,17 +8,17 @@ import java.util.Locale;
 import java.util.Optional;
 
 /** What every variant takes for a fault that passes, as the experiment's metrics count it. */
-enum PassingFault {
+enum TransientError {
     STALE,
     DEADLOCK,
     DISCONNECTED;
 
     /** That of an attempt's failure; none if the same call would fail again. */
-    static Optional<PassingFault> of(Throwable failure) {
+    static Optional<TransientError> of(Throwable failure) {
         return of(Faults.of(failure));
     }
 
-    static Optional<PassingFault> of(Fault fault) {
+    static Optional<TransientError> of(Fault fault) {
         return Optional.ofNullable(
                 switch (fault) {
                     case STALE_VERSION -> STALE;

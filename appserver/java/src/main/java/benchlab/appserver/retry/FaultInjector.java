@@ -17,16 +17,16 @@ import java.util.concurrent.atomic.AtomicReference;
  * lost connection is made when it is wanted, and not by chance:
  *
  * <pre>{@code
- * var interleaver = new CommitInterleaver(dataSource::getConnection);
- * interleaver.beforeNextCommit(() -> changeTheSameRecord());
- * Retry.call(policy, new Transactions(interleaver), connection -> changeTheRecord(connection));
+ * var injector = new FaultInjector(dataSource::getConnection);
+ * injector.beforeNextCommit(() -> changeTheSameRecord());
+ * Retry.call(policy, new Transactions(injector), connection -> changeTheRecord(connection));
  * }</pre>
  *
  * <p>The action runs on the thread that commits. It must not wait for a lock that the stopped
  * transaction holds: that would be for ever, or until the database's limit. For a deadlock the
  * stopped transaction's connection asks for a row that another one holds, in a thread that waits.
  */
-public final class CommitInterleaver implements Transactions.Source {
+public final class FaultInjector implements Transactions.Source {
 
     private final Transactions.Source source;
     private final AtomicReference<Action> before = new AtomicReference<>();
@@ -39,7 +39,7 @@ public final class CommitInterleaver implements Transactions.Source {
     }
 
     /** Stops transactions on this source's connections, as others come from this object. */
-    public CommitInterleaver(Transactions.Source source) {
+    public FaultInjector(Transactions.Source source) {
         this.source = Objects.requireNonNull(source, "source");
     }
 

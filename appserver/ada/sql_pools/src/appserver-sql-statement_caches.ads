@@ -3,13 +3,13 @@
 --
 --  A connection that keeps the statements prepared on it, found by their texts.
 --
---     package Sessions is new Appserver.SQL.Sessions
+--     package Statement_Caches is new Appserver.SQL.Statement_Caches
 --       (SQLite.Connection, SQLite.Statement, SQLite.Prepare);
---     Shop : aliased Sessions.Session;
+--     Shop : aliased Statement_Caches.Statement_Cache;
 --     …
 --     Shop.DB.Open ("shop.db");
 --     declare
---        Query : Sessions.Prepared_Statement := Shop.Prepared ("SELECT name FROM account");
+--        Query : Statement_Caches.Prepared_Statement := Shop.Prepared ("SELECT name FROM account");
 --     begin
 --        while Query.Step loop
 --           …
@@ -26,19 +26,19 @@ generic
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String);
    --  The database's Prepare
 
-   Kept_Statements : Positive := 64;
+   Max_Statements : Positive := 64;
    --  The most; the least recently used one makes room for a new one
 
-package Appserver.SQL.Sessions is
+package Appserver.SQL.Statement_Caches is
 
    pragma Assertion_Policy (Pre => Check);
 
-   type Session is tagged limited private;
+   type Statement_Cache is tagged limited private;
 
    type Connection_View (Element : not null access Connection) is limited null record
      with Implicit_Dereference => Element;
 
-   function DB (Self : aliased in out Session) return Connection_View with Inline;
+   function DB (Self : aliased in out Statement_Cache) return Connection_View with Inline;
    --  The connection, which the program opens
 
    type Prepared_Statement (Element : not null access Statement) is limited private
@@ -46,20 +46,20 @@ package Appserver.SQL.Sessions is
    --  Resets the statement at the end of its scope
 
    function Prepared
-     (Self : aliased in out Session; Text : UTF_8_String) return Prepared_Statement
+     (Self : aliased in out Statement_Cache; Text : UTF_8_String) return Prepared_Statement
      with Pre  => Can_Use (Self.DB.Element.all),
           Post => Prepared'Result.Element.Is_Open;
    --  The statement for Text, prepared if there is none yet; its parameters are null. If that one
    --  is in use, another one is prepared, and closed at the end of the scope.
 
-   function Statement_Count (Self : Session) return Natural
-     with Post => Statement_Count'Result <= Kept_Statements;
+   function Statement_Count (Self : Statement_Cache) return Natural
+     with Post => Statement_Count'Result <= Max_Statements;
    --  How many statements are kept
 
-   function Is_Used (Self : Session) return Boolean;
-   --  True if a statement is in use
+   function Is_Used (Self : Statement_Cache) return Boolean;
+   --  Whether a statement is in use
 
-   procedure Close (Self : aliased in out Session)
+   procedure Close (Self : aliased in out Statement_Cache)
      with Post => not Self.DB.Element.Is_Open and then Self.Statement_Count = 0;
    --  Closes all statements and the connection, which may be opened again
 
@@ -68,7 +68,7 @@ private
    type Text_Access is access UTF_8_String;
    type Statement_Access is access Statement;
 
-   subtype Slot_Count is Natural range 0 .. Kept_Statements;
+   subtype Slot_Count is Natural range 0 .. Max_Statements;
 
    --  Visit: changes when the session is closed. Last_Use: counts the session's uses. Next: the
    --  slot behind it in its chain.
@@ -83,14 +83,14 @@ private
    end record;
 
    type Cached_Access is access all Cached_Statement;
-   type Cached_List is array (1 .. Kept_Statements) of aliased Cached_Statement;
+   type Cached_List is array (1 .. Max_Statements) of aliased Cached_Statement;
 
    --  By the hash of the text, the first slot of a chain; 0 if there is none
 
    type Chain_Index is mod 128;
    type Chain_List is array (Chain_Index) of Slot_Count;
 
-   type Session is new Ada.Finalization.Limited_Controlled with record
+   type Statement_Cache is new Ada.Finalization.Limited_Controlled with record
       Cached : Cached_List;
       Chains : Chain_List := [others => 0];
       Filled : Slot_Count := 0;
@@ -99,17 +99,17 @@ private
       DB     : aliased Connection;
    end record;
 
-   overriding procedure Finalize (Self : in out Session);
+   overriding procedure Finalize (Self : in out Statement_Cache);
 
-   type Session_Access is access all Session;
+   type Cache_Access is access all Statement_Cache;
 
    --  Of a statement that the session does not keep, Cached is null, and Other is the statement
 
    type Hold is limited new Ada.Finalization.Limited_Controlled with record
-      Session : Session_Access;
-      Cached  : Cached_Access;
-      Visit   : Natural := 0;
-      Other   : Statement_Access;
+      Cache  : Cache_Access;
+      Cached : Cached_Access;
+      Visit  : Natural := 0;
+      Other  : Statement_Access;
    end record;
 
    overriding procedure Finalize (Self : in out Hold);
@@ -118,11 +118,11 @@ private
       Held : Hold;
    end record;
 
-   function DB (Self : aliased in out Session) return Connection_View is
+   function DB (Self : aliased in out Statement_Cache) return Connection_View is
      (Element => Self.DB'Unchecked_Access);
 
-   function Statement_Count (Self : Session) return Natural is (Self.Filled);
+   function Statement_Count (Self : Statement_Cache) return Natural is (Self.Filled);
 
-   function Is_Used (Self : Session) return Boolean is (Self.In_Use > 0);
+   function Is_Used (Self : Statement_Cache) return Boolean is (Self.In_Use > 0);
 
-end Appserver.SQL.Sessions;
+end Appserver.SQL.Statement_Caches;

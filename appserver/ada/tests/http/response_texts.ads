@@ -3,7 +3,7 @@
 --
 --  Taking apart what a server would answer, and making requests.
 
-package Answer_Texts is
+package Response_Texts is
 
    New_Line : constant String := ASCII.CR & ASCII.LF;
 
@@ -14,13 +14,13 @@ package Answer_Texts is
       & Fields & New_Line & Content);
    --  Each of Fields ends with New_Line
 
-   function Status (Answer : String) return String is
-     (Answer (Answer'First + 9 .. Answer'First + 11));
+   function Status (Response : String) return String is
+     (Response (Response'First + 9 .. Response'First + 11));
 
-   function Field (Answer, Name : String) return String;
+   function Field (Response, Name : String) return String;
    --  The value of the field; "-" if there is none. The case of Name matters.
 
-   function Content (Answer : String) return String;
-   --  The content of the first answer, up to the end of the text
+   function Content (Response : String) return String;
+   --  The content of the first response, up to the end of the text
 
-end Answer_Texts;
+end Response_Texts;

@@ -2,17 +2,17 @@
 // What was counted, added up.
 package benchlab.appserver.monitor;
 
-/** Figures of a page or of a query, read without stopping anybody. Times are in nanoseconds. */
-public final class Figures {
+/** Statistics of a page or of a query, read without stopping anybody. Times are in nanoseconds. */
+public final class Statistics {
 
     final Histogram times = new Histogram();
     long errors;
     long clientErrors;
     long total;
-    long longest;
+    long max;
     long cpu;
 
-    Figures() {}
+    Statistics() {}
 
     /** Requests that were answered, or executions of the query, failed ones included. */
     public long count() {
@@ -35,8 +35,8 @@ public final class Figures {
     }
 
     /** The longest time. */
-    public long longestNanos() {
-        return longest;
+    public long maxNanos() {
+        return max;
     }
 
     /**

@@ -3,7 +3,7 @@
 
 pragma Ada_2022;
 
-package body Appserver.Retry.Interleavers is
+package body Appserver.Retry.Fault_Injection is
 
    --  Each action is done once, by the first that comes
 
@@ -26,4 +26,4 @@ package body Appserver.Retry.Interleavers is
       end if;
    end After_Commit;
 
-end Appserver.Retry.Interleavers;
+end Appserver.Retry.Fault_Injection;

@@ -5,7 +5,7 @@ pragma Ada_2022;
 
 with Ada.Unchecked_Deallocation;
 
-package body Appserver.SQL.Sessions is
+package body Appserver.SQL.Statement_Caches is
 
    use type Interfaces.Integer_64;
    use type Interfaces.Unsigned_32;
@@ -13,7 +13,7 @@ package body Appserver.SQL.Sessions is
    procedure Free is new Ada.Unchecked_Deallocation (UTF_8_String, Text_Access);
    procedure Free is new Ada.Unchecked_Deallocation (Statement, Statement_Access);
 
-   procedure Forget_Statements (Self : in out Session) is
+   procedure Forget_Statements (Self : in out Statement_Cache) is
    begin
       for Slot of Self.Cached (1 .. Self.Filled) loop
          Slot.Query.Close;
@@ -28,13 +28,13 @@ package body Appserver.SQL.Sessions is
 
    --  The connection first: a server forgets its statements with it, without being asked
 
-   procedure Close (Self : aliased in out Session) is
+   procedure Close (Self : aliased in out Statement_Cache) is
    begin
       Self.DB.Close;
       Forget_Statements (Self);
    end Close;
 
-   overriding procedure Finalize (Self : in out Session) is
+   overriding procedure Finalize (Self : in out Statement_Cache) is
    begin
       Self.DB.Close;
       Forget_Statements (Self);
@@ -59,7 +59,7 @@ package body Appserver.SQL.Sessions is
       return Chain_Index ((Hash xor Interfaces.Shift_Right (Hash, 7)) mod 128);
    end Chain_Of;
 
-   function Slot_Of (Self : Session; Text : UTF_8_String) return Slot_Count is
+   function Slot_Of (Self : Statement_Cache; Text : UTF_8_String) return Slot_Count is
       Slot : Slot_Count := Self.Chains (Chain_Of (Text));
    begin
       while Slot > 0 and then Self.Cached (Slot).Text.all /= Text loop
@@ -68,14 +68,14 @@ package body Appserver.SQL.Sessions is
       return Slot;
    end Slot_Of;
 
-   procedure Link (Self : in out Session; Slot : Slot_Count) is
+   procedure Link (Self : in out Statement_Cache; Slot : Slot_Count) is
       Chain : Slot_Count renames Self.Chains (Chain_Of (Self.Cached (Slot).Text.all));
    begin
       Self.Cached (Slot).Next := Chain;
       Chain := Slot;
    end Link;
 
-   procedure Unlink (Self : in out Session; Slot : Slot_Count) is
+   procedure Unlink (Self : in out Statement_Cache; Slot : Slot_Count) is
       Chain  : Slot_Count renames Self.Chains (Chain_Of (Self.Cached (Slot).Text.all));
       Before : Slot_Count := Chain;
    begin
@@ -91,7 +91,7 @@ package body Appserver.SQL.Sessions is
 
    --  0 if all are in use
 
-   function Least_Recent (Self : Session) return Slot_Count is
+   function Least_Recent (Self : Statement_Cache) return Slot_Count is
       Found : Slot_Count := 0;
    begin
       for Slot in 1 .. Self.Filled loop
@@ -108,9 +108,10 @@ package body Appserver.SQL.Sessions is
    --  A slot for a new text; 0 if there is none. The text is there before it is prepared, which may
    --  fail: then the next use prepares again.
 
-   procedure Take_Slot (Self : in out Session; Text : UTF_8_String; Slot : out Slot_Count) is
+   procedure Take_Slot
+     (Self : in out Statement_Cache; Text : UTF_8_String; Slot : out Slot_Count) is
    begin
-      if Self.Filled < Kept_Statements then
+      if Self.Filled < Max_Statements then
          Self.Filled := Self.Filled + 1;
          Slot := Self.Filled;
       else
@@ -127,7 +128,7 @@ package body Appserver.SQL.Sessions is
    end Take_Slot;
 
    function Besides
-     (From : not null Session_Access; Text : UTF_8_String) return Prepared_Statement
+     (From : not null Cache_Access; Text : UTF_8_String) return Prepared_Statement
    is
       Query : Statement_Access := new Statement;
    begin
@@ -142,9 +143,9 @@ package body Appserver.SQL.Sessions is
    end Besides;
 
    function Prepared
-     (Self : aliased in out Session; Text : UTF_8_String) return Prepared_Statement
+     (Self : aliased in out Statement_Cache; Text : UTF_8_String) return Prepared_Statement
    is
-      From : constant not null Session_Access := Self'Unchecked_Access;
+      From : constant not null Cache_Access := Self'Unchecked_Access;
       Slot : Slot_Count := Slot_Of (From.all, Text);
    begin
       if Slot = 0 then
@@ -166,9 +167,9 @@ package body Appserver.SQL.Sessions is
          Cached.Last_Use := From.Uses;
          return Result : Prepared_Statement (Cached.Query'Unchecked_Access) do
             Cached.Is_In_Use := True;
-            Result.Held.Session := From;
-            Result.Held.Cached  := From.Cached (Slot)'Unchecked_Access;
-            Result.Held.Visit   := Cached.Visit;
+            Result.Held.Cache := From;
+            Result.Held.Cached          := From.Cached (Slot)'Unchecked_Access;
+            Result.Held.Visit           := Cached.Visit;
          end return;
       end;
    end Prepared;
@@ -193,9 +194,9 @@ package body Appserver.SQL.Sessions is
       elsif Self.Cached /= null and then Self.Cached.Visit = Self.Visit then
          Leave (Self.Cached.Query);
          Self.Cached.Is_In_Use := False;
-         Self.Session.In_Use   := Self.Session.In_Use - 1;
+         Self.Cache.In_Use     := Self.Cache.In_Use - 1;
       end if;
       Self.Cached := null;
    end Finalize;
 
-end Appserver.SQL.Sessions;
+end Appserver.SQL.Statement_Caches;

@@ -8,12 +8,12 @@ import java.lang.ref.WeakReference;
 /**
  * Enqueued by the collector when the token of a slot was lost together with the lease that had it.
  */
-final class LostLease extends WeakReference<Slot.Token> {
+final class LeakedLease extends WeakReference<Slot.Token> {
 
     private static final ReferenceQueue<Slot.Token> LOST = new ReferenceQueue<>();
 
     static {
-        var reclaimer = new Thread(null, LostLease::reclaimAll, "pool-reclaimer", 0, false);
+        var reclaimer = new Thread(null, LeakedLease::reclaimAll, "pool-reclaimer", 0, false);
         reclaimer.setDaemon(true);
         reclaimer.setContextClassLoader(null);
         reclaimer.start();
@@ -21,7 +21,7 @@ final class LostLease extends WeakReference<Slot.Token> {
 
     private final Slot<?> slot;
 
-    LostLease(Slot.Token token, Slot<?> slot) {
+    LeakedLease(Slot.Token token, Slot<?> slot) {
         super(token, LOST);
         this.slot = slot;
     }
@@ -29,7 +29,7 @@ final class LostLease extends WeakReference<Slot.Token> {
     private static void reclaimAll() {
         while (true) {
             try {
-                reclaim(((LostLease) LOST.remove()).slot);
+                reclaim(((LeakedLease) LOST.remove()).slot);
             } catch (Throwable e) {
                 // No memory, or a logger that fails: the next lost lease is reclaimed all the same.
             }

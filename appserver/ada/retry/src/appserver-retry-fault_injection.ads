@@ -5,7 +5,7 @@
 --  else there, such as another transaction. So a test can produce a stale version, a serialization
 --  failure, a deadlock or a lost connection without depending on chance:
 --
---     package Stopped is new Appserver.Retry.Interleavers
+--     package Stopped is new Appserver.Retry.Fault_Injection
 --       (SQLite.Connection, Open, Before_First_Commit => Change_The_Same_Record);
 --     …
 --     Stopped.Transactions.Run (By, DB, Change_The_Record'Access);
@@ -27,13 +27,13 @@ generic
    --  If it raises an exception, the commit raises it and does nothing
 
    with procedure After_First_Commit is null;
-   --  The same after the database has committed. Appserver.SQL.Injected_Errors.Lose_Connection
+   --  The same after the database has committed. Appserver.SQL.Injected_Errors.Drop_Connection
    --  simulates a lost answer to the COMMIT.
 
    Key_Table           : String  := "retry_key";
    Session_Per_Attempt : Boolean := False;
 
-package Appserver.Retry.Interleavers is
+package Appserver.Retry.Fault_Injection is
 
    --  For Transactions: called at each commit
 
@@ -43,4 +43,4 @@ package Appserver.Retry.Interleavers is
    package Transactions is new Retry.Transactions
      (Connection, Open, Key_Table, Session_Per_Attempt, Before_Commit, After_Commit);
 
-end Appserver.Retry.Interleavers;
+end Appserver.Retry.Fault_Injection;
