@@ -1,9 +1,9 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A cache whose readers take the current map by an atomic reference, and whose writers replace it
---  by a changed copy. The cost of a write grows with the size of the map, in time and, for a while,
---  in memory. A writer that another one has overtaken copies again, so no write is lost.
+--  A cache whose readers get the current map by an atomic reference, and whose writers replace it
+--  by a changed copy. Each write copies the map: O(n) time and memory. Writers that race retry, so
+--  no update is lost.
 
 pragma Ada_2022;
 
@@ -27,9 +27,12 @@ package Appserver.Caches.Copy_On_Write is
       Count : Natural;
       Make  : not null access procedure
         (Number : Positive; Key : out Key_Type; Element : out Element_Type));
-   --  Puts Count entries with one copy of the map. Make returns each entry. It must not call the
-   --  cache, and is called for all entries again when another writer was faster. If Make raises an
-   --  exception, the cache does not change.
+   --  Puts multiple entries with one copy of the map. If Make raises an exception, the cache does
+   --  not change.
+   --  @param Self the cache
+   --  @param Count the number of entries
+   --  @param Make returns an entry by its number, from 1. It must not call the cache. It is called
+   --  again for all entries if another writer was faster.
 
    overriding procedure Remove (Self : in out Cache; Key : Key_Type);
    overriding procedure Clear (Self : in out Cache);

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Maps that tasks read often and seldom write. There are three kinds, which are generic children
---  without parameters. A program can exchange one kind for another:
+--  Concurrent maps that are read often and written rarely. There are three kinds, which are generic
+--  children without parameters. A program can exchange one kind for another:
 --
 --     Wait_Free       readers never wait, and write to no memory that tasks share
 --     Copy_On_Write   readers never wait; each write copies the map. For small maps.
@@ -32,7 +32,7 @@ generic
    with function "=" (Left, Right : Key_Type) return Boolean is <>;
 
    --  Hash, "=", and the copying and finalization of keys and elements must not call the cache.
-   --  They may run in several tasks at once. None of them runs in a protected action or while a
+   --  They may run in multiple tasks at once. None of them runs in a protected action or while a
    --  lock is held: one that blocks, takes long or raises an exception affects only the task that
    --  called it.
    --
@@ -52,33 +52,46 @@ package Appserver.Caches is
    type Cache
      (Capacity     : Positive     := Unlimited;
       Time_To_Live : Milliseconds := Forever) is abstract tagged limited private;
-   --  Has at most Capacity entries: one more replaces the entry that was put longest ago. An entry
+   --  Has at most Capacity entries: a further one replaces the entry that was put first. An entry
    --  expires when Time_To_Live has passed since it was put, and is then no longer found.
    --
    --  Any number of tasks may call the subprograms at the same time. Each call takes effect at one
-   --  moment between its start and its end; concurrent puts lose no entry.
+   --  moment between its start and its end. Concurrent puts lose no entry.
 
    procedure Get
      (Self     : in out Cache;
       Key      : Key_Type;
       Element  : in out Element_Type;
       Is_Found : out Boolean) is abstract;
-   --  Copies the element of Key to Element. Leaves Element unchanged if there is none.
+   --  Gets the element of a key.
+   --  @param Self the cache
+   --  @param Key the key
+   --  @param Element a copy of the element; unchanged if there is none
+   --  @param Is_Found True if there is an element
 
    procedure Put (Self : in out Cache; Key : Key_Type; Element : Element_Type) is abstract;
-   --  Adds an entry, or replaces the one with that key
+   --  Adds an entry, or replaces the one with that key.
+   --  @param Self the cache
+   --  @param Key the key
+   --  @param Element the element
 
    procedure Remove (Self : in out Cache; Key : Key_Type) is abstract;
-   --  Removes the entry, if there is one
+   --  Removes an entry, if there is one with that key.
+   --  @param Self the cache
+   --  @param Key the key
 
    procedure Clear (Self : in out Cache) is abstract;
+   --  Removes all entries.
+   --  @param Self the cache
 
    procedure Remove_Expired (Self : in out Cache) is null;
-   --  Removes expired entries, and frees memory that no task uses any longer. Each Put does so too:
-   --  call this if nothing is put for a long time.
+   --  Removes expired entries, and frees memory that no task uses any longer. Each Put does so,
+   --  too: call this if nothing is put for a long time.
+   --  @param Self the cache
 
    function Length (Self : in out Cache) return Natural is abstract;
-   --  The number of entries, including expired ones that have not been removed yet
+   --  @param Self the cache
+   --  @return the number of entries, including expired ones that have not been removed yet
 
    Load_Timeout : exception;
 
@@ -89,20 +102,24 @@ package Appserver.Caches is
       Key     : Key_Type;
       Load    : not null access function (Key : Key_Type) return Element_Type;
       Timeout : Duration := No_Timeout) return Element_Type;
-   --  Returns the element of Key. If there is none, calls Load and puts its result. If multiple
+   --  Gets the element of a key. If there is none, calls Load and puts its result. If multiple
    --  tasks miss a key at the same time, one of them calls Load, and the others wait for its result
    --  or its exception. If the loading task is aborted, another one loads. Tasks that use other
-   --  keys do not wait. The next call after an exception loads again. Raises Program_Error if Load
-   --  asks for the key that it loads, directly or through other keys, caches and tasks that wait
-   --  for each other.
+   --  keys do not wait. The next call after an exception loads again.
    --
    --  After a Put or Remove of the key, or a Clear, later calls do not use a load that began
    --  before: its result may be older than the change. It is not put, and only the tasks that
    --  already wait for it get it, unless the cache has another element by then, which they get
    --  instead.
-   --
-   --  Raises Load_Timeout if another task has not loaded the element within Timeout seconds. The
-   --  timeout does not limit a Load that this task calls.
+   --  @param Self the cache
+   --  @param Key the key
+   --  @param Load loads the element
+   --  @param Timeout the maximum time in seconds to wait for another task's load. It does not limit
+   --  a Load that this task calls.
+   --  @return the element
+   --  @exception Load_Timeout another task has not loaded the element in time
+   --  @exception Program_Error Load asks for the key that it loads, directly or through other keys,
+   --  caches and tasks that wait for each other
 
 private
 

@@ -1,9 +1,9 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A counter for many writers and few readers, such as a figure that a server shows: each task
---  writes to a word of its own, and the value is their sum. With fewer stripes than tasks, some
---  tasks share a word, which is slower but loses no updates.
+--  A counter for many writers and few readers, such as a metric of a server. Each task writes to
+--  its own word, and the value is their sum. If there are fewer stripes than tasks, some tasks
+--  share a word, which is slower but loses no updates.
 
 pragma Ada_2022;
 
@@ -22,8 +22,11 @@ package Appserver.Counters.Striped is
    overriding procedure Add (Self : in out Counter; Amount : Integer_64) with Inline;
 
    overriding function Value (Self : Counter) return Integer_64;
-   --  Stripes are read one after the other, so a change during the call may or may not be included.
-   --  The result may be a value that the counter never had, unless the counter only goes up.
+   --  Reads the stripes one after the other, so a change during the call may or may not be
+   --  included. The result may be a value that the counter never had, unless the counter only
+   --  increases.
+   --  @param Self the counter
+   --  @return the sum of the stripes
 
 private
 

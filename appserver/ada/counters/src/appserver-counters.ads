@@ -1,16 +1,16 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Counters that any number of tasks share without losing an update.
+--  Counters that any number of tasks share without losing updates.
 --
 --     Appserver.Counters.Atomic   one atomic word: the one to begin with
---     Appserver.Counters.Striped  a word for each of some tasks: many writers, few readers
+--     Appserver.Counters.Striped  one word for each of some tasks: many writers, few readers
 --     Appserver.Counters.Locked   a protected object
 --
---  A call through a type of one of these is not dispatched, and is inlined with -gnatn2.
+--  A call through one of these types is not dispatching, and is inlined with -gnatn2.
 --
---  Range: that of Integer_64. A sum beyond it wraps around, modulo 2**64, in every build. A counter
---  that is incremented every nanosecond wraps after 292 years.
+--  The range is that of Integer_64. Sums wrap around, modulo 2**64, in every build. A counter that
+--  is incremented every nanosecond wraps after 292 years.
 
 pragma Ada_2022;
 
@@ -23,36 +23,60 @@ package Appserver.Counters with Pure is
    subtype Integer_64 is Interfaces.Integer_64;
 
    type Counter is limited interface;
-   --  Initially zero. Subprograms may be called from any task at any time; none of them blocks,
-   --  except those of Locked, which wait for the lock.
+   --  Initially zero. Any task may call the subprograms at any time. None of them blocks, except
+   --  those of Locked, which wait for the lock.
 
    procedure Increment (Self : in out Counter) is abstract;
+   --  Adds 1.
+   --  @param Self the counter
+
    procedure Decrement (Self : in out Counter) is abstract;
+   --  Subtracts 1.
+   --  @param Self the counter
+
    procedure Add (Self : in out Counter; Amount : Integer_64) is abstract;
+   --  Adds an amount.
+   --  @param Self the counter
+   --  @param Amount the amount, which may be negative
 
    function Value (Self : Counter) return Integer_64 is abstract;
-   --  Includes everything that was added before the call, and possibly what is added during it
+   --  Reads the counter.
+   --  @param Self the counter
+   --  @return the value. It includes everything that was added before the call, and may include
+   --  what is added during it.
 
    type Linearizable_Counter is limited interface and Counter;
    --  All calls take effect in one order, which all tasks see (sequential consistency). A task that
    --  sees a change also sees everything that was written before it.
 
    procedure Set (Self : in out Linearizable_Counter; To : Integer_64) is abstract;
+   --  Sets the counter.
+   --  @param Self the counter
+   --  @param To the new value
 
    function Fetch_And_Add
      (Self : in out Linearizable_Counter; Amount : Integer_64) return Integer_64 is abstract;
-   --  The value before
+   --  Adds an amount.
+   --  @param Self the counter
+   --  @param Amount the amount, which may be negative
+   --  @return the value before the addition
 
    procedure Compare_And_Set
      (Self     : in out Linearizable_Counter;
       Expected : Integer_64;
       To       : Integer_64;
       Is_Set   : out Boolean) is abstract;
-   --  Sets the counter if its value is Expected. Is_Set tells whether it did.
+   --  Sets the counter if it has the expected value.
+   --  @param Self the counter
+   --  @param Expected the expected value
+   --  @param To the new value
+   --  @param Is_Set True if the counter was set
 
    function Decrement_And_Test_Zero
      (Self : in out Linearizable_Counter) return Boolean is abstract;
-   --  True for the one call that brings the counter to zero, as a reference count needs
+   --  Subtracts 1, as for a reference count.
+   --  @param Self the counter
+   --  @return True for the one call that brings the counter to zero
 
 private
 

@@ -1,14 +1,14 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Writers of documents, entity by entity, as JSON or as XML 1.0: a program describes a document
---  once, and the client chooses the format.
+--  Writes documents, entity by entity, as JSON or as XML 1.0. A program describes a document once,
+--  and the client chooses the format.
 --
 --     JSON  {"greeting":"Hello!","tags":["a","b"]}
 --     XML   <?xml version="1.0" encoding="UTF-8"?><document><greeting>Hello!</greeting><tags>
 --           <item>a</item><item>b</item></tags></document>
 --
---  A writer keeps nothing but the names of open entities and lists; it does not use the heap.
+--  A writer stores only the names of open entities and lists. It uses no heap memory.
 
 pragma Ada_2022;
 
@@ -32,10 +32,12 @@ package Appserver.Documents is
      (case Form is
          when As_JSON => "application/json",
          when As_XML  => "application/xml");
+   --  @param Form the format
+   --  @return its media type
 
-   ---------------------------
-   -- What the client wants --
-   ---------------------------
+   -------------------------
+   -- Content negotiation --
+   -------------------------
 
    type Choice (Is_Possible : Boolean := True) is record
       case Is_Possible is
@@ -45,9 +47,10 @@ package Appserver.Documents is
    end record;
 
    function Chosen (Accepted : String) return Choice with Inline;
-   --  Chosen by an Accept field (RFC 9110, section 12.5.1): the format with the greater weight, and
-   --  JSON if both have the same weight or the field is missing or empty. If neither is acceptable,
-   --  the status is 406.
+   --  Chooses a format by the field Accept (RFC 9110, section 12.5.1).
+   --  @param Accepted the value of the field; may be empty
+   --  @return the format with the greater weight, or JSON if both have the same weight or the field
+   --  is empty. If neither is acceptable, the status is 406.
 
    -----------
    -- Names --
@@ -56,10 +59,13 @@ package Appserver.Documents is
    Max_Name_Length : constant := 64;
 
    function Is_Name (Text : String) return Boolean;
-   --  True if Text can name an entity, also in XML: a letter or _, then letters, digits, and _ - .
+   --  Checks the name of an entity, which must be valid in XML too: a letter or _, then letters,
+   --  digits, and _ - .
+   --  @param Text the name
+   --  @return True if it is valid
 
    Room_For_Names : constant := 1_024;
-   --  Bytes for the names of open entities and lists
+   --  The capacity for the names of open entities and lists in bytes
 
    ------------
    -- Writer --
@@ -68,34 +74,49 @@ package Appserver.Documents is
    type Writer
      (To   : not null access Text_Sink'Class;
       Form : Format) is tagged limited private;
-   --  Texts have to be UTF-8. Invalid bytes, and in XML the characters that XML 1.0 does not have,
-   --  are written as U+FFFD.
+   --  Writes one document. Texts must be UTF-8: invalid bytes, and in XML the characters that XML
+   --  1.0 does not have, are written as U+FFFD.
 
    function Depth (Self : Writer) return Natural;
-   --  Documents, entities and lists that are open
+   --  @param Self the writer
+   --  @return the number of open documents, entities and lists
 
    function Is_In_Entity (Self : Writer) return Boolean;
-   --  The document, or an entity in it, is open: the next item needs a name
+   --  @param Self the writer
+   --  @return True if the document or an entity in it is innermost: the next item needs a name
 
    function Is_In_List (Self : Writer) return Boolean;
-   --  True if the next item is in a list, and so has no name
+   --  @param Self the writer
+   --  @return True if a list is innermost: the next item has no name
 
    function Is_Complete (Self : Writer) return Boolean;
+   --  @param Self the writer
+   --  @return True after End_Document
 
    function Can_Open (Self : Writer; Name, Each : String := "") return Boolean;
-   --  True if there is room for it
+   --  @param Self the writer
+   --  @param Name the name of an entity or a list
+   --  @param Each the name of its items
+   --  @return True if there is room for these names
 
    procedure Start_Document (Self : in out Writer)
      with Pre  => Self.Depth = 0 and then not Self.Is_Complete,
           Post => Self.Is_In_Entity;
+   --  Starts the document. The root element in XML has the name "document".
+   --  @param Self the writer
+
    procedure Start_Document (Self : in out Writer; Name : String)
      with Pre  => Self.Depth = 0 and then not Self.Is_Complete and then Is_Name (Name),
           Post => Self.Is_In_Entity;
-   --  XML's root element has the name; without one it is "document"
+   --  Starts the document.
+   --  @param Self the writer
+   --  @param Name the name of the root element in XML
 
    procedure End_Document (Self : in out Writer)
      with Pre  => Self.Depth = 1,
           Post => Self.Is_Complete;
+   --  Ends the document.
+   --  @param Self the writer
 
    --  Items with a name, in the document or in an entity. A null is xsi:nil in XML.
 
@@ -107,18 +128,32 @@ package Appserver.Documents is
      with Pre => Self.Is_In_Entity and then Is_Name (Name) and then Value'Valid;
    procedure Write_Entity (Self : in out Writer; Name : String; Value : Boolean)
      with Pre => Self.Is_In_Entity and then Is_Name (Name);
+   --  Write an entity that has a value.
+   --  @param Self the writer
+   --  @param Name the name of the entity
+   --  @param Value its value
+
    procedure Write_Null (Self : in out Writer; Name : String)
      with Pre => Self.Is_In_Entity and then Is_Name (Name);
+   --  Writes an entity that is null.
+   --  @param Self the writer
+   --  @param Name the name of the entity
 
    procedure Start_Entity (Self : in out Writer; Name : String)
      with Pre  => Self.Is_In_Entity and then Is_Name (Name) and then Self.Can_Open (Name),
           Post => Self.Is_In_Entity and Self.Depth = Self.Depth'Old + 1;
+   --  Starts an entity that has items.
+   --  @param Self the writer
+   --  @param Name the name of the entity
 
    procedure Start_List (Self : in out Writer; Name : String; Each : String := "item")
      with Pre  => Self.Is_In_Entity and then Is_Name (Name) and then Is_Name (Each)
                   and then Self.Can_Open (Name, Each),
           Post => Self.Is_In_List and Self.Depth = Self.Depth'Old + 1;
-   --  XML's elements in it have the name Each
+   --  Starts a list.
+   --  @param Self the writer
+   --  @param Name the name of the list
+   --  @param Each the name of the elements in XML
 
    --  Items without a name, in a list
 
@@ -130,25 +165,39 @@ package Appserver.Documents is
      with Pre => Self.Is_In_List and then Value'Valid;
    procedure Write_Item (Self : in out Writer; Value : Boolean)
      with Pre => Self.Is_In_List;
+   --  Write an item that has a value.
+   --  @param Self the writer
+   --  @param Value the value
+
    procedure Write_Null_Item (Self : in out Writer)
      with Pre => Self.Is_In_List;
+   --  Writes an item that is null.
+   --  @param Self the writer
 
    procedure Start_Item (Self : in out Writer)
      with Pre  => Self.Is_In_List and then Self.Can_Open,
           Post => Self.Is_In_Entity and Self.Depth = Self.Depth'Old + 1;
-   --  An entity
+   --  Starts an item that is an entity.
+   --  @param Self the writer
 
    procedure Start_Item_List (Self : in out Writer; Each : String := "item")
      with Pre  => Self.Is_In_List and then Is_Name (Each) and then Self.Can_Open ("", Each),
           Post => Self.Is_In_List and Self.Depth = Self.Depth'Old + 1;
+   --  Starts an item that is a list.
+   --  @param Self the writer
+   --  @param Each the name of the elements in XML
 
    procedure End_Entity (Self : in out Writer)
      with Pre  => Self.Is_In_Entity and then Self.Depth > 1,
           Post => Self.Depth = Self.Depth'Old - 1;
+   --  Ends the innermost entity.
+   --  @param Self the writer
 
    procedure End_List (Self : in out Writer)
      with Pre  => Self.Is_In_List,
           Post => Self.Depth = Self.Depth'Old - 1;
+   --  Ends the innermost list.
+   --  @param Self the writer
 
 private
 

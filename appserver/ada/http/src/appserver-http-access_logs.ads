@@ -1,17 +1,16 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A log with one line per response. Workers put lines into memory, and wait neither for each other
---  nor for the file. Lines that do not fit there, or that cannot be written, are dropped and
---  counted.
+--  An access log with one line per response. Tasks put lines into memory, and wait neither for each
+--  other nor for the file. Lines that do not fit, or cannot be written, are dropped and counted.
 --
 --     Log : aliased HTTP.Access_Logs.Access_Log (Lines => 1_024);
 --     …
 --     Log.Open ("/var/log/shop.log", HTTP.Access_Logs.Combined);
 --     Server.Start (Hello'Access, Options => (Log => Log'Access, others => <>));
 --
---  The server profile has a task that writes them; the embedded one writes them before it waits.
---  What clients send is escaped: a line stays a line, and a text stays within its quotation marks.
+--  The server profile has a task that writes the lines. The embedded profile writes them before it
+--  waits. Data from clients is escaped, so it cannot forge lines or end quotations.
 
 pragma Ada_2022;
 
@@ -27,15 +26,15 @@ package Appserver.HTTP.Access_Logs is
 
    type Line_Format is (Common, Combined, JSON);
    --  Common: 192.0.2.1 - - [22/Nov/2026:23:59:59 +0000] "GET /a?b HTTP/1.1" 200 12
-   --  Combined: with "referer" and "user agent" behind that
+   --  Combined: followed by "referer" and "user agent"
    --  JSON: an object with time, client, method, path, query, version, status, bytes, microseconds
    --  (of the handler), referer and user_agent
    --
-   --  Times are in UTC, and those of the response. Bytes are those of the content. A request that
-   --  was refused before it was read has "-" in its place, or no members.
+   --  Times are in UTC, and are those of the response. Bytes are those of the content. A request
+   --  that was rejected before it was parsed has "-" in its place, or no members.
 
    Line_Size : constant := 2_048;
-   --  Bytes of memory for each line. Longer requests and fields are truncated and end in "...".
+   --  Memory for each line in bytes. Longer requests and fields are truncated and end in "...".
 
    subtype Line_Count is Positive range 2 .. 2 ** 20;
 
@@ -46,10 +45,10 @@ package Appserver.HTTP.Access_Logs is
    type Log_Reference is access all Access_Log;
 
    Log_Error : exception;
-   --  The file cannot be opened; the message names it
+   --  The file cannot be opened. The message has its name.
 
    type Client_Finder is access function (Request : HTTP.Request) return IP_Addresses.Address;
-   --  The client that a line names, as found by Proxies
+   --  Finds the client address for a line, such as by Proxies
 
    procedure Open
      (Self   : in out Access_Log;
@@ -57,7 +56,12 @@ package Appserver.HTTP.Access_Logs is
       Format : Line_Format;
       Client : Client_Finder := null)
      with Pre => not Self.Is_Open, Post => Self.Is_Open;
-   --  Lines are added at the end of the file. Client is null: the connection's address.
+   --  Opens a file, and appends lines to it.
+   --  @param Self the log
+   --  @param Path the path of the file
+   --  @param Format the format of lines
+   --  @param Client finds the client; null for the address of the connection
+   --  @exception Log_Error the file cannot be opened
 
    procedure Open
      (Self   : in out Access_Log;
@@ -65,22 +69,31 @@ package Appserver.HTTP.Access_Logs is
       Format : Line_Format;
       Client : Client_Finder := null)
      with Pre => not Self.Is_Open and then File /= No_File, Post => Self.Is_Open;
-   --  Uses an open file, such as 1, and does not close it
+   --  Uses an open file, which the log does not close.
+   --  @param Self the log
+   --  @param File the open file, such as 1
+   --  @param Format the format of lines
+   --  @param Client finds the client; null for the address of the connection
 
    procedure Reopen (Self : in out Access_Log)
      with Pre => Self.Is_Open;
-   --  Reopens the file by its path before the next line is written: for programs that rotate logs
-   --  by renaming the file. May be called by any task, and by a signal handler. If the new file
-   --  cannot be opened, lines still go to the old one.
+   --  Reopens the file by its path before the next line is written, for log rotation by renaming.
+   --  Any task and any signal handler may call it. If the new file cannot be opened, lines still go
+   --  to the old one.
+   --  @param Self the log
 
    procedure Close (Self : in out Access_Log)
      with Post => not Self.Is_Open;
-   --  Writes the remaining lines. Call this when no server uses the log.
+   --  Writes the remaining lines and closes the file. Call it when no server uses the log.
+   --  @param Self the log
 
    function Is_Open (Self : Access_Log) return Boolean;
+   --  @param Self the log
+   --  @return True between Open and Close
 
    function Dropped_Lines (Self : Access_Log) return Long_Long_Integer;
-   --  Since it was opened
+   --  @param Self the log
+   --  @return the number of dropped lines since Open
 
    -----------------
    -- For servers --
@@ -93,18 +106,29 @@ package Appserver.HTTP.Access_Logs is
       Status       : Status_Code;
       Bytes        : Byte_Count;
       Microseconds : Byte_Count);
-   --  Adds a line for the response to a request
+   --  Adds a line for the response to a request.
+   --  @param Self the log
+   --  @param Request the request
+   --  @param Date the date of the response
+   --  @param Status the status code
+   --  @param Bytes the length of the content
+   --  @param Microseconds the duration of the handler
 
    procedure Note_Refusal
      (Self   : in out Access_Log;
       Client : IP_Addresses.Address;
       Date   : Dates.Date_Text;
       Status : Status_Code);
-   --  Adds a line for the response to an invalid request
+   --  Adds a line for the response to an invalid request.
+   --  @param Self the log
+   --  @param Client the address of the client
+   --  @param Date the date of the response
+   --  @param Status the status code
 
    procedure Write_Out (Self : in out Access_Log; Is_Empty : out Boolean);
-   --  Writes as many lines as the file takes without blocking. Is_Empty tells whether all were
-   --  written.
+   --  Writes as many lines as the file takes without blocking.
+   --  @param Self the log
+   --  @param Is_Empty True if all lines were written
 
 private
 

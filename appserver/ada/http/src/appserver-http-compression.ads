@@ -9,9 +9,9 @@
 --     …
 --     Server.Start (Compressed'Access, Port => 8080);
 --
---  What handlers write, and text that is fixed, is compressed where it has at least Min_Length
---  bytes, is text by its media type, and gets shorter. Files and sources are not: a folder may have
---  files that are compressed already (Files).
+--  The filter compresses the content of builders and static content that has at least Min_Length
+--  bytes, is text by its media type, and gets shorter. It does not compress files and sources: a
+--  folder may have files that are compressed already (Files).
 
 pragma Ada_2022;
 
@@ -29,18 +29,23 @@ package Appserver.HTTP.Compression is
    type Gzip_Filter
      (Next : not null Services.Service_Reference; Compressors : Positive) is
      limited new Filters.Filter with private;
-   --  Compressors is the maximum number of tasks that compress at a time; further responses are not
-   --  compressed. Each takes half a megabyte, which is not on the heap. Memory of a compressor that
-   --  was never needed is never touched.
+   --  Compressors is the maximum number of tasks that compress at a time. Further responses are not
+   --  compressed. Each compressor takes half a megabyte, which is not on the heap, and which is not
+   --  touched before it is needed.
 
    Max_Output_Length : constant := 65_536;
-   --  In bytes. Content that gets longer by compression is sent uncompressed.
+   --  In bytes. Content whose compressed form would be longer is sent uncompressed.
 
    overriding procedure After
      (Self : in out Gzip_Filter; Request : HTTP.Request; Response : in out HTTP.Response);
+   --  Compresses a response.
+   --  @param Self the filter
+   --  @param Request the request
+   --  @param Response the response
 
    function Is_Compressible (Media_Type : String) return Boolean;
-   --  text/…, JSON, XML, JavaScript, SVG, and types that end in +json or +xml
+   --  @param Media_Type a media type
+   --  @return True for text/…, JSON, XML, JavaScript, SVG, and types that end in +json or +xml
 
 private
 

@@ -1,8 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Cookies (RFC 6265) of a request, and cookies that a response sets. They are read in place, in
---  the request.
+--  Cookies (RFC 6265): reads those of a request in place, and sets those of a response.
 
 pragma Ada_2022;
 
@@ -11,21 +10,29 @@ package Appserver.HTTP.Cookies is
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
    Max_Cookies : constant := 200;
-   --  The maximum for a request; further cookies are ignored
+   --  The maximum number of cookies in a request; further ones are ignored
 
    procedure Read
      (Request : HTTP.Request;
       Process : not null access procedure (Name, Value : String));
-   --  Calls Process with each pair, in the order of the request. A name is a token. A value has no
-   --  control characters, quotation marks or backslashes; quotation marks around it are removed.
-   --  Invalid pairs are ignored.
+   --  Calls Process with each cookie, in the order of the request. A name is a token. A value has
+   --  no control characters, quotation marks or backslashes; quotation marks around it are removed.
+   --  Invalid cookies are ignored.
+   --  @param Request the request
+   --  @param Process gets each name and value
 
    function Has_Cookie (Request : HTTP.Request; Name : String) return Boolean;
-   --  The case of names matters
+   --  @param Request the request
+   --  @param Name the name of a cookie; its case matters
+   --  @return True if the request has it
 
    function Cookie
      (Request : HTTP.Request; Name : String; Default : String := "") return String;
-   --  The value of the first cookie of that name. Others may have been set for other paths.
+   --  @param Request the request
+   --  @param Name the name of a cookie; its case matters
+   --  @param Default the value of a missing cookie
+   --  @return the value of the first cookie with that name. Others may have been set for other
+   --  paths.
 
    -------------
    -- Setting --
@@ -36,10 +43,15 @@ package Appserver.HTTP.Cookies is
    function Is_Value (Text : String) return Boolean is
      (Text'Length <= Max_Value_Length
       and then (for all C of Text => C in '!' | '#' .. '+' | '-' .. ':' | '<' .. '[' | ']' .. '~'));
-   --  The program has to encode other characters (RFC 6265, 4.1.1)
+   --  Checks the value of a cookie. The program must encode other characters (RFC 6265, 4.1.1).
+   --  @param Text the value
+   --  @return True if it is valid
 
    function Is_Attribute (Text : String) return Boolean is
      (Text'Length <= 1_024 and then (for all C of Text => C in ' ' .. '~' and then C /= ';'));
+   --  Checks a path or a domain.
+   --  @param Text the value of the attribute
+   --  @return True if it is valid
 
    type Seconds is range -1 .. 2 ** 31 - 1;
 
@@ -66,8 +78,17 @@ package Appserver.HTTP.Cookies is
                    and then Is_Attribute (Domain)
                    and then (Secure or else Same_Site /= None)
                    and then Fits_Prefix (Name, Path, Domain, Secure);
-   --  An empty Path or Domain stands for the request's. Secure: sent only over TLS, or to this
-   --  machine. HTTP_Only: hidden from scripts. Response_Too_Large if the builder has no room.
+   --  Sets a cookie.
+   --  @param Builder the response builder
+   --  @param Name the name
+   --  @param Value the value
+   --  @param Max_Age the lifetime in seconds, or Session
+   --  @param Path the path to which clients send the cookie; empty for that of the request
+   --  @param Domain the domain to which clients send the cookie; empty for that of the request
+   --  @param Secure True if clients send it only over TLS, or to this machine
+   --  @param HTTP_Only True if scripts cannot read it
+   --  @param Same_Site the rule for requests from other sites
+   --  @exception Response_Too_Large the cookie does not fit
 
    procedure Remove_Cookie
      (Builder : in out Response_Builder;
@@ -75,10 +96,21 @@ package Appserver.HTTP.Cookies is
       Path    : String := "/";
       Domain  : String := "")
      with Pre => Is_Token (Name) and then Is_Attribute (Path) and then Is_Attribute (Domain);
-   --  Path and Domain must be those of Set_Cookie
+   --  Lets the client remove a cookie.
+   --  @param Builder the response builder
+   --  @param Name the name
+   --  @param Path the path that was passed to Set_Cookie
+   --  @param Domain the domain that was passed to Set_Cookie
+   --  @exception Response_Too_Large the field does not fit
 
    function Fits_Prefix (Name, Path, Domain : String; Secure : Boolean) return Boolean;
-   --  Clients drop a "__Secure-" cookie that is not Secure. They drop a "__Host-" cookie that is
-   --  not Secure, has a Domain, or has a Path other than "/".
+   --  Checks the rules for names with a prefix. Clients drop a "__Secure-" cookie that is not
+   --  Secure, and a "__Host-" cookie that is not Secure, has a Domain, or has a Path other than
+   --  "/".
+   --  @param Name the name
+   --  @param Path the path
+   --  @param Domain the domain
+   --  @param Secure True if the cookie is secure
+   --  @return True if clients accept the cookie
 
 end Appserver.HTTP.Cookies;

@@ -1,14 +1,14 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Files of a folder, as the responses to GET: with their type, their time and an entity tag,
---  conditional requests (RFC 9110, section 13) and ranges (section 14). The kernel sends them; they
---  are not read.
+--  Serves the files of a folder for GET, with media type, modification time and entity tag,
+--  conditional requests (RFC 9110, section 13) and ranges (section 14). The kernel sends the files
+--  without copying them through the program.
 --
---  A path leads to a regular file below the folder, or to 404: one with an empty name in it, a name
---  that begins with a dot, as ".." does, a backslash, or a byte that is zero, encoded or not, leads
---  nowhere, and no symbolic link is followed. There are no listings of folders, but a folder may
---  have an index file, and a file may have compressed ones beside it.
+--  A path leads to a regular file in the folder, or to 404. These lead to 404, too: an empty name,
+--  a name that begins with a dot, such as "..", a backslash, a zero byte, encoded or not, and a
+--  symbolic link. There are no directory listings, but a folder may have an index file, and a file
+--  may have compressed versions next to it.
 
 pragma Ada_2022;
 
@@ -19,27 +19,30 @@ package Appserver.HTTP.Files is
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
    Folder_Error : exception;
-   --  The folder does not exist; the message names it
+   --  The folder does not exist. The message has its name.
 
    type Folder is tagged limited private;
-   --  Closed at first. Any number of tasks may answer from one that is open.
+   --  Initially closed. Any number of tasks may serve files from an open folder.
 
    type Folder_Options is record
       Cache_Control : Constant_Text := null;
-      --  The field Cache-Control of all responses for a file, also 304: "public, max-age=3600"
+      --  The field Cache-Control of all responses for a file, including 304, such as
+      --  "public, max-age=3600"
       Index         : Constant_Text := null;
-      --  The name of the file that a path stands for that ends with "/". Without the "/" a folder's
-      --  path is answered with 301.
+      --  The name of the index file, which is served for a path that ends with "/". The path of a
+      --  folder without "/" is answered with 301.
       Precompressed : Boolean := False;
-      --  For NAME, NAME.br or NAME.gz are sent to clients that accept that coding at least as much
-      --  as none. A program that changes NAME has to change them too.
+      --  True to send NAME.br or NAME.gz in place of NAME to clients that accept that coding at
+      --  least as much as none. A program that changes NAME must change these files, too.
    end record;
 
    function Is_Name (Name : String) return Boolean is
      (Name'Length in 1 .. 255
       and then Name (Name'First) /= '.'
       and then (for all C of Name => C not in '/' | '\' | ASCII.NUL));
-   --  True if a file or folder of that name is served
+   --  Checks the name of a file or folder.
+   --  @param Name the name
+   --  @return True if a file of that name can be served
 
    procedure Open
      (Self : in out Folder; Path : String; Options : Folder_Options := (others => <>))
@@ -48,23 +51,36 @@ package Appserver.HTTP.Files is
                               or else Is_Field_Value (Options.Cache_Control.all))
                     and then (Options.Index = null or else Is_Name (Options.Index.all)),
           Post => Self.Is_Open;
-   --  Path may be a symbolic link, and the folder may be renamed after it
+   --  Opens a folder, which may be renamed afterwards.
+   --  @param Self the folder
+   --  @param Path the path, which may be a symbolic link
+   --  @param Options the options
+   --  @exception Folder_Error the folder does not exist
 
    procedure Close (Self : in out Folder)
      with Post => not Self.Is_Open;
+   --  Closes the folder.
+   --  @param Self the folder
 
    function Is_Open (Self : Folder) return Boolean;
+   --  @param Self the folder
+   --  @return True between Open and Close
 
    function Respond
      (Self : Folder; Request : HTTP.Request; Prefix : String) return Response
      with Pre => Self.Is_Open
                    and then Request.Path_Starts_With (Prefix)
                    and then not Request.Builder.Has_File;
-   --  The file that the request's path names after Prefix, such as "/files/". If several ranges are
-   --  requested at once, the whole file is sent.
+   --  Makes the response for a file. A request for multiple ranges gets the whole file.
+   --  @param Self the folder
+   --  @param Request the request
+   --  @param Prefix the part of the path before the file name, such as "/files/"
+   --  @return the response
 
    function Media_Type_Of (Name : String) return not null Constant_Text;
-   --  Determined by the extension; application/octet-stream if that is unknown
+   --  Finds the media type for a file name extension.
+   --  @param Name the name of the file
+   --  @return the media type; application/octet-stream for an unknown extension
 
 private
 

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Work before and after the handlers of a service, such as to authenticate a client, or to add a
---  field to each response. A filter is a service itself, in front of another one:
+--  Filters run before and after the handlers of a service, for example to authenticate a client or
+--  to add a field to each response. A filter is itself a service, in front of another one:
 --
 --     type Guard is limited new HTTP.Filters.Filter with null record;
 --
@@ -17,8 +17,9 @@
 --     …
 --     Server.Start (Guarded'Access, Port => 8080);
 --
---  A filter that works around a handler, such as to handle exceptions or measure time, overrides
---  Respond, and calls Self.Next.Respond. Requests that a server refuses by itself pass no filter.
+--  A filter that runs around a handler, for example to handle exceptions or to measure time,
+--  overrides Respond and calls Self.Next.Respond. Filters do not see requests that the server
+--  rejects by itself.
 
 pragma Ada_2022;
 
@@ -28,39 +29,60 @@ package Appserver.HTTP.Filters is
 
    type Filter (Next : not null Services.Service_Reference) is
      abstract limited new Services.Content_Service with private;
+   --  A filter in front of Next
 
    procedure Before
      (Self         : in out Filter;
       Request      : HTTP.Request;
       Response     : in out HTTP.Response;
       Has_Response : in out Boolean) is null;
-   --  Called once for each request, with its header, before its content is read. If it sets
-   --  Has_Response, Response is sent and Next is not called; else additions to the builder are
-   --  lost.
+   --  Called once for each request, with its header, before its content is read.
+   --  @param Self the filter
+   --  @param Request the header of the request
+   --  @param Response the response to send if Has_Response is True
+   --  @param Has_Response False before the call. If it is True afterwards, the server sends
+   --  Response and does not call Next; else it discards additions to the builder.
 
    procedure After
      (Self : in out Filter; Request : HTTP.Request; Response : in out HTTP.Response) is null;
-   --  Called with the response of Before or of Next before it is sent. It may add fields to the
-   --  builder, or replace the response. It is not called after an exception of Next.
+   --  Called with the response of Before or of Next before the server sends it, but not after an
+   --  exception of Next. It may add fields to the builder.
+   --  @param Self the filter
+   --  @param Request the request
+   --  @param Response the response, which may be replaced
 
    overriding function Respond
      (Self : in out Filter; Request : HTTP.Request) return Response;
+   --  Calls Before, Next and After.
+   --  @param Self the filter
+   --  @param Request the request
+   --  @return the response
 
    overriding function Policy_For
      (Self : in out Filter; Request : HTTP.Request) return Services.Content_Policy;
-   --  The policy of Next; Buffered if Next makes none
+   --  Calls Before, and asks Next.
+   --  @param Self the filter
+   --  @param Request the header of the request
+   --  @return the policy of Next; Services.Buffer if Next is not a Content_Service
 
    overriding procedure Complete
      (Self : in out Filter; Request : HTTP.Request; Response : in out HTTP.Response);
+   --  Calls After with the response of a receiver.
+   --  @param Self the filter
+   --  @param Request the request
+   --  @param Response the response, which may be replaced
 
    type Function_Service
      (Handle : not null access function (Request : HTTP.Request) return Response) is
      limited new Services.Service with null record;
-   --  A handler that has no state, for filters in front of it
+   --  Makes a service from a handler function, to put filters in front of it
 
    overriding function Respond
      (Self : in out Function_Service; Request : HTTP.Request) return Response is
      (Self.Handle (Request));
+   --  @param Self the service
+   --  @param Request the request
+   --  @return the response of Handle
 
 private
 

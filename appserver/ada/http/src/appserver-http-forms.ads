@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Forms that browsers send as application/x-www-form-urlencoded (WHATWG URL, 5.1), decoded into
---  memory of a size that the handler chooses.
+--  Decodes forms that browsers send as application/x-www-form-urlencoded (WHATWG URL, 5.1), into
+--  memory of a fixed size.
 --
 --     Form   : HTTP.Forms.Form (Capacity => 4_096, Max_Fields => 20);
 --     Result : HTTP.Forms.Outcome;
@@ -19,36 +19,58 @@ package Appserver.HTTP.Forms is
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
    type Form (Capacity, Max_Fields : Positive) is tagged limited private;
-   --  Capacity: bytes of all names and values, decoded
+   --  A decoded form. Capacity is the number of bytes for all decoded names and values.
 
    type Outcome is (Complete, Not_A_Form, Too_Long, Too_Many_Fields);
-   --  Not_A_Form: by its Content-Type
+   --  Not_A_Form: the request has another Content-Type
 
    subtype Problem is Outcome range Not_A_Form .. Outcome'Last;
 
    function Status_Of (Result : Problem) return Status_Code is
      (if Result = Not_A_Form then Unsupported_Media_Type else Content_Too_Large);
+   --  @param Result a problem
+   --  @return the status code to answer with
 
    procedure Read (Self : in out Form; Request : HTTP.Request; Result : out Outcome)
      with Post => Result = Complete or else Self.Count = 0;
-   --  The content of a request
+   --  Decodes the content of a request.
+   --  @param Self the form
+   --  @param Request the request
+   --  @param Result the outcome
 
    procedure Read_Text (Self : in out Form; Text : String; Result : out Outcome)
      with Post => Result = Complete or else Self.Count = 0;
-   --  A text of that form, as a query is
+   --  Decodes an encoded text, such as a query.
+   --  @param Self the form
+   --  @param Text the text
+   --  @param Result the outcome
 
    function Count (Self : Form) return Natural;
+   --  @param Self the form
+   --  @return the number of fields
 
    function Name (Self : Form; Index : Positive) return String
      with Pre => Index <= Self.Count;
+   --  @param Self the form
+   --  @param Index the number of the field, from 1
+   --  @return its decoded name, which may have any bytes: UTF-8 is not checked
+
    function Value (Self : Form; Index : Positive) return String
      with Pre => Index <= Self.Count;
-   --  In their order. They can have any bytes: UTF-8 is not checked.
+   --  @param Self the form
+   --  @param Index the number of the field, from 1
+   --  @return its decoded value, which may have any bytes: UTF-8 is not checked
 
    function Has (Self : Form; Name : String) return Boolean;
+   --  @param Self the form
+   --  @param Name the name of a field
+   --  @return True if the form has it
 
    function Value (Self : Form; Name : String; Default : String := "") return String;
-   --  The first of that name
+   --  @param Self the form
+   --  @param Name the name of a field
+   --  @param Default the value of a missing field
+   --  @return the value of the first field with that name
 
 private
 

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Forms with files, as browsers send them: multipart/form-data (RFC 7578, RFC 2046, 5.1), read as
---  they come. A reader is a receiver of content; a type derived from it is told of each part:
+--  Parses forms with files, as browsers send them (multipart/form-data: RFC 7578, RFC 2046, 5.1),
+--  while they arrive. A reader is a content receiver. Derive a type from it to handle the parts:
 --
 --     type Gallery_Upload is limited new HTTP.Multipart.Reader (Header_Capacity => 2_048) with …
 --
@@ -14,8 +14,8 @@
 --       (if Self.Result /= HTTP.Multipart.Complete
 --        then HTTP.Status_Only (HTTP.Multipart.Status_Of (Self.Result)) else …);
 --
---  What is malformed ends the reading, and Respond is called next. Memory is that of a part's
---  header; nothing is taken from the heap, and the time is linear in the length.
+--  Malformed content ends the parsing, and the server calls Respond. A reader needs memory for the
+--  header of one part, uses no heap memory, and takes linear time.
 
 pragma Ada_2022;
 
@@ -26,7 +26,7 @@ package Appserver.HTTP.Multipart is
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
    type Outcome is (Incomplete, Complete, Not_A_Form, Malformed, Too_Many_Parts, Header_Too_Long);
-   --  Incomplete: the end is not there. Not_A_Form: by its Content-Type.
+   --  Incomplete: the end is missing. Not_A_Form: the request has another Content-Type.
 
    function Status_Of (Result : Outcome) return Status_Code is
      (case Result is
@@ -34,37 +34,63 @@ package Appserver.HTTP.Multipart is
          when Not_A_Form                       => Unsupported_Media_Type,
          when Incomplete | Malformed           => Bad_Request,
          when Too_Many_Parts | Header_Too_Long => Content_Too_Large);
+   --  @param Result an outcome
+   --  @return the status code to answer with
 
    type Reader (Header_Capacity : Positive) is
      abstract limited new Services.Content_Receiver with private;
-   --  Header_Capacity: bytes of the header of a part
+   --  Header_Capacity is the maximum length of the header of a part in bytes
 
    procedure Begin_Part (Self : in out Reader) is abstract;
-   --  The header of a part is there: Name and what follows tell what it is
+   --  Called after the header of a part. Name and the functions below describe the part.
+   --  @param Self the reader
 
    procedure Receive_Part (Self : in out Reader; Bytes : String) is abstract;
-   --  The next bytes of the part
+   --  Receives the next bytes of the part.
+   --  @param Self the reader
+   --  @param Bytes the next bytes
 
    procedure End_Part (Self : in out Reader) is abstract;
+   --  Called after the last byte of a part.
+   --  @param Self the reader
 
    procedure Start
      (Self : in out Reader'Class; Request : HTTP.Request; Max_Parts : Positive := 100);
-   --  To be called by a service's Policy_For, or before a content that is there as a whole is taken
+   --  Prepares the reader for a request. A service calls it in Policy_For, or before it passes
+   --  buffered content to Receive.
+   --  @param Self the reader
+   --  @param Request the request
+   --  @param Max_Parts the maximum number of parts
 
    overriding procedure Receive
      (Self : in out Reader; Bytes : String; Wants_More : in out Boolean);
+   --  Parses the next bytes of the content.
+   --  @param Self the reader
+   --  @param Bytes the next bytes
+   --  @param Wants_More set to False after an error
 
    function Result (Self : Reader) return Outcome;
+   --  @param Self the reader
+   --  @return the outcome so far
 
-   --  About the part that has begun, until the next one begins. The bytes can be any but control
-   --  characters: what browsers escape with "%" (RFC 7578, 2) is left as it is.
+   --  Properties of the current part, until the next one begins. They may have any bytes except
+   --  control characters. What browsers escape with "%" (RFC 7578, 2) is not decoded.
 
    function Name (Self : Reader) return String;
+   --  @param Self the reader
+   --  @return the name of the part
+
    function Has_File_Name (Self : Reader) return Boolean;
+   --  @param Self the reader
+   --  @return True if the part has a file name
+
    function File_Name (Self : Reader) return String;
-   --  Sent by the client: not to be used as a path
+   --  @param Self the reader
+   --  @return the file name that the client sent. Do not use it as a path.
+
    function Media_Type (Self : Reader) return String;
-   --  "text/plain" if there is none (RFC 7578, 4.4)
+   --  @param Self the reader
+   --  @return the media type; "text/plain" if there is none (RFC 7578, 4.4)
 
 private
 

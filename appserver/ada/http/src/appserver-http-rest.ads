@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Routes with typed parameters, and responses that are documents, in the form that the client
---  wants:
+--  Routes with typed parameters, and responses that are documents in the format that the client
+--  prefers:
 --
 --     package Names is new REST.Text_Parameters ("name", Is_Valid => Is_Name);
 --
@@ -20,9 +20,9 @@
 --
 --     function Handle (Request : HTTP.Request) return HTTP.Response is (Service.Respond (Request));
 --
---  Any server profile runs Handle. A path without a route is answered with 404; one that has others
---  but not for the method with 405 and Allow, OPTIONS with Allow, HEAD as GET is; a parameter that
---  does not convert with 400; a client that takes neither JSON nor XML with 406.
+--  Each server profile runs Handle. A path without a route is answered with 404, a path that has
+--  routes only for other methods with 405 and Allow, an invalid parameter with 400, and a client
+--  that accepts neither JSON nor XML with 406. OPTIONS gets Allow, and HEAD is handled like GET.
 
 pragma Ada_2022;
 
@@ -41,23 +41,34 @@ package Appserver.HTTP.REST is
      (Request : not null access constant HTTP.Request;
       To      : not null access Text_Sinks.Text_Sink'Class;
       Form    : Documents.Format) is limited new Documents.Writer with private;
-   --  Written by a handler: a document, which is sent with 200, or nothing, which gives 204
+   --  Written by a handler: a document, which is sent with 200, or nothing, which is sent with 204
 
    procedure Set_Status (Self : in out Document_Response; Status : Status_Code)
      with Pre => Status < 300;
-   --  In place of 200 or 204
+   --  Replaces 200 or 204.
+   --  @param Self the response
+   --  @param Status the status code
 
    procedure Add_Field (Self : in out Document_Response; Name, Value : String)
      with Pre => Is_Token (Name) and then Is_Field_Value (Value)
                    and then not Is_Reserved (Name);
-   --  To the response's header
+   --  Adds a field to the header of the response.
+   --  @param Self the response
+   --  @param Name the name of the field
+   --  @param Value the value of the field
+   --  @exception Response_Too_Large the field does not fit
 
    procedure Refuse (Self : in out Document_Response; Status : Status_Code; Why : String := "")
      with Pre => Status >= 400, Post => Self.Is_Refused;
-   --  Drops everything that was written. The client gets a document with the first 200 bytes of
-   --  Why, unless that is empty.
+   --  Discards everything that was written, and reports an error to the client instead.
+   --  @param Self the response
+   --  @param Status the status code
+   --  @param Why a message, whose first 200 bytes are sent as a document; if it is empty, there is
+   --  no content
 
    function Is_Refused (Self : Document_Response) return Boolean;
+   --  @param Self the response
+   --  @return True after Refuse
 
    ----------------
    -- Parameters --
@@ -65,8 +76,8 @@ package Appserver.HTTP.REST is
 
    type Parameter_Location is (In_Path, In_Query);
 
-   --  A parameter: text that is converted to a value if it is valid; otherwise the response is 400.
-   --  It is percent-decoded before. Default is the text of one that a query does not have.
+   --  A parameter is decoded, checked, and converted to a value. If it is invalid, the response is
+   --  400. Default is the text of a parameter that the query does not have.
 
    generic
       type Value (<>) is private;
@@ -87,7 +98,7 @@ package Appserver.HTTP.REST is
       function Value_Of (Text : String) return String is (Text) with Inline;
       package Parameter is new Parameters (String, Name, Location, Default, Is_Valid, Value_Of);
    end Text_Parameters;
-   --  Text that Is_Valid takes; without a default, a missing one is the empty text
+   --  A text that Is_Valid accepts
 
    generic
       type Number is range <>;
@@ -99,7 +110,7 @@ package Appserver.HTTP.REST is
       function Value_Of (Text : String) return Number with Pre => Is_Valid (Text);
       package Parameter is new Parameters (Number, Name, Location, Default, Is_Valid, Value_Of);
    end Integer_Parameters;
-   --  Decimal digits, with or without a minus sign, of a value of the type
+   --  A number in decimal digits, with an optional minus sign, in the range of the type
 
    generic
       type Choice is (<>);
@@ -111,7 +122,7 @@ package Appserver.HTTP.REST is
       function Value_Of (Text : String) return Choice with Pre => Is_Valid (Text);
       package Parameter is new Parameters (Choice, Name, Location, Default, Is_Valid, Value_Of);
    end Choice_Parameters;
-   --  A value of an enumeration, named in lower case
+   --  A value of an enumeration, in lower case
 
    --------------
    -- Handlers --
@@ -119,7 +130,7 @@ package Appserver.HTTP.REST is
 
    type Document_Handler is not null access procedure (Response : in out Document_Response);
 
-   --  Handlers that get typed parameters, as instances for handlers of routes
+   --  Instances of these make handlers for routes from procedures with typed parameters
 
    generic
       with package First is new Parameters (<>);
@@ -151,7 +162,7 @@ package Appserver.HTTP.REST is
    --------------
 
    Route_Error : exception;
-   --  A pattern is malformed, or two routes are for the same
+   --  A pattern is malformed, or two routes match the same requests
 
    subtype Route_Method is Method_Kind
      with Static_Predicate => Route_Method not in Head | Options;
@@ -163,31 +174,49 @@ package Appserver.HTTP.REST is
    function Route
      (Method : Method_Kind; Pattern : String; Handle : Document_Handler) return Path_Route
      with Pre => Method in Route_Method and then Pattern'Length <= Max_Pattern_Length;
-   --  Pattern is a path. Each of its segments is a text, which is compared with the decoded one, or
-   --  "{name}", which stands for any that is not empty. The last may be "{name...}", which stands
-   --  for all that is left. Where a text and a name fit, the text is taken.
+   --  Makes a route whose responses are documents.
+   --  @param Method the method
+   --  @param Pattern a path. Each segment is a text, which must equal the decoded segment, or
+   --  "{name}", which matches any segment that is not empty. The last segment may be "{name...}",
+   --  which matches the rest of the path. A text takes precedence over a name.
+   --  @param Handle the handler
+   --  @return the route
 
    function Route
      (Method : Method_Kind; Pattern : String; Handle : Handler) return Path_Route
      with Pre => Method in Route_Method and then Pattern'Length <= Max_Pattern_Length;
-   --  For responses that are not documents: files, texts that are always the same
+   --  Makes a route whose responses are not documents, such as files or constant text.
+   --  @param Method the method
+   --  @param Pattern a path, as above
+   --  @param Handle the handler
+   --  @return the route
 
    function Constant_Route
      (Pattern : String; Write : not null access procedure (Document : in out Documents.Writer))
       return Path_Route
      with Pre => Pattern'Length <= Max_Pattern_Length;
-   --  For GET, with a document that is always the same. It is written once, here, in each format,
-   --  to heap memory that is never freed. It may have 65,536 bytes.
+   --  Makes a route for GET whose response is a constant document of up to 65,536 bytes. It is
+   --  written once, by this call, in each format, to heap memory that is never freed.
+   --  @param Pattern a path, as above
+   --  @param Write writes the document
+   --  @return the route
 
    type Route_List is array (Positive range <>) of Path_Route;
 
    type Service (<>) is tagged limited private;
-   --  Routes, made ready for finding one. It does not change: any number of tasks may use it.
+   --  A search tree of routes. It does not change, so any number of tasks may use it.
 
    function Service_Of (Routes : Route_List) return Service;
-   --  Route_Error as above
+   --  Makes a service from routes.
+   --  @param Routes the routes
+   --  @return the service
+   --  @exception Route_Error a pattern is malformed, or two routes match the same requests
 
    function Respond (Self : Service; Request : HTTP.Request) return Response;
+   --  Finds the route of a request and calls its handler.
+   --  @param Self the service
+   --  @param Request the request
+   --  @return the response
 
 private
 

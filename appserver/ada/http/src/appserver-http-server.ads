@@ -1,14 +1,12 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A server for services: a fixed number of tasks run handlers, and any number of connections wait
---  without one.
+--  A server in which a fixed number of tasks run the handlers. Waiting connections need no task.
 --
---  There is a loop for each core, which holds connections and is served by one task at a time: that
---  waits for what happens on them, reads, calls the handler, and sends. So a request costs as
---  little as in a single-threaded program. When handlers wait for something, other tasks go on with
---  their loop: one task watches, and takes over from one that is in a handler for long. A task that
---  has nothing to do in its loop takes over a loop that has work and no task.
+--  There is one loop for each core. A loop holds connections, and one task at a time serves it: the
+--  task waits for events, reads, calls handlers, and sends, so a request costs as little as in a
+--  single-threaded program. When a handler blocks, another task continues its loop. An idle task
+--  steals a loop that has ready events and no task.
 --
 --     Server : HTTP.Server.Web_Server;
 --     …
@@ -30,34 +28,36 @@ package Appserver.HTTP.Server is
 
    type Settings is record
       Workers          : Positive := 8;
-      --  Tasks, which run handlers
+      --  The number of tasks that run handlers
       Loops            : Natural  := 0;
-      --  At most Workers. 0 stands for the number of cores that the caller of Start may use, but at
-      --  most half the number of tasks, so that tasks are left to replace those that wait.
+      --  The number of loops, at most Workers. 0 stands for the number of cores that the caller of
+      --  Start may use, but at most half of Workers, so that spare tasks can replace blocked ones.
       Connections      : Positive := 10_000;
-      --  The maximum at a time. When other clients wait to be accepted, idle connections are
-      --  closed, and then slow ones. The limit on open files is raised to this number, where that
-      --  is permitted.
+      --  The maximum number of connections. When other clients wait to be accepted, the server
+      --  closes idle connections, and then slow ones. It raises the limit on open files to this
+      --  number where that is permitted.
       Limits           : Parsing.Limits;
+      --  Limits on the size of requests
       Response_Content : Positive := 65_536;
-      --  At most, in bytes, of what handlers write; files have no limit
+      --  The capacity of response builders in bytes. Files and sources have no limit.
       Waiting_Memory   : Positive := 2 ** 24;
-      --  Bytes for requests that have arrived in part, and for responses that clients have not read
-      --  yet. When they do not suffice, the slow client that has held the most memory for the
-      --  longest time gets 503, or loses its connection if it does not read. Memory that was never
-      --  needed is not resident.
+      --  Bytes for partly received requests, and for responses that clients have not read yet. When
+      --  they are used up, the slow client that has held the most memory for the longest time gets
+      --  503, or loses its connection if it does not read. Memory that was never needed is not
+      --  resident.
       Handler_Stack    : Positive := 262_144;
-      --  Bytes, of each task. A handler that needs more is answered with 500 if it was compiled
-      --  with -fstack-check, as this library is, or if none of its frames has more than a MiB.
+      --  The stack of each task in bytes. A stack overflow in a handler is answered with 500 if the
+      --  handler was compiled with -fstack-check, as this library is, or if none of its frames has
+      --  more than a MiB.
       Times            : Time_Limits;
       Report           : Exception_Report := Report_On_Standard_Error'Access;
-      --  Null: exceptions are not reported
+      --  Called with exceptions; may be null
       Log              : Access_Logs.Log_Reference := null;
-      --  Written by a task of its own. Null: no log and no task.
+      --  The access log, which a task of its own writes. Null: no log and no task.
    end record;
 
    type Web_Server is tagged limited private;
-   --  Initially stopped. It stops when it leaves its scope.
+   --  Initially stopped. It stops at the end of its scope.
 
    procedure Start
      (Self    : in out Web_Server;
@@ -67,9 +67,15 @@ package Appserver.HTTP.Server is
       Options : Settings := (others => <>))
      with Pre  => not Self.Is_Running and then Options.Loops <= Options.Workers,
           Post => Self.Is_Running;
-   --  Listens on an IPv4 or IPv6 address; on a port that the system chooses if Port is 0.
-   --  Network_Error if it cannot; Storage_Error or Tasking_Error if memory or threads lack. SIGPIPE
-   --  is ignored from here on.
+   --  Starts the server with a handler function. The program ignores SIGPIPE from here on.
+   --  @param Self the server
+   --  @param Handle the handler
+   --  @param Address an IPv4 or IPv6 address to listen on
+   --  @param Port a port; 0 lets the system choose one
+   --  @param Options the settings
+   --  @exception Network_Error the server cannot listen
+   --  @exception Storage_Error there is not enough memory
+   --  @exception Tasking_Error a task cannot be created
 
    procedure Start
      (Self    : in out Web_Server;
@@ -79,19 +85,35 @@ package Appserver.HTTP.Server is
       Options : Settings := (others => <>))
      with Pre  => not Self.Is_Running and then Options.Loops <= Options.Workers,
           Post => Self.Is_Running;
+   --  Starts the server with a service. The program ignores SIGPIPE from here on.
+   --  @param Self the server
+   --  @param Service the service, which must outlive the server
+   --  @param Address an IPv4 or IPv6 address to listen on
+   --  @param Port a port; 0 lets the system choose one
+   --  @param Options the settings
+   --  @exception Network_Error the server cannot listen
+   --  @exception Storage_Error there is not enough memory
+   --  @exception Tasking_Error a task cannot be created
 
    procedure Stop (Self : in out Web_Server)
      with Post => not Self.Is_Running;
    --  Accepts no more connections, answers pending requests, and closes the connections. Clients
-   --  delay this by 4 seconds at most. Handlers that run are waited for.
+   --  delay this by at most 4 seconds. Stop waits for running handlers without a limit.
+   --  @param Self the server
 
    function Is_Running (Self : Web_Server) return Boolean;
+   --  @param Self the server
+   --  @return True between Start and Stop
 
    function Port (Self : Web_Server) return Port_Number
      with Pre => Self.Is_Running;
+   --  @param Self the server
+   --  @return the port that the server listens on
 
    function Loops (Self : Web_Server) return Positive
      with Pre => Self.Is_Running;
+   --  @param Self the server
+   --  @return the number of loops
 
 private
 

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Handlers that have a state of their own: a pool of connections, a cache, settings. A server is
---  started with one in place of a function.
+--  Handlers with state, such as a connection pool, a cache or settings. Pass a service to Start in
+--  place of a function.
 --
 --     type Shop is limited new HTTP.Services.Service with record
 --        Orders : Order_Pool;
@@ -15,7 +15,7 @@
 --     …
 --     Server.Start (Our_Shop'Access, Port => 8080);
 --
---  Declare the object in a library package, or allocate it: it must not end before its server.
+--  Declare the object in a library package, or allocate it: it must outlive its server.
 
 pragma Ada_2022;
 
@@ -24,73 +24,99 @@ package Appserver.HTTP.Services is
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
    type Service is limited interface;
+   --  A handler with state
 
    function Respond
      (Self : in out Service; Request : HTTP.Request) return Response is abstract;
-   --  Answers a request, as a Handler does. The server profile calls it from several tasks at once:
-   --  data that it changes must be protected.
+   --  Handles a request, as a Handler does. The server profile calls it from multiple tasks at
+   --  once: protect the data that it changes.
+   --  @param Self the service
+   --  @param Request the request
+   --  @return the response
 
    type Service_Reference is access all Service'Class;
 
    function Not_Here (Request : HTTP.Request) return Response;
-   --  404, for a server that has a service and no function
+   --  The handler function of a server that has a service instead.
+   --  @param Request the request
+   --  @return 404
 
-   ------------------------
-   -- Content by streams --
-   ------------------------
+   ----------------------
+   -- Streamed content --
+   ----------------------
 
-   --  Content of any length, in constant memory: no task waits for it. A receiver is called when
-   --  some content has arrived, by one task at a time, though not always the same. During the call
-   --  nothing more is read from the client.
+   --  Receives content of any length in constant memory, and without a waiting task. The server
+   --  calls a receiver when some content has arrived, from one task at a time, but not always the
+   --  same one. Meanwhile it reads nothing from the client.
 
    type Content_Receiver is limited interface;
 
    procedure Receive
      (Self : in out Content_Receiver; Bytes : String; Wants_More : in out Boolean) is abstract;
-   --  Bytes are the next of the content, at least one. Wants_More is True before; if it is False
-   --  afterwards, Respond is called next, and the connection is closed after the response.
-   --  Exceptions are answered with 500.
+   --  Receives the next bytes of the content. The server answers an exception with 500.
+   --  @param Self the receiver
+   --  @param Bytes the next bytes, at least one
+   --  @param Wants_More True before the call. Set it to False to stop: the server then calls
+   --  Respond, and closes the connection after the response.
 
    function Respond
      (Self : in out Content_Receiver; Request : HTTP.Request) return Response is abstract;
-   --  The response to a request whose content was taken to its end
+   --  Makes the response after the last byte of the content.
+   --  @param Self the receiver
+   --  @param Request the request, without its content
+   --  @return the response
 
    procedure Close (Self : not null access Content_Receiver) is null;
-   --  The last call, made in any case: the server has no reference any more, so Close may free the
-   --  receiver. It has to be quick. If Respond was not called before, the client has disconnected
-   --  or the request was refused. Exceptions are ignored.
+   --  Releases the receiver. This is always the last call: the server has no reference any more, so
+   --  Close may free the receiver. It must not block. If Respond was not called before, the client
+   --  has disconnected or the server rejected the request. Exceptions are ignored.
+   --  @param Self the receiver
 
    type Receiver_Reference is access all Content_Receiver'Class;
 
    type Content_Policy is private;
-   --  Determines how the content of a request is handled
+   --  Determines how the server handles the content of a request
 
    function Buffer (Limit : Natural := Natural'Last) return Content_Policy;
-   --  The service's Respond is called when all content has arrived. More than Limit bytes, or than
-   --  the server's limit, are refused with 413.
+   --  Buffers the content: the server calls the service's Respond when all content has arrived.
+   --  @param Limit the maximum length in bytes. Longer content, or content above the server's own
+   --  limit, is answered with 413.
+   --  @return the policy
 
    function Stream
      (Receiver : not null Receiver_Reference; Limit : Byte_Count) return Content_Policy;
-   --  Receiver takes the content. More than Limit bytes are refused with 413: at once if the client
-   --  announces the length, else when they arrive.
+   --  Passes the content to a receiver as it arrives.
+   --  @param Receiver the receiver
+   --  @param Limit the maximum length in bytes. Longer content is answered with 413: at once if the
+   --  client announces the length, else when the limit is exceeded.
+   --  @return the policy
 
    function Reject (Response : HTTP.Response) return Content_Policy;
-   --  The content is not read: the response is sent at once, and the connection is closed after it
+   --  Does not read the content: the server sends the response at once, and then closes the
+   --  connection.
+   --  @param Response the response
+   --  @return the policy
 
    type Content_Service is limited interface and Service;
-   --  A service that is called before content is read: to set limits of its own, to receive
-   --  streams, or to refuse a request before the client has sent its content
+   --  A service that the server calls before it reads content: to set its own limits, to receive
+   --  streams, or to reject a request before the client has sent its content
 
    function Policy_For
      (Self : in out Content_Service; Request : HTTP.Request) return Content_Policy is abstract;
-   --  Called, as Respond is, with the header of each request that has content. Exceptions are
-   --  answered with 500.
+   --  Determines how the content of a request is handled. The server calls it, as it calls Respond,
+   --  with the header of each request that has content. It answers an exception with 500.
+   --  @param Self the service
+   --  @param Request the header of the request
+   --  @return the policy
 
    procedure Complete
      (Self     : in out Content_Service;
       Request  : HTTP.Request;
       Response : in out HTTP.Response) is null;
-   --  Called with a receiver's response before it is sent
+   --  Called with the response of a receiver before the server sends it.
+   --  @param Self the service
+   --  @param Request the request
+   --  @param Response the response, which may be replaced
 
    -----------------
    -- For servers --
@@ -107,7 +133,7 @@ package Appserver.HTTP.Services is
 
    function Passed_By (Policy : Content_Policy) return Filter_Marks;
    function With_Passed (Policy : Content_Policy; Passed : Filter_Marks) return Content_Policy;
-   --  The filters that were asked for it, a bit for each
+   --  The filters that have seen the request already, one bit each
 
 private
 

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  The responses of a server, without a server: for tests of handlers.
+--  Tests handlers without a server: computes the bytes that a server would send.
 
 pragma Ada_2022;
 
@@ -13,13 +13,22 @@ package Appserver.HTTP.Trials is
      (Handle : Handler;
       Bytes  : String;
       Client : IP_Addresses.Address := IP_Addresses.No_Address) return String;
-   --  To the requests in Bytes, with the limits that servers have. Their Date is that of the
-   --  beginning of 1970. An incomplete request at the end of Bytes gets no response. A receiver
-   --  gets content in one piece.
+   --  Returns the responses to requests, with the default limits of servers. Their Date is the
+   --  beginning of 1970.
+   --  @param Handle the handler
+   --  @param Bytes the requests. An incomplete request at the end gets no response. A receiver gets
+   --  content in one piece.
+   --  @param Client the address of the client
+   --  @return the bytes of all responses
 
    function Responses
      (Service : not null Services.Service_Reference;
       Bytes   : String;
       Client  : IP_Addresses.Address := IP_Addresses.No_Address) return String;
+   --  Returns the responses of a service to requests, in the same way.
+   --  @param Service the service
+   --  @param Bytes the requests
+   --  @param Client the address of the client
+   --  @return the bytes of all responses
 
 end Appserver.HTTP.Trials;

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  HTTP/1.1 as the handlers of a server see it: a request that is there as a whole, a response
---  builder to write the response's content and fields to, and the response that says what to send.
+--  HTTP/1.1 as handlers see it: a complete request, a response builder that collects content and
+--  fields, and the response that says what to send.
 --
 --     function Hello (Request : HTTP.Request) return HTTP.Response is
 --     begin
@@ -11,8 +11,8 @@
 --        return HTTP.Text_Response (HTTP.Plain_Text'Access);
 --     end Hello;
 --
---  A request and its builder belong to a task of the server; a handler uses them as long as it
---  runs. Nothing here takes memory from the heap. What is named in comments is of RFC 9110
+--  A request and its builder belong to a task of the server. A handler may use them until it
+--  returns. Nothing here allocates heap memory. Terms and section numbers are those of RFC 9110
 --  (semantics) and RFC 9112 (HTTP/1.1).
 
 pragma Ada_2022;
@@ -32,7 +32,7 @@ package Appserver.HTTP is
    -----------
 
    type Method_Kind is (Get, Head, Post, Put, Delete, Patch, Options);
-   --  The methods that a handler may be called for. Any other is answered with 501.
+   --  The supported methods. The server answers any other with 501.
 
    type Status_Code is range 200 .. 599;
 
@@ -73,10 +73,12 @@ package Appserver.HTTP is
    Version_Not_Supported  : constant Status_Code := 505;
 
    function Reason (Status : Status_Code) return String;
-   --  The reason phrase of the status line, such as "Not Found"
+   --  Returns the reason phrase of the status line.
+   --  @param Status the status code
+   --  @return the phrase, such as "Not Found"
 
    type Constant_Text is access constant String;
-   --  Text that lives as long as the program: it is sent without a copy
+   --  Text that exists for the lifetime of the program. The server sends it without a copy.
 
    Plain_Text   : aliased constant String := "text/plain; charset=utf-8";
    JSON_Text    : aliased constant String := "application/json";
@@ -92,37 +94,46 @@ package Appserver.HTTP is
 
    function Is_Token (Text : String) return Boolean is
      (Text'Length > 0 and then (for all C of Text => C in Token_Character));
-   --  True if Text can be the name of a field (RFC 9110, 5.6.2)
+   --  Checks the name of a field (RFC 9110, 5.6.2).
+   --  @param Text the name
+   --  @return True if the name is valid
 
    function Is_Field_Value (Text : String) return Boolean is
      (for all C of Text => C not in ASCII.NUL .. ASCII.BS | ASCII.LF .. ASCII.US | ASCII.DEL);
-   --  True if Text can be the value of a field: it has no control characters (RFC 9110, 5.5)
+   --  Checks the value of a field: it must not have control characters (RFC 9110, 5.5).
+   --  @param Text the value
+   --  @return True if the value is valid
 
-   ------------------------
-   -- Content by streams --
-   ------------------------
+   ----------------------
+   -- Streamed content --
+   ----------------------
 
    Min_Rate : constant := 500;
-   --  Bytes per second, over a window that Time_Limits sets. A client that sends content, or takes
-   --  a response, more slowly loses its connection.
+   --  Minimum transfer rate in bytes per second, over a window that Time_Limits sets. The server
+   --  closes the connection of a client that sends content, or reads a response, more slowly.
 
    Crowded_Rate : constant := 4_000;
-   --  Bytes per second, since the client is waited for, or over the last ten seconds. When a server
-   --  has no room for a new client, one that is slower may lose its connection.
+   --  Minimum transfer rate of a full server in bytes per second, measured since the server began
+   --  to wait for the client, or over the last ten seconds. A server that has no room for a new
+   --  client may close the connection of a slower one.
 
    type Content_Source is limited interface;
-   --  Content of a response that is made while it is sent, of any length, in constant memory. A
-   --  server calls it from one task at a time, though not always the same.
+   --  Produces the content of a response while the server sends it, of any length, in constant
+   --  memory. One task at a time calls it, but not always the same one.
 
    procedure Read
      (Self : in out Content_Source; Into : out String; Count : out Natural) is abstract;
-   --  The next bytes, as the first Count of Into; 0 at the end. Into has room for 1,024 at least,
-   --  or for what is left of a length that is known. Called when the client can take more. It may
-   --  block, as a handler may. An exception is reported, and the content ends early.
+   --  Produces the next bytes. The server calls it when the client can take more. It may block, as
+   --  a handler may. The server reports an exception and ends the content early.
+   --  @param Self the source
+   --  @param Into receives the bytes. It has room for at least 1,024 bytes, or for the rest of a
+   --  known length.
+   --  @param Count the number of bytes, from the beginning of Into; 0 at the end of the content
 
    procedure Close (Self : not null access Content_Source) is null;
-   --  The last call, made in any case: the server has no reference any more, so Close may free the
-   --  source. It has to be quick. Exceptions are ignored.
+   --  Releases the source. This is always the last call: the server has no reference any more, so
+   --  Close may free the source. It must not block. Exceptions are ignored.
+   --  @param Self the source
 
    type Source_Reference is access all Content_Source'Class;
 
@@ -136,37 +147,61 @@ package Appserver.HTTP is
    No_File : constant Descriptor := -1;
 
    Response_Too_Large : exception;
-   --  More was written than a response builder of this server holds. A request whose handler does
-   --  not handle this exception is answered with 500.
+   --  The content or the fields exceed the capacity of the builder. If the handler does not handle
+   --  this exception, the server sends 500.
 
    type Response_Builder (Capacity : Positive) is limited new Text_Sinks.Text_Sink with private;
-   --  The content, of at most Capacity bytes, and the fields that a handler writes for its response
+   --  Collects the content, of at most Capacity bytes, and the fields of a response
 
    overriding procedure Append (Self : in out Response_Builder; Text : String) with Inline;
+   --  Appends text to the content.
+   --  @param Self the builder
+   --  @param Text the text
+   --  @exception Response_Too_Large the text does not fit
+
    procedure Append (Self : in out Response_Builder; Byte : Character) with Inline;
+   --  Appends one byte to the content.
+   --  @param Self the builder
+   --  @param Byte the byte
+   --  @exception Response_Too_Large the byte does not fit
+
    procedure Append (Self : in out Response_Builder; Number : Long_Long_Integer);
-   --  Adds to the content: a number as its decimal digits, with a minus sign but no space before.
-   --  Response_Too_Large if it does not fit.
+   --  Appends a number in decimal, without a leading space.
+   --  @param Self the builder
+   --  @param Number the number
+   --  @exception Response_Too_Large the digits do not fit
 
    function Length (Self : Response_Builder) return Natural;
-   --  Bytes of content so far
+   --  Returns the length of the content so far.
+   --  @param Self the builder
+   --  @return the number of bytes
 
    function Content (Self : Response_Builder) return String;
-   --  A copy of the content so far
+   --  Returns a copy of the content so far.
+   --  @param Self the builder
+   --  @return the content
 
    procedure Truncate (Self : in out Response_Builder; Length : Natural := 0)
      with Pre => Length <= Self.Length;
-   --  Forgets the content behind the first Length bytes of it
+   --  Removes the end of the content.
+   --  @param Self the builder
+   --  @param Length the number of bytes to keep
 
    procedure Add_Field (Self : in out Response_Builder; Name, Value : String)
      with Pre => Is_Token (Name) and then Is_Field_Value (Value)
                    and then not Is_Reserved (Name);
-   --  A field of the response's header. Response_Too_Large if it does not fit.
+   --  Adds a field to the header of the response.
+   --  @param Self the builder
+   --  @param Name the name of the field
+   --  @param Value the value of the field
+   --  @exception Response_Too_Large the field does not fit
 
    function Is_Reserved (Name : String) return Boolean;
-   --  True if a field is not for handlers to set, by its name in any case: Date, Content-Length,
-   --  Transfer-Encoding, Trailer, Connection, Keep-Alive and Upgrade are the server's, and
-   --  Content-Type is named by the response
+   --  Identifies the fields that handlers must not set. The server sets Date, Content-Length,
+   --  Transfer-Encoding, Trailer, Connection, Keep-Alive and Upgrade, and sets Content-Type from
+   --  the response.
+   --  @param Name the name of a field, in upper or lower case
+   --  @return True if the field is reserved
 
    procedure Attach
      (Self   : in out Response_Builder;
@@ -174,35 +209,52 @@ package Appserver.HTTP is
       Offset : Byte_Count;
       Length : Byte_Count)
      with Pre => File /= No_File and then not Self.Has_File and then not Self.Has_Source;
-   --  Length bytes of an open regular file, from Offset on, are the content that HTTP.File_Response
-   --  sends, without a copy of it. The file is the builder's from here on: it is closed when it was
-   --  sent or is not wanted.
+   --  Attaches a part of an open regular file, which HTTP.File_Response sends without a copy. The
+   --  builder then owns the file, and closes it when it was sent or discarded.
+   --  @param Self the builder
+   --  @param File the open file
+   --  @param Offset the position of the first byte
+   --  @param Length the number of bytes
 
    function Has_File (Self : Response_Builder) return Boolean;
+   --  @param Self the builder
+   --  @return True if a file is attached
 
    procedure Drop_File (Self : in out Response_Builder)
      with Post => not Self.Has_File;
-   --  Closes it
+   --  Closes and detaches the file.
+   --  @param Self the builder
 
    procedure Attach (Self : in out Response_Builder; Source : not null Source_Reference)
      with Pre => not Self.Has_File and then not Self.Has_Source;
-   --  What Source gives is the content that HTTP.Stream_Response sends: in chunks, or to a client
-   --  of HTTP/1.0 until the connection is closed. Source is the builder's from here on: it is
-   --  closed when it was sent or is not wanted.
+   --  Attaches a source, whose bytes HTTP.Stream_Response sends: in chunks, or to a client of
+   --  HTTP/1.0 until the connection closes. The builder then owns the source, and closes it when
+   --  it was sent or discarded.
+   --  @param Self the builder
+   --  @param Source the source of the content
 
    procedure Attach
      (Self : in out Response_Builder; Source : not null Source_Reference; Length : Byte_Count)
      with Pre => not Self.Has_File and then not Self.Has_Source;
-   --  The same with a Content-Length. A source that ends before Length bytes is a failure.
+   --  Attaches a source of known length, which is sent with a Content-Length. A source that ends
+   --  early is an error: the server closes the connection.
+   --  @param Self the builder
+   --  @param Source the source of the content
+   --  @param Length the number of bytes that the source will produce
 
    function Has_Source (Self : Response_Builder) return Boolean;
+   --  @param Self the builder
+   --  @return True if a source is attached
 
    procedure Drop_Source (Self : in out Response_Builder)
      with Post => not Self.Has_Source;
-   --  Closes it
+   --  Closes and detaches the source.
+   --  @param Self the builder
 
    procedure Clear (Self : in out Response_Builder);
-   --  Content, fields, file and source: as it is before a handler is called
+   --  Removes the content, the fields, the file and the source. The builder is then as it is before
+   --  a handler is called.
+   --  @param Self the builder
 
    -------------
    -- Request --
@@ -210,122 +262,205 @@ package Appserver.HTTP is
 
    type Request
      (Capacity : Positive; Builder : not null access Response_Builder) is tagged limited private;
-   --  Capacity is in bytes, of header and content. Builder is for the handler to write to.
+   --  A complete request. Capacity is the maximum size of header and content in bytes. Handlers
+   --  write the content and the fields of the response to Builder.
 
    function Method (Self : Request) return Method_Kind
      with Post => Method'Result /= Head;
-   --  HEAD is the server's: a handler is asked for GET, and the content is left out
+   --  Returns the method. It is Get for a HEAD request: the server calls the handler, and leaves
+   --  the content out.
+   --  @param Self the request
+   --  @return the method
 
    function Is_Head (Self : Request) return Boolean;
-   --  True if the content is left out, for handlers that can save work then
+   --  Identifies HEAD requests, for handlers that can save work when the content is left out.
+   --  @param Self the request
+   --  @return True if the server leaves the content out
 
    function Path (Self : Request) return String;
-   --  From its first "/" on: percent-encoded but for characters that never need it (RFC 3986,
-   --  6.2.2.2), "." and ".." where they were. It has no malformed percent-encoding.
+   --  Returns the path as the client sent it, from its first "/". It is percent-encoded except for
+   --  characters that never need encoding (RFC 3986, 6.2.2.2), may contain "." and "..", and has no
+   --  malformed percent-encoding.
+   --  @param Self the request
+   --  @return the encoded path
 
    function Path_Is (Self : Request; Path : String) return Boolean with Inline;
-   --  True if the path is Path, byte for byte
+   --  Compares the path byte for byte.
+   --  @param Self the request
+   --  @param Path the expected path
+   --  @return True if they are equal
 
    function Path_Starts_With (Self : Request; Prefix : String) return Boolean with Inline;
+   --  Compares the beginning of the path byte for byte.
+   --  @param Self the request
+   --  @param Prefix the expected beginning
+   --  @return True if the path starts with Prefix
 
    function Query (Self : Request) return String;
-   --  The text after the path's "?", as it was sent: any bytes but "#", spaces and control
-   --  characters. Empty if there is none.
+   --  Returns the query as the client sent it: any bytes except "#", spaces and control characters.
+   --  @param Self the request
+   --  @return the text after "?"; empty if there is none
 
    function Has_Parameter (Self : Request; Name : String) return Boolean;
-   --  True if the query has Name or Name=… between its "&"
+   --  Looks for a parameter in the query, as Name or Name=…
+   --  @param Self the request
+   --  @param Name the name of the parameter
+   --  @return True if the query has it
 
    function Parameter (Self : Request; Name : String; Default : String := "") return String;
-   --  The decoded value of the first of that name in the query; "+" is a space
+   --  Returns the decoded value of a parameter of the query. "+" stands for a space.
+   --  @param Self the request
+   --  @param Name the name of the parameter
+   --  @param Default the value of a missing parameter
+   --  @return the value of the first parameter with that name
 
    function Line (Self : Request) return String;
-   --  Method, path, query and version, as in "GET /hello?name=Ada HTTP/1.1"
+   --  Returns the request line.
+   --  @param Self the request
+   --  @return method, path, query and version, such as "GET /hello?name=Ada HTTP/1.1"
 
    function Host (Self : Request) return String;
-   --  The host of an absolute target, else the value of the field Host (RFC 9112, 3.2.2)
+   --  Returns the host that the client addresses (RFC 9112, 3.2.2).
+   --  @param Self the request
+   --  @return the host of an absolute target, else the value of the field Host
 
    function Client_Address (Self : Request) return IP_Addresses.Address with Inline;
-   --  The address at the other end of the connection, which may be a proxy's. For the client behind
-   --  proxies see Appserver.HTTP.Proxies.
+   --  Returns the address of the peer, which may be a proxy. Appserver.HTTP.Proxies finds the
+   --  client behind proxies.
+   --  @param Self the request
+   --  @return the address at the other end of the connection
 
    function Has_Field (Self : Request; Name : String) return Boolean;
-   --  True if the header has a field of that name, in any case
+   --  Looks for a field in the header.
+   --  @param Self the request
+   --  @param Name the name of the field, in upper or lower case
+   --  @return True if the header has it
 
    function Field (Self : Request; Name : String; Default : String := "") return String;
-   --  The field's value. Values of several lines are joined with ", " (RFC 9110, 5.3).
+   --  Returns the value of a field. The values of repeated fields are joined with ", " (RFC 9110,
+   --  5.3).
+   --  @param Self the request
+   --  @param Name the name of the field, in upper or lower case
+   --  @param Default the value of a missing field
+   --  @return the value
 
    function Field_Count (Self : Request) return Natural;
+   --  @param Self the request
+   --  @return the number of field lines in the header
+
    function Field_Name (Self : Request; Index : Positive) return String
      with Pre => Index <= Self.Field_Count;
+   --  @param Self the request
+   --  @param Index the number of the field line, from 1
+   --  @return the name in that line
+
    function Field_Value (Self : Request; Index : Positive) return String
      with Pre => Index <= Self.Field_Count;
-   --  The header's lines in their order
+   --  @param Self the request
+   --  @param Index the number of the field line, from 1
+   --  @return the value in that line
 
    function Content_Length (Self : Request) return Natural;
-   --  Bytes of the content, after the chunks of its transfer were joined; 0 if a receiver took it
+   --  Returns the length of the content after chunks were joined.
+   --  @param Self the request
+   --  @return the number of bytes; 0 if a receiver took the content
 
    function Content (Self : Request) return String;
-   --  A copy of the content
+   --  Returns a copy of the content.
+   --  @param Self the request
+   --  @return the content
 
    procedure Read_Content
      (Self : Request; Read : not null access procedure (Content : String));
-   --  Calls Read with the content, without a copy. Its first index is any.
+   --  Passes the content to a procedure without a copy.
+   --  @param Self the request
+   --  @param Read gets the content, whose first index may be any number
 
    procedure Read_Path
      (Self : Request; Read : not null access procedure (Path : String));
-   --  Calls Read with the path, without a copy
+   --  Passes the path to a procedure without a copy.
+   --  @param Self the request
+   --  @param Read gets the path, whose first index may be any number
 
    function Is_Encoded (Text : String) return Boolean;
-   --  True if every "%" in Text is followed by two hexadecimal digits
+   --  Checks percent-encoding.
+   --  @param Text the encoded text
+   --  @return True if two hexadecimal digits follow every "%"
 
    function Decoded (Text : String; Plus_Is_Space : Boolean := False) return String;
-   --  Text without its percent-encoding: any bytes, zero and "/" among them. A "%" that is not
-   --  followed by two hexadecimal digits stands for itself (WHATWG URL, 1.3).
+   --  Decodes percent-encoding. A "%" that is not followed by two hexadecimal digits stands for
+   --  itself (WHATWG URL, 1.3).
+   --  @param Text the encoded text
+   --  @param Plus_Is_Space True to decode "+" as a space
+   --  @return the decoded bytes, which may include zero and "/"
 
    --------------
    -- Response --
    --------------
 
    type Response is private;
-   --  A status and its content. Fields that the handler added to the builder are sent with it.
+   --  A status and its content. The server also sends the fields in the request's builder.
 
    function Is_Media_Type (Text : String) return Boolean is
      (Text'Length in 1 .. 128 and then Is_Field_Value (Text));
+   --  Checks the length and the characters of a media type.
+   --  @param Text the media type
+   --  @return True if it can be sent
 
    function Status_Only (Status : Status_Code) return Response;
-   --  Without content: 204, 304, 404 …
+   --  Makes a response without content.
+   --  @param Status the status code, such as 204, 304 or 404
+   --  @return the response
 
    function Static_Response
      (Media_Type : not null Constant_Text;
       Content    : not null Constant_Text;
       Status     : Status_Code := OK) return Response
      with Pre => Is_Media_Type (Media_Type.all);
-   --  Content that is always the same, sent without a copy
+   --  Makes a response with constant content, which the server sends without a copy.
+   --  @param Media_Type the value of Content-Type
+   --  @param Content the content
+   --  @param Status the status code
+   --  @return the response
 
    function Text_Response
      (Media_Type : not null Constant_Text; Status : Status_Code := OK) return Response
      with Pre => Is_Media_Type (Media_Type.all);
-   --  The builder's content
+   --  Makes a response with the content of the builder.
+   --  @param Media_Type the value of Content-Type
+   --  @param Status the status code
+   --  @return the response
 
    function File_Response
      (Media_Type : not null Constant_Text; Status : Status_Code := OK) return Response
      with Pre => Is_Media_Type (Media_Type.all);
-   --  The part of a file that is attached to the builder
+   --  Makes a response with the part of a file that is attached to the builder.
+   --  @param Media_Type the value of Content-Type
+   --  @param Status the status code
+   --  @return the response
 
    function Stream_Response
      (Media_Type : not null Constant_Text; Status : Status_Code := OK) return Response
      with Pre => Is_Media_Type (Media_Type.all);
-   --  The bytes of the source that is attached to the builder
+   --  Makes a response with the bytes of the source that is attached to the builder.
+   --  @param Media_Type the value of Content-Type
+   --  @param Status the status code
+   --  @return the response
 
    function Not_Allowed (Request : HTTP.Request; Allow : String) return Response
      with Pre => Is_Field_Value (Allow);
-   --  The response to a method that the target does not support: 405 with the methods that it
-   --  supports, such as "GET, HEAD". OPTIONS gets 204 with the same.
+   --  Makes the response for a method that the target does not support.
+   --  @param Request the request
+   --  @param Allow the supported methods, such as "GET, HEAD"
+   --  @return a response with the field Allow: 204 for OPTIONS, else 405
 
    function Status (Self : Response) return Status_Code;
+   --  @param Self the response
+   --  @return the status code
 
    function Media_Type (Self : Response) return Constant_Text;
-   --  null if there is no content
+   --  @param Self the response
+   --  @return the media type; null if there is no content
 
    -------------
    -- Servers --
@@ -334,28 +469,28 @@ package Appserver.HTTP is
    type Port_Number is range 0 .. 65_535;
 
    Network_Error : exception;
-   --  A server cannot listen; the message has the system's reason
+   --  A server cannot listen. The message has the reason that the system reports.
 
    type Time_Limits is record
       Idle    : Duration := 75.0;
       --  Between requests
       Header  : Duration := 20.0;
-      --  From the first byte of a request to the end of its header; 408 after it
+      --  From the first byte of a request to the end of its header; then 408
       Content : Duration := 60.0;
-      --  From there to the end of its content; 408 after it. Each Min_Rate bytes that arrive
-      --  prolong it by a second, up to this time from now.
+      --  From the end of the header to the end of the content; then 408. Each Min_Rate bytes that
+      --  arrive extend it by a second, to at most this time from now.
       Sending : Duration := 30.0;
-      --  For a response that a client does not take at once. Each Min_Rate bytes that it takes
-      --  prolong it by a second, up to this time from now.
+      --  For a response that the client does not read at once. Each Min_Rate bytes that it reads
+      --  extend it by a second, to at most this time from now.
       Closing : Duration := 0.5;
-      --  When a server stops: how long it waits for requests that clients have already sent
+      --  Grace period for requests in flight when a server stops
    end record;
-   --  How long a server waits for a client before it closes the connection. Time in which the
-   --  program was suspended does not count.
+   --  How long, in seconds, a server waits for a client before it closes the connection. Time in
+   --  which the program was suspended does not count.
 
    type Handler is not null access function (Request : HTTP.Request) return Response;
-   --  Handles a request. If it raises an exception, the response is 500. The server profile calls
-   --  it from several tasks at once.
+   --  Handles a request. If it raises an exception, the server sends 500. The server profile calls
+   --  it from multiple tasks at once.
 
    ----------------
    -- Exceptions --
@@ -363,13 +498,15 @@ package Appserver.HTTP is
 
    type Exception_Report is access procedure
      (Error : Ada.Exceptions.Exception_Occurrence; Request_Line : String);
-   --  Gets an exception that a handler let pass, with the line of the request; or one of the server
-   --  itself, with "". It is called by the task in which the exception was raised, from multiple
-   --  tasks at once. Its own exceptions are ignored.
+   --  Called with each exception that a handler does not handle, and with the request line; or with
+   --  an exception of the server itself, and an empty line. The task that raised the exception
+   --  calls it, so multiple tasks may call it at once. Its own exceptions are ignored.
 
    procedure Report_On_Standard_Error
      (Error : Ada.Exceptions.Exception_Occurrence; Request_Line : String);
-   --  One line: "GET /hello HTTP/1.1: CONSTRAINT_ERROR: message"
+   --  Writes one line, such as "GET /hello HTTP/1.1: CONSTRAINT_ERROR: message".
+   --  @param Error the exception
+   --  @param Request_Line the request line; empty for an exception of the server
 
 private
 

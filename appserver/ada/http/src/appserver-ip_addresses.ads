@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  IP addresses and blocks of them (CIDR, RFC 4632), without the heap.
+--  IP addresses and address blocks (CIDR, RFC 4632). They use no heap memory.
 
 pragma Ada_2022;
 
@@ -12,7 +12,8 @@ package Appserver.IP_Addresses with Preelaborate is
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
    type Address is private;
-   --  IPv4 or IPv6. "::ffff:192.0.2.1" is the IPv4 address 192.0.2.1 (RFC 4291, 2.5.5.2).
+   --  An IPv4 or IPv6 address. "::ffff:192.0.2.1" is the IPv4 address 192.0.2.1 (RFC 4291,
+   --  2.5.5.2).
 
    No_Address : constant Address;
    --  "::"
@@ -21,21 +22,33 @@ package Appserver.IP_Addresses with Preelaborate is
    --  A text is not a valid address or block
 
    function Is_Address (Text : String) return Boolean;
-   --  Such as "192.0.2.1" and "2001:db8::1" (RFC 4291, 2.2), without port and zone
+   --  Checks an address such as "192.0.2.1" or "2001:db8::1" (RFC 4291, 2.2), without port and
+   --  zone.
+   --  @param Text the text
+   --  @return True if it is a valid address
 
    function Value (Text : String) return Address;
-   --  Address_Error if it is none
+   --  Converts a text.
+   --  @param Text the text
+   --  @return the address
+   --  @exception Address_Error the text is not a valid address
 
    function Image (Self : Address) return String;
-   --  In lower case, the longest run of zeros as "::" (RFC 5952)
+   --  Converts an address to its canonical text (RFC 5952).
+   --  @param Self the address
+   --  @return the text, in lower case, with "::" for the longest run of zeros
 
    function Is_IPv4 (Self : Address) return Boolean;
+   --  @param Self the address
+   --  @return True if it is an IPv4 address
 
    type Octets is array (Positive range <>) of Interfaces.Unsigned_8;
 
    function From_Octets (Bytes : Octets) return Address
      with Pre => Bytes'Length in 4 | 16;
-   --  In the network's order
+   --  Makes an address from its bytes.
+   --  @param Bytes the bytes in network order
+   --  @return the address
 
    ------------
    -- Blocks --
@@ -44,16 +57,26 @@ package Appserver.IP_Addresses with Preelaborate is
    type Address_Block is private;
 
    function Block (Text : String) return Address_Block;
-   --  From "10.0.0.0/8", "2001:db8::/32", or a single address without a "/". Bits behind the prefix
-   --  are ignored. Address_Error for other texts.
+   --  Converts a block such as "10.0.0.0/8" or "2001:db8::/32", or a single address. Bits after the
+   --  prefix are ignored.
+   --  @param Text the text
+   --  @return the block
+   --  @exception Address_Error the text is not a valid block
 
    function Contains (Self : Address_Block; Item : Address) return Boolean;
-   --  A block of IPv6 contains no IPv4 address
+   --  Looks for an address in a block. An IPv6 block contains no IPv4 address.
+   --  @param Self the block
+   --  @param Item the address
+   --  @return True if the block contains the address
 
    type Block_List is array (Positive range <>) of Address_Block;
 
    function Contains (Self : Block_List; Item : Address) return Boolean is
      (for some Each of Self => Contains (Each, Item));
+   --  Looks for an address in a list of blocks.
+   --  @param Self the blocks
+   --  @param Item the address
+   --  @return True if a block contains the address
 
 private
 

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Objects whose members a program knows: each is named like a value of Member, in lower case.
+--  Reads objects with known members. Each member has the name of a value of Member in lower case.
 
 pragma Ada_2022;
 
@@ -16,12 +16,19 @@ generic
       Which  : Member;
       JSON   : in out Readers.Reader;
       Source : String);
-   --  Reads the value of that member
+   --  Reads the value of a member.
+   --  @param Into the object
+   --  @param Which the member
+   --  @param JSON the reader, before the value
+   --  @param Source the text
 
 package Appserver.JSON.Objects is
 
    procedure Read (Into : in out Value; JSON : in out Readers.Reader; Source : String);
-   --  An object that has each of the members once, in any order. Others are passed over. The reader
-   --  fails for one that is missing, or comes twice.
+   --  Reads an object that has each member once, in any order, and skips unknown members. The
+   --  reader fails if a member is missing or occurs twice.
+   --  @param Into the object
+   --  @param JSON the reader
+   --  @param Source the text
 
 end Appserver.JSON.Objects;

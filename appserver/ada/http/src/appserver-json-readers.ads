@@ -1,9 +1,9 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A reader that pulls tokens or values out of a text. A text that is malformed, or is not what the
---  program asks for, makes the reader fail, once, and what is asked of it after that is passed
---  over: a program looks at the end whether all went well.
+--  A pull reader for tokens or values. A text that is malformed, or does not have the value that
+--  the program asks for, makes the reader fail. The reader then ignores all further calls, so a
+--  program checks only once, at the end.
 
 pragma Ada_2022;
 
@@ -43,24 +43,32 @@ package Appserver.JSON.Readers is
       Refused);
 
    type Reader is tagged limited private;
-   --  At the beginning of a text. It holds no reference to the text, which is handed to it in each
-   --  call and has to be the same one: so nothing can dangle. A name that occurs twice in an object
-   --  is read twice.
+   --  A position in a text. The reader holds no reference to the text: pass the same text to each
+   --  call. A name that occurs twice in an object is read twice.
 
    procedure Start (Self : in out Reader)
      with Post => Self.Kind = Nothing;
-   --  Begins anew
+   --  Returns to the beginning.
+   --  @param Self the reader
 
    procedure Next (Self : in out Reader; Source : String);
-   --  On to the next token. Finish follows the text's one value; Finish and Failure stay.
+   --  Moves to the next token. Finish follows the one value of the text; Finish and Failure are
+   --  final.
+   --  @param Self the reader
+   --  @param Source the text
 
    function Kind (Self : Reader) return Token_Kind;
+   --  @param Self the reader
+   --  @return the kind of the current token
 
    function Raw (Self : Reader; Source : String) return String
      with Pre => Self.Kind in Member_Name | Text_Value | Number_Value;
-   --  The token's characters in the text: of a name or a text with escapes, without quotes
+   --  Returns the characters of the token in the text.
+   --  @param Self the reader
+   --  @param Source the text
+   --  @return the characters. Those of a name or a text have escapes, and no quotation marks.
 
-   --  The value of the current token. The reader fails if the token does not fit.
+   --  Values of the current token. The reader fails if the token does not fit.
 
    function Integer_Value
      (Self        : in out Reader;
@@ -68,70 +76,130 @@ package Appserver.JSON.Readers is
       First, Last : Integer_64) return Integer_64
      with Pre  => Self.Kind = Number_Value and then First <= Last,
           Post => Integer_Value'Result in First .. Last;
-   --  Of a number without a fraction and an exponent. First if the reader fails.
+   --  Converts a number that has no fraction and no exponent.
+   --  @param Self the reader
+   --  @param Source the text
+   --  @param First the smallest valid value
+   --  @param Last the greatest valid value
+   --  @return the value; First if the reader fails
 
    function Float_Value (Self : in out Reader; Source : String) return Long_Float
      with Pre  => Self.Kind = Number_Value,
           Post => Float_Value'Result'Valid;
-   --  The nearest one; 0.0 if the reader fails
+   --  Converts a number.
+   --  @param Self the reader
+   --  @param Source the text
+   --  @return the nearest value; 0.0 if the reader fails
 
    procedure Read_Text
      (Self : in out Reader; Source : String; Into : in out String; Last : out Natural)
      with Pre  => Self.Kind in Member_Name | Text_Value,
           Post => Last <= Into'Last;
-   --  Its escapes decoded, in Into (Into'First .. Last). Too_Long if that has no room.
+   --  Decodes a name or a text. The reader fails with Too_Long if it does not fit.
+   --  @param Self the reader
+   --  @param Source the text
+   --  @param Into receives the decoded characters, in Into (Into'First .. Last)
+   --  @param Last the last index
 
    function Has_Failed (Self : Reader) return Boolean is (Self.Kind = Failure);
+   --  @param Self the reader
+   --  @return True if the reader has failed
+
    function Fault (Self : Reader) return Problem
      with Post => (Fault'Result = None) = not Self.Has_Failed;
+   --  @param Self the reader
+   --  @return the reason of the failure; None if there is none
 
    function Position (Self : Reader) return Positive;
-   --  Of the token, or of what is wrong: its byte, counted from 1
+   --  @param Self the reader
+   --  @return the number of the byte, from 1, at which the token or the error is
 
    procedure Fail (Self : in out Reader; Why : Problem := Refused)
      with Pre => Why /= None, Post => Self.Has_Failed;
-   --  The program does not want what it read
+   --  Makes the reader fail, since the program does not accept a value.
+   --  @param Self the reader
+   --  @param Why the reason
 
-   --  Asking for the next value. Where the text has none of the kind, or one that does not fit, the
-   --  reader fails, and the value is as above, or False, or an empty text.
+   --  Requests for the next value. If the text has no such value, the reader fails, and the result
+   --  is as above, or False, or an empty text.
 
    procedure Enter_Object (Self : in out Reader; Source : String);
+   --  Enters the object that comes next.
+   --  @param Self the reader
+   --  @param Source the text
+
    procedure Enter_Array (Self : in out Reader; Source : String);
+   --  Enters the array that comes next.
+   --  @param Self the reader
+   --  @param Source the text
 
    function Next_Name (Self : in out Reader; Source : String) return Boolean;
-   --  In an object: whether it has another member, whose value comes next. It is left otherwise.
+   --  Moves to the next member of an object, or leaves the object.
+   --  @param Self the reader
+   --  @param Source the text
+   --  @return True if there is another member, whose value comes next
 
    function Name_Is (Self : Reader; Source, Wanted : String) return Boolean
      with Pre => Self.Kind = Member_Name;
-   --  The current name, its escapes decoded
+   --  Compares the current name, decoded.
+   --  @param Self the reader
+   --  @param Source the text
+   --  @param Wanted the expected name
+   --  @return True if they are equal
 
    function Next_Element (Self : in out Reader; Source : String) return Boolean;
-   --  In an array: whether it has another element, which comes next. It is left otherwise.
+   --  Moves to the next element of an array, or leaves the array.
+   --  @param Self the reader
+   --  @param Source the text
+   --  @return True if there is another element, which comes next
 
    function Next_Is_Null (Self : in out Reader; Source : String) return Boolean;
-   --  True if the next value is null; it is passed over if so
+   --  Skips the next value if it is null.
+   --  @param Self the reader
+   --  @param Source the text
+   --  @return True if it is null
 
    function Next_Boolean (Self : in out Reader; Source : String) return Boolean;
+   --  @param Self the reader
+   --  @param Source the text
+   --  @return the next value
 
    function Next_Integer
      (Self        : in out Reader;
       Source      : String;
       First, Last : Integer_64) return Integer_64
      with Pre => First <= Last, Post => Next_Integer'Result in First .. Last;
+   --  @param Self the reader
+   --  @param Source the text
+   --  @param First the smallest valid value
+   --  @param Last the greatest valid value
+   --  @return the next value
 
    function Next_Float (Self : in out Reader; Source : String) return Long_Float
      with Post => Next_Float'Result'Valid;
+   --  @param Self the reader
+   --  @param Source the text
+   --  @return the next value
 
    procedure Next_Text
      (Self : in out Reader; Source : String; Into : in out String; Last : out Natural)
      with Post => Last <= Into'Last;
+   --  Decodes the next text.
+   --  @param Self the reader
+   --  @param Source the text
+   --  @param Into receives the decoded characters, in Into (Into'First .. Last)
+   --  @param Last the last index
 
    procedure Skip (Self : in out Reader; Source : String);
-   --  Passes over a value, whatever it is
+   --  Skips the next value, whatever it is.
+   --  @param Self the reader
+   --  @param Source the text
 
    procedure Finish_Reading (Self : in out Reader; Source : String)
      with Post => Self.Kind in Finish | Failure;
-   --  Nothing but space may be left
+   --  Checks that nothing but white space follows.
+   --  @param Self the reader
+   --  @param Source the text
 
 private
 

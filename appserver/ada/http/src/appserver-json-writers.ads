@@ -1,7 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A writer of one value, without spaces, into whatever takes text. Preconditions keep it in order.
+--  A writer of one value, without white space, to a text sink. Preconditions enforce the order of
+--  the calls.
 
 pragma Ada_2022;
 
@@ -12,36 +13,54 @@ package Appserver.JSON.Writers is
 
    use Appserver.Text_Sinks;
 
-   --  What a program that breaks a precondition gets is part of the contract, so they are checked
-   --  in every build.
+   --  Preconditions are checked in every build: the exception of a broken one is part of the
+   --  contract.
    pragma Assertion_Policy (Pre => Check);
 
    subtype Integer_64 is Interfaces.Integer_64;
 
    type Writer (To : not null access Text_Sink'Class) is tagged limited private;
-   --  Writes one value, without spaces. What the program gives it has to be UTF-8; what is not is
-   --  written as U+FFFD.
+   --  Writes one value. Texts must be UTF-8: invalid bytes are written as U+FFFD.
 
    function Expects_Name (Self : Writer) return Boolean;
+   --  @param Self the writer
+   --  @return True if a name, or the end of the object, must come next
+
    function Expects_Value (Self : Writer) return Boolean;
+   --  @param Self the writer
+   --  @return True if a value may come next
+
    function Is_In_Array (Self : Writer) return Boolean;
-   --  And right in it: a value, or its end, may come next
+   --  @param Self the writer
+   --  @return True if the innermost open value is an array: a value, or its end, may come next
 
    function Is_Complete (Self : Writer) return Boolean;
+   --  @param Self the writer
+   --  @return True if the value was written
+
    function Depth (Self : Writer) return Natural;
+   --  @param Self the writer
+   --  @return the number of open objects and arrays
 
    procedure Start_Object (Self : in out Writer)
      with Pre => Self.Expects_Value and then Self.Depth < Deepest;
    procedure End_Object (Self : in out Writer)
      with Pre => Self.Expects_Name;
+   --  Start or end an object.
+   --  @param Self the writer
 
    procedure Start_Array (Self : in out Writer)
      with Pre => Self.Expects_Value and then Self.Depth < Deepest;
    procedure End_Array (Self : in out Writer)
      with Pre => Self.Is_In_Array;
+   --  Start or end an array.
+   --  @param Self the writer
 
    procedure Write_Name (Self : in out Writer; Name : String)
      with Pre => Self.Expects_Name, Post => Self.Expects_Value;
+   --  Writes the name of a member.
+   --  @param Self the writer
+   --  @param Name the name
 
    procedure Write (Self : in out Writer; Value : String)
      with Pre => Self.Expects_Value;
@@ -51,8 +70,14 @@ package Appserver.JSON.Writers is
      with Pre => Self.Expects_Value and then Value'Valid;
    procedure Write (Self : in out Writer; Value : Boolean)
      with Pre => Self.Expects_Value;
+   --  Write a value.
+   --  @param Self the writer
+   --  @param Value the value
+
    procedure Write_Null (Self : in out Writer)
      with Pre => Self.Expects_Value;
+   --  Writes null.
+   --  @param Self the writer
 
 private
 

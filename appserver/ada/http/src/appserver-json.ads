@@ -1,15 +1,15 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  JSON, as RFC 8259 has it: a reader that pulls values out of a text, and a writer. Neither uses
---  the heap, nor raises an exception for what is in a text.
+--  JSON (RFC 8259): a pull reader and a writer. Neither uses the heap, and a malformed text raises
+--  no exception.
 
 pragma Ada_2022;
 
 package Appserver.JSON with Pure is
 
    Deepest : constant := 64;
-   --  Objects and arrays that can be open at a time
+   --  The maximum number of open objects and arrays
 
 private
 

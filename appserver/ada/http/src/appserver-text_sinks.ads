@@ -1,7 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Destinations of text that is written piece by piece, such as a response's body or a buffer.
+--  Destinations for text that is written piece by piece, such as the content of a response or a
+--  buffer.
 
 pragma Ada_2022;
 
@@ -10,25 +11,38 @@ package Appserver.Text_Sinks with Preelaborate is
    type Text_Sink is limited interface;
 
    procedure Append (Self : in out Text_Sink; Text : String) is abstract;
-   --  A sink that is full says so in its own way
+   --  Appends text. Each kind of sink has its own way to report that it is full.
+   --  @param Self the sink
+   --  @param Text the text
 
    ------------
    -- Buffer --
    ------------
 
    type Text_Buffer (Capacity : Natural) is limited new Text_Sink with private;
+   --  Holds up to Capacity bytes
 
    overriding procedure Append (Self : in out Text_Buffer; Text : String);
-   --  A text without room is dropped as a whole, and so are all later ones
+   --  Appends text. A text that does not fit is dropped as a whole, and so are all later ones.
+   --  @param Self the buffer
+   --  @param Text the text
 
    procedure Clear (Self : in out Text_Buffer)
      with Post => Self.Length = 0 and then not Self.Is_Cut;
+   --  Empties the buffer.
+   --  @param Self the buffer
 
    function Length (Self : Text_Buffer) return Natural;
+   --  @param Self the buffer
+   --  @return the number of bytes in the buffer
+
    function Content (Self : Text_Buffer) return String;
+   --  @param Self the buffer
+   --  @return the text in the buffer
 
    function Is_Cut (Self : Text_Buffer) return Boolean;
-   --  True if something was lost
+   --  @param Self the buffer
+   --  @return True if text was dropped
 
 private
 

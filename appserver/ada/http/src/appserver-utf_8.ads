@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  UTF-8, as RFC 3629 has it: no overlong forms, no surrogates, nothing above U+10FFFF.
+--  UTF-8 (RFC 3629): no overlong forms, no surrogates, nothing above U+10FFFF.
 
 pragma Ada_2022;
 
@@ -19,19 +19,28 @@ package Appserver.UTF_8 with Pure is
 
    function Length_At (Text : String; Index : Positive) return Sequence_Length
      with Pre => Index in Text'Range;
-   --  Bytes of the code point that begins there; 0 if none does
+   --  @param Text the text
+   --  @param Index the index of a byte
+   --  @return the number of bytes of the code point that begins there; 0 if none does
 
    function Is_Valid (Text : String) return Boolean;
+   --  @param Text the text
+   --  @return True if the text is valid UTF-8
 
    function Value_At (Text : String; Index : Positive) return Code_Point
      with Pre => Index in Text'Range and then Length_At (Text, Index) > 0;
+   --  @param Text the text
+   --  @param Index the index of the first byte of a code point
+   --  @return the code point
 
    function Encoded (Value : Code_Point) return String
      with Pre  => Value not in Surrogate,
           Post => Encoded'Result'Length in 1 .. 4;
+   --  @param Value the code point
+   --  @return its bytes
 
    Replacement : constant String := Character'Val (16#EF#) & Character'Val (16#BF#)
      & Character'Val (16#BD#);
-   --  U+FFFD stands for what cannot be shown
+   --  U+FFFD, which stands for characters that cannot be shown
 
 end Appserver.UTF_8;

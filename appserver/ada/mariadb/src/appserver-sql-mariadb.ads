@@ -1,24 +1,24 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  MariaDB databases, through libmariadb.
+--  The MariaDB driver, which uses libmariadb.
 --
---  The operations are those of Appserver.SQL. Parameters are written ?. A statement that is
---  prepared exchanges values in MariaDB's binary form, into buffers that stay from row to row. A
---  text cannot have parameters there, so they are written into it here, as literals that mean the
---  same in every SQL mode.
+--  Appserver.SQL specifies the operations. Parameters are written ?. A prepared statement exchanges
+--  values in MariaDB's binary form, in buffers that are reused from row to row. For a statement
+--  that is prepared on the client side, values are inserted into the text, as literals that mean
+--  the same in every SQL mode.
 --
 --  A time is a moment in UTC. The session's time_zone is +00:00, since the server converts its type
---  timestamp from and to it, and NOW is in it. It is set back to that, and characters to utf8mb4,
---  before the next statement, if a program sets another one: CONVERT_TZ is for other zones.
+--  timestamp from and to it, and NOW is in it. If a program sets another one, or another character
+--  set than utf8mb4, it is reset before the next statement. Use CONVERT_TZ for other time zones.
 --
---  Rows are stored: a Step that runs the statement has all of them sent here before it returns the
---  first one, so other statements of the connection can run while they are read. What is too much
---  for memory is streamed, or read by key in portions.
+--  Rows are stored: a Step that runs the statement receives all of them before it returns the first
+--  one, so other statements of the connection can run while they are read. If they do not fit in
+--  memory, stream them, or read them by key in portions.
 --
---  State_Of and Code_Of are the server's own, as 23000 and 1062 for a key that is taken, but for
---  those that it gives no state of its own: 57014 for a statement that was cancelled, 08001 where
---  no server answers, 08006 where it is gone.
+--  State_Of and Code_Of are those of the server, such as 23000 and 1062 for a duplicate key, except
+--  for errors without a state of their own: 57014 for a cancelled statement, 08001 if no server
+--  responds, 08006 if the server is lost.
 
 pragma Ada_2022;
 
@@ -34,7 +34,7 @@ package Appserver.SQL.MariaDB is
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
    function Library_Version return String;
-   --  The version of the libmariadb that the program runs on, such as "3.3.14"
+   --  @return the version of libmariadb that the program runs on, such as "3.3.14"
 
    type Connection is new SQL.Connection with private;
    type Statement is new SQL.Statement with private;
@@ -62,12 +62,22 @@ package Appserver.SQL.MariaDB is
       Authority        : String           := "")
      with Pre  => not Self.Is_Open or else raise Misuse_Error with "the connection is open",
           Post => Self.Is_Open;
-   --  "localhost" is the Unix socket, an address is TCP. Texts are UTF-8. Rows that an UPDATE found
-   --  are counted as changed, as other databases do. SQL_Error, 08001, if there is no server within
-   --  Connect_Timeout, which holds for the resolution of its name, too, or not the TLS that is
-   --  asked for; the server's own, as 28000, if it refuses. A server that is silent for longer than
-   --  Response_Timeout is lost: 08006. Wait_Limit is the limit of whole operations. Authority names
-   --  the file of certificates to trust; the system's, if it is empty.
+   --  Connects to a server. Texts are UTF-8. Rows that an UPDATE found count as changed, as in
+   --  other databases.
+   --  @param Self the connection
+   --  @param Host a host name or an address; "localhost" is the Unix socket
+   --  @param User the user
+   --  @param Password the user's password
+   --  @param Database the default database; empty for none
+   --  @param Port the TCP port
+   --  @param Connect_Timeout the maximum time to connect, including name resolution
+   --  @param Response_Timeout the maximum time in which the server is silent. After it, the
+   --  connection is lost: 08006. Wait_Limit limits whole operations.
+   --  @param TLS whether to encrypt the connection, and to verify the server
+   --  @param Authority the file of trusted certificates; empty for the system's
+   --  @exception SQL_Error 08001 if no server responds in time, or it does not support the
+   --  requested TLS mode; the server's own state, such as 28000, if it rejects the connection
+   --  @exception Misuse_Error the connection is open
 
    procedure Open
      (Self             : in out Connection;
@@ -78,29 +88,48 @@ package Appserver.SQL.MariaDB is
       Authority        : String           := "")
      with Pre  => not Self.Is_Open or else raise Misuse_Error with "the connection is open",
           Post => Self.Is_Open;
-   --  The same by a URI, such as mariadb://ada:secret@example.com:3306/shop, or over a Unix socket
-   --  mariadb://ada:secret@localhost/shop?socket=/run/mysqld/mysqld.sock; its parts are
-   --  percent-encoded
+   --  Connects to a server by a URI, in the same way.
+   --  @param Self the connection
+   --  @param Target a percent-encoded URI, such as mariadb://ada:secret@example.com:3306/shop, or
+   --  mariadb://ada:secret@localhost/shop?socket=/run/mysqld/mysqld.sock for a Unix socket
+   --  @param Connect_Timeout the maximum time to connect
+   --  @param Response_Timeout the maximum time in which the server is silent
+   --  @param TLS whether to encrypt the connection, and to verify the server
+   --  @param Authority the file of trusted certificates; empty for the system's
+   --  @exception SQL_Error as above
+   --  @exception Misuse_Error the connection is open
 
    procedure Set_Statement_Limit (Self : in out Connection; Limit : Timeout_Duration)
      with Pre => Can_Use (Self);
-   --  In seconds, to the microsecond: a statement that takes longer raises SQL_Error, 57014. There
-   --  is none with 0.0, and as long as none is set but the server's own.
+   --  Limits the time of each statement. A longer one raises SQL_Error, 57014. The default is the
+   --  server's own limit.
+   --  @param Self the connection
+   --  @param Limit the limit in seconds, to the microsecond; 0.0 for none
+   --  @exception Misuse_Error the connection is closed
 
    procedure Prepare
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String)
      with Pre  => Can_Use (On),
           Post => Self.Is_Open;
-   --  On the server, until it is closed. Text is one SQL statement. What Self held before is
-   --  released.
+   --  Prepares a statement on the server, and releases what Self held before.
+   --  @param Self the statement
+   --  @param On the connection
+   --  @param Text one SQL statement
+   --  @exception SQL_Error the statement is not valid
+   --  @exception Misuse_Error the connection is closed
 
    procedure Prepare_Client_Side
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String)
      with Pre  => Can_Use (On),
           Post => Self.Is_Open;
-   --  SQL_Error, 0A000, if Text has parameters and a comment that is carried out
+   --  Prepares a statement whose values are inserted into its text at each execution.
+   --  @param Self the statement
+   --  @param On the connection
+   --  @param Text one SQL statement
+   --  @exception SQL_Error 0A000 if Text has parameters and an executable comment
+   --  @exception Misuse_Error the connection is closed
 
-   --  The operations of Appserver.SQL, as they are there
+   --  The operations that Appserver.SQL specifies
 
    overriding function Is_Open (Self : Connection) return Boolean with Inline;
    overriding function Is_Connected (Self : Connection) return Boolean;
@@ -114,10 +143,10 @@ package Appserver.SQL.MariaDB is
    overriding function In_Autocommit (Self : Connection) return Boolean;
    overriding function Transactions_Survive_Errors (Self : Connection) return Boolean is (True);
    overriding procedure Cancel (Self : Connection);
-   --  Over a connection of its own: SQL_Error, if that cannot be opened
+   --  Uses a connection of its own: SQL_Error, if that cannot be opened
    overriding procedure Reset_Session (Self : in out Connection);
-   --  SQL_Error, 0A000, after a USE if the connection was opened without a database: the server
-   --  cannot forget it
+   --  SQL_Error, 0A000, after a USE if the connection was opened without a database, since the
+   --  server cannot undo it
    overriding procedure Close (Self : in out Connection);
 
    overriding procedure Bind

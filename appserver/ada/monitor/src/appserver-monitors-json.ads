@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  The metrics in JSON, as "benchlab logs" reads them: docs/guides/logs.md of benchlab has the
---  format.
+--  Writes the metrics in JSON, which "benchlab logs" reads: docs/guides/logs.md of benchlab
+--  specifies the format.
 
 pragma Ada_2022;
 
@@ -14,6 +14,9 @@ package Appserver.Monitors.JSON is
      (Self        : in out Monitor;
       To          : not null access Text_Sinks.Text_Sink'Class;
       Application : String := "");
-   --  Nobody waits for it. Application is a name for people.
+   --  Writes the metrics. No task waits for it.
+   --  @param Self the monitor
+   --  @param To receives the text
+   --  @param Application a display name
 
 end Appserver.Monitors.JSON;

@@ -1,8 +1,9 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Costs of each page of a server, and of the queries within it: how many, how long, how much CPU
---  time, how many failed, which took longest. No count is lost, and no task waits.
+--  Request and query metrics: for each page of a server, and for each query within it, the number
+--  of executions, their times, CPU time and errors, and the slowest requests. No count is lost, and
+--  no task waits.
 --
 --     Watched : aliased Monitors.Monitor;
 --     …
@@ -34,7 +35,7 @@ package Appserver.Monitors is
    subtype Nanoseconds is Interfaces.Unsigned_64;
 
    function Clock return Nanoseconds with Inline;
-   --  CLOCK_MONOTONIC
+   --  @return CLOCK_MONOTONIC
 
    subtype Stripe_Count is Positive range 1 .. 64;
    --  A power of two. With any other number, some stripes are never used.
@@ -44,17 +45,17 @@ package Appserver.Monitors is
       Max_Queries : Positive     := 1_024;
       Hours       : Positive     := 840;
       Stripes     : Stripe_Count := 4) is tagged limited private;
-   --  Max_Pages, Max_Queries: that have names; all further ones are "(other)". A query counts
-   --  once for each page that has it. Hours: that each page keeps, 5 weeks unless told. Tasks write
-   --  to different stripes as far as there are; as many as cores are enough. A page takes about 10
-   --  KB for each stripe and 40 KB for its hours and the rest, a query 10 KB.
+   --  Max_Pages and Max_Queries limit the number of names; all further ones count as "(other)". A
+   --  query counts once for each page that has it. Hours is the history of each page; the default
+   --  is 5 weeks. Tasks write to different stripes, if there are enough; one per core is enough. A
+   --  page takes about 10 KB for each stripe and 40 KB for its history and the rest, a query 10 KB.
 
    type Monitor_Reference is access all Monitor;
 
    Other : constant String := "(other)";
 
    No_Request : constant String := "(no request)";
-   --  The page of queries that no request makes: each of them counts as one request
+   --  The page of queries outside of requests, each of which counts as one request
 
    --------------
    -- Requests --
@@ -64,21 +65,29 @@ package Appserver.Monitors is
    --  A request that the calling task serves. It belongs to one task.
 
    procedure Start (Self : aliased in out Timed_Request; Method, Path : String);
-   --  Until Finish, or the Start of another request, queries of this task count for this request
+   --  Starts a request. Until Finish, or the Start of another request, queries of this task count
+   --  for it.
+   --  @param Self the request
+   --  @param Method its method
+   --  @param Path its path
 
    procedure Finish (Self : in out Timed_Request; Status : Natural; Path : String := "");
-   --  Counts the request for the page that Set_Page named, else for that of Method and Path (see
+   --  Counts a request for the page that Set_Page named, or else for that of Method and Path (see
    --  Folded_Names). A new name is accepted only with a status below 400 or from 500 on, so that
-   --  nobody fills the monitor with names of pages that do not exist. The first 120 bytes of Path
-   --  are shown if the request is one of the slowest.
+   --  clients cannot fill the monitor with names of pages that do not exist.
+   --  @param Self the request
+   --  @param Status the status code of the response
+   --  @param Path the path, whose first 120 bytes are shown if the request is one of the slowest
 
    procedure Pause (Self : in out Timed_Request);
    procedure Resume (Self : aliased in out Timed_Request);
-   --  The time between them does not count. Another task may resume the request.
+   --  Suspend the measurement of time in between. Another task may resume the request.
+   --  @param Self the request
 
    procedure Set_Page (Name : String);
-   --  The page of the request that the calling task serves, if it serves one: for names that its
-   --  path does not tell, as in "GET /articles/{slug}"
+   --  Names the page of the request that the calling task serves, if there is one: for names that
+   --  do not follow from the path, such as "GET /articles/{slug}".
+   --  @param Name the name of the page
 
    -------------
    -- Queries --
@@ -87,11 +96,18 @@ package Appserver.Monitors is
    type Query is private;
 
    function Query_Of (Self : in out Monitor; Text : String) return Query;
-   --  The query of an SQL statement: its text without literals
+   --  Finds the query of an SQL statement.
+   --  @param Self the monitor
+   --  @param Text the SQL statement
+   --  @return the query, whose name is the statement without literals
 
    procedure Record_Query
      (Self : in out Monitor; Item : Query; Elapsed : Nanoseconds; Is_Failed : Boolean := False);
-   --  Counts one execution for the request that the calling task serves
+   --  Counts one execution for the request that the calling task serves.
+   --  @param Self the monitor
+   --  @param Item the query
+   --  @param Elapsed the duration of the execution
+   --  @param Is_Failed True if the execution failed
 
    ----------------
    -- Statistics --
@@ -106,19 +122,27 @@ package Appserver.Monitors is
       Total         : Nanoseconds := 0;
       Max           : Nanoseconds := 0;
       CPU           : Nanoseconds := 0;
-      --  Estimated: a thread reads its CPU time for one request in a millisecond at most, and that
+      --  Estimated: a thread reads its CPU time for at most one request per millisecond, and that
       --  request stands for those of the page since the last reading
       Times         : Histograms.Histogram := [others => 0];
    end record;
-   --  Read while tasks go on counting. Count is the number of values in Times.
+   --  Read while tasks continue to count. Count is the number of values in Times.
 
    function Page_Statistics (Self : Monitor; Page : String) return Statistics;
-   --  All are zero if there is no such page
+   --  @param Self the monitor
+   --  @param Page the name of a page
+   --  @return its statistics; all zero if there is no such page
 
    function Query_Statistics (Self : Monitor; Page, Query : String) return Statistics;
-   --  Query as Folded_Names has it
+   --  @param Self the monitor
+   --  @param Page the name of a page
+   --  @param Query the name of a query (see Folded_Names)
+   --  @return its statistics; all zero if there is no such query
 
    procedure Add (To : in out Statistics; Other : Statistics);
+   --  Adds statistics.
+   --  @param To the sum
+   --  @param Other the statistics to add
 
 private
 

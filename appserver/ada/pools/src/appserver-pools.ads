@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A pool of resources that are few or costly, such as database connections. Tasks lease one at a
---  time; a lease gives its resource back when it leaves scope.
+--  A bounded pool of resources that are few or costly, such as database connections. Tasks lease
+--  one at a time. A lease returns its resource at the end of its scope.
 --
 --     package Connection_Pools is new Appserver.Pools (Connection, Open => Connect);
 --     Connections : aliased Connection_Pools.Pool (Capacity => 8);
@@ -14,8 +14,8 @@
 --        Held.Item.Execute ("…");
 --     end;
 --
---  Waiting tasks are served in the order of their calls. Of the idle resources, the one that was
---  given back last is leased first. Without contention, a lease takes no lock.
+--  Waiting tasks are served in the order of their calls. Of the idle resources, the most recently
+--  returned one is leased first. Without contention, a lease takes no lock.
 
 pragma Ada_2022;
 
@@ -30,8 +30,8 @@ generic
    with procedure Open (Item : in out Resource) is null;
    --  Called before the first lease of a resource, and before the next one after Close. Get raises
    --  the exceptions of Open, and the next Get calls Open again. If Get has a timeout, a task of
-   --  the pool calls Open, and Get waits for it until its time is over. The task goes on then, and
-   --  what it opens serves a later lease. Give Open a limit of its own.
+   --  the pool calls Open, and Get waits for it until the timeout. The task then continues, and a
+   --  later lease gets the resource that it opens. Give Open a timeout of its own.
 
    with procedure Close (Item : in out Resource) is null;
    --  Called when the pool is closed or gets smaller, and when the resource is not valid. Must not
@@ -42,12 +42,12 @@ generic
    --  valid, or for which Validate raises an exception, is closed and opened again. Must not block.
 
    with procedure Reset (Item : in out Resource) is null;
-   --  Called after each lease. If it raises an exception, the resource is closed. Get's timeout
-   --  does not cover Reset: give Reset a limit of its own if it waits.
+   --  Called after each lease. If it raises an exception, the resource is closed. The timeout of
+   --  Get does not cover Reset: give Reset a timeout of its own if it waits.
 
    with procedure Probe
      (Item : in out Resource; Timeout : Duration; Is_Valid : in out Boolean) is null;
-   --  As Validate, and called after it, for a check that waits, such as for a server. Must return
+   --  Like Validate, and called after it, for a check that waits, such as for a server. Must return
    --  within Timeout seconds: half of the time that Get has left, so that the resource can be
    --  opened again in the other half. Duration'Last if Get has no timeout.
 
@@ -72,44 +72,54 @@ package Appserver.Pools is
    ----------
 
    type Pool (Capacity : Pool_Capacity) is tagged limited private;
-   --  Its size is its capacity, until Resize. Leases do not outlive it.
+   --  Its size is its capacity, until Resize. It must outlive its leases.
 
    function Size (Self : Pool) return Natural
      with Post => Size'Result <= Self.Capacity;
-   --  The maximum number of leases at a time
+   --  @param Self the pool
+   --  @return the maximum number of concurrent leases
 
    procedure Resize (Self : in out Pool; To : Natural)
      with Pre => To <= Self.Capacity or else raise Constraint_Error with "beyond its capacity";
-   --  May be called while the pool is in use. If there are more than To leases, resources are
-   --  closed as they are given back. With 0, calls of Get wait until the pool is resized again.
-   --  Resize does nothing if the pool is closed.
+   --  Changes the size of a pool, which may be in use. If there are more leases than the new size,
+   --  resources are closed when they are returned. With size 0, Get waits until the pool is resized
+   --  again. Does nothing if the pool is closed.
+   --  @param Self the pool
+   --  @param To the new size
+   --  @exception Constraint_Error the size exceeds the capacity
 
    procedure Close (Self : in out Pool)
      with Post => Self.Is_Closed;
-   --  Waiting and later calls of Get raise Pool_Closed. Idle resources are closed now, leased ones
-   --  as they are given back.
+   --  Closes a pool. Waiting and later calls of Get raise Pool_Closed. Idle resources are closed
+   --  now, leased ones when they are returned.
+   --  @param Self the pool
 
    function Is_Closed (Self : Pool) return Boolean;
+   --  @param Self the pool
+   --  @return True after Close
 
    type Pool_Statistics is record
       Size         : Natural;
       In_Use       : Natural;
-      --  More than Size for a while after the pool got smaller
+      --  May exceed Size for a while after the pool got smaller
       Open         : Natural;
       Waiting      : Natural;
       Leases       : Interfaces.Unsigned_64;
-      --  This and the following are counted since the pool was made
+      --  This and the following are totals since the pool was created
       Waits        : Interfaces.Unsigned_64;
       --  Calls of Get that found no idle resource
       Timeouts     : Interfaces.Unsigned_64;
-      --  Waits, for others or for Open, that ended without a resource though the pool was open
+      --  Waits, for others or for Open, that timed out
       Waiting_Time : Duration;
       --  The sum of all waits, in seconds
       Max_Wait     : Duration;
+      --  The longest wait, in seconds
    end record;
 
    function Statistics (Self : in out Pool) return Pool_Statistics;
-   --  Each number was right at some moment of the call
+   --  Returns statistics. Each number was exact at some moment during the call.
+   --  @param Self the pool
+   --  @return the statistics
 
    -----------
    -- Lease --
@@ -119,30 +129,43 @@ package Appserver.Pools is
      with Implicit_Dereference => Element;
 
    type Lease (Pool : not null access Pools.Pool) is tagged limited private;
-   --  Used by one task. It holds nothing at first, and can be used again. It gives its resource
-   --  back when it leaves scope, also by an exception or an abort.
+   --  Initially without a resource. It can be used repeatedly, by one task. It returns its resource
+   --  at the end of its scope, also after an exception or an abort.
 
    procedure Get (Self : in out Lease; Timeout : Duration := Forever)
      with Pre => not Self.Is_Held or else raise Lease_Error with "it holds a resource";
-   --  Takes at most Timeout seconds to wait for a resource, to validate and to open it. If Timeout
-   --  is not positive, it does not wait for other tasks, and opening has no time limit. Raises
-   --  Pool_Timeout if it gets none, Pool_Closed if the pool is or gets closed.
+   --  Leases a resource.
+   --  @param Self the lease
+   --  @param Timeout the maximum time in seconds to wait for a resource, to validate and to open
+   --  it. If it is not positive, Get does not wait for other tasks, and opening has no time limit.
+   --  @exception Pool_Timeout there was no resource in time
+   --  @exception Pool_Closed the pool is closed, or was closed during the call
+   --  @exception Lease_Error the lease holds a resource already
 
    function Is_Held (Self : Lease) return Boolean;
+   --  @param Self the lease
+   --  @return True if it holds a resource
 
    function Item (Self : Lease) return Resource_View
      with Inline, Pre => Self.Is_Held or else raise Lease_Error with "it holds no resource";
-   --  The resource. The view must not outlive the lease.
+   --  Returns the resource. The view must not outlive the lease.
+   --  @param Self the lease
+   --  @return the resource
+   --  @exception Lease_Error the lease holds no resource
 
    procedure Release (Self : in out Lease)
      with Pre  => Self.Is_Held or else raise Lease_Error with "it holds no resource",
           Post => not Self.Is_Held;
-   --  Gives the resource back before the lease leaves scope
+   --  Returns the resource before the end of the scope.
+   --  @param Self the lease
+   --  @exception Lease_Error the lease holds no resource
 
    procedure Discard (Self : in out Lease)
      with Pre  => Self.Is_Held or else raise Lease_Error with "it holds no resource",
           Post => not Self.Is_Held;
-   --  Gives a broken resource back: it is closed, and opened again for the next lease
+   --  Returns a broken resource, which is closed, and opened again for the next lease.
+   --  @param Self the lease
+   --  @exception Lease_Error the lease holds no resource
 
 private
 

@@ -1,27 +1,28 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  PostgreSQL databases, through libpq.
+--  The PostgreSQL driver, which uses libpq.
 --
---  The operations are those of Appserver.SQL. Parameters are written ?, as in other databases, or
---  $1, $2 and so on. In a text without a $n the operators that begin with a ? are written with two,
---  as in data ?? 'key'. Values travel as text: then the server converts them, and every type that
---  it has can be bound and read. Only the rows of a prepared statement whose columns are all
---  integers and texts come in binary form, in which a text is the same and an integer costs less.
+--  Appserver.SQL specifies the operations. Parameters are written ?, as in other databases, or $1,
+--  $2 and so on. In a text without a $n, write operators that begin with ? with two, as in
+--  data ?? 'key'. Values are sent and received as text: the server converts them, and every type
+--  that it has can be bound and read. Only the rows of a prepared statement whose columns are all
+--  integers and texts are sent in binary form, in which a text is the same and an integer costs
+--  less.
 --
---  Rows are stored: a Step that runs the statement has all of them sent here before it returns the
---  first one, so other statements of the connection can run while they are read. That is also
---  libpq's fast way. What is too much for memory is streamed, or read by key in portions.
+--  Rows are stored: a Step that runs the statement receives all of them before it returns the first
+--  one, so other statements of the connection can run while they are read. This is also libpq's
+--  fast mode. If they do not fit in memory, stream them, or read them by key in portions.
 --
---  A time is a moment in UTC: it goes to the server with its time zone, and comes in ISO 8601. A
---  session begins in UTC, so that now() is in UTC in a timestamp without time zone, too; a program
---  may set another TimeZone. Before each statement DateStyle is set back to ISO, with the order of
---  day and month that the program set for input, and client_encoding to UTF8.
+--  A time is a moment in UTC: it is sent with its time zone, and received in ISO 8601. A session
+--  begins in UTC, so that now() is in UTC in a timestamp without time zone, too; a program may set
+--  another TimeZone. Before each statement, DateStyle is reset to ISO, with the order of day and
+--  month that the program set for input, and client_encoding to UTF8.
 --
---  The SQLSTATE of an error is the server's own; where there is none, because there is no server,
---  it is 08001 while connecting and 08006 later. 26000 is also that of a prepared statement whose
---  columns changed, "cached plan must not change result type", for which the server has 0A000, as
---  for all that it does not support. Code_Of is 0: PostgreSQL has no other codes.
+--  The SQLSTATE of an error is that of the server. Without a server it is 08001 while connecting
+--  and 08006 later. It is 26000 for a prepared statement whose columns have changed ("cached plan
+--  must not change result type"), for which the server reports 0A000, as for everything that it
+--  does not support. Code_Of is 0: PostgreSQL has no other codes.
 
 pragma Ada_2022;
 
@@ -34,12 +35,13 @@ package Appserver.SQL.PostgreSQL is
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
    function Library_Version return String;
-   --  The version of the libpq that the program runs on, such as "15.18"
+   --  @return the version of libpq that the program runs on, such as "15.18"
 
    type Connection is new SQL.Connection with private;
    type Statement is new SQL.Statement with private;
 
    subtype Timeout_Duration is Duration range 0.0 .. 1_000_000.0;
+   --  In seconds
 
    procedure Open
      (Self            : in out Connection;
@@ -47,42 +49,60 @@ package Appserver.SQL.PostgreSQL is
       Connect_Timeout : Timeout_Duration := Timeout_Duration'Last)
      with Pre  => not Self.Is_Open or else raise Misuse_Error with "the connection is open",
           Post => Self.Is_Open;
-   --  Target is a URI, as in postgresql://ada:secret@example.com/shop?sslmode=require, or a list,
-   --  as in "host=/run/postgresql dbname=shop"; what it leaves out, libpq takes from the
-   --  environment: https://www.postgresql.org/docs/15/libpq-connect.html. Texts are UTF-8,
-   --  whatever the database is in. SQL_Error, 08001, if there is no server within Connect_Timeout,
-   --  which takes the place of connect_timeout and holds for names that are resolved and for all
-   --  hosts together: each host, and each of its addresses, has an equal part of the time that is
-   --  left. The server's own, as 28P01, if it refuses. Outside of the limit are files that libpq
-   --  reads, such as pg_service.conf, and an LDAP server that such a file names.
+   --  Connects to a server. Texts are UTF-8, whatever the encoding of the database is.
+   --  @param Self the connection
+   --  @param Target a URI such as postgresql://ada:secret@example.com/shop?sslmode=require, or a
+   --  list such as "host=/run/postgresql dbname=shop". libpq takes missing values from the
+   --  environment: https://www.postgresql.org/docs/15/libpq-connect.html.
+   --  @param Connect_Timeout the maximum time in seconds, in place of connect_timeout. It includes
+   --  name resolution, and covers all hosts together: each host, and each of its addresses, gets an
+   --  equal part of the time that is left. It does not cover files that libpq reads, such as
+   --  pg_service.conf, and an LDAP server that such a file names.
+   --  @exception SQL_Error 08001 if no server responds in time; the server's own state, such as
+   --  28P01, if it rejects the connection
+   --  @exception Misuse_Error the connection is open
 
    type Notice_Handler is access procedure (State : SQL_State; Message : UTF_8_String);
 
    procedure Set_Notice_Handler (Self : in out Connection; Handler : Notice_Handler);
-   --  Handler is called with the server's notices and warnings, by the task whose call they come
-   --  with, which may be Open. It must not use the connection; its exceptions are ignored. Without
-   --  one, and with null, notices are discarded.
+   --  Sets a handler for the server's notices and warnings, which are discarded by default. The
+   --  task whose call they belong to calls it; that call may be Open.
+   --  @param Self the connection
+   --  @param Handler the handler; may be null. It must not use the connection. Its exceptions are
+   --  ignored.
 
    procedure Set_Statement_Limit (Self : in out Connection; Limit : Timeout_Duration)
      with Pre => Can_Use (Self);
-   --  In seconds, to the millisecond: a statement that takes longer raises SQL_Error, 57014. There
-   --  is none with 0.0, and as long as none is set but the server's own. In a transaction that is
-   --  rolled back, so is this.
+   --  Limits the time of each statement. A longer one raises SQL_Error, 57014. If it is set in a
+   --  transaction that is rolled back, it is undone. The default is the server's own limit.
+   --  @param Self the connection
+   --  @param Limit the limit in seconds, to the millisecond; 0.0 for none
+   --  @exception Misuse_Error the connection is closed
 
    procedure Prepare
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String)
      with Pre  => Can_Use (On),
           Post => Self.Is_Open;
-   --  On the server, under a name, until it is closed; this takes two round trips. Text is one SQL
-   --  statement. What Self held before is released.
+   --  Prepares a named statement on the server, which takes two round trips, and releases what Self
+   --  held before.
+   --  @param Self the statement
+   --  @param On the connection
+   --  @param Text one SQL statement
+   --  @exception SQL_Error the statement is not valid
+   --  @exception Misuse_Error the connection is closed
 
    procedure Prepare_Client_Side
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String)
      with Pre  => Can_Use (On),
           Post => Self.Is_Open;
-   --  Runs as the server's unnamed statement, which each run parses and plans anew
+   --  Prepares a statement that runs as the server's unnamed statement. The server parses and plans
+   --  it at each execution.
+   --  @param Self the statement
+   --  @param On the connection
+   --  @param Text one SQL statement
+   --  @exception Misuse_Error the connection is closed
 
-   --  The operations of Appserver.SQL, as they are there
+   --  The operations that Appserver.SQL specifies
 
    overriding function Is_Open (Self : Connection) return Boolean with Inline;
    overriding function Is_Connected (Self : Connection) return Boolean;

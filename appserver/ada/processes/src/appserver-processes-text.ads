@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Text with an encoding that programs read and write; and lines as an iterator:
+--  Reads and writes text with an encoding, and iterates over lines:
 --
 --     for Line of Lines (Child) loop
 
@@ -25,6 +25,12 @@ package Appserver.Processes.Text is
       As      : Encoding := UTF_8;
       Timeout : Duration := Forever)
      with Pre => To.Has_Input;
+   --  Writes a text.
+   --  @param To the process
+   --  @param Item the text
+   --  @param As the encoding
+   --  @param Timeout the maximum time in seconds
+   --  @exception Encoding_Error the text cannot be encoded
 
    procedure Put_Line
      (To      : in out Process;
@@ -32,17 +38,41 @@ package Appserver.Processes.Text is
       As      : Encoding := UTF_8;
       Timeout : Duration := Forever)
      with Pre => To.Has_Input;
-   --  Writes Text and a line feed
+   --  Writes a text and a line feed.
+   --  @param To the process
+   --  @param Item the text
+   --  @param As the encoding
+   --  @param Timeout the maximum time in seconds
+   --  @exception Encoding_Error the text cannot be encoded
 
    function Get_Line
      (Child   : in out Process;
       From    : Source := Output;
       As      : Encoding := UTF_8;
       Timeout : Duration := Forever) return Wide_Wide_String;
-   --  As Appserver.Processes.Get_Line. After Encoding_Error, the next line can be read.
+   --  Reads the next line, like Appserver.Processes.Get_Line. After Encoding_Error, the next line
+   --  can be read.
+   --  @param Child the process
+   --  @param From the stream
+   --  @param As the encoding
+   --  @param Timeout the maximum time in seconds
+   --  @return the line
+   --  @exception Encoding_Error the line is not valid in the encoding
+   --  @exception End_Error there are no more lines
 
    function Decoded (Bytes : String; From : Encoding) return Wide_Wide_String;
+   --  Decodes bytes.
+   --  @param Bytes the bytes
+   --  @param From their encoding
+   --  @return the text
+   --  @exception Encoding_Error the bytes are not valid in the encoding
+
    function Encoded (Item : Wide_Wide_String; As : Encoding) return String;
+   --  Encodes a text.
+   --  @param Item the text
+   --  @param As the encoding
+   --  @return the bytes
+   --  @exception Encoding_Error the text cannot be encoded
 
    --------------
    -- Iterator --
@@ -51,6 +81,8 @@ package Appserver.Processes.Text is
    type Cursor is private;
 
    function Has_Element (Position : Cursor) return Boolean;
+   --  @param Position a position
+   --  @return True if there is a line
 
    package Line_Iterators is new Ada.Iterator_Interfaces (Cursor, Has_Element);
 
@@ -65,12 +97,21 @@ package Appserver.Processes.Text is
      (Child   : in out Process;
       From    : Source := Output;
       Timeout : Duration := Forever) return Line_Sequence;
-   --  Timeout, in seconds, is for each line. The sequence does not outlive the process.
+   --  Returns the lines of a stream.
+   --  @param Child the process, which must outlive the sequence
+   --  @param From the stream
+   --  @param Timeout the maximum time for each line, in seconds
+   --  @return the lines
 
    function Line (Self : Line_Sequence; Position : Cursor) return String;
+   --  @param Self the lines
+   --  @param Position the position of a line
+   --  @return the line
 
    function Iterate
      (Self : Line_Sequence) return Line_Iterators.Forward_Iterator'Class;
+   --  @param Self the lines
+   --  @return an iterator
 
 private
 

@@ -76,7 +76,7 @@ package Appserver.Processes is
       --  to it.
       Inherit_Environment : Boolean := True;
       Environment         : String_Map;
-      --  Added to the environment of this process; without Inherit_Environment, all of the
+      --  Added to the environment of this process; without Inherit_Environment, the whole
       --  environment. A program without "/" is searched for in the PATH of this process.
       Max_Output          : Positive := 67_108_864;
       --  The maximum number of bytes of each stream that are kept in memory until they are read, or
@@ -108,6 +108,8 @@ package Appserver.Processes is
 
    function Is_Success (Status : Exit_Status) return Boolean is
      (Status.Kind = Exited and then Status.Code = 0);
+   --  @param Status the exit status
+   --  @return True if the program exited with code 0
 
    -------------
    -- Process --
@@ -128,29 +130,46 @@ package Appserver.Processes is
       Timeout   : Duration := Start_Timeout)
      with Pre  => not Self.Is_Running,
           Post => Self.Is_Running;
-   --  Does not copy the memory of this process, so the cost does not depend on its size. Raises
-   --  Start_Error if the program does not exist, may not be executed, or needs more resources than
-   --  the system has. Raises Timeout_Error if the program has not been loaded within Timeout
-   --  seconds, for example because its file system or that of its directory hangs. Start then kills
-   --  it, and waits for that for at most another second. An abort takes effect after the call.
+   --  Starts a program. Does not copy the memory of this process, so the cost does not depend on
+   --  its size. An abort takes effect after the call.
+   --  @param Self the process
+   --  @param Program a path, or a name to search for in PATH
+   --  @param Arguments the arguments after the program's name
+   --  @param Options the settings
+   --  @param Timeout the maximum time in seconds until the program is loaded
+   --  @exception Start_Error the program does not exist, may not be executed, or needs more
+   --  resources than the system has
+   --  @exception Timeout_Error the program was not loaded in time, for example because its file
+   --  system hangs. Start then kills it, and waits for that for at most another second.
 
    function Is_Running (Self : Process) return Boolean;
-   --  True if it was started and has not been waited for yet; it may have exited
+   --  @param Self the process
+   --  @return True if it was started and has not been waited for yet; it may have exited
 
    function Process_Id (Self : Process) return Positive
      with Pre => Self.Is_Running;
+   --  @param Self the process
+   --  @return the process ID
 
    function Has_Input (Self : Process) return Boolean;
-   --  True if its input is a pipe that is still open
+   --  @param Self the process
+   --  @return True if its input is a pipe that is still open
 
    procedure Write (Self : in out Process; Bytes : String; Timeout : Duration := Forever)
      with Pre => Self.Has_Input;
-   --  Writes all of Bytes. Raises Timeout_Error if the program does not read them within Timeout
-   --  seconds; some may have been written.
+   --  Writes bytes to the input of the program.
+   --  @param Self the process
+   --  @param Bytes the bytes
+   --  @param Timeout the maximum time in seconds
+   --  @exception Timeout_Error the program did not read all bytes in time; some may have been
+   --  written
+   --  @exception Pipe_Error the program has closed its input
+   --  @exception Output_Error the program wrote more than Max_Output meanwhile
 
    procedure Close_Input (Self : in out Process)
      with Post => not Self.Has_Input;
-   --  The program sees the end of its input. It may go on writing.
+   --  Closes the input: the program sees its end, and may continue to write.
+   --  @param Self the process
 
    type Source is (Output, Error);
 
@@ -162,38 +181,63 @@ package Appserver.Processes is
       Timeout : Duration := Forever)
      with Pre  => Into'Length > 0,
           Post => Last in Into'First - 1 .. Into'Last;
-   --  Waits for at least one byte. Last is Into'First - 1 at the end of the stream, or if it is not
-   --  a pipe.
+   --  Waits for at least one byte.
+   --  @param Self the process
+   --  @param Into receives the bytes
+   --  @param Last the last index; Into'First - 1 at the end of the stream, or if it is not a pipe
+   --  @param From the stream
+   --  @param Timeout the maximum time in seconds
+   --  @exception Timeout_Error there was no byte in time
 
    function Read_All
      (Self    : in out Process;
       From    : Source := Output;
       Timeout : Duration := Forever) return String;
-   --  Everything up to the end of the stream
+   --  Reads to the end of a stream.
+   --  @param Self the process
+   --  @param From the stream
+   --  @param Timeout the maximum time in seconds
+   --  @return the bytes
+   --  @exception Timeout_Error the stream did not end in time
 
    function Has_Line
      (Self    : in out Process;
       From    : Source := Output;
       Timeout : Duration := Forever) return Boolean;
-   --  Waits for a line or the end of the stream. False at the end.
+   --  Waits for a line or the end of a stream.
+   --  @param Self the process
+   --  @param From the stream
+   --  @param Timeout the maximum time in seconds
+   --  @return True if there is a line, False at the end
+   --  @exception Timeout_Error there was neither in time
 
    function Get_Line
      (Self    : in out Process;
       From    : Source := Output;
       Timeout : Duration := Forever) return String;
-   --  The next line, without its line feed. The last line may lack one. Raises End_Error after the
-   --  last line.
+   --  Reads the next line.
+   --  @param Self the process
+   --  @param From the stream
+   --  @param Timeout the maximum time in seconds
+   --  @return the line without its line feed, which the last line may lack
+   --  @exception End_Error there are no more lines
+   --  @exception Timeout_Error there was no line in time
 
    procedure Wait
      (Self : in out Process; Status : out Exit_Status; Timeout : Duration := Forever)
      with Pre  => Self.Is_Running and then not Status'Constrained,
           Post => not Self.Is_Running;
-   --  Closes the program's input and waits for its exit. Its output can still be read. Raises
-   --  Timeout_Error if it still runs; it can then be killed, or waited for again.
+   --  Closes the program's input and waits for its exit. Its output can still be read.
+   --  @param Self the process
+   --  @param Status the exit status
+   --  @param Timeout the maximum time in seconds
+   --  @exception Timeout_Error the program still runs; it can be killed, or waited for again
 
    procedure Kill (Self : in out Process; Signal : Signal_Number := SIGKILL)
      with Pre => Self.Is_Running;
-   --  Sends the signal to the program, and to its children that did not leave its process group
+   --  Sends a signal to the program, and to its children that did not leave its process group.
+   --  @param Self the process
+   --  @param Signal the signal
 
    ---------
    -- Run --
@@ -212,10 +256,18 @@ package Appserver.Processes is
       Options   : Settings := (Input => Piped, Output | Error => Piped, others => <>);
       Timeout   : Duration := Forever) return Outcome
      with Pre => Options.Input = Piped or else Input = "";
-   --  Starts the program, writes the input, reads up to the end of output and error, and waits for
-   --  the exit. A program that does not read all its input is no error. If all of this takes longer
-   --  than Timeout, or the start longer than Start_Timeout, the program is killed with its group,
-   --  and Timeout_Error is raised. What the program has left running is killed at the end.
+   --  Starts a program, writes its input, reads output and error to their ends, and waits for its
+   --  exit. What the program has left running is killed at the end.
+   --  @param Program a path, or a name to search for in PATH
+   --  @param Arguments the arguments after the program's name
+   --  @param Input the input. A program may exit without reading all of it.
+   --  @param Options the settings
+   --  @param Timeout the maximum time in seconds
+   --  @return the exit status, the output and the error output
+   --  @exception Start_Error the program cannot be started
+   --  @exception Timeout_Error all of this took longer than Timeout, or the start longer than
+   --  Start_Timeout. The program was killed with its group.
+   --  @exception Output_Error the program wrote more than Max_Output
 
 private
 

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  References to an element on the heap, which is freed with the last of them; and atomic
---  references, which tasks get, set, and update without losing each other's changes.
+--  Reference-counted references to elements on the heap, and atomic references, which tasks get,
+--  set and update without losing each other's changes.
 --
 --     package Settings_References is new Appserver.References (Settings);
 --     Current : Settings_References.Atomic_Reference;
@@ -40,70 +40,98 @@ package Appserver.References is
    ---------------
 
    type Reference is tagged private;
-   --  Refers to an element, or is null, as it is initially. One object is used by one task at a
-   --  time; copies of it are independent.
+   --  Refers to an element, or is null, as it is initially. One task at a time may use an object;
+   --  copies of it are independent.
 
    Null_Reference : constant Reference;
 
    function Is_Null (Self : Reference) return Boolean;
+   --  @param Self the reference
+   --  @return True if it refers to no element
 
    overriding function "=" (Left, Right : Reference) return Boolean;
-   --  True if both refer to the same element
+   --  @param Left a reference
+   --  @param Right another reference
+   --  @return True if both refer to the same element
 
    function New_Reference (Element : not null Element_Access) return Reference
      with Post => not New_Reference'Result.Is_Null;
-   --  Element comes from "new". The references own it from here on: the program must not free it.
+   --  Makes a reference, which owns its element together with its copies.
+   --  @param Element an element from "new", which the program must not free
+   --  @return the reference
 
    procedure Create
      (Self : in out Reference; Make : not null access function return not null Element_Access)
      with Post => not Self.Is_Null;
-   --  Like New_Reference with the result of Make, but the task cannot be aborted in between
+   --  Sets a reference to a new element. The task cannot be aborted in between.
+   --  @param Self the reference
+   --  @param Make returns the element
 
    procedure Clear (Self : in out Reference)
      with Post => Self.Is_Null;
+   --  Sets a reference to null.
+   --  @param Self the reference
 
    function Value (Self : Reference) return Constant_View
      with Inline, Pre => not Self.Is_Null;
-   --  Valid as long as Self exists and refers to the same element
+   --  Returns the element for reading.
+   --  @param Self the reference
+   --  @return a view, valid as long as Self exists and refers to the same element
 
    function Variable (Self : Reference) return Variable_View
      with Inline, Pre => not Self.Is_Null;
-   --  The same, for elements that many tasks may change at once, such as protected objects
+   --  Returns the element for changes, for elements that many tasks may change at once, such as
+   --  protected objects.
+   --  @param Self the reference
+   --  @return a view, valid as long as Self exists and refers to the same element
 
    ----------------------
    -- Atomic reference --
    ----------------------
 
-   --  In a package of its own, since Ada has no subprogram that is primitive for two tagged types
+   --  In a nested package, since Ada has no subprogram that is primitive for two tagged types
 
    package Atomic is
 
       type Atomic_Reference is tagged limited private;
-      --  Null at first. Any number of tasks may call all subprograms at once: these take effect in
-      --  one order, which all tasks see, and none of them takes a lock. Get is one atomic addition.
-      --  A task that gets an element sees all that was written to it before it was set.
+      --  Initially null. Any number of tasks may call all subprograms at once. The calls take
+      --  effect in one order, which all tasks see, and take no lock. Get is one atomic addition. A
+      --  task that gets an element sees everything that was written to it before it was set.
 
       function Get (Self : in out Atomic_Reference) return Reference;
+      --  @param Self the atomic reference
+      --  @return a reference to the current element
 
       procedure Get (Self : in out Atomic_Reference; Into : in out Reference);
-      --  The same; costs less than the function
+      --  Gets the current element at lower cost than the function.
+      --  @param Self the atomic reference
+      --  @param Into is set to the current element
 
       procedure Set (Self : in out Atomic_Reference; To : Reference);
+      --  Sets the current element.
+      --  @param Self the atomic reference
+      --  @param To a reference to the new element
 
       procedure Compare_And_Set
         (Self     : in out Atomic_Reference;
          Expected : Reference;
          To       : Reference;
          Is_Set   : out Boolean);
-      --  Sets Self to To if it refers to the element of Expected. Is_Set tells whether it did.
+      --  Sets the current element if it is the expected one.
+      --  @param Self the atomic reference
+      --  @param Expected a reference to the expected element
+      --  @param To a reference to the new element
+      --  @param Is_Set True if the element was set
 
       procedure Update
         (Self   : in out Atomic_Reference;
          Change : not null access function (Old : Reference) return Element_Access);
-      --  Sets Self to the result of Change, a new element made from the old one. Null leaves Self
-      --  as it is. If another task sets Self in the meantime, Change is called again with the new
-      --  element, so no change is lost. The task cannot be aborted in Change. An exception in
-      --  Change leaves Self as it is.
+      --  Replaces the current element by one that is made from it. If another task sets Self in the
+      --  meantime, Change is called again with the new element, so no change is lost. An exception
+      --  in Change leaves Self as it is.
+      --  @param Self the atomic reference
+      --  @param Change returns a new element, or null to leave Self as it is. The task cannot be
+      --  aborted in it.
 
    private
 

@@ -1,18 +1,18 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  For tests: stops the first transaction just before or just after its commit, and does something
---  else there, such as another transaction. So a test can produce a stale version, a serialization
---  failure, a deadlock or a lost connection without depending on chance:
+--  For tests: runs an action just before or just after the first commit, such as another
+--  transaction. So a test can produce a stale version, a serialization failure, a deadlock or a
+--  lost connection deterministically:
 --
 --     package Stopped is new Appserver.Retry.Fault_Injection
 --       (SQLite.Connection, Open, Before_First_Commit => Change_The_Same_Record);
 --     …
 --     Stopped.Transactions.Run (By, DB, Change_The_Record'Access);
 --
---  The actions run in the task that commits. They must not wait for a lock that the stopped
---  transaction holds: they would wait forever, or until the database's limit. For a deadlock the
---  stopped transaction's connection asks for a row that another one holds, in a task that waits.
+--  The actions run in the task that commits. They must not wait for a lock of the transaction: they
+--  would wait forever, or until the database's limit. To produce a deadlock, let the transaction's
+--  connection ask, in a waiting task, for a row that another transaction has locked.
 
 pragma Ada_2022;
 
@@ -22,13 +22,14 @@ generic
    type Connection is limited new SQL.Connection with private;
 
    with procedure Open (DB : in out Connection);
+   --  Connects, as for Transactions
 
    with procedure Before_First_Commit is null;
    --  If it raises an exception, the commit raises it and does nothing
 
    with procedure After_First_Commit is null;
    --  The same after the database has committed. Appserver.SQL.Injected_Errors.Drop_Connection
-   --  simulates a lost answer to the COMMIT.
+   --  simulates a lost reply to the COMMIT.
 
    Key_Table           : String  := "retry_key";
    Session_Per_Attempt : Boolean := False;

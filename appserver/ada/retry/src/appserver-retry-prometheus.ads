@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  The statistics of meters in Prometheus's text format, version 0.0.4.
+--  Writes statistics in Prometheus's text format, version 0.0.4.
 
 pragma Ada_2022;
 
@@ -18,6 +18,8 @@ package Appserver.Retry.Prometheus is
    type Statistics_List is array (Positive range <>) of Named_Statistics;
 
    function Text (List : Statistics_List) return SQL.UTF_8_String;
-   --  One text for all meters: a page of metrics may have each metric only once
+   --  Writes all statistics as one text: a page of metrics may have each metric only once.
+   --  @param List the statistics and their names
+   --  @return the text
 
 end Appserver.Retry.Prometheus;

@@ -1,13 +1,12 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Database calls that are retried after a transient fault, so that each has one effect.
+--  Retries database calls after transient errors, so that each call takes effect once.
 --
---     Appserver.Retry.Transactions   each attempt is a transaction; it keeps its session, unless
---                                    told otherwise, or lost
---     Appserver.Retry.Key_Tables     keys of calls, for those whose outcome is unknown
---     Appserver.Retry.Prometheus     the figures as text
---     Appserver.Retry.Fault_Injection   for tests: something that happens at a commit
+--     Appserver.Retry.Transactions     runs each attempt in a transaction
+--     Appserver.Retry.Key_Tables       stores idempotency keys
+--     Appserver.Retry.Prometheus       writes statistics as text
+--     Appserver.Retry.Fault_Injection  injects faults at a commit, for tests
 --
 --  Of nested calls in one task, only the outermost is retried. Without a fault, a call uses no heap
 --  memory beyond what its statements use, except for a result of Run_Once that is longer than 1_000
@@ -43,9 +42,9 @@ package Appserver.Retry is
       Busy,
       --  SQLite's database is locked, or has changed since the transaction read it
       Connection_Lost,
-      --  The connection was lost, or none could be made. Nothing was committed.
+      --  The connection was lost, or could not be established. Nothing was committed.
       Outcome_Unknown,
-      --  The connection was lost during the commit: the database may have done it
+      --  The connection was lost during the commit, which the database may have completed
       Permanent);
       --  Any other failure. It is never retried.
 
@@ -54,20 +53,25 @@ package Appserver.Retry is
    Stale_Version_Error   : exception;
    Outcome_Unknown_Error : exception;
    Key_Taken_Error       : exception;
-   --  Another transaction has put the key of this call where this one cannot see it: a
+   --  Another transaction has inserted the key of this call where this one cannot see it: a
    --  Serialization_Failure
    Key_Reused_Error      : exception;
    --  The key of this call was used for another request: an error of the client. Permanent.
 
    function Fault_Of (Error : Ada.Exceptions.Exception_Occurrence) return Fault;
-   --  The fault, by the kind of an SQL_Error. A lost connection is Connection_Lost here, even if it
-   --  was lost during a commit: only Transactions knows that, and raises Outcome_Unknown_Error.
+   --  Classifies an exception by the kind of its SQL_Error. A lost connection is Connection_Lost
+   --  here, even if it was lost during a commit: only Transactions can tell, and raises
+   --  Outcome_Unknown_Error.
+   --  @param Error the exception
+   --  @return the fault
 
    procedure Check_Version (DB : SQL.Connection'Class)
      with Pre => SQL.Can_Use (DB);
-   --  To be called after an UPDATE or DELETE of one record whose condition has the version that was
-   --  read. Raises Stale_Version_Error if the statement changed no row, SQL.Misuse_Error if it
-   --  changed multiple rows: its condition is not a key.
+   --  Checks an optimistic lock. Call it after an UPDATE or DELETE of one record whose condition
+   --  includes the version that was read.
+   --  @param DB the connection
+   --  @exception Stale_Version_Error the statement changed no row
+   --  @exception SQL.Misuse_Error the statement changed multiple rows: its condition is not a key
 
    --------------
    -- Policies --
@@ -79,9 +83,9 @@ package Appserver.Retry is
       Initial : Pause;
       Max     : Pause;
    end record;
-   --  In seconds. The longest pause before the first retry is Initial; it doubles with each retry,
-   --  up to Max. Each pause is drawn at random below it ("full jitter": M. Brooker, Exponential
-   --  Backoff and Jitter, AWS Architecture Blog, 2015).
+   --  Exponential backoff, in seconds. The upper bound of the pause is Initial before the first
+   --  retry, and doubles with each retry, up to Max. Each pause is a random time below its bound
+   --  ("full jitter": M. Brooker, Exponential Backoff and Jitter, AWS Architecture Blog, 2015).
 
    type Backoff_List is array (Transient_Error) of Backoff;
    type Fault_Set is array (Transient_Error) of Boolean;
@@ -99,16 +103,17 @@ package Appserver.Retry is
    subtype Reserve_Count is Positive range 1 .. 1_000_000_000;
 
    type Budget (Percent : Percentage; Reserve : Reserve_Count) is tagged limited private;
-   --  Every hundred calls earn Percent retries. At most Reserve retries can be saved, and the
-   --  budget starts with as many. So retries do not multiply the load of a database that is down.
-   --  Tasks and policies may share a budget.
+   --  Limits retries to a percentage of calls, so that retries do not multiply the load of a
+   --  database that is down. At most Reserve unused retries accumulate, and the budget starts with
+   --  as many. Tasks and policies may share a budget.
 
    function Available (Self : Budget) return Natural
      with Post => Available'Result <= Self.Reserve;
-   --  The number of retries that are available now
+   --  @param Self the budget
+   --  @return the number of retries that are available now
 
    type Metrics is tagged limited private;
-   --  Counts what calls do, for all policies that use it
+   --  Counts the calls of all policies that refer to it
 
    No_Timeout : constant Pause := Pause'Last;
 
@@ -120,22 +125,24 @@ package Appserver.Retry is
       --  The maximum number of runs of an operation: n attempts are n - 1 retries. A call with a
       --  key has as many again while it is unknown whether an attempt took effect.
       Deadline   : Pause        := 30.0;
-      --  No retry begins later than this after the call began. An attempt that runs is not stopped.
+      --  In seconds since the call began. No retry begins later. An attempt that runs is not
+      --  stopped.
       Backoffs   : Backoff_List := Default_Backoffs;
       Retried    : Fault_Set    := [others => True];
+      --  The faults that are retried
       Repeatable : Boolean      := False;
       --  True if the operation may take effect twice, such as one that only reads. It is then also
       --  retried when its outcome is unknown.
       Timeout    : Pause        := No_Timeout;
-      --  For the whole call, including opening a connection, statements and the commit. When it is
-      --  over, the connections of its Transactions are cut off. So a silent server causes SQL_Error
+      --  For the whole call, including opening a connection, statements and the commit. After it,
+      --  the connections of its Transactions are cut off. So a silent server causes SQL_Error
       --  08006, 08001 while connecting, or Outcome_Unknown_Error during the commit. It does not
       --  apply to SQLite, which has a busy timeout.
    end record;
 
-   ----------------------
-   -- Retry_Statistics --
-   ----------------------
+   ----------------
+   -- Statistics --
+   ----------------
 
    subtype Count is Counters.Integer_64 range 0 .. Counters.Integer_64'Last;
 
@@ -148,13 +155,15 @@ package Appserver.Retry is
       --  Attempts that failed
       Retries                 : Count := 0;
       Given_Up                : Count := 0;
-      --  Calls that ended with a transient fault
+      --  Calls that failed with a transient error
       Time_In_Failed_Attempts : Duration := 0.0;
-      --  Seconds that calls took before their last attempt, or in all if they failed
+      --  Seconds that calls took before their last attempt, or in total if they failed
    end record;
 
    function Statistics (Self : Metrics) return Retry_Statistics;
-   --  Each number is exact for some moment during the call
+   --  Returns statistics. Each number was exact at some moment during the call.
+   --  @param Self the metrics
+   --  @return the statistics
 
    -----------
    -- Calls --
@@ -177,11 +186,14 @@ package Appserver.Retry is
      (By        : Policy;
       Operation : not null access procedure;
       Stop      : access Cancellation := null);
-   --  Operation is one transaction, from its begin to its commit. It must have no other effect that
-   --  a rollback does not undo. The exception of the last attempt is raised. A connection may have
-   --  been lost during a commit: this is Outcome_Unknown, and Outcome_Unknown_Error is raised,
-   --  unless Transactions inside Operation knows better or no connection could be made. An abort of
-   --  the task ends the retries.
+   --  Runs an operation, and retries it after transient errors. Raises the exception of the last
+   --  attempt. An abort of the task ends the retries.
+   --  @param By the policy
+   --  @param Operation one transaction, from its begin to its commit. It must have no other effect
+   --  that a rollback does not undo.
+   --  @param Stop ends the retries when it is cancelled; may be null
+   --  @exception Outcome_Unknown_Error the connection was lost, maybe during a commit. Transactions
+   --  inside Operation can rule that out, and so does a connection that could not be established.
 
 private
 

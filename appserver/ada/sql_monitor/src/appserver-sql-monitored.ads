@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Connections and statements whose executions a monitor counts, for whatever database:
+--  Connections and statements whose executions are counted in a monitor, for any database:
 --
 --     Watched : aliased Monitors.Monitor;
 --
@@ -12,9 +12,9 @@
 --     package Shops is new Appserver.SQL.Pools
 --       (Databases.Connection, Databases.Statement, Open_Shop, Databases.Prepare_Counted);
 --
---  An execution has the time that the program waits for the database: of a result that is read row
---  by row, the time of all steps. A commit and a rollback of a transaction count as the queries
---  COMMIT and ROLLBACK.
+--  The time of an execution is the time that the program waits for the database: if a result is
+--  read row by row, the time of all steps. A commit and a rollback of a transaction count as the
+--  queries COMMIT and ROLLBACK.
 
 pragma Ada_2022;
 
@@ -34,7 +34,7 @@ generic
      (Self : in out Database_Statement;
       On   : in out Database_Connection'Class;
       Text : UTF_8_String);
-   --  The database's own
+   --  The procedures Prepare and Prepare_Client_Side of the driver
 
 package Appserver.SQL.Monitored is
 
@@ -51,8 +51,12 @@ package Appserver.SQL.Monitored is
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String);
    procedure Prepare_Client_Side_Counted
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String);
-   --  The monitor names no statement that was prepared by the database's own Prepare or
-   --  Prepare_Client_Side, which can be called too.
+   --  Prepare a statement whose executions are counted. The driver's Prepare and
+   --  Prepare_Client_Side are inherited, too: the monitor has no name for statements that they
+   --  prepare.
+   --  @param Self the statement
+   --  @param On the connection
+   --  @param Text one SQL statement
 
    overriding function Step (Self : in out Statement) return Boolean;
    overriding procedure Execute (Self : in out Statement);

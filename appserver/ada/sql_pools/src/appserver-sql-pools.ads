@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Connections that tasks share, each with the statements that were prepared on it.
+--  A connection pool with a cache of prepared statements for each connection.
 --
 --     package Shops is new Appserver.SQL.Pools
 --       (SQLite.Connection, SQLite.Statement, Open => Open_Shop, Prepare => SQLite.Prepare);
@@ -18,9 +18,9 @@
 --           Query.Bind (1, Id);
 --           …
 --
---  A lease is of one task, and gives its connection back when it leaves scope. A transaction that
---  is open then is rolled back. A connection that was lost is closed, and opened again for the next
---  lease. The contract of Get, Release, Discard and of the pool is that of Appserver.Pools.
+--  A lease belongs to one task, and returns its connection at the end of its scope. An open
+--  transaction is then rolled back. A connection that was lost is closed, and opened again for the
+--  next lease. Appserver.Pools specifies Get, Release, Discard and the pool.
 
 pragma Ada_2022;
 
@@ -33,35 +33,36 @@ generic
    type Statement is limited new SQL.Statement with private;
 
    with procedure Open (DB : in out Connection);
-   --  Connects. DB is closed before. Get's timeout holds for it, but it goes on then: let it have a
-   --  limit of its own. Settings of the session that it makes are undone where sessions are reset:
-   --  they belong to Set_Up then.
+   --  Connects. DB is closed before. The timeout of Get covers this call, but the call continues
+   --  after it: give it a timeout of its own. Where sessions are reset, the settings that it makes
+   --  are undone: make those in Set_Up.
 
    with procedure Prepare
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String);
-   --  That of the database
+   --  The Prepare procedure of the driver
 
    Max_Statements : Positive := 64;
-   --  Of each connection, at most; the one whose use is longest ago makes room for a new one
+   --  The maximum number of cached statements of each connection. A new one replaces the least
+   --  recently used one.
 
    Validate_After : Duration := 10.0;
-   --  Seconds. A connection that was idle for longer is tested by a statement before a lease.
+   --  Idle time in seconds after which a connection is validated by a statement before a lease
 
    Max_Lifetime : Duration := Duration'Last;
-   --  Seconds. A connection that has been open for longer is opened anew before a lease.
+   --  Age in seconds after which a connection is closed and opened again before a lease
 
    Validation_Timeout : Duration := 5.0;
-   --  Seconds. A server that has not answered the test by then, or in half of the time that Get has
-   --  left, is lost, and so is one that has not answered the rollback and the reset after a lease.
-   --  The connection is closed then, and if a Cancel of it has not ended by then.
+   --  Seconds for a validation, or half of the time that Get has left, if that is shorter. It is
+   --  also the time for the rollback and the reset after a lease. A connection whose server does
+   --  not respond in time is closed, and so is one whose Cancel has not ended in time.
 
    Resets_Sessions : Boolean := False;
-   --  Each lease finds the session as it was after Open and Set_Up: at the end of a lease the
-   --  connection's Reset_Session is called, which takes a round trip, and then Set_Up. Else what
-   --  one lease sets, creates as temporary or locks by name is there in the next one.
+   --  True if each lease finds the session as it was after Open and Set_Up: at the end of a lease,
+   --  Reset_Session of the connection is called, which takes a round trip, and then Set_Up. If it
+   --  is False, settings, temporary tables and named locks of one lease remain for the next one.
 
    with procedure Set_Up (DB : in out Connection) is null;
-   --  Makes the session's settings, after Open and after each Reset_Session
+   --  Makes the settings of the session, after Open and after each Reset_Session
 
 package Appserver.SQL.Pools is
 
@@ -72,7 +73,7 @@ package Appserver.SQL.Pools is
 
    subtype Prepared_Statement is Statement_Caches.Prepared_Statement;
 
-   --  The pool's resources, and their hooks
+   --  The resources of the pool, and their hooks
 
    type Pooled_Session is limited record
       Session  : aliased Statement_Caches.Statement_Cache;
@@ -103,22 +104,34 @@ package Appserver.SQL.Pools is
 
    function Can_Use (Self : Lease'Class) return Boolean is
      (Self.Is_Held or else raise Lease_Error with "it holds no connection");
-   --  For preconditions: True, or raises Lease_Error
+   --  Used in preconditions.
+   --  @param Self the lease
+   --  @return True
+   --  @exception Lease_Error the lease holds no connection
 
    function DB (Self : Lease) return Statement_Caches.Connection_View is
      (Statement_Caches.DB (Self.Item.Element.Session))
      with Pre => Can_Use (Self);
-   --  The connection. The view must not outlive the lease.
+   --  Returns the connection. The view must not outlive the lease.
+   --  @param Self the lease
+   --  @return the connection
+   --  @exception Lease_Error the lease holds no connection
 
    function Prepared (Self : Lease; Text : UTF_8_String) return Prepared_Statement is
      (Statement_Caches.Prepared (Self.Item.Element.Session, Text))
      with Pre => Can_Use (Self);
-   --  The connection's statement for Text, prepared if there is none yet; its parameters are null.
-   --  If that one is in use, another one is prepared, and closed at the end of the scope.
+   --  Returns the cached statement for a text, or prepares one. If the cached statement is in use,
+   --  another one is prepared, and closed at the end of the scope.
+   --  @param Self the lease
+   --  @param Text the SQL statement
+   --  @return the statement, whose parameters are null
+   --  @exception Lease_Error the lease holds no connection
 
    function Statement_Count (Self : Lease) return Natural is
      (Self.Item.Element.Session.Statement_Count)
      with Pre => Can_Use (Self);
-   --  How many prepared statements the connection keeps
+   --  @param Self the lease
+   --  @return the number of cached statements of the connection
+   --  @exception Lease_Error the lease holds no connection
 
 end Appserver.SQL.Pools;

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A connection that keeps the statements prepared on it, found by their texts.
+--  A connection with a cache of its prepared statements, found by their text.
 --
 --     package Statement_Caches is new Appserver.SQL.Statement_Caches
 --       (SQLite.Connection, SQLite.Statement, SQLite.Prepare);
@@ -9,12 +9,14 @@
 --     …
 --     Shop.DB.Open ("shop.db");
 --     declare
---        Query : Statement_Caches.Prepared_Statement := Shop.Prepared ("SELECT name FROM account");
+--        Query : Statement_Caches.Prepared_Statement :=
+--          Shop.Prepared ("SELECT name FROM account");
 --     begin
 --        while Query.Step loop
 --           …
 --
---  A session serves one task at a time. Appserver.SQL.Pools has many sessions for many tasks.
+--  One task at a time may use it. Appserver.SQL.Pools has a statement cache for each connection of
+--  a pool.
 
 pragma Ada_2022;
 
@@ -24,22 +26,25 @@ generic
 
    with procedure Prepare
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String);
-   --  The database's Prepare
+   --  The Prepare procedure of the driver
 
    Max_Statements : Positive := 64;
-   --  The most; the least recently used one makes room for a new one
+   --  The maximum number of cached statements. A new one replaces the least recently used one.
 
 package Appserver.SQL.Statement_Caches is
 
    pragma Assertion_Policy (Pre => Check);
 
    type Statement_Cache is tagged limited private;
+   --  A connection and its prepared statements
 
    type Connection_View (Element : not null access Connection) is limited null record
      with Implicit_Dereference => Element;
 
    function DB (Self : aliased in out Statement_Cache) return Connection_View with Inline;
-   --  The connection, which the program opens
+   --  Returns the connection, which the program opens.
+   --  @param Self the cache
+   --  @return the connection
 
    type Prepared_Statement (Element : not null access Statement) is limited private
      with Implicit_Dereference => Element;
@@ -49,19 +54,25 @@ package Appserver.SQL.Statement_Caches is
      (Self : aliased in out Statement_Cache; Text : UTF_8_String) return Prepared_Statement
      with Pre  => Can_Use (Self.DB.Element.all),
           Post => Prepared'Result.Element.Is_Open;
-   --  The statement for Text, prepared if there is none yet; its parameters are null. If that one
-   --  is in use, another one is prepared, and closed at the end of the scope.
+   --  Returns the cached statement for a text, or prepares one. If the cached statement is in use,
+   --  another one is prepared, and closed at the end of the scope.
+   --  @param Self the cache
+   --  @param Text the SQL statement
+   --  @return the statement, whose parameters are null
 
    function Statement_Count (Self : Statement_Cache) return Natural
      with Post => Statement_Count'Result <= Max_Statements;
-   --  How many statements are kept
+   --  @param Self the cache
+   --  @return the number of cached statements
 
    function Is_Used (Self : Statement_Cache) return Boolean;
-   --  Whether a statement is in use
+   --  @param Self the cache
+   --  @return True if a statement is in use
 
    procedure Close (Self : aliased in out Statement_Cache)
      with Post => not Self.DB.Element.Is_Open and then Self.Statement_Count = 0;
-   --  Closes all statements and the connection, which may be opened again
+   --  Closes all statements and the connection, which may be opened again.
+   --  @param Self the cache
 
 private
 

@@ -1,10 +1,10 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  SQLite databases, through the system's SQLite library.
+--  The SQLite driver, which uses the system's SQLite library.
 --
---  A connection is a file that is open; its operations, and a statement's, are those of
---  Appserver.SQL. Its settings are SQLite's defaults, but for those that the program sets.
+--  A connection is an open file. Appserver.SQL specifies its operations, and those of statements.
+--  Its settings are SQLite's defaults, except for those that the program sets.
 
 pragma Ada_2022;
 
@@ -17,7 +17,7 @@ package Appserver.SQL.SQLite is
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
    function Library_Version return String;
-   --  The version of the library that the program runs on, such as "3.40.1"
+   --  @return the version of the SQLite library that the program runs on, such as "3.40.1"
 
    type Connection is new SQL.Connection with private;
    type Statement is new SQL.Statement with private;
@@ -27,9 +27,10 @@ package Appserver.SQL.SQLite is
 
    function Threading (Self : Connection) return Threading_Mode
      with Pre => Self.Is_Open;
-   --  The mode that the library was built for, and in which the connection was opened
+   --  @param Self the connection
+   --  @return the mode that the library was built for, and in which the connection was opened
 
-   --  The operations of Appserver.SQL, as they are there
+   --  The operations that Appserver.SQL specifies
 
    overriding function Is_Open (Self : Connection) return Boolean with Inline;
    overriding function Is_Connected (Self : Connection) return Boolean is (Self.Is_Open);
@@ -54,7 +55,7 @@ package Appserver.SQL.SQLite is
      (Self : in out Statement; Parameter : Parameter_Number; Value : UTF_8_String);
    overriding procedure Bind
      (Self : in out Statement; Parameter : Parameter_Number; Value : Ada.Calendar.Time);
-   --  Bound as text, such as "2026-11-21 09:15:00.123": SQLite's date functions use milliseconds
+   --  Binds a text such as "2026-11-21 09:15:00.123": SQLite's date functions use milliseconds
 
    overriding procedure Bind
      (Self : in out Statement; Parameter : Parameter_Number; Value : Boolean);
@@ -65,9 +66,9 @@ package Appserver.SQL.SQLite is
       Parameter : Parameter_Number;
       Value     : Integer_64;
       Scale     : Decimal_Scale);
-   --  Bound as the nearest floating-point value: SQLite has no decimals. Up to 15 digits come back
-   --  as they were; SQL_Error, 22003, for more. A column of type text holds more, if the program
-   --  binds a text; As_Decimal reads it exactly.
+   --  Binds the nearest floating-point value, since SQLite has no decimals. Up to 15 digits are
+   --  read back exactly; more raise SQL_Error, 22003. A column of type text stores more, if the
+   --  program binds a text; As_Decimal reads it exactly.
 
    overriding procedure Bind_Null (Self : in out Statement; Parameter : Parameter_Number);
    overriding function Step (Self : in out Statement) return Boolean with Inline;
@@ -93,41 +94,56 @@ package Appserver.SQL.SQLite is
    overriding function Column_Name
      (Self : Statement; Column : Column_Number) return UTF_8_String;
 
-   --  Operations of SQLite alone
+   --  Operations that only SQLite has
 
    type Open_Mode is (Read_Only, Read_Write, Create);
-   --  Create: to read and write, and the file is made if it is missing
+   --  Create: for reading and writing; a missing file is created
 
    procedure Open
      (Self : in out Connection; Name : UTF_8_String; Mode : Open_Mode := Create)
      with Pre  => not Self.Is_Open or else raise Misuse_Error with "the connection is open",
           Post => Self.Is_Open;
-   --  Name is a file's, or ":memory:". SQL_Error, 08001, if it cannot be opened. SQLite reads the
-   --  file at the first statement: a file that is not a database raises XX001 there.
+   --  Opens a database. SQLite reads the file at the first statement: a file that is not a database
+   --  raises XX001 there.
+   --  @param Self the connection
+   --  @param Name the name of a file, or ":memory:"
+   --  @param Mode how to open it
+   --  @exception SQL_Error 08001 if it cannot be opened
+   --  @exception Misuse_Error the connection is open
 
    subtype Busy_Wait is Duration range 0.0 .. 2_000_000.0;
 
    procedure Set_Busy_Timeout (Self : in out Connection; Wait : Busy_Wait)
      with Pre => Can_Use (Self);
-   --  Sets how long a statement waits for other connections' locks, to the millisecond, before it
-   --  raises SQL_Error, 55P03. Statements do not wait unless it is set.
+   --  Sets how long a statement waits for other connections' locks before it raises SQL_Error,
+   --  55P03. By default, statements do not wait.
+   --  @param Self the connection
+   --  @param Wait the time in seconds, to the millisecond
+   --  @exception Misuse_Error the connection is closed
 
    procedure Set_Statement_Limit (Self : in out Connection; Limit : Wait_Duration)
      with Pre => Can_Use (Self);
-   --  In seconds: a Step, or another call that runs statements, that works for longer raises
-   --  SQL_Error, 57014. The wait for locks is Set_Busy_Timeout's. There is none with 0.0, and as
-   --  long as none is set.
+   --  Limits the time of each Step, and of each other call that runs statements. A longer one
+   --  raises SQL_Error, 57014. Waiting for locks is limited by Set_Busy_Timeout.
+   --  @param Self the connection
+   --  @param Limit the limit in seconds; 0.0, the default, for none
+   --  @exception Misuse_Error the connection is closed
 
    procedure Prepare
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String)
      with Pre  => Can_Use (On),
           Post => Self.Is_Open;
-   --  Text is one SQL statement. What Self held before is released.
+   --  Prepares a statement, and releases what Self held before.
+   --  @param Self the statement
+   --  @param On the connection
+   --  @param Text one SQL statement
+   --  @exception SQL_Error the statement is not valid
+   --  @exception Misuse_Error the connection is closed
 
    procedure Prepare_Client_Side
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String)
      renames Prepare;
-   --  The same as Prepare, since no server keeps the statement
+   --  The same as Prepare, since there is no server
 
 private
 
