@@ -4,7 +4,6 @@ package benchlab.appserver.cache;
 
 import java.time.Duration;
 import java.util.Map;
-import java.util.concurrent.TimeoutException;
 
 /**
  * A map that threads share, with limits: {@link CacheOptions}. Neither keys nor values are null;
@@ -39,20 +38,19 @@ public sealed interface Cache<K, V> permits LoadingCache {
      *
      * @throws LoadException if the loader threw an exception or returned null, or if it asked,
      *     directly or through other keys, caches and threads that wait for each other, for the key
-     *     that it is loading
-     * @throws InterruptedException if the thread is interrupted while it waits for another one's
-     *     loader
+     *     that it is loading, or if the thread is interrupted while it waits for another thread's
+     *     loader: then the cause is an {@link InterruptedException}, and the thread keeps its
+     *     interrupt flag
      */
-    V get(K key, Loader<? super K, ? extends V> loader) throws InterruptedException;
+    V get(K key, Loader<? super K, ? extends V> loader);
 
     /**
      * The same, but waits at most {@code timeout} for another thread's loader. A loader that this
      * thread calls has to keep to a limit of its own.
      *
-     * @throws TimeoutException if another thread did not load the value in time
+     * @throws LoadTimeoutException if another thread did not load the value in time
      */
-    V get(K key, Loader<? super K, ? extends V> loader, Duration timeout)
-            throws InterruptedException, TimeoutException;
+    V get(K key, Loader<? super K, ? extends V> loader, Duration timeout);
 
     /** Puts a value in place of any other. */
     void put(K key, V value);

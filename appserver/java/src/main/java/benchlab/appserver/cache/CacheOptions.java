@@ -22,7 +22,7 @@ public record CacheOptions(int maximumSize, Duration timeToLive, LongSupplier cl
     public static final CacheOptions UNLIMITED =
             new CacheOptions(Integer.MAX_VALUE, null, System::nanoTime);
 
-    private static final Duration LONGEST = Duration.ofDays(36_500);
+    private static final Duration MAX_TIME_TO_LIVE = Duration.ofDays(36_500);
 
     public CacheOptions {
         if (maximumSize < 1) {
@@ -31,7 +31,7 @@ public record CacheOptions(int maximumSize, Duration timeToLive, LongSupplier cl
         if (timeToLive != null
                 && (timeToLive.isNegative()
                         || timeToLive.isZero()
-                        || timeToLive.compareTo(LONGEST) > 0)) {
+                        || timeToLive.compareTo(MAX_TIME_TO_LIVE) > 0)) {
             throw new IllegalArgumentException(
                     "timeToLive must be more than 0 and at most 100 years: " + timeToLive);
         }

@@ -7,7 +7,6 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 
 /** Made by the thread that loads, which must end it: {@link #succeed} or {@link #fail}. */
 final class Load<V> {
@@ -41,8 +40,14 @@ final class Load<V> {
         return new LoadException(thrown);
     }
 
-    /** Waits for at most {@code timeout} ns. */
-    V await(long timeout) throws InterruptedException, TimeoutException {
+    /**
+     * Waits for at most {@code timeout} ns.
+     *
+     * @throws LoadException if the load failed, waits for this thread, or the thread is interrupted,
+     *     which keeps its interrupt flag
+     * @throws LoadTimeoutException after the timeout
+     */
+    V await(long timeout) {
         Thread waiter = Thread.currentThread();
         synchronized (WAITING) {
             if (waitsFor(waiter)) {
@@ -54,9 +59,12 @@ final class Load<V> {
             if (timeout == LoadingCache.FOREVER) {
                 end.await();
             } else if (!end.await(timeout, TimeUnit.NANOSECONDS)) {
-                throw new TimeoutException(
+                throw new LoadTimeoutException(
                         "another thread did not load it within " + Duration.ofNanos(timeout));
             }
+        } catch (InterruptedException e) {
+            waiter.interrupt();
+            throw new LoadException(e);
         } finally {
             synchronized (WAITING) {
                 WAITING.remove(waiter);

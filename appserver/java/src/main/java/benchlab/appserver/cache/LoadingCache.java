@@ -6,7 +6,6 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 
 /** A cache whose subclasses keep the entries, and which sees to it that they are loaded once. */
@@ -30,28 +29,21 @@ abstract sealed class LoadingCache<K, V> implements Cache<K, V>
     abstract void removeEntries();
 
     @Override
-    public final V get(K key, Loader<? super K, ? extends V> loader) throws InterruptedException {
-        try {
-            return get(key, loader, FOREVER);
-        } catch (TimeoutException e) {
-            throw new AssertionError("292 years have passed", e);
-        }
+    public final V get(K key, Loader<? super K, ? extends V> loader) {
+        return get(key, loader, FOREVER);
     }
 
     @Override
-    public final V get(K key, Loader<? super K, ? extends V> loader, Duration timeout)
-            throws InterruptedException, TimeoutException {
+    public final V get(K key, Loader<? super K, ? extends V> loader, Duration timeout) {
         return get(key, loader, Math.max(0, TimeUnit.NANOSECONDS.convert(timeout)));
     }
 
-    private V get(K key, Loader<? super K, ? extends V> loader, long timeout)
-            throws InterruptedException, TimeoutException {
+    private V get(K key, Loader<? super K, ? extends V> loader, long timeout) {
         V value = get(key);
         return value != null ? value : load(key, loader, timeout);
     }
 
-    private V load(K key, Loader<? super K, ? extends V> loader, long timeout)
-            throws InterruptedException, TimeoutException {
+    private V load(K key, Loader<? super K, ? extends V> loader, long timeout) {
         var load = new Load<V>();
         Load<V> running = loads.putIfAbsent(key, load);
         if (running != null) {

@@ -2,6 +2,7 @@
 // A histogram of constant size.
 package benchlab.appserver.monitor;
 
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
@@ -19,7 +20,7 @@ public final class Histogram {
     static final int PARTS = 1 << BITS;
 
     /** In ns, 73 minutes: longer values count as this. */
-    static final long LONGEST = (1L << 42) - 1;
+    static final long MAX_VALUE = (1L << 42) - 1;
 
     static final int BUCKETS = (42 - BITS + 1) * PARTS;
 
@@ -27,7 +28,7 @@ public final class Histogram {
 
     /** The bucket of a value, in ns; what is below zero counts as zero. */
     static int bucketOf(long value) {
-        long inside = Math.max(0, Math.min(value, LONGEST));
+        long inside = Math.max(0, Math.min(value, MAX_VALUE));
         int shift = 63 - Long.numberOfLeadingZeros(inside | PARTS) - BITS;
         return shift * PARTS + (int) (inside >>> shift);
     }
@@ -38,8 +39,17 @@ public final class Histogram {
         return ((bucket - shift * PARTS + 1L) << shift) - 1;
     }
 
+    /**
+     * Counts a time.
+     *
+     * @param time the time; what is below zero counts as zero
+     */
+    public void record(Duration time) {
+        record(time.toNanos());
+    }
+
     /** Counts a value in nanoseconds. */
-    public void record(long nanos) {
+    void record(long nanos) {
         counts.getAndIncrement(bucketOf(nanos));
     }
 
@@ -73,7 +83,7 @@ public final class Histogram {
      * @param percent 0 to 100
      * @throws IllegalStateException if there is no value
      */
-    public long percentile(double percent) {
+    public Duration percentile(double percent) {
         long total = count();
         if (total == 0) {
             throw new IllegalStateException("there is no value");
@@ -83,9 +93,9 @@ public final class Histogram {
         for (int bucket = 0; bucket < BUCKETS; bucket++) {
             cumulated += counts.get(bucket);
             if (cumulated >= rank) {
-                return upperBound(bucket);
+                return Duration.ofNanos(upperBound(bucket));
             }
         }
-        return LONGEST;
+        return Duration.ofNanos(MAX_VALUE);
     }
 }

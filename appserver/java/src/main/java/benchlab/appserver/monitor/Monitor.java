@@ -4,6 +4,7 @@ package benchlab.appserver.monitor;
 
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -202,8 +203,19 @@ public final class Monitor {
         return query;
     }
 
-    /** Counts an execution, by the request that this thread serves. */
-    public void record(Query query, long nanos, boolean failed) {
+    /**
+     * Counts an execution for the request that this thread serves.
+     *
+     * @param query the query
+     * @param elapsed the duration of the execution
+     * @param failed whether it failed
+     */
+    public void record(Query query, Duration elapsed, boolean failed) {
+        record(query, elapsed.toNanos(), failed);
+    }
+
+    /** Counts an execution without an object for its time. */
+    void record(Query query, long nanos, boolean failed) {
         TimedRequest request = CURRENT.get();
         if (request.monitor != this) {
             recordAlone(query, nanos, failed, request);

@@ -2,13 +2,15 @@
 // What was counted, added up.
 package benchlab.appserver.monitor;
 
-/** Statistics of a page or of a query, read without stopping anybody. Times are in nanoseconds. */
+import java.time.Duration;
+
+/** Statistics of a page or of a query, read while threads continue to count. */
 public final class Statistics {
 
     final Histogram times = new Histogram();
     long errors;
     long clientErrors;
-    long total;
+    long total; // In ns, as the following.
     long max;
     long cpu;
 
@@ -30,21 +32,21 @@ public final class Statistics {
     }
 
     /** The sum of all times. */
-    public long totalNanos() {
-        return total;
+    public Duration totalTime() {
+        return Duration.ofNanos(total);
     }
 
     /** The longest time. */
-    public long maxNanos() {
-        return max;
+    public Duration maxTime() {
+        return Duration.ofNanos(max);
     }
 
     /**
      * CPU time of the threads, estimated: a thread reads it for a request each millisecond at
      * most, and that one stands for those of the page before it.
      */
-    public long cpuNanos() {
-        return cpu;
+    public Duration cpuTime() {
+        return Duration.ofNanos(cpu);
     }
 
     /** The times. */

@@ -27,11 +27,6 @@ public record Backoff(Duration initial, Duration max) {
         max.toNanos(); // Throws if it is beyond 292 years.
     }
 
-    /** As {@code new Backoff}, in milliseconds. */
-    public static Backoff ofMillis(long initial, long max) {
-        return new Backoff(Duration.ofMillis(initial), Duration.ofMillis(max));
-    }
-
     /**
      * The pause before a retry, in nanoseconds.
      *

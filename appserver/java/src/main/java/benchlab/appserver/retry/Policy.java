@@ -15,7 +15,7 @@ import java.util.Objects;
  * <pre>{@code
  * Policy.ofAttempts(5)
  *         .deadline(Duration.ofSeconds(10))
- *         .backoff(Fault.DEADLOCK, Backoff.ofMillis(5, 200))
+ *         .backoff(Fault.DEADLOCK, new Backoff(Duration.ofMillis(5), Duration.ofMillis(200)))
  *         .without(Fault.LOCK_TIMEOUT)
  *         .budget(new Budget(0.1, 20))
  *         .metrics(metrics)
@@ -49,13 +49,13 @@ public record Policy(
 
     private static final Map<Fault, Backoff> DEFAULT_BACKOFFS =
             Map.of(
-                    Fault.STALE_VERSION, Backoff.ofMillis(1, 50),
-                    Fault.SERIALIZATION_FAILURE, Backoff.ofMillis(2, 100),
-                    Fault.DEADLOCK, Backoff.ofMillis(5, 200),
-                    Fault.LOCK_TIMEOUT, Backoff.ofMillis(10, 1_000),
-                    Fault.BUSY, Backoff.ofMillis(1, 100),
-                    Fault.CONNECTION_LOST, Backoff.ofMillis(50, 1_000),
-                    Fault.OUTCOME_UNKNOWN, Backoff.ofMillis(50, 1_000));
+                    Fault.STALE_VERSION, new Backoff(Duration.ofMillis(1), Duration.ofMillis(50)),
+                    Fault.SERIALIZATION_FAILURE, new Backoff(Duration.ofMillis(2), Duration.ofMillis(100)),
+                    Fault.DEADLOCK, new Backoff(Duration.ofMillis(5), Duration.ofMillis(200)),
+                    Fault.LOCK_TIMEOUT, new Backoff(Duration.ofMillis(10), Duration.ofMillis(1_000)),
+                    Fault.BUSY, new Backoff(Duration.ofMillis(1), Duration.ofMillis(100)),
+                    Fault.CONNECTION_LOST, new Backoff(Duration.ofMillis(50), Duration.ofMillis(1_000)),
+                    Fault.OUTCOME_UNKNOWN, new Backoff(Duration.ofMillis(50), Duration.ofMillis(1_000)));
 
     public Policy {
         if (attempts < 1) {

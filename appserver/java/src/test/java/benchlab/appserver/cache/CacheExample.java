@@ -15,7 +15,7 @@ final class CacheExample {
         this.database = database;
     }
 
-    long price(String article) throws InterruptedException {
+    long price(String article) {
         return prices.get(article, database);
     }
 

@@ -22,7 +22,6 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.FutureTask;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
@@ -275,7 +274,9 @@ class CacheTest {
                                         }));
         loading.await();
         Thread.currentThread().interrupt();
-        assertThrows(InterruptedException.class, () -> cache.get("key", NEVER));
+        var failure = assertThrows(LoadException.class, () -> cache.get("key", NEVER));
+        assertTrue(failure.getCause() instanceof InterruptedException);
+        assertTrue(Thread.interrupted());
         release.countDown();
         assertEquals(1, loader.get());
         assertEquals(1, cache.get("key", NEVER));
@@ -289,7 +290,7 @@ class CacheTest {
         assertEquals(101, cache.size());
     }
 
-    private static int sumTo(Cache<Integer, Integer> cache, int n) throws InterruptedException {
+    private static int sumTo(Cache<Integer, Integer> cache, int n) {
         return cache.get(n, key -> key == 0 ? 0 : key + sumTo(cache, key - 1));
     }
 
@@ -411,7 +412,7 @@ class CacheTest {
                                         }));
         loading.await();
         assertThrows(
-                TimeoutException.class, () -> cache.get("key", NEVER, Duration.ofMillis(20)));
+                LoadTimeoutException.class, () -> cache.get("key", NEVER, Duration.ofMillis(20)));
         release.countDown();
         assertEquals(1, loader.get());
         assertEquals(1, cache.get("key", NEVER, Duration.ZERO));

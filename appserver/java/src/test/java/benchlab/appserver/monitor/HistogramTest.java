@@ -40,7 +40,7 @@ class HistogramTest {
                 values(count, shift).forEach(histogram::record);
                 for (double percent : PERCENTS) {
                     long expected = reference.getValueAtPercentile(percent);
-                    long found = histogram.percentile(percent);
+                    long found = histogram.percentile(percent).toNanos();
                     assertTrue(Math.abs(found - expected) <= expected / 30 + 1, percent + " of " + count);
                     table.append(
                             String.format(

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
 import java.sql.SQLException;
+import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -78,7 +79,7 @@ class MonitorTest {
         Statistics query = monitor.statistics("GET /users/{id}", "SELECT ?");
         assertEquals(300, query.count());
         assertEquals(3, query.errors());
-        assertEquals(300_000, query.totalNanos());
+        assertEquals(Duration.ofNanos(300_000), query.totalTime());
         assertEquals(0, monitor.statistics("GET /missing").count());
         assertEquals(1, monitor.statistics(Monitor.OTHER).clientErrors());
     }
@@ -125,9 +126,10 @@ class MonitorTest {
             Thread.sleep(20);
             monitor.end(200, "/waits");
         }
-        long works = monitor.statistics("GET /works").cpuNanos();
-        assertTrue(works > monitor.statistics("GET /waits").cpuNanos());
-        assertTrue(monitor.statistics("GET /waits").totalNanos() >= 60_000_000);
+        Duration works = monitor.statistics("GET /works").cpuTime();
+        assertTrue(works.compareTo(monitor.statistics("GET /waits").cpuTime()) > 0);
+        Duration waits = monitor.statistics("GET /waits").totalTime();
+        assertTrue(waits.compareTo(Duration.ofMillis(60)) >= 0);
     }
 
     @Test

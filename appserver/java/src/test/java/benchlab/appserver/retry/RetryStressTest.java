@@ -74,8 +74,8 @@ class RetryStressTest {
         Policy policy =
                 Policy.ofAttempts(Integer.MAX_VALUE)
                         .deadline(Duration.ofHours(1))
-                        .backoff(Fault.OUTCOME_UNKNOWN, Backoff.ofMillis(0, 2))
-                        .backoff(Fault.BUSY, Backoff.ofMillis(0, 2))
+                        .backoff(Fault.OUTCOME_UNKNOWN, new Backoff(Duration.ofMillis(0), Duration.ofMillis(2)))
+                        .backoff(Fault.BUSY, new Backoff(Duration.ofMillis(0), Duration.ofMillis(2)))
                         .metrics(metrics);
         Retry.call(policy, transactions, new IdempotencyTable("retry_key").key(key), this::add);
     }

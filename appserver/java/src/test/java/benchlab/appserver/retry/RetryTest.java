@@ -118,7 +118,7 @@ class RetryTest {
 
     @Test
     void pausesDoubleUpToTheMaximum() throws Exception {
-        Policy doubling = Policy.ofAttempts(9).backoff(Fault.DEADLOCK, Backoff.ofMillis(8, 40));
+        Policy doubling = Policy.ofAttempts(9).backoff(Fault.DEADLOCK, new Backoff(Duration.ofMillis(8), Duration.ofMillis(40)));
         call(doubling, new Failing(deadlock(), deadlock(), deadlock(), deadlock(), deadlock()));
         assertEquals(List.of(4L, 8L, 16L, 20L, 20L), millis());
     }
@@ -126,7 +126,7 @@ class RetryTest {
     @Test
     void eachClassHasItsOwnPauses() throws Exception {
         Policy mixed =
-                policy.backoff(Fault.DEADLOCK, Backoff.ofMillis(10, 1_000))
+                policy.backoff(Fault.DEADLOCK, new Backoff(Duration.ofMillis(10), Duration.ofMillis(1_000)))
                         .backoff(Fault.STALE_VERSION, Backoff.NONE);
         call(mixed, new Failing(deadlock(), new StaleVersionException(), deadlock()));
         assertEquals(List.of(5L, 0L, 20L), millis());
@@ -144,7 +144,7 @@ class RetryTest {
     void noRetryBeginsAfterTheDeadline() {
         Policy timed =
                 policy.deadline(Duration.ofMillis(25))
-                        .backoff(Fault.DEADLOCK, Backoff.ofMillis(20, 20));
+                        .backoff(Fault.DEADLOCK, new Backoff(Duration.ofMillis(20), Duration.ofMillis(20)));
         var work = new Failing(deadlock(), deadlock(), deadlock());
         assertThrows(SQLException.class, () -> call(timed, work));
         assertEquals(List.of(10L, 10L), millis());
@@ -286,8 +286,8 @@ class RetryTest {
         assertThrows(
                 IllegalArgumentException.class,
                 () -> policy.backoff(Fault.PERMANENT, Backoff.NONE));
-        assertThrows(IllegalArgumentException.class, () -> Backoff.ofMillis(2, 1));
-        assertThrows(IllegalArgumentException.class, () -> Backoff.ofMillis(-1, 1));
+        assertThrows(IllegalArgumentException.class, () -> new Backoff(Duration.ofMillis(2), Duration.ofMillis(1)));
+        assertThrows(IllegalArgumentException.class, () -> new Backoff(Duration.ofMillis(-1), Duration.ofMillis(1)));
         assertThrows(IllegalArgumentException.class, () -> new Budget(1.1, 1));
         assertThrows(IllegalArgumentException.class, () -> new Budget(Double.NaN, 1));
         assertThrows(IllegalArgumentException.class, () -> new Budget(0.1, 0));

@@ -82,7 +82,7 @@ final class Situations implements AutoCloseable {
         innerTransactions = new Transactions(stopped(innerConnections));
         Policy usual = Policy.ofAttempts(3);
         for (Fault fault : usual.backoffs().keySet()) {
-            usual = usual.backoff(fault, Backoff.ofMillis(0, 0));
+            usual = usual.backoff(fault, Backoff.NONE);
         }
         policy = usual;
     }

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// A value that another thread did not load in time.
+package benchlab.appserver.cache;
+
+/** Another thread did not load the value within the timeout. */
+public final class LoadTimeoutException extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    LoadTimeoutException(String message) {
+        super(message);
+    }
+}
