@@ -1,6 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --
---  How calls are made again: as the example of appserver/ada/BLOCKS.md has it, with its budget only
+--  The retry policy: as the example of appserver/ada/BLOCKS.md has it, with its budget only
 --  if the subject is started with the argument "budget".
 
 with Ada.Command_Line;

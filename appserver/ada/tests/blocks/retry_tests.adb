@@ -391,7 +391,7 @@ package body Retry_Tests is
       exception
          when SQL.SQL_Error => null;
       end;
-      Assert (T.Runs = 4, "only the outermost is made again:" & T.Runs'Image);
+      Assert (T.Runs = 4, "only the outermost is retried:" & T.Runs'Image);
       Check_Count (Counted.Statistics.Calls, 1, "calls");
       Succeeds (T, By, [Deadlock]);
    end Nested;

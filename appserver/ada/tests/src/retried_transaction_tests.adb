@@ -332,7 +332,7 @@ package body Retried_Transaction_Tests is
       end Outer;
    begin
       Plain.Run (By, T.Tested_DB, Outer'Access);
-      Assert (T.Runs = 2, "the whole is made again");
+      Assert (T.Runs = 2, "the whole is retried");
       Answers (T.DB, "SELECT x FROM t WHERE id = 1", "102");
       Check_Count (Counted.Statistics.Faults (Retry.Deadlock), 1, "deadlocks");
       Check_Count (Counted.Statistics.Calls, 1, "calls");

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Calls that are made again have one effect, with faults that databases really make.
+--  Retried calls take effect once, with faults that real databases cause.
 
 with AUnit.Test_Suites;
 with Test_Databases;

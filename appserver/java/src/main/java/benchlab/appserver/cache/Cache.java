@@ -1,77 +1,109 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every cache can do.
+// A map with limits that threads share.
 package benchlab.appserver.cache;
 
 import java.time.Duration;
 import java.util.Map;
 
 /**
- * A map that threads share, with limits: {@link CacheOptions}. Neither keys nor values are null;
- * keys have an {@code equals} and a {@code hashCode} that do not change.
+ * A concurrent map with limits: {@link CacheOptions}. Keys and values must not be null. The {@code
+ * equals} and {@code hashCode} of a key must not change.
  *
  * <ul>
- *   <li>No write is lost: a value stays until it is replaced, removed, too old or pushed out by the
- *       bound.
- *   <li>What a thread did before it put a value is visible to whoever gets that value.
- *   <li>Reading changes nothing, so that the bound pushes out the value that was written longest
- *       ago, however often it was read. Where that costs too many misses, take a cache that counts
- *       reads.
+ *   <li>No write is lost: a value stays until it is replaced, removed, expired or evicted.
+ *   <li>Everything that a thread did before it put a value is visible to threads that get it.
+ *   <li>Reading changes nothing: the entry that was written first is evicted, however often it was
+ *       read. If that causes too many misses, use a cache that counts reads.
  * </ul>
+ *
+ * @param <K> the type of the keys
+ * @param <V> the type of the values
  */
 public sealed interface Cache<K, V> permits LoadingCache {
 
-    /** The value of {@code key}, or null if there is none or it is too old. */
+    /**
+     * Gets the value of a key.
+     *
+     * @param key the key
+     * @return the value; null if there is none or it has expired
+     */
     V get(K key);
 
     /**
-     * The value of {@code key}; if there is none, what {@code loader} makes of it, which is put.
+     * Gets the value of a key. If there is none, loads and puts it.
      *
-     * <p>Threads that miss the same key at once load it once: one calls its loader, the others wait
-     * and get the same value. No lock is held meanwhile, and other keys are not held up.
+     * <p>If multiple threads miss a key at the same time, one of them calls its loader, and the others
+     * wait for the same value. No lock is held meanwhile, and threads that use other keys do not
+     * wait.
      *
-     * <p>A value that was loading when its key was put or removed, or the cache cleared, is not
-     * kept, since it may be older than that change; who asks after the change does not get it. Those
-     * who waited get it, unless there is another value by then: then they get that one.
+     * <p>A value is not kept if its key was put or removed, or the cache was cleared, while it was
+     * loading, since it may be older than that change. Calls after the change do not get it. Threads
+     * that waited already get it, unless there is another value by then, which they get instead.
      *
-     * <p>A failure is not kept: all who waited get a {@link LoadException} of their own with
-     * what the loader threw, and the next one who asks loads again.
+     * <p>A failure is not kept: each thread that waited gets a {@link LoadException} with the
+     * exception of the loader as its cause, and the next call loads again.
      *
-     * @throws LoadException if the loader threw an exception or returned null, or if it asked,
-     *     directly or through other keys, caches and threads that wait for each other, for the key
-     *     that it is loading, or if the thread is interrupted while it waits for another thread's
+     * @param key the key
+     * @param loader loads the value
+     * @return the value
+     * @throws LoadException if the loader threw an exception or returned null, if it asked, directly
+     *     or through other keys, caches and threads that wait for each other, for the key that it
+     *     is loading, or if the thread is interrupted while it waits for another thread's
      *     loader: then the cause is an {@link InterruptedException}, and the thread keeps its
      *     interrupt flag
      */
     V get(K key, Loader<? super K, ? extends V> loader);
 
     /**
-     * The same, but waits at most {@code timeout} for another thread's loader. A loader that this
-     * thread calls has to keep to a limit of its own.
+     * Gets the value of a key, with a limit on the time to wait for another thread's loader. The
+     * timeout does not limit a loader that this thread calls.
      *
+     * @param key the key
+     * @param loader loads the value
+     * @param timeout the maximum time to wait
+     * @return the value
+     * @throws LoadException as above
      * @throws LoadTimeoutException if another thread did not load the value in time
      */
     V get(K key, Loader<? super K, ? extends V> loader, Duration timeout);
 
-    /** Puts a value in place of any other. */
+    /**
+     * Puts a value, or replaces the one of that key.
+     *
+     * @param key the key
+     * @param value the value
+     */
     void put(K key, V value);
 
     /**
-     * Puts all at once where the scheme has one lock or one copy for it; else one after the other.
+     * Puts multiple values: at once if the cache has one lock or copies its map, else one after the
+     * other.
+     *
+     * @param entries the keys and values
      */
     void putAll(Map<? extends K, ? extends V> entries);
 
-    /** Removes the value of {@code key}; returns whether there was one that was not too old. */
+    /**
+     * Removes the value of a key.
+     *
+     * @param key the key
+     * @return true if there was one that had not expired
+     */
     boolean remove(K key);
 
     /** Removes all values. */
     void clear();
 
-    /** The number of values, including those that are too old and not removed yet. */
+    /**
+     * The number of values, including expired ones that have not been removed yet.
+     *
+     * @return the number of values
+     */
     int size();
 
     /**
-     * Removes the values that are too old. Each write does so too, so that this is of use only
-     * where values that nobody replaces must not stay in memory.
+     * Removes expired values. Each write does so, too: call this if nothing is written for a long
+     * time.
      */
     void removeExpired();
 }

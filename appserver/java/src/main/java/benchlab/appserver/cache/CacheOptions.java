@@ -7,18 +7,18 @@ import java.util.Objects;
 import java.util.function.LongSupplier;
 
 /**
- * The limits of a cache, both of them optional: {@code
+ * The limits of a cache, which are optional: {@code
  * CacheOptions.UNLIMITED.maximumSize(1000).timeToLive(Duration.ofMinutes(5))}.
  *
- * @param maximumSize how many values there may be, at least 1; the one written longest ago leaves
- *     first
- * @param timeToLive how long after it was put a value is too old: more than 0, at most 100 years;
- *     null for ever
- * @param clock the time in ns, from any beginning; {@link System#nanoTime} but for tests
+ * @param maximumSize the maximum number of values, at least 1; the one that was written first is
+ *     evicted
+ * @param timeToLive the time after a write at which a value expires: more than 0, at most 100
+ *     years; null for never
+ * @param clock the time in ns, from any origin; {@link System#nanoTime} except in tests
  */
 public record CacheOptions(int maximumSize, Duration timeToLive, LongSupplier clock) {
 
-    /** Any number of values, for ever. */
+    /** Any number of values, which never expire. */
     public static final CacheOptions UNLIMITED =
             new CacheOptions(Integer.MAX_VALUE, null, System::nanoTime);
 
@@ -38,14 +38,32 @@ public record CacheOptions(int maximumSize, Duration timeToLive, LongSupplier cl
         Objects.requireNonNull(clock, "clock");
     }
 
+    /**
+     * Options with another maximumSize.
+     *
+     * @param values the maximum number of values
+     * @return the options
+     */
     public CacheOptions maximumSize(int values) {
         return new CacheOptions(values, timeToLive, clock);
     }
 
+    /**
+     * Options with another timeToLive.
+     *
+     * @param time the time after which a value expires; null for never
+     * @return the options
+     */
     public CacheOptions timeToLive(Duration time) {
         return new CacheOptions(maximumSize, time, clock);
     }
 
+    /**
+     * Options with another clock.
+     *
+     * @param ns the time in ns
+     * @return the options
+     */
     public CacheOptions clock(LongSupplier ns) {
         return new CacheOptions(maximumSize, timeToLive, ns);
     }

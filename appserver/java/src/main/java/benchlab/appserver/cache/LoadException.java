@@ -2,7 +2,7 @@
 // A value that could not be loaded.
 package benchlab.appserver.cache;
 
-/** A loader failed: what it threw is the cause. Or it waited for itself: then there is no cause. */
+/** A loader failed, with its exception as the cause, or waited for itself, without a cause. */
 public final class LoadException extends RuntimeException {
     private static final long serialVersionUID = 1;
 

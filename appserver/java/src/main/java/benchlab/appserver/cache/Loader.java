@@ -1,11 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a cache gets what it does not have.
+// Loads values that a cache does not have.
 package benchlab.appserver.cache;
 
-/** Makes the value of a key. */
+/**
+ * Loads values.
+ *
+ * @param <K> the type of the keys
+ * @param <V> the type of the values
+ */
 @FunctionalInterface
 public interface Loader<K, V> {
 
-    /** The value, not null. */
+    /**
+     * Loads the value of a key.
+     *
+     * @param key the key
+     * @return the value, not null
+     * @throws Exception if the value cannot be loaded
+     */
     V load(K key) throws Exception;
 }

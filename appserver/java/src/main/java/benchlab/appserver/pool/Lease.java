@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The right to use a resource of a pool until it is given back.
+// The right to use a resource of a pool until it is returned.
 package benchlab.appserver.pool;
 
 /**
- * The right to use one resource of a {@link Pool} alone, from when the pool gave it until {@link
- * #close}. Hold it in a try-with-resources statement.
+ * The exclusive right to use one resource of a {@link Pool} until {@link #close}. Hold it in a
+ * try-with-resources statement.
  *
- * <p>A lease may be handed to another thread and closed there. What a holder did to the resource
- * before it closed its lease is visible to the next holder.
+ * <p>A lease may be passed to another thread and closed there. Changes that a holder made to the
+ * resource before it closed its lease are visible to the next holder.
  *
- * <p>A lease that is lost (unreachable and not closed) is found by the collector: the pool then
- * destroys the resource, since the holder may still have it, and gives its place to another. So
- * keep the lease for as long as the resource is in use.
+ * <p>The garbage collector finds a leaked lease, which is unreachable and not closed. The pool then
+ * destroys the resource, since the holder may still have it, and may create another one. So keep
+ * the lease for as long as the resource is in use.
+ *
+ * @param <R> the type of the resource
  */
 public final class Lease<R> implements AutoCloseable {
 
@@ -27,8 +29,9 @@ public final class Lease<R> implements AutoCloseable {
     }
 
     /**
-     * The resource.
+     * The leased resource.
      *
+     * @return the resource
      * @throws IllegalStateException if the lease was closed
      */
     public R resource() {
@@ -39,8 +42,7 @@ public final class Lease<R> implements AutoCloseable {
     }
 
     /**
-     * Says that the resource is broken: {@link #close} then destroys it, and the pool does not give
-     * it to anyone again.
+     * Marks the resource as broken: {@link #close} then destroys it.
      *
      * @throws IllegalStateException if the lease was closed
      */
@@ -50,10 +52,10 @@ public final class Lease<R> implements AutoCloseable {
     }
 
     /**
-     * Gives the resource back, after the pool's hook has reset it. What the hooks throw is logged
-     * here, and is not thrown.
+     * Returns the resource, after the pool's hook has reset it. Exceptions of hooks are logged, and
+     * not thrown.
      *
-     * @throws IllegalStateException if the lease was closed before: closing it twice is a mistake
+     * @throws IllegalStateException if the lease was closed before
      */
     @Override
     public void close() {

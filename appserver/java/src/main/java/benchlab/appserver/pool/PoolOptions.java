@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a pool makes, checks, resets and destroys its resources.
+// The hooks and settings of a pool.
 package benchlab.appserver.pool;
 
 import java.util.Objects;
 
 /**
- * How a pool treats its resources. Each method returns options that differ in one thing:
+ * The hooks and settings of a pool. Each method returns options that differ in one setting:
  *
  * <pre>{@code
  * PoolOptions.of(() -> DriverManager.getConnection(url))
@@ -14,21 +14,21 @@ import java.util.Objects;
  *         .destroy(Connection::close)
  * }</pre>
  *
- * <p>The hooks run on the thread that leases or gives back, without any lock, and never two at once
- * for one resource. On a thread of the pool's run {@code factory} and {@code validate}, and the
- * {@code destroy} after it, for a lease with a timeout, and {@code destroy} for a lost lease. The
- * timeout of a lease is not for {@code reset} and {@code destroy} when it is closed: let them have
- * a limit of their own if they wait.
+ * <p>Hooks run on the thread that leases or returns a resource, without any lock, and never two at
+ * once for one resource. Two kinds of hooks run on a thread of the pool: {@code factory}, {@code
+ * validate} and the {@code destroy} after it for a lease with a timeout, and {@code destroy} for a
+ * leaked lease. The timeout of a lease does not cover {@code reset} and {@code destroy} when it is
+ * closed: give them a timeout of their own if they wait.
  *
- * @param factory makes a resource; not null
- * @param validate whether an idle resource can still be used. Asked before each lease of a resource
- *     that was used before; if it says no or throws, the resource is destroyed and another one is
- *     made
- * @param reset makes a resource ready for its next user. Called when a lease is closed; if it
- *     throws, the resource is destroyed
- * @param destroy releases what a resource holds. Called once for each resource
- * @param order which idle resource is used first
- * @param recordHoldTime whether the time that leases are held is measured: two readings of the clock for
+ * @param <R> the type of the resources
+ * @param factory creates a resource; not null
+ * @param validate checks a resource before each lease after its first one. If it returns false or
+ *     throws, the resource is destroyed and another one is created
+ * @param reset prepares a resource for its next user. Called when a lease is closed; if it throws,
+ *     the resource is destroyed
+ * @param destroy releases a resource. Called once for each resource
+ * @param order the order in which idle resources are leased
+ * @param recordHoldTime true to measure how long leases are held, which reads the clock twice for
  *     each
  */
 public record PoolOptions<R>(
@@ -39,31 +39,60 @@ public record PoolOptions<R>(
         RequestOrder order,
         boolean recordHoldTime) {
 
-    /** Makes a resource. */
+    /**
+     * Creates resources.
+     *
+     * @param <R> the type of the resources
+     */
     @FunctionalInterface
     public interface Factory<R> {
+        /**
+         * Creates a resource.
+         *
+         * @return the resource
+         * @throws Exception if it cannot be created
+         */
         R make() throws Exception;
     }
 
-    /** Says whether a resource can be used. */
+    /**
+     * Checks resources.
+     *
+     * @param <R> the type of the resources
+     */
     @FunctionalInterface
     public interface Check<R> {
+        /**
+         * Checks a resource.
+         *
+         * @param resource the resource
+         * @return true if it can be used
+         * @throws Exception if it cannot be used
+         */
         boolean isValid(R resource) throws Exception;
     }
 
-    /** Does something to a resource. */
+    /**
+     * Changes resources.
+     *
+     * @param <R> the type of the resources
+     */
     @FunctionalInterface
     public interface Action<R> {
+        /**
+         * Changes a resource.
+         *
+         * @param resource the resource
+         * @throws Exception if it cannot be used any more
+         */
         void apply(R resource) throws Exception;
     }
 
-    /** Which idle resource is used first. */
+    /** The order in which idle resources are leased. */
     public enum RequestOrder {
-        /** In turn: all are used alike, and none is idle for long. */
+        /** In turn: all resources are used equally, and none is idle for long. */
         ROUND_ROBIN,
-        /**
-         * The one given back last, else the one made first: few are used, and stay warm in caches.
-         */
+        /** The most recently returned one first: few resources are used, and stay warm in caches. */
         LIFO
     }
 
@@ -72,27 +101,63 @@ public record PoolOptions<R>(
         Objects.requireNonNull(order, "order");
     }
 
-    /** Without hooks, idle resources in turn, uses not timed. */
+    /**
+     * Options without hooks, in {@link RequestOrder#ROUND_ROBIN} order.
+     *
+     * @param factory creates a resource
+     * @param <R> the type of the resources
+     * @return the options
+     */
     public static <R> PoolOptions<R> of(Factory<? extends R> factory) {
         return new PoolOptions<>(factory, null, null, null, RequestOrder.ROUND_ROBIN, false);
     }
 
+    /**
+     * Options with another validate.
+     *
+     * @param hook checks a resource before a lease
+     * @return the options
+     */
     public PoolOptions<R> validate(Check<? super R> hook) {
         return new PoolOptions<>(factory, hook, reset, destroy, order, recordHoldTime);
     }
 
+    /**
+     * Options with another reset.
+     *
+     * @param hook prepares a resource for its next user
+     * @return the options
+     */
     public PoolOptions<R> reset(Action<? super R> hook) {
         return new PoolOptions<>(factory, validate, hook, destroy, order, recordHoldTime);
     }
 
+    /**
+     * Options with another destroy.
+     *
+     * @param hook releases a resource
+     * @return the options
+     */
     public PoolOptions<R> destroy(Action<? super R> hook) {
         return new PoolOptions<>(factory, validate, reset, hook, order, recordHoldTime);
     }
 
+    /**
+     * Options with another order.
+     *
+     * @param first the order in which idle resources are leased
+     * @return the options
+     */
     public PoolOptions<R> order(RequestOrder first) {
         return new PoolOptions<>(factory, validate, reset, destroy, first, recordHoldTime);
     }
 
+    /**
+     * Options with another recordHoldTime.
+     *
+     * @param measured true to measure how long leases are held
+     * @return the options
+     */
     public PoolOptions<R> recordHoldTime(boolean measured) {
         return new PoolOptions<>(factory, validate, reset, destroy, order, measured);
     }

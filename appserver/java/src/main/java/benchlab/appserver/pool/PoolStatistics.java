@@ -1,32 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a pool tells of itself.
+// Statistics of a pool.
 package benchlab.appserver.pool;
 
 import java.time.Duration;
 
 /**
- * Figures of a pool. Totals count from its start. They are read without stopping anybody, so that
- * those of leases that begin or end meanwhile may be in one figure and not in another.
+ * Statistics of a pool. Totals count from its creation. They are read while threads continue to
+ * lease, so a lease that begins or ends meanwhile may be included in one number and not in another.
  *
- * @param capacity how many resources there may be
- * @param size how many there are, those being made included
- * @param inUse how many are leased
- * @param waiting how many threads wait for a lease
- * @param maxSize the most there ever were. One is made only if none is idle, so that it is also
- *     the most that were ever wanted at once, up to the capacity
- * @param leases how many leases were given
- * @param waits how many callers had to wait, whether they got a lease or not
- * @param waitingTime how long those who got one waited, all together; until they were served,
- *     without the time to wake up
+ * @param capacity the maximum number of resources
+ * @param size the number of resources, including those being created
+ * @param inUse the number of leased resources
+ * @param waiting the number of threads that wait for a lease
+ * @param maxSize the greatest size so far. A resource is created only if none is idle, so this is
+ *     also the greatest number of concurrent requests, up to the capacity
+ * @param leases the total number of leases
+ * @param waits the number of calls that had to wait, whether they got a lease or not
+ * @param waitingTime the total waiting time of calls that got a lease, without the time to wake up
  * @param maxWait the longest of these
- * @param timeouts how many waited in vain, for others or for the factory
- * @param made how many resources the factory made
- * @param factoryFailures how often it failed
- * @param broken how many resources were destroyed because they were not valid, could not be reset
- *     or were said to be broken
- * @param reclaimed how many leases were lost, so that their resources were destroyed
- * @param holdTime how long closed leases were held, all together; zero unless the options say {@link
- *     PoolOptions#recordHoldTime}
+ * @param timeouts the number of calls that timed out, waiting for others or for the factory
+ * @param made the number of resources that the factory created
+ * @param factoryFailures the number of its failures
+ * @param broken the number of resources that were destroyed because they were not valid, could not
+ *     be reset or were marked as broken
+ * @param reclaimed the number of leaked leases, whose resources were destroyed
+ * @param holdTime the total time that closed leases were held; zero unless {@link
+ *     PoolOptions#recordHoldTime} is set
  */
 public record PoolStatistics(
         int capacity,
@@ -45,7 +44,11 @@ public record PoolStatistics(
         long reclaimed,
         Duration holdTime) {
 
-    /** Resources that are neither leased nor destroyed: idle, or in a hook. */
+    /**
+     * The number of resources that are neither leased nor destroyed: idle, or in a hook.
+     *
+     * @return the number of resources
+     */
     public int idle() {
         return Math.max(0, size - inUse);
     }

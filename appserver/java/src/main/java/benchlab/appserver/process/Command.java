@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is to be started, and how.
+// A command line with its settings.
 package benchlab.appserver.process;
 
 import java.io.IOException;
@@ -15,19 +15,19 @@ import java.util.Objects;
 import java.util.concurrent.TimeoutException;
 
 /**
- * A program with its arguments and surroundings. A command never changes: each method returns
- * another one, so that it can be kept, shared and started often. No shell reads it; quote nothing.
+ * A program with its arguments and environment. A command is immutable: each method returns another
+ * one, so it can be stored, shared and started repeatedly. No shell is involved: do not quote.
  *
- * @param commandLine the program (a path, or a name to be found in PATH) and its arguments
- * @param environment variables that it gets
- * @param isEnvironmentInherited whether it gets the variables of this process, too
- * @param directory where it runs; null for where this process runs
- * @param stdin where standard input comes from; a pipe unless told otherwise
- * @param stdout where standard output goes to; a pipe unless told otherwise
- * @param stderr where standard error goes to; a pipe unless told otherwise. Null: where standard
- *     output goes
- * @param maxOutput how many bytes of a stream are kept in memory at most: of each that {@link #run}
- *     and {@link RunningProcess#communicate} return, and of errors that nobody has read. More is an
+ * @param commandLine the program (a path, or a name to search for in PATH) and its arguments
+ * @param environment additional environment variables
+ * @param isEnvironmentInherited true to pass the variables of this process, too
+ * @param directory the working directory; null for that of this process
+ * @param stdin the source of standard input; a pipe by default
+ * @param stdout the destination of standard output; a pipe by default
+ * @param stderr the destination of standard error; a pipe by default; null for that of standard
+ *     output
+ * @param maxOutput the maximum number of bytes of each stream that are kept in memory: those that
+ *     {@link #run} and {@link RunningProcess#communicate} return, and unread errors. More is an
  *     {@link OutputLimitException}
  */
 public record Command(
@@ -76,7 +76,13 @@ public record Command(
                 DEFAULT_MAX_OUTPUT);
     }
 
-    /** All three streams piped, the environment and the directory of this process. */
+    /**
+     * A command with three pipes, and with the environment and the directory of this process.
+     *
+     * @param program a path, or a name to search for in PATH
+     * @param arguments its arguments
+     * @return the command
+     */
     public static Command of(String program, String... arguments) {
         var commandLine = new ArrayList<>(List.of(program));
         commandLine.addAll(List.of(arguments));

@@ -4,7 +4,7 @@ package benchlab.appserver.process;
 
 import java.io.IOException;
 
-/** A program ended in another way than with exit code 0. */
+/** A program did not exit with code 0. */
 public final class FailedException extends IOException {
     private static final long serialVersionUID = 1;
 

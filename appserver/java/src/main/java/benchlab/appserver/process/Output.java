@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program left behind.
+// The exit status and the output of a program.
 package benchlab.appserver.process;
 
 import java.nio.ByteBuffer;
@@ -8,8 +8,12 @@ import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 
 /**
- * How a program ended, and what it wrote to standard output and standard error: empty where that
- * was not piped.
+ * The exit status of a program, and what it wrote to standard output and standard error.
+ *
+ * @param program the program
+ * @param status its exit status
+ * @param stdout its standard output; empty if it was not piped
+ * @param stderr its standard error; empty if it was not piped
  */
 public record Output(String program, ExitStatus status, byte[] stdout, byte[] stderr) {
 

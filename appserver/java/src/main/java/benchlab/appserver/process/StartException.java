@@ -5,7 +5,8 @@ package benchlab.appserver.process;
 import java.io.IOException;
 
 /**
- * There is no such program or directory, or the system does not let it run: the cause says which.
+ * The program or its directory does not exist, or the system cannot start it. The cause has the
+ * reason.
  */
 public final class StartException extends IOException {
     private static final long serialVersionUID = 1;

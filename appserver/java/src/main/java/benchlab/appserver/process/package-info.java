@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Other programs: {@link benchlab.appserver.process.Command} says what to start, runs it to its
- * end, or gives it as a {@link benchlab.appserver.process.RunningProcess}.
+ * Starts other programs: {@link benchlab.appserver.process.Command} runs a program to its end, or
+ * starts it as a {@link benchlab.appserver.process.RunningProcess}.
  */
 package benchlab.appserver.process;

@@ -9,7 +9,7 @@ import jakarta.interceptor.Interceptor;
 import jakarta.interceptor.InvocationContext;
 
 /**
- * Inside of {@code @Transactional}: keeps a fault that passes from being committed. Jakarta
+ * Inside of {@code @Transactional}: keeps a transient error from being committed. Jakarta
  * Transactions and EJB commit after a checked exception, so that what is retried would take effect
  * twice; after one that is caught they may roll back and tell nobody.
  */

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long to wait before a retry.
+// Exponential backoff.
 package benchlab.appserver.retry;
 
 import java.time.Duration;
 
 /**
- * Pauses that double from retry to retry, up to a longest one. Each is drawn at random between
- * nothing and that bound, so that those who met once do not meet again ("full jitter": M. Brooker,
- * Exponential Backoff and Jitter, AWS Architecture Blog, 2015).
+ * Exponential backoff. The upper bound of the pause doubles with each retry, up to a maximum. Each
+ * pause is a random time below its bound, so that calls that collided once do not collide again
+ * ("full jitter": M. Brooker, Exponential Backoff and Jitter, AWS Architecture Blog, 2015).
  *
- * @param initial the bound of the pause before the first retry
- * @param max no pause is longer; at least {@code initial}
+ * @param initial the upper bound of the pause before the first retry
+ * @param max the maximum pause; at least {@code initial}
  */
 public record Backoff(Duration initial, Duration max) {
 

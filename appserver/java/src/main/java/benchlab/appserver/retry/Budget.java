@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many retries there may be, as a fraction of the calls.
+// Limits retries to a fraction of the calls.
 package benchlab.appserver.retry;
 
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Retries as a fraction of the calls, so that they do not double the load of a database that is down
- * or slow. Each call earns its fraction of a retry, up to a reserve; each retry takes a whole one. All
- * policies that name one budget share it.
+ * Limits retries to a fraction of the calls, so that retries do not multiply the load of a database
+ * that is down or slow. Each call earns a fraction of a retry, up to a reserve, and each retry takes
+ * a whole one. Policies may share a budget.
  */
 public final class Budget {
 
@@ -18,10 +18,11 @@ public final class Budget {
     private final AtomicLong balance;
 
     /**
-     * A budget with a full reserve.
+     * Creates a budget with a full reserve.
      *
-     * @param fraction retries for each call, as 0.1; from 0 to 1, to the millionth
-     * @param reserve how many retries can be saved up, at least 1
+     * @param fraction the number of retries that each call earns, such as 0.1; from 0 to 1, to the
+     *     millionth
+     * @param reserve the maximum number of unused retries that accumulate, at least 1
      */
     public Budget(double fraction, int reserve) {
         if (!(fraction >= 0 && fraction <= 1)) {
@@ -34,7 +35,11 @@ public final class Budget {
         balance = new AtomicLong(this.reserve);
     }
 
-    /** The retries that could be made now. */
+    /**
+     * The number of retries that are available now.
+     *
+     * @return the number of retries
+     */
     public long available() {
         return balance.get() / RETRY;
     }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kinds of faults a call of a database meets.
+// The classes of faults of database calls.
 package benchlab.appserver.retry;
 
 import java.util.Locale;
 
-/** A class of faults, by what a retry has to do about it. {@link Faults} tells which one it is. */
+/** A class of faults that retries handle in the same way. {@link Faults} classifies exceptions. */
 public enum Fault {
-    /** Somebody else has changed the record since it was read (an optimistic lock). */
+    /** Another transaction has changed the record since it was read (an optimistic lock). */
     STALE_VERSION,
-    /** The database could not put the transaction in an order with others. */
+    /** The database could not serialize the transaction with others. */
     SERIALIZATION_FAILURE,
     /** Transactions waited for each other; the database has ended this one. */
     DEADLOCK,
@@ -16,11 +16,11 @@ public enum Fault {
     LOCK_TIMEOUT,
     /** SQLite's database is locked, or has changed since the transaction read it. */
     BUSY,
-    /** The connection was lost, or none could be made. Nothing was committed. */
+    /** The connection was lost, or could not be established. Nothing was committed. */
     CONNECTION_LOST,
-    /** The connection was lost during the commit: the database may have done it. */
+    /** The connection was lost during the commit, which the database may have completed. */
     OUTCOME_UNKNOWN,
-    /** All else. It is never retried. */
+    /** Any other failure. It is never retried. */
     PERMANENT;
 
     /** The label in metrics: {@code stale_version}. */

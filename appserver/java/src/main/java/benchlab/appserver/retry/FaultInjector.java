@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: something that happens at the commit of a transaction.
+// For tests: runs an action at the commit of a transaction.
 package benchlab.appserver.retry;
 
 import java.lang.reflect.InvocationTargetException;
@@ -12,9 +12,9 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * For tests: stops a transaction just before its commit, or just after it, and does something else
- * there, such as another transaction. So a stale version, a serialization failure, a deadlock or a
- * lost connection is made when it is wanted, and not by chance:
+ * For tests: runs an action just before or just after a commit, such as another transaction. So a
+ * test can produce a stale version, a serialization failure, a deadlock or a lost connection
+ * deterministically:
  *
  * <pre>{@code
  * var injector = new FaultInjector(dataSource::getConnection);
@@ -22,9 +22,9 @@ import java.util.concurrent.atomic.AtomicReference;
  * Retry.call(policy, new Transactions(injector), connection -> changeTheRecord(connection));
  * }</pre>
  *
- * <p>The action runs on the thread that commits. It must not wait for a lock that the stopped
- * transaction holds: that would be for ever, or until the database's limit. For a deadlock the
- * stopped transaction's connection asks for a row that another one holds, in a thread that waits.
+ * <p>The action runs on the thread that commits. It must not wait for a lock of the transaction: it
+ * would wait forever, or until the database's limit. To produce a deadlock, let the transaction's
+ * connection ask, on a waiting thread, for a row that another transaction has locked.
  */
 public final class FaultInjector implements Transactions.Source {
 

@@ -138,12 +138,14 @@ public final class IdempotencyTable {
     }
 
     /**
-     * The key of a call.
+     * Makes the key of a call.
      *
-     * @param id as the client chose it: the same when the same call is made again, and no other
-     *     call's; at most 255 characters
-     * @param write a result as text, for who comes again; null is kept as null, and not asked for
-     * @param read the result of such a text
+     * @param id the key, of at most 255 characters. The client chooses it: the same one when it
+     *     repeats a call, and a different one for each other call
+     * @param write converts a result to text, for repeated calls; not called for null
+     * @param read converts such a text to a result
+     * @param <T> the type of the result
+     * @return the key
      */
     public <T> IdempotencyKey<T> key(
             String id, Function<? super T, String> write, Function<String, ? extends T> read) {

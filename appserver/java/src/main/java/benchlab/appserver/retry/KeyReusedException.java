@@ -3,8 +3,8 @@
 package benchlab.appserver.retry;
 
 /**
- * The key of a call was used for another request before: a mistake of the client, which nothing
- * was done for. HTTP would answer 422. It is {@link Fault#PERMANENT}.
+ * The key of a call was used for another request before: an error of the client, without any effect.
+ * HTTP responds with 422. It is {@link Fault#PERMANENT}.
  */
 public final class KeyReusedException extends RuntimeException {
     private static final long serialVersionUID = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A commit whose outcome nobody knows.
+// A commit with an unknown outcome.
 package benchlab.appserver.retry;
 
 /**

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The policies that an application's marks name.
+// The policies that annotations refer to.
 package benchlab.appserver.retry;
 
 import java.util.Map;
@@ -12,7 +12,7 @@ import java.util.Map;
  * @Produces
  * @ApplicationScoped
  * Policies policies() {
- *     return Policies.of(Map.of("", Policy.ofAttempts(5), "patient", Policy.ofAttempts(9)));
+ *     return Policies.of(Map.of("", Policy.ofAttempts(5), "background", Policy.ofAttempts(9)));
  * }
  * }</pre>
  */
@@ -20,12 +20,19 @@ import java.util.Map;
 public interface Policies {
 
     /**
-     * The policy that {@code @Retried(name)} names; null if there is none.
+     * Finds the policy of {@code @Retried(name)}.
      *
-     * @param name empty for {@code @Retried} without a name
+     * @param name the name; empty for {@code @Retried} without a name
+     * @return the policy; null if there is none
      */
     Policy named(String name);
 
+    /**
+     * Makes the policies of an application.
+     *
+     * @param policies the policies by name
+     * @return the policies
+     */
     static Policies of(Map<String, Policy> policies) {
         return Map.copyOf(policies)::get;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which faults are retried, how often, and when.
+// A retry policy.
 package benchlab.appserver.retry;
 
 import java.time.Duration;
@@ -9,8 +9,8 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * Which faults are retried, how often, and when. Each method returns a policy that differs in one
- * thing:
+ * A retry policy: which faults are retried, how often, and when. Each method returns a policy that
+ * differs in one setting:
  *
  * <pre>{@code
  * Policy.ofAttempts(5)
@@ -22,19 +22,19 @@ import java.util.Objects;
  *         .timeout(Duration.ofSeconds(15))
  * }</pre>
  *
- * @param attempts how often the work is run at most: n attempts are n - 1 retries. A call with
+ * @param attempts the maximum number of runs of the work: n attempts are n - 1 retries. A call with
  *     an {@link IdempotencyKey} has as many again while its outcome is unknown
- * @param deadline over all attempts: no retry begins later than this after the call began. An
- *     attempt that runs is not stopped
- * @param backoffs the pauses of each fault that is retried; others end the call
- * @param budget what retries are taken from; null: no limit
- * @param metrics what counts; null: nothing is counted
- * @param repeatable whether the work may take effect twice, such as one that only reads: a fault
- *     after which the outcome is unknown is then retried too
- * @param timeout of the whole call, with all that it waits for: when it is over, the connections of
- *     its {@link Transactions} are cut off ({@link java.sql.Connection#abort}), so that an attempt
- *     fails whose server is silent. It holds for {@link Transactions} alone; SQLite has no server.
- *     Null: no limit
+ * @param deadline the time since the call began after which no retry begins. An attempt that runs
+ *     is not stopped
+ * @param backoffs the pauses of each fault that is retried; other faults end the call
+ * @param budget limits the retries of all calls that share it; null for no limit
+ * @param metrics counts calls and faults; null to count nothing
+ * @param repeatable true if the work may take effect twice, such as work that only reads. A fault
+ *     with an unknown outcome is then retried, too
+ * @param timeout the maximum time of the whole call. After it, the connections of its {@link
+ *     Transactions} are aborted ({@link java.sql.Connection#abort}), so that an attempt fails whose
+ *     server is silent. It applies only to {@link Transactions}; SQLite has no server. Null for no
+ *     limit
  */
 public record Policy(
         int attempts,
@@ -74,7 +74,16 @@ public record Policy(
         backoffs = Collections.unmodifiableMap(copy);
     }
 
-    /** A policy without a timeout. */
+    /**
+     * Creates a policy without a timeout.
+     *
+     * @param attempts the maximum number of runs of the work
+     * @param deadline the time since the call began after which no retry begins
+     * @param backoffs the pauses of each fault that is retried
+     * @param budget limits the retries of all calls that share it; may be null
+     * @param metrics counts calls and faults; may be null
+     * @param repeatable true if the work may take effect twice
+     */
     public Policy(
             int attempts,
             Duration deadline,
@@ -85,38 +94,85 @@ public record Policy(
         this(attempts, deadline, backoffs, budget, metrics, repeatable, null);
     }
 
-    /** All faults that pass, each with its usual backoff; 30 s; no budget, no metrics. */
+    /**
+     * A policy that retries all transient errors with their default backoffs, within 30 s, without a
+     * budget and without metrics.
+     *
+     * @param attempts the maximum number of runs of the work
+     * @return the policy
+     */
     public static Policy ofAttempts(int attempts) {
         return new Policy(attempts, DEFAULT_DEADLINE, DEFAULT_BACKOFFS, null, null, false);
     }
 
+    /**
+     * A policy with another deadline.
+     *
+     * @param time the time since the call began after which no retry begins
+     * @return the policy
+     */
     public Policy deadline(Duration time) {
         return new Policy(attempts, time, backoffs, budget, metrics, repeatable, timeout);
     }
 
-    /** Retries a fault, after these pauses. */
+    /**
+     * A policy that retries a fault.
+     *
+     * @param fault the fault
+     * @param pauses the pauses before its retries
+     * @return the policy
+     */
     public Policy backoff(Fault fault, Backoff pauses) {
         Objects.requireNonNull(pauses, "pauses");
         return changed(fault, pauses);
     }
 
-    /** Does not retry a fault. */
+    /**
+     * A policy that does not retry a fault.
+     *
+     * @param fault the fault
+     * @return the policy
+     */
     public Policy without(Fault fault) {
         return changed(fault, null);
     }
 
+    /**
+     * A policy with another budget.
+     *
+     * @param shared the budget; may be null
+     * @return the policy
+     */
     public Policy budget(Budget shared) {
         return new Policy(attempts, deadline, backoffs, shared, metrics, repeatable, timeout);
     }
 
+    /**
+     * A policy with metrics.
+     *
+     * @param shared the metrics; may be null
+     * @return the policy
+     */
     public Policy metrics(RetryMetrics shared) {
         return new Policy(attempts, deadline, backoffs, budget, shared, repeatable, timeout);
     }
 
+    /**
+     * A policy for work that may take effect twice.
+     *
+     * @param may true if the work may take effect twice
+     * @return the policy
+     */
     public Policy repeatable(boolean may) {
         return new Policy(attempts, deadline, backoffs, budget, metrics, may, timeout);
     }
 
+    /**
+     * A policy with another timeout.
+     *
+     * @param time the maximum time of the whole call; null for no limit
+     * @return the policy
+     */
     public Policy timeout(Duration time) {
         return new Policy(attempts, deadline, backoffs, budget, metrics, repeatable, time);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call while it is made, and made again.
+// A call in progress, with its retries.
 package benchlab.appserver.retry;
 
 import java.sql.SQLException;

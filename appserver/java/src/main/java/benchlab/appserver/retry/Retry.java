@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls that are made again after a fault that passes.
+// Retries calls after transient errors.
 package benchlab.appserver.retry;
 
 import java.sql.SQLException;
 
 /**
- * Makes calls again after a fault that passes, so that they have one effect.
+ * Retries calls after transient errors, so that each call takes effect once.
  *
  * <ul>
- *   <li>Each attempt has a transaction of its own, so that what fails at the commit is retried too,
- *       and what the failed attempt's transaction held is gone before the pause. Which session it
- *       has, {@link Transactions} says.
- *   <li>Of calls inside one another, on one thread, only the outermost is made again.
- *   <li>A call whose outcome is unknown is made again only with an {@link IdempotencyKey}, or if
- *       its policy says that it may take effect twice.
+ *   <li>Each attempt has a transaction of its own, so a failed commit is retried, too, and the
+ *       locks of a failed attempt are released before the pause. {@link Transactions} determines
+ *       its session.
+ *   <li>Of nested calls on one thread, only the outermost is retried.
+ *   <li>A call with an unknown outcome is retried only with an {@link IdempotencyKey}, or if its
+ *       policy is repeatable.
  *   <li>An interrupt ends the retries, and the pause between them; the thread keeps its flag.
- *   <li>What the last attempt threw is thrown, as the cause of an {@link OutcomeUnknownException}
- *       if the outcome is unknown. The failure before it is suppressed in it, and in that the one
- *       before. Errors are not caught.
+ *   <li>The exception of the last attempt is thrown, as the cause of an {@link
+ *       OutcomeUnknownException} if the outcome is unknown. The exception before it is suppressed
+ *       in it, and so on. Errors are not caught.
  * </ul>
  */
 public final class Retry {
@@ -31,10 +31,20 @@ public final class Retry {
     }
 
     /**
-     * Runs work in a transaction, again and again as the policy says.
+     * Runs work in a transaction, and retries it according to the policy.
      *
-     * <p>Inside a transaction of the same {@link Transactions} that this thread has open, the work
-     * takes part in that, and is not retried: only who began it can.
+     * <p>Inside an open transaction of this thread and the same {@link Transactions}, the work is part
+     * of that transaction, and is not retried by itself.
+     *
+     * @param policy the policy
+     * @param transactions the transactions
+     * @param work the work
+     * @param <T> the type of the result
+     * @param <X> a checked exception of the work
+     * @return the result of the work
+     * @throws SQLException the exception of the last attempt
+     * @throws X the exception of the last attempt
+     * @throws OutcomeUnknownException if the outcome of the last attempt is unknown
      */
     public static <T, X extends Exception> T call(
             Policy policy, Transactions transactions, TransactionWork<T, X> work)
@@ -47,12 +57,22 @@ public final class Retry {
     }
 
     /**
-     * The same with one effect for all calls with one key, in this process or another: the
-     * transaction puts the key and the result into the database; if the key is there already, the
-     * first result is returned, and work that was done again is undone. So a commit whose outcome
-     * is unknown is retried too, up to twice as often as the policy says for other faults.
+     * Runs work with one effect for all calls with the same key, in this process or another one. The
+     * transaction inserts the key and the result into the database. If the key exists already, the
+     * first result is returned, and repeated work is undone. So a commit with an unknown outcome is
+     * retried, too, up to twice as often as other faults.
      *
-     * @throws OutcomeUnknownException if no attempt since could tell whether it took effect
+     * @param policy the policy
+     * @param transactions the transactions
+     * @param key the key
+     * @param work the work
+     * @param <T> the type of the result
+     * @param <X> a checked exception of the work
+     * @return the result of the work
+     * @throws SQLException the exception of the last attempt
+     * @throws X the exception of the last attempt
+     * @throws OutcomeUnknownException if no later attempt could find out whether it took effect
+     * @throws KeyReusedException if the key was used for another request
      */
     public static <T, X extends Exception> T call(
             Policy policy,
@@ -69,11 +89,17 @@ public final class Retry {
 
     /**
      * Runs work that makes its own transaction, such as by Jakarta Persistence. If it loses its
-     * connection, nobody can tell whether it was committing: that is {@link Fault#OUTCOME_UNKNOWN},
-     * unless {@link Transactions} in it knows better, or no connection could be made. Such work has
-     * a key by {@link IdempotencyKey#once} and a policy that is repeatable.
+     * connection, it may have been committing: that is {@link Fault#OUTCOME_UNKNOWN}, unless {@link
+     * Transactions} in it can rule that out, or no connection could be established. Give such work a
+     * key by {@link IdempotencyKey#once}, and a repeatable policy.
      *
-     * @throws OutcomeUnknownException if the last attempt's outcome is unknown
+     * @param policy the policy
+     * @param work the work
+     * @param <T> the type of the result
+     * @param <X> a checked exception of the work
+     * @return the result of the work
+     * @throws X the exception of the last attempt
+     * @throws OutcomeUnknownException if the outcome of the last attempt is unknown
      */
     public static <T, X extends Exception> T call(Policy policy, Work<T, X> work) throws X {
         return call(policy, work, Timer.SYSTEM);

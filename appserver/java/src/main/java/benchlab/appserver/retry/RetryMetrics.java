@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts what retries do.
+// Counts calls, faults and retries.
 package benchlab.appserver.retry;
 
 import benchlab.appserver.counter.Counter;
@@ -8,7 +8,7 @@ import java.time.Duration;
 import java.util.EnumMap;
 import java.util.Map;
 
-/** Counts calls and their faults, for all policies that name it. */
+/** Counts the calls, faults and retries of all policies that share it. */
 public final class RetryMetrics {
 
     private final Counter calls = new StripedCounter();
@@ -17,14 +17,18 @@ public final class RetryMetrics {
     private final Counter givenUp = new StripedCounter();
     private final Counter failedNanos = new StripedCounter();
 
-    /** All statistics at zero. */
+    /** Creates metrics at zero. */
     public RetryMetrics() {
         for (Fault fault : Fault.values()) {
             faults.put(fault, new StripedCounter());
         }
     }
 
-    /** The statistics so far. */
+    /**
+     * The statistics so far.
+     *
+     * @return the statistics
+     */
     public RetryStatistics statistics() {
         Map<Fault, Long> counts = new EnumMap<>(Fault.class);
         faults.forEach((fault, counter) -> counts.put(fault, counter.value()));

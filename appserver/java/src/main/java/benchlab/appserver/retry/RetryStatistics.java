@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What retries did.
+// Statistics of retried calls.
 package benchlab.appserver.retry;
 
 import java.time.Duration;
@@ -11,18 +11,22 @@ import java.util.Objects;
 import java.util.function.Function;
 
 /**
- * Statistics of a {@link RetryMetrics}. They are read without stopping anybody, so that those of a call
- * that is under way may be in one figure and not in another.
+ * Statistics of {@link RetryMetrics}. They are read while calls continue, so a call in progress may
+ * be included in one number and not in another.
  *
- * @param calls how many calls began; one inside another does not count
- * @param faults how many attempts failed, by class; each class is in it
- * @param retries how many attempts were made after a failed one
- * @param givenUp how many calls ended with a fault other than {@link Fault#PERMANENT}
- * @param timeInFailedAttempts the time from the begin of each call to the begin of its last attempt, or to its end
- *     if that failed, all together
+ * @param calls the number of calls, without those inside other calls
+ * @param faults the number of failed attempts by fault; has all faults
+ * @param retries the number of retries
+ * @param givenUp the number of calls that failed with a transient error
+ * @param timeInFailedAttempts the total time from the begin of each call to the begin of its last
+ *     attempt, or to its end if that failed
  */
 public record RetryStatistics(
-        long calls, Map<Fault, Long> faults, long retries, long givenUp, Duration timeInFailedAttempts) {
+        long calls,
+        Map<Fault, Long> faults,
+        long retries,
+        long givenUp,
+        Duration timeInFailedAttempts) {
 
     private static final String FAULTS =
             "appserver_retry_faults_total{policy=\"%s\",fault=\"%s\"} %d\n";
@@ -34,8 +38,10 @@ public record RetryStatistics(
     }
 
     /**
-     * The statistics of several metrics, by their names, as Prometheus reads them (text format 0.0.4):
-     * a name is the label {@code policy}.
+     * Writes statistics in Prometheus's text format, version 0.0.4.
+     *
+     * @param statistics the statistics by name, which becomes the label {@code policy}
+     * @return the text
      */
     public static String prometheus(Map<String, RetryStatistics> statistics) {
         var text = new StringBuilder();

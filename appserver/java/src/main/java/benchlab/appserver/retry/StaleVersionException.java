@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// An optimistic lock that somebody else has broken.
+// A failed optimistic lock.
 package benchlab.appserver.retry;
 
-/** The record has another version than the one that was read, or is gone. */
+/** The record was changed or deleted since it was read. */
 public final class StaleVersionException extends RuntimeException {
     private static final long serialVersionUID = 1;
 

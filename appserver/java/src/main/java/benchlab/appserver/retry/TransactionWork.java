@@ -1,19 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is done in a transaction.
+// Work inside a transaction.
 package benchlab.appserver.retry;
 
 import java.sql.Connection;
 import java.sql.SQLException;
 
 /**
- * What is done in a transaction. It neither begins nor ends one, does nothing that a rollback does
- * not undo, and lets the database's exceptions pass: after some of them the database has ended the
- * transaction, and what followed would be another one.
+ * Work inside a transaction. It must not begin or end a transaction, must have no effect that a
+ * rollback does not undo, and must let the database's exceptions propagate: after some of them the
+ * database has ended the transaction, and further statements would not belong to it.
  *
- * @param <T> the result
- * @param <X> the checked exception that it throws besides
+ * @param <T> the type of the result
+ * @param <X> a checked exception other than {@link SQLException}
  */
 @FunctionalInterface
 public interface TransactionWork<T, X extends Exception> {
+    /**
+     * Runs the work.
+     *
+     * @param connection the connection of the transaction
+     * @return the result
+     * @throws SQLException if the database reports an error
+     * @throws X if the work fails
+     */
     T run(Connection connection) throws SQLException, X;
 }

@@ -18,7 +18,7 @@ import java.util.Objects;
  * the session, its variables, temporary tables of MariaDB. {@link #sessionPerAttempt} ends that.
  *
  * <p>A transaction inside another one of the same object, on the same thread, is a part of that: it
- * uses its connection, and takes effect with its commit. If it fails with a fault that passes, the
+ * uses its connection, and takes effect with its commit. If it fails with a transient error, the
  * outer one cannot be committed any more, also if it catches that.
  */
 public final class Transactions {
@@ -85,7 +85,7 @@ public final class Transactions {
 
     /**
      * Runs work in a transaction, once; commits it if the work returns, and rolls it back if that
-     * throws. {@link Retry} has the call that is made again.
+     * throws. {@link Retry} retries calls.
      *
      * @throws OutcomeUnknownException if the connection was lost during the commit
      */

@@ -17,11 +17,13 @@ public final class Versions {
     private Versions() {}
 
     /**
-     * Runs an UPDATE or DELETE of one record. The MariaDB driver must count the rows that were
-     * found, as it does unless told {@code useAffectedRows}.
+     * Executes an UPDATE or DELETE of one record. The MariaDB driver must count the rows that were
+     * found: do not set {@code useAffectedRows}.
      *
-     * @throws StaleVersionException if it hits no row
-     * @throws IllegalStateException if it hits several: its condition is no key
+     * @param statement the statement, whose condition includes the version that was read
+     * @throws SQLException if the statement fails
+     * @throws StaleVersionException if it changed no row
+     * @throws IllegalStateException if it changed multiple rows: its condition is not a key
      */
     public static void executeVersioned(PreparedStatement statement) throws SQLException {
         int rows = statement.executeUpdate();

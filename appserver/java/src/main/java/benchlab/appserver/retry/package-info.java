@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Calls of a database that are made again after a fault that passes, with one effect: {@link
+ * Retries of database transactions after transient errors, so that each takes effect once: {@link
  * benchlab.appserver.retry.Retry}.
  */
 package benchlab.appserver.retry;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protects when a call is made again, and when it is not.
+// Protects which calls are retried.
 package benchlab.appserver.retry;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;

@@ -40,7 +40,7 @@ final class Client implements Workers.Worker, AutoCloseable {
         failed.clear();
     }
 
-    /** The calls of the batch that ended with a fault that passes. */
+    /** The calls of the batch that ended with a transient error. */
     List<Long> failed() {
         return failed;
     }

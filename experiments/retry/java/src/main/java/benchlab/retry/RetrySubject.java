@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The retry experiment in Java: what calls again after faults that pass, over the same drivers.
+// The retry experiment in Java: retries after transient errors, over the same drivers.
 package benchlab.retry;
 
 import benchlab.appserver.retry.Budget;

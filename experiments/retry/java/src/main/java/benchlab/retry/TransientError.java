@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The faults after which a call may succeed if it is made again.
+// The faults after which a retry may succeed.
 package benchlab.retry;
 
 import benchlab.appserver.retry.Fault;
@@ -7,7 +7,7 @@ import benchlab.appserver.retry.Faults;
 import java.util.Locale;
 import java.util.Optional;
 
-/** What every variant takes for a fault that passes, as the experiment's metrics count it. */
+/** The transient errors of every variant, as the experiment's metrics count it. */
 enum TransientError {
     STALE,
     DEADLOCK,

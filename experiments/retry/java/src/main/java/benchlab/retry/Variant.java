@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a call is made, and made again after a fault.
+// A way to call and to retry.
 package benchlab.retry;
 
 /** The retry of a subject. The clients of a case share one, each with a thread of its own. */
