@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Whether servers' turns were at the steady level of their pilots, where the truth is known; and sets of processes as
-//! replicates.
+//! Servers' turns against the steady level of their pilots, where the truth is known; and sets of processes
+//! as replicates.
 
 use crate::simulator::figures::warnings;
 use crate::simulator::served::World;
@@ -10,7 +10,7 @@ use lab_stats::results::{AgeState, Results, results};
 /// A server of which a request costs twice the baseline's, 12 blocks.
 const SERVER: SubjectId = 2;
 
-/// A pilot at a point, whose rounds cost so many times the baseline's.
+/// A pilot at a point, whose rounds cost `ratios` times the baseline's.
 fn pilot(subject: SubjectId, point: PointId, ratios: impl Iterator<Item = f64>) -> Pilot {
     let mut age = Age::default();
     let (mut batches, mut ages) = (Vec::new(), Vec::new());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What results say in the situations that its readers meet: verdicts, refusals, warnings,
-//! looks, sweeps, warm-up.
+//! Results in the situations that users meet: verdicts, exclusions, warnings, interim analyses, sweeps,
+//! warm-up.
 
 use crate::simulator;
 use crate::simulator::figures::{interval, judged, places, reading, warnings};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Who does most over a sweep, where each subject is told at its best point: the choice must not make winners, nor
-//! rates that nobody reaches. `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats best::` writes the table of
-//! `docs/statistics.md`.
+//! The peaks of subjects over a sweep, each shown at its best point: the choice must not create winners, nor
+//! rates that no subject reaches. `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats best::`
+//! writes the table of `docs/statistics.md`.
 
 use crate::documents;
 use crate::documents::percent;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What is said about two runs of one experiment in the situations that their readers meet.
+//! Changes between two runs of one experiment in the situations that users meet.
 
 use crate::simulator;
 use crate::simulator::{CALM, Simulator, World, target};

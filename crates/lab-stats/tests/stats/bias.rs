@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What could be mistaken for a difference is seen where it was put, and not where it was not.
+//! Biases are detected where the simulation puts them, and only there.
 
 use crate::simulator;
 use crate::simulator::{CALM, Simulator, World};

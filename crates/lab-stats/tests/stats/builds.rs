@@ -10,8 +10,8 @@ use lab_model::{Command, Ending, Metric, Run};
 use lab_stats::analysis::Verdict;
 use lab_stats::results::results;
 
-/// A run of one subject with the baseline, of so many builds each, whose times scatter by `scatter`; the two take
-/// equal time on average.
+/// A run of one subject with the baseline, `builds` builds each, whose times scatter by `scatter`; the two
+/// take equal time on average.
 fn run(builds: usize, blocks: u32, scatter: f64, seed: u64) -> Run {
     let world = World {
         ratios: vec![1.0],

@@ -53,7 +53,7 @@ impl World {
         }
     }
 
-    /// The same with so many times the scatter.
+    /// The same world with `scatter` times the scatter.
     fn times(mut self, scatter: f64) -> World {
         self.truths
             .iter_mut()
@@ -80,7 +80,7 @@ impl World {
         }
     }
 
-    /// A run of so many blocks; luck is drawn for each process at each point.
+    /// A run of `blocks` blocks; luck is drawn for each process at each point.
     fn blocks(&self, random: &mut Random, blocks: usize) -> Vec<Logs> {
         let mut luck = |n: usize| -> Vec<f64> { (0..n).map(|_| self.luck(random)).collect() };
         let mut all = Vec::new();
@@ -116,7 +116,8 @@ impl World {
         found.into_iter().flatten().collect()
     }
 
-    /// How many comparisons a run of so many blocks leaves open, which looks at its data as `plan` does.
+    /// The number of comparisons that a run of `blocks` blocks leaves open, with the interim analyses of
+    /// `plan`.
     fn open_after(&self, plan: &Plan, blocks: usize, seed: u64) -> usize {
         let logs = self.blocks(&mut Random(seed), blocks);
         let open = |blocks: usize, alpha: f64| {
@@ -151,7 +152,7 @@ struct Tally {
     too_few: u32,
     perhaps: u32,
     hardly: u32,
-    /// Of those that were called hardly decidable, how many the most blocks decided.
+    /// Those called hardly resolvable that the most blocks did resolve.
     hardly_decided: u32,
 }
 
@@ -296,7 +297,8 @@ fn so_many_blocks_probably_decide() {
         for blocks in [4, 5, 10, 12] {
             let runs = documents::runs(for_the_page, in_tests);
             let tally = forecast(&world, &plan, blocks, runs);
-            // Of the noisiest few are decided, and its forecasts are those whose blocks happened to scatter little.
+            // Few of the noisiest comparisons are resolved, and their forecasts come from blocks that
+            // happened to scatter little.
             if !world.name.contains("25 %") {
                 pooled[usize::from(world.truths.len() > 1)].add(&tally);
             }

@@ -166,7 +166,7 @@ fn kinds_of_hosts_are_a_factor() {
 fn hosts_of_one_kind_may_differ_as_much() {
     let run = with_processors(measured(&[1.2, 1.5, 1.5, 1.2], 24), &["EPYC", "Xeon"]);
     assert!(effects(&run).iter().all(|e| e.differ && !e.kinds_differ));
-    // Of one host of each kind nobody knows whether it is the kind.
+    // With one host of each kind, host and kind cannot be separated.
     let run = with_processors(measured(&[1.2, 1.5], 12), &["EPYC", "Xeon"]);
     let found = effects(&run);
     assert!(
@@ -215,7 +215,7 @@ fn one_host_is_compared_with_nobody() {
     assert_eq!(hosts(&of_one_host), []);
 }
 
-/// What a reader leaves out is in no figure, and is told.
+/// A host that the user leaves out is not in any figure, and a warning says so.
 #[test]
 fn a_host_is_left_out() {
     let mut run = measured(&[1.2, 1.5], 12);

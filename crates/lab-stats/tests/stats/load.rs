@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the results of a load run say: against NumPy and SciPy, of simulated servers whose truth is
-//! known, of any run that a file can hold, and to a gate.
+//! Results of a load run: compared with NumPy and SciPy, of simulated servers whose truth is known, of any
+//! run that a file can hold, and judged by a gate.
 
 use crate::lines::{close, lines};
 use crate::simulator::figures::{interval, interval_if_any, judged, places, reading, warnings};
@@ -40,7 +40,7 @@ fn response_percentiles(results: &Results, subject: SubjectId) -> Vec<Interval> 
     found.collect()
 }
 
-/// The same of the service times.
+/// The intervals of the percentiles of service time.
 fn service_percentiles(results: &Results, subject: SubjectId) -> Vec<Interval> {
     let found = SERVICE_TIMES[..6]
         .iter()
@@ -152,7 +152,7 @@ fn ratios_are_those_of_scipy() {
         let p50 = interval(&results, expected.key("subject") as usize, 0, &Metric::P50);
         close(&[p50.estimate, p50.low, p50.high], &expected.numbers, 1e-12);
     }
-    // In a closed loop the tail is no user's.
+    // In a closed loop the tail is not what a user would see.
     let mut compared = metrics(&results);
     compared.sort_by_key(|metric| IN_TURNS.iter().position(|known| known == metric));
     assert_eq!(
@@ -161,8 +161,8 @@ fn ratios_are_those_of_scipy() {
     );
 }
 
-/// The quantile that is the truth for whoever came: 1,000 requests a second are due, and for the fourth of
-/// ten seconds nothing is answered until its end.
+/// The quantile of all arrivals is the truth: 1,000 requests a second are due, and for the fourth of ten
+/// seconds nothing is answered until its end.
 #[test]
 fn a_stall_of_one_second_in_ten_is_in_the_percentiles() {
     let mut run = open(run(&["a"], &[64], 1));
@@ -251,7 +251,7 @@ fn a_slower_server_is_found_in_every_respect_and_a_swap_turns_it_round() {
             .filter(has_interval)
             .all(|c| c.verdict == Some(Verdict::Faster))
     );
-    // Of five blocks rates and costs are known, percentiles are not.
+    // With five blocks rates and costs are known, but percentiles are not.
     let few = compared(1, 5, 1.5);
     let undecided = |c: &&Comparison| matches!(c.verdict, Some(Verdict::Inconclusive { .. }));
     let open: Vec<&Comparison> = few.comparisons.iter().filter(undecided).collect();
@@ -505,7 +505,7 @@ fn what_the_way_of_loading_leaves_out_is_said() {
     assert!(!rising(&[stage(1000.0, 1000.0)]) && !rising(&[stage(9.0, 9.0), stage(9.0, 9.0)]));
 }
 
-/// Of two servers at a rate one is behind: what is compared of them is what they serve.
+/// One of two servers at a rate is behind, so their throughputs are compared.
 #[test]
 fn percentiles_of_an_overloaded_server_are_not_compared() {
     let compared = |drain_ns: u64, stalls: bool| {
@@ -555,7 +555,7 @@ fn a_server_that_takes_the_generators_cores_is_named() {
     assert!(warned(&results(&run), "shared-cores").is_none());
 }
 
-/// What is so of a coordinator's machine concerns nobody where others put the load on.
+/// The state of a coordinator's machine does not matter if other machines put the load on.
 #[test]
 fn machines_that_are_not_fit_are_those_of_the_load() {
     let mut run = of_seconds(5);
@@ -585,7 +585,7 @@ fn machines_that_are_not_fit_are_those_of_the_load() {
     assert_eq!(warned(&run), (None, Some(two.replace("gen2", "gen1"))));
 }
 
-/// Of two agents with a machine each. Machines are told by what they say themselves, not by their names.
+/// Two agents with a machine each. Machines are identified by the ids that they report, not by their names.
 #[test]
 fn only_agents_on_the_servers_machine_share_its_cores() {
     let fact = |name: &str, value: &str| (name.to_owned(), value.to_owned());
@@ -761,7 +761,7 @@ proptest! {
         judge(&thresholds, &results, run.plan().unwrap());
     }
 
-    /// Whatever is written, it is understood or refused in one line that shows it.
+    /// Any text is either parsed or rejected in one line that shows it.
     #[test]
     fn any_threshold_is_borne(text in "\\PC{0,20}|(p99|errors|max) ?[<>]=? ?[0-9.]{0,5}(ms|%|s)?") {
         if let Err(e) = text.parse::<Threshold>() {
@@ -1023,7 +1023,7 @@ fn agent(name: &str) -> Agent {
     }
 }
 
-/// A run at 10 requests a second that was to have so many blocks of a second.
+/// A run at 10 requests a second that was planned to have `blocks` blocks of a second.
 fn of_seconds(blocks: u32) -> Run {
     let mut run = run(&["a"], &[4], 1);
     let plan = run.plan_mut().unwrap();

@@ -7,7 +7,7 @@ use crate::documents::percent;
 use crate::simulator::{Random, most_by_chance};
 use lab_stats::mean::ratio_of_means;
 
-/// What makes a subject's blocks longer than the baseline's, each by chance.
+/// The random effects that make a subject's blocks longer than the baseline's.
 struct World {
     name: &'static str,
     blocks: usize,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A kind of run that the lab does not have: it gives observations of invented metrics, and gets figures,
+//! A kind of run that benchlab does not have: it gives observations of invented metrics, and gets figures,
 //! verdicts, the control, means over points, effects of factors and warnings.
 
 use crate::simulator::{Random, block, empty_run, subject};
@@ -161,7 +161,7 @@ fn nothing_is_compared_with_a_value_of_zero() {
     assert!(results.value(0, 0, &STALLS).is_some());
 }
 
-/// A subject that failed is refused, and others have nothing to be compared with where the baseline did.
+/// A failed subject is excluded, and if the baseline failed there is nothing to compare others with.
 #[test]
 fn failures_are_not_compared() {
     let mut run = run(12);

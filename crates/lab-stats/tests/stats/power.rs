@@ -12,7 +12,8 @@ use lab_stats::power::{DIFFERENCES, Forecast, PlannedComparison, forecast};
 use lab_stats::results::results;
 use lab_stats::stop;
 
-/// A kind of run: how its blocks scatter, what is compared, which difference is looked for, and whether it looks.
+/// A kind of run: how its blocks scatter, the comparisons, the difference to be found, and whether it has
+/// interim analyses.
 struct TargetKind {
     world: World,
     points: usize,
@@ -96,7 +97,7 @@ fn is_as_said(found: u64, all: u64) -> bool {
     found <= most_by_chance(all, 0.9) && all - found <= most_by_chance(all, 0.25)
 }
 
-/// The range that a pilot of eight blocks tells holds what a long one tells, as often as its level says.
+/// The range from a pilot of eight blocks contains the value from a long one, as often as its level claims.
 #[test]
 fn the_range_of_a_short_pilot_holds() {
     let kind = TargetKind {

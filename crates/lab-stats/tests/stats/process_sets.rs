@@ -13,7 +13,7 @@ use std::thread;
 /// The standard deviation of the logarithms of processes' levels.
 const PROCESS: f64 = 0.06;
 
-/// A run of so many sets of processes, each of which serves so many blocks, and whose processes differ.
+/// A run of `sets` sets of processes, each of which serves `blocks` blocks, and whose processes differ.
 fn run(seed: u64, sets: u32, blocks: u32) -> Run {
     let mut world = World::new(&[1.0, 2.0]);
     (world.timed, world.scatter) = (false, 0.05);
@@ -54,7 +54,7 @@ fn misses_any(results: &Results) -> bool {
     !printed.iter().all(holds)
 }
 
-/// In how many of so many runs an interval misses; `nested`: blocks of one process are no replicates.
+/// The number of runs in which an interval misses; `nested`: blocks of one process are not replicates.
 fn misses(runs: u64, (sets, blocks): (u32, u32), nested: bool) -> u64 {
     let (missed, next) = (AtomicU64::new(0), AtomicU64::new(0));
     thread::scope(|scope| {
@@ -117,7 +117,7 @@ fn intervals_hold_where_a_process_serves_several_blocks() {
     documents::update("sets", &table);
 }
 
-/// The blocks of one process are no replicates: taken as such, intervals miss too often.
+/// The blocks of one process are not replicates: if they are treated as such, intervals miss too often.
 #[test]
 fn blocks_of_one_process_are_no_replicates() {
     let missed = misses(20, (3, 4), false);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What must hold for any data: symmetries, agreements, and no panic whatever a file contains.
+//! Properties that hold for any data: symmetries, agreements, and no panic whatever a file contains.
 
 use crate::simulator;
 use lab_model::{Ending, Interval, Run, Sample};
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use std::collections::HashMap;
 
 proptest! {
-    /// Who is called the baseline changes nothing but the side.
+    /// The choice of the baseline changes only the side.
     #[test]
     fn swapping_subject_and_baseline_inverts_the_ratio(times in blocks_of_times()) {
         let run = two_subjects(&times);
@@ -65,7 +65,7 @@ proptest! {
         }
     }
 
-    /// Which run is called the first changes nothing but the side.
+    /// The order of the runs changes only the side.
     #[test]
     fn swapping_two_runs_inverts_the_change(a in blocks_of_times(), b in blocks_of_times()) {
         let (first, mut second) = (two_subjects(&a), two_subjects(&b));
@@ -87,7 +87,7 @@ proptest! {
         let median = order::median(&differences.collect::<Vec<f64>>()).unwrap();
         prop_assert_eq!(found.interval.estimate, median);
         let outside = found.interval.low > 0.0 || found.interval.high < 0.0;
-        // Where no bound has the level, the widest interval is given and p says what it is worth.
+        // Where no bound has the level, the widest interval is given, and p shows its worth.
         if found.interval.level >= 1.0 - alpha {
             prop_assert_eq!(outside, found.p <= alpha);
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What redoing disturbed blocks, or parts of them, makes of a subject that provokes the disturbances itself.
-//! `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats redoing::` writes the table of `docs/statistics.md`.
+//! The effect of redoing disturbed blocks, or parts of them, on a subject that causes the disturbances
+//! itself. `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats redoing::` writes the table of
+//! `docs/statistics.md`.
 
 use crate::documents;
 use crate::documents::percent;
@@ -17,11 +18,11 @@ const POINTS: usize = 12;
 const PAIRS: usize = 9;
 /// Attempts at a block or a part of one; the last is kept as it is.
 const ATTEMPTS: usize = 3;
-/// A turn, and what the lab does before it, ms.
+/// A turn, and benchlab's own work before it, ms.
 const TURN: f64 = 1.0;
 const BETWEEN: f64 = 1.0;
 
-/// What disturbs turns: while it lasts, half of the time is stolen.
+/// The disturbances of turns: while one lasts, half of the time is stolen.
 struct World {
     name: &'static str,
     /// Disturbances from outside: the mean time from one to the next, and how long one lasts on average, ms.
@@ -30,7 +31,7 @@ struct World {
     provoked: (f64, f64),
 }
 
-/// What is measured again if it was disturbed.
+/// The part that is measured again if it was disturbed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Rule {
     Nothing,
@@ -96,8 +97,8 @@ fn redoing_parts_favours_a_subject_that_provokes_disturbances() {
     let mut rows = Vec::new();
     for (number, world) in worlds.iter().enumerate() {
         let found = RULES.map(|(rule, _)| world.measured(rule, 2 * number as u64, runs));
-        // What the subjects cost where nothing else disturbs them and nothing is redone, in runs of its own: compared with
-        // themselves, runs in which nothing is redone would never be off.
+        // The costs of the subjects where nothing else disturbs them and nothing is redone, in separate runs:
+        // compared with their own figures, runs in which nothing is redone would never be off.
         let alone = World {
             outside: never,
             ..*world
@@ -192,7 +193,7 @@ impl Stretch {
     }
 }
 
-/// What a block yields: for each pair of passes of each point the times of the subjects' two turns.
+/// The times of a block: for each pair of passes of each point the times of the subjects' two turns.
 #[derive(Clone, Default)]
 struct Measured {
     pairs: Vec<[[f64; 2]; SUBJECTS]>,
@@ -249,7 +250,7 @@ impl Host<'_> {
         -mean * self.random.uniform().ln()
     }
 
-    /// Does so many ms of work.
+    /// Does `work` ms of work.
     fn work(&mut self, mut work: f64) -> Stretch {
         let began = self.now;
         let mut stolen = 0.0;

@@ -27,7 +27,7 @@ fn as_in_its_parts(run: &Run) -> Results {
             Some(kind) => plan.targets.iter().position(|t| t.kind == kind).unwrap(),
             None => 0,
         };
-        // Subjects have one name on one target, and points one place behind those of targets before.
+        // Subjects have one name on one target, and points come after those of earlier targets.
         let subject = |id: SubjectId| {
             let same = |s: &Subject| s.target == target && s.name == part_plan.subjects[id].name;
             plan.subjects.iter().position(same).unwrap()
@@ -49,7 +49,8 @@ fn as_in_its_parts(run: &Run) -> Results {
         for c in &of_part.comparisons {
             let (s, p) = place(&c.key);
             let same = whole.comparison(s, p, &c.key.metric).unwrap();
-            // Of several targets each has its part of the level: none is narrower than by itself.
+            // Each of multiple targets gets a fraction of the alpha, so no interval is narrower than by
+            // itself.
             assert_eq!(same.ratio.estimate, c.ratio.estimate);
             assert!(same.ratio.low <= c.ratio.low && same.ratio.high >= c.ratio.high);
             assert_eq!(
@@ -131,7 +132,7 @@ fn as_in_its_parts(run: &Run) -> Results {
     whole
 }
 
-/// Adds processes, what they hold and what they use to every block.
+/// Adds processes and their resources to every block.
 fn with_processes(run: &mut Run) {
     let plan = run.plan().unwrap().clone();
     let places = (0..plan.points.len()).flat_map(|p| (0..plan.subjects.len()).map(move |s| (s, p)));
@@ -469,7 +470,7 @@ fn of_nothing() {
     assert!(results(&run).cells.is_empty());
 }
 
-/// What a kind does not have is absent: no figure is made up.
+/// Figures that a kind does not have are absent, not invented.
 #[test]
 fn every_figure_is_finite_and_every_interval_holds_its_estimate() {
     for run in [

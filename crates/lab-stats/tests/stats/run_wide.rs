@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a whole run says at once: of equal subjects at many points, how many runs say anything false in verdicts,
-//! means over points or rankings; and what one true difference among many comparisons needs to be found.
-//! `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats run_wide::` writes the tables of `docs/statistics.md`.
+//! The false statements of whole runs: with equal subjects at many points, the fraction of runs with anything
+//! false in verdicts, means over points or rankings; and the blocks that one true difference among many
+//! comparisons needs to be found. `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats run_wide::`
+//! writes the tables of `docs/statistics.md`.
 
 use crate::documents;
 use crate::documents::percent;
@@ -86,7 +87,7 @@ fn runs_of_few_blocks_say_nothing_false() {
             ];
             rows.push(row.into_iter().chain(cells).collect());
             println!("{:?}", rows[rows.len() - 1]);
-            // It takes long: what is known is not lost.
+            // It takes long, so finished rows are written early.
             update_few_blocks(&rows);
         }
     }
@@ -188,7 +189,7 @@ fn wrong_and_missed(world: &World, truths: &Truths, blocks: u32, all: u64, kind:
 
 fn simulated(world: &World, blocks: u32, seed: u64) -> Results {
     let mut run = simulator::run(world, seed, 4);
-    // Points that have nothing to do with each other: lines through them are not what is simulated here.
+    // Points that are independent of each other: lines through them are not simulated here.
     let plan = run.plan_mut().unwrap();
     plan.cases[0].sweep = None;
     plan.points.iter_mut().for_each(|point| point.x = None);
@@ -394,8 +395,8 @@ fn one_true_difference_is_found_as_by_bonferroni() {
     documents::update("run-wide-power", &table);
 }
 
-/// The five blocks of a quick run tell a difference of 20 % at one of many points; three would not where some subjects
-/// scatter much more than others, as those with a compiler of their own do.
+/// The five blocks of a quick run show a difference of 20 % at one of many points; three would not where some
+/// subjects scatter much more than others, as those with a compiler of their own do.
 #[test]
 fn quick_runs_decide_what_is_plain() {
     let mut rows = Vec::new();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What results say of servers that the lab starts and whose truth is known: by case and over all, at
-//! closed points and at open ones, of their memory, and of a generator that is the limit.
+//! Results of servers that benchlab starts and whose truth is known: by case and over all, at closed points
+//! and at open ones, their memory, and a generator that is the bottleneck.
 
 use crate::documents;
 use crate::simulator::figures::{interval, judged, reading, warnings};
@@ -139,7 +139,7 @@ fn a_peak_is_of_the_first_blocks_and_none_where_the_generator_was_the_limit() {
     assert_eq!(Peaks::of(&plan, &run).at(&plan, 3, open), None);
 }
 
-/// Of many runs of servers that cost the same no more name a winner than say so.
+/// Runs of servers with equal costs name a winner no more often than claimed.
 #[test]
 fn equal_servers_have_no_winner() {
     let runs = documents::runs(400, 60);
@@ -279,7 +279,7 @@ fn one_block_decides_nothing_and_says_so() {
     assert!(text.contains("One block"), "{text}");
 }
 
-/// Of three blocks, twice the cost is told from the same cost at all points at once.
+/// Three blocks distinguish twice the cost from the same cost at all points at once.
 #[test]
 fn three_blocks_decide_what_is_plain() {
     let results = results(&World::new(&[2.0]).run(1, 3));
@@ -293,7 +293,7 @@ fn three_blocks_decide_what_is_plain() {
     assert!(text.contains("3 blocks"), "{text}");
 }
 
-/// Of twelve blocks that are allowed three find the peak; there are two.
+/// Three blocks of the allowed twelve find the peak, but there are only two.
 #[test]
 fn a_run_that_ends_before_peaks_are_known_says_so() {
     let mut run = World::new(&[2.0]).run(1, 2);

@@ -50,7 +50,7 @@ fn histories_without_a_change_show_none_and_a_change_is_found() {
             "{name}, {runs}: {wrong} of {all}"
         );
         if name == "normal" {
-            // Of ten runs few orders are as great.
+            // Ten runs have few orders as extreme.
             let least = if runs == 10 { 0.65 } else { 0.9 };
             assert!(found >= least, "{name}, {runs}: {found}");
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Whole simulated runs, looks and all: how often the lab names a false winner, misses the truth,
-//! or finds it. Figures in `docs/statistics.md` come from here, by
-//! `UPDATE_DOCS=1 cargo test --release -p lab-stats`.
+//! Whole simulated runs with their interim analyses: how often benchlab names a false winner, misses the
+//! truth, or finds it. Figures in `docs/statistics.md` come from here, by `UPDATE_DOCS=1 cargo test --release
+//! -p lab-stats`.
 
 use crate::documents;
 use crate::documents::percent;
@@ -19,7 +19,7 @@ use std::sync::LazyLock;
 
 /// Runs of each kind: as many as the page has where it is written.
 static RUNS: LazyLock<u64> = LazyLock::new(|| documents::runs(1000, 60));
-/// What a run may get wrong, as a part of all runs.
+/// The allowed fraction of runs with an error.
 const ALPHA: f64 = 0.05;
 
 /// A kind of world, and how many blocks its runs have time for.
@@ -29,7 +29,7 @@ struct Scenario {
     budget: u32,
 }
 
-/// What became of the runs of a scenario.
+/// The results of the runs of a scenario.
 #[derive(Default)]
 struct Tally {
     /// Runs with a verdict that contradicts the truth.
@@ -192,8 +192,8 @@ fn true_differences_are_found() {
     publish("different", "winner named", rows.collect());
 }
 
-/// The method's limit: there is no randomization that would break such a bond, and in ten blocks
-/// it cannot be seen. The figures are published, and only kept from growing.
+/// A limitation of the method: no randomization would break such a dependence, and in ten blocks it cannot be
+/// seen. The figures are published, and only kept from growing.
 #[test]
 fn luck_that_stays_for_long_is_the_limit() {
     let world = |memory| World {

@@ -37,13 +37,13 @@ fn the_page_says_how_many_blocks_each_level_needs() {
     );
 }
 
-/// What is known of a comparison is known for certain here, so that only the new run's blocks count.
+/// The data of a comparison are certain here, so that only the new run's blocks count.
 #[test]
 fn the_page_says_how_many_blocks_a_difference_needs() {
     let outlook = Outlook::new(SAME_ALPHA);
     let margin = |part: f64| (1.0 - part).ln()..(1.0 + part).ln();
     let blocks = |scatter: f64, difference: Option<f64>, family: u32| {
-        // So many blocks that their error is nothing beside a new run's.
+        // So many blocks that their error is negligible compared with a new run's.
         let values = 1_000_000;
         let open = Open {
             estimate: difference.map_or(0.0, |d| (1.0 + d).ln()),

@@ -12,7 +12,7 @@ use lab_model::Metric;
 use lab_stats::order;
 use lab_stats::results::{Results, results};
 
-/// A server under a load of so many slices.
+/// A server under a load of `slices` slices.
 struct World {
     name: &'static str,
     slices: u32,
@@ -132,7 +132,7 @@ impl World {
             let median = 1e6 * (self.between * random.normal()).exp();
             let mut all = times(&mut random, self.requests, median, WITHIN);
             if random.uniform() < self.stall.0 {
-                // What is due while it stalls waits for its end.
+                // Requests due during the stall wait for its end.
                 let waiting = (self.requests as f64 * self.stall.1 / 1e9).ceil() as usize;
                 for (i, time) in all.iter_mut().take(waiting).enumerate() {
                     *time += self.stall.1 * (1.0 - (i as f64 + 0.5) / waiting as f64);

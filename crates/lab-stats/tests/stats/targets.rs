@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Runs on several targets, with servers and with many connections: what is said of each target by
-//! itself, and of two such runs.
+//! Runs on multiple targets, with servers and with many connections: the results of each target by itself,
+//! and of two such runs.
 
 use crate::simulator::figures::{interval, interval_if_any, judged, places, reading};
 use crate::simulator::{Random, block, empty_run, sample, subject, target};
@@ -121,7 +121,7 @@ fn visit(plan: &Plan, number: u32, slower: f64, random: &mut Random) -> Block {
 
 const TWO_KINDS: [TargetKind; 2] = [TargetKind::Sqlite, TargetKind::Postgresql];
 
-/// What was done on a target by itself.
+/// The plan and the results of a target by itself.
 fn results_on(run: &Run, kind: TargetKind) -> (Plan, Results) {
     let mut parts = parts(run).into_iter();
     let part = parts.find(|p| p.kind == Some(kind)).unwrap();
@@ -307,7 +307,8 @@ fn latencies_are_quantiles_of_whole_blocks() {
     }
 }
 
-/// Of calls that may fail: in three of eight blocks ada's slow ones take 48 ns longer, in three 80 ns, in two 112 ns.
+/// Calls that may fail: in three of eight blocks ada's slow ones take 48 ns longer, in three 80 ns, in two
+/// 112 ns.
 #[test]
 fn what_is_added_to_the_latencies_of_the_baseline_is_a_difference_of_blocks() {
     let mut run = run(&[TargetKind::Postgresql], 8, 1.0);

@@ -190,7 +190,7 @@ fn turns_at_the_level_of_their_pilots_raise_no_alarm() {
             ]);
         }
     }
-    // Of so few runs of a kind chance explains many alarms.
+    // With so few runs of a kind, chance explains many alarms.
     assert!(
         alarms_of_all <= most_by_chance(all, 0.02),
         "{alarms_of_all} of {all}"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What is said of two load runs that did not take turns: of servers whose truth is known, in every respect
-//! that both have, and of nothing else.
+//! Changes between two load runs that did not take turns: of servers whose truth is known, in all metrics
+//! that both have, and in no others.
 
 use crate::simulator::Random;
 use crate::simulator::load::{add, counts, open, run, second, times};
@@ -73,7 +73,7 @@ fn a_server_that_became_slower_is_slower_in_every_respect() {
         );
         let [first, second] = change.values.map(|i| i.estimate);
         assert!((second / first / interval.estimate - 1.0).abs() < 0.05);
-        // Of the last one in a thousand little is known.
+        // The last one in a thousand is known too imprecisely.
         if change.metric != Metric::P999 {
             assert_eq!(change.verdict, Some(Verdict::Slower), "{change:?}");
         }
@@ -99,7 +99,7 @@ fn one_machine_before_and_after_a_restart_is_one_host() {
     assert!(found.reservations.iter().all(|r| r.kind != "host"));
 }
 
-/// What nine blocks in ten know nothing of is in the percentile all the same.
+/// A stall that nine blocks in ten do not show is in the percentile all the same.
 #[test]
 fn a_stall_in_one_block_is_in_the_percentile_of_all() {
     let first = loaded("a", 1, 1e6, 20, |_| ());
@@ -115,7 +115,7 @@ fn a_stall_in_one_block_is_in_the_percentile_of_all() {
     assert!(change_in(&found, Metric::P50).change.estimate < 1.1);
 }
 
-/// Of equal servers few are told apart: the level holds for all that is said at once.
+/// Equal servers are seldom distinguished: the level holds for all statements together.
 #[test]
 fn equal_servers_are_seldom_told_apart() {
     let (mut false_changes, pairs) = (0, 60);
@@ -221,7 +221,7 @@ fn loads_that_asked_for_something_else_are_refused() {
     ));
 }
 
-/// In place of throughput there is the time of a request, so that below 1 is better.
+/// The time per request replaces throughput, so that below 1 is better.
 #[test]
 fn what_changed_is_in_the_unit_of_its_metric() {
     let first = loaded("a", 1, 1e6, 12, |_| ());

@@ -18,7 +18,7 @@ use std::sync::LazyLock;
 
 /// Pairs of runs of each kind.
 static PAIRS: LazyLock<u64> = LazyLock::new(|| documents::runs(1000, 60));
-/// What a pair may get wrong, as a part of all pairs.
+/// The allowed fraction of pairs with an error.
 const ALPHA: f64 = 0.05;
 
 /// A first and a second run: their worlds and how many blocks they have time for. Without looks

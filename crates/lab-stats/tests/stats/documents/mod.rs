@@ -44,7 +44,7 @@ pub fn published_on(file: &str, name: &str) -> String {
     page[before.len()..page.len() - after.len()].to_string()
 }
 
-/// What stands before and after the table of that name.
+/// The text before and after the table of that name.
 fn before_and_after<'a>(page: &'a str, name: &str) -> (&'a str, &'a str) {
     let begin = format!("<!-- begin {name} -->\n");
     let end = format!("<!-- end {name} -->");

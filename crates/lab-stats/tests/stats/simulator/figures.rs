@@ -28,7 +28,7 @@ pub fn interval_if_any(
     value.interval().copied()
 }
 
-/// What was read or counted.
+/// A figure without an interval: read or counted.
 pub fn reading(
     results: &Results,
     subject: SubjectId,
@@ -45,7 +45,7 @@ pub fn judged(results: &Results) -> Vec<(&Comparison, Verdict)> {
     comparisons.filter_map(|c| Some((c, c.verdict?))).collect()
 }
 
-/// Who has figures at which points.
+/// The subjects and points that have figures.
 pub fn places(results: &Results) -> Vec<(SubjectId, PointId)> {
     let keys = results.cells.iter().map(|cell| &cell.key);
     let mut places: Vec<_> = keys.filter_map(|k| Some((k.subject, k.point?))).collect();

@@ -4,7 +4,7 @@
 use super::{Random, block, empty_run, subject};
 use lab_model::*;
 
-/// Of servers at points with so many connections, without blocks. The first is the baseline.
+/// A run of servers at points with these numbers of connections, without blocks. The first is the baseline.
 pub fn run(servers: &[&str], connections: &[u32], seed: u64) -> Run {
     let subjects = servers.iter().map(|name| subject(name, None)).collect();
     let point = |n: &u32| Point {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Runs of servers that the lab started and that were never measured: their true costs are known.
+//! Simulated runs of servers that benchlab starts: their true costs are known.
 
 use super::load::{add, counts, times};
 use super::{Random, empty_run, subject};
@@ -9,7 +9,7 @@ use lab_model::*;
 pub struct World {
     /// CPU time of a request / the baseline's.
     pub costs: Vec<f64>,
-    /// What a connection for each request costs, times a request over one that is kept alive.
+    /// The cost of a request over a connection of its own / over one that is kept alive.
     pub reconnect: f64,
     /// Memory / the baseline's.
     pub memory: Vec<f64>,
@@ -38,7 +38,7 @@ impl World {
         }
     }
 
-    /// A run of two cases with so many blocks.
+    /// A run of two cases with `blocks` blocks.
     pub fn run(&self, seed: u64, blocks: u32) -> Run {
         let servers = (0..self.costs.len()).map(|i| match i {
             0 => subject("base", None),
