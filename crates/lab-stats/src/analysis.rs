@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What estimates, verdicts and fits consist of.
+//! The parts of results: estimates, verdicts and fits.
 
 use lab_model::{Interval, Metric, PointId, SubjectId};
 use serde::Serialize;
 
-/// What the data supports. Nothing but `Inconclusive` is said unless the interval has the level
-/// that was asked for.
+/// The verdict that the data supports. Anything but `Inconclusive` requires an interval with the requested
+/// level.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(tag = "verdict", rename_all = "kebab-case")]
 pub enum Verdict {
@@ -61,7 +61,7 @@ pub struct ScalingLaw {
     pub one: Interval,
     /// The part of the work that has to be done one after the other.
     pub contention: Interval,
-    /// What keeping in step costs each pair of connections, as a part of the work.
+    /// The cost of keeping in step for each pair of connections, as a fraction of the work.
     pub coherency: Interval,
     /// Where throughput is highest; `None`: it is not shown to fall anywhere, for coherency may be 0.
     pub peak: Option<PredictedPeak>,
@@ -100,7 +100,7 @@ pub struct Refusal {
 pub enum RefusalKind {
     /// The subject failed, or did other work than the baseline.
     Subject,
-    /// The baseline failed, so the refusal says nothing against the subject.
+    /// The baseline failed, so the exclusion does not count against the subject.
     WithoutBaseline,
     /// The runs of the two did not all end with one exit status.
     ExitStatus,

@@ -60,7 +60,7 @@ pub(crate) fn refusals(run: &Run, plan: &Plan) -> Vec<Refusal> {
     refusals
 }
 
-/// True if the baseline's pilot was cut short at a point, for which all others are refused there.
+/// True if the baseline's pilot was cut short at a point, where all other subjects are then excluded.
 fn has_cold_baseline(run: &Run, plan: &Plan, point: PointId) -> bool {
     let baseline = plan.baseline_on(plan.points[point].target);
     let mut pilots = run.pilots.iter();
@@ -72,8 +72,8 @@ fn others(plan: &Plan, subject: SubjectId, point: PointId) -> impl Iterator<Item
     all.filter(move |&other| other != subject && plan.takes_part(other, point))
 }
 
-/// The budget with which all pilots would have been long enough, s, estimated from what they lack. `None`: the run had no
-/// budget.
+/// The budget with which all pilots would have been long enough, s, estimated from their missing batches.
+/// `None`: the run had no budget.
 fn needed_budget_s(run: &Run, plan: &Plan) -> Option<f64> {
     let budget_s = plan.measure.budget_ns? as f64 / 1e9;
     let spent_ns: u64 = run.pilots.iter().map(|p| wall_ns(p.own_batches())).sum();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How much time a run needs for so many blocks, from the blocks that it has.
+//! The time that a run needs for a number of blocks, from the blocks that it has.
 
 use lab_model::Run;
 use std::fmt;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which subjects are not compared, where and why: they failed, or did not work under the
-//! baseline's settings. Same work or no comparison.
+//! Exclusions of subjects: which, where and why. They failed, or did not work under the baseline's settings.
+//! Same work or no comparison.
 
 use crate::analysis::{Refusal, RefusalKind};
 use crate::settings;
@@ -24,12 +24,12 @@ pub fn refusals(run: &Run, plan: &Plan) -> Vec<Refusal> {
     gathered(reasons, plan)
 }
 
-/// True if its subject is not refused there already.
+/// True if its subject is not excluded there already.
 fn is_new(reasons: &[Refusal], reason: &Refusal) -> bool {
     !refused(reasons, reason.subject, reason.point.unwrap_or(usize::MAX))
 }
 
-/// True if `subject` is refused at `point`.
+/// True if `subject` is excluded at `point`.
 pub fn refused(refusals: &[Refusal], subject: SubjectId, point: PointId) -> bool {
     refusals
         .iter()
@@ -46,8 +46,8 @@ pub(crate) fn is_measured(run: &Run, plan: &Plan, subject: SubjectId, point: Poi
     plan.takes_part(subject, point) && !failed(run, subject, point)
 }
 
-/// True if so many subjects failed that no point has two left, although the plan compares some.
-/// A second copy of the baseline does not count as a subject, nor do those on another target.
+/// True if so many subjects failed that no point has two left, although the plan compares some. A second copy
+/// of the baseline does not count as a subject, nor do subjects on another target.
 pub fn nothing_left(run: &Run, plan: &Plan) -> bool {
     if is_alone(run, plan) {
         let mut points = (0..plan.points.len()).filter(|&p| plan.takes_part(plan.baseline, p));

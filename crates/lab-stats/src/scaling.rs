@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What more connections bring each subject: the Universal Scalability Law through the throughputs of
-//! a sweep whose points do several operations at once.
+//! The gain of more connections for each subject: the Universal Scalability Law fitted to the throughputs of
+//! a sweep whose points do multiple operations at once.
 
 use crate::analysis::{PredictedPeak, ScalingLaw};
 use crate::results::Scaling;
@@ -9,8 +9,8 @@ use crate::table::BatchTable;
 use crate::{bootstrap, usl};
 use lab_model::{Cores, Plan, Run, SubjectId};
 
-/// The law is said not to describe points that lie off it by more than this part, if the plan's
-/// margin is no wider: it has three numbers for what a machine, a server and a runtime do together.
+/// The law counts as a poor fit if points lie off it by more than this fraction, or by more than the plan's
+/// margin if that is wider: it has three numbers for the joint behavior of a machine, a server and a runtime.
 const MAX_DEVIATION: f64 = 0.05;
 
 /// The scaling of each subject that is measured at two points of such a sweep or more. Blocks that
@@ -39,7 +39,7 @@ fn scaling(
     Some(of(plan, sweep, subject, &measured))
 }
 
-/// What its times at the points of a sweep say of a subject.
+/// The scaling of a subject, from its times at the points of a sweep.
 pub(crate) fn of(plan: &Plan, sweep: &Sweep, subject: SubjectId, measured: &OneSubject) -> Scaling {
     let law = law(plan, measured);
     let points = measured.x.len();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which settings, read back by subjects over their own connections, differ from the baseline's.
+//! Differences between the settings of subjects, as read back over their own connections, and the baseline's.
 
 use lab_model::{Plan, PointId, Setting, SubjectId};
 use std::collections::HashMap;
@@ -19,13 +19,12 @@ pub struct Difference {
     pub baseline: Option<String>,
 }
 
-/// Where subjects differ from the plan's baseline in one of the settings `keys`, by subject, then
-/// point. What a subject said about a point outweighs what it said in its hello. A setting that
-/// was read several times with several values has them all, in the order in which they were read.
+/// The subjects that differ from the plan's baseline in one of the settings `keys`, by subject, then point. A
+/// value that a subject reported for a point takes precedence over that in its hello. A setting that was read
+/// multiple times with different values has them all, in the order in which they were read.
 ///
-/// A setting that one says and the other does not differs; one that neither says does not. Leave
-/// out subjects that failed: they said nothing. Points in which one of the two has no part are left
-/// out.
+/// A setting that only one of the two reported differs; one that neither reported does not. The caller leaves out
+/// subjects that failed, since they reported nothing. Points in which one of the two has no part are left out.
 pub fn differences(plan: &Plan, settings: &[Setting], keys: &[String]) -> Vec<Difference> {
     let read = ReadBack::new(settings);
     let mut differences = Vec::new();

@@ -10,14 +10,15 @@ use crate::spending::alpha_of_look;
 use crate::table::{BatchTable, sound_plan};
 use lab_model::{Ending, Measure, Plan, Run};
 
-/// Whether a run may stop after its latest complete block: at a look, because every comparison is
-/// decided or, where a precision is requested, as precise as that; at the last look or the last
-/// block, because nothing is left to do; at any block, because nothing is left to compare.
+/// The reason for which a run may stop after its latest complete block, if there is one: at an interim
+/// analysis, because every comparison is resolved or, where a precision is requested, as precise as that; at
+/// the last interim analysis or the last block, because nothing is left to do; at any block, because nothing
+/// is left to compare.
 ///
-/// A wanted precision takes the place of being decided: the reader asked for narrow intervals,
-/// not only for a winner. A look at which this is `None` belongs into [`Run::looks`].
+/// A requested precision replaces the resolution of comparisons: the user asked for narrow intervals, not only
+/// for a winner. An interim analysis at which this is `None` has to be added to [`Run::looks`].
 ///
-/// A run on several targets stops at a look that would stop each of its parts.
+/// A run on multiple targets stops at an interim analysis that would stop each of its parts.
 pub fn stop(run: &Run) -> Option<Ending> {
     let plan = sound_plan(run)?;
     let blocks = run.complete_blocks().count() as u32;
@@ -33,7 +34,7 @@ pub fn stop(run: &Run) -> Option<Ending> {
     done.then_some(Ending::Blocks)
 }
 
-/// What a look finds in those parts that have something left to compare.
+/// The result of an interim analysis over the parts that have something left to compare.
 fn look_at_all(run: &Run, blocks: u32) -> Option<Ending> {
     let compares = |run: &Run, plan: &Plan| {
         let alone = plan.compared().count() < 2 || refusals::is_alone(run, plan);

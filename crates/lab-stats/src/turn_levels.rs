@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Whether the turns of batches were at the level at which the pilot found their subject steady.
+//! Compares the turns of batches with the level at which the pilot found their subject steady.
 //!
 //! The pilot takes turns with the baseline as a block does, so both levels are multiples of the baseline's at the same speed
 //! of the machine. The pilot is one more process of the subject: its level differs from those of the blocks by the luck of a
@@ -25,7 +25,7 @@ const ALPHA: f64 = 0.05;
 const FRACTION_OFF: f64 = 0.25;
 /// A process kept its level if it became cheaper by no more than this part of its distance from the other level.
 const KEPT: f64 = 0.25;
-/// Levels are two if what is between them is wider than this part of their distance.
+/// Levels are two if the gap between them is wider than this fraction of their distance.
 const GAP: f64 = 0.5;
 /// Standard deviation of a normal distribution / its median absolute deviation.
 const NORMAL: f64 = 1.4826;
@@ -124,7 +124,8 @@ fn distances<'r>(plan: &Plan, table: &BatchTable, pilot: &'r Pilot) -> Option<Di
 }
 
 impl Distances<'_> {
-    /// `usual`: the scatter of all subjects; `certain`: how many standard deviations are no luck.
+    /// Tests for turns off the level. `usual`: the scatter of all subjects; `certain`: the number of standard
+    /// deviations beyond which a deviation is not chance.
     fn off(&self, usual: f64, certain: f64) -> Option<OffLevel> {
         let scatter = self
             .scatter

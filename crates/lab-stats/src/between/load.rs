@@ -37,8 +37,8 @@ static CLOSED: [Metric; 3] = [
     Metric::SERVER_MEMORY,
 ];
 
-/// Those in which two runs are compared at a point: of servers that the lab starts, those in which they are
-/// compared with each other there, and their memory.
+/// The metrics in which two runs are compared at a point: for servers that benchlab starts, those in which
+/// they are compared with each other there, and their memory.
 fn metrics(plan: &Plan, point: PointId) -> &'static [Metric] {
     match (plan.serving(), plan.is_open(point)) {
         (None, _) => &ALL,
@@ -50,7 +50,7 @@ fn metrics(plan: &Plan, point: PointId) -> &'static [Metric] {
 /// A server at a point, what both runs say of it, and a metric in which they can be compared.
 type ComparablePair<'v, 'r> = (PointPair, [Vec<&'v Visit<'r>>; 2], &'static Metric);
 
-/// What changed for all servers, at a level of `1 - alpha` for all that is compared (Bonferroni).
+/// The changes of all servers, at a level of `1 - alpha` for all comparisons together (Bonferroni).
 pub(crate) fn changes(sides: &Sides, points: &[[PointId; 2]]) -> Vec<Changed> {
     let visits = sides
         .0
@@ -113,7 +113,7 @@ fn is_the_generators(sides: &Sides, visits: &[Vec<&Visit>; 2], metric: &Metric) 
     })
 }
 
-/// True if a run can be compared in this metric: it is known in every block, and no errors take its place.
+/// True if a run can be compared in this metric: every block has it, and errors do not hide it.
 fn has(visits: &[&Visit], metric: &Metric) -> bool {
     let served = total(visits, |v| v.served);
     match per_10_000(metric) {

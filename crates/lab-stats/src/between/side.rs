@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Two runs on one target, and what they have in common.
+//! Two runs on one target, and their common subjects and points.
 
 use super::changed::{Changed, ProgramMatch};
 use super::incomparable::{Incomparable, checked_plan};
@@ -13,7 +13,7 @@ use lab_model::{Interval, Metric, Part, Plan, PointId, Run, Subject, SubjectId, 
 use std::collections::HashMap;
 use std::iter::zip;
 
-/// A run and what its file keeps beside it.
+/// A run and the hashes stored with it in its file.
 #[derive(Clone, Copy, Debug)]
 pub struct Recorded<'a> {
     /// The run.
@@ -22,7 +22,7 @@ pub struct Recorded<'a> {
     pub hashes: &'a HashMap<String, String>,
 }
 
-/// What a run did on one target.
+/// The part of a run on one target.
 pub(crate) struct RunSide<'a> {
     pub run: &'a Run,
     pub plan: &'a Plan,
@@ -61,7 +61,7 @@ impl<'a> RunSide<'a> {
         &self.plan.subjects[self.plan.baseline]
     }
 
-    /// The SHA-256 of what the subject of that name was made from, if the file has it.
+    /// The SHA-256 of the sources of the subject of that name, if the file has it.
     pub fn hash(&self, name: &str) -> Option<&'a String> {
         self.hashes.get(name).copied()
     }
@@ -193,7 +193,7 @@ impl Sides<'_> {
         })
     }
 
-    /// True if neither run refuses to compare the subject.
+    /// True if the subject is excluded in neither run.
     pub fn compares(&self, place: &PointPair) -> bool {
         let refused = |i: usize| refused(&self.0[i].refusals, place.subjects[i], place.points[i]);
         !refused(0) && !refused(1)

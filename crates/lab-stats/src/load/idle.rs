@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Which servers are not compared, where and why.
+//! Exclusions of servers: which, where and why.
 
 use super::peaks::{Peak, Peaks};
 use super::visits::{Visit, Visits};
@@ -8,7 +8,7 @@ use crate::refusals::{self, refused};
 use crate::results::{ServerAge, age_refusals};
 use lab_model::{Plan, PointId, Run, SubjectId};
 
-/// What is not compared: what failed, servers that were not at their steady level, and servers that served nothing in
+/// The exclusions: failures, servers that were not at their steady level, and servers that served nothing in
 /// some block, for which there is no ratio.
 pub fn refusals(run: &Run, plan: &Plan, visits: &Visits, ages: &[ServerAge]) -> Vec<Refusal> {
     let mut all = refusals::refusals(run, plan);

@@ -40,9 +40,9 @@ const STALLS_SEEN: u32 = 29;
 /// So many blocks show what happens in one block of 20 with 95 % certainty: ln 0.05 / ln 0.95.
 const RARE_SEEN: u32 = 59;
 
-/// The least number of blocks for p99 and beyond. A tail that few blocks hold has no interval ([`MIN_CARRIERS`]), so that
-/// among those intervals that are given the ones of runs without any such block weigh more: with so many blocks they
-/// are few, too (`tests/stats/tails.rs`).
+/// The least number of blocks for p99 and beyond. A tail that few blocks hold has no interval
+/// ([`MIN_CARRIERS`]), which gives runs without any such block more weight among the intervals that are
+/// given; with this many blocks such runs are rare, too (`tests/stats/tails.rs`).
 const TAIL_SEEN: u32 = 90;
 
 /// A quantile has an interval if values above it are spread over at least this many blocks.

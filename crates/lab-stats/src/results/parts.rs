@@ -49,7 +49,7 @@ fn of_targets(
     results
 }
 
-/// What the numbers of a part are in the whole run.
+/// Maps the ids of a part to those of the whole run.
 pub(super) struct PartNumbers {
     target: TargetId,
     subjects: Vec<SubjectId>,
@@ -57,7 +57,7 @@ pub(super) struct PartNumbers {
     cases: Vec<usize>,
 }
 
-/// Of each part of a run, in the order of [`parts`].
+/// The id maps of the parts of a run, in the order of [`parts`].
 fn places(plan: &Plan) -> Vec<PartNumbers> {
     let targets = 0..plan.targets.len().max(1);
     let all = targets.map(|target| PartNumbers::new(plan, target));
@@ -66,7 +66,7 @@ fn places(plan: &Plan) -> Vec<PartNumbers> {
 }
 
 impl PartNumbers {
-    /// Of a run that is its only part.
+    /// The id map of a run that is its only part.
     pub fn all(run: &Run) -> PartNumbers {
         let plan = run.plan();
         PartNumbers {
@@ -94,7 +94,7 @@ impl PartNumbers {
         }
     }
 
-    /// The key of the part for one of the whole run; `None`: it is of another part.
+    /// The key in the part for a key of the whole run; `None` if it belongs to another part.
     pub fn key_in_part(&self, key: &Key) -> Option<Key> {
         let point = |p: PointId| self.points.iter().position(|&known| known == p);
         let subject = self.subjects.iter().position(|&s| s == key.subject)?;
@@ -233,7 +233,7 @@ impl Results {
         }
     }
 
-    /// What holds on several targets is said once, of all.
+    /// Adds a warning. One that holds on multiple targets is shown once, for all.
     fn warn(&mut self, warning: Warning) {
         let same = self.warnings.iter_mut().find(|same| {
             (same.kind, same.subject, same.point) == (warning.kind, warning.subject, warning.point)
@@ -245,7 +245,7 @@ impl Results {
         }
     }
 
-    /// By point, then subject; what is of the whole run last. Metrics stay in their order.
+    /// Sorts by point, then subject, with the whole run last. Metrics stay in their order.
     fn sort(&mut self) {
         self.cells.sort_by_key(|cell| cell.key.place());
         self.comparisons.sort_by_key(|c| c.key.place());
