@@ -60,7 +60,7 @@ pub enum Verb {
     Resume(ResumeArgs),
     /// Show a run: in the terminal, or as Markdown, CSV, JSON, XML, XLSX, SVG or HTML
     Report(ReportArgs),
-    /// Show how an experiment or a comparison came out from run to run
+    /// Show how the results of an experiment or a comparison changed from run to run
     History(HistoryArgs),
     /// Show all runs as local pages, and follow one while it is measured
     Serve(ServeArgs),
@@ -168,9 +168,9 @@ pub struct RunArgs {
     /// Values for a sweep or a factor; `all` for all of them
     #[arg(long, value_name = "NAME=VALUE,…")]
     pub set: Vec<String>,
-    /// Hosts that measure blocks, several at once: ssh:HOST,HOST, slurm:8, k8s:8, local:2, netns:NAME,NAME. Of experiments
-    /// about disks: the folders that subjects work in, or devices, each for a filesystem on it [default: every writable
-    /// filesystem on a disk of its own, and one in memory]
+    /// Hosts that measure blocks in parallel: ssh:HOST,HOST, slurm:8, k8s:8, local:2, netns:NAME,NAME. For
+    /// experiments about disks: the folders that subjects work in, or devices, each for a filesystem on it
+    /// [default: every writable filesystem on a disk of its own, and one in memory]
     #[arg(long, value_name = "WHERE|DIR|DEVICE,…", value_parser = run_on)]
     pub on: Vec<RunOn>,
     #[command(flatten)]
@@ -185,12 +185,11 @@ pub struct RunArgs {
     /// names for it
     #[arg(long, short)]
     pub quick: bool,
-    /// Measure all cases with all values, not only those that decide the experiment's main question
+    /// Measure all cases with all values, not only those that answer the experiment's main question
     #[arg(long, conflicts_with = "quick")]
     pub thorough: bool,
-    /// Time for measuring, such as 90s or 10m; `none`: until everything is decided [default: 5m a
-    /// target, at most 10m; thorough: 5m a target; quick: 70s, in which it has 12 blocks,
-    /// or else 5]
+    /// Time for measuring, such as 90s or 10m; `none`: until every comparison is resolved [default: 5m a
+    /// target, at most 10m; thorough: 5m a target; quick: 70s, in which it has 12 blocks, or else 5]
     #[arg(long, visible_alias = "for", value_name = "TIME", value_parser = budget)]
     pub budget: Option<Budget>,
     /// Measure this many blocks, whatever they show
@@ -217,7 +216,7 @@ pub struct RunArgs {
     /// Count afterwards, outside of all measuring, what an operation of each subject costs: see `benchlab explain`
     #[arg(long, conflicts_with = "plan")]
     pub explain: bool,
-    /// Show afterwards who waits while it is slow, for experiments that can
+    /// Show afterwards which processes wait while it is slow, for experiments that support it
     #[arg(long, conflicts_with = "plan")]
     pub why: bool,
     /// A subject that takes longer for one reply has failed
@@ -348,8 +347,8 @@ pub struct CompareArgs {
     /// Measure a second copy of the baseline too, to show the run's own noise
     #[arg(long)]
     pub control: bool,
-    /// Count afterwards what a run of each command asks of the system, allocates and computes: under strace, an
-    /// allocator that counts, and Callgrind where there are no hardware counters
+    /// Count afterwards the system calls, allocations and instructions of a run of each command: under
+    /// strace, an allocator that counts, and Callgrind where there are no hardware counters
     #[arg(long, conflicts_with = "plan")]
     pub explain: bool,
     /// End with exit code 3 if a command is slower than the baseline, 4 if that is inconclusive
@@ -421,7 +420,7 @@ pub struct LoadArgs {
     /// server scales: connections=1,2,4,8
     #[arg(long, short = 'L', value_name = "NAME=VALUE,…")]
     pub sweep: Vec<String>,
-    /// How often each URL is asked for, in their order [default: equally often]
+    /// How often each URL is requested, in their order [default: equally often]
     #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
     pub weights: Vec<u32>,
     /// The process of each server on this machine, in their order, or one for all URLs of one server: its CPU time, memory
@@ -432,7 +431,7 @@ pub struct LoadArgs {
     /// --server-pid, or of the process that listens on the URL's port
     #[arg(long, value_name = "WHERE", value_parser = launcher::parse)]
     pub server_host: Option<Arc<dyn Launcher>>,
-    /// End with exit code 3 if this is so, such as 'p99>20ms' or 'errors>0.1%'
+    /// End with exit code 3 if this holds, such as 'p99>20ms' or 'errors>0.1%'
     #[arg(long, value_name = "CONDITION")]
     pub fail_if: Vec<Threshold>,
     /// End with exit code 3 if a server is slower than the baseline, 4 if that is inconclusive
@@ -570,7 +569,7 @@ pub struct ProfileArgs {
     /// Files of Cachegrind, before and after
     #[arg(long, value_name = "FILE", num_args = 1..=2, conflicts_with_all = ["commands", "words"])]
     pub cachegrind: Vec<PathBuf>,
-    /// Files of Callgrind, before and after; those of several parts or threads with commas: one,two
+    /// Files of Callgrind, before and after; those of multiple parts or threads with commas: one,two
     #[arg(long, value_name = "FILE", num_args = 1..=2, conflicts_with_all = ["commands", "words"])]
     pub callgrind: Vec<String>,
     /// Files of DHAT, before and after
@@ -591,8 +590,8 @@ pub struct ProfileArgs {
     /// Keep Valgrind's files in this folder
     #[arg(long, value_name = "DIR")]
     pub keep: Option<PathBuf>,
-    /// End with exit code 3 if this is so of the later program, such as 'peak>2MB', or of the change, such as
-    /// 'D1mw>+5%'
+    /// End with exit code 3 if this holds for the later program, such as 'peak>2MB', or for the change, such
+    /// as 'D1mw>+5%'
     #[arg(long, value_name = "CONDITION")]
     pub fail_if: Vec<lab_profile::GateCondition>,
     /// Install Valgrind (Debian packages, by apt-get)

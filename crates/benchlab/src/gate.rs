@@ -28,8 +28,8 @@ impl From<GateResult> for ExitCode {
     }
 }
 
-/// Failed if a subject is slower than the baseline by more than the margin; else inconclusive if that is so somewhere, or something was not
-/// compared.
+/// Failed if a subject is slower than the baseline by more than the margin; otherwise inconclusive if a
+/// comparison with the baseline is, or if a subject was excluded.
 pub fn gate(results: &Results) -> GateResult {
     let verdicts = verdicts(results);
     if !verdicts.contains(&Verdict::Slower) && !results.refusals.is_empty() {

@@ -15,7 +15,8 @@ use lab_plan::{Experiment, Project};
 use std::path::Path;
 use std::sync::Arc;
 
-/// The launcher of `--on`; `None`: this machine measures. Error: there are several, or the run is none for hosts.
+/// The launcher of `--on`; `None`: this machine measures. Error: more than one was given, or the run cannot
+/// be measured on other hosts.
 pub fn launcher(args: &RunArgs) -> Result<Option<&Arc<dyn Launcher>>, Exit> {
     let mut launchers = args.on.iter().filter_map(|on| on.launcher());
     let Some(launcher) = launchers.next() else {
@@ -38,7 +39,7 @@ pub fn launcher(args: &RunArgs) -> Result<Option<&Arc<dyn Launcher>>, Exit> {
     }
 }
 
-/// Error: the experiment is about disks or settings of one machine, which several hosts cannot measure.
+/// Rejects experiments about disks or settings of one machine, which multiple hosts cannot measure.
 pub fn check_experiment(experiment: &Experiment) -> Result<(), Exit> {
     let in_folder = experiment
         .targets

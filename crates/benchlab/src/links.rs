@@ -6,8 +6,8 @@ use lab_bench::netem_unavailable;
 use lab_model::{Host, LINK, Plan, Shape, Shaper, grouped};
 use lab_plan::{Experiment, Selection};
 
-/// The plan, without links that the kernel cannot shape here; a line on standard error names those. Error: one of them
-/// was asked for with `--set`.
+/// The plan, without links that the kernel cannot shape here; a line on standard error names those. Error:
+/// one of them was requested with `--set`.
 pub fn plan(selection: &mut Selection, experiment: &Experiment) -> Result<Plan, Exit> {
     let plan = selection.plan(experiment)?;
     let by_kernel: Vec<String> = links(&plan)

@@ -15,7 +15,8 @@ use std::process::ExitCode;
 /// 1 - the level of all intervals.
 pub const ALPHA: f64 = 0.05;
 
-/// Numbers of blocks after which a run decides whether it may stop; none where the number of blocks was asked for.
+/// Numbers of blocks at which a run makes an interim analysis and may stop; empty if the user fixed the
+/// number of blocks.
 pub fn looks(blocks: Option<u32>) -> Vec<u32> {
     match blocks {
         Some(_) => Vec::new(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Words of the command line that several verbs have.
+//! Command-line options that multiple verbs have.
 
 use crate::exit::Exit;
 use crate::option_values::time;
@@ -28,7 +28,7 @@ pub struct AgentPlacement {
 /// When agents are lost.
 #[derive(Args, Default)]
 pub struct AgentLoss {
-    /// An agent that says nothing for so long is lost [default: 10s]
+    /// An agent that is silent for this long is lost [default: 10s]
     #[arg(long, value_name = "TIME", value_parser = silence)]
     pub lost_after: Option<Duration>,
 }

@@ -25,7 +25,7 @@ pub fn progress() -> ProgressBar {
     bar
 }
 
-/// Follows the builds of subjects, of which several are done at once: a bar on a terminal, elsewhere a line for each.
+/// Follows the builds of subjects, which run in parallel: a bar on a terminal, elsewhere a line for each.
 pub struct Building {
     bar: ProgressBar,
     /// Labels of the builds under way.
@@ -85,7 +85,7 @@ pub struct Follower<'a> {
     end: Option<Duration>,
     /// Those in which subjects have made their files.
     places: BTreeSet<&'a str>,
-    /// When the last line was written where there is no terminal, and of which part.
+    /// When the last line was written where there is no terminal, and the part that it was about.
     last_line: Option<(Instant, String)>,
     /// The estimate so far, if it fits a few words; else empty.
     estimate: String,

@@ -43,7 +43,7 @@ fn report_unready(failed: &[(String, &Unready)], experiment: &str) {
         .partition(|(_, unready)| unready.lacks.is_empty());
     let mut reported = Vec::new();
     for (label, unready) in broken {
-        // A control and its original, or a subject in several folders, are one program.
+        // A control and its original, or a subject in multiple folders, are one program.
         if reported.contains(&(label, &unready.message)) {
             continue;
         }

@@ -238,7 +238,7 @@ fn run_selection(run: &Run) -> Result<(String, Selection), Exit> {
     Ok((plan.experiment.clone(), selection))
 }
 
-/// Installs strace and Valgrind, if that was asked for. Without them less is counted, which the report says.
+/// Installs strace and Valgrind, if requested. Without them less is counted, which the report says.
 fn ensure_tools(install_missing: bool) -> Result<(), Exit> {
     if !install_missing {
         return Ok(());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab history`: how an experiment or a comparison came out from run to run.
+//! `benchlab history`: the results of an experiment or a comparison from run to run.
 
 use crate::cli::{Cli, HistoryArgs};
 use crate::exit::Exit;

@@ -49,7 +49,8 @@ pub fn resume(cli: &Cli, args: &ResumeArgs) -> Result<ExitCode, Exit> {
     let open_writer = || -> Result<RunWriter, Exit> {
         let writer = RunWriter::resume(&args.file)?;
         if earlier.ending == Some(Ending::Budget) {
-            // Going on after a result was shown is a look, for which the intervals are made wider.
+            // Continuing after a result was shown makes that an interim analysis, for which the intervals are
+            // made wider.
             writer.look(earlier_blocks)?;
         }
         Ok(writer)

@@ -30,8 +30,8 @@ use std::time::Duration;
 /// comparisons together.
 const QUICK_BLOCKS: u32 = 12;
 
-/// Where all blocks do not fit into the usual time: intervals of up to five blocks assume that they scatter normally, and
-/// decide more than those of six to ten.
+/// Used where all blocks do not fit into the default time: intervals of up to five blocks assume that they
+/// scatter normally, and resolve more than those of six to ten.
 const FEW_BLOCKS: u32 = 5;
 
 /// A quick run looks for differences of 20 %, and a longer one for those of 4 %: twice the margin.
@@ -314,8 +314,9 @@ fn budget_ns(args: &RunArgs, targets: usize) -> Option<u64> {
     budget.map(|b| b.as_nanos() as u64)
 }
 
-/// The longest time, ns, that the turns of a block take, or those of a quick run's; `None` with `--pairs`. The executor makes
-/// blocks shorter where their starts and proofs take so long that too few would fit into the time of the run.
+/// The longest time, ns, that the turns of a block take, or those of a quick run's; `None` with `--pairs`.
+/// The executor makes blocks shorter where startup and verification take so long that too few would fit into
+/// the time of the run.
 fn block_ns(args: &RunArgs, targets: usize) -> Option<u64> {
     let targets = targets.max(1) as u32;
     // In a quick run the processes of another target start in time that turns had.
@@ -327,9 +328,9 @@ fn block_ns(args: &RunArgs, targets: usize) -> Option<u64> {
     args.pairs.is_none().then_some(usual.as_nanos() as u64)
 }
 
-/// How servers are measured: a visit each turn, and one mirrored pair of passes a block. With a budget, processes that take
-/// long to warm up serve several blocks; without one each block has its own, and there are as many as intervals need that
-/// hold for all servers together.
+/// How servers are measured: a visit per turn, and one mirrored pair of passes per block. With a budget,
+/// processes that take long to warm up serve multiple blocks; without one each block has its own, and there
+/// are as many as intervals need that hold for all servers together.
 fn measure_servers(args: &RunArgs, turn_ns: u64, serving: Option<&Serving>) -> Measure {
     let sets = if args.quick { FEW_BLOCKS } else { PROCESS_SETS };
     let usual = if args.quick {

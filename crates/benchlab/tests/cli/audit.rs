@@ -499,7 +499,7 @@ fn what_rules_can_look_at_is_told() {
     assert!(message.contains("there are address, cookie, "), "{message}");
 }
 
-/// A page with one file. Its port, and the paths that are asked for.
+/// A page with one file. Returns its port, and the requested paths.
 fn page_with_a_file() -> (u16, Arc<Mutex<Vec<String>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
@@ -523,7 +523,7 @@ fn page_with_a_file() -> (u16, Arc<Mutex<Vec<String>>>) {
     (port, requests)
 }
 
-/// Paths that only the audit of a site tries are not asked for; the user's token is kept nowhere.
+/// Paths that only the audit of a site tries are not requested; the user's token is not kept anywhere.
 #[test]
 fn a_page_s_cookies_take_its_files_alone_and_no_query_is_kept() {
     let folder = TempDir::new().expect("a folder");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `--builds`: several builds of each revision, of which blocks take turns.
+//! `--builds`: multiple builds of each revision, among which blocks take turns.
 
 use crate::project::{BENCHLAB, Outcome, Project, outcome};
 use std::collections::BTreeSet;

@@ -545,7 +545,7 @@ fn a_gate_turns_verdicts_into_exit_codes() {
         gate(&["sleep 0.2", "sleep 0.001", "--blocks", "6"]),
         Some(0)
     );
-    // From one block no scatter is known, and nothing is decided.
+    // One block shows no scatter, and nothing is conclusive.
     assert_eq!(
         gate(&["sleep 0.001", "sleep 0.02", "--blocks", "1"]),
         Some(4)

@@ -239,7 +239,7 @@ fn the_baseline_alone_is_measured_if_no_other_can_have_its_setting() {
             outcome.stdout
         );
     }
-    // Where nothing was compared there is no sentence on who is ahead.
+    // Where nothing was compared there is no sentence on the leader.
     assert!(!words.contains("ahead of all others"), "{}", outcome.stdout);
     assert_eq!(project.load().complete_blocks().count(), 2);
 }

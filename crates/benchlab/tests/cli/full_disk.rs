@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A disk that is full stops a run with its samples intact; a full disk of the subjects' databases is
-//! the failure of whoever filled it.
+//! A full disk stops a run with its samples intact; a full disk of the subjects' databases is a failure of
+//! the subject that filled it.
 //!
 //! The small disks are mounted in a mount namespace of their own, which needs root or user namespaces.
 //! Where neither is permitted, BENCHLAB_NO_UNSHARE=1 leaves these tests out.

@@ -19,7 +19,7 @@ fn documented_sql(page: &str, comment: &str) -> String {
     text[begin..begin + end].to_owned()
 }
 
-/// True if this Python has DuckDB; CI must have it.
+/// True if this Python has DuckDB; CI requires it.
 fn has_duckdb() -> bool {
     let output = Command::new(drivers())
         .args(["-c", "import duckdb"])

@@ -443,8 +443,9 @@ impl Outcome {
     }
 }
 
-/// Asserts that these subjects failed, each with its kind and a message that holds its text, and that the others did
-/// all of their work. Where there are several targets, a subject is named with its own: `second on mariadb`.
+/// Asserts that these subjects failed, each with its kind and a message that contains its text, and that the
+/// others did all of their work. Where there are multiple targets, a subject is named with its own: `second
+/// on mariadb`.
 #[track_caller]
 pub fn assert_failures(run: &Run, expected: &[(&str, &str, &str)]) {
     let plan = run.plan().expect("a plan");
@@ -471,7 +472,7 @@ pub fn assert_failures(run: &Run, expected: &[(&str, &str, &str)]) {
         .for_each(|id| assert_complete(run, id));
 }
 
-/// Asserts that a subject has all samples of all blocks that were asked for.
+/// Asserts that a subject has all samples of all requested blocks.
 #[track_caller]
 pub fn assert_complete(run: &Run, subject: usize) {
     let plan = run.plan().expect("a plan");

@@ -351,8 +351,8 @@ fn a_query_is_charged_with_what_the_server_used_for_it() {
                     "{label}: {charged} ns of {wall} ns"
                 );
             }
-            // A thread of MariaDB serves several connections, one after the other. PostgreSQL's backend
-            // had been started when it answered, and was to end.
+            // A thread of MariaDB serves multiple connections, one after the other. PostgreSQL's backend had
+            // been started when it answered, and was to end.
             _ => {
                 let over_an_open_one = trivial[&kind];
                 assert!(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! An experiment: batches of operations of several subjects, on one target or on several.
+//! An experiment: batches of operations of multiple subjects, on one or more targets.
 
 use super::measured::{SubjectScope, over_run};
 use super::scope::{PointGroup, Scope};
@@ -333,7 +333,7 @@ fn lengths(scope: &Scope) -> String {
     say::least_to_most(lengths, say::time).unwrap_or_else(|| say::time(scope.plan.measure.turn_ns))
 }
 
-/// The mirrored pairs of passes of a block: as many as were asked for, or what fitted into its time.
+/// The mirrored pairs of passes of a block: as many as requested, or as many as fitted into its time.
 fn pairs(scope: &Scope) -> String {
     let blocks = scope.run.complete_blocks();
     let pairs_of_points = |block: &Block| {

@@ -177,7 +177,7 @@ fn fault(scope: &Scope, point: PointId) -> String {
 /// A fault, and the points with it.
 type Fault<'s> = (String, Vec<(&'s Scope<'s>, PointId)>);
 
-/// The points of calls at which several subjects are compared.
+/// The points of calls at which more than one subject is compared.
 fn by_fault<'s>(scopes: &'s [Scope<'s>]) -> Vec<Fault<'s>> {
     let several = scopes.iter().filter(|scope| scope.compared().len() > 1);
     let at = several.flat_map(|scope| {

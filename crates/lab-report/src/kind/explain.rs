@@ -383,7 +383,7 @@ fn is_symbol(name: &str) -> bool {
     !name.starts_with("0x") && !name.starts_with("???")
 }
 
-/// Where the system is asked for the same: the difference is in the programs' own work.
+/// A difference in the programs' own work, where both ask the same of the system.
 fn own_difference(plan: &Plan, other: &Counted, base: &Counted) -> Option<CostDifference> {
     let cpu = |counted| figure(counted, &Metric::MEAN_CPU);
     let (mine, theirs) = (cpu(other)?, cpu(base)?);

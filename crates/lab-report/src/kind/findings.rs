@@ -303,7 +303,7 @@ fn so_many(measured: &Measured, blocks: u32) -> (String, String) {
             format!("--builds {blocks}"),
         );
     }
-    // A run whose processes serve several blocks ends with its last set.
+    // A run whose processes serve multiple blocks ends with its last set.
     if let Some(most) = measured.plan.measure.max_process_sets
         && measured.has_nested_blocks()
     {
@@ -319,7 +319,7 @@ fn so_many(measured: &Measured, blocks: u32) -> (String, String) {
             ),
         };
     }
-    // A run that looks at its data ends with its last look.
+    // A run with interim analyses ends with the last of them.
     let longer = blocks > measured.plan.measure.max_blocks;
     match time {
         None => (

@@ -69,7 +69,7 @@ fn server(load: &Load) -> String {
     }
 }
 
-/// The requests in few words; nothing where some server has several.
+/// The requests in few words; `None` if a server has more than one.
 fn requests(scope: &Scope, load: &Load) -> Option<String> {
     let only_request = |(subject, planned): (usize, &Vec<PlannedRequest>)| {
         let [only] = planned.as_slice() else {
@@ -189,7 +189,7 @@ fn stage(stage: &Stage) -> String {
     }
 }
 
-/// A rate that was asked for: `1,000`, `0.5`.
+/// A requested rate: `1,000`, `0.5`.
 fn per_second(rate: f64) -> String {
     if rate >= 1.0 && rate.fract() == 0.0 {
         say::reading(rate, &Unit::Count("requests".into()))

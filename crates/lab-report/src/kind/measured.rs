@@ -50,12 +50,12 @@ impl<'a> Measured<'a> {
         }
     }
 
-    /// True if there are several targets, so that their names do not go without saying.
+    /// True if there is more than one target, so that names have to include it.
     pub fn has_targets(&self) -> bool {
         self.plan.targets.len() > 1
     }
 
-    /// True if several blocks share a set of processes, which is then the unit that counts.
+    /// True if multiple blocks share a set of processes, which is then the unit of replication.
     pub fn has_nested_blocks(&self) -> bool {
         self.run.replicate_count() < self.results.blocks as usize
     }
@@ -94,7 +94,7 @@ impl<'a> Measured<'a> {
         cells.any(|cell| cell.key.metric == *metric)
     }
 
-    /// A subject's name, behind its target's where there are several: `python on mariadb`.
+    /// A subject's name, followed by its target's where there is more than one: `python on mariadb`.
     pub fn label(&self, subject: SubjectId) -> String {
         if subject < self.plan.subjects.len() {
             self.plan.subject_label(subject)

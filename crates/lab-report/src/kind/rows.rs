@@ -10,7 +10,7 @@ use lab_stats::analysis::Verdict;
 use lab_stats::results::{Cell, Comparison, Control, Effect, Overall};
 use std::collections::BTreeMap;
 
-/// Every figure, then subjects without any, over several points, effects, and imported figures.
+/// Every figure, then subjects without any, means over points, effects, and imported figures.
 pub fn rows(measured: &Measured) -> Vec<Row> {
     let results = measured.results;
     let mut rows: Vec<Row> = results.cells.iter().map(|c| figure(measured, c)).collect();
@@ -128,7 +128,7 @@ fn control_of<'a>(
     measured.results.control(point?, metric).filter(|_| is_copy)
 }
 
-/// Over several points: without parameters.
+/// A mean over points: without parameters.
 fn overall(measured: &Measured, overall: &Overall) -> Row {
     let alone = match overall.keep_alive {
         Some(false) => ", a connection for each request",

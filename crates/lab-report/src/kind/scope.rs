@@ -128,8 +128,8 @@ impl<'a> Scope<'a> {
         groups.flat_map(|group| group.points).collect()
     }
 
-    /// The points that do one operation at a time, or several at once, in groups in the plan's order.
-    /// Load is always several at once.
+    /// The points that do one operation at a time, or multiple at once, in groups in the plan's order. Load
+    /// always does multiple at once.
     pub fn groups(&self, cores: Cores) -> Vec<PointGroup> {
         let mut groups: Vec<PointGroup> = Vec::new();
         for id in self.points() {

@@ -19,7 +19,8 @@ pub fn sections(scope: &Scope) -> Vec<Section> {
         .collect()
 }
 
-/// The groups of each case that does several operations at once over a sweep, with several values of a factor.
+/// The groups of each case that does multiple operations at once over a sweep, with more than one value of a
+/// factor.
 fn cases(scope: &Scope) -> Vec<Vec<PointGroup>> {
     let groups = scope.groups(Cores::All).into_iter();
     let cases = say::grouped(groups.map(|group| (group.case, group)));

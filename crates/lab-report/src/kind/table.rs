@@ -147,8 +147,9 @@ pub fn values(scope: &Scope, at: &[PointId], metric: &Metric, title: &str) -> Ta
     table
 }
 
-/// Each subject over several points: ratios over all of them and over those of each case, and the verdicts at single
-/// points counted; no rows where nothing is compared. `keep_alive`: of which connections, where it applies.
+/// Each subject over multiple points: ratios over all of them and over those of each case, and counts of the
+/// verdicts at single points; no rows where nothing is compared. `keep_alive`: the kind of connections, where
+/// it applies.
 pub fn overall(scope: &Scope, metric: &Metric, keep_alive: Option<bool>) -> Table {
     let all = scope
         .results

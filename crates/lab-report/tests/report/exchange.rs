@@ -58,9 +58,9 @@ fn what_is_written_is_read_back() {
     assert!((time.total_ns / count as f64 - time.time_ns).abs() < 0.001);
 }
 
-/// The reader of sql-benchmark (tools/src/tool-data.adb): the value before a space as a fixed-point
-/// number, the unit after it, the sweep's value as the last word of a title of 14 letters or more,
-/// whole numbers for all attributes of `<benchmark>`.
+/// The import format of sql-benchmark (tools/src/tool-data.adb): the value before a space as a fixed-point
+/// number, the unit after it, the sweep's value as the last word of a title of 14 letters or more, whole
+/// numbers for all attributes of `<benchmark>`.
 #[test]
 fn each_subject_has_a_file_that_the_earlier_reader_takes() {
     let files = xml::per_subject(&document(&support::sample(3)));

@@ -119,8 +119,8 @@ pub struct HostArgs {
                         else the browser leaves cookies out."
 )]
 pub struct CookiesArgs {
-    /// URLs, whose pages and files are asked for; or files: HAR, a jar of curl, what a browser's tools copy;
-    /// `-`: standard input
+    /// URLs, whose pages and files are requested; or files: HAR, a cookie jar of curl, text copied from a
+    /// browser's tools; `-`: standard input
     #[arg(required = true, value_name = "URL|FILE")]
     pub from: Vec<String>,
     /// Requests per second, for what a day costs
@@ -135,7 +135,7 @@ pub struct CookiesArgs {
 /// How a site is asked.
 #[derive(Args)]
 pub struct SiteRequestArgs {
-    /// Files of the page that are asked for, at most
+    /// Files of the page that are requested, at most
     #[arg(long, default_value = "50", value_name = "N", value_parser = clap::value_parser!(u32).range(0..=500))]
     pub resources: u32,
     /// Requests per second to the site, at most

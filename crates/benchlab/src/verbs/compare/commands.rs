@@ -20,7 +20,7 @@ use std::time::Duration;
 /// The least time of a block; it is longer where the most blocks would not fill the run's time.
 const BLOCK: Duration = Duration::from_millis(400);
 
-/// The most blocks of a run: that of the last look.
+/// The most blocks of a run: that of the last interim analysis.
 const MAX_BLOCKS: u32 = 80;
 
 /// Compares the commands that were given.
@@ -176,7 +176,7 @@ fn measure_settings(args: &CompareArgs) -> Measure {
     let has_blocks = args.blocks.is_some();
     Measure {
         pairs: args.pairs.unwrap_or(40),
-        // A number of pairs that was asked for is measured, whatever time it takes.
+        // A requested number of pairs is measured, whatever time it takes.
         block_ns: args
             .pairs
             .is_none()

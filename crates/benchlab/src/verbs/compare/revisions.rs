@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One command in several revisions, each in a worktree of its own.
+//! One command in multiple revisions, each in a worktree of its own.
 
 use super::commands::{check_name_count, compare_in_turns};
 use crate::cli::{Cli, CompareArgs};

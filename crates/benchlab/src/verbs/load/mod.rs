@@ -35,7 +35,7 @@ use servers::{planned, processes, servers};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Puts load on one server, or on several in turns.
+/// Puts load on one server, or on multiple servers in turns.
 pub fn load(cli: &Cli, args: &LoadArgs) -> Result<ExitCode, Exit> {
     load_or_resume(cli, args, None)
 }

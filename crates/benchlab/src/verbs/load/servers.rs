@@ -98,8 +98,8 @@ pub fn planned(args: &LoadArgs, servers: &[RequestedServer]) -> Result<Vec<Plann
     Ok(servers.iter().enumerate().map(server).collect())
 }
 
-/// The process of each server, where it is known. Errors: as many processes as servers, or one for a single origin, are
-/// expected, or `--server-host` is the machine of one of several hosts.
+/// The process of each server, where it is known. Errors: the number of processes is neither that of the
+/// servers nor one for a single origin, or `--server-host` was given for servers on different hosts.
 pub fn processes(args: &LoadArgs, servers: &[RequestedServer]) -> Result<Vec<Option<i32>>, Exit> {
     let differ = |pair: &[RequestedServer]| pair[0].origin != pair[1].origin;
     let have_origins = servers.windows(2).any(differ);

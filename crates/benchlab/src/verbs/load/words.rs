@@ -114,7 +114,8 @@ fn two_digits(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// `A connections=8`: the server if there are several, and the parameters if there are several points.
+/// `A connections=8`: the server if there is more than one, and the parameters if there is more than one
+/// point.
 pub fn label(plan: &Plan, (subject, point): SubjectAtPoint) -> String {
     let name = (plan.subjects.len() > 1).then(|| plan.subjects[subject].name.clone());
     let params = plan.points[point].params.iter();

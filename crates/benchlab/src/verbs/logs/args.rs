@@ -75,7 +75,7 @@ pub struct LogsArgs {
     /// of all, or the rate; 'p99(/search)>300ms', 'errors>1%'
     #[arg(long, value_name = "GATE")]
     pub fail_if: Vec<Gate>,
-    /// With --nagios: a warning if that is so
+    /// With --nagios: a warning if this holds
     #[arg(long, value_name = "GATE", requires = "nagios")]
     pub warn_if: Vec<Gate>,
     /// One line and an exit code as Nagios and its like want them, and no report
@@ -93,7 +93,7 @@ pub struct LogsArgs {
 }
 
 impl LogsArgs {
-    /// Error: records are asked for where none can be kept, and what to do instead.
+    /// Rejects `--parquet` where records cannot be kept. Error: says what to do instead.
     pub fn check(&self) -> Result<(), Exit> {
         let message = match (&self.parquet, &self.agents.on, self.follow) {
             (Some(_), Some(_), _) => {

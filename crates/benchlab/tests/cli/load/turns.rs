@@ -196,7 +196,8 @@ fn options_that_contradict_the_servers_are_errors_that_say_what_to_do() {
     assert_eq!(web.requests(), 0);
 }
 
-/// URLs of one server are a mix of requests, unless they are to take turns; a server can have several URLs of a comparison.
+/// URLs of one server are a mix of requests, unless they are to take turns; a comparison can have multiple
+/// URLs of a server.
 #[test]
 fn urls_are_grouped_by_their_server() {
     let (web, other) = (Web::new(Manner::Honest), Web::new(Manner::Honest));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! An API server of Kubernetes that plays the answers of one, as far as Jobs with one pod are concerned. A container's
-//! command is run here, once somebody is attached to it.
+//! A fake Kubernetes API server, for Jobs with one pod. A container's command runs here, once a client is
+//! attached to it.
 
 use super::attached::{self, Attached};
 use serde_json::{Value, json};
@@ -343,7 +343,7 @@ impl Drop for ApiServer {
     }
 }
 
-/// The Job whose pods are asked for.
+/// The Job whose pods are requested.
 fn selected_job(query: &str) -> String {
     let (_, job) = query
         .split_once("job-name%3D")

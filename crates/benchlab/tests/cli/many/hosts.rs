@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `run --on`: blocks of an experiment on several hosts, and what becomes of them when a host, or the coordinator, is gone.
+//! `run --on`: blocks of an experiment on multiple hosts, and the result if a host, or the coordinator, is
+//! lost.
 
 use super::sshd::Sshd;
 use super::{children, is_alive};

@@ -147,7 +147,7 @@ fn a_pod_without_a_node_is_waited_for_until_ctrl_c() {
     send_signal(lab.id() as i32, Signal::SIGINT);
     assert_eq!(lab.wait().unwrap().code(), Some(130));
     assert_nothing_left(&server);
-    // And where nobody is left to stop it, or to read why it waits.
+    // Also if no process is left to stop it, or to read why it waits.
     let mut lab = start(&place, &server, &[&url, "--on", "k8s:1"]);
     let before = server.full_nodes();
     wait_until("news of the pod", || server.full_nodes() > before + 5);

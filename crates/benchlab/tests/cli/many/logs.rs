@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 fn lines() -> Vec<String> {
     let line = |i: u64| {
         let (minute, second) = (i / 60 % 60, i % 60);
-        // Nobody's route but /item/{id}, of which one in seven is slow and one in fifty fails.
+        // Requests to /item/{id} and, one in seven, to a slow /search; one in fifty fails.
         let (path, ms) = match i % 7 {
             0 => (format!("/search?q={i}"), 300 + i % 50),
             _ => (format!("/item/{i}"), 2 + i % 9),
@@ -162,6 +162,6 @@ fn requests_and_statements_are_joined_where_agents_read_them() {
     let here = within(&[], &["N+1"]);
     assert_eq!((here[0].requests, here[0].executions), (20, 20 * 52));
     assert_eq!(within(&["--on", "local:1"], &["N+1"]), here);
-    // Two agents that read the same logs find each id twice, and nobody knows whose the statements are.
+    // Two agents that read the same logs find each id twice, so the statements cannot be attributed.
     assert_eq!(within(&["--on", "local:2"], &[]), []);
 }

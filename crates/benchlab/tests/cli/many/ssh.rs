@@ -318,7 +318,7 @@ fn nothing_is_left_on_the_hosts_of_a_coordinator_that_was_killed() {
     }
 }
 
-/// A connection that is cut by a firewall looks like this: nobody says anything.
+/// A connection that a firewall cuts looks like this: both sides are silent.
 #[test]
 fn an_agent_whose_connection_is_silent_is_lost_and_ended() {
     let Some(sshd) = Sshd::start(&[("gen1", ""), ("gen2", "")]) else {

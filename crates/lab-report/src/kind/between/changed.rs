@@ -18,7 +18,7 @@ pub struct ChangedFigure<'a> {
     pub subject: &'a str,
     /// The point in words.
     pub point: &'a str,
-    /// In which respect, and where, if there are several points: `p99 at connections=64`.
+    /// The metric, and the point if there is more than one: `p99 at connections=64`.
     pub place: String,
     /// In which respect; of batches and commands the ratio to the baseline's time.
     pub metric: Metric,

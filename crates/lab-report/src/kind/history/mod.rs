@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Many runs of one experiment or comparison, a row for each run and subject: how a ratio came out from day
-//! to day.
+//! Many runs of one experiment or comparison, a row for each run and subject: how a ratio changed from day to
+//! day.
 
 mod changed;
 mod record;

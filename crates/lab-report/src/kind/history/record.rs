@@ -9,7 +9,7 @@ use std::ops::Deref;
 pub struct HistoryRow<'a> {
     /// The run.
     pub summary: &'a RunSummary,
-    /// The subject's name, with its target, where there are several.
+    /// The subject's name, with its target, if the run has more than one.
     pub name: String,
     /// The letters of [`REMARKS`] that hold.
     pub remarks: String,
@@ -59,7 +59,8 @@ impl<'a> HistoryRow<'a> {
     }
 }
 
-/// The rows of runs, the oldest first. Where some run has several targets, the target is in every subject's name.
+/// The rows of runs, the oldest first. If any run has more than one target, the target is in every subject's
+/// name.
 pub fn records<'a>(runs: &'a [RunSummary], subjects: &[String]) -> Vec<HistoryRow<'a>> {
     let several = |summary: &RunSummary| {
         let mut pairs = summary.standings.windows(2);
@@ -104,7 +105,7 @@ fn remarks(runs: &[RunSummary], summary: &RunSummary, standing: &SubjectStanding
     letters.map(|((letter, _), _)| letter).collect()
 }
 
-/// True if a subject is among those that were asked for; an empty list asks for all.
+/// True if a subject is among the selected ones; an empty list selects all.
 fn is_chosen(subjects: &[String], name: &str) -> bool {
     subjects.is_empty() || subjects.iter().any(|subject| subject == name)
 }

@@ -21,13 +21,13 @@ pub struct RunSummary {
     pub(super) ended: bool,
     /// The commit of the folder that it was started in.
     pub(super) commit: Option<String>,
-    /// The facts of the host that decide how fast it is.
+    /// The facts of the host that determine its speed.
     pub(super) host: Vec<(String, String)>,
     /// The result of each subject on each target; for servers that benchlab started, in each case.
     pub(super) standings: Vec<SubjectStanding>,
 }
 
-/// How a subject came out.
+/// The result of a subject.
 #[derive(Clone, Debug)]
 pub struct SubjectStanding {
     /// The target, if it has one.
@@ -41,7 +41,7 @@ pub struct SubjectStanding {
     pub baseline: ProgramIdentity,
     /// To the baseline, at the only point, or overall; if it has an interval.
     pub ratio: Option<Interval>,
-    /// The blocks were too few for the level that was asked for.
+    /// There were too few blocks for the requested level.
     pub few_blocks: bool,
     /// Point by point.
     pub verdicts: Vec<Verdict>,

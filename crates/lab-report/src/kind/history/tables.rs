@@ -75,7 +75,7 @@ fn errors(record: &HistoryRow) -> Cell {
     cell::or_none(count).toned(if failed > 0 { Tone::Alarm } else { Tone::Plain })
 }
 
-/// In a word, or with several points how many of each kind: `12 slower, 2 equivalent`.
+/// The verdict in a word, or for multiple points the number of each kind: `12 slower, 2 equivalent`.
 fn verdict(record: &HistoryRow) -> Cell {
     match record.verdicts.as_slice() {
         [] => Cell::from(record.missing).toned(Tone::Alarm),

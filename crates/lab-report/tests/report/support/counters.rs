@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A run of an experiment whose cases do several operations at once, with several values of a factor and a metric
-//! of their own; one case is not compared.
+//! A run of an experiment whose cases do multiple operations at once, with multiple values of a factor and a
+//! metric of their own; one case is not compared.
 
 use super::{Noise, host, in_turn};
 use lab_model::*;

@@ -120,7 +120,7 @@ pub fn families(blocks: u32) -> Run {
     })
 }
 
-/// Nobody answers.
+/// A run in which every connection is refused.
 pub fn refusing(seconds: u32) -> Run {
     let plan = plan(&["http://127.0.0.1:8081"], &[8], Arrivals::Closed);
     run(plan, seconds, |_, _, _, _| Model {
