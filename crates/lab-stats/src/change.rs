@@ -10,12 +10,12 @@ use lab_model::Interval;
 /// The ratio of the values whose logarithms are `second` to those of `first`: the two-sample Hodges-Lehmann
 /// estimate, after merging blocks that depend on each other. `None` if a run has no finite value.
 ///
-/// The interval is the hull of two. The exact rank-sum interval takes the runs to scatter alike;
-/// where the run with fewer blocks scatters more, it is too narrow. The other is made of the two
-/// runs' own signed-rank intervals, which need no such thing. Where the runs do scatter alike, both
-/// are about as wide. A verdict needs so many blocks of each run as one of a single run does.
+/// The interval is the hull of two. The exact rank-sum interval assumes that both runs scatter alike; where
+/// the run with fewer blocks scatters more, it is too narrow. The other one combines the two runs' own
+/// signed-rank intervals, which need no such assumption. Where the runs do scatter alike, both are about as
+/// wide. A verdict needs as many blocks of each run as a verdict within a single run.
 ///
-/// [`Ratio::values`] is what two equal runs with an interval of this width would have.
+/// [`Ratio::values`] is the number of values of two equal runs whose interval would have this width.
 pub fn change(first: &[f64], second: &[f64], level: Level) -> Option<Ratio> {
     let ratios = [ratio(first, level)?, ratio(second, level)?];
     let values = [first, second].map(|logs| merged(logs, level).values);

@@ -7,7 +7,7 @@ use crate::results::Comparison;
 use crate::spending;
 use lab_model::{Plan, Run};
 
-/// How many more blocks would decide.
+/// The number of blocks of a new run that would resolve the open comparisons.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Deciding {
     /// A new run of this many blocks would probably resolve all open comparisons.
@@ -18,8 +18,8 @@ pub enum Deciding {
     /// A new run of this many blocks, the most that are proposed, may or may not resolve half of the open
     /// comparisons.
     Perhaps(u32),
-    /// So many blocks, the most that are proposed, would not decide half of the open comparisons: improbable by what
-    /// at least [`MIN_BLOCKS_FOR_HARDLY`] blocks say.
+    /// This many blocks, the most that are proposed, would not resolve half of the open comparisons: that is
+    /// improbable, judging by at least [`MIN_BLOCKS_FOR_HARDLY`] blocks.
     Hardly(u32),
     /// Fewer blocks than [`MIN_BLOCKS_FOR_HARDLY`] give no bound; a run of this many would give one.
     TooFew(u32),
@@ -34,7 +34,7 @@ pub const MIN_BLOCKS_FOR_HARDLY: u32 = 12;
 /// Events with a lower chance count as improbable.
 const IMPROBABLE: f64 = 0.1;
 
-/// How far comparisons depend on each other: 0 not at all, 1 altogether. They share a baseline.
+/// The dependence between comparisons, which share a baseline: 0 none, 1 complete.
 const DEPENDENCE: f64 = 0.25;
 
 /// The number of blocks that would resolve the open comparisons of a run; `None` if there are none.

@@ -4,7 +4,7 @@
 /// With at least this many values, merging costs next to nothing.
 const MANY_VALUES: usize = 40;
 
-/// Values of blocks after merging adjacent ones as often as their dependence asked for.
+/// Values of blocks after merging adjacent ones as often as their dependence required.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Merged {
     /// The merged values in the order of time.
@@ -24,10 +24,10 @@ impl Merged {
     }
 }
 
-/// Averages adjacent values while their lag-1 autocorrelation exceeds 2/√n and at least `enough`
-/// would remain. With 40 values and more, where independent values lose next to nothing by it,
-/// 1/(2√n) suffices: a dependence that is too weak to be seen in one run would still spoil the
-/// level over many. An odd one out at the end goes into the last group: nothing is thrown away.
+/// Averages adjacent values while their lag-1 autocorrelation exceeds 2/√n and at least `enough` would
+/// remain. With 40 values or more, where merging costs independent values almost nothing, 1/(2√n) suffices: a
+/// dependence that is too weak to be seen in one run would still spoil the level over many. A leftover value
+/// at the end goes into the last group, so that nothing is discarded.
 ///
 /// Source: batch means, as in Law, *Simulation Modeling and Analysis*, section 9.5; 2/√n is the
 /// usual bound for the autocorrelation of independent values (Box & Jenkins). The second bound

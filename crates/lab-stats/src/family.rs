@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Several comparisons at once: the blocks that Bonferroni's intervals need, and the flips that max-T makes of them.
+//! Multiple comparisons: the blocks that Bonferroni's intervals need, and the flips that max-T makes of them.
 
 use crate::signed_rank;
 

@@ -3,11 +3,12 @@
 //! scatter normally. The scatter of a comparison is estimated from its own blocks and from those of the
 //! others, to the extent that their scatters look alike.
 //!
-//! The logarithm of a comparison's variance lies about that of its subject, which lies about that of the run. Both
-//! distances have Cauchy distributions, whose tails leave room for a comparison or a subject that is unlike all others.
-//! Their scales are not known: all that explain the variances are weighed by how well they do. So a few variances that
-//! look alike by chance count for little, and none counts twice: a comparison's variance is predicted from those of the
-//! others. Points that the luck of one process moves together count as one (Box's effective number).
+//! The logarithm of a comparison's variance lies around that of its subject, which lies around that of the
+//! run. Both distances have Cauchy distributions, whose tails leave room for a comparison or a subject that
+//! is unlike all others. Their scales are not known: all scales that explain the variances are weighted by
+//! how well they do. So a few variances that look alike by chance count for little, and none counts twice: a
+//! comparison's variance is predicted from those of the others. Points that the luck of one process moves
+//! together count as one (Box's effective number).
 //!
 //! Sources: partially Bayes inference, in which variances have a distribution and means have none: Ignatiadis & Sen,
 //! *Empirical partially Bayes multiple testing and compound χ² decisions*, Annals of Statistics 53 (2025); before them,
@@ -61,7 +62,8 @@ pub(crate) struct Sample<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Deviation(Vec<Possible>);
 
-/// A standard deviation and the probability that it is the true one; empty: what Student's t makes of its own blocks.
+/// A standard deviation and the probability that it is the true one. Without any, Student's t is used with
+/// the comparison's own blocks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Possible {
     deviation: f64,
@@ -228,7 +230,7 @@ impl Member {
         })
     }
 
-    /// How far two comparisons' blocks deviate together: 0 not at all, 1 altogether.
+    /// The squared correlation of two comparisons' deviations by block: 0 none, 1 complete.
     fn resemblance(&self, other: &Member) -> f64 {
         let products = self.direction.iter().zip(&other.direction);
         products.map(|(a, b)| a * b).sum::<f64>().powi(2)
@@ -288,7 +290,7 @@ impl<'m> Pool<'m> {
         let (low, high) = logs.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), log| {
             (low.min(log), high.max(log))
         });
-        // Beyond these bounds variances are too improbable to matter at any level that is asked for.
+        // Beyond these bounds variances are too improbable to matter at any level that users request.
         let low = low
             - (120.0 / least_freedom)
                 .sqrt()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Blocks that several hosts measured: the ratio on each, and whether hosts differ by more than chance.
+//! Blocks measured on multiple hosts: the ratio on each, and whether hosts differ by more than chance.
 
 use crate::few_blocks::{self, Deviation};
 use crate::load::visits::Visits;
@@ -12,7 +12,7 @@ use std::iter::zip;
 /// A host, and the blocks that it measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MeasuringHost<'r> {
-    /// One of its agents: a run that was resumed has several of one host.
+    /// One of its agents: a run that was resumed has more than one of a host.
     pub agent: &'r Agent,
     /// Complete blocks.
     pub blocks: usize,
@@ -40,7 +40,7 @@ pub struct HostEffect {
     pub subject: SubjectId,
     /// The target.
     pub target: TargetId,
-    /// The point; `None`: the geometric mean over all points of the target, where there are several.
+    /// The point; `None`: the geometric mean over all points of the target, if it has more than one.
     pub point: Option<PointId>,
     /// On each host, in the order of [`hosts`]: the ratio with an interval of its own; `None`: fewer than two blocks.
     pub ratios: Vec<Option<Interval>>,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How long single operations take where several are done at once: quantiles of the latencies that
-//! subjects counted in the buckets of docs/protocol.md.
+//! Latencies of single operations where multiple operations are done at once: quantiles of the counts that
+//! subjects keep in the buckets of docs/protocol.md.
 
 use crate::order;
 use lab_model::{Block, PointId, SubjectId};

@@ -14,9 +14,9 @@ const MIN_BLOCKS: usize = 80;
 /// With fewer blocks draws would be too coarse, so Student's t replaces them.
 const MIN_DRAWN_BLOCKS: usize = 6;
 
-/// The mean of `above` / the mean of `below`, which have a value for each block, with an interval at a level of
-/// `1 - alpha`; of values above 0. `None` without a block. There is no interval of fewer blocks than
-/// [`MIN_BLOCKS`]: a pause in one block of 20 may be in none of them, and moves the mean all the same.
+/// The mean of `above` / the mean of `below`, which have a value greater than 0 for each block, with an
+/// interval at a level of `1 - alpha`. `None` without a block. With fewer blocks than [`MIN_BLOCKS`] there is
+/// no interval: a pause in one block of 20 may be in none of them, and moves the mean all the same.
 pub fn ratio_of_means(above: &[f64], below: &[f64], seed: u64, alpha: f64) -> Option<Interval> {
     if above.len().min(below.len()) < MIN_BLOCKS {
         let blocks = moments(above, below);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The normal distribution and Student's t, as far as intervals need them.
+//! The parts of the normal distribution and of Student's t that intervals need.
 
 use crate::beta::incomplete_beta;
 use std::f64::consts::SQRT_2;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The chance that a new run with some number of blocks resolves a comparison that this run leaves open.
 //!
-//! Assurance: the truth is as uncertain as this run leaves it, and so is the scatter of blocks (A. O'Hagan and others,
-//! *Assurance in clinical trial design*, Pharmaceutical Statistics 4, 2005). The new run has an interval of its own: by
-//! the method, the alpha and the family that it will have with so many blocks.
+//! Assurance: the truth is as uncertain as this run leaves it, and so is the scatter of blocks (A. O'Hagan
+//! and others, *Assurance in clinical trial design*, Pharmaceutical Statistics 4, 2005). The new run has an
+//! interval of its own: by the method, the alpha and the family that it will have with its number of blocks.
 
 use crate::chi_square;
 use crate::family;
@@ -13,7 +13,8 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// The chance that a number of blocks is computed for; `tests/stats/deciding.rs` counts how many runs decide.
+/// The chance for which a number of blocks is computed; `tests/stats/deciding.rs` counts how many runs
+/// resolve the comparison.
 pub(crate) const DECIDING_CHANCE: f64 = 0.85;
 
 /// Greater numbers of blocks are not computed.

@@ -2,8 +2,9 @@
 //! The cost of a run: the number of blocks that finds a difference of some size, estimated from a short
 //! pilot's scatter.
 //!
-//! Runs are simulated with normal scatter and judged by the run's own flips, with the alpha that its looks leave and
-//! with as many comparisons as it makes. What these have in common is the pilot's, as far as its blocks can tell.
+//! Runs are simulated with normal scatter and judged by the run's own flips, with the alpha that its interim
+//! analyses leave and with as many comparisons as it makes. The dependence between these is that of the
+//! pilot, as far as its blocks show it.
 
 use crate::chi_square;
 use crate::few_blocks::Deviation;
@@ -43,7 +44,7 @@ pub struct Forecast {
 /// A subject against the baseline at a point.
 #[derive(Clone, Debug)]
 pub struct PlannedComparison {
-    /// The target, where there are several.
+    /// The target, if there is more than one.
     pub target: Option<TargetKind>,
     /// The subject's name.
     pub subject: String,
@@ -184,7 +185,8 @@ fn needs([planned, counted]: &[Simulated; 2], scatter: &Interval, margin: f64) -
     let beyond = |difference: f64| (1.0 + difference).ln() - (1.0 + margin).ln();
     let differences = DIFFERENCES.map(|difference| {
         POWERS.map(|power| BlocksNeeded {
-            // A run with looks may end before it finds a difference within the margin, which is equivalent.
+            // A run with interim analyses may end before it finds a difference within the margin, which is
+            // equivalent.
             there: if beyond(difference) < -1e-9 {
                 blocks(counted, (1.0 + difference).ln(), power)
             } else {

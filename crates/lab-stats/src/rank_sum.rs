@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Wilcoxon's rank-sum statistic (Mann & Whitney's U): the Hodges-Lehmann estimate of the shift
-//! between two lots of values that were not taken in pairs, its exact interval and p-value.
+//! Wilcoxon's rank-sum statistic (Mann & Whitney's U): the Hodges-Lehmann estimate of the shift between two
+//! unpaired samples, its exact interval and p-value.
 //!
-//! Everything is counted over the differences of all pairs, one value of each lot. Ties are treated
-//! as in [`crate::signed_rank`]: p-value and closed interval are conservative, and agree.
+//! Everything is counted over the differences of all pairs, one value of each sample. Ties are treated as in
+//! [`crate::signed_rank`]: p-value and closed interval are conservative, and agree.
 
 use crate::counted::{Centre, CountedValues};
 use crate::{normal, order};
@@ -29,7 +29,7 @@ pub fn shift(first: &[f64], second: &[f64], alpha: f64) -> Option<Centre> {
     Some(differences.centre(|t| distribution.at_most(t), alpha))
 }
 
-/// The distribution of the statistic over lots of `m` and `n` values that are not shifted.
+/// The distribution of the statistic over samples of `m` and `n` values that are not shifted.
 pub struct RankSum {
     m: f64,
     n: f64,
@@ -63,8 +63,9 @@ impl RankSum {
     }
 }
 
-/// In how many ways lots of `few` and `many` values can be mixed: the binomial coefficient, if it
-/// fits. Each step is `ways * (many + i) / i`, divided first so that nothing greater is passed.
+/// The number of ways in which samples of `few` and `many` values can be mixed: the binomial coefficient, if
+/// it fits. Each step is `ways * (many + i) / i`, divided first so that no intermediate value is greater than
+/// the result.
 fn ways(few: usize, many: usize) -> Option<u128> {
     let many = many as u128;
     (1..=few as u128).try_fold(1u128, |ways, i| {

@@ -42,7 +42,7 @@ pub struct Ratio {
     pub dependent: bool,
     /// They do even now, and too few are there to merge more of them.
     pub unresolved: bool,
-    /// There is an interval at the level that was asked for.
+    /// There is an interval at the requested level.
     pub sufficient: bool,
     /// It assumes that blocks scatter normally, since they are fewer than `needed`.
     pub assumed: bool,

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! At which run of a history its values changed for good: change points whose penalty is such that histories
-//! without any show one as rarely as is asked for.
+//! The runs of a history at which its values changed for good: change points with a penalty that limits how
+//! often histories without any change show one.
 //!
-//! Without a change any order of the runs is as likely. So the penalty of an added change point is the one that finds
-//! none in all but `alpha` of the histories with the same values in another order: that takes neither normal scatter
-//! nor an estimate of it. Values that depend on those before them are not covered.
+//! Without a change every order of the runs is equally likely. So the penalty of an added change point is the
+//! one that finds none in all but `alpha` of the histories with the same values in another order. This
+//! requires neither normal scatter nor an estimate of it. Values that depend on those before them are not
+//! covered.
 //!
 //! Sources: change points by PELT ([`change_points`]) with at least two runs in a segment, since a single odd run is
 //! no change; the permutation test of Matteson & James, *A nonparametric approach for multiple change point analysis

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Ratios whose intervals hold together over a whole run: the signs of whole blocks are flipped, and the greatest
-//! statistic of all comparisons counts (max-T), so that what they have in common is used.
+//! Ratios whose intervals hold together over a whole run: the signs of whole blocks are flipped, and the
+//! greatest statistic of all comparisons counts (max-T), so that the dependence between comparisons is used.
 //!
-//! If a ratio is the truth, its logarithms lie symmetrically about it, and the signs of their deviations are as good
-//! as any others: exact however blocks scatter, and however comparisons depend on each other. Two comparisons of
-//! unlike scatter are put on one scale by a statistic that is close to normal for each.
+//! If a ratio is the truth, its logarithms lie symmetrically around it, and the signs of their deviations are
+//! as good as any others. This is exact for any scatter of blocks, and for any dependence between
+//! comparisons. Two comparisons with different scatter are put on one scale by a statistic that is close to
+//! normal for each.
 //!
 //! Sources: Westfall & Young, *Resampling-Based Multiple Testing*, 1993; Romano & Wolf, *Exact and approximate
 //! stepdown methods for multiple hypothesis testing*, Journal of the American Statistical Association 100 (2005);
@@ -55,12 +56,12 @@ impl From<Vec<Option<f64>>> for Logs {
     }
 }
 
-/// Each comparison's ratio, all of whose intervals hold together at a level of `1 - alpha`; p-values are adjusted
-/// alike. `None` for one without a finite value.
+/// The ratio of each comparison; all intervals hold together at a level of `1 - alpha`, and p-values are
+/// adjusted accordingly. `None` for a comparison without a finite value.
 ///
-/// Up to 12 blocks all flips are made, with more 2,048 of them, drawn from `seed`. Comparisons with fewer blocks
-/// than `alpha` needs get their part of `alpha` (Bonferroni) by [`few_blocks::interval`], which takes blocks to scatter
-/// normally. With one block there is no interval.
+/// Up to 12 blocks all flips are made, with more 2,048 of them, drawn from `seed`. Comparisons with fewer
+/// blocks than `alpha` requires get their fraction of `alpha` (Bonferroni) by [`few_blocks::interval`], which
+/// assumes that blocks scatter normally. With one block there is no interval.
 pub fn together(comparisons: &[Logs], alpha: f64, seed: u64) -> Vec<Option<Ratio>> {
     // Equal comparisons, such as a mean over one point, count as one.
     let mut different: Vec<Logs> = Vec::new();
@@ -449,7 +450,7 @@ pub(crate) fn at(values: &[f64], centre: f64) -> f64 {
     statistic(sum * sum / (squares * n as f64), n)
 }
 
-/// Deviations from the centre, limited: one odd block does not decide.
+/// Deviations from the center, limited so that one odd block does not determine the result.
 fn scores(values: &[f64], centre: f64) -> Vec<f64> {
     let away: Vec<f64> = values.iter().map(|v| (v - centre).abs()).collect();
     let limit = match order::median(&away) {

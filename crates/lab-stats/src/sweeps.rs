@@ -7,9 +7,9 @@ use crate::table::{BatchFigures, BatchTable};
 use crate::{bootstrap, fit, order, refusals};
 use lab_model::{Cores, Interval, Metric, Plan, PointId, Run, SubjectId};
 
-/// One fit for each subject, case with a sweep and choice of factors that has two points or more;
-/// none for a subject that shows an overhead, which takes no parameter, and none where several
-/// operations are done at once: there one more of what is swept has no cost of its own, see
+/// One fit for each subject, case with a sweep and choice of factors that has two points or more. There is
+/// none for a subject that measures an overhead, since it takes no parameter, and none where multiple
+/// operations are done at once: there one more unit of the sweep has no cost of its own, see
 /// [`crate::scaling`].
 ///
 /// Blocks that lack one of the points are left out. Intervals are individual, at the plan's level.
@@ -159,8 +159,8 @@ pub(crate) fn worst(residuals: &[f64]) -> f64 {
     residuals.iter().fold(0.0, |worst, r| worst.max(r.abs()))
 }
 
-/// The times at one point with their blocks, ascending: so that a median over blocks that count
-/// several times needs no sorting.
+/// The times at one point with their blocks, ascending, so that a median over repeated blocks needs no
+/// sorting.
 pub(crate) struct RankedTimes(Vec<(f64, usize)>);
 
 impl RankedTimes {

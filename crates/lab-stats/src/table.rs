@@ -146,8 +146,9 @@ impl BatchTable {
         [times, baseline_times]
     }
 
-    /// The standard error that the scatter of pairs of passes within blocks makes of the mean of
-    /// [`BatchTable::log_ratios`] of typical times by itself: less than that no block can know. 0 without pairs.
+    /// The standard error of the mean of [`BatchTable::log_ratios`] of typical times that follows from the
+    /// scatter of pairs of passes within blocks alone: a lower bound for the error of blocks. 0 without
+    /// pairs.
     pub fn error_of_turns(&self, subject: SubjectId, baseline: SubjectId, point: PointId) -> f64 {
         let pairs = self
             .visits(subject, point)

@@ -62,15 +62,15 @@ pub fn open(ratio: &Ratio, margin: Margin) -> Open {
 /// Differences within 1 ± `wide` are of no consequence.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Margin {
-    /// The margin that was asked for, or more: how far two copies of one program differed. Within that, no
-    /// difference is taken for real.
+    /// The requested margin, or more: the difference between two copies of one program. A difference within
+    /// it does not count as real.
     pub wide: f64,
-    /// The margin that was asked for (0.02: 1 ± 2 %).
+    /// The requested margin (0.02: 1 ± 2 %).
     pub wanted: f64,
 }
 
 impl Margin {
-    /// As it was asked for.
+    /// The margin as requested.
     pub fn plain(wanted: f64) -> Margin {
         Margin {
             wide: wanted,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! From when on the batches of a fresh process are steady: change points and what they mean.
+//! The batch at which a fresh process becomes steady: change points and their meaning.
 //!
-//! Sources: change points by PELT (Killick, Fearnhead & Eckley, *Optimal detection of changepoints
-//! with a linear computational cost*, JASA 107, 2012); classes after Barrett et al., *Virtual
-//! Machine Warmup Blows Hot and Cold*, OOPSLA 2017. What differs from the latter: a few hundred
-//! batches in place of 2000 iterations; logarithms, so that changes count in relation to the time;
-//! a change of the mean in noise of a scale that is estimated once; and machines whose speed goes
-//! up and down by itself: levels that the second half visits in both directions are all steady.
+//! Sources: change points by PELT (Killick, Fearnhead & Eckley, *Optimal detection of changepoints with a
+//! linear computational cost*, JASA 107, 2012); classes after Barrett et al., *Virtual Machine Warmup Blows
+//! Hot and Cold*, OOPSLA 2017. Differences from the latter: a few hundred batches instead of 2000 iterations;
+//! logarithms, so that changes count in relation to the time; a change of the mean in noise of a scale that
+//! is estimated once; and machines whose speed goes up and down by itself: levels that the second half visits
+//! in both directions are all steady.
 
 use crate::order;
 use lab_model::WarmUp;

@@ -25,7 +25,7 @@ pub(crate) const BUSY_SHARE: f64 = 0.9;
 /// A percentile of response times is too inexact where more than this part of it can be the generator's own latency.
 const GENERATOR_SHARE: f64 = 0.1;
 
-/// Percentiles of the response time, and the generator's lag at the same.
+/// Percentiles of the response time, and of the generator's send delay.
 pub(crate) static OWN_LATENCY: [(Metric, Metric); 5] = [
     (Metric::P50, Metric::LAG_P50),
     (Metric::P75, Metric::LAG_P75),

@@ -47,7 +47,7 @@ pub fn calibrating_blocks(plan: &Plan) -> u32 {
 }
 
 impl Peaks {
-    /// The peaks of a run as far as it has got.
+    /// The peaks of a run, from the blocks that it has so far.
     pub fn of(plan: &Plan, run: &Run) -> Peaks {
         let mut peaks = Peaks::default();
         for (number, block) in (0..).zip(run.complete_blocks()) {

@@ -359,7 +359,7 @@ pub fn have_intervals(tails: &[Tails; 2], per_10_000: u32) -> bool {
 
 /// Two servers in the same blocks: the second's quantile / the first's, at a level of `1 - alpha`.
 ///
-/// Both intervals are put together, and what the servers' blocks have in common narrows the quotient's: slow blocks
+/// The two intervals are combined, and the dependence of the servers' blocks narrows the result: slow blocks
 /// of the machine are slow for both.
 ///
 /// Source: Zou, *Toward using confidence intervals to compare correlations*, Psychological Methods 12 (2007).

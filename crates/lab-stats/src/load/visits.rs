@@ -270,7 +270,7 @@ impl<'r> Visit<'r> {
         self.slices.iter().all(|s| s.response == s.service)
     }
 
-    /// The buckets of a distribution, of one slice after the other: values come several times.
+    /// The buckets of a distribution, of one slice after the other: values can be repeated.
     pub fn buckets(&self, of: Distribution) -> impl Iterator<Item = (u64, u64)> {
         self.slices
             .iter()
@@ -293,7 +293,7 @@ pub fn per_10_000(metric: &Metric) -> Option<u32> {
         .map(|(_, part)| part)
 }
 
-/// The sum of a count over several visits.
+/// The sum of a count over visits.
 pub fn total(visits: &[&Visit], of: fn(&Visit) -> u64) -> u64 {
     visits.iter().map(|visit| of(visit)).fold(0, add)
 }

@@ -117,7 +117,7 @@ pub(crate) fn family<'b, 'r>(
     family
 }
 
-/// The most operations per second of each subject over each sweep whose points do several at once.
+/// The peak rate of each subject over each sweep whose points do multiple operations at once.
 fn bests(family: &mut ComparisonFamily, table: &BatchTable) {
     let plan = family.basis.plan;
     let rate = |subject, point| of(table.visits(subject, point), |v| Some(1e9 / v.wall_ns));
@@ -126,7 +126,8 @@ fn bests(family: &mut ComparisonFamily, table: &BatchTable) {
     at_once.for_each(|sweep| best::add_bests(family, (&sweep, &Metric::WALL), rate));
 }
 
-/// The points at which one operation is done at a time. Where several are, a point's time is not that of an operation.
+/// The points at which one operation is done at a time. At others, a point's time is not that of an
+/// operation.
 fn one_at_a_time(plan: &Plan) -> MeanScope {
     let one = |&point: &PointId| plan.case(point).cores == Cores::One;
     MeanScope {
@@ -241,7 +242,8 @@ fn times(
     add(&Metric::OVERLAP, &|visit| (-visit.idle_ns()).max(0.0));
 }
 
-/// How long single operations take where several are done at once; with too few for a median, nothing.
+/// Latencies of single operations where multiple operations are done at once; none if there are too few for a
+/// median.
 fn at_once((subject, point): SubjectPoint, blocks: &[Option<&Histogram>], levels: &mut Levels) {
     let of = |value: &dyn Fn(&Histogram) -> Option<f64>| -> Blocks {
         blocks.iter().map(|block| value((*block)?)).collect()

@@ -167,7 +167,7 @@ fn most_of(
         .collect()
 }
 
-/// A server can be started several times in a block.
+/// A server can be started more than once in a block.
 fn startup(run: &Run, subject: SubjectId, levels: &mut Levels) {
     let startups = |block: &Block| -> Vec<f64> {
         let processes = block.processes.iter().filter(|p| p.subject == subject);

@@ -249,8 +249,8 @@ fn costs() -> [Figure; 11] {
     ]
 }
 
-/// Adds the quantiles of each distribution; those of an overloaded server are the lag's alone. Returns how blocks
-/// depend on each other in the response time.
+/// Adds the quantiles of each distribution; for an overloaded server only those of the send delay. Returns
+/// the dependence between blocks in the response time.
 fn times(
     plan: &Plan,
     (subject, point): SubjectPoint,

@@ -12,7 +12,7 @@ use crate::refusals::is_measured;
 use lab_model::point_load::KEEP_ALIVE;
 use lab_model::{Metric, Plan, PointId, SubjectId, SubjectPoint};
 
-/// The cases of a plan one by one, and all of them together if they are several.
+/// The cases of a plan one by one, and all of them together if there is more than one.
 fn cases(plan: &Plan) -> impl Iterator<Item = Option<usize>> {
     let all = (plan.cases.len() > 1).then_some(None);
     (0..plan.cases.len()).map(Some).chain(all)

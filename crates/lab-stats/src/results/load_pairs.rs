@@ -122,7 +122,7 @@ struct PairPercentiles<'v, 'r> {
     parts: Vec<(u32, bool)>,
     /// In an open loop.
     shift: Vec<(u32, Interval)>,
-    /// The ratios of all percentiles at the level that was asked for last.
+    /// The ratios of all percentiles at the most recently requested level.
     ratios: RefCell<Option<(f64, Vec<Option<Ratio>>)>>,
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Geometric means over several points: of a subject against the baseline, and of a factor within one subject.
+//! Geometric means over points: of a subject against the baseline, and of a factor within one subject.
 
 use super::compare::{ComparisonFamily, RankedBy};
 use super::judge::{Basis, noise_floor};
@@ -24,10 +24,10 @@ pub(crate) struct MeanScope {
 /// Adds the mean over points of every subject that is compared somewhere. `logs`: the logarithm of subject / baseline
 /// at a point, by block.
 ///
-/// Each block gives one value, the mean of its log ratios over the points, and these values are
-/// treated as those of a single point are, however the points depend on each other. Points where a subject is
-/// not compared, and blocks that lack another point, are left out. Subjects are ranked over the points that all of
-/// them have; if those are fewer than half, only who has all points is ranked.
+/// Each block gives one value, the mean of its log ratios over the points, and these values are treated like
+/// those of a single point, whatever the dependence between points. Points where a subject is not compared,
+/// and blocks that lack another point, are left out. Subjects are ranked over the points that all of them
+/// have; if those are fewer than half, only subjects with all points are ranked.
 pub(crate) fn overall(
     family: &mut ComparisonFamily,
     scope: &MeanScope,

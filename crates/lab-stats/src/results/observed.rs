@@ -155,7 +155,7 @@ fn of_part(
     completed(basis, compared.pairs, results)
 }
 
-/// At every point, over the whole run, and over several points.
+/// The comparisons at every point, over the whole run, and over multiple points.
 fn compared(basis: &Basis, observed: &Observed, metrics: &[Metric]) -> Compared {
     let mut family = ComparisonFamily::new(basis);
     let plan = basis.plan;
@@ -200,7 +200,7 @@ fn levels(basis: &Basis, observed: &Observed) -> Levels {
     levels
 }
 
-/// Over the points of each case, and over all of them if the cases are several.
+/// The points of each case, and all of them if there is more than one case.
 fn scopes(plan: &Plan, metric: &Metric) -> Vec<MeanScope> {
     let several = (plan.cases.len() > 1).then_some(None);
     let cases = (0..plan.cases.len()).map(Some).chain(several);

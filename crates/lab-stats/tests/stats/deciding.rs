@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The forecasts of reports: how often new runs with the blocks that are named decide, and how often half of them do.
-//! `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats deciding::` writes the tables of `docs/statistics.md`.
+//! The forecasts of reports: how often new runs with the proposed number of blocks resolve all comparisons,
+//! and how often half of them. `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats deciding::`
+//! writes the tables of `docs/statistics.md`.
 
 use crate::documents;
 use crate::documents::percent;

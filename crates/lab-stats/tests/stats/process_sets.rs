@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Intervals where processes differ and serve several blocks each: how often they hold, in whole runs.
-//! `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats process_sets::` writes the table of `docs/statistics.md`.
+//! Intervals where processes differ and each serves multiple blocks: how often they hold, in whole runs.
+//! `UPDATE_DOCS=1 cargo test --release -p lab-stats --test stats process_sets::` writes the table of
+//! `docs/statistics.md`.
 
 use crate::documents::{self, percent};
 use crate::simulator::served::World;

@@ -21,7 +21,7 @@ static PAIRS: LazyLock<u64> = LazyLock::new(|| documents::runs(1000, 60));
 /// The allowed fraction of pairs with an error.
 const ALPHA: f64 = 0.05;
 
-/// A first and a second run: their worlds and how many blocks they have time for. Without looks
+/// A first and a second run: their worlds and how many blocks they have time for. Without interim analyses
 /// they take them all.
 struct Scenario {
     name: &'static str,
