@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ruptures says about change points, one list a line: "name : numbers"."""
+"""Change points by ruptures, one list a line: "name : numbers"."""
 
 import numpy
 import ruptures

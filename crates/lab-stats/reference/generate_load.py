@@ -35,7 +35,7 @@ def median_interval(values) -> tuple:
 
 
 def statistic(values, centre: float, signs):
-    """Of Huber's limited scores about the centre: Student's t on the scale of a normal value (Wallace 1959)."""
+    """The statistic of Huber's limited scores about the center: Student's t on the scale of a normal value (Wallace 1959)."""
     away = numpy.asarray(values) - centre
     limit = 2.5 * numpy.median(abs(away))
     scores = numpy.clip(away, -limit, limit)

@@ -45,9 +45,9 @@ fn metrics(plan: &Plan, point: PointId) -> &'static [Metric] {
 
 /// Adds the comparisons of servers at every point, in every metric that both have.
 ///
-/// Of rates and costs each block yields the logarithm of subject / baseline of all its slices together:
-/// passes are mirrored, so drift cancels. Percentiles are those of all requests of all blocks; of an overloaded server
-/// there are none.
+/// For rates and costs each block yields the logarithm of subject / baseline over all its slices together:
+/// passes are mirrored, so drift cancels. Percentiles are those of all requests of all blocks; an overloaded
+/// server has none.
 pub(super) fn compare_at_points<'v>(
     family: &mut ComparisonFamily<'v, '_>,
     visits: &'v Visits,
