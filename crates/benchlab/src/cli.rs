@@ -24,7 +24,7 @@ use std::time::Duration;
     name = "benchlab",
     version,
     after_help = "Example:\n  benchlab run sql --quick\n\nExit codes: 0 done, 1 a run failed, 2 the command or a \
-                  file is wrong,\n3 a gate found a regression, 4 a gate is not decided,\n5 the host is not fit (--strict), 130 stopped by Ctrl-C."
+                  file is wrong,\n3 a gate found a regression, 4 a gate is inconclusive,\n5 the host is not fit (--strict), 130 stopped by Ctrl-C."
 )]
 pub struct Cli {
     /// The project's folder [default: the nearest one upwards that holds experiments/]
@@ -151,7 +151,7 @@ impl RunOn {
 #[command(
     after_help = "Examples:\n  benchlab run sql --install\n  benchlab run sql --subjects c,python --cases select --set limit=1,1000\n  \
                         benchlab run sql --targets postgresql --cases point,connections\n  \
-                        benchlab run sql --subjects java --cases point --blocks 12\n\nThe run is kept in runs/<time>-<experiment>.lab, with an HTML report beside it."
+                        benchlab run sql --subjects java --cases point --blocks 12\n\nThe run is kept in runs/<time>-<experiment>.lab, with an HTML report next to it."
 )]
 pub struct RunArgs {
     /// The experiment: a folder under experiments/
@@ -267,7 +267,7 @@ pub struct Measuring {
                         benchlab compare --sweep size=1,10,100 --prepare 'rm -f out' 'prog {size} out'\n  \
                         benchlab compare --rev main --rev . --setup 'cargo build --release' -- target/release/prog x\n  \
                         benchlab compare --gate --margin 5% --export page.html 'old/prog' 'new/prog'\n  \
-\nA command with shell syntax (| > * $ …) is run by sh, any other directly.\nExit codes with --gate: 3 a command is slower than the baseline, 4 not decided.\nThe run is kept; `benchlab history NAME` shows it with earlier ones."
+\nA command with shell syntax (| > * $ …) is run by sh, any other directly.\nExit codes with --gate: 3 a command is slower than the baseline, 4 inconclusive.\nThe run is kept; `benchlab history NAME` shows it with earlier ones."
 )]
 pub struct CompareArgs {
     /// The commands, as one would type them into a shell, the baseline first
@@ -401,8 +401,8 @@ pub struct DiffArgs {
                         benchlab load http://127.0.0.1:8080/ http://127.0.0.1:8081/\n\nURLs of one server are requested in a mix; those of different servers compare the servers, the first \
                   being the baseline. With --requests each URL is a server, and they are compared in turns.\nWithout --rate each connection waits for its answer before it sends the next request; with it requests are \
                   sent when they are due, and their response time counts from then.\nThe run is kept in \
-                  runs/<time>-<name>.lab, with an HTML report beside it.\nExit codes: 1 nothing was served, 3 a --fail-if holds or, with --gate, a server is slower than \
-                  the baseline, 4 that is not decided.")]
+                  runs/<time>-<name>.lab, with an HTML report next to it.\nExit codes: 1 nothing was served, 3 a --fail-if holds or, with --gate, a server is slower than \
+                  the baseline, 4 that is inconclusive.")]
 pub struct LoadArgs {
     /// The URLs that are requested: of one server, or of servers that are compared in turns, the baseline first
     #[arg(value_name = "URL", required_unless_present = "requests")]
@@ -544,7 +544,7 @@ pub enum CommandCores {
 #[command(
     after_help = "Examples:\n  benchlab profile './prog old' './prog new'\n  benchlab profile -- ./prog x\n  benchlab profile --rev HEAD~1 --rev . --setup make -- ./prog x\n  \
                         benchlab profile --massif massif.out.1 massif.out.2 --cachegrind cg.before cg.after\n  \
-                        benchlab profile --fail-if 'peak>2MB' --fail-if 'D1mw>+5%' 'old/prog' 'new/prog'\n\nValgrind's figures are of a simulated processor; then the commands are measured as `benchlab compare` does it.\nExit codes with --fail-if: 3 a condition holds, 4 that is not decided."
+                        benchlab profile --fail-if 'peak>2MB' --fail-if 'D1mw>+5%' 'old/prog' 'new/prog'\n\nValgrind's figures are of a simulated processor; then the commands are measured as `benchlab compare` does it.\nExit codes with --fail-if: 3 a condition holds, 4 that is inconclusive."
 )]
 pub struct ProfileArgs {
     /// One command, or the one before and the one after, as one would type them into a shell

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Works in a private folder, and notes there and beside it what it saw: the folder, and how a file of the host was
-during each batch. Of operations at a fixed rate it tells latencies of so many ms as its last argument says.
+"""Works in a private folder, and notes there and next to it what it saw: the folder, and the state of a file of the host
+during each batch. For operations at a fixed rate it reports latencies of as many ms as its last argument says.
 """
 
 import sys

@@ -274,7 +274,7 @@ def connects_twice(session: Session, opening: Opening) -> Perform:
     return perform
 
 
-# What a query costs, beside what the clock of whoever serves it says
+# The cost of a query, next to the clock of the process that serves it
 
 
 def noted(query: Callable[[Session], str]) -> Callable[[Session, Opening], Perform]:

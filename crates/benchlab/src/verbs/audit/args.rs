@@ -13,7 +13,7 @@ use std::time::Duration;
 #[command(
     after_help = "Examples:\n  benchlab audit host\n  benchlab audit host --fail-on bad --format json\n  \
                         benchlab diff runs/BEFORE.lab runs/AFTER.lab\n\nNothing is changed. Each audit is kept as a run \
-                        in runs/<time>-audit-<what>.lab, with an HTML report beside it.\nExit codes: 3 a finding is as --fail-on says."
+                        in runs/<time>-audit-<what>.lab, with an HTML report next to it.\nExit codes: 3 a finding is as --fail-on says."
 )]
 pub struct AuditArgs {
     /// The audit to run
@@ -83,7 +83,7 @@ impl FailOn {
 #[command(
     after_help = "Examples:\n  benchlab audit host\n  benchlab audit host --full\n  \
                         benchlab audit host --root copied/   # of another machine: its proc/, sys/ and etc/, and df.txt\n  \
-                        benchlab audit host --measure /srv /dev/sda   # a scratch file in /srv beside a disk, which is only read\n  \
+                        benchlab audit host --measure /srv /dev/sda   # a scratch file in /srv next to a disk, which is only read\n  \
                         benchlab audit host --watch 10m --fast /mnt/ssd --script move.sh   # what belongs on the fast disk"
 )]
 pub struct HostArgs {

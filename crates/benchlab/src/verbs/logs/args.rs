@@ -21,7 +21,7 @@ use std::time::Duration;
                   benchlab logs postgresql://USER:PASSWORD@127.0.0.1/DATABASE\n  \
                   benchlab logs --on ssh:web1,web2 /var/log/nginx/access.log\n  \
                   benchlab logs --parquet requests access.log\n  \
-                  benchlab diff runs/APRIL.lab runs/MAY.lab\n\nThe run is kept in runs/<time>-logs.lab, with an HTML report beside it.\n\
+                  benchlab diff runs/APRIL.lab runs/MAY.lab\n\nThe run is kept in runs/<time>-logs.lab, with an HTML report next to it.\n\
                   Exit codes: 3 a --fail-if holds, 4 it cannot be judged, as where the unit or zone of its figure is assumed; with --nagios 0 to 3 as Nagios has them."
 )]
 pub struct LogsArgs {
