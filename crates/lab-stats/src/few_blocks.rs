@@ -144,8 +144,8 @@ impl Deviation {
     }
 }
 
-/// The mean of at least two values with an interval at a level of `1 - alpha`, and the two-sided p-value of
-/// 0. Its standard error is at least `floor`, the error that follows from a block's own turns.
+/// The mean of at least two values with an interval at a level of `1 - alpha`, and the two-sided p-value for
+/// a mean of 0. Its standard error is at least `floor`, the error that follows from a block's own turns.
 pub fn interval(values: &[f64], alpha: f64, deviation: &Deviation, floor: f64) -> (Interval, f64) {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     let half = deviation.half(values, alpha, floor);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Threads that hash at once, which Python lets them, and tell on how many cores they may be: `own_cores` is 1 if each
-has a core of its own.
+"""Threads that hash in parallel, which Python permits, and report their cores: `own_cores` is 1 if each has a core of
+its own.
 """
 
 import hashlib

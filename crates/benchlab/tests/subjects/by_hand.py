@@ -12,7 +12,7 @@ def say(line: str) -> None:
 
 
 def commands(subject: str) -> Iterator[tuple[str, dict[str, str], str]]:
-    """The lab's, until it says quit: verb, arguments, and what a reply tells of the work. The subject itself replies to `run`."""
+    """Commands of benchlab until `quit`: verb, arguments, and the work of a reply. The subject itself replies to `run`."""
     say(f"@lab hello protocol=1 subject={subject} thread={threading.get_native_id()} runtime=none library=none")
     for line in sys.stdin:
         verb, *words = line.split()

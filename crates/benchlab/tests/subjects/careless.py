@@ -14,7 +14,7 @@ from lab_kit import Opening, Perform, Work, serve  # noqa: E402
 
 Rows = list[tuple[object, int]]
 Batch = Callable[[int, int], tuple[Rows, list[int]]]
-"""The rows that a batch of so many calls leaves, and the calls that it reports as failed."""
+"""From a batch's number and its number of calls: the rows that it leaves, and the calls that it reports as failed."""
 
 
 def careless(batch: int, calls: int) -> tuple[Rows, list[int]]:

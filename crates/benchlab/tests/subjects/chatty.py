@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A subject whose system calls are known: an operation exchanges so many messages over a socket pair, both
-ends of which it holds, and calls getppid(2) three times. With a third word `hang` it hangs once it is traced,
-and notes who it and its tracer are; with `allocate` an operation allocates 100,000 bytes more. Spoken by hand, so that nothing else is called.
+"""A subject whose system calls are known: an operation exchanges a given number of messages over a socket
+pair, both ends of which it holds, and calls getppid(2) three times. With a third word `hang` it hangs once it is traced,
+and notes its own and its tracer's ids; with `allocate` an operation allocates 100,000 bytes more. It speaks the protocol
+without the kit, so that nothing else is called.
 """
 
 import os

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A client and a server at the two ends of a link: an operation sends so many bytes, and gets two back. Its first
-argument is how many bytes more than it should, its second a file in which it notes what it was opened with."""
+"""A client and a server at the two ends of a link: an operation sends the bytes of the sweep, and gets two back. Its
+first argument is the number of extra bytes, its second a file in which it notes the arguments of `open`."""
 
 import socket
 import sys
