@@ -222,7 +222,7 @@ pub struct RunArgs {
     /// A subject that takes longer for one reply has failed
     #[arg(long, default_value = "30s", value_name = "TIME", value_parser = time)]
     pub time_limit: Duration,
-    /// Where the databases live, such as a folder on a disk [default: in memory, so that no commit waits
+    /// Directory of the databases, such as a folder on a disk [default: in memory, so that no commit waits
     /// for a disk]
     #[arg(long, value_name = "DIR")]
     pub scratch: Option<PathBuf>,
@@ -273,7 +273,7 @@ pub struct CompareArgs {
     /// The commands, as one would type them into a shell, the baseline first
     #[arg(value_name = "COMMAND")]
     pub commands: Vec<String>,
-    /// The words of one command, which is run as it is
+    /// The words of one command, which is run without a shell
     #[arg(last = true, value_name = "WORD")]
     pub words: Vec<String>,
     /// Run the command in this revision, in a worktree of its own; `.` is the working tree as it
@@ -319,8 +319,8 @@ pub struct CompareArgs {
     /// A process that takes longer has failed, and is killed
     #[arg(long, default_value = "10m", value_name = "TIME", value_parser = time)]
     pub time_limit: Duration,
-    /// Where the commands run [default: all on the same core, or wherever the system puts them if one
-    /// of them is seen to use several at once]
+    /// Cores for the commands [default: all on the same core, or wherever the system puts them if one of them
+    /// uses more than one at a time]
     #[arg(long, value_name = "WHERE")]
     pub cores: Option<CommandCores>,
     /// Ratios within ± this count as equivalent
@@ -550,7 +550,7 @@ pub struct ProfileArgs {
     /// One command, or the one before and the one after, as one would type them into a shell
     #[arg(value_name = "COMMAND", num_args = 0..=2)]
     pub commands: Vec<String>,
-    /// The words of one command, which is run as it is
+    /// The words of one command, which is run without a shell
     #[arg(last = true, value_name = "WORD")]
     pub words: Vec<String>,
     /// Files of Massif, before and after
@@ -633,7 +633,7 @@ pub struct ExplainArgs {
     /// Only these targets, such as sqlite
     #[arg(long, short, value_delimiter = ',', value_name = "NAME,…", value_parser = kind)]
     pub targets: Vec<TargetKind>,
-    /// Values for a sweep or a factor; `all` for all of them [default: of a sweep its first and its last]
+    /// Values for a sweep or a factor; `all` for all of them [default: for a sweep its first and its last]
     #[arg(long, value_name = "NAME=VALUE,…")]
     pub set: Vec<String>,
     /// The subject that the others are compared with [default: the experiment's]
@@ -649,7 +649,7 @@ pub struct ExplainArgs {
     /// A subject that takes longer for one reply has failed
     #[arg(long, default_value = "60s", value_name = "TIME", value_parser = time)]
     pub time_limit: Duration,
-    /// Where the databases live [default: in memory]
+    /// Directory of the databases [default: in memory]
     #[arg(long, value_name = "DIR")]
     pub scratch: Option<PathBuf>,
     /// Use your own server, in a schema of its own that is removed afterwards: postgresql=URL or
@@ -686,7 +686,7 @@ pub struct ResumeArgs {
     /// Time for measuring, earlier blocks included [default: as planned]
     #[arg(long, visible_alias = "for", value_name = "TIME", value_parser = budget)]
     pub budget: Option<Budget>,
-    /// Where the databases live [default: in memory]
+    /// Directory of the databases [default: in memory]
     #[arg(long, value_name = "DIR")]
     pub scratch: Option<PathBuf>,
     /// Your own server again, where the run used one: postgresql=URL or mariadb=URL
@@ -710,8 +710,7 @@ pub struct ReportArgs {
     /// The form
     #[arg(long, short, default_value = "terminal", value_parser = formats(&FORMATS))]
     pub format: Format,
-    /// Where to: a file; a folder for svg, and for xml in one file per subject [default: standard
-    /// output]
+    /// Output file; a folder for svg, and for xml with one file per subject [default: standard output]
     #[arg(long, short, value_name = "PATH")]
     pub output: Option<PathBuf>,
     /// In a terminal, all tables and warnings, not the answer alone

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 /// The result of a gate, from best to worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum GateResult {
-    /// Nothing is worse than it may be.
+    /// Nothing is worse than the gate allows.
     Passed,
     /// The data does not show either.
     Inconclusive,
@@ -39,8 +39,8 @@ pub fn gate(results: &Results) -> GateResult {
     }
 }
 
-/// The same for servers that are compared, over all metrics in which they are compared; also inconclusive where errors kept a
-/// metric from being compared.
+/// The gate of compared servers, over all metrics in which they are compared. It is also inconclusive where
+/// errors kept a metric from being compared.
 pub fn load_gate(results: &Results) -> GateResult {
     if !verdicts(results).contains(&Verdict::Slower) && hides_percentiles(results) {
         GateResult::Inconclusive

@@ -144,7 +144,8 @@ pub fn changed_subject<'p>(experiment: &Experiment, plan: &'p Plan) -> Option<&'
     subjects.find(has_changed)
 }
 
-/// Error: a subject was made from other sources than the coordinator's, or cannot run.
+/// Checks that subjects on a host were made from the coordinator's sources and can run. Error: one was not,
+/// or cannot.
 fn check_sources(
     requirements: &HostRequirements,
     prepared: &Prepared,

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Where agents do the work.
+/// Options for agents that do the work.
 #[derive(Args, Default)]
 pub struct AgentPlacement {
     /// Have agents do it, there: local:4 (four on this machine), ssh:HOST,HOST, netns:NAME,NAME (network
@@ -25,7 +25,7 @@ pub struct AgentPlacement {
     pub lost: AgentLoss,
 }
 
-/// When agents are lost.
+/// Options for lost agents.
 #[derive(Args, Default)]
 pub struct AgentLoss {
     /// An agent that is silent for this long is lost [default: 10s]
@@ -54,7 +54,7 @@ pub struct DisplayArgs {
     /// The form
     #[arg(long, short, default_value = "terminal", value_parser = formats(&FORMATS))]
     pub format: Format,
-    /// Where to: a file, or a folder for svg [default: standard output]
+    /// Output file, or a folder for svg [default: standard output]
     #[arg(long, short, value_name = "PATH")]
     pub output: Option<PathBuf>,
     /// In a terminal, all tables and warnings, not the answer alone
@@ -65,7 +65,7 @@ pub struct DisplayArgs {
     pub color: Color,
 }
 
-/// When to colour.
+/// The value of `--color`.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Color {
     /// On a terminal, unless NO_COLOR is set

@@ -12,7 +12,7 @@ use lab_plan::{Experiment, Project};
 pub struct Prepared {
     /// The label of each subject that can run, with the SHA-256 of its sources.
     pub hashes: Vec<(String, String)>,
-    /// Why the others cannot run.
+    /// The failures of the others.
     pub failures: Vec<Failure>,
 }
 

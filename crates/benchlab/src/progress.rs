@@ -17,7 +17,7 @@ pub const BETWEEN_LINES: Duration = Duration::from_secs(10);
 /// Between the lines of two blocks: blocks of commands take less than a second.
 const BETWEEN_BLOCKS: Duration = Duration::from_secs(1);
 
-/// A line that says what goes on; hidden if standard error is not a terminal.
+/// A progress line; hidden if standard error is not a terminal.
 pub fn progress() -> ProgressBar {
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
     let style = ProgressStyle::with_template("{spinner} {wide_msg}");
@@ -83,7 +83,7 @@ pub struct Follower<'a> {
     blocks: u32,
     last_block: Duration,
     end: Option<Duration>,
-    /// Those in which subjects have made their files.
+    /// The folders in which subjects have made their files.
     places: BTreeSet<&'a str>,
     /// When the last line was written where there is no terminal, and the part that it was about.
     last_line: Option<(Instant, String)>,
@@ -194,7 +194,7 @@ impl<'a> Follower<'a> {
         self.bar.finish_and_clear();
     }
 
-    /// Shows which part of the run goes on. The time left comes first, since a terminal cuts a line's end.
+    /// Shows the current part of the run. The time left comes first, since a terminal cuts a line's end.
     fn show(&mut self, part: &str, text: String) {
         let left = self.time_left();
         let left = left.map_or(String::new(), |left| format!("  {}", time_left_text(left)));

@@ -21,7 +21,7 @@ pub struct Report<'a> {
     /// Runs whose imported figures are shown next to this one's, marked as having no intervals. Their own
     /// measurements are not shown.
     pub others: &'a [Run],
-    /// Where the run file is, for people; the run's name if the caller has nothing better.
+    /// Path of the run file, for people; the run's name if the caller has nothing better.
     pub file: &'a str,
 }
 
@@ -44,6 +44,6 @@ pub struct BetweenReport<'a> {
     pub between: &'a Between,
     /// The first and the second.
     pub runs: [&'a Run; 2],
-    /// Where their files are, for people.
+    /// Paths of their files, for people.
     pub files: [&'a str; 2],
 }

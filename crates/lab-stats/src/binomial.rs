@@ -50,7 +50,7 @@ mod tests {
         assert_eq!(upper_tail(4, 0.5, 5), 0.0);
     }
 
-    /// Where one way of computing it ends and the other begins.
+    /// The exact and the approximate computation agree at the border between them.
     #[test]
     fn both_ways_agree() {
         let [exact, normal] = [1000, 1001].map(|all| upper_tail(all, 0.3, 330));

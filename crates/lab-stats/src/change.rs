@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How a quantity changed from one run to another that was not interleaved with it, from the
-//! logarithms that the blocks of each yielded.
+//! The change of a quantity from one run to another that was not interleaved with it, from the logarithms of
+//! the values of their blocks.
 
 use crate::outlook::Certainty;
 use crate::rank_sum;

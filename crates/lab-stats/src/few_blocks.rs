@@ -36,17 +36,17 @@ const FINEST: f64 = 1.6;
 /// Values that deviate from their mean by no more than this part of them are equal.
 const ROUNDING: f64 = 1e-12;
 
-/// Whose scatter a comparison has.
+/// The subjects whose scatter determines that of a comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Scatter {
     /// One of its own, as that of memory: it says nothing of others, and they say nothing of it.
     #[default]
     Own,
-    /// That of a subject against the baseline at a point.
+    /// A subject against the baseline at a point.
     Subject(SubjectId),
-    /// That of a subject's mean over points, which is predicted and predicts nothing.
+    /// A subject's mean over points; its scatter is predicted, and predicts nothing.
     Mean(SubjectId),
-    /// That of one subject against another, the same.
+    /// One subject against another; its scatter is predicted, and predicts nothing.
     Pair(SubjectId, SubjectId),
 }
 

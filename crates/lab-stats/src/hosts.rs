@@ -44,7 +44,7 @@ pub struct HostEffect {
     pub point: Option<PointId>,
     /// On each host, in the order of [`hosts`]: the ratio with an interval of its own; `None`: fewer than two blocks.
     pub ratios: Vec<Option<Interval>>,
-    /// The same on each kind of host, over all of its blocks, in the order of [`kinds`].
+    /// The ratio on each kind of host, over all of its blocks, in the order of [`kinds`].
     pub on_kinds: Vec<Option<Interval>>,
     /// p-value of kinds having one mean, by the scatter of hosts of one kind; `None`: no kind has two hosts.
     pub kinds_p: Option<f64>,
@@ -235,7 +235,7 @@ struct ComparedScope {
     points: Vec<PointId>,
 }
 
-/// Over all points, and at each.
+/// The scopes of comparison: all points, and each point.
 fn places(plan: &Plan) -> Vec<ComparedScope> {
     let mut places = Vec::new();
     for subject in plan.compared() {

@@ -53,14 +53,14 @@ pub struct Cost {
 }
 
 impl Variances {
-    /// Where nothing is known yet: processes differ as much as blocks do.
+    /// The variances before anything is known: processes differ as much as blocks do.
     pub const UNKNOWN: Variances = Variances {
         process: 1.0,
         block: 1.0,
     };
 
-    /// From the log ratios of comparisons, by set and block; pooled over the comparisons. `None`: no set has two blocks,
-    /// or there is only one.
+    /// The variances of log ratios of comparisons, given by set and block; pooled over the comparisons.
+    /// `None`: no set has two blocks, or there is only one.
     pub fn estimate(comparisons: &[Vec<Vec<f64>>]) -> Option<Variances> {
         let (mut within, mut within_freedom) = (0.0, 0.0);
         let (mut between, mut between_freedom, mut blocks, mut sets) = (0.0, 0.0, 0.0, 0.0);

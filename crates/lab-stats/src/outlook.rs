@@ -20,8 +20,8 @@ pub(crate) const DECIDING_CHANCE: f64 = 0.85;
 /// Greater numbers of blocks are not computed.
 pub(crate) const MAX_BLOCKS: u32 = 100_000;
 
-/// Blocks do not scatter quite normally, so that their scatter is known as if by fewer degrees of freedom: this part of
-/// them. Chosen by the simulations of this crate, with heavy tails and outlying blocks.
+/// The fraction of the degrees of freedom with which the scatter of blocks counts as known, since blocks do
+/// not scatter quite normally. Chosen by the simulations of this crate, with heavy tails and outlying blocks.
 const FREEDOM_SHARE: f64 = 0.6;
 
 /// The number of equally probable values that replace the distribution of a scatter.
@@ -38,7 +38,7 @@ pub struct Certainty {
     pub error: f64,
     /// Degrees of freedom of the error.
     pub freedom: f64,
-    /// How many of them are those of other comparisons.
+    /// The number of degrees of freedom that come from other comparisons.
     pub borrowed: f64,
     /// How many comparisons hold together, at least 1.
     pub family: u32,
@@ -73,7 +73,7 @@ impl Certainty {
 pub struct Open {
     /// The logarithm of the ratio's estimate.
     pub estimate: f64,
-    /// Its certainty.
+    /// The uncertainty of the ratio.
     pub certainty: Certainty,
     /// Values behind it, and blocks in each.
     pub values: (u32, u32),

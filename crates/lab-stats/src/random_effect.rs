@@ -102,7 +102,8 @@ fn spread(means: &[(f64, f64)], multiple: f64) -> f64 {
         .sum()
 }
 
-/// Where a function that falls from 0 on has this value: 0 if it begins below the value, infinite if it stays above.
+/// The argument at which a function that falls from 0 on reaches a value: 0 if it begins below the value,
+/// infinite if it stays above.
 fn falls_to(function: &dyn Fn(f64) -> f64, value: f64) -> f64 {
     if function(0.0) <= value {
         return 0.0;

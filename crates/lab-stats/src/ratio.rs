@@ -40,7 +40,7 @@ pub struct Ratio {
     pub width: u32,
     /// The blocks depend on each other by more than chance explains.
     pub dependent: bool,
-    /// They do even now, and too few are there to merge more of them.
+    /// The merged blocks still depend on each other, and there are too few to merge more of them.
     pub unresolved: bool,
     /// There is an interval at the requested level.
     pub sufficient: bool,

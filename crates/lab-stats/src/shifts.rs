@@ -62,7 +62,8 @@ pub fn shifts(values: &[f64], alpha: f64) -> Vec<usize> {
     changes(&values, penalty.min(own_penalty))
 }
 
-/// Orders of the values; `None` as soon as more than `alpha` of them show what these do.
+/// Random orders of the values; `None` as soon as more than the fraction `alpha` of the orders satisfy
+/// `shows`, as the observed one does.
 fn in_other_orders(
     values: &[f64],
     alpha: f64,

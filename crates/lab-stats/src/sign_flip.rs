@@ -31,7 +31,7 @@ pub struct Logs {
     pub by_block: Vec<Option<f64>>,
     /// The standard error of their mean that turns within blocks make by themselves; 0: not known.
     pub error: f64,
-    /// Whose scatter it has, which matters where there are few blocks.
+    /// The subjects whose scatter it has, which matters if there are few blocks.
     pub scatter: Scatter,
 }
 

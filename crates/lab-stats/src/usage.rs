@@ -25,7 +25,7 @@ pub(crate) fn mean(exits: &[&ProcessExit], value: fn(&ProcessExit) -> u64) -> f6
     exits.iter().map(|e| value(e) as f64).sum::<f64>() / exits.len() as f64
 }
 
-/// Those that were seen, ascending.
+/// The exit statuses that occurred, ascending.
 pub(crate) fn statuses(blocks: &[Vec<&ProcessExit>]) -> Vec<i32> {
     let mut statuses: Vec<i32> = blocks.iter().flatten().map(|e| e.status).collect();
     statuses.sort();

@@ -57,7 +57,7 @@ impl Law {
         throughput(self.one, self.contention, self.coherency, n)
     }
 
-    /// Where throughput is highest, at least 1; infinite without coherency.
+    /// The number of connections with the highest throughput, at least 1; infinite without coherency.
     pub fn peak(&self) -> f64 {
         ((1.0 - self.contention).max(0.0) / self.coherency)
             .sqrt()

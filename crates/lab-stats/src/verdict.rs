@@ -106,7 +106,7 @@ pub enum Ahead {
     Baseline,
     /// Neither: they are equivalent.
     Neither,
-    /// It does not say.
+    /// The data does not show it.
     Unknown,
 }
 

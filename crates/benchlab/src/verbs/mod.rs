@@ -41,15 +41,15 @@ pub fn project(cli: &Cli) -> Result<Project, Exit> {
     })
 }
 
-/// Where a package put the experiments, which are built in a copy.
+/// The folder of the experiments of an installed package, which are built in a copy.
 fn packaged_experiments() -> Option<PathBuf> {
     let program = std::env::current_exe().ok()?;
     let folder = program.parent()?.parent()?.join("share/benchlab");
     folder.join("experiments").is_dir().then_some(folder)
 }
 
-/// Where run files are: the folder that was given, or the project's `runs/`, or outside of a project
-/// `benchlab/runs` among the user's data (XDG Base Directory Specification). It need not exist.
+/// The folder of run files: the given one, or the project's `runs/`, or outside of a project `benchlab/runs`
+/// in the user's data folder (XDG Base Directory Specification). It need not exist.
 pub fn runs_folder(cli: &Cli, given: Option<&Path>) -> Result<PathBuf, Exit> {
     match (given, project(cli)) {
         (Some(folder), _) => Ok(folder.to_path_buf()),

@@ -113,7 +113,7 @@ pub fn with_report<T>(
     with_report_without(path, &[], others, make)
 }
 
-/// The same without these agents. Error: one is unknown, or none would be left.
+/// The report of a run without these agents. Error: one is unknown, or none would be left.
 fn with_report_without<T>(
     path: &Path,
     agents: &[String],

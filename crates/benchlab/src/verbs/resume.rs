@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab resume`: goes on where a run was stopped or killed.
+//! `benchlab resume`: continues a run that was stopped or killed.
 
 use crate::cli::{Budget, Cli, ResumeArgs, Verb};
 use crate::exit::Exit;

@@ -111,7 +111,7 @@ fn target_findings(scope: &Scope) -> Vec<Finding> {
         .collect()
 }
 
-/// Where in a sweep a subject that is measured alone is fastest, and where slowest.
+/// The points of a sweep at which a subject that is measured alone is fastest and slowest.
 fn extremes(scope: &Scope, group: &PointGroup) -> Option<String> {
     let sweep = scope.case(group).sweep.as_deref()?;
     let time = |&p: &PointId| Some((p, scope.interval((scope.base(), Some(p)), &Metric::WALL)?));

@@ -17,7 +17,7 @@ const UNDECIDED: &str = "not decided";
 /// A load above this multiple of the usual one exceeds what a server was sized for.
 const DOUBLE: f64 = 2.0;
 
-/// Over the whole run.
+/// Metrics of the whole run.
 static TOTALS: [Metric; 6] = [
     Metric::CALLS,
     Metric::WRONG_CALLS,

@@ -104,7 +104,7 @@ pub fn every_ratio(scope: &Scope, points: &[PointId], metric: &Metric) -> Option
     )
 }
 
-/// A group for each of some respects and points, in each the best first.
+/// A group for each of some metrics and points, in each the best first.
 pub fn standings<'m>(
     scope: &Scope,
     id: &str,

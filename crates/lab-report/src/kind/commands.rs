@@ -290,7 +290,7 @@ fn builds(plan: &Plan) -> String {
     }
 }
 
-/// Where the commands ran: as the plan says, or as the pilot found.
+/// The cores that the commands ran on: as planned, or as the pilot found.
 fn cores(scope: &Scope, commands: &Commands) -> Option<Cores> {
     let mut settings = scope.run.settings.iter();
     commands.cores.or_else(
@@ -321,7 +321,7 @@ pub fn mirrored_pairs(scope: &Scope, pairs: &BTreeSet<usize>) -> String {
     }
 }
 
-/// From the beginning of the run to the end of its last block.
+/// The time from the beginning of the run to the end of its last block.
 fn took(scope: &Scope) -> String {
     let run = scope.run;
     let ends = run.blocks.iter();

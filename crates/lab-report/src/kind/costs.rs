@@ -114,7 +114,7 @@ pub fn effects(scope: &Scope) -> Vec<Table> {
 #[derive(PartialEq)]
 pub struct FactorValues {
     factor: String,
-    /// In which respect.
+    /// The title of the metric.
     pub respect: String,
     /// The factor's first value.
     pub first: String,

@@ -52,7 +52,7 @@ pub struct ExplainReport<'a> {
     pub counted: &'a [Counted],
     /// Subjects that could not do a point, in sentences.
     pub failed: Vec<String>,
-    /// When it was counted, in seconds since 1970.
+    /// Time of the counting, in seconds since 1970.
     pub made_unix_s: f64,
 }
 
@@ -238,7 +238,7 @@ fn metrics(counted: &[&Counted]) -> Vec<Metric> {
     totals.into_iter().chain(kinds).collect()
 }
 
-/// Where each program's instructions go: by function or by library.
+/// The instructions of each program, by function or by library.
 fn instructions<'c>(
     plan: &Plan,
     by: &str,
@@ -302,7 +302,7 @@ fn message(message: &Message) -> String {
     format!("{way:8} {:6} B  {}", message.bytes, message.begins)
 }
 
-/// Where the subjects of a point differ from the baseline, or the first of them.
+/// The differences of the subjects of a point from the baseline, or from the first of them.
 fn differences(report: &ExplainReport, point: PointId) -> Vec<CostDifference> {
     let counted = counted_at(report, point);
     let plan = report.plan;
@@ -339,7 +339,7 @@ fn subject_differences(plan: &Plan, other: &Counted, base: &Counted) -> Vec<Cost
     differences
 }
 
-/// Where most of a difference in instructions lies: the function, or the library where it has no symbol.
+/// The function with most of a difference in instructions, or the library where it has no symbol.
 fn most_apart(plan: &Plan, other: &Counted, base: &Counted) -> Option<String> {
     let total = median(figure(other, &Metric::SIMULATED_INSTRUCTIONS)?)
         - median(figure(base, &Metric::SIMULATED_INSTRUCTIONS)?);

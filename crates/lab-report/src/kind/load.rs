@@ -13,7 +13,7 @@ use lab_model::{
 };
 use lab_stats::results::Over;
 
-/// In which respects servers are compared, the most important first.
+/// Metrics in which servers are compared, the most important first.
 static COMPARED: [Metric; 6] = [
     Metric::THROUGHPUT,
     Metric::P99,

@@ -105,7 +105,7 @@ fn request_table(scope: &Scope, load: &Load) -> Table {
     table
 }
 
-/// When requests are sent.
+/// The schedule of the requests.
 fn arrivals(scope: &Scope, load: &Load) -> String {
     let parts = parts(scope).into_iter().map(say::percent);
     let parts: Vec<String> = parts.collect();

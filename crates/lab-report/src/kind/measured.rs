@@ -27,7 +27,7 @@ pub struct Measured<'a> {
     pub results: &'a Results,
     /// Runs whose imported figures are shown next to this one's.
     pub others: &'a [Run],
-    /// Where the run file is, for people.
+    /// Path of the run file, for people.
     pub file: &'a str,
     /// The nouns for subjects and operations.
     pub words: &'static Words,
@@ -120,7 +120,7 @@ impl<'a> Measured<'a> {
         failures.find(|f| f.subject == subject && (f.point.is_none() || f.point == point))
     }
 
-    /// Why a subject is not compared at a point, or everywhere.
+    /// The exclusion of a subject at a point, or everywhere.
     pub fn refusal(&self, (subject, point): SubjectScope) -> Option<&'a Refusal> {
         let mut refusals = self.results.refusals.iter();
         refusals.find(|r| r.subject == subject && (r.point.is_none() || r.point == point))

@@ -13,7 +13,7 @@ const ABOUT: &str =
 const NO_VERDICT: &str =
     "In a closed loop a server that stalls gets fewer requests, so percentiles have no verdict.";
 
-/// Whose response times stand in a column, with their gain behind them but of the one that others are compared with.
+/// A column of response times, followed by their gain, except for the server that others are compared with.
 struct PercentileColumn<'a> {
     name: String,
     of: &'a Percentiles,

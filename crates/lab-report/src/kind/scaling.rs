@@ -217,7 +217,7 @@ fn curve(scope: &Scope, law: &ScalingLaw, (from, to): (f64, f64)) -> Vec<(f64, Q
     (0..=STEPS).map(|i| point(step(i))).collect()
 }
 
-/// Where a subject does most.
+/// The point with a subject's highest rate.
 pub fn peak(scope: &Scope, subject: SubjectId, points: &[PointId]) -> Option<(PointId, Interval)> {
     let mut bests = scope.results.bests.iter();
     let best = bests.find(|b| b.subject == subject && points.first() == Some(&b.first));

@@ -261,7 +261,7 @@ impl<'a> Scope<'a> {
         without.filter(is_needed).map(say::parameter).collect()
     }
 
-    /// The ranking of the target's subjects in one respect, if there is one.
+    /// The ranking of the target's subjects in a metric, if there is one.
     pub fn ranking(&self, over: Over, metric: &Metric) -> Option<&'a Ranking> {
         let mut rankings = self.measured.results.rankings.iter();
         rankings.find(|r| (r.target, r.over, &r.metric) == (self.target, over, metric))

@@ -54,7 +54,7 @@ pub fn answer(scope: &Scope) -> Option<Chart> {
     charts::forest("answer", axis, margin, groups.collect(), &caption)
 }
 
-/// Where there is one target.
+/// The spreads of a run; empty with more than one target.
 fn spreads<'a>(scope: &Scope<'a>) -> &'a [Spread] {
     if scope.has_targets() {
         &[]

@@ -100,7 +100,7 @@ pub fn percentiles(scope: &Scope, places: &[SubjectScope], service: bool) -> Opt
     })
 }
 
-/// Where the response times lie from slice to slice, or from point to point.
+/// The distribution of response times from slice to slice, or from point to point.
 pub fn heat(scope: &Scope, places: &[SubjectScope]) -> Option<Chart> {
     let (maps, columns, over) = match scope.points().len() {
         1 => (

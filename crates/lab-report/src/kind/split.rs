@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Where the time of an operation goes: the client's CPU, the server's CPU, waiting.
+//! The split of an operation's time: the client's CPU, the server's CPU, waiting.
 
 use super::scope::Scope;
 use super::table;

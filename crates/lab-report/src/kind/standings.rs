@@ -11,7 +11,7 @@ use lab_stats::results::{Over, Ranking};
 pub struct Standings<'a> {
     /// The metric.
     pub metric: Metric,
-    /// Those with an interval, the best first.
+    /// The subjects with an interval, the best first.
     pub ranked: Vec<Standing>,
     /// The level that their intervals were asked to have.
     pub level: f64,
@@ -24,7 +24,7 @@ pub struct Standings<'a> {
 pub struct Standing {
     /// The subject.
     pub subject: SubjectId,
-    /// Its ratio to the baseline's figure; of the baseline 1.
+    /// Its ratio to the baseline's figure; 1 for the baseline.
     pub ratio: Interval,
     /// The verdict on the ratio, if there is one.
     pub verdict: Option<Verdict>,
@@ -77,7 +77,7 @@ impl<'a> Standings<'a> {
         self.of(self.ranking?.last(|s| self.of(s).is_some())?)
     }
 
-    /// Those that were measured at all points, the best first.
+    /// The subjects that were measured at all points, the best first.
     pub fn complete(&self) -> Vec<&Standing> {
         let subjects = self.ranking.iter().flat_map(|r| &r.subjects);
         subjects.filter_map(|&s| self.of(s)).collect()

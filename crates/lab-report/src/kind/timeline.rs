@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! When operations that are due at a fixed rate took long: a map for each subject, over the time of its turns.
+//! The latencies of operations that are due at a fixed rate: a map for each subject, over the time of its
+//! turns.
 
 use super::scope::Scope;
 use lab_document::{Axis, Chart, Drawing, HeatColumn, HeatMap, HeatMaps, Scale, Section};

@@ -28,7 +28,7 @@ pub(crate) fn on_target(sides: &Sides) -> Vec<Differing> {
     found
 }
 
-/// Where the machines or their systems differ.
+/// Differences between the machines or their systems.
 pub(crate) fn host(first: &Run, second: &Run) -> Vec<Differing> {
     // The commit is a fact of the host, too; programs are compared by their hashes.
     let facts = |run: &Run| {
@@ -41,7 +41,8 @@ pub(crate) fn host(first: &Run, second: &Run) -> Vec<Differing> {
     unequal(facts(first), facts(second))
 }
 
-/// Where the settings that subjects read back differ, subjects with the same difference together.
+/// Differences between the settings that subjects read back, with subjects that have the same difference
+/// together.
 pub(crate) fn settings(sides: &Sides) -> Vec<Differing> {
     let [first, second] = sides.0.each_ref().map(|side| settings_of(side.run));
     let common = first.keys().filter(|key| second.contains_key(*key));
@@ -59,7 +60,7 @@ pub(crate) fn settings(sides: &Sides) -> Vec<Differing> {
     subjects_of.into_iter().map(with_subjects).collect()
 }
 
-/// Where it was measured in another way.
+/// Differences in how the runs were measured.
 pub(crate) fn measuring(first: &Run, second: &Run) -> Vec<Differing> {
     let facts = |run: &Run| run.plan().map_or(Facts::new(), measure);
     unequal(facts(first), facts(second))

@@ -5,7 +5,7 @@ use super::facts::{Differing, Facts, seconds, unequal};
 use lab_model::{Arrivals, Case, Load, Plan, PlannedRequest, PointId, Stage, Target};
 use std::collections::BTreeSet;
 
-/// Where the plans give all subjects other work to do.
+/// Differences in the work that the plans give to all subjects.
 pub(crate) fn work(first: &Plan, second: &Plan) -> Vec<Differing> {
     let facts = |plan: &Plan| {
         let mut facts: Facts = plan.targets.iter().flat_map(target).collect();

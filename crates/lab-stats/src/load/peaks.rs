@@ -7,10 +7,11 @@ use lab_model::{Plan, PointId, Run, Slice, SubjectId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Fresh processes that a peak comes from: the median of three passes over one that was unlucky.
+/// The number of fresh processes that determine a peak: the median over three is not affected by a single
+/// unlucky one.
 const CALIBRATING_BLOCKS: u32 = 3;
 
-/// A server's peak, as far as it is known.
+/// A server's peak.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Peak {
     /// Requests per second.

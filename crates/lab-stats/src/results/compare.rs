@@ -15,13 +15,13 @@ use crate::spending;
 use crate::verdict::{Margin, open, verdict};
 use lab_model::{Interval, Metric, PointId, SubjectId};
 
-/// In which metrics subjects are compared at a point.
+/// The metrics in which subjects are compared at a point.
 pub(crate) struct Question<'m> {
     /// `None`: over the whole run.
     pub point: Option<PointId>,
     /// Each has a verdict.
     pub judged: &'m [Metric],
-    /// Those of them in which subjects are ranked.
+    /// The metrics in which subjects are ranked.
     pub ranked: &'m [Metric],
 }
 
@@ -345,7 +345,7 @@ impl<'b, 'r> ComparisonFamily<'b, 'r> {
         self.overall.push((overall, None, margin));
     }
 
-    /// Over the whole run the control is one of the comparisons.
+    /// Adds the control as one of the comparisons of the whole run.
     fn control_among_others(&mut self, floors: Vec<(Metric, NoiseFloor)>) {
         let Some(control) = self.basis.plan.control() else {
             return;

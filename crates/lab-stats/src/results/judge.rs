@@ -43,7 +43,7 @@ impl Basis<'_> {
         candidates(self.plan)
     }
 
-    /// The plan's margin, or what the control widens it to.
+    /// The plan's margin, or the wider one that the control requires.
     pub fn margin(&self, floor: Option<&NoiseFloor>) -> Margin {
         let wanted = self.plan.measure.margin;
         let wide = floor.map_or(wanted, |floor| floor.margin);

@@ -8,7 +8,8 @@ use crate::mean;
 use crate::table::{BatchFigures, BatchTable};
 use lab_model::{Interval, Metric};
 
-/// Over the blocks that have the point, how many these are, at a level of `1 - alpha`.
+/// The cost of pauses over the blocks that have the point, at a level of `1 - alpha`, and the number of these
+/// blocks.
 pub(crate) fn cost(
     visits: &[Option<&BatchFigures>],
     seed: u64,

@@ -6,7 +6,7 @@ use crate::ratio::Ratio;
 use crate::verdict::{Ahead, Margin, ahead};
 use lab_model::{Interval, SubjectId};
 
-/// Where the ratio of a subject to the baseline is found once all is judged.
+/// The location of a subject's ratio to the baseline after all comparisons are judged.
 #[derive(Clone, Copy)]
 pub(crate) enum Index {
     Member(usize),

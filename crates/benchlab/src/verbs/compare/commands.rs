@@ -123,7 +123,7 @@ fn given_commands(args: &CompareArgs) -> Result<Vec<GivenCommand>, Exit> {
     Ok(all.into_iter().enumerate().map(command).collect())
 }
 
-/// Error: there are more names than commands.
+/// Checks `--name`. Error: there are more names than commands.
 pub fn check_name_count(args: &CompareArgs, commands: usize) -> Result<(), Exit> {
     if args.name.len() > commands {
         Err(Exit::wrong(format!(

@@ -47,7 +47,7 @@ pub fn check_out(args: &CompareArgs) -> Result<(Worktrees, Vec<GivenCommand>), E
     Ok((worktrees, commands))
 }
 
-/// Error: an option does not go with `--builds`.
+/// Checks the options of `--builds`. Error: one of them cannot be combined with it.
 fn check_builds(args: &CompareArgs) -> Result<(), Exit> {
     let Some(builds) = args.builds else {
         return Ok(());

@@ -6,8 +6,8 @@ use lab_bench::LoadedServers;
 use lab_many::load::LoadAgents;
 use lab_model::{ErrorKind, Plan};
 
-/// Sends one request to each server. An unexpected answer is reported, and the load goes on: each such answer will be
-/// an error. Error: a server does not answer.
+/// Sends one request to each server. An unexpected response is reported, and the load starts all the same:
+/// each such response will be an error. Error: a server does not respond.
 pub fn check(plan: &Plan, servers: &LoadedServers) -> Result<(), Exit> {
     for (id, subject) in plan.subjects.iter().enumerate() {
         let name = &subject.name;
@@ -22,7 +22,7 @@ pub fn check(plan: &Plan, servers: &LoadedServers) -> Result<(), Exit> {
     Ok(())
 }
 
-/// The same for the answers that agents got.
+/// Reports the first responses that agents received, like [`check`].
 pub fn check_agents(plan: &Plan, agents: &LoadAgents) -> Result<(), Exit> {
     for (agent, answers) in agents.first_answers() {
         for (subject, errors) in plan.subjects.iter().zip(answers) {

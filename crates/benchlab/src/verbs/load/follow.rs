@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Follows a load while it is put on: a view that is redrawn on a terminal, else a line per second of load, and one at
-//! least every ten seconds where much is waited for.
+//! Follows a load while it runs: a view that is redrawn on a terminal, otherwise a line per second of load,
+//! and at least one every ten seconds while it waits.
 
 use super::view::{LoadStatus, LoadView};
 use super::words::{SubjectAtPoint, Sum, label, rate, time};

@@ -90,7 +90,8 @@ impl<'a> LoadGenerators<'a> {
         Ok(())
     }
 
-    /// Why the load has failed: all agents were lost, or with `strict` at least one. `None`: it has not.
+    /// The reason why the load has failed: all agents were lost, or with `strict` at least one. `None`: it
+    /// has not.
     pub fn failed(&self, strict: bool) -> Option<String> {
         let LoadGenerators::Agents(agents) = self else {
             return None;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A load that goes on where it was stopped or killed: its run file has the command line that began it.
+//! Continues a load that was stopped or killed: its run file has the command line that began it.
 
 use crate::cli::{Cli, Sending};
 use crate::exit::Exit;

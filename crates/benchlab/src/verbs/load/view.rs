@@ -59,7 +59,7 @@ struct SliceColumn {
 }
 
 impl<'a> LoadStatus<'a> {
-    /// Nothing yet of a run of this plan.
+    /// The status before the first slice of a run of this plan.
     pub fn new(plan: &'a Plan) -> LoadStatus<'a> {
         LoadStatus {
             plan,
@@ -331,7 +331,7 @@ mod tests {
         }
     }
 
-    /// As on a terminal, without colours.
+    /// The screen as a terminal shows it, without colors.
     fn screen(status: &LoadStatus) -> Vec<String> {
         let rows = status.rows();
         assert_eq!(rows.len(), HEIGHT);

@@ -32,8 +32,8 @@ pub struct LogsArgs {
     /// Also read the rotated files next to each log, the oldest first: LOG.1, LOG.2.gz, LOG-20260501.zst
     #[arg(long)]
     pub rotated: bool,
-    /// Their format, as the server's configuration has it: a LogFormat of Apache, a log_format of nginx
-    /// [default: found out]
+    /// The format of the logs, as in the server's configuration: a LogFormat of Apache, a log_format of nginx
+    /// [default: detected]
     #[arg(long, value_name = "FORMAT")]
     pub log_format: Option<String>,
     /// The unit of durations, where the format does not define it: ns, us, ms or s
@@ -43,7 +43,7 @@ pub struct LogsArgs {
     /// agent, duration, id; time=ts,path=request.uri,duration=elapsed_ms
     #[arg(long, value_name = "ROLE=FIELD,…")]
     pub fields: Option<String>,
-    /// Where the server is, for logs whose times have no offset, such as Europe/Berlin [default: UTC]
+    /// Time zone of the server, for logs whose times have no offset, such as Europe/Berlin [default: UTC]
     #[arg(long, value_name = "ZONE")]
     pub zone: Option<String>,
     /// A file of routes, bots and health checks, which go before what is found out: /users/{id}, bot NAME,

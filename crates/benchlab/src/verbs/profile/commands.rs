@@ -94,7 +94,7 @@ pub fn profile_commands(cli: &Cli, args: &ProfileArgs) -> Result<Profiled, Exit>
     Ok(profiled)
 }
 
-/// Error: a command is run by a shell.
+/// Rejects commands that need a shell.
 fn check_no_shell(commands: &[&Subject]) -> Result<(), Exit> {
     let has_shell = |s: &&Subject| s.command.as_ref().is_some_and(|c| c.shell);
     if commands.iter().any(has_shell) {

@@ -33,7 +33,7 @@ pub fn answer(report: &BetweenReport, changes: &[ChangedFigure]) -> Answer {
     }
 }
 
-/// Those that differ most from 1.
+/// The changes that differ most from 1.
 fn greatest<'c, 'a>(changes: &'c [ChangedFigure<'a>]) -> Vec<&'c ChangedFigure<'a>> {
     let mut all: Vec<&ChangedFigure> = changes.iter().collect();
     let far = |c: &ChangedFigure| {

@@ -20,7 +20,7 @@ pub struct ChangedFigure<'a> {
     pub point: &'a str,
     /// The metric, and the point if there is more than one: `p99 at connections=64`.
     pub place: String,
-    /// In which respect; of batches and commands the ratio to the baseline's time.
+    /// The metric; for batches and commands the ratio to the baseline's time.
     pub metric: Metric,
     /// The match of the programs in both runs.
     pub program: ProgramMatch,
@@ -32,7 +32,7 @@ pub struct ChangedFigure<'a> {
     pub verdict: Verdict,
 }
 
-/// Changes of ratios to the baseline, or of load in every respect.
+/// Changes of ratios to the baseline, or of all metrics of a load.
 pub fn changes<'a>(report: &BetweenReport<'a>) -> Vec<ChangedFigure<'a>> {
     let changes = report.between.changes.iter();
     let judged = changes.filter_map(|c| {
@@ -59,7 +59,7 @@ pub fn changes<'a>(report: &BetweenReport<'a>) -> Vec<ChangedFigure<'a>> {
     all
 }
 
-/// The changes, a group for each point and respect.
+/// The changes, a group for each point and metric.
 pub fn chart(report: &BetweenReport, changes: &[&ChangedFigure], id: &str) -> Option<Chart> {
     let drawn = changes.iter().filter(|c| c.change.estimate > 0.0);
     let rows = drawn.map(|change| {

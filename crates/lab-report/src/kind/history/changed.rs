@@ -98,7 +98,7 @@ impl<'r, 'a> HistoryChanges<'r, 'a> {
         table
     }
 
-    /// Why no change can be found.
+    /// The reason why no change can be found.
     pub fn open(&self) -> Option<String> {
         let needed = self.too_few.filter(|_| !self.series.is_empty())?;
         Some(format!("Too few runs to find a change: it takes {needed}."))

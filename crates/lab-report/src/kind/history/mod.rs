@@ -25,7 +25,7 @@ pub struct NamedRuns {
     pub name: String,
     /// How many runs.
     pub runs: usize,
-    /// When the last one began, in seconds since 1970.
+    /// Start of the latest run, in seconds since 1970.
     pub last_unix_s: f64,
 }
 
@@ -101,7 +101,7 @@ fn name_row(named: &NamedRuns) -> Row {
     }
 }
 
-/// From the first run to the last.
+/// The time from the first run to the last.
 fn time_span(records: &[HistoryRow]) -> String {
     let times = records.iter().filter_map(HistoryRow::started_unix_s);
     say::extremes(times).map_or(String::new(), |(first, last)| {

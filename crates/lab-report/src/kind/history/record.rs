@@ -47,7 +47,7 @@ impl<'a> HistoryRow<'a> {
         }
     }
 
-    /// When the run began, if it is known.
+    /// Start of the run, in seconds since 1970, if it is known.
     pub fn started_unix_s(&self) -> Option<f64> {
         Some(self.summary.started_unix_s).filter(|s| s.is_finite())
     }
