@@ -44,8 +44,6 @@ BOUNDED = {
         "http.rest.constant_route": 1, "http.rest.trees.add": 3, "http.rest.trees.is_for": 1},
     "an element for each loop, of which Settings decides": {
         "http.linux.wait_for_any": 2, "http.server.wait_anywhere.2": 2, "http.server.watch.2": 2},
-    "Trials: an application's own tests call them, clients do not": {
-        "http.trials.responses.3": 1, "http.trials.take_output": 1},
 }
 
 

@@ -3,10 +3,11 @@
 --
 --  Retries database calls after transient errors, so that each call takes effect once.
 --
---     Appserver.Retry.Transactions     runs each attempt in a transaction
---     Appserver.Retry.Key_Tables       stores idempotency keys
---     Appserver.Retry.Prometheus       writes statistics as text
---     Appserver.Retry.Fault_Injection  injects faults at a commit, for tests
+--     Appserver.Retry.Transactions  runs each attempt in a transaction
+--     Appserver.Retry.Key_Tables    stores idempotency keys
+--     Appserver.Retry.Prometheus    writes statistics as text
+--
+--  In the crate appserver_testing, Appserver.Retry.Fault_Injection injects faults at a commit.
 --
 --  Of nested calls in one task, only the outermost is retried. Without a fault, a call uses no heap
 --  memory beyond what its statements use, except for a result of Run_Once that is longer than 1_000
