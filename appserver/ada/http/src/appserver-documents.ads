@@ -100,20 +100,25 @@ package Appserver.Documents is
    --  @return True if there is room for these names
 
    procedure Start_Document (Self : in out Writer)
-     with Pre  => Self.Depth = 0 and then not Self.Is_Complete,
+     with Pre  => (Self.Depth = 0 and then not Self.Is_Complete)
+                  or else raise Misuse_Error with "the document was started already",
           Post => Self.Is_In_Entity;
    --  Starts the document. The root element in XML has the name "document".
    --  @param Self the writer
 
    procedure Start_Document (Self : in out Writer; Name : String)
-     with Pre  => Self.Depth = 0 and then not Self.Is_Complete and then Is_Name (Name),
+     with Pre  => (Self.Depth = 0 and then not Self.Is_Complete and then Is_Name (Name))
+                  or else raise Misuse_Error with
+                    "the document was started already, or its name is invalid",
           Post => Self.Is_In_Entity;
    --  Starts the document.
    --  @param Self the writer
    --  @param Name the name of the root element in XML
 
    procedure End_Document (Self : in out Writer)
-     with Pre  => Self.Depth = 1,
+     with Pre  => Self.Depth = 1
+                  or else raise Misuse_Error with
+                    "the document is not open, or has an open entity or list",
           Post => Self.Is_Complete;
    --  Ends the document.
    --  @param Self the writer
@@ -121,34 +126,44 @@ package Appserver.Documents is
    --  Items with a name, in the document or in an entity. A null is xsi:nil in XML.
 
    procedure Write_Entity (Self : in out Writer; Name, Value : String)
-     with Pre => Self.Is_In_Entity and then Is_Name (Name);
+     with Pre => (Self.Is_In_Entity and then Is_Name (Name))
+                 or else raise Misuse_Error with "not in an entity, or the name is invalid";
    procedure Write_Entity (Self : in out Writer; Name : String; Value : Integer_64)
-     with Pre => Self.Is_In_Entity and then Is_Name (Name);
+     with Pre => (Self.Is_In_Entity and then Is_Name (Name))
+                 or else raise Misuse_Error with "not in an entity, or the name is invalid";
    procedure Write_Entity (Self : in out Writer; Name : String; Value : Long_Float)
-     with Pre => Self.Is_In_Entity and then Is_Name (Name) and then Value'Valid;
+     with Pre => (Self.Is_In_Entity and then Is_Name (Name) and then Value'Valid)
+                 or else raise Misuse_Error with
+                   "not in an entity, or the name or the value is invalid";
    procedure Write_Entity (Self : in out Writer; Name : String; Value : Boolean)
-     with Pre => Self.Is_In_Entity and then Is_Name (Name);
+     with Pre => (Self.Is_In_Entity and then Is_Name (Name))
+                 or else raise Misuse_Error with "not in an entity, or the name is invalid";
    --  Write an entity that has a value.
    --  @param Self the writer
    --  @param Name the name of the entity
    --  @param Value its value
 
    procedure Write_Null (Self : in out Writer; Name : String)
-     with Pre => Self.Is_In_Entity and then Is_Name (Name);
+     with Pre => (Self.Is_In_Entity and then Is_Name (Name))
+                 or else raise Misuse_Error with "not in an entity, or the name is invalid";
    --  Writes an entity that is null.
    --  @param Self the writer
    --  @param Name the name of the entity
 
    procedure Start_Entity (Self : in out Writer; Name : String)
-     with Pre  => Self.Is_In_Entity and then Is_Name (Name) and then Self.Can_Open (Name),
+     with Pre  => (Self.Is_In_Entity and then Is_Name (Name) and then Self.Can_Open (Name))
+                  or else raise Misuse_Error with
+                    "not in an entity, the name is invalid, or there is no room",
           Post => Self.Is_In_Entity and Self.Depth = Self.Depth'Old + 1;
    --  Starts an entity that has items.
    --  @param Self the writer
    --  @param Name the name of the entity
 
    procedure Start_List (Self : in out Writer; Name : String; Each : String := "item")
-     with Pre  => Self.Is_In_Entity and then Is_Name (Name) and then Is_Name (Each)
-                  and then Self.Can_Open (Name, Each),
+     with Pre  => (Self.Is_In_Entity and then Is_Name (Name) and then Is_Name (Each)
+                   and then Self.Can_Open (Name, Each))
+                  or else raise Misuse_Error with
+                    "not in an entity, a name is invalid, or there is no room",
           Post => Self.Is_In_List and Self.Depth = Self.Depth'Old + 1;
    --  Starts a list.
    --  @param Self the writer
@@ -158,43 +173,48 @@ package Appserver.Documents is
    --  Items without a name, in a list
 
    procedure Write_Item (Self : in out Writer; Value : String)
-     with Pre => Self.Is_In_List;
+     with Pre => Self.Is_In_List or else raise Misuse_Error with "not in a list";
    procedure Write_Item (Self : in out Writer; Value : Integer_64)
-     with Pre => Self.Is_In_List;
+     with Pre => Self.Is_In_List or else raise Misuse_Error with "not in a list";
    procedure Write_Item (Self : in out Writer; Value : Long_Float)
-     with Pre => Self.Is_In_List and then Value'Valid;
+     with Pre => (Self.Is_In_List and then Value'Valid)
+                 or else raise Misuse_Error with "not in a list, or the value is invalid";
    procedure Write_Item (Self : in out Writer; Value : Boolean)
-     with Pre => Self.Is_In_List;
+     with Pre => Self.Is_In_List or else raise Misuse_Error with "not in a list";
    --  Write an item that has a value.
    --  @param Self the writer
    --  @param Value the value
 
    procedure Write_Null_Item (Self : in out Writer)
-     with Pre => Self.Is_In_List;
+     with Pre => Self.Is_In_List or else raise Misuse_Error with "not in a list";
    --  Writes an item that is null.
    --  @param Self the writer
 
    procedure Start_Item (Self : in out Writer)
-     with Pre  => Self.Is_In_List and then Self.Can_Open,
+     with Pre  => (Self.Is_In_List and then Self.Can_Open)
+                  or else raise Misuse_Error with "not in a list, or there is no room",
           Post => Self.Is_In_Entity and Self.Depth = Self.Depth'Old + 1;
    --  Starts an item that is an entity.
    --  @param Self the writer
 
    procedure Start_Item_List (Self : in out Writer; Each : String := "item")
-     with Pre  => Self.Is_In_List and then Is_Name (Each) and then Self.Can_Open ("", Each),
+     with Pre  => (Self.Is_In_List and then Is_Name (Each) and then Self.Can_Open ("", Each))
+                  or else raise Misuse_Error with
+                    "not in a list, the name is invalid, or there is no room",
           Post => Self.Is_In_List and Self.Depth = Self.Depth'Old + 1;
    --  Starts an item that is a list.
    --  @param Self the writer
    --  @param Each the name of the elements in XML
 
    procedure End_Entity (Self : in out Writer)
-     with Pre  => Self.Is_In_Entity and then Self.Depth > 1,
+     with Pre  => (Self.Is_In_Entity and then Self.Depth > 1)
+                  or else raise Misuse_Error with "not in an entity",
           Post => Self.Depth = Self.Depth'Old - 1;
    --  Ends the innermost entity.
    --  @param Self the writer
 
    procedure End_List (Self : in out Writer)
-     with Pre  => Self.Is_In_List,
+     with Pre  => Self.Is_In_List or else raise Misuse_Error with "not in a list",
           Post => Self.Depth = Self.Depth'Old - 1;
    --  Ends the innermost list.
    --  @param Self the writer

@@ -55,7 +55,9 @@ package Appserver.HTTP.Access_Logs is
       Path   : String;
       Format : Line_Format;
       Client : Client_Finder := null)
-     with Pre => not Self.Is_Open, Post => Self.Is_Open;
+     with Pre => not Self.Is_Open
+                 or else raise Misuse_Error with "it is open",
+          Post => Self.Is_Open;
    --  Opens a file, and appends lines to it.
    --  @param Self the log
    --  @param Path the path of the file
@@ -68,7 +70,9 @@ package Appserver.HTTP.Access_Logs is
       File   : Descriptor;
       Format : Line_Format;
       Client : Client_Finder := null)
-     with Pre => not Self.Is_Open and then File /= No_File, Post => Self.Is_Open;
+     with Pre => (not Self.Is_Open and then File /= No_File)
+                 or else raise Misuse_Error with "it is open, or there is no file",
+          Post => Self.Is_Open;
    --  Uses an open file, which the log does not close.
    --  @param Self the log
    --  @param File the open file, such as 1
@@ -76,7 +80,7 @@ package Appserver.HTTP.Access_Logs is
    --  @param Client finds the client; null for the address of the connection
 
    procedure Reopen (Self : in out Access_Log)
-     with Pre => Self.Is_Open;
+     with Pre => Self.Is_Open or else raise Misuse_Error with "it is closed";
    --  Reopens the file by its path before the next line is written, for log rotation by renaming.
    --  Any task and any signal handler may call it. If the new file cannot be opened, lines still go
    --  to the old one.

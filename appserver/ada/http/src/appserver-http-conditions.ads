@@ -19,12 +19,12 @@ package Appserver.HTTP.Conditions is
      (Request  : HTTP.Request;
       Tag      : String;
       Modified : Dates.Common_Time) return Verdict
-     with Pre => Is_Strong_Tag (Tag);
+     with Pre => Is_Strong_Tag (Tag) or else raise Misuse_Error with "the tag is not strong";
    --  By If-Match, If-Unmodified-Since, If-None-Match and If-Modified-Since, with the precedence of
    --  section 13.2.2. Tag and Modified are those of the current version.
 
    function Range_Holds (Request : HTTP.Request; Tag : String) return Boolean
-     with Pre => Is_Strong_Tag (Tag);
+     with Pre => Is_Strong_Tag (Tag) or else raise Misuse_Error with "the tag is not strong";
    --  True if a range may be sent, by If-Range or because there is no such field. A date never
    --  matches: two versions within one second have the same date (sections 8.8.2.2 and 13.1.5).
 

@@ -72,12 +72,13 @@ package Appserver.HTTP.Cookies is
       Secure    : Boolean   := True;
       HTTP_Only : Boolean   := True;
       Same_Site : Site_Rule := Lax)
-     with Pre => Is_Token (Name)
-                   and then Is_Value (Value)
-                   and then Is_Attribute (Path)
-                   and then Is_Attribute (Domain)
-                   and then (Secure or else Same_Site /= None)
-                   and then Fits_Prefix (Name, Path, Domain, Secure);
+     with Pre => (Is_Token (Name)
+                    and then Is_Value (Value)
+                    and then Is_Attribute (Path)
+                    and then Is_Attribute (Domain)
+                    and then (Secure or else Same_Site /= None)
+                    and then Fits_Prefix (Name, Path, Domain, Secure))
+                 or else raise Misuse_Error with "the cookie is invalid";
    --  Sets a cookie.
    --  @param Builder the response builder
    --  @param Name the name
@@ -95,7 +96,8 @@ package Appserver.HTTP.Cookies is
       Name    : String;
       Path    : String := "/";
       Domain  : String := "")
-     with Pre => Is_Token (Name) and then Is_Attribute (Path) and then Is_Attribute (Domain);
+     with Pre => (Is_Token (Name) and then Is_Attribute (Path) and then Is_Attribute (Domain))
+                 or else raise Misuse_Error with "the cookie is invalid";
    --  Lets the client remove a cookie.
    --  @param Builder the response builder
    --  @param Name the name

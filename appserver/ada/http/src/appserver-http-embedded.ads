@@ -55,7 +55,7 @@ package Appserver.HTTP.Embedded is
      (Address : String      := "127.0.0.1";
       Port    : Port_Number := 0;
       Times   : Time_Limits := (others => <>))
-     with Pre => not Is_Open, Post => Is_Open;
+     with Pre => not Is_Open or else raise Misuse_Error with "the server is open", Post => Is_Open;
    --  Starts to listen. The program ignores SIGPIPE from here on.
    --  @param Address an IPv4 or IPv6 address to listen on
    --  @param Port a port; 0 lets the system choose one
@@ -66,15 +66,15 @@ package Appserver.HTTP.Embedded is
    --  @return True between Open and Close
 
    function Port return Port_Number
-     with Pre => Is_Open;
+     with Pre => Is_Open or else raise Misuse_Error with "the server is closed";
    --  @return the port that the server listens on
 
    procedure Serve
-     with Pre => Is_Open;
+     with Pre => Is_Open or else raise Misuse_Error with "the server is closed";
    --  Serves clients until Ask_To_Stop
 
    procedure Serve_Until_Input (File : Descriptor)
-     with Pre => Is_Open;
+     with Pre => Is_Open or else raise Misuse_Error with "the server is closed";
    --  Serves clients until a file has input, or is at its end. Returns at once while there is
    --  input.
    --  @param File a pipe, a socket or a terminal; the same one for all calls while this is open
@@ -83,7 +83,9 @@ package Appserver.HTTP.Embedded is
    --  Lets Serve return. A handler, another task or a signal handler may call it.
 
    procedure Close
-     with Pre => Is_Open, Post => not Is_Open;
+     with Pre => Is_Open
+                 or else raise Misuse_Error with "the server is closed",
+          Post => not Is_Open;
    --  Accepts no more connections, answers pending requests, and closes the connections. Clients
    --  delay this by at most 4 seconds.
 

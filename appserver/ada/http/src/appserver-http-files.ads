@@ -46,10 +46,11 @@ package Appserver.HTTP.Files is
 
    procedure Open
      (Self : in out Folder; Path : String; Options : Folder_Options := (others => <>))
-     with Pre  => not Self.Is_Open
-                    and then (Options.Cache_Control = null
-                              or else Is_Field_Value (Options.Cache_Control.all))
-                    and then (Options.Index = null or else Is_Name (Options.Index.all)),
+     with Pre  => (not Self.Is_Open
+                     and then (Options.Cache_Control = null
+                               or else Is_Field_Value (Options.Cache_Control.all))
+                     and then (Options.Index = null or else Is_Name (Options.Index.all)))
+                  or else raise Misuse_Error with "the folder is open, or its options are invalid",
           Post => Self.Is_Open;
    --  Opens a folder, which may be renamed afterwards.
    --  @param Self the folder
@@ -68,9 +69,11 @@ package Appserver.HTTP.Files is
 
    function Respond
      (Self : Folder; Request : HTTP.Request; Prefix : String) return Response
-     with Pre => Self.Is_Open
-                   and then Request.Path_Starts_With (Prefix)
-                   and then not Request.Builder.Has_File;
+     with Pre => (Self.Is_Open
+                    and then Request.Path_Starts_With (Prefix)
+                    and then not Request.Builder.Has_File)
+                 or else raise Misuse_Error with
+                   "the folder is closed, the path has another prefix, or a file is attached";
    --  Makes the response for a file. A request for multiple ranges gets the whole file.
    --  @param Self the folder
    --  @param Request the request

@@ -50,13 +50,13 @@ package Appserver.HTTP.Forms is
    --  @return the number of fields
 
    function Name (Self : Form; Index : Positive) return String
-     with Pre => Index <= Self.Count;
+     with Pre => Index <= Self.Count or else raise Misuse_Error with "there is no such field";
    --  @param Self the form
    --  @param Index the number of the field, from 1
    --  @return its decoded name, which may have any bytes: UTF-8 is not checked
 
    function Value (Self : Form; Index : Positive) return String
-     with Pre => Index <= Self.Count;
+     with Pre => Index <= Self.Count or else raise Misuse_Error with "there is no such field";
    --  @param Self the form
    --  @param Index the number of the field, from 1
    --  @return its decoded value, which may have any bytes: UTF-8 is not checked

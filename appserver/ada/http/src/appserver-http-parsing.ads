@@ -31,7 +31,8 @@ package Appserver.HTTP.Parsing is
    --  No bytes
 
    procedure Add (Self : in out Request; Bytes : String)
-     with Pre => Bytes'Length <= Available (Self);
+     with Pre => Bytes'Length <= Available (Self)
+                 or else raise Misuse_Error with "there is no room for the bytes";
    --  Adds bytes that have arrived
 
    function Available (Self : Request) return Natural;
@@ -48,9 +49,10 @@ package Appserver.HTTP.Parsing is
       Result : out Outcome;
       Status : out Status_Code;
       Asks   : Boolean := False)
-     with Pre => Limits.Request_Line <= Limits.Header
-                   and then Self.Capacity - Slack >= Limits.Header
-                   and then Self.Capacity - Slack - Limits.Header >= Limits.Content;
+     with Pre => (Limits.Request_Line <= Limits.Header
+                    and then Self.Capacity - Slack >= Limits.Header
+                    and then Self.Capacity - Slack - Limits.Header >= Limits.Content)
+                 or else raise Misuse_Error with "the request has no room for these limits";
    --  Looks at what was added. A complete request can be handed to a handler. After Refused, Status
    --  says why, and the bytes behind it have no meaning: the connection is to be closed. With Asks,
    --  Has_Header is the result once of a request that has content: what becomes of it is then to be
@@ -91,12 +93,14 @@ package Appserver.HTTP.Parsing is
    --  Takes that content out
 
    procedure End_Stream (Self : in out Request; Header_Length : Natural)
-     with Pre => Header_Length <= Available (Self);
+     with Pre => Header_Length <= Available (Self)
+                 or else raise Misuse_Error with "there is no room for the header";
    --  The request is complete. Self.Bytes (1 .. Header_Length) is to be given the header's bytes
    --  before it is parsed again.
 
    procedure End_Stream (Self : in out Request; Header : String)
-     with Pre => Header'Length <= Available (Self);
+     with Pre => Header'Length <= Available (Self)
+                 or else raise Misuse_Error with "there is no room for the header";
    --  The same with these bytes
 
    procedure Next (Self : in out Request);

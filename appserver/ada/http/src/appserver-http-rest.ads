@@ -44,14 +44,16 @@ package Appserver.HTTP.REST is
    --  Written by a handler: a document, which is sent with 200, or nothing, which is sent with 204
 
    procedure Set_Status (Self : in out Document_Response; Status : Status_Code)
-     with Pre => Status < 300;
+     with Pre => Status < 300
+                 or else raise Misuse_Error with "the status is an error or a redirection";
    --  Replaces 200 or 204.
    --  @param Self the response
    --  @param Status the status code
 
    procedure Add_Field (Self : in out Document_Response; Name, Value : String)
-     with Pre => Is_Token (Name) and then Is_Field_Value (Value)
-                   and then not Is_Reserved (Name);
+     with Pre => (Is_Token (Name) and then Is_Field_Value (Value)
+                    and then not Is_Reserved (Name))
+                 or else raise Misuse_Error with "the field is invalid or reserved";
    --  Adds a field to the header of the response.
    --  @param Self the response
    --  @param Name the name of the field
@@ -59,7 +61,9 @@ package Appserver.HTTP.REST is
    --  @exception Response_Too_Large the field does not fit
 
    procedure Refuse (Self : in out Document_Response; Status : Status_Code; Why : String := "")
-     with Pre => Status >= 400, Post => Self.Is_Refused;
+     with Pre => Status >= 400
+                 or else raise Misuse_Error with "the status is not an error",
+          Post => Self.Is_Refused;
    --  Discards everything that was written, and reports an error to the client instead.
    --  @param Self the response
    --  @param Status the status code
@@ -107,7 +111,8 @@ package Appserver.HTTP.REST is
       Default  : String := "";
    package Integer_Parameters is
       function Is_Valid (Text : String) return Boolean;
-      function Value_Of (Text : String) return Number with Pre => Is_Valid (Text);
+      function Value_Of (Text : String) return Number
+        with Pre => Is_Valid (Text) or else raise Misuse_Error with "the parameter is invalid";
       package Parameter is new Parameters (Number, Name, Location, Default, Is_Valid, Value_Of);
    end Integer_Parameters;
    --  A number in decimal digits, with an optional minus sign, in the range of the type
@@ -119,7 +124,8 @@ package Appserver.HTTP.REST is
       Default  : String := "";
    package Choice_Parameters is
       function Is_Valid (Text : String) return Boolean;
-      function Value_Of (Text : String) return Choice with Pre => Is_Valid (Text);
+      function Value_Of (Text : String) return Choice
+        with Pre => Is_Valid (Text) or else raise Misuse_Error with "the parameter is invalid";
       package Parameter is new Parameters (Choice, Name, Location, Default, Is_Valid, Value_Of);
    end Choice_Parameters;
    --  A value of an enumeration, in lower case
@@ -173,7 +179,9 @@ package Appserver.HTTP.REST is
 
    function Route
      (Method : Method_Kind; Pattern : String; Handle : Document_Handler) return Path_Route
-     with Pre => Method in Route_Method and then Pattern'Length <= Max_Pattern_Length;
+     with Pre => (Method in Route_Method and then Pattern'Length <= Max_Pattern_Length)
+                 or else raise Misuse_Error with
+                   "the method has no routes, or the pattern is too long";
    --  Makes a route whose responses are documents.
    --  @param Method the method
    --  @param Pattern a path. Each segment is a text, which must equal the decoded segment, or
@@ -184,7 +192,9 @@ package Appserver.HTTP.REST is
 
    function Route
      (Method : Method_Kind; Pattern : String; Handle : Handler) return Path_Route
-     with Pre => Method in Route_Method and then Pattern'Length <= Max_Pattern_Length;
+     with Pre => (Method in Route_Method and then Pattern'Length <= Max_Pattern_Length)
+                 or else raise Misuse_Error with
+                   "the method has no routes, or the pattern is too long";
    --  Makes a route whose responses are not documents, such as files or constant text.
    --  @param Method the method
    --  @param Pattern a path, as above
@@ -194,7 +204,8 @@ package Appserver.HTTP.REST is
    function Constant_Route
      (Pattern : String; Write : not null access procedure (Document : in out Documents.Writer))
       return Path_Route
-     with Pre => Pattern'Length <= Max_Pattern_Length;
+     with Pre => Pattern'Length <= Max_Pattern_Length
+                 or else raise Misuse_Error with "the pattern is too long";
    --  Makes a route for GET whose response is a constant document of up to 65,536 bytes. It is
    --  written once, by this call, in each format, to heap memory that is never freed.
    --  @param Pattern a path, as above

@@ -65,7 +65,9 @@ package Appserver.HTTP.Server is
       Address : String := "127.0.0.1";
       Port    : Port_Number := 0;
       Options : Settings := (others => <>))
-     with Pre  => not Self.Is_Running and then Options.Loops <= Options.Workers,
+     with Pre  => (not Self.Is_Running and then Options.Loops <= Options.Workers)
+                  or else raise Misuse_Error with
+                    "the server is running, or has more loops than workers",
           Post => Self.Is_Running;
    --  Starts the server with a handler function. The program ignores SIGPIPE from here on.
    --  @param Self the server
@@ -83,7 +85,9 @@ package Appserver.HTTP.Server is
       Address : String := "127.0.0.1";
       Port    : Port_Number := 0;
       Options : Settings := (others => <>))
-     with Pre  => not Self.Is_Running and then Options.Loops <= Options.Workers,
+     with Pre  => (not Self.Is_Running and then Options.Loops <= Options.Workers)
+                  or else raise Misuse_Error with
+                    "the server is running, or has more loops than workers",
           Post => Self.Is_Running;
    --  Starts the server with a service. The program ignores SIGPIPE from here on.
    --  @param Self the server
@@ -106,12 +110,12 @@ package Appserver.HTTP.Server is
    --  @return True between Start and Stop
 
    function Port (Self : Web_Server) return Port_Number
-     with Pre => Self.Is_Running;
+     with Pre => Self.Is_Running or else raise Misuse_Error with "it is not running";
    --  @param Self the server
    --  @return the port that the server listens on
 
    function Loops (Self : Web_Server) return Positive
-     with Pre => Self.Is_Running;
+     with Pre => Self.Is_Running or else raise Misuse_Error with "it is not running";
    --  @param Self the server
    --  @return the number of loops
 

@@ -182,14 +182,15 @@ package Appserver.HTTP is
    --  @return the content
 
    procedure Truncate (Self : in out Response_Builder; Length : Natural := 0)
-     with Pre => Length <= Self.Length;
+     with Pre => Length <= Self.Length or else raise Misuse_Error with "the content is shorter";
    --  Removes the end of the content.
    --  @param Self the builder
    --  @param Length the number of bytes to keep
 
    procedure Add_Field (Self : in out Response_Builder; Name, Value : String)
-     with Pre => Is_Token (Name) and then Is_Field_Value (Value)
-                   and then not Is_Reserved (Name);
+     with Pre => (Is_Token (Name) and then Is_Field_Value (Value)
+                    and then not Is_Reserved (Name))
+                 or else raise Misuse_Error with "the field is invalid or reserved";
    --  Adds a field to the header of the response.
    --  @param Self the builder
    --  @param Name the name of the field
@@ -208,7 +209,8 @@ package Appserver.HTTP is
       File   : Descriptor;
       Offset : Byte_Count;
       Length : Byte_Count)
-     with Pre => File /= No_File and then not Self.Has_File and then not Self.Has_Source;
+     with Pre => (File /= No_File and then not Self.Has_File and then not Self.Has_Source)
+                 or else raise Misuse_Error with "there is no file, or one or a source is attached";
    --  Attaches a part of an open regular file, which HTTP.File_Response sends without a copy. The
    --  builder then owns the file, and closes it when it was sent or discarded.
    --  @param Self the builder
@@ -226,7 +228,8 @@ package Appserver.HTTP is
    --  @param Self the builder
 
    procedure Attach (Self : in out Response_Builder; Source : not null Source_Reference)
-     with Pre => not Self.Has_File and then not Self.Has_Source;
+     with Pre => (not Self.Has_File and then not Self.Has_Source)
+                 or else raise Misuse_Error with "a file or a source is attached";
    --  Attaches a source, whose bytes HTTP.Stream_Response sends: in chunks, or to a client of
    --  HTTP/1.0 until the connection closes. The builder then owns the source, and closes it when
    --  it was sent or discarded.
@@ -235,7 +238,8 @@ package Appserver.HTTP is
 
    procedure Attach
      (Self : in out Response_Builder; Source : not null Source_Reference; Length : Byte_Count)
-     with Pre => not Self.Has_File and then not Self.Has_Source;
+     with Pre => (not Self.Has_File and then not Self.Has_Source)
+                 or else raise Misuse_Error with "a file or a source is attached";
    --  Attaches a source of known length, which is sent with a Content-Length. A source that ends
    --  early is an error: the server closes the connection.
    --  @param Self the builder
@@ -349,13 +353,13 @@ package Appserver.HTTP is
    --  @return the number of field lines in the header
 
    function Field_Name (Self : Request; Index : Positive) return String
-     with Pre => Index <= Self.Field_Count;
+     with Pre => Index <= Self.Field_Count or else raise Misuse_Error with "there is no such field";
    --  @param Self the request
    --  @param Index the number of the field line, from 1
    --  @return the name in that line
 
    function Field_Value (Self : Request; Index : Positive) return String
-     with Pre => Index <= Self.Field_Count;
+     with Pre => Index <= Self.Field_Count or else raise Misuse_Error with "there is no such field";
    --  @param Self the request
    --  @param Index the number of the field line, from 1
    --  @return the value in that line
@@ -416,7 +420,8 @@ package Appserver.HTTP is
      (Media_Type : not null Constant_Text;
       Content    : not null Constant_Text;
       Status     : Status_Code := OK) return Response
-     with Pre => Is_Media_Type (Media_Type.all);
+     with Pre => Is_Media_Type (Media_Type.all)
+                 or else raise Misuse_Error with "the media type is invalid";
    --  Makes a response with constant content, which the server sends without a copy.
    --  @param Media_Type the value of Content-Type
    --  @param Content the content
@@ -425,7 +430,8 @@ package Appserver.HTTP is
 
    function Text_Response
      (Media_Type : not null Constant_Text; Status : Status_Code := OK) return Response
-     with Pre => Is_Media_Type (Media_Type.all);
+     with Pre => Is_Media_Type (Media_Type.all)
+                 or else raise Misuse_Error with "the media type is invalid";
    --  Makes a response with the content of the builder.
    --  @param Media_Type the value of Content-Type
    --  @param Status the status code
@@ -433,7 +439,8 @@ package Appserver.HTTP is
 
    function File_Response
      (Media_Type : not null Constant_Text; Status : Status_Code := OK) return Response
-     with Pre => Is_Media_Type (Media_Type.all);
+     with Pre => Is_Media_Type (Media_Type.all)
+                 or else raise Misuse_Error with "the media type is invalid";
    --  Makes a response with the part of a file that is attached to the builder.
    --  @param Media_Type the value of Content-Type
    --  @param Status the status code
@@ -441,14 +448,16 @@ package Appserver.HTTP is
 
    function Stream_Response
      (Media_Type : not null Constant_Text; Status : Status_Code := OK) return Response
-     with Pre => Is_Media_Type (Media_Type.all);
+     with Pre => Is_Media_Type (Media_Type.all)
+                 or else raise Misuse_Error with "the media type is invalid";
    --  Makes a response with the bytes of the source that is attached to the builder.
    --  @param Media_Type the value of Content-Type
    --  @param Status the status code
    --  @return the response
 
    function Not_Allowed (Request : HTTP.Request; Allow : String) return Response
-     with Pre => Is_Field_Value (Allow);
+     with Pre => Is_Field_Value (Allow)
+                 or else raise Misuse_Error with "the value of the field is invalid";
    --  Makes the response for a method that the target does not support.
    --  @param Request the request
    --  @param Allow the supported methods, such as "GET, HEAD"

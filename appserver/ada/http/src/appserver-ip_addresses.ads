@@ -45,7 +45,8 @@ package Appserver.IP_Addresses with Preelaborate is
    type Octets is array (Positive range <>) of Interfaces.Unsigned_8;
 
    function From_Octets (Bytes : Octets) return Address
-     with Pre => Bytes'Length in 4 | 16;
+     with Pre => Bytes'Length in 4 | 16
+                 or else raise Misuse_Error with "an address has 4 or 16 bytes";
    --  Makes an address from its bytes.
    --  @param Bytes the bytes in network order
    --  @return the address

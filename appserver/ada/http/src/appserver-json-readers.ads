@@ -62,7 +62,8 @@ package Appserver.JSON.Readers is
    --  @return the kind of the current token
 
    function Raw (Self : Reader; Source : String) return String
-     with Pre => Self.Kind in Member_Name | Text_Value | Number_Value;
+     with Pre => Self.Kind in Member_Name | Text_Value | Number_Value
+                 or else raise Misuse_Error with "the token is not a name, a text or a number";
    --  Returns the characters of the token in the text.
    --  @param Self the reader
    --  @param Source the text
@@ -74,7 +75,9 @@ package Appserver.JSON.Readers is
      (Self        : in out Reader;
       Source      : String;
       First, Last : Integer_64) return Integer_64
-     with Pre  => Self.Kind = Number_Value and then First <= Last,
+     with Pre  => (Self.Kind = Number_Value and then First <= Last)
+                  or else raise Misuse_Error with
+                    "the token is not a number, or the range is empty",
           Post => Integer_Value'Result in First .. Last;
    --  Converts a number that has no fraction and no exponent.
    --  @param Self the reader
@@ -84,7 +87,8 @@ package Appserver.JSON.Readers is
    --  @return the value; First if the reader fails
 
    function Float_Value (Self : in out Reader; Source : String) return Long_Float
-     with Pre  => Self.Kind = Number_Value,
+     with Pre  => Self.Kind = Number_Value
+                  or else raise Misuse_Error with "the token is not a number",
           Post => Float_Value'Result'Valid;
    --  Converts a number.
    --  @param Self the reader
@@ -93,7 +97,8 @@ package Appserver.JSON.Readers is
 
    procedure Read_Text
      (Self : in out Reader; Source : String; Into : in out String; Last : out Natural)
-     with Pre  => Self.Kind in Member_Name | Text_Value,
+     with Pre  => Self.Kind in Member_Name | Text_Value
+                  or else raise Misuse_Error with "the token is not a name or a text",
           Post => Last <= Into'Last;
    --  Decodes a name or a text. The reader fails with Too_Long if it does not fit.
    --  @param Self the reader
@@ -115,7 +120,9 @@ package Appserver.JSON.Readers is
    --  @return the number of the byte, from 1, at which the token or the error is
 
    procedure Fail (Self : in out Reader; Why : Problem := Refused)
-     with Pre => Why /= None, Post => Self.Has_Failed;
+     with Pre => Why /= None
+                 or else raise Misuse_Error with "a failure has a reason",
+          Post => Self.Has_Failed;
    --  Makes the reader fail, since the program does not accept a value.
    --  @param Self the reader
    --  @param Why the reason
@@ -140,7 +147,7 @@ package Appserver.JSON.Readers is
    --  @return True if there is another member, whose value comes next
 
    function Name_Is (Self : Reader; Source, Wanted : String) return Boolean
-     with Pre => Self.Kind = Member_Name;
+     with Pre => Self.Kind = Member_Name or else raise Misuse_Error with "the token is not a name";
    --  Compares the current name, decoded.
    --  @param Self the reader
    --  @param Source the text
@@ -168,7 +175,9 @@ package Appserver.JSON.Readers is
      (Self        : in out Reader;
       Source      : String;
       First, Last : Integer_64) return Integer_64
-     with Pre => First <= Last, Post => Next_Integer'Result in First .. Last;
+     with Pre => First <= Last
+                 or else raise Misuse_Error with "the range is empty",
+          Post => Next_Integer'Result in First .. Last;
    --  @param Self the reader
    --  @param Source the text
    --  @param First the smallest valid value

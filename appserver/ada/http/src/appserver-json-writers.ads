@@ -43,39 +43,44 @@ package Appserver.JSON.Writers is
    --  @return the number of open objects and arrays
 
    procedure Start_Object (Self : in out Writer)
-     with Pre => Self.Expects_Value and then Self.Depth < Deepest;
+     with Pre => (Self.Expects_Value and then Self.Depth < Deepest)
+                 or else raise Misuse_Error with "no value is expected, or too many are open";
    procedure End_Object (Self : in out Writer)
-     with Pre => Self.Expects_Name;
+     with Pre => Self.Expects_Name or else raise Misuse_Error with "no name is expected";
    --  Start or end an object.
    --  @param Self the writer
 
    procedure Start_Array (Self : in out Writer)
-     with Pre => Self.Expects_Value and then Self.Depth < Deepest;
+     with Pre => (Self.Expects_Value and then Self.Depth < Deepest)
+                 or else raise Misuse_Error with "no value is expected, or too many are open";
    procedure End_Array (Self : in out Writer)
-     with Pre => Self.Is_In_Array;
+     with Pre => Self.Is_In_Array or else raise Misuse_Error with "not in an array";
    --  Start or end an array.
    --  @param Self the writer
 
    procedure Write_Name (Self : in out Writer; Name : String)
-     with Pre => Self.Expects_Name, Post => Self.Expects_Value;
+     with Pre => Self.Expects_Name
+                 or else raise Misuse_Error with "no name is expected",
+          Post => Self.Expects_Value;
    --  Writes the name of a member.
    --  @param Self the writer
    --  @param Name the name
 
    procedure Write (Self : in out Writer; Value : String)
-     with Pre => Self.Expects_Value;
+     with Pre => Self.Expects_Value or else raise Misuse_Error with "no value is expected";
    procedure Write (Self : in out Writer; Value : Integer_64)
-     with Pre => Self.Expects_Value;
+     with Pre => Self.Expects_Value or else raise Misuse_Error with "no value is expected";
    procedure Write (Self : in out Writer; Value : Long_Float)
-     with Pre => Self.Expects_Value and then Value'Valid;
+     with Pre => (Self.Expects_Value and then Value'Valid)
+                 or else raise Misuse_Error with "no value is expected, or the value is invalid";
    procedure Write (Self : in out Writer; Value : Boolean)
-     with Pre => Self.Expects_Value;
+     with Pre => Self.Expects_Value or else raise Misuse_Error with "no value is expected";
    --  Write a value.
    --  @param Self the writer
    --  @param Value the value
 
    procedure Write_Null (Self : in out Writer)
-     with Pre => Self.Expects_Value;
+     with Pre => Self.Expects_Value or else raise Misuse_Error with "no value is expected";
    --  Writes null.
    --  @param Self the writer
 

@@ -18,7 +18,7 @@ package Appserver.UTF_8 with Pure is
    subtype Sequence_Length is Natural range 0 .. 4;
 
    function Length_At (Text : String; Index : Positive) return Sequence_Length
-     with Pre => Index in Text'Range;
+     with Pre => Index in Text'Range or else raise Misuse_Error with "the index is not in the text";
    --  @param Text the text
    --  @param Index the index of a byte
    --  @return the number of bytes of the code point that begins there; 0 if none does
@@ -28,13 +28,15 @@ package Appserver.UTF_8 with Pure is
    --  @return True if the text is valid UTF-8
 
    function Value_At (Text : String; Index : Positive) return Code_Point
-     with Pre => Index in Text'Range and then Length_At (Text, Index) > 0;
+     with Pre => (Index in Text'Range and then Length_At (Text, Index) > 0)
+                 or else raise Misuse_Error with "no code point begins at the index";
    --  @param Text the text
    --  @param Index the index of the first byte of a code point
    --  @return the code point
 
    function Encoded (Value : Code_Point) return String
-     with Pre  => Value not in Surrogate,
+     with Pre  => Value not in Surrogate
+                  or else raise Misuse_Error with "a surrogate has no encoding",
           Post => Encoded'Result'Length in 1 .. 4;
    --  @param Value the code point
    --  @return its bytes

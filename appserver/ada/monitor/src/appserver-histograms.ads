@@ -56,7 +56,7 @@ package Appserver.Histograms with Preelaborate is
    subtype Percentage is Long_Float range 0.0 .. 100.0;
 
    function Percentile (Self : Histogram; Percent : Percentage) return Word
-     with Pre => Count (Self) > 0;
+     with Pre => Count (Self) > 0 or else raise Misuse_Error with "the histogram is empty";
    --  Computes a percentile: the upper bound of its bucket, which is at most 1/32 above it.
    --  @param Self the histogram
    --  @param Percent the percentage of values that do not exceed the result

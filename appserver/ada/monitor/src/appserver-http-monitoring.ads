@@ -107,7 +107,8 @@ package Appserver.HTTP.Monitoring is
    -------------------
 
    function Has_Token (Request : HTTP.Request; Token : String) return Boolean
-     with Pre => Token'Length >= Min_Token_Length;
+     with Pre => Token'Length >= Min_Token_Length
+                 or else raise Misuse_Error with "the token is too short";
    --  Checks the field Authorization, and that no page of another site sends the request
    --  (Sec-Fetch-Site).
    --  @param Request the request

@@ -24,14 +24,14 @@ package Appserver.Name_Tables is
    function Is_Full (Self : Name_Table) return Boolean;
 
    procedure Add (Self : in out Name_Table; Text : String; Hash : Atomic_Words.Word)
-     with Pre => not Is_Full (Self);
+     with Pre => not Is_Full (Self) or else raise Misuse_Error with "the table is full";
    --  Adds a name that is not in the table. It gets the next number.
 
    function Used (Self : Name_Table) return Natural;
    --  The last number
 
    function Text (Self : Name_Table; Number : Positive) return String
-     with Pre => Number <= Used (Self);
+     with Pre => Number <= Used (Self) or else raise Misuse_Error with "there is no such name";
 
 private
 

@@ -60,8 +60,6 @@ package Appserver.Pools is
 
    Pool_Closed  : exception;
    Pool_Timeout : exception;
-   Lease_Error  : exception;
-   --  A bug in the program: a lease is released twice, used while it holds nothing, or got twice
 
    subtype Pool_Capacity is Positive range 1 .. 65_535;
 
@@ -80,13 +78,13 @@ package Appserver.Pools is
    --  @return the maximum number of concurrent leases
 
    procedure Resize (Self : in out Pool; To : Natural)
-     with Pre => To <= Self.Capacity or else raise Constraint_Error with "beyond its capacity";
+     with Pre => To <= Self.Capacity or else raise Misuse_Error with "beyond its capacity";
    --  Changes the size of a pool, which may be in use. If there are more leases than the new size,
    --  resources are closed when they are returned. With size 0, Get waits until the pool is resized
    --  again. Does nothing if the pool is closed.
    --  @param Self the pool
    --  @param To the new size
-   --  @exception Constraint_Error the size exceeds the capacity
+   --  @exception Misuse_Error the size exceeds the capacity
 
    procedure Close (Self : in out Pool)
      with Post => Self.Is_Closed;
@@ -133,39 +131,39 @@ package Appserver.Pools is
    --  at the end of its scope, also after an exception or an abort.
 
    procedure Get (Self : in out Lease; Timeout : Duration := Forever)
-     with Pre => not Self.Is_Held or else raise Lease_Error with "it holds a resource";
+     with Pre => not Self.Is_Held or else raise Misuse_Error with "it holds a resource";
    --  Leases a resource.
    --  @param Self the lease
    --  @param Timeout the maximum time in seconds to wait for a resource, to validate and to open
    --  it. If it is not positive, Get does not wait for other tasks, and opening has no time limit.
    --  @exception Pool_Timeout there was no resource in time
    --  @exception Pool_Closed the pool is closed, or was closed during the call
-   --  @exception Lease_Error the lease holds a resource already
+   --  @exception Misuse_Error the lease holds a resource already
 
    function Is_Held (Self : Lease) return Boolean;
    --  @param Self the lease
    --  @return True if it holds a resource
 
    function Item (Self : Lease) return Resource_View
-     with Inline, Pre => Self.Is_Held or else raise Lease_Error with "it holds no resource";
+     with Inline, Pre => Self.Is_Held or else raise Misuse_Error with "it holds no resource";
    --  Returns the resource. The view must not outlive the lease.
    --  @param Self the lease
    --  @return the resource
-   --  @exception Lease_Error the lease holds no resource
+   --  @exception Misuse_Error the lease holds no resource
 
    procedure Release (Self : in out Lease)
-     with Pre  => Self.Is_Held or else raise Lease_Error with "it holds no resource",
+     with Pre  => Self.Is_Held or else raise Misuse_Error with "it holds no resource",
           Post => not Self.Is_Held;
    --  Returns the resource before the end of the scope.
    --  @param Self the lease
-   --  @exception Lease_Error the lease holds no resource
+   --  @exception Misuse_Error the lease holds no resource
 
    procedure Discard (Self : in out Lease)
-     with Pre  => Self.Is_Held or else raise Lease_Error with "it holds no resource",
+     with Pre  => Self.Is_Held or else raise Misuse_Error with "it holds no resource",
           Post => not Self.Is_Held;
    --  Returns a broken resource, which is closed, and opened again for the next lease.
    --  @param Self the lease
-   --  @exception Lease_Error the lease holds no resource
+   --  @exception Misuse_Error the lease holds no resource
 
 private
 

@@ -24,7 +24,8 @@ package Appserver.Processes.Text is
       Item    : Wide_Wide_String;
       As      : Encoding := UTF_8;
       Timeout : Duration := Forever)
-     with Pre => To.Has_Input;
+     with Pre => To.Has_Input
+                 or else raise Misuse_Error with "the input is not a pipe, or is closed";
    --  Writes a text.
    --  @param To the process
    --  @param Item the text
@@ -37,7 +38,8 @@ package Appserver.Processes.Text is
       Item    : Wide_Wide_String;
       As      : Encoding := UTF_8;
       Timeout : Duration := Forever)
-     with Pre => To.Has_Input;
+     with Pre => To.Has_Input
+                 or else raise Misuse_Error with "the input is not a pipe, or is closed";
    --  Writes a text and a line feed.
    --  @param To the process
    --  @param Item the text

@@ -128,7 +128,7 @@ package Appserver.Processes is
       Arguments : String_List := String_Lists.Empty_Vector;
       Options   : Settings := (others => <>);
       Timeout   : Duration := Start_Timeout)
-     with Pre  => not Self.Is_Running,
+     with Pre  => not Self.Is_Running or else raise Misuse_Error with "it is running",
           Post => Self.Is_Running;
    --  Starts a program. Does not copy the memory of this process, so the cost does not depend on
    --  its size. An abort takes effect after the call.
@@ -147,7 +147,7 @@ package Appserver.Processes is
    --  @return True if it was started and has not been waited for yet; it may have exited
 
    function Process_Id (Self : Process) return Positive
-     with Pre => Self.Is_Running;
+     with Pre => Self.Is_Running or else raise Misuse_Error with "it is not running";
    --  @param Self the process
    --  @return the process ID
 
@@ -156,7 +156,8 @@ package Appserver.Processes is
    --  @return True if its input is a pipe that is still open
 
    procedure Write (Self : in out Process; Bytes : String; Timeout : Duration := Forever)
-     with Pre => Self.Has_Input;
+     with Pre => Self.Has_Input
+                 or else raise Misuse_Error with "the input is not a pipe, or is closed";
    --  Writes bytes to the input of the program.
    --  @param Self the process
    --  @param Bytes the bytes
@@ -179,7 +180,7 @@ package Appserver.Processes is
       Last    : out Natural;
       From    : Source := Output;
       Timeout : Duration := Forever)
-     with Pre  => Into'Length > 0,
+     with Pre  => Into'Length > 0 or else raise Misuse_Error with "the buffer is empty",
           Post => Last in Into'First - 1 .. Into'Last;
    --  Waits for at least one byte.
    --  @param Self the process
@@ -225,7 +226,8 @@ package Appserver.Processes is
 
    procedure Wait
      (Self : in out Process; Status : out Exit_Status; Timeout : Duration := Forever)
-     with Pre  => Self.Is_Running and then not Status'Constrained,
+     with Pre  => (Self.Is_Running and then not Status'Constrained)
+                  or else raise Misuse_Error with "it is not running, or the status is constrained",
           Post => not Self.Is_Running;
    --  Closes the program's input and waits for its exit. Its output can still be read.
    --  @param Self the process
@@ -234,7 +236,7 @@ package Appserver.Processes is
    --  @exception Timeout_Error the program still runs; it can be killed, or waited for again
 
    procedure Kill (Self : in out Process; Signal : Signal_Number := SIGKILL)
-     with Pre => Self.Is_Running;
+     with Pre => Self.Is_Running or else raise Misuse_Error with "it is not running";
    --  Sends a signal to the program, and to its children that did not leave its process group.
    --  @param Self the process
    --  @param Signal the signal
@@ -255,7 +257,8 @@ package Appserver.Processes is
       Input     : String := "";
       Options   : Settings := (Input => Piped, Output | Error => Piped, others => <>);
       Timeout   : Duration := Forever) return Outcome
-     with Pre => Options.Input = Piped or else Input = "";
+     with Pre => Options.Input = Piped or else Input = ""
+                 or else raise Misuse_Error with "the input is not a pipe";
    --  Starts a program, writes its input, reads output and error to their ends, and waits for its
    --  exit. What the program has left running is killed at the end.
    --  @param Program a path, or a name to search for in PATH

@@ -73,13 +73,13 @@ package Appserver.References is
    --  @param Self the reference
 
    function Value (Self : Reference) return Constant_View
-     with Inline, Pre => not Self.Is_Null;
+     with Inline, Pre => not Self.Is_Null or else raise Misuse_Error with "the reference is null";
    --  Returns the element for reading.
    --  @param Self the reference
    --  @return a view, valid as long as Self exists and refers to the same element
 
    function Variable (Self : Reference) return Variable_View
-     with Inline, Pre => not Self.Is_Null;
+     with Inline, Pre => not Self.Is_Null or else raise Misuse_Error with "the reference is null";
    --  Returns the element for changes, for elements that many tasks may change at once, such as
    --  protected objects.
    --  @param Self the reference

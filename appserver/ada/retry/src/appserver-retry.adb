@@ -50,7 +50,7 @@ package body Appserver.Retry is
       if Rows = 0 then
          raise Stale_Version_Error with "the record has changed since it was read, or is gone";
       elsif Rows /= 1 then
-         raise SQL.Misuse_Error with "the condition is no key: it hit" & Rows'Image & " rows";
+         raise Misuse_Error with "the condition is no key: it hit" & Rows'Image & " rows";
       end if;
    end Check_Version;
 

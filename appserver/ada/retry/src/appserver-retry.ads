@@ -72,7 +72,7 @@ package Appserver.Retry is
    --  includes the version that was read.
    --  @param DB the connection
    --  @exception Stale_Version_Error the statement changed no row
-   --  @exception SQL.Misuse_Error the statement changed multiple rows: its condition is not a key
+   --  @exception Misuse_Error the statement changed multiple rows: its condition is not a key
 
    --------------
    -- Policies --

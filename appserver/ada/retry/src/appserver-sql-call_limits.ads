@@ -16,7 +16,7 @@ package Appserver.SQL.Call_Limits is
 
    procedure Start
      (Self : in out Call_Limit; On : Connection'Class; Deadline : Ada.Real_Time.Time)
-     with Pre => On.Is_Open;
+     with Pre => On.Is_Open or else raise Misuse_Error with "the connection is closed";
    --  Until Self leaves scope. At Deadline the connection is lost, so that what waits for its
    --  server raises SQL_Error, 08006. A database without a server has no limit.
 

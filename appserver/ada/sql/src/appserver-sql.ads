@@ -31,9 +31,6 @@ package Appserver.SQL is
    subtype Integer_64 is Interfaces.Integer_64;
    subtype UTF_8_String is Ada.Strings.UTF_Encoding.UTF_8_String;
 
-   Misuse_Error : exception;
-   --  A bug in the program, such as a column that does not exist or a closed statement
-
    subtype Decimal_Scale is Natural range 0 .. 18;
    --  The number of decimals of a number that is stored as an integer
 

@@ -98,16 +98,15 @@ package Appserver.SQL.Pools is
 
    Pool_Closed  : exception renames Session_Pools.Pool_Closed;
    Pool_Timeout : exception renames Session_Pools.Pool_Timeout;
-   Lease_Error  : exception renames Session_Pools.Lease_Error;
 
    type Lease is new Session_Pools.Lease with null record;
 
    function Can_Use (Self : Lease'Class) return Boolean is
-     (Self.Is_Held or else raise Lease_Error with "it holds no connection");
+     (Self.Is_Held or else raise Misuse_Error with "it holds no connection");
    --  Used in preconditions.
    --  @param Self the lease
    --  @return True
-   --  @exception Lease_Error the lease holds no connection
+   --  @exception Misuse_Error the lease holds no connection
 
    function DB (Self : Lease) return Statement_Caches.Connection_View is
      (Statement_Caches.DB (Self.Item.Element.Session))
@@ -115,7 +114,7 @@ package Appserver.SQL.Pools is
    --  Returns the connection. The view must not outlive the lease.
    --  @param Self the lease
    --  @return the connection
-   --  @exception Lease_Error the lease holds no connection
+   --  @exception Misuse_Error the lease holds no connection
 
    function Prepared (Self : Lease; Text : UTF_8_String) return Prepared_Statement is
      (Statement_Caches.Prepared (Self.Item.Element.Session, Text))
@@ -125,13 +124,13 @@ package Appserver.SQL.Pools is
    --  @param Self the lease
    --  @param Text the SQL statement
    --  @return the statement, whose parameters are null
-   --  @exception Lease_Error the lease holds no connection
+   --  @exception Misuse_Error the lease holds no connection
 
    function Statement_Count (Self : Lease) return Natural is
      (Self.Item.Element.Session.Statement_Count)
      with Pre => Can_Use (Self);
    --  @param Self the lease
    --  @return the number of cached statements of the connection
-   --  @exception Lease_Error the lease holds no connection
+   --  @exception Misuse_Error the lease holds no connection
 
 end Appserver.SQL.Pools;

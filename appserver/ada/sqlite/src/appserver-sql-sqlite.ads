@@ -26,7 +26,7 @@ package Appserver.SQL.SQLite is
    --  Which threads may use the library and a connection: https://www.sqlite.org/threadsafe.html
 
    function Threading (Self : Connection) return Threading_Mode
-     with Pre => Self.Is_Open;
+     with Pre => Self.Is_Open or else raise Misuse_Error with "it is closed";
    --  @param Self the connection
    --  @return the mode that the library was built for, and in which the connection was opened
 

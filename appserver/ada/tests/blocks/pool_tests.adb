@@ -206,7 +206,7 @@ package body Pool_Tests is
          Act.all;
          Assert (False, "went through: " & Attempt);
       exception
-         when Lease_Error =>
+         when Appserver.Misuse_Error =>
             null;
       end Expect_Error;
 

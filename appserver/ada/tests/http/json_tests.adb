@@ -1,7 +1,6 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 
-with Ada.Assertions;
 with Appserver.JSON.Readers;
 with Appserver.JSON.Writers;
 with Appserver.Text_Sinks;
@@ -588,7 +587,7 @@ package body JSON_Tests is
             begin
                Cases (Number) (JSON_Out);
             exception
-               when Ada.Assertions.Assertion_Error =>
+               when Appserver.Misuse_Error =>
                   Refused := True;
             end;
             Assert (Refused, "misuse" & Number'Image);

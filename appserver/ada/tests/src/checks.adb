@@ -35,7 +35,7 @@ package body Checks is
       begin
          Act.all;
       exception
-         when Error : SQL.Misuse_Error =>
+         when Error : Appserver.Misuse_Error =>
             Assert
               (Contains (Ada.Exceptions.Exception_Message (Error), Words),
                "the message has """ & Words & """: "

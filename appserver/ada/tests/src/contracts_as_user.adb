@@ -20,7 +20,7 @@ procedure Contracts_As_User is
       Query.Bind (1, Value);
       raise Program_Error with "not refused: " & Words;
    exception
-      when Error : Misuse_Error =>
+      when Error : Appserver.Misuse_Error =>
          if Ada.Exceptions.Exception_Message (Error) /= Words then
             raise;
          end if;

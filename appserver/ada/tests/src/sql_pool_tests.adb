@@ -282,7 +282,7 @@ package body SQL_Pool_Tests is
          Held.DB.Execute ("SELECT 1");
          Assert (False, "there was a connection");
       exception
-         when Pools.Lease_Error => null;
+         when Appserver.Misuse_Error => null;
       end;
       Held.Get;
       begin
