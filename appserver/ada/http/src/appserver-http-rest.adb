@@ -312,7 +312,7 @@ package body Appserver.HTTP.REST is
      (Method : Method_Kind; Pattern : String; Handle : Handler) return Path_Route is
      (Route (Method, Pattern, (Plain, Plain_Reference (Handle))));
 
-   Longest_Constant : constant := 65_536;
+   Max_Constant_Length : constant := 65_536;
 
    function Constant_Route
      (Pattern : String; Write : not null access procedure (Document : in out Documents.Writer))
@@ -322,7 +322,7 @@ package body Appserver.HTTP.REST is
    begin
       for Form in Documents.Format loop
          declare
-            Buffer   : aliased Text_Sinks.Text_Buffer (Longest_Constant);
+            Buffer   : aliased Text_Sinks.Text_Buffer (Max_Constant_Length);
             Document : Documents.Writer (Buffer'Access, Form);
          begin
             Write (Document);

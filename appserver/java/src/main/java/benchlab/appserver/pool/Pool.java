@@ -67,7 +67,7 @@ public final class Pool<R> implements AutoCloseable {
     private int making;
     private int leaving; // Removed from the slots, not destroyed yet.
 
-    // Figures, guarded by the lock; the slots have those of their own leases.
+    // Statistics, guarded by the lock; the slots have those of their own leases.
     private int maxSize;
     private long closedSlotLeases;
     private long closedSlotHeldNanos;
