@@ -4,8 +4,7 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use lab_bench::{BuildStep, Progress};
-use lab_model::{Plan, Run, SubjectId};
-use lab_report::Report;
+use lab_model::{Plan, SubjectId};
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -156,9 +155,9 @@ impl<'a> Follower<'a> {
             }
             Progress::Complete(run, took) => {
                 self.blocks = run.complete_blocks().count() as u32;
-                // Only commands have an estimate, and only a terminal's line shows it.
-                if self.plan.commands().is_some() && !self.bar.is_hidden() {
-                    self.estimate = estimate(run);
+                // Only a terminal's line shows it.
+                if !self.bar.is_hidden() {
+                    self.estimate = lab_report::estimate(run);
                 }
                 self.last_block = took;
             }
@@ -233,8 +232,4 @@ fn time_left_text(left: Duration) -> String {
         seconds @ ..120 => format!("about {seconds} s left"),
         seconds => format!("about {} min left", seconds.div_ceil(60)),
     }
-}
-
-fn estimate(run: &Run) -> String {
-    lab_report::kind::estimate(&Report::new(run, &run.name))
 }

@@ -9,7 +9,7 @@ use lab_audit::report::{AuditReport, ChangedReport};
 use lab_document::Document;
 use lab_logs::report::{ComparisonReport, LogsReport};
 use lab_model::{Audit, Content, Run};
-use lab_report::{BetweenReport, Report, kind};
+use lab_report::{BetweenReport, Report};
 use lab_stats::between::{self as stats, Recorded};
 
 /// The report of a run of any kind.
@@ -29,7 +29,7 @@ pub fn document(report: &Report) -> Document {
             file: Some(report.file),
             capacity: None,
         }),
-        Content::Measured(_) | Content::Imported(_) => kind::document(report),
+        Content::Measured(_) | Content::Imported(_) => lab_report::document(report),
     }
 }
 
@@ -57,7 +57,7 @@ pub fn between([before, after]: [Recorded; 2], files: [&str; 2]) -> Result<Docum
         }
         _ => {
             let between = stats::between(before, after).map_err(|e| e.to_string())?;
-            Ok(kind::between(&BetweenReport {
+            Ok(lab_report::between(&BetweenReport {
                 between: &between,
                 runs,
                 files,

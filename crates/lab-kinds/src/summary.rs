@@ -5,7 +5,7 @@ use lab_audit::report::AuditSummary;
 use lab_document::Document;
 use lab_model::Run;
 use lab_profile::report::history::{self, ProfileSummary};
-use lab_report::kind::history::document;
+use lab_report::history::document;
 use std::collections::HashMap;
 
 /// One run, without its samples.

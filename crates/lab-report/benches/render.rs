@@ -6,7 +6,7 @@
 mod support;
 
 use lab_document::{Document, FORMATS, Format, Terminal};
-use lab_report::{Report, kind};
+use lab_report::Report;
 use std::time::{Duration, Instant};
 
 const ROUNDS: usize = 5;
@@ -15,7 +15,7 @@ fn main() {
     let run = support::run(support::plan(), 1000);
     let samples: usize = run.blocks.iter().map(|b| b.samples.len()).sum();
     println!("{samples} samples; least and most of {ROUNDS} rounds");
-    let document = kind::document(&Report::new(&run, "runs/some.lab"));
+    let document = lab_report::document(&Report::new(&run, "runs/some.lab"));
     for format in FORMATS {
         let mut times: Vec<Duration> = (0..ROUNDS).map(|_| time(format, &document)).collect();
         times.sort();

@@ -7,7 +7,7 @@ mod support;
 
 use lab_document::{Document, FORMATS, Format, Rendered, Terminal};
 use lab_model::Run;
-use lab_report::{Report, kind};
+use lab_report::Report;
 use std::path::Path;
 use std::{env, fs};
 
@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for (name, run) in runs() {
         let folder = Path::new(&folder).join(name);
         fs::create_dir_all(&folder)?;
-        let document = kind::document(&Report::new(&run, &format!("runs/{}", run.name)));
+        let document = lab_report::document(&Report::new(&run, &format!("runs/{}", run.name)));
         for format in FORMATS {
             write(&folder, format, &document)?;
         }

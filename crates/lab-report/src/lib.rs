@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Measured runs and histories as documents ([`kind`]), which `lab-document` renders.
+//! Measured runs and histories as documents, which `lab-document` renders.
 //! Pure functions from values to documents: nothing here opens a file, a socket or a process.
 
-pub mod kind;
-mod words;
+mod between;
+mod document;
+pub mod explain;
+pub mod forecast;
+pub mod history;
+mod imports;
+mod kind;
+mod parts;
 
-pub use crate::kind::history::{NamedRuns, RunSummary};
+pub use between::document as between;
+pub use document::{document, estimate};
+pub use history::{NamedRuns, RunSummary};
 
 use lab_model::Run;
 use lab_stats::between::Between;

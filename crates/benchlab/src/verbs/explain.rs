@@ -17,7 +17,7 @@ use lab_bench::{
 use lab_document::{Document, format};
 use lab_model::{Counted, Measure, Plan, PointId, Run, SubjectId};
 use lab_plan::{Experiment, Extent, Project, Selection, Toolchain};
-use lab_report::kind::explain::{ExplainReport, document};
+use lab_report::explain::{ExplainReport, document};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;

@@ -8,7 +8,6 @@ use crate::verbs::report::{print, render, terminal};
 use lab_bench::unix_seconds;
 use lab_document::{Terminal, format};
 use lab_model::{Measure, Plan};
-use lab_report::kind;
 use lab_store::RunWriter;
 use std::process::ExitCode;
 
@@ -39,7 +38,7 @@ pub fn forecast(
     let forecast = lab_stats::power::forecast(&run, plan).ok_or_else(|| {
         Exit::failed("the pilot compared nothing, so that nothing can be planned")
     })?;
-    let document = kind::forecast::document(&forecast, plan);
+    let document = lab_report::forecast::document(&forecast, plan);
     let all = Terminal {
         full: true,
         ..terminal(Color::Auto)

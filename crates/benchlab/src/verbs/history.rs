@@ -10,7 +10,7 @@ use lab_document::{Terminal, clean, format};
 use lab_kinds::RunSummary;
 use lab_plan::nearest;
 use lab_report::NamedRuns;
-use lab_report::kind::history;
+use lab_report::history;
 use lab_store::{Heading, StoreError};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -6,7 +6,6 @@ use crate::support::outline::outline;
 use crate::support::served::RunSize;
 use lab_document::{CellContent, Document};
 use lab_model::Run;
-use lab_report::kind;
 use lab_report::{BetweenReport, NamedRuns, Report, RunSummary};
 use lab_stats::between::Recorded;
 use std::collections::HashMap;
@@ -14,7 +13,7 @@ use unicode_width::UnicodeWidthStr;
 
 /// The document of a run, whose tables are whole and whose names of charts are unique.
 fn document(run: &Run) -> String {
-    let document = kind::document(&report(run));
+    let document = lab_report::document(&report(run));
     assert_is_complete(&document);
     outline(&document)
 }
@@ -106,7 +105,7 @@ fn between(mut runs: [Run; 2]) -> String {
         hashes: &hashes[i],
     };
     let between = lab_stats::between(recorded(0), recorded(1)).expect("two runs of one kind");
-    let document = kind::between(&BetweenReport {
+    let document = lab_report::between(&BetweenReport {
         between: &between,
         runs: [&runs[0], &runs[1]],
         files: ["runs/first.lab", "runs/later.lab"],
@@ -197,7 +196,7 @@ fn every_effect_of_a_factor_is_a_row_and_stands_in_a_table() {
     let servers = support::served::run(&support::served::small(3));
     for run in [support::sample(12), several, servers] {
         let report = report(&run);
-        let document = kind::document(&report);
+        let document = lab_report::document(&report);
         let effects = report.results.effects.len();
         assert!(effects > 0);
         let rows = document.rows.iter();
@@ -219,7 +218,7 @@ fn history(name: &str, runs: impl IntoIterator<Item = Run>) -> String {
         RunSummary::new(&run, &HashMap::new()).expect("a run with a plan")
     };
     let runs: Vec<RunSummary> = runs.into_iter().enumerate().map(day).collect();
-    let document = kind::history::document(name, &runs, &[]);
+    let document = lab_report::history::document(name, &runs, &[]);
     assert_is_complete(&document);
     outline(&document)
 }
@@ -259,14 +258,14 @@ fn names_of_histories() {
         runs: 3,
         last_unix_s: 1_795_252_500.0,
     }];
-    insta::assert_snapshot!(outline(&kind::history::names("runs", &names)));
-    insta::assert_snapshot!(outline(&kind::history::names("runs", &[])));
+    insta::assert_snapshot!(outline(&lab_report::history::names("runs", &names)));
+    insta::assert_snapshot!(outline(&lab_report::history::names("runs", &[])));
 }
 
 #[test]
 fn the_current_estimate_fits_a_line_of_progress() {
     use support::commands::{alone, failing, three, two};
-    let estimate = |run: Run| kind::estimate(&report(&run));
+    let estimate = |run: Run| lab_report::estimate(&run);
     let lines = [two(0.9, 12), three(12), failing(12), alone(12)].map(estimate);
     assert_eq!(estimate(support::load::plain(3)), "");
     for line in &lines {

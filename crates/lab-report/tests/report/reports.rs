@@ -6,7 +6,7 @@ use crate::support::page::{assert_markdown_keeps_its_tables, assert_page_is_whol
 use calamine::{Reader, Xlsx};
 use lab_document::{Document, Format, Rendered, Terminal, format};
 use lab_model::Run;
-use lab_report::{Report, kind};
+use lab_report::Report;
 use std::io::Cursor;
 use std::sync::LazyLock;
 use unicode_width::UnicodeWidthStr;
@@ -55,7 +55,12 @@ fn hostile(mut run: Run) -> Run {
 
 /// The documents of all these runs. Made once: the analysis takes longer than all formats.
 static DOCUMENTS: LazyLock<Vec<(&str, Document)>> = LazyLock::new(|| {
-    let document = |(name, run)| (name, kind::document(&Report::new(&run, "runs/some.lab")));
+    let document = |(name, run)| {
+        (
+            name,
+            lab_report::document(&Report::new(&run, "runs/some.lab")),
+        )
+    };
     runs().into_iter().map(document).collect()
 });
 

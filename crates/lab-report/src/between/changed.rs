@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The changes between two runs, figure by figure: as a list, as a chart, and as tidy rows.
+
+use crate::BetweenReport;
+use crate::parts::{cell, charts};
+use lab_document::say;
+use lab_document::{Chart, ForestRow, Quantity, Row};
+use lab_model::{Direction, Interval, Metric, Unit};
+use lab_stats::analysis::Verdict;
+use lab_stats::between::ProgramMatch;
+
+/// The ratio of a time to the baseline's, as a figure of its own.
+const RATIO: Metric = Metric::new("wall_ratio", "ratio of time", Unit::Ratio, Direction::Less);
+
+/// The change of one metric of a subject at a point.
+pub struct ChangedFigure<'a> {
+    /// The subject's name.
+    pub subject: &'a str,
+    /// The point in words.
+    pub point: &'a str,
+    /// The metric, and the point if there is more than one: `p99 at connections=64`.
+    pub place: String,
+    /// The metric; for batches and commands the ratio to the baseline's time.
+    pub metric: Metric,
+    /// The match of the programs in both runs.
+    pub program: ProgramMatch,
+    /// In the first run and in the second.
+    pub values: [Interval; 2],
+    /// The second / the first.
+    pub change: Interval,
+    /// The verdict on the change.
+    pub verdict: Verdict,
+}
+
+/// Changes of ratios to the baseline, or of all metrics of a load.
+pub fn changes<'a>(report: &BetweenReport<'a>) -> Vec<ChangedFigure<'a>> {
+    let changes = report.between.changes.iter();
+    let judged = changes.filter_map(|c| {
+        Some(ChangedFigure {
+            subject: &c.subject,
+            point: &c.point,
+            place: String::new(),
+            metric: if c.relative { RATIO } else { c.metric.clone() },
+            program: c.program,
+            values: c.values,
+            change: c.change,
+            verdict: c.verdict?,
+        })
+    });
+    let mut all: Vec<ChangedFigure> = judged.collect();
+    let several = all.windows(2).any(|pair| pair[0].point != pair[1].point);
+    for change in &mut all {
+        change.place = if several {
+            format!("{} at {}", change.metric.title, change.point)
+        } else {
+            change.metric.title.to_string()
+        };
+    }
+    all
+}
+
+/// The changes, a group for each point and metric.
+pub fn chart(report: &BetweenReport, changes: &[&ChangedFigure], id: &str) -> Option<Chart> {
+    let drawn = changes.iter().filter(|c| c.change.estimate > 0.0);
+    let rows = drawn.map(|change| {
+        let tone = cell::tone(&change.verdict);
+        let row = ForestRow::new(change.subject, Quantity::ratio(&change.change), tone);
+        (change.place.clone(), row)
+    });
+    let caption = match id {
+        "answer" => "The greatest changes; left of 1 is better; the lines are intervals.",
+        _ => {
+            "Every change; left of 1 is better; the lines are intervals that hold for all rows at once."
+        }
+    };
+    let axis = "second run / first run".into();
+    charts::forest(id, axis, report.between.margin, say::grouped(rows), caption)
+}
+
+/// A phrase on whether a subject is the same program in both runs.
+pub fn program_word(program: ProgramMatch) -> &'static str {
+    match program {
+        ProgramMatch::Same => "same program",
+        ProgramMatch::Changed => "another program",
+        ProgramMatch::Unknown => "not known",
+    }
+}
+
+/// Times first, then compared figures: those of the second run carry the change.
+pub fn rows(report: &BetweenReport, changes: &[ChangedFigure]) -> Vec<Row> {
+    let between = report.between;
+    let both_runs = |subject: &str, point: &str, metric: &Metric, values, change: &Interval| {
+        let values: &[Interval; 2] = values;
+        [0, 1].map(|run| Row {
+            case: point.into(),
+            value: Some(Quantity::estimate(&values[run], metric.unit.clone())),
+            ratio: (run == 1).then(|| Quantity::ratio(change)),
+            blocks: Some(between.blocks[run]),
+            ..Row::new(&report.runs[run].name, subject, metric.clone())
+        })
+    };
+    let mut rows = Vec::new();
+    for level in between.times() {
+        let role = if level.baseline && between.baseline.is_some() {
+            "baseline"
+        } else if level.reference {
+            "control"
+        } else {
+            ""
+        };
+        let (subject, point) = (&level.subject, &level.point);
+        let of_level = both_runs(subject, point, &Metric::WALL, &level.values, &level.change);
+        rows.extend(of_level.map(|row| Row {
+            role: role.into(),
+            note: program_word(level.program).into(),
+            ..row
+        }));
+    }
+    for change in changes {
+        let note = match change.verdict {
+            Verdict::Inconclusive {
+                blocks_needed: Some(n),
+            } => format!("about {n} blocks in each run would probably decide it"),
+            _ => String::new(),
+        };
+        let (subject, point, metric) = (change.subject, change.point, &change.metric);
+        let [first, second] = both_runs(subject, point, metric, &change.values, &change.change)
+            .map(|row| Row {
+                note: note.clone(),
+                ..row
+            });
+        let verdict = cell::identifier(&change.verdict).into();
+        rows.extend([first, Row { verdict, ..second }]);
+    }
+    rows
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Two runs side by side: what changed, and what else differs between them.
+
+use super::changed::{ChangedFigure, program_word};
+use crate::BetweenReport;
+use crate::parts::cell::{self, NONE};
+use crate::parts::table;
+use lab_document::say;
+use lab_document::{Cell, Column, Quantity, Table};
+use lab_model::Unit;
+use lab_stats::between::ProgramMatch;
+
+/// The changes: figures of both runs, and their ratio with its verdict.
+pub fn changes(report: &BetweenReport, changes: &[ChangedFigure]) -> Table {
+    let columns = [
+        Column::from("subject"),
+        "figure".into(),
+        "first".into(),
+        "second".into(),
+        Column::of("second / first", Unit::Ratio),
+        "program".into(),
+    ];
+    let between = report.between;
+    let mut table = Table::new("What changed", columns);
+    let base = between.baseline.as_deref().unwrap_or("");
+    table.caption = if between.is_of_loads() {
+        "Times and costs in each run, and how they changed: below 1 is better.".into()
+    } else {
+        format!("Ratios to {base}'s time in each run, and how they changed: below 1 is faster.")
+    };
+    for change in changes {
+        let figure = |value| Cell::from(Quantity::estimate(value, change.metric.unit.clone()));
+        let [first, second] = [&change.values[0], &change.values[1]].map(figure);
+        table.row(vec![
+            change.subject.into(),
+            change.place.as_str().into(),
+            first,
+            second,
+            cell::judged(&change.change, &change.metric, Some(&change.verdict)),
+            match change.program {
+                ProgramMatch::Unknown => NONE.into(),
+                program => program_word(program).into(),
+            },
+        ]);
+    }
+    let levels = changes.iter().map(|c| c.change.level);
+    table.notes.extend(table::level_note(between.level, levels));
+    let unmet = between.controls.iter().filter(|c| !c.met);
+    table.notes.extend(unmet.map(|control| {
+        format!(
+            "At {} the control's ratio, in truth the same, changed by {}: the margin is {} there.",
+            control.point,
+            say::figure(&control.change, &Unit::Ratio, control.change.level),
+            say::percent(control.margin),
+        )
+    }));
+    table.without_empty_columns()
+}
+
+/// The time of an operation in both runs.
+pub fn times(report: &BetweenReport) -> Table {
+    let columns = [
+        Column::from("subject"),
+        "point".into(),
+        Column::of("first", Unit::Nanoseconds),
+        Column::of("second", Unit::Nanoseconds),
+        Column::of("second / first", Unit::Ratio),
+        "program".into(),
+    ];
+    let mut table = Table::new("Time of an operation", columns);
+    table.caption = "The machine's speed is in these.".into();
+    let levels = report.between.times();
+    for level in report.between.times() {
+        table.row(vec![
+            level.subject.as_str().into(),
+            level.point.as_str().into(),
+            Quantity::estimate(&level.values[0], Unit::Nanoseconds).into(),
+            Quantity::estimate(&level.values[1], Unit::Nanoseconds).into(),
+            Quantity::ratio(&level.change).into(),
+            program_word(level.program).into(),
+        ]);
+    }
+    let held = levels.map(|l| l.change.level);
+    let level = report.between.times_level;
+    table.notes.extend(table::level_note(level, held));
+    table.without_empty_columns()
+}
+
+/// Differences between the runs other than in the programs.
+pub fn differences(report: &BetweenReport) -> Table {
+    let mut table = Table::new("Between the runs", ["what", "first run", "second run"])
+        .captioned("What differs besides the programs.");
+    let value = |value: &Option<String>| Cell::from(value.as_deref().unwrap_or(NONE));
+    for difference in &report.between.differences {
+        let values = [&difference.first, &difference.second].map(value);
+        table.named_row(difference.what.as_str(), values);
+    }
+    table
+}
+
+/// The runs themselves.
+pub fn runs(report: &BetweenReport) -> Table {
+    let columns = ["run", "file", "began (UTC)", "blocks", "benchlab"];
+    let mut table = Table::new("The two runs", columns).captioned("Where the figures come from.");
+    for (i, which) in ["first", "second"].into_iter().enumerate() {
+        let run = report.runs[i];
+
+        table.row(vec![
+            which.into(),
+            report.files[i].into(),
+            say::minute(run.started_unix_s).into(),
+            Quantity::count(report.between.blocks[i].into(), "blocks").into(),
+            run.lab_version.as_str().into(),
+        ]);
+    }
+    table
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The document of a run.
+
+use crate::Report;
+use crate::imports;
+use crate::kind::kind_of;
+use crate::parts::measured::Measured;
+use crate::parts::scope::Scope;
+use crate::parts::{bias, conditions, findings, method, rows, trouble};
+use lab_document::Document;
+use lab_model::{Content, Plan, Run};
+
+/// The document of a measured run, or of imported figures.
+pub fn document(report: &Report) -> Document {
+    match &report.run.content {
+        Content::Measured(content) => measured_document(report, &content.plan),
+        Content::Logs(_) | Content::Audit(_) | Content::Imported(_) => imports::document(report),
+    }
+}
+
+fn measured_document(report: &Report, plan: &Plan) -> Document {
+    let kind = kind_of(&plan.work);
+    let measured = Measured::new(report, plan, kind.traits());
+    let scopes = Scope::all(&measured);
+    let mut document = method::heading(&measured);
+    if scopes.is_empty() {
+        document.answer = findings::no_answer(&measured);
+        return document;
+    }
+    let parts = kind.parts(&scopes);
+    if let Some(title) = kind.title(&scopes[0]) {
+        document.title = title;
+    }
+    document.answer = if measured.results.cells.is_empty() {
+        findings::no_answer(&measured)
+    } else {
+        findings::answer(&measured, parts.chart, parts.findings)
+    };
+    let before = [trouble::failures(&measured), trouble::warnings(&measured)];
+    let after = [
+        conditions::section(&measured, &scopes),
+        bias::section(&scopes),
+        imports::section(report.others),
+        method::section(&measured, parts.method),
+        method::host(report.run),
+    ];
+    let sections = before.into_iter().chain(parts.sections).chain(after);
+    sections.for_each(|section| document.section(section));
+    document.rows = rows::rows(&measured);
+    document
+}
+
+/// The current estimate of a comparison of whole commands, for a line of progress: at most 60 columns,
+/// such as `B takes 1.083 (1.060 to 1.110) × A`. Empty without an interval, and for other runs.
+pub fn estimate(run: &Run) -> String {
+    let estimate = |plan: &Plan| {
+        let kind = kind_of(&plan.work);
+        let line = kind.estimate()?;
+        let report = Report::new(run, &run.name);
+        Some(line(&Measured::new(&report, plan, kind.traits())))
+    };
+    run.plan().and_then(estimate).unwrap_or_default()
+}

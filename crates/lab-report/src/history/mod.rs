@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Many runs of one experiment or comparison, a row for each run and subject: how a ratio changed from day to
+//! day.
+
+mod changed;
+mod record;
+mod summary;
+mod tables;
+
+use crate::parts::cell;
+use changed::HistoryChanges;
+use lab_document::say::{self, count};
+use lab_document::{
+    Answer, Axis, Band, Chart, Document, Drawing, Finding, Line, Lines, Quantity, Row, Scale,
+    Section, Stroke, Table,
+};
+use lab_model::{Direction, Interval, Metric, TargetKind, Unit};
+use record::{HistoryRow, records};
+pub use summary::RunSummary;
+
+/// An experiment or comparison that has runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NamedRuns {
+    /// The experiment's or the comparison's name.
+    pub name: String,
+    /// How many runs.
+    pub runs: usize,
+    /// Start of the latest run, in seconds since 1970.
+    pub last_unix_s: f64,
+}
+
+/// The runs of one name, the oldest first, with those subjects alone that are named, or all.
+pub fn document(name: &str, runs: &[RunSummary], subjects: &[String]) -> Document {
+    let mut records = records(runs, subjects);
+    let changes = HistoryChanges::new(&records);
+    let letters: Vec<&str> = records.iter().map(|r| changes.letter(r)).collect();
+    let (answer, note) = (answer(&records, &changes), changes.note());
+    let changed = changes.table();
+    for (record, letter) in records.iter_mut().zip(letters) {
+        record.remarks.insert_str(0, letter);
+    }
+    let mut document = Document {
+        title: format!("History of {name}: {}", count(runs.len(), "run")),
+        question: "How did the ratios come out from run to run?".into(),
+        made: time_span(&records),
+        lab_version: env!("CARGO_PKG_VERSION").into(),
+        answer,
+        source: "The runs' files hold every sample.".into(),
+        ..Document::default()
+    };
+    let mut section = Section::new("Changes");
+    section.table(changed);
+    section.text(note);
+    document.section(section);
+    let mut section = Section::new("Run by run");
+    let pairs = say::grouped(records.iter().map(|r| ((&r.name, &r.baseline.name), r)));
+    for (_, mine) in &pairs {
+        section.push(tables::table(mine));
+    }
+    for note in tables::notes(&records) {
+        section.text(note);
+    }
+    document.section(section);
+    document.rows = records.iter().flat_map(rows).collect();
+    document
+}
+
+/// The names in a folder.
+pub fn names(folder: &str, names: &[NamedRuns]) -> Document {
+    let columns = ["name", "runs", "last (UTC)"];
+    let mut table = Table::new("What `benchlab history NAME` shows", columns)
+        .captioned("Names of runs, and how many runs each has.");
+    for named in names {
+        let runs = Quantity::count(named.runs as u64, "runs");
+        let last = say::minute(named.last_unix_s);
+        table.row(vec![named.name.as_str().into(), runs.into(), last.into()]);
+    }
+    let mut section = Section::new("Names");
+    match names {
+        [] => section.text("There are none; `benchlab run sql --quick` makes one."),
+        _ => section.push(table),
+    }
+    let mut document = Document {
+        title: format!("Runs in {folder}"),
+        lab_version: env!("CARGO_PKG_VERSION").into(),
+        ..Document::default()
+    };
+    document.section(section);
+    document.rows = names.iter().map(name_row).collect();
+    document
+}
+
+/// How many runs there are of a name.
+fn name_row(named: &NamedRuns) -> Row {
+    let unit = Unit::Count("runs".into());
+    let metric = Metric::new("runs", "runs", unit.clone(), Direction::Neither);
+    Row {
+        value: Some(Quantity::exact(named.runs as f64, unit)),
+        note: say::minute(named.last_unix_s),
+        ..Row::new("", &named.name, metric)
+    }
+}
+
+/// The time from the first run to the last.
+fn time_span(records: &[HistoryRow]) -> String {
+    let times = records.iter().filter_map(HistoryRow::started_unix_s);
+    say::extremes(times).map_or(String::new(), |(first, last)| {
+        format!("{} to {} UTC", say::minute(first), say::minute(last))
+    })
+}
+
+fn answer(records: &[HistoryRow], changes: &HistoryChanges) -> Answer {
+    let mut lines: Vec<Line> = Vec::new();
+    let mut subjects = say::grouped(records.iter().map(|r| (r.line(), r)));
+    // Cases of the same subject stand side by side.
+    let mut names: Vec<&str> = subjects.iter().map(|((name, ..), _)| *name).collect();
+    names.dedup();
+    subjects.sort_by_key(|((name, ..), _)| names.iter().position(|other| other == name));
+    for (_, mine) in &subjects {
+        let line = line(mine, lines.len(), records);
+        lines.extend((!line.points.is_empty()).then_some(line));
+    }
+    let runs = run_names(records);
+    for (name, points) in changes.levels(&runs) {
+        let measured = lines.iter().find(|line| line.name == name);
+        let exact = |(x, y): (f64, f64)| (x, Quantity::exact(y, Unit::Ratio));
+        let line = Line {
+            colour: measured.map_or(0, |line| line.colour),
+            name: format!("{name}, means between changes"),
+            stroke: Stroke::Model,
+            points: points.into_iter().map(exact).collect(),
+            band: Band::Hidden,
+        };
+        lines.push(line);
+    }
+    subjects.sort_by(|(_, a), (_, b)| moved(b).total_cmp(&moved(a)));
+    let latest = subjects.iter().filter_map(|(_, mine)| finding(mine));
+    let changed = changes.findings().into_iter();
+    let findings = changed.chain(latest.map(Finding::plain));
+    let none = || "There are no runs of this name.".to_string();
+    Answer {
+        chart: chart(records, lines),
+        findings: findings.take(Answer::MAX_FINDINGS).collect(),
+        undecided: records.is_empty().then(none).or(changes.open()),
+    }
+}
+
+fn chart(records: &[HistoryRow], lines: Vec<Line>) -> Option<Chart> {
+    let ratio = format!("ratio to {}", records.first()?.baseline.name);
+    let runs = Unit::Count("runs".into());
+    (!lines.is_empty()).then(|| Chart {
+        id: "history".into(),
+        title: format!("{} from run to run", say::capital(&ratio)),
+        caption: "Each line is a subject; the bands are the intervals of each run.".into(),
+        drawing: Drawing::Lines(Lines {
+            x: Axis::new("run, the oldest first", runs, Scale::LinearFromLeast),
+            y: Axis::new(ratio, Unit::Ratio, Scale::LinearFromLeast),
+            lines,
+        }),
+    })
+}
+
+/// The names of the runs, the oldest first.
+fn run_names<'r>(records: &'r [HistoryRow]) -> Vec<&'r str> {
+    let mut runs: Vec<&str> = records.iter().map(|r| &*r.summary.run).collect();
+    runs.dedup();
+    runs
+}
+
+fn line(mine: &[&HistoryRow], colour: usize, all: &[HistoryRow]) -> Line {
+    let runs = run_names(all);
+    let point = |r: &&HistoryRow| {
+        let place = runs.iter().position(|run| *run == r.summary.run)?;
+        Some((place as f64 + 1.0, Quantity::ratio(r.ratio.as_ref()?)))
+    };
+    Line {
+        name: mine[0].title(),
+        colour,
+        stroke: Stroke::Measured,
+        points: mine.iter().filter_map(point).collect(),
+        band: Band::Shown,
+    }
+}
+
+/// The least and the greatest ratio before the latest run.
+fn before(mine: &[&HistoryRow]) -> Option<(f64, f64)> {
+    let before = mine[..mine.len().saturating_sub(1)].iter();
+    say::extremes(before.filter_map(|r| Some(r.ratio?.estimate)))
+}
+
+/// How far the latest ratio is from those before it, in logarithms.
+fn moved(mine: &[&HistoryRow]) -> f64 {
+    let latest = mine.last().and_then(|r| Some(r.ratio?.estimate));
+    let Some((ratio, (low, high))) = latest.zip(before(mine)) else {
+        return 0.0;
+    };
+    (low / ratio).ln().max((ratio / high).ln()).max(0.0)
+}
+
+/// `java's ratio to c is 1.45 (1.40 to 1.51) in the latest of 5 runs; it was 1.38 to 1.52 before.`
+fn finding(mine: &[&HistoryRow]) -> Option<String> {
+    let latest = mine.last().filter(|latest| !latest.is_alone())?;
+    let Some(ratio) = latest.ratio else {
+        return verdicts(mine, latest);
+    };
+    let before = before(mine).map_or(String::new(), |(low, high)| {
+        format!("; it was {} before", say::span(low, high))
+    });
+    let place = latest.case.as_ref();
+    let place = place.map_or(String::new(), |case| format!(" in {case}"));
+    Some(format!(
+        "{}'s ratio to {}{place} is {} in the latest of {}{before}.",
+        latest.name,
+        latest.baseline.name,
+        say::figure(&ratio, &Unit::Ratio, 0.0),
+        count(mine.len(), "run"),
+    ))
+}
+
+/// `ada against c, point by point in the latest of 2 runs: 1 slower, 3 equivalent.`
+fn verdicts(mine: &[&HistoryRow], latest: &HistoryRow) -> Option<String> {
+    let counted = match latest.verdicts.as_slice() {
+        [] => return None,
+        many => cell::counts(many),
+    };
+    let (name, base, of) = (
+        &latest.name,
+        &latest.baseline.name,
+        count(mine.len(), "run"),
+    );
+    Some(format!(
+        "{name} against {base}, point by point in the latest of {of}: {counted}."
+    ))
+}
+
+/// The ratio, the baseline's time, the p99 and the errors of a run.
+fn rows(record: &HistoryRow) -> Vec<Row> {
+    let row = |subject: &str, metric: Metric, value: Option<Quantity>| Row {
+        target: record.target.map_or("", TargetKind::name).into(),
+        case: record.case.clone().unwrap_or_default(),
+        value,
+        blocks: Some(record.blocks),
+        note: record.remarks.clone(),
+        ..Row::new(&record.summary.run, subject, metric)
+    };
+    let (respect, time_of) = match (&record.case, record.failed) {
+        (Some(_), _) => (Metric::SERVER_CPU, Metric::TIME_PER_REQUEST),
+        (None, Some(_)) => (Metric::THROUGHPUT, Metric::TIME_PER_REQUEST),
+        (None, None) => (Metric::WALL, Metric::WALL),
+    };
+    let verdict = match record.verdicts.as_slice() {
+        [] => record.missing.replace(' ', "-"),
+        [only] => cell::identifier(only).into(),
+        _ => String::new(),
+    };
+    let ratio = Row {
+        ratio: record.ratio.as_ref().map(Quantity::ratio),
+        verdict,
+        ..row(&record.name, respect, None)
+    };
+    let time = |i: &Interval| Quantity::estimate(i, Unit::Nanoseconds);
+    let baseline = record.time_ns.as_ref().map(|i| Row {
+        role: "baseline".into(),
+        ..row(&record.baseline.name, time_of, Some(time(i)))
+    });
+    let p99 = record.p99_ns.as_ref();
+    let p99 = p99.map(|i| row(&record.name, Metric::P99, Some(time(i))));
+    let failed = record.failed.map(|n| {
+        let count = Quantity::exact(n as f64, Metric::ERRORS.unit);
+        row(&record.name, Metric::ERRORS, Some(count))
+    });
+    let all = [Some(ratio), baseline, p99, failed];
+    all.into_iter().flatten().collect()
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The part of a run that a history keeps: small, so that hundreds of runs can be read one after the other.
+
+use crate::Report;
+use crate::kind::kind_of;
+use crate::parts::measured::Measured;
+use crate::parts::respect::Respect;
+use crate::parts::scope::Scope;
+use crate::parts::standings::standing;
+use crate::parts::table;
+use lab_document::say;
+use lab_model::{Host, Interval, Metric, Run, Subject, SubjectId, TargetKind};
+use lab_stats::analysis::Verdict;
+use lab_stats::results::WarningKind;
+use std::collections::HashMap;
+
+/// One run, without its samples.
+#[derive(Clone, Debug)]
+pub struct RunSummary {
+    pub(super) run: String,
+    pub(super) started_unix_s: f64,
+    pub(super) ended: bool,
+    /// The commit of the folder that it was started in.
+    pub(super) commit: Option<String>,
+    /// The facts of the host that determine its speed.
+    pub(super) host: Vec<(String, String)>,
+    /// The result of each subject on each target; for servers that benchlab started, in each case.
+    pub(super) standings: Vec<SubjectStanding>,
+}
+
+/// The result of a subject.
+#[derive(Clone, Debug)]
+pub struct SubjectStanding {
+    /// The target, if it has one.
+    pub target: Option<TargetKind>,
+    /// The case, where each stands for itself: ratios are those of the server's CPU time per request then.
+    pub case: Option<String>,
+    /// Complete blocks.
+    pub blocks: u32,
+    pub points: Vec<String>,
+    pub subject: ProgramIdentity,
+    pub baseline: ProgramIdentity,
+    /// To the baseline, at the only point, or overall; if it has an interval.
+    pub ratio: Option<Interval>,
+    /// There were too few blocks for the requested level.
+    pub few_blocks: bool,
+    /// Point by point.
+    pub verdicts: Vec<Verdict>,
+    /// The reason why there are no verdicts, if there are none.
+    pub missing: &'static str,
+    /// The baseline's time, where the run has one point alone; of load the time for each request, ns.
+    pub time_ns: Option<Interval>,
+    /// The 99th percentile of a load's response time, where the run has only one point.
+    pub p99_ns: Option<Interval>,
+    /// Requests of a load that failed, at all points.
+    pub failed: Option<u64>,
+}
+
+/// A subject, and the data that identify the same program in another run.
+#[derive(Clone, Debug)]
+pub struct ProgramIdentity {
+    pub name: String,
+    pub revision: Option<String>,
+    /// The command's line, or else program and arguments.
+    line: String,
+    sha256: Option<String>,
+}
+
+impl RunSummary {
+    /// Summarizes a measured run, which it analyzes. `hashes` are those in the run file, by
+    /// [`Plan::subject_label`] or by the subjects' names. `None` for a run without a plan.
+    ///
+    /// [`Plan::subject_label`]: lab_model::Plan::subject_label
+    pub fn new(run: &Run, hashes: &HashMap<String, String>) -> Option<RunSummary> {
+        let content = run.measured()?;
+        let report = Report::new(run, "");
+        let kind = kind_of(&content.plan.work);
+        let measured = Measured::new(&report, &content.plan, kind.traits());
+        let facts = run.host.facts.iter();
+        let decisive = |(name, _): &&(String, String)| ["cpu", "kernel"].contains(&name.as_str());
+        // A run may hold figures of a tool alone.
+        let is_measured = content.figures.is_empty() || run.complete_blocks().next().is_some();
+        let mut standings = Vec::new();
+        for scope in Scope::all(&measured).into_iter().filter(|_| is_measured) {
+            let mut subjects = scope.others();
+            if subjects.is_empty() {
+                subjects.push(scope.base());
+            }
+            for respect in kind.respects(&scope) {
+                let all = subjects.iter();
+                standings.extend(all.map(|&s| SubjectStanding::new(&scope, &respect, s, hashes)));
+            }
+        }
+        Some(RunSummary {
+            run: run.name.clone(),
+            started_unix_s: run.started_unix_s,
+            ended: run.ending.is_some(),
+            commit: run.host.fact(Host::COMMIT).map(str::to_owned),
+            host: facts.filter(decisive).cloned().collect(),
+            standings,
+        })
+    }
+
+    /// The names of the subjects that have a row, each once.
+    pub fn subjects(&self) -> impl Iterator<Item = &str> {
+        let standings = self.standings.iter().map(|s| s.subject.name.as_str());
+        let mut names: Vec<&str> = standings.collect();
+        names.sort();
+        names.dedup();
+        names.into_iter()
+    }
+}
+
+impl SubjectStanding {
+    fn new(
+        scope: &Scope,
+        respect: &Respect,
+        subject: SubjectId,
+        hashes: &HashMap<String, String>,
+    ) -> SubjectStanding {
+        let identity = |id: SubjectId| {
+            let (subject, label) = (&scope.plan.subjects[id], scope.label(id));
+            let hash = hashes.get(&label).or_else(|| hashes.get(&subject.name));
+            ProgramIdentity::new(subject, hash)
+        };
+        let standing = standing(scope, subject, &respect.metric, respect.over);
+        // Times are shown where there is one point alone.
+        let only = match respect.points.as_slice() {
+            &[only] if respect.case.is_none() => Some(only),
+            _ => None,
+        };
+        let time =
+            |s: SubjectId, metric: &Metric| scope.interval((s, Some(only?)), metric).copied();
+        let is_rate = respect.metric == Metric::THROUGHPUT;
+        let base = time(scope.base(), &respect.metric);
+        let base = base.map(|time| {
+            if is_rate {
+                say::inverse(&time, 1e9)
+            } else {
+                time
+            }
+        });
+        SubjectStanding {
+            target: scope.kind(),
+            case: respect.case.map(|case| scope.plan.cases[case].name.clone()),
+            blocks: scope.results.blocks,
+            points: respect.points.iter().map(|&p| scope.point(p)).collect(),
+            subject: identity(subject),
+            baseline: identity(scope.base()),
+            ratio: standing.map(|s| s.ratio).filter(say::is_bounded),
+            few_blocks: scope.results.warned(WarningKind::FewBlocks),
+            verdicts: match respect.case {
+                Some(_) => standing.and_then(|s| s.verdict).into_iter().collect(),
+                None => table::verdicts(scope, subject, &respect.metric),
+            },
+            missing: missing(scope, respect, subject),
+            time_ns: base.filter(say::is_bounded),
+            p99_ns: time(subject, &Metric::P99).filter(say::is_bounded),
+            failed: respect
+                .counts_failed
+                .then(|| failed(scope, respect, subject)),
+        }
+    }
+
+    /// True if it stands for the same as another.
+    pub fn is_like(&self, other: &SubjectStanding) -> bool {
+        (self.target, &self.case) == (other.target, &other.case)
+    }
+
+    /// It is the baseline itself, with nothing to compare.
+    pub fn is_alone(&self) -> bool {
+        self.subject.name == self.baseline.name
+    }
+}
+
+/// How many requests failed, at all points.
+fn failed(scope: &Scope, respect: &Respect, subject: SubjectId) -> u64 {
+    let places = respect.all_points.iter().map(|&p| (subject, Some(p)));
+    let failed = places.filter_map(|place| scope.quantity(place, &Metric::ERRORS));
+    let failed = failed.map(|n| n.value as u64);
+    failed.fold(0, u64::saturating_add)
+}
+
+/// Why a subject has no verdicts.
+fn missing(scope: &Scope, respect: &Respect, subject: SubjectId) -> &'static str {
+    let mut points = respect.all_points.iter();
+    if scope.run.failures.iter().any(|f| f.subject == subject) {
+        "failed"
+    } else if points.any(|&p| scope.knows((subject, Some(p)))) {
+        "not compared"
+    } else {
+        "not measured"
+    }
+}
+
+impl ProgramIdentity {
+    fn new(subject: &Subject, hash: Option<&String>) -> ProgramIdentity {
+        let command = subject.command.as_ref();
+        ProgramIdentity {
+            name: subject.name.clone(),
+            revision: command.and_then(|c| c.revision.clone()),
+            line: command.map_or_else(|| subject.program.join(" "), |c| c.line.clone()),
+            sha256: hash.cloned(),
+        }
+    }
+
+    /// True if it is known to be another program. A hash that one of the runs lacks says nothing.
+    pub fn differs(&self, other: &ProgramIdentity) -> bool {
+        let hashes = self.sha256.as_ref().zip(other.sha256.as_ref());
+        self.line != other.line
+            || self.revision != other.revision
+            || hashes.is_some_and(|(mine, theirs)| mine != theirs)
+    }
+}

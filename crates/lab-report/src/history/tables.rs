@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The runs of a subject as a table: one row for each, the oldest first.
+
+use super::record::{HistoryRow, REMARKS};
+use crate::parts::cell::{self, NONE};
+use lab_document::say;
+use lab_document::{Cell, Column, Quantity, Table, Tone};
+use lab_model::{Interval, Metric, Unit};
+
+/// The table of a subject and its baseline.
+pub fn table(records: &[&HistoryRow]) -> Table {
+    let table = if records.iter().any(|r| r.case.is_some()) {
+        by_case(records)
+    } else {
+        by_run(records)
+    };
+    table.without_empty_columns()
+}
+
+fn began_cell(record: &HistoryRow) -> Cell {
+    say::minute(record.started_unix_s().unwrap_or_default()).into()
+}
+
+fn blocks_cell(record: &HistoryRow) -> Cell {
+    Quantity::count(record.blocks.into(), "blocks").into()
+}
+
+fn by_run(records: &[&HistoryRow]) -> Table {
+    let columns = [
+        Column::from("began (UTC)"),
+        "revision".into(),
+        Column::of("ratio", Unit::Ratio),
+        "verdict".into(),
+        Column::of("baseline", Unit::Nanoseconds),
+        Column::of("p99", Unit::Nanoseconds),
+        Column::of("errors", Metric::ERRORS.unit),
+        Column::of("blocks", Unit::Count("blocks".into())),
+        "mark".into(),
+    ];
+    let first = records[0];
+    let title = if first.is_alone() {
+        format!("{}, with nothing to compare", first.name)
+    } else {
+        format!("{}, ratio to {}", first.name, first.baseline.name)
+    };
+    let mut table = Table::new(title, columns).captioned("A row for each run.");
+    let time = |i: &Option<Interval>| {
+        let quantity = |i: &Interval| Quantity::estimate(i, Unit::Nanoseconds);
+        cell::or_none(i.as_ref().map(quantity))
+    };
+    for record in records {
+        let revision = record.subject.revision.iter().flat_map(|r| r.chars());
+        let ratio = record.ratio.as_ref().map(Quantity::ratio);
+        table.row(vec![
+            began_cell(record),
+            revision.take(7).collect::<String>().into(),
+            cell::or_none(ratio),
+            verdict(record),
+            time(&record.time_ns),
+            time(&record.p99_ns),
+            errors(record),
+            blocks_cell(record),
+            record.remarks.as_str().into(),
+        ]);
+    }
+    table
+}
+
+/// How many requests of a load failed.
+fn errors(record: &HistoryRow) -> Cell {
+    let failed = record.failed.unwrap_or(0);
+    let count = record
+        .failed
+        .map(|n| Quantity::exact(n as f64, Metric::ERRORS.unit));
+    cell::or_none(count).toned(if failed > 0 { Tone::Alarm } else { Tone::Plain })
+}
+
+/// The verdict in a word, or for multiple points the number of each kind: `12 slower, 2 equivalent`.
+fn verdict(record: &HistoryRow) -> Cell {
+    match record.verdicts.as_slice() {
+        [] => Cell::from(record.missing).toned(Tone::Alarm),
+        [only] => Cell::from(cell::word(&Metric::WALL, only)).toned(cell::tone(only)),
+        many => cell::counted(many),
+    }
+}
+
+/// The runs of one server, whose cases stand side by side.
+fn by_case(records: &[&HistoryRow]) -> Table {
+    let cases = say::distinct(records.iter().filter_map(|r| r.case.as_deref()));
+    let ratios = cases.iter().map(|case| Column::of(*case, Unit::Ratio));
+    let columns = std::iter::once("began (UTC)".into()).chain(ratios);
+    let counted = Column::of("blocks", Unit::Count("blocks".into()));
+    let (subject, base) = (&records[0].name, &records[0].baseline.name);
+    let title = format!("{subject}, CPU time of a request / {base}'s");
+    let mut table = Table::new(title, columns.chain([counted, "mark".into()]))
+        .captioned("A row for each run, a column for each case.");
+    for (_, mine) in say::grouped(records.iter().map(|r| (&r.summary.run, *r))) {
+        let cells = cases.iter().map(|case| {
+            let record = mine.iter().find(|r| r.case.as_deref() == Some(*case));
+            record.map_or(NONE.into(), |record| case_cell(record))
+        });
+        let end = [blocks_cell(mine[0]), letters(mine.iter().copied()).into()];
+        table.named_row(began_cell(mine[0]), cells.chain(end));
+    }
+    table
+}
+
+/// A ratio with its verdict, or why there is none.
+fn case_cell(record: &HistoryRow) -> Cell {
+    match (&record.ratio, record.verdicts.first()) {
+        (Some(ratio), Some(verdict)) => cell::judged(ratio, &Metric::SERVER_CPU, Some(verdict)),
+        (_, None) => Cell::from(record.missing).toned(Tone::Alarm),
+        (None, _) => Cell::from(NONE).toned(Tone::Alarm),
+    }
+}
+
+/// The letters that hold for any of some records.
+fn letters<'r, 'a: 'r>(records: impl Iterator<Item = &'r HistoryRow<'a>>) -> String {
+    let all: String = records.map(|r| r.remarks.as_str()).collect();
+    let holds = REMARKS.iter().filter(|(letter, _)| all.contains(*letter));
+    holds.map(|(letter, _)| letter).collect()
+}
+
+/// Remarks that apply to the whole history.
+pub fn notes(records: &[HistoryRow]) -> Vec<String> {
+    let by_case = records.iter().any(|r| r.case.is_some());
+    let many = records
+        .iter()
+        .any(|r| r.points.len() > 1 && r.case.is_none());
+    let letters = letters(records.iter());
+    let letters = REMARKS
+        .iter()
+        .filter(|(letter, _)| letters.contains(*letter));
+    let letters = letters.map(|(letter, meaning)| format!("{letter}: {meaning}"));
+    let letters = letters.collect::<Vec<_>>().join("; ");
+    let notes = [
+        Some(
+            "Ratios hold across days, since both sides were measured in turns. The baseline's times do not: the host's \
+             speed changes too."
+                .to_string(),
+        ),
+        by_case.then(|| {
+            "Servers are compared by the CPU time of a request, a geometric mean over the numbers of connections: \
+             below 1 is more requests per CPU second."
+                .into()
+        }),
+        many.then(|| {
+            "Over several points, ratios are geometric means, and verdicts are counted. Times are in the reports of \
+             the runs."
+                .into()
+        }),
+        (!letters.is_empty()).then(|| format!("{letters}.")),
+    ];
+    notes.into_iter().flatten().collect()
+}

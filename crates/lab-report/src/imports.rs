@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Figures imported from other tools, alone or next to a run's own.
+
+use crate::Report;
+use crate::parts::{cell, method, rows, table};
+use lab_document::say;
+use lab_document::{Answer, Column, Document, Quantity, Section, Table};
+use lab_model::{Imported, Run, Unit};
+
+/// The document of a file that holds nothing else.
+pub fn document(report: &Report) -> Document {
+    let run = report.run;
+    let mut document = Document {
+        title: run.name.clone(),
+        made: method::date_and_place(run),
+        lab_version: run.lab_version.clone(),
+        source: format!("{} holds these figures.", report.file),
+        kept: true,
+        answer: Answer {
+            undecided: Some(
+                "This file holds imported figures alone. They have no intervals, so they support no conclusion."
+                    .into(),
+            ),
+            ..Answer::default()
+        },
+        ..Document::default()
+    };
+    let runs = std::iter::once(run).chain(report.others);
+    document.section(section(runs.clone()));
+    document.rows = runs.flat_map(rows::imported).collect();
+    document
+}
+
+/// Tables of the imported figures of runs; empty without any.
+pub fn section<'r>(runs: impl IntoIterator<Item = &'r Run>) -> Section {
+    let mut section = Section::new("Imported figures, for comparison by eye");
+    let runs = runs.into_iter();
+    for run in runs.filter(|run| !run.imports().is_empty()) {
+        section.push(times(run));
+        section.push(resources(run));
+    }
+    section
+}
+
+/// Rows are titles, columns the imported benchmarks.
+fn times(run: &Run) -> Table {
+    let titles = run.imports().iter().flat_map(|import| &import.times);
+    let titles = say::distinct(titles.map(|time| time.title.as_str()));
+    let titles: Vec<_> = titles.into_iter().map(|t| (t, t.to_string())).collect();
+    let title = format!("Imported from {}", run.name);
+    let unit = Unit::Nanoseconds;
+    let mut table = table::matrix(
+        title,
+        "what",
+        (&titles, &named(run)),
+        &unit,
+        |title, import| {
+            let time = import.times.iter().find(|t| t.title == title);
+            cell::or_none(time.map(|t| Quantity::exact(t.time_ns, Unit::Nanoseconds)))
+        },
+    );
+    table.caption = "Single readings without intervals, under other conditions.".into();
+    table
+}
+
+/// The imported benchmarks with their names.
+fn named(run: &Run) -> Vec<(&Imported, String)> {
+    let imports = run.imports().iter();
+    imports.map(|import| (import, rows::name(import))).collect()
+}
+
+/// Memory, threads and CPU time from the files.
+fn resources(run: &Run) -> Table {
+    let columns = rows::PROCESS_METRICS
+        .iter()
+        .map(|m| Column::of(m.title.to_string(), m.unit.clone()));
+    let title = format!("Resources, imported from {}", run.name);
+    let mut table = Table::new(title, std::iter::once("subject".into()).chain(columns))
+        .captioned("What the earlier tool read, once.");
+    for (import, name) in named(run) {
+        let cells = rows::PROCESS_METRICS
+            .iter()
+            .zip(rows::process_values(import))
+            .map(|(metric, value)| {
+                cell::or_none(value.map(|v| Quantity::exact(v as f64, metric.unit.clone())))
+            });
+        table.named_row(name, cells);
+    }
+    table
+}

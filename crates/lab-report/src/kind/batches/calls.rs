@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Calls that may fail: the subjects that make each call exactly once, the errors of the others, the fastest
+//! among the correct ones, the longest outage that each survives, and the load that follows it.
+
+use crate::parts::measured::{SubjectScope, over_run};
+use crate::parts::scope::Scope;
+use crate::parts::{charts, table};
+use lab_document::say::{self, list};
+use lab_document::{Chart, Finding, Section};
+use lab_model::{Check, FAULT, Injection, Interval, Metric, PointId, SubjectId, Unit};
+use lab_stats::results::{Over, Value};
+use std::cmp::Ordering;
+
+/// The cell for an inconclusive winner or load.
+const UNDECIDED: &str = "not decided";
+
+/// A load above this multiple of the usual one exceeds what a server was sized for.
+const DOUBLE: f64 = 2.0;
+
+/// Metrics of the whole run.
+static TOTALS: [Metric; 6] = [
+    Metric::CALLS,
+    Metric::WRONG_CALLS,
+    Metric::LOST_CALLS,
+    Metric::DOUBLED_CALLS,
+    Metric::UNREPORTED_CALLS,
+    Metric::FAILED_CALLS,
+];
+
+/// Point by point.
+static AT_POINTS: [Metric; 4] = [
+    Metric::LOST_CALLS,
+    Metric::DOUBLED_CALLS,
+    Metric::UNREPORTED_CALLS,
+    Metric::FAILED_CALLS,
+];
+
+/// True if a run has calls that may fail.
+pub fn is_present(scope: &Scope) -> bool {
+    let mut cases = scope.plan.cases.iter();
+    cases.any(|case| case.check == Check::Effects)
+}
+
+/// How many calls of each subject are wrong.
+pub fn chart(scopes: &[Scope]) -> Option<Chart> {
+    charts::bars_over_run(scopes, &Metric::WRONG_CALLS)
+}
+
+/// The subjects that make each call exactly once, the errors of the others, the longest survived outages, the
+/// load that follows an outage, and the best policy for each fault.
+pub fn findings(scopes: &[Scope]) -> Vec<Finding> {
+    let faults = by_fault(scopes);
+    let all = [
+        right_subjects(scopes),
+        errors(scopes),
+        survived(scopes),
+        load(scopes),
+        fastest(&faults),
+        careful(&faults),
+    ];
+    all.into_iter().flatten().map(Finding::plain).collect()
+}
+
+/// The totals of the run and the wrong calls at each point.
+pub fn section(scope: &Scope) -> Section {
+    let mut section = Section::new("What became of the calls");
+    let over_run = over_run(callers(scope));
+    let totals = table::figures(scope, "", &over_run, &TOTALS);
+    section.table(totals.captioned(
+        "All counted blocks. The lab reads each call's effect in the database. A call is wrong if it was answered and \
+         lost, applied twice, or applied and reported as failed.",
+    ));
+    let points = call_points(scope);
+    for metric in &AT_POINTS {
+        if over_run
+            .iter()
+            .any(|&place| count(scope, place, metric) > 0.0)
+        {
+            let title = say::capital(&metric.title);
+            section.table(table::values(scope, &points, metric, &title));
+        }
+    }
+    section
+}
+
+/// A count; 0 where there is none.
+fn count(scope: &Scope, place: SubjectScope, metric: &Metric) -> f64 {
+    match scope.cell(place, metric).map(|cell| &cell.value) {
+        Some(Value::Reading(value)) => *value,
+        Some(Value::Estimate(interval)) => interval.estimate,
+        None => 0.0,
+    }
+}
+
+/// Subjects that made calls.
+fn callers(scope: &Scope) -> impl Iterator<Item = SubjectId> {
+    let has_calls = |&s: &SubjectId| count(scope, (s, None), &Metric::CALLS) > 0.0;
+    scope.compared().into_iter().filter(has_calls)
+}
+
+/// The points of cases whose calls' effects are checked.
+fn call_points(scope: &Scope) -> Vec<PointId> {
+    let has_calls = |&p: &PointId| scope.plan.case(p).check == Check::Effects;
+    scope.points().into_iter().filter(has_calls).collect()
+}
+
+/// `PostgreSQL and MariaDB: ada and java have no wrong call, of 80,120 or more each.`
+fn right_subjects(scopes: &[Scope]) -> Option<String> {
+    let right = |scope: &Scope| -> Vec<SubjectId> {
+        let is_right = |&s: &SubjectId| count(scope, (s, None), &Metric::WRONG_CALLS) == 0.0;
+        callers(scope).filter(is_right).collect()
+    };
+    let with_calls = scopes
+        .iter()
+        .filter(|scope| callers(scope).next().is_some());
+    let targets = say::grouped(with_calls.map(|scope| {
+        let names: Vec<&str> = right(scope).iter().map(|&s| scope.name(s)).collect();
+        (names, scope)
+    }));
+    let sentences = targets.iter().map(|(names, scopes)| {
+        let titles: Vec<&str> = scopes.iter().map(|scope| scope.title()).collect();
+        let at = if titles.concat().is_empty() {
+            String::new()
+        } else {
+            format!("{}: ", list(&titles))
+        };
+        if names.is_empty() {
+            return format!("{at}every subject has wrong calls.");
+        }
+        let calls = scopes.iter().flat_map(|scope| {
+            let calls = |s| count(scope, (s, None), &Metric::CALLS);
+            right(scope).into_iter().map(calls)
+        });
+        let least = calls.fold(f64::INFINITY, f64::min);
+        let (verb, each) = if names.len() == 1 {
+            ("has", "")
+        } else {
+            ("have", " each")
+        };
+        let least = say::reading(least, &Metric::CALLS.unit);
+        format!(
+            "{at}{} {verb} no wrong call, of {least} or more{each}.",
+            list(names)
+        )
+    });
+    say::paragraph(sentences).map(|text| say::capital(&text))
+}
+
+/// `Calls applied twice: classic (2), smallrye (31). Calls given up: ada (6).`
+fn errors(scopes: &[Scope]) -> Option<String> {
+    let erring = |metric: &Metric| {
+        let of_each = scopes.iter().flat_map(|scope| {
+            let calls = |s| (scope.name(s), count(scope, (s, None), metric));
+            callers(scope).map(calls).collect::<Vec<_>>()
+        });
+        let sums = say::grouped(of_each);
+        let sums = sums
+            .into_iter()
+            .map(|(name, calls)| (name, calls.iter().sum::<f64>()));
+        let names = sums.filter(|(_, calls)| *calls > 0.0);
+        let names =
+            names.map(|(name, calls)| format!("{name} ({})", say::reading(calls, &metric.unit)));
+        let names = say::joined(names, ", ")?;
+        Some(format!("{}: {names}.", say::capital(&metric.title)))
+    };
+    say::paragraph(AT_POINTS.iter().filter_map(erring))
+}
+
+/// The fault injected at a point, or the name of its case.
+fn fault(scope: &Scope, point: PointId) -> String {
+    match scope.plan.points[point].param(FAULT) {
+        Some(fault) if fault != "none" => fault.into(),
+        _ => scope.plan.case(point).name.clone(),
+    }
+}
+
+/// A fault, and the points with it.
+type Fault<'s> = (String, Vec<(&'s Scope<'s>, PointId)>);
+
+/// The points of calls at which more than one subject is compared.
+fn by_fault<'s>(scopes: &'s [Scope<'s>]) -> Vec<Fault<'s>> {
+    let several = scopes.iter().filter(|scope| scope.compared().len() > 1);
+    let at = several.flat_map(|scope| {
+        let points = call_points(scope).into_iter();
+        points.map(move |point| (fault(scope, point), (scope, point)))
+    });
+    say::grouped(at)
+}
+
+/// `Fastest of those that …: classic with order; java with cut; not decided with percent.`
+fn fastest(faults: &[Fault]) -> Option<String> {
+    let best = faults.iter().map(|(fault, places)| {
+        let right = subjects_without(&AT_POINTS, places);
+        let is_right = |name: &str| right.contains(&name);
+        let firsts = places
+            .iter()
+            .map(|&(scope, point)| fastest_at(scope, point, &is_right));
+        let firsts: Vec<Vec<&str>> = firsts.collect();
+        let best = if right.is_empty() {
+            "nobody".into()
+        } else if firsts.iter().all(|first| first.len() == 1) {
+            list(&say::distinct(firsts.concat()))
+        } else {
+            UNDECIDED.into()
+        };
+        (best, fault)
+    });
+    let best: Vec<(String, Vec<&String>)> = say::grouped(best);
+    let is_known = best
+        .iter()
+        .any(|(best, _)| ![UNDECIDED, "nobody"].contains(&best.as_str()));
+    let parts = best
+        .iter()
+        .map(|(best, faults)| format!("{best} with {}", list(faults)));
+    let text = say::joined(parts, "; ").filter(|_| is_known)?;
+    Some(format!(
+        "Fastest of those that make every call, give up none and err in none: {text}."
+    ))
+}
+
+/// `Where everyone errs or gives up calls, these err in none: java and ada with killed.`
+fn careful(faults: &[Fault]) -> Option<String> {
+    let lossy = faults
+        .iter()
+        .filter(|(_, places)| subjects_without(&AT_POINTS, places).is_empty());
+    let careful = lossy.map(|(fault, places)| (subjects_without(&AT_POINTS[..3], places), fault));
+    let some_careful = careful.filter(|(names, _)| !names.is_empty());
+    let parts = say::grouped(some_careful)
+        .into_iter()
+        .map(|(names, faults)| format!("{} with {}", list(&names), list(&faults)));
+    let text = say::joined(parts, "; ")?;
+    Some(format!(
+        "Where everyone errs or gives up calls, these err in none: {text}."
+    ))
+}
+
+/// `Longest outage after which no call is wrong or given up: 20 s with classic; below 0.1 s with none and tenacity.`
+fn survived(scopes: &[Scope]) -> Option<String> {
+    let outages: Vec<(&str, Outage)> = scopes.iter().flat_map(outages).collect();
+    let lengths = outages.iter().map(|(_, outage)| outage.length_s);
+    let shortest = lengths.fold(f64::INFINITY, f64::min);
+    let longest = say::grouped(outages).into_iter();
+    let longest = longest.map(|(name, outages)| (longest_survived(&outages), name));
+    let mut longest = say::grouped(longest);
+    longest.sort_by(|(one, _), (other, _)| other.partial_cmp(one).unwrap_or(Ordering::Equal));
+    let parts = longest.into_iter().map(|(length_s, names)| match length_s {
+        Some(length_s) => format!("{} with {}", seconds(length_s), list(&names)),
+        None => format!("below {} with {}", seconds(shortest), list(&names)),
+    });
+    let text = say::joined(parts, "; ")?;
+    Some(format!(
+        "Longest outage after which no call is wrong or given up: {text}."
+    ))
+}
+
+/// The result of a subject's calls in outages of one length.
+struct Outage {
+    length_s: f64,
+    is_survived: bool,
+}
+
+/// The outages that the subjects of a target met: a batch may be over before its server is killed.
+fn outages<'s>(scope: &'s Scope<'s>) -> Vec<(&'s str, Outage)> {
+    let at = call_points(scope).into_iter().filter_map(|point| {
+        let Some(Injection::OutageS(length_s)) = scope.plan.injection(point) else {
+            return None;
+        };
+        Some((point, *length_s))
+    });
+    let of_each = at.flat_map(|(point, length_s)| {
+        let met =
+            callers(scope).filter(move |&s| count(scope, (s, Some(point)), &Metric::BACK) > 0.0);
+        met.map(move |s| {
+            let is_without = |kind| count(scope, (s, Some(point)), kind) == 0.0;
+            let is_survived = AT_POINTS.iter().all(is_without);
+            (
+                scope.name(s),
+                Outage {
+                    length_s,
+                    is_survived,
+                },
+            )
+        })
+    });
+    of_each.collect()
+}
+
+/// The longest that is below all those that were not survived, in seconds.
+fn longest_survived(outages: &[Outage]) -> Option<f64> {
+    let failed = outages.iter().filter(|outage| !outage.is_survived);
+    let limit = failed
+        .map(|outage| outage.length_s)
+        .fold(f64::INFINITY, f64::min);
+    let lengths = outages.iter().map(|outage| outage.length_s);
+    lengths
+        .filter(|length_s| *length_s < limit)
+        .reduce(f64::max)
+}
+
+fn seconds(length_s: f64) -> String {
+    say::reading(length_s * 1e9, &Unit::Nanoseconds)
+}
+
+/// `Load in the busiest second after an outage: below twice that before it with ada and java; above with classic.`
+fn load(scopes: &[Scope]) -> Option<String> {
+    let at = scopes.iter().flat_map(|scope| {
+        let loads = call_points(scope).into_iter().flat_map(move |point| {
+            let load = move |s| scope.interval((s, Some(point)), &Metric::LOAD_AFTER);
+            callers(scope).filter_map(move |s| Some((scope.name(s), (load(s)?, scope.level()))))
+        });
+        loads.collect::<Vec<_>>()
+    });
+    let verdicts = say::grouped(at).into_iter().map(|(name, loads)| {
+        let all = |is: fn(&Interval) -> bool| {
+            let mut loads = loads.iter();
+            loads.all(|(load, level)| say::has_level(load, *level) && is(load))
+        };
+        let verdict = match (
+            all(|load| load.high < DOUBLE),
+            all(|load| load.low > DOUBLE),
+        ) {
+            (true, _) => "below twice that before it with",
+            (_, true) => "above twice that with",
+            _ => "not decided with",
+        };
+        (verdict, name)
+    });
+    let parts = say::grouped(verdicts)
+        .into_iter()
+        .map(|(verdict, names)| format!("{verdict} {}", list(&names)));
+    let text = say::joined(parts, "; ")?;
+    Some(format!(
+        "Load in the busiest second after an outage: {text}."
+    ))
+}
+
+/// The subjects that made calls at all points, and none of these kinds.
+fn subjects_without<'s>(kinds: &[Metric], places: &[(&'s Scope<'s>, PointId)]) -> Vec<&'s str> {
+    let is_without = |name: &&str| {
+        places.iter().all(|&(scope, point)| {
+            let count_of = |s, metric: &Metric| count(scope, (s, Some(point)), metric);
+            let errs = |s| kinds.iter().any(|kind| count_of(s, kind) != 0.0);
+            let mut named = callers(scope).filter(|&s| scope.name(s) == *name);
+            named.any(|s| count_of(s, &Metric::CALLS) > 0.0 && !errs(s))
+        })
+    };
+    let names = places
+        .iter()
+        .flat_map(|&(scope, _)| callers(scope).map(|s| scope.name(s)).collect::<Vec<_>>());
+    say::distinct(names)
+        .into_iter()
+        .filter(is_without)
+        .collect()
+}
+
+/// The fastest of the right subjects at a point, and those that the ranking does not separate from it.
+fn fastest_at<'s>(
+    scope: &'s Scope,
+    point: PointId,
+    is_right: &dyn Fn(&str) -> bool,
+) -> Vec<&'s str> {
+    let ranking = scope.ranking(Over::At(Some(point)), scope.plan.answer());
+    let compared = scope.compared();
+    let counts = |s| compared.contains(&s) && is_right(scope.name(s));
+    let first = ranking.map_or_else(Vec::new, |ranking| ranking.first(counts));
+    first.into_iter().map(|s| scope.name(s)).collect()
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+//! An experiment over shaped links: what each further unit of the sweep takes there.
+
+use crate::parts::charts;
+use crate::parts::scope::{PointGroup, Scope};
+use lab_document::say;
+use lab_document::{Chart, Finding};
+use lab_model::{Cores, LINK, Metric, TargetKind, Unit};
+use lab_stats::analysis::Fit;
+
+/// A line off which a point lies by more than this part of its time is none, however few blocks there are to prove it.
+const FAR_OFF: f64 = 0.1;
+
+/// The most links on the first screen.
+const SHOWN: usize = 2;
+
+/// True if the subjects are at the ends of links.
+pub fn is_present(scope: &Scope) -> bool {
+    scope.kind() == Some(TargetKind::Link)
+}
+
+/// Time over the sweep of the first case, on the first link.
+pub fn chart(scope: &Scope) -> Option<Chart> {
+    let groups = swept(scope);
+    charts::over_sweep(scope, groups.first()?, &Metric::WALL)
+}
+
+/// The time of each further unit, link by link, and the effect of factors other than the link.
+pub fn findings(scope: &Scope) -> Vec<Finding> {
+    let groups = swept(scope);
+    let first = groups.first().map(|group| group.case);
+    let of_first = groups.iter().filter(|group| Some(group.case) == first);
+    let slopes = of_first.take(SHOWN).filter_map(|group| slope(scope, group));
+    let texts = slopes.chain(steps(scope));
+    texts.map(Finding::plain).collect()
+}
+
+fn swept(scope: &Scope) -> Vec<PointGroup> {
+    let groups = scope.groups(Cores::One).into_iter();
+    groups.filter(|group| group.points.len() > 1).collect()
+}
+
+/// `kept link=cable: each further 100 bytes take 0.85 ms with http1 (0.84 to 0.86), and with http2 no constant time.`
+fn slope(scope: &Scope, group: &PointGroup) -> Option<String> {
+    let unit = &scope.case(group).unit;
+    let fits = scope.results.fits.iter();
+    let compared = scope.compared();
+    let fits = fits.filter(|fit| {
+        fit.case == group.case
+            && fit.factors == group.factors
+            && fit.metric == Metric::WALL
+            && compared.contains(&fit.subject)
+    });
+    let slopes: Vec<String> = fits.map(|fit| subject_slope(scope, group, fit)).collect();
+    let label = scope.group_label(group);
+    (!slopes.is_empty()).then(|| format!("{label}, each further {unit}: {}.", say::list(&slopes)))
+}
+
+/// A subject's slope, or where its line is none, its ends.
+fn subject_slope(scope: &Scope, group: &PointGroup, fit: &Fit) -> String {
+    let name = scope.name(fit.subject);
+    let figure = |interval| say::figure(interval, &Unit::Nanoseconds, scope.level());
+    if !fit.curved && fit.worst_residual <= FAR_OFF {
+        return format!("{} with {name}", figure(&fit.marginal_ns));
+    }
+    let ends = [group.points.first(), group.points.last()];
+    let ends = ends.into_iter().flatten().filter_map(|&point| {
+        let level = scope.interval((fit.subject, Some(point)), &Metric::WALL)?;
+        Some(format!("{} at {}", figure(level), scope.swept(point)))
+    });
+    let ends: Vec<String> = ends.collect();
+    format!("no constant time with {name}, {}", ends.join(" to "))
+}
+
+/// `packet: packets=two takes 1.012 times the time of packets=one with http1 (1.011 to 1.013).`
+fn steps(scope: &Scope) -> Option<String> {
+    let mut effects = scope.results.effects.iter();
+    let compared = scope.compared();
+    let first = effects.find(|effect| {
+        effect.factor != LINK
+            && effect.metric == Metric::WALL
+            && effect.case.is_some()
+            && compared.contains(&effect.subject)
+    })?;
+    let (from, to) = *first.pairs.first()?;
+    let value = |point: usize| scope.plan.points[point].param(&first.factor).unwrap_or("?");
+    Some(format!(
+        "{}: with {}={} in place of {} {} takes {}.",
+        scope.plan.case(to).name,
+        first.factor,
+        value(to),
+        value(from),
+        scope.name(first.subject),
+        say::times(&first.ratio, "the time", scope.level()),
+    ))
+}

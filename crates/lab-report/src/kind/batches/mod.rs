@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: Apache-2.0
+//! An experiment: batches of operations of multiple subjects, on one or more targets.
+
+mod calls;
+mod links;
+mod side_by_side;
+mod split;
+mod timeline;
+
+use super::work_kind::{DocumentParts, WorkKind};
+use crate::parts::kind_traits::{KindTraits, Words};
+use crate::parts::measured::{SubjectScope, over_run};
+use crate::parts::respect::Respect;
+use crate::parts::scope::{PointGroup, Scope};
+use crate::parts::{charts, costs, findings, hosts, method, scaling, sentence, table};
+use lab_document::say::{self, count};
+use lab_document::{Finding, Section, Tone};
+use lab_model::{Block, Cores, Interval, Metric, PointId, Unit};
+use lab_stats::results::Over;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The metrics of a case.
+static METRICS: [Metric; 5] = [
+    Metric::WALL,
+    Metric::CPU,
+    Metric::MEAN_WALL,
+    Metric::MEAN_CPU,
+    Metric::PAUSES,
+];
+
+/// Latencies of cases that do multiple operations at once, and for calls the latency that a subject adds to
+/// the baseline's.
+static LATENCIES: [Metric; 8] = [
+    Metric::P50,
+    Metric::ADDED_P50,
+    Metric::P90,
+    Metric::P99,
+    Metric::ADDED_P99,
+    Metric::P999,
+    Metric::ADDED_P999,
+    Metric::MAX,
+];
+
+/// A subject's resources over the whole run, and its startup time.
+static HELD: [Metric; 7] = [
+    Metric::STARTUP,
+    Metric::THREADS,
+    Metric::MEMORY,
+    Metric::PEAK_MEMORY,
+    Metric::SERVER_MEMORY,
+    Metric::USER_CPU,
+    Metric::SYSTEM_CPU,
+];
+
+/// Programs that speak the subject protocol and do batches.
+pub struct Batches;
+
+static TRAITS: KindTraits = KindTraits {
+    words: Words {
+        subject: "subject",
+        subjects: "subjects",
+        operation: "operation",
+        an_operation: "an operation",
+    },
+    is_concurrent: false,
+    limits_warm_up: true,
+    takes_core_each: true,
+    compares_answer: true,
+    unit_is_swept: false,
+    compared_on_hosts: "Typical time",
+};
+
+impl WorkKind for Batches {
+    fn traits(&self) -> &'static KindTraits {
+        &TRAITS
+    }
+
+    fn parts(&self, scopes: &[Scope]) -> DocumentParts {
+        parts(scopes)
+    }
+
+    fn respects(&self, scope: &Scope) -> Vec<Respect> {
+        vec![Respect::everywhere(scope, Metric::WALL)]
+    }
+}
+
+/// The parts of the document of a run of batches.
+fn parts(scopes: &[Scope]) -> DocumentParts {
+    let first = scopes[0];
+    let schemes = side_by_side::answer(&first);
+    let of_calls = calls::is_present(&first);
+    let mut findings: Vec<Finding> = match schemes {
+        _ if of_calls => calls::findings(scopes),
+        _ if links::is_present(&first) => links::findings(&first),
+        Some(_) => side_by_side::findings(&first),
+        None => scopes.iter().flat_map(target_findings).collect(),
+    };
+    if !first.has_targets() {
+        findings.extend(memory(&first));
+    }
+    let mut sections: Vec<Section> = scopes.iter().flat_map(target_sections).collect();
+    sections.push(resources(scopes));
+    sections.push(hosts::section(&first));
+    DocumentParts {
+        chart: if of_calls {
+            calls::chart(scopes)
+        } else if links::is_present(&first) {
+            links::chart(&first)
+        } else {
+            schemes.or_else(|| charts::answer(scopes, first.plan.answer()))
+        },
+        findings,
+        sections,
+        method: method(&first),
+    }
+}
+
+/// The fastest subject, the points where another one leads, and the highest throughput: with multiple targets
+/// in one finding, in at most three sentences.
+fn target_findings(scope: &Scope) -> Vec<Finding> {
+    let points = findings::points(scope);
+    let group = scope.groups(Cores::All).into_iter().next();
+    let alone = scope.others().is_empty();
+    let sweeps = if alone {
+        scope.groups(Cores::One)
+    } else {
+        Vec::new()
+    };
+    let sweeps = sweeps.iter().filter_map(|group| extremes(scope, group));
+    let leader = findings::overall(scope, scope.plan.answer());
+    let others = [
+        findings::exceptions(
+            scope,
+            scope.plan.answer(),
+            Over::all(&scope.points()),
+            &points,
+        ),
+        group.and_then(|group| scaling::highest_rate(scope, &group.points, "")),
+        sentence::pauses(scope),
+    ];
+    let others = sweeps.chain(others.into_iter().flatten());
+    let all = leader.into_iter().chain(others.map(Finding::plain));
+    if !scope.has_targets() {
+        return all.collect();
+    }
+    let text = say::paragraph(all.take(2).map(|finding| finding.text));
+    text.map(|text| Finding::new(scope.title(), text, Tone::Plain))
+        .into_iter()
+        .collect()
+}
+
+/// The points of a sweep at which a subject that is measured alone is fastest and slowest.
+fn extremes(scope: &Scope, group: &PointGroup) -> Option<String> {
+    let sweep = scope.case(group).sweep.as_deref()?;
+    let time = |&p: &PointId| Some((p, scope.interval((scope.base(), Some(p)), &Metric::WALL)?));
+    let mut times: Vec<_> = group.points.iter().filter_map(time).collect();
+    times.retain(|(_, time)| say::is_bounded(time));
+    times.sort_by(|(_, a), (_, b)| a.estimate.total_cmp(&b.estimate));
+    let [fastest, .., slowest] = times.as_slice() else {
+        return None;
+    };
+    let at_point = |(point, time): &(PointId, &Interval)| {
+        let time = say::figure(time, &Unit::Nanoseconds, scope.level());
+        format!("at {sweep}={}, {time}", scope.swept(*point))
+    };
+    let label = scope.group_label(group);
+    let place = match label.as_str() {
+        "" => String::new(),
+        label => format!("{label}: "),
+    };
+    let name = scope.base_name();
+    Some(if fastest.1.high < slowest.1.low {
+        let (fastest, slowest) = (at_point(fastest), at_point(slowest));
+        format!("{place}{name} is fastest {fastest}, and slowest {slowest}.")
+    } else {
+        format!("{place}{name}: no value of {sweep} is known to take longer than another.")
+    })
+}
+
+/// The subjects with least and with most memory, if a ranking separates them.
+fn memory(scope: &Scope) -> Option<Finding> {
+    let ranking = scope.ranking(Over::At(None), &Metric::MEMORY)?;
+    let compared = scope.compared();
+    let is_compared = |s| compared.contains(&s);
+    let least = ranking.first(is_compared);
+    let held = |subject| {
+        let held = scope.interval((subject, None), &Metric::MEMORY)?;
+        Some(say::figure(held, &Unit::Bytes, scope.level()))
+    };
+    let last = ranking.last(is_compared)?;
+    let most = format!("{} most, {}", scope.name(last), held(last)?);
+    Some(Finding::plain(match least.as_slice() {
+        &[only] => format!(
+            "{} holds least memory, {}, and {most}.",
+            scope.name(only),
+            held(only)?
+        ),
+        many => {
+            let names = sentence::names(scope, many);
+            format!("{names} hold least memory and are not told apart, and {most}.")
+        }
+    }))
+}
+
+/// Ratios at all points, parts of the time, scaling, costs, and each case; in one section per target if there
+/// are multiple targets.
+fn target_sections(scope: &Scope) -> Vec<Section> {
+    let all = [
+        calls::section(scope),
+        every_point(scope),
+        timeline::section(scope),
+        split::section(scope),
+        many_at_once(scope),
+        costs::section(scope),
+        cases(scope),
+    ];
+    if !scope.has_targets() {
+        return all.into();
+    }
+    let mut target = Section::new(scope.title());
+    all.into_iter().for_each(|section| target.section(section));
+    vec![target]
+}
+
+fn every_point(scope: &Scope) -> Section {
+    let mut section = Section::new("Every point");
+    let points = scope.single_points();
+    let answer = scope.plan.answer();
+    section.chart(charts::every_ratio(scope, &points, answer));
+    section.table(table::ratios(scope, &points, answer));
+    let (title, caption) = if *answer == Metric::WALL {
+        (
+            format!("Time of {}", scope.words.an_operation),
+            "Typical times: medians over blocks of the interquartile mean.",
+        )
+    } else {
+        (
+            format!(
+                "{} of {}",
+                say::capital(&answer.title),
+                scope.words.an_operation
+            ),
+            "From when an operation was due to its end: medians over blocks.",
+        )
+    };
+    section.table(table::values(scope, &points, answer, &title).captioned(caption));
+    section.table(table::overall(scope, answer, None));
+    section
+}
+
+fn many_at_once(scope: &Scope) -> Section {
+    let mut section = Section::new("Many at once");
+    for cases in side_by_side::sections(scope) {
+        section.section(cases);
+    }
+    for group in scope.groups(Cores::All) {
+        let mut many = Section::new(scope.group_title(&group, "many at once"));
+        many.text(scope.case(&group).work.as_str());
+        scaling::add(&mut many, scope, &group);
+        let places = places(scope, &group);
+        let counted = table::figures(scope, "", &places, &scope.case(&group).metrics);
+        many.table(counted.captioned("What subjects count themselves."));
+        many.section(latencies(scope, &places));
+        section.section(many);
+    }
+    section
+}
+
+fn latencies(scope: &Scope, places: &[SubjectScope]) -> Section {
+    let mut section = Section::folded("Latency of an operation");
+    let table = table::figures(scope, "", places, &LATENCIES);
+    let quantiles = "Half of a block's operations take no longer than p50, 99 % no longer than p99: up to 1/32 too \
+                     high, never too low.";
+    let is_added = |&place: &SubjectScope| scope.cell(place, &Metric::ADDED_P50).is_some();
+    let added = if places.iter().any(is_added) {
+        format!(
+            " Added is the difference to {}'s, block by block.",
+            scope.base_name()
+        )
+    } else {
+        String::new()
+    };
+    section.table(table.captioned(&format!("{quantiles}{added}")));
+    section
+}
+
+fn places(scope: &Scope, group: &PointGroup) -> Vec<SubjectScope> {
+    scope.places(&scope.subjects(), &group.points)
+}
+
+/// All figures, case by case.
+fn cases(scope: &Scope) -> Section {
+    let mut section = Section::folded("Case by case");
+    for group in scope.groups(Cores::One) {
+        let mut case = Section::new(scope.group_label(&group));
+        case.text(scope.case(&group).work.as_str());
+        case.chart(match group.points.len() {
+            1 => {
+                let id = format!("cpu-{}", scope.group_label(&group));
+                charts::bars_at(scope, &id, &group.points, &Metric::CPU)
+            }
+            _ => charts::over_sweep(scope, &group, scope.plan.answer()),
+        });
+        // An experiment adds metrics of its own to a case.
+        let of_case = scope.case(&group);
+        let times = match of_case.rate {
+            Some(_) => &METRICS[..0],
+            None => &METRICS[..],
+        };
+        let latencies = if of_case.latencies {
+            &LATENCIES[..]
+        } else {
+            &[]
+        };
+        let metrics = [times, latencies, &of_case.metrics].concat();
+        case.table(
+            table::figures(scope, "", &places(scope, &group), &metrics)
+                .captioned("A row for each subject and point."),
+        );
+        section.section(case);
+    }
+    section
+}
+
+/// Resources of the subjects, and their startup times.
+fn resources(scopes: &[Scope]) -> Section {
+    let mut section = Section::new("Resources");
+    for scope in scopes {
+        let places = over_run(scope.subjects());
+        let table = table::figures(scope, scope.title(), &places, &HELD);
+        section.table(table.captioned(
+            "Medians over blocks of each subject's process: from start to hello, and the most threads; CPU times are \
+             those of one process over a block.",
+        ));
+    }
+    for metric in [Metric::MEMORY, Metric::STARTUP] {
+        section.chart(charts::bars_over_run(scopes, &metric));
+    }
+    section
+}
+
+fn method(scope: &Scope) -> Vec<String> {
+    let measure = &scope.plan.measure;
+    let turns = format!(
+        "In each of {}, fresh processes of all subjects took turns of about {} on the same core: {} for each point, \
+         frozen while idle.",
+        count(scope.results.blocks as usize, "block"),
+        lengths(scope),
+        pairs(scope),
+    );
+    let mut cases = scope.plan.cases.iter();
+    let at_once = cases.find(|case| case.cores == Cores::All).map(|case| {
+        format!(
+            "Turns of {}, which does several operations at once, were of about {} and on all cores.",
+            case.name,
+            say::time(case.turn_ns.unwrap_or(measure.turn_ns)),
+        )
+    });
+    let times = "Times are typical times: the median over blocks of the interquartile mean. Mean times count every \
+                 pause; what pauses cost is what they have beyond the typical times.";
+    let turns = std::iter::once(turns).chain(at_once);
+    turns
+        .chain([times.to_string(), hosts::measured_on(scope)])
+        .collect()
+}
+
+/// How long turns were on one core, from the shortest to the longest.
+fn lengths(scope: &Scope) -> String {
+    let points = (0..scope.plan.points.len()).filter(|&p| scope.plan.case(p).cores == Cores::One);
+    let lengths = points.map(|point| scope.plan.turn_ns(point));
+    say::least_to_most(lengths, say::time).unwrap_or_else(|| say::time(scope.plan.measure.turn_ns))
+}
+
+/// The mirrored pairs of passes of a block: as many as requested, or as many as fitted into its time.
+fn pairs(scope: &Scope) -> String {
+    let blocks = scope.run.complete_blocks();
+    let pairs_of_points = |block: &Block| {
+        let mut passes: BTreeMap<PointId, u32> = BTreeMap::new();
+        for sample in &block.samples {
+            let most = passes.entry(sample.point).or_default();
+            *most = (*most).max(sample.pass + 1);
+        }
+        passes.into_values().map(|n| n.div_ceil(2) as usize)
+    };
+    let pairs: BTreeSet<usize> = blocks.flat_map(pairs_of_points).collect();
+    method::mirrored_pairs(scope, &pairs) + " of passes"
+}

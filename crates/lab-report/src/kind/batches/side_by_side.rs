@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The values of a factor side by side: for each subject a row for each value of the sweep.
+
+use crate::parts::cell::{self, NONE};
+use crate::parts::scope::{PointGroup, Scope};
+use crate::parts::{charts, table};
+use lab_document::format::quantity;
+use lab_document::say;
+use lab_document::{Chart, Finding, ForestRow, Quantity, Section, Table};
+use lab_model::{Cores, Direction, Interval, Metric, PointId, SubjectId, Unit};
+use lab_stats::results::Spread;
+
+/// A section for each of [`cases`].
+pub fn sections(scope: &Scope) -> Vec<Section> {
+    let cases = cases(scope);
+    cases
+        .iter()
+        .map(|groups| case_section(scope, groups))
+        .collect()
+}
+
+/// The groups of each case that does multiple operations at once over a sweep, with more than one value of a
+/// factor.
+fn cases(scope: &Scope) -> Vec<Vec<PointGroup>> {
+    let groups = scope.groups(Cores::All).into_iter();
+    let cases = say::grouped(groups.map(|group| (group.case, group)));
+    let cases = cases.into_iter().map(|(_, groups)| groups);
+    let several = cases.filter(|g| g.len() > 1 && scope.case(&g[0]).sweep.is_some());
+    several.collect()
+}
+
+/// A chart of what each value of the factor costs each subject, where the run has such ratios.
+pub fn answer(scope: &Scope) -> Option<Chart> {
+    let spreads = spreads(scope);
+    let first = spreads.first()?;
+    let row = |(subject, ratio): &(SubjectId, Interval)| {
+        let tone = cell::tone_of(ratio, None);
+        ForestRow::new(scope.name(*subject), Quantity::ratio(ratio), tone)
+    };
+    let groups = spreads.iter().map(|spread| {
+        let rows = spread.ratios.iter().map(row).collect();
+        (value_at(scope, spread.to), rows)
+    });
+    let at = sweep_setting(scope, first)?;
+    let axis = format!(
+        "time at {at} as a multiple of {}'s",
+        value_at(scope, first.from)
+    );
+    let caption = format!(
+        "Each {} is compared with itself; left of 1 is better; the lines are intervals.",
+        scope.words.subject
+    );
+    let margin = scope.results.margin;
+    charts::forest("answer", axis, margin, groups.collect(), &caption)
+}
+
+/// The spreads of a run; empty with more than one target.
+fn spreads<'a>(scope: &Scope<'a>) -> &'a [Spread] {
+    if scope.has_targets() {
+        &[]
+    } else {
+        &scope.results.spreads
+    }
+}
+
+/// `threads=2`.
+fn sweep_setting(scope: &Scope, spread: &Spread) -> Option<String> {
+    let sweep = scope.plan.case(spread.to).sweep.as_deref()?;
+    Some(format!("{sweep}={}", scope.swept(spread.to)))
+}
+
+/// The values of a point's factors.
+fn value_at(scope: &Scope, point: PointId) -> String {
+    let point = &scope.plan.points[point];
+    factor_values(point.factors(&scope.plan.cases[point.case]))
+}
+
+/// The costs of the factor's values, and the nonzero values of metrics that should be 0.
+pub fn findings(scope: &Scope) -> Vec<Finding> {
+    let costs = costs(scope).into_iter();
+    let losses = cases(scope);
+    let losses = losses
+        .iter()
+        .filter(|groups| !scope.case(&groups[0]).uncompared);
+    let losses = losses.flat_map(|groups| {
+        let metrics = scope.case(&groups[0]).metrics.iter();
+        let least = metrics.filter(|m| m.better == Direction::Less);
+        least.filter_map(|metric| greatest_loss(scope, groups, metric))
+    });
+    costs.chain(losses).map(Finding::plain).collect()
+}
+
+/// `At threads=2 atomic takes 2.5 (go) to 11 (rust) times unsafe's time, and lock 1.8 (java) to 35 (ada)
+/// times.` The subjects with the least and the most are named where their ratios are distinguishable.
+fn costs(scope: &Scope) -> Option<String> {
+    let spreads = spreads(scope);
+    let first = spreads.first()?;
+    let level = scope.results.level;
+    let mut has_level = true;
+    let costs = spreads.iter().filter_map(|spread| {
+        let (least, most) = spread.ratios.first().zip(spread.ratios.last())?;
+        has_level &= say::has_level(&least.1, level) && say::has_level(&most.1, level);
+        let name = |(subject, _): &(SubjectId, Interval)| {
+            if spread.apart {
+                format!(" ({})", scope.name(*subject))
+            } else {
+                String::new()
+            }
+        };
+        let [low, high] = [least, most].map(|end| {
+            let ratio = say::interval_text(&end.1, &Unit::Ratio, level).value;
+            ratio + &name(end)
+        });
+        let range = if least.0 == most.0 || low == high {
+            low
+        } else {
+            format!("{low} to {high}")
+        };
+        Some((value_at(scope, spread.to), range))
+    });
+    let costs: Vec<(String, String)> = costs.collect();
+    let so_far = if has_level { "At" } else { "So far, at" };
+    let (at, base) = (sweep_setting(scope, first)?, value_at(scope, first.from));
+    let ((value, range), others) = costs.split_first()?;
+    let others = others
+        .iter()
+        .map(|(value, range)| format!(", {value} {range} times"));
+    Some(format!(
+        "{so_far} {at} {value} takes {range} times {base}'s time{}.",
+        others.collect::<String>()
+    ))
+}
+
+/// `increment, lost increments: up to 46 % (44 to 48) with unsafe (c at threads=8); none with atomic and lock.`
+fn greatest_loss(scope: &Scope, groups: &[PointGroup], metric: &Metric) -> Option<String> {
+    let most = |group: &PointGroup| {
+        let places = scope.places(&scope.compared(), &group.points).into_iter();
+        let known = places.filter_map(|place| Some((place, scope.interval(place, metric)?)));
+        known.max_by(|a, b| a.1.estimate.total_cmp(&b.1.estimate))
+    };
+    let known = groups
+        .iter()
+        .filter_map(|group| Some((group, most(group)?)));
+    let (none, some): (Vec<_>, Vec<_>) = known.partition(|(_, (_, most))| most.estimate == 0.0);
+    let (group, ((subject, point), most)) = some
+        .into_iter()
+        .max_by(|a, b| a.1.1.estimate.total_cmp(&b.1.1.estimate))?;
+    let none: Vec<String> = none.iter().map(|(group, _)| values(group)).collect();
+    let none = if none.is_empty() {
+        String::new()
+    } else {
+        format!("; none with {}", say::list(&none))
+    };
+    let sweep = scope.case(group).sweep.as_deref()?;
+    Some(format!(
+        "{}, {}: up to {} with {} ({} at {sweep}={}){none}.",
+        scope.case(group).name,
+        metric.title,
+        say::figure(most, &metric.unit, scope.level()),
+        values(group),
+        scope.name(subject),
+        point.map_or(String::new(), |p| scope.swept(p)),
+    ))
+}
+
+fn case_section(scope: &Scope, groups: &[PointGroup]) -> Section {
+    let case = scope.case(&groups[0]);
+    let factors = groups[0].factors.iter().map(|(key, _)| key.as_str());
+    let factors = say::list(&factors.collect::<Vec<_>>());
+    let mut section = Section::new(format!("{}: each {factors} side by side", case.name));
+    section.text(case.work.as_str());
+    for subject in scope.compared() {
+        for metric in case.metrics.iter().chain([&Metric::WALL]) {
+            section.table(metric_table(scope, subject, groups, metric));
+        }
+    }
+    section
+}
+
+fn metric_table(
+    scope: &Scope,
+    subject: SubjectId,
+    groups: &[PointGroup],
+    metric: &Metric,
+) -> Table {
+    let columns = groups.iter().map(|group| (group, values(group)));
+    let columns: Vec<(&PointGroup, String)> = columns.collect();
+    let sides = (&*rows(scope, groups), &*columns);
+    let sweep = scope.case(&groups[0]).sweep.as_deref();
+    let title = format!("{}: {}", scope.title_of(subject), metric.title);
+    let mut table = table::matrix(
+        title,
+        sweep.unwrap_or("n"),
+        sides,
+        &metric.unit,
+        |x, group| {
+            let Some(point) = point_at(scope, group, x) else {
+                return NONE.into();
+            };
+            let place = (subject, Some(point));
+            let cell = cell::value(scope, place, metric);
+            match ratio(scope, subject, point, metric) {
+                Some(ratio) => cell.noted(say::figure(ratio, &Unit::Ratio, scope.level())),
+                None if cell.is_figure() => {
+                    cell.noted(operations_of_batch(scope, subject, point, metric))
+                }
+                None => cell,
+            }
+        },
+    );
+    table.caption = format!("A row for each value of {}.", sweep.unwrap_or("n"));
+    if !table.rows.iter().flatten().any(|cell| cell.is_figure()) {
+        table.rows.clear();
+    }
+    if table
+        .rows
+        .iter()
+        .flatten()
+        .any(|cell| !cell.note.is_empty())
+    {
+        table.caption += &match metric.unit {
+            Unit::Share => " Below a figure: of how many in a batch.".into(),
+            _ => format!(
+                " Below a figure: as a multiple of {}'s.",
+                values(&groups[0])
+            ),
+        };
+    }
+    table.without_empty_columns()
+}
+
+/// `of 5,000,000`: the operations of a batch, of which a metric is a part.
+fn operations_of_batch(
+    scope: &Scope,
+    subject: SubjectId,
+    point: PointId,
+    metric: &Metric,
+) -> String {
+    let mut pilots = scope.run.pilots.iter();
+    let pilot = pilots.find(|p| (p.subject, p.point) == (subject, point));
+    match (&metric.unit, pilot) {
+        (Unit::Share, Some(pilot)) => format!("of {}", quantity::integer(pilot.operations)),
+        _ => String::new(),
+    }
+}
+
+/// The values of the sweep, ascending.
+fn rows(scope: &Scope, groups: &[PointGroup]) -> Vec<(f64, String)> {
+    let points = groups.iter().flat_map(|group| &group.points);
+    let rows = points.filter_map(|&p| Some((scope.plan.points[p].x?, scope.swept(p))));
+    let mut rows: Vec<(f64, String)> = rows.collect();
+    rows.sort_by(|a, b| a.0.total_cmp(&b.0));
+    rows.dedup_by(|a, b| a.0 == b.0);
+    rows
+}
+
+fn point_at(scope: &Scope, group: &PointGroup, x: f64) -> Option<PointId> {
+    let mut points = group.points.iter();
+    points
+        .find(|p| scope.plan.points[**p].x == Some(x))
+        .copied()
+}
+
+/// `atomic`, or `lock 99` of two factors.
+fn values(group: &PointGroup) -> String {
+    factor_values(group.factors.iter())
+}
+
+/// Values of factors in a row.
+fn factor_values<'f>(factors: impl Iterator<Item = &'f (String, String)>) -> String {
+    let values = factors.map(|(_, value)| value.as_str());
+    values.collect::<Vec<_>>().join(" ")
+}
+
+/// A figure against that with the factor's first value.
+fn ratio<'a>(
+    scope: &Scope<'a>,
+    subject: SubjectId,
+    point: PointId,
+    metric: &Metric,
+) -> Option<&'a Interval> {
+    let mut effects = scope.results.effects.iter();
+    let effect = effects.find(|e| {
+        let is_here = matches!(e.pairs.as_slice(), &[(_, to)] if to == point);
+        is_here && e.subject == subject && e.metric == *metric
+    });
+    effect.map(|effect| &effect.ratio)
+}

@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Whole commands: each of their runs is a process.
+
+mod estimate;
+
+use super::work_kind::{DocumentParts, WorkKind};
+use crate::parts::kind_traits::{KindTraits, Words};
+use crate::parts::measured::Measured;
+use crate::parts::respect::Respect;
+use crate::parts::scope::{PointGroup, Scope};
+use crate::parts::{charts, costs, findings, method, sentence, table};
+use lab_document::chart::file_name;
+use lab_document::say::{self, count};
+use lab_document::{
+    Answer, Axis, Cell, Chart, Distribution, DistributionLine, Drawing, Finding, Scale, Section,
+    Table,
+};
+use lab_model::{Command, Commands, Cores, Metric, Plan, PointId, Subject, SubjectId, Unit};
+use lab_stats::results::Over;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How long a run takes.
+static TIMES: [Metric; 3] = [Metric::WALL, Metric::MEAN_WALL, Metric::PAUSES];
+
+/// Resources used by one run.
+static USES: [Metric; 11] = [
+    Metric::USER_CPU,
+    Metric::SYSTEM_CPU,
+    Metric::PEAK_MEMORY,
+    Metric::MINOR_FAULTS,
+    Metric::MAJOR_FAULTS,
+    Metric::VOLUNTARY_SWITCHES,
+    Metric::INVOLUNTARY_SWITCHES,
+    Metric::INSTRUCTIONS,
+    Metric::CYCLES,
+    Metric::CACHE_MISSES,
+    Metric::BRANCH_MISSES,
+];
+
+static TRAITS: KindTraits = KindTraits {
+    words: Words {
+        subject: "command",
+        subjects: "commands",
+        operation: "run",
+        an_operation: "a run",
+    },
+    is_concurrent: false,
+    limits_warm_up: false,
+    takes_core_each: false,
+    compares_answer: false,
+    unit_is_swept: true,
+    compared_on_hosts: "Typical time",
+};
+
+impl WorkKind for Commands {
+    fn traits(&self) -> &'static KindTraits {
+        &TRAITS
+    }
+
+    fn parts(&self, scopes: &[Scope]) -> DocumentParts {
+        parts(&scopes[0], self)
+    }
+
+    fn title(&self, scope: &Scope) -> Option<String> {
+        title(scope)
+    }
+
+    fn estimate(&self) -> Option<fn(&Measured) -> String> {
+        Some(estimate::line)
+    }
+
+    fn respects(&self, scope: &Scope) -> Vec<Respect> {
+        vec![Respect::everywhere(scope, Metric::WALL)]
+    }
+
+    fn advice_on_one_run(&self) -> &'static str {
+        "Measure the old and the new one in turns: `benchlab compare 'OLD' 'NEW'`, or `benchlab compare --rev OLD \
+             --rev NEW -- COMMAND`."
+    }
+
+    fn explain_question(&self) -> &'static str {
+        "Why is one command faster than another?"
+    }
+
+    fn explain_method(&self, _sizes: &str) -> String {
+        "Each figure is of one run of the command: six without a tracer (two of one that takes 2 s or more), two \
+                    under each tool, one under Callgrind."
+            .into()
+    }
+}
+
+/// The parts of the document of a run of commands.
+fn parts(scope: &Scope, commands: &Commands) -> DocumentParts {
+    let mut sections = vec![listing(scope)];
+    sections.extend(
+        scope
+            .groups(Cores::One)
+            .iter()
+            .map(|group| runs(scope, group)),
+    );
+    sections.push(costs::section(scope));
+    DocumentParts {
+        chart: charts::answer(std::slice::from_ref(scope), &Metric::WALL),
+        findings: findings(scope),
+        sections,
+        method: method(scope, commands),
+    }
+}
+
+/// The commands with their names, as the answer calls them: `A: sort a, B: sort b`. `None` for a single
+/// command.
+fn title(scope: &Scope) -> Option<String> {
+    let named = |s: SubjectId| {
+        let line = &scope.plan.subjects[s].command.as_ref()?.line;
+        Some((line, format!("{}: {line}", scope.name(s))))
+    };
+    let all: Vec<_> = scope.compared().into_iter().filter_map(named).collect();
+    let differ = all.iter().any(|(line, _)| *line != all[0].0);
+    let words: Vec<String> = all.into_iter().map(|(_, words)| words).collect();
+    differ.then(|| words.join(", "))
+}
+
+/// Each command against the baseline; for many commands the fastest; for a single command its time.
+fn findings(scope: &Scope) -> Vec<Finding> {
+    let others = scope.others().into_iter();
+    let pairs = others.filter_map(|s| findings::pair(scope, s, &Metric::WALL));
+    let pairs: Vec<Finding> = pairs.collect();
+    if pairs.is_empty() {
+        let levels = scope.compared().into_iter();
+        return levels.filter_map(|s| level(scope, s)).collect();
+    }
+    if pairs.len() <= Answer::MAX_FINDINGS {
+        return pairs;
+    }
+    let all = Over::all(&scope.points());
+    let points = findings::points(scope);
+    let exceptions = findings::exceptions(scope, &Metric::WALL, all, &points);
+    let leader = findings::overall(scope, &Metric::WALL).into_iter();
+    leader.chain(exceptions.map(Finding::plain)).collect()
+}
+
+/// A command that nothing is compared with: `A takes 12.3 ms (12.1 to 12.6).`
+fn level(scope: &Scope, subject: SubjectId) -> Option<Finding> {
+    let name = scope.name(subject);
+    let figure = |i| say::figure(i, &Unit::Nanoseconds, scope.level());
+    let mut fits = scope.results.fits.iter();
+    let fit = fits.find(|fit| fit.subject == subject && say::is_bounded(&fit.fixed_ns));
+    if let Some(fit) = fit {
+        let sweep = scope.plan.cases[fit.case].sweep.as_deref()?;
+        let [fixed, marginal] = [&fit.fixed_ns, &fit.marginal_ns].map(figure);
+        let text = format!("{name} takes {fixed} and {marginal} more for each {sweep}.");
+        return Some(Finding::plain(text));
+    }
+    let points = scope.points();
+    let time = |p: &PointId| Some((*p, scope.interval((subject, Some(*p)), &Metric::WALL)?));
+    let (point, time) = points.iter().find_map(time)?;
+    let at = sentence::at(scope, point);
+    Some(Finding::plain(if say::is_bounded(time) {
+        format!("{name} takes {}{at}.", figure(time))
+    } else {
+        format!("{name} has no interval yet{at}: one block says nothing of scatter.")
+    }))
+}
+
+/// Headings and cells that describe a command, apart from its name.
+fn descriptions(scope: &Scope, command: &Command) -> [(&'static str, String); 7] {
+    let words =
+        |program: &Option<Vec<String>>| program.as_ref().map_or(String::new(), |p| p.join(" "));
+    let shell = if command.shell {
+        shell(scope).into()
+    } else {
+        String::new()
+    };
+    [
+        ("line", command.line.clone()),
+        ("run by", shell),
+        ("revision", command.revision.clone().unwrap_or_default()),
+        ("folder", command.folder.clone().unwrap_or_default()),
+        ("once before", words(&command.setup)),
+        ("before each run", words(&command.prepare)),
+        ("once after", words(&command.cleanup)),
+    ]
+}
+
+/// The shell that runs commands.
+fn shell<'a>(scope: &Scope<'a>) -> &'a str {
+    let plan = scope.plan;
+    let shell = plan.start_cost(true);
+    let program = shell.and_then(|s| plan.subjects[s].program.first());
+    program.map_or("sh", String::as_str)
+}
+
+/// The commands with all that belongs to each, what starting them costs, and the noise floor.
+fn listing(scope: &Scope) -> Section {
+    let mut section = Section::new("The commands");
+    let headings = descriptions(scope, &Command::default()).map(|(heading, _)| heading);
+    let mut table = Table::new("", std::iter::once("command").chain(headings))
+        .captioned("What was run, and how.");
+    for id in scope.subjects() {
+        if let Some(command) = &scope.plan.subjects[id].command {
+            let cells = descriptions(scope, command).map(|(_, words)| Cell::from(words));
+            table.named_row(scope.name(id), cells);
+        }
+    }
+    section.table(table.without_empty_columns());
+    let by_shell = |s: &Subject| s.command.as_ref().is_some_and(|c| c.shell);
+    let uses_shell = scope.plan.subjects.iter().any(by_shell);
+    if let Some(time) = start_cost(scope, true).filter(|_| uses_shell) {
+        let sh = shell(scope);
+        section.text(format!(
+            "{sh} itself takes {time} of each run that it does (not subtracted)."
+        ));
+    }
+    if let Some(time) = start_cost(scope, false) {
+        section.text(format!(
+            "Starting a process that does nothing takes {time} (not subtracted)."
+        ));
+    }
+    section
+}
+
+/// The cost of starting a process, or a shell; `None` where it was not measured.
+fn start_cost(scope: &Scope, shell: bool) -> Option<String> {
+    let subject = scope.plan.start_cost(shell)?;
+    let points = scope.points().into_iter();
+    let mut times = points.filter_map(|p| scope.interval((subject, Some(p)), &Metric::WALL));
+    Some(say::figure(
+        times.next()?,
+        &Unit::Nanoseconds,
+        scope.level(),
+    ))
+}
+
+/// The figures of a group of points that differ only in the sweep.
+fn runs(scope: &Scope, group: &PointGroup) -> Section {
+    let mut section = Section::new(match scope.group_label(group) {
+        label if label.is_empty() => "The runs".into(),
+        label => format!("The runs with {label}"),
+    });
+    let places = scope.places(&scope.subjects(), &group.points);
+    section.chart(charts::over_sweep(scope, group, &Metric::WALL));
+    section.table(
+        table::figures(scope, "Time of a run", &places, &TIMES)
+            .captioned("The typical run, and the mean, pauses included."),
+    );
+    if group.points.len() > 1 {
+        section.table(table::overall(scope, &Metric::WALL, None));
+    }
+    let mut uses = table::figures(scope, "What one run used", &places, &USES);
+    uses.notes.extend(statuses(scope, group));
+    section.table(uses.captioned("Medians over blocks of the mean of a block's processes."));
+    let mut spread = Section::folded("How the times of all runs are spread");
+    for &point in &group.points {
+        spread.chart(distribution(scope, point));
+    }
+    section.section(spread);
+    section
+}
+
+/// Commands of which a run ended with another status than 0.
+fn statuses(scope: &Scope, group: &PointGroup) -> Vec<String> {
+    let note = |subject: SubjectId| {
+        let all = scope.results.statuses.iter();
+        let mine = all.filter(|(s, p, _)| *s == subject && group.points.contains(p));
+        let mut statuses: Vec<i32> = mine.flat_map(|(.., statuses)| statuses.clone()).collect();
+        statuses.sort_unstable();
+        statuses.dedup();
+        let words: Vec<String> = statuses.iter().map(i32::to_string).collect();
+        let (name, words) = (scope.name(subject), words.join(" or "));
+        let failed = statuses.iter().any(|status| *status != 0);
+        failed.then(|| format!("{name} ended with status {words}."))
+    };
+    scope.subjects().into_iter().filter_map(note).collect()
+}
+
+/// The part of all runs of each command that take no longer than a time.
+fn distribution(scope: &Scope, point: PointId) -> Option<Chart> {
+    let mut counts: BTreeMap<SubjectId, BTreeMap<u64, u64>> = BTreeMap::new();
+    let samples = scope.run.complete_blocks().flat_map(|b| &b.samples);
+    for sample in samples.filter(|s| s.point == point) {
+        let each = sample.batch.wall_ns / sample.batch.operations.max(1);
+        let mine = counts.entry(sample.subject).or_default();
+        *mine.entry(each).or_default() += 1;
+    }
+    let lines = scope.subjects().into_iter().filter_map(|subject| {
+        let counts = counts.get(&subject)?.iter();
+        scope.cell((subject, Some(point)), &Metric::WALL)?;
+        Some(DistributionLine {
+            name: scope.name(subject).into(),
+            colour: scope.colour(subject),
+            counts: counts.map(|(ns, n)| (*ns as f64, *n)).collect(),
+        })
+    });
+    let lines: Vec<DistributionLine> = lines.collect();
+    let at = sentence::at(scope, point);
+    (!lines.is_empty()).then(|| Chart {
+        id: file_name(&format!("distribution-{at}")),
+        title: format!("How the times of all runs are spread{at}"),
+        caption: "The part of a command's runs that take no longer than a time: the steeper, the less they scatter."
+            .into(),
+        drawing: Drawing::Distribution(Distribution {
+            values: Axis::new("time of a run", Unit::Nanoseconds, Scale::Log),
+            shares: Scale::Linear,
+            lines,
+        }),
+    })
+}
+
+fn method(scope: &Scope, commands: &Commands) -> Vec<String> {
+    let blocks = count(scope.results.blocks as usize, "block");
+    let place = match cores(scope, commands) {
+        Some(Cores::One) => "on the same core",
+        Some(Cores::All) => "wherever the system put them",
+        None => "in turn",
+    };
+    let input = commands.input.as_deref().unwrap_or("/dev/null");
+    let output = match (commands.same_output, commands.ignore_failure) {
+        (true, _) => " The output of every run was that of the baseline.",
+        (false, true) => " Runs that ended with another exit status than 0 were measured, too.",
+        (false, false) => "",
+    };
+    vec![
+        format!(
+            "In each of {blocks}, the commands were run one after the other {place}, in a random order and back again: {} \
+             of passes for each point, a fresh process each time. All blocks together took {}.",
+            pairs(scope),
+            took(scope),
+        ),
+        builds(scope.plan),
+        format!("Each run had {input} on its standard input.{output}"),
+        "Times are typical times: the median over blocks of the interquartile mean. Mean times count every run."
+            .into(),
+    ]
+}
+
+/// A note for revisions: the number of builds of each, and the variation that the intervals leave out.
+fn builds(plan: &Plan) -> String {
+    match plan.builds() {
+        _ if !plan.of_revisions() => String::new(),
+        1 => "There was one build of each revision (n = 1 build): what another build of it would differ by, in link \
+              order or paths, is in no interval. `--builds 10` measures it."
+            .into(),
+        n => format!(
+            "There were {n} builds of each revision (n = {n} builds), in folders whose names have random lengths. \
+             Blocks took them in turns, with an environment of random size for each process. All blocks of a build are \
+             one value, so that intervals hold for builds."
+        ),
+    }
+}
+
+/// The cores that the commands ran on: as planned, or as the pilot found.
+fn cores(scope: &Scope, commands: &Commands) -> Option<Cores> {
+    let mut settings = scope.run.settings.iter();
+    commands.cores.or_else(
+        || match settings.find(|s| s.key == "cores")?.value.as_str() {
+            "one" => Some(Cores::One),
+            "all" => Some(Cores::All),
+            _ => None,
+        },
+    )
+}
+
+/// The mirrored pairs that the blocks have: fewer than planned where commands take long.
+fn pairs(scope: &Scope) -> String {
+    let blocks = scope.run.complete_blocks();
+    let passes = blocks.map(|b| b.samples.iter().map(|s| s.pass).max().unwrap_or(0));
+    let pairs: BTreeSet<usize> = passes.map(|last| last as usize / 2 + 1).collect();
+    method::mirrored_pairs(scope, &pairs)
+}
+
+/// The time from the beginning of the run to the end of its last block.
+fn took(scope: &Scope) -> String {
+    let run = scope.run;
+    let ends = run.blocks.iter();
+    let ends = ends.map(|b| b.started_unix_s + b.duration_ns as f64 / 1e9);
+    let seconds = ends.fold(run.started_unix_s, f64::max) - run.started_unix_s;
+    match seconds {
+        s if s < 100.0 => say::reading(s * 1e9, &Unit::Nanoseconds),
+        s => format!("{:.0} min", s / 60.0),
+    }
+}

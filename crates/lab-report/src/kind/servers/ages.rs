@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+//! How old a server is when it is steady, what its first requests cost, and whether its turns were at its steady level.
+
+use crate::parts::scope::Scope;
+use lab_document::chart::file_name;
+use lab_document::format::quantity::integer;
+use lab_document::say::count;
+use lab_document::{
+    Axis, Band, Cell, Chart, Column, Drawing, Line, Lines, Quantity, Scale, Section, Stroke, Table,
+    Tone,
+};
+use lab_model::{Pilot, Unit};
+use lab_stats::results::{AgeState, ServerAge};
+
+/// A table and a chart for each case; empty for runs whose pilots did not record server ages.
+pub fn section(scope: &Scope) -> Section {
+    let mut section = Section::new("Warm-up");
+    let ages: Vec<&ServerAge> = scope.results.ages.iter().collect();
+    if ages.is_empty() {
+        return section;
+    }
+    let plan = scope.plan;
+    if let Some(age) = plan.measure.age {
+        let age = integer(age);
+        section.text(format!(
+            "Servers were compared at an age of {age} requests, on purpose: each process was measured when it had served \
+             so many, steady or not."
+        ));
+    }
+    let sets = scope.run.replicate_count();
+    let blocks = scope.results.blocks as usize;
+    if sets > 0 && sets < blocks {
+        section.text(format!(
+            "{} served {}: a set counts once, with the mean of its blocks' ratios.",
+            if sets == 1 {
+                "1 set of processes".into()
+            } else {
+                format!("{sets} sets of processes")
+            },
+            count(blocks, "block"),
+        ));
+    }
+    for case in 0..plan.cases.len() {
+        let of_case = ages
+            .iter()
+            .filter(|age| plan.points[age.point].case == case);
+        let of_case: Vec<&ServerAge> = of_case.copied().collect();
+        if of_case.is_empty() {
+            continue;
+        }
+        section.table(table(scope, case, &of_case));
+        section.chart(chart(scope, case));
+    }
+    section
+}
+
+fn table(scope: &Scope, case: usize, ages: &[&ServerAge]) -> Table {
+    let ns = || Unit::Nanoseconds;
+    let mut table = Table::new(
+        format!(
+            "{}: how old servers are when they are steady",
+            scope.plan.cases[case].name
+        ),
+        [
+            Column::from("server"),
+            Column::of("first request", ns()),
+            Column::of("of the first 1,000", ns()),
+            Column::of("of the first 100,000", ns()),
+            Column::of("steady", ns()),
+            Column::from("requests until then"),
+            Column::of("time until then", ns()),
+            Column::of("in turns", ns()),
+            Column::from("processes at it in turns"),
+        ],
+    );
+    for age in ages {
+        let time =
+            |ns: Option<f64>| Cell::from(ns.map(|ns| Quantity::exact(ns, Unit::Nanoseconds)));
+        let more = if age.steady { "" } else { "more than " };
+        let requests = format!("{more}{}", integer(age.requests));
+        let steady = age.processes - age.processes_off;
+        let state = match age.state {
+            AgeState::Steady if age.processes == 0 => Cell::default(),
+            AgeState::LeftOut => Cell::from("left out").toned(Tone::Alarm),
+            state => {
+                let tone = if state == AgeState::Steady {
+                    Tone::Plain
+                } else {
+                    Tone::Alarm
+                };
+                Cell::from(format!("{steady} of {}", age.processes)).toned(tone)
+            }
+        };
+        table.named_row(
+            scope.name(age.subject),
+            [
+                time(age.first_ns[0]),
+                time(age.first_ns[1]),
+                time(age.first_ns[2]),
+                time(Some(age.steady_ns)),
+                Cell::from(requests),
+                time(Some(age.seconds * 1e9)),
+                time(age.turns_ns),
+                state,
+            ],
+        );
+    }
+    table.captioned(
+        "From one process each, the pilot. The first request is wall time; all else is CPU time of a request, compilers \
+         and collectors included: the mean of the first 1,000 and 100,000, the level at the end of the pilot, and in turns \
+         that of the process that was farthest from it.",
+    )
+}
+
+/// Cost of a request by the age of the server, in each round of the pilots.
+fn chart(scope: &Scope, case: usize) -> Option<Chart> {
+    let plan = scope.plan;
+    let pilots = scope.run.pilots.iter();
+    let pilots = pilots.filter(|pilot| {
+        pilot.point < plan.points.len()
+            && plan.points[pilot.point].case == case
+            && scope.compared().contains(&pilot.subject)
+    });
+    let lines: Vec<Line> = pilots.map(|pilot| line(scope, pilot)).collect();
+    let lines: Vec<Line> = lines
+        .into_iter()
+        .filter(|line| line.points.len() > 1)
+        .collect();
+    let name = &plan.cases[case].name;
+    (!lines.is_empty()).then(|| Chart {
+        id: file_name(&format!("age-{name}")),
+        title: format!("{name}: CPU time of a request by the age of the server"),
+        caption: "Each point is a round of the pilot, at the number of requests that the server had served by then.".into(),
+        drawing: Drawing::Lines(Lines {
+            x: Axis::new("requests served", Unit::Count("requests".into()), Scale::Log),
+            y: Axis::new("CPU time of a request", Unit::Nanoseconds, Scale::Log),
+            lines,
+        }),
+    })
+}
+
+fn line(scope: &Scope, pilot: &Pilot) -> Line {
+    let rounds = pilot.batches.iter().zip(&pilot.ages);
+    let points = rounds.map(|(batch, age)| {
+        let cost_ns = batch.cpu_ns as f64 / batch.operations.max(1) as f64;
+        (
+            age.requests as f64,
+            Quantity::exact(cost_ns, Unit::Nanoseconds),
+        )
+    });
+    Line {
+        name: scope.name(pilot.subject).into(),
+        colour: scope.colour(pilot.subject),
+        stroke: Stroke::Measured,
+        points: points.collect(),
+        band: Band::Hidden,
+    }
+}

@@ -1,0 +1,532 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Servers that benchlab starts: the cost of a request, their throughput, and the response times of their
+//! users.
+
+mod ages;
+mod percentiles;
+
+use super::work_kind::{DocumentParts, WorkKind};
+use crate::parts::errors::errors;
+use crate::parts::kind_traits::{KindTraits, Words};
+use crate::parts::measured::over_run;
+use crate::parts::respect::Respect;
+use crate::parts::scope::{PointGroup, Scope};
+use crate::parts::standings::Standings;
+use crate::parts::{
+    cell, charts, costs, findings, hosts, load_sent, scaling, shift, slices, table,
+};
+use lab_document::chart::file_name;
+use lab_document::say::{self, count};
+use lab_document::{Chart, Finding, Quantity, Section, Table, Tone};
+use lab_model::{Cores, Metric, PointId, RESPONSE_TIMES, Servers, SubjectId, Unit};
+use lab_stats::load::peaks::{Peak, Peaks};
+use lab_stats::results::Over;
+use std::cmp::Ordering;
+
+/// A server's resources over the whole run, and its startup time.
+static HELD: [Metric; 3] = [Metric::THREADS, Metric::SERVER_MEMORY, Metric::STARTUP];
+
+/// Metrics of each server at a point, except response times; the first applies to an open loop.
+static RATES: [Metric; 5] = [
+    Metric::OFFERED,
+    Metric::THROUGHPUT,
+    Metric::BACKLOG,
+    Metric::SERVER_CPU,
+    Metric::ERRORS,
+];
+
+/// Further metrics where there is no open loop.
+static BYTES: [Metric; 1] = [Metric::RECEIVED];
+
+static TRAITS: KindTraits = KindTraits {
+    words: Words {
+        subject: "server",
+        subjects: "servers",
+        operation: "request",
+        an_operation: "a request",
+    },
+    is_concurrent: true,
+    limits_warm_up: false,
+    takes_core_each: false,
+    compares_answer: false,
+    unit_is_swept: false,
+    compared_on_hosts: "CPU time for a request in closed loops",
+};
+
+impl WorkKind for Servers {
+    fn traits(&self) -> &'static KindTraits {
+        &TRAITS
+    }
+
+    fn parts(&self, scopes: &[Scope]) -> DocumentParts {
+        parts(&scopes[0], self)
+    }
+
+    /// The cost of a request in each case.
+    fn respects(&self, scope: &Scope) -> Vec<Respect> {
+        let view = View::new(*scope);
+        let points = scope.points();
+        let cases = view.cases().into_iter().map(|case| {
+            let in_case = |p: &PointId| scope.plan.points[*p].case == case;
+            Respect {
+                metric: Metric::SERVER_CPU,
+                over: Over::Points {
+                    case: Some(case),
+                    keep_alive: Some(view.keep_alive),
+                },
+                case: Some(case),
+                points: view.closed(case),
+                all_points: points.iter().copied().filter(in_case).collect(),
+                counts_failed: true,
+            }
+        });
+        cases.filter(|respect| !respect.points.is_empty()).collect()
+    }
+
+    fn explain_method(&self, sizes: &str) -> String {
+        format!(
+            "Each figure is of one request: of six stretches of load of 0.3 s after a warm-up of 2 s, what the server's \
+             processes used, divided by the requests served ({sizes}). Memory is what they held at the end."
+        )
+    }
+}
+
+fn parts(scope: &Scope, servers: &Servers) -> DocumentParts {
+    let view = View::new(*scope);
+    let findings = [
+        cpu_finding(&view),
+        throughput_finding(&view),
+        latency_finding(&view),
+    ];
+    let sections = vec![
+        load_sent::section(scope, &servers.load, Some(&servers.serving)),
+        costs(&view),
+        linear_costs(&view),
+        rates(&view),
+        response_times(&view),
+        ages::section(scope),
+        resources(&view),
+        cases(&view),
+        hosts::section(scope),
+    ];
+    DocumentParts {
+        chart: chart(&view),
+        findings: findings.into_iter().flatten().collect(),
+        sections,
+        method: load_sent::method(scope, &servers.load, Some(&servers.serving))
+            .into_iter()
+            .chain([hosts::measured_on(scope)])
+            .collect(),
+    }
+}
+
+/// A run of servers by its cases.
+struct View<'a> {
+    scope: Scope<'a>,
+    /// True if single figures are of connections that are kept alive: they are if any point has such.
+    keep_alive: bool,
+}
+
+impl<'a> View<'a> {
+    /// Views a run of servers.
+    fn new(scope: Scope<'a>) -> View<'a> {
+        let mut points = scope.points().into_iter();
+        let keep_alive = points.any(|point| scope.plan.keeps_alive(point));
+        View { scope, keep_alive }
+    }
+
+    /// Those cases that have points.
+    fn cases(&self) -> Vec<usize> {
+        let mut cases: Vec<usize> = self.scope.plan.points.iter().map(|p| p.case).collect();
+        cases.sort_unstable();
+        cases.dedup();
+        cases
+    }
+
+    fn case_name(&self, case: usize) -> &'a str {
+        &self.scope.plan.cases[case].name
+    }
+
+    /// Over which points a case is compared; `None`: all cases, or the only one.
+    fn over(&self, case: Option<usize>) -> Over {
+        let only = match self.cases().as_slice() {
+            &[only] => Some(only),
+            _ => None,
+        };
+        Over::Points {
+            case: case.or(only),
+            keep_alive: Some(self.keep_alive),
+        }
+    }
+
+    /// Points of a case, by connections.
+    fn points(&self, case: usize, is: impl Fn(PointId) -> bool) -> Vec<PointId> {
+        let plan = self.scope.plan;
+        let is_chosen = |&p: &PointId| {
+            plan.points[p].case == case && plan.keeps_alive(p) == self.keep_alive && is(p)
+        };
+        let mut points: Vec<PointId> = self.scope.points().into_iter().filter(is_chosen).collect();
+        points.sort_by_key(|&p| plan.connections(p));
+        points
+    }
+
+    /// Points of a case at which servers are asked as fast as they answer.
+    fn closed(&self, case: usize) -> Vec<PointId> {
+        self.points(case, |p| !self.scope.plan.is_open(p))
+    }
+
+    /// The middle one of the parts of peaks that are offered: response times that are one figure are those at it.
+    fn middle(&self) -> Option<f64> {
+        let parts = load_sent::parts(&self.scope);
+        parts.get(parts.len().checked_sub(1)? / 2).copied()
+    }
+
+    /// Where a case is offered a rate that is the same for all servers: the lowest.
+    fn at_rate(&self, case: usize) -> Option<PointId> {
+        let rate = |p: &PointId| self.scope.plan.rate(*p);
+        let points = self.points(case, |p| rate(&p).is_some()).into_iter();
+        points.min_by(|a, b| rate(a).partial_cmp(&rate(b)).unwrap_or(Ordering::Equal))
+    }
+
+    /// Where its peak was looked for, of which parts are offered.
+    fn at_peak(&self, case: usize) -> Option<PointId> {
+        let plan = self.scope.plan;
+        self.at_middle(case)
+            .and_then(|p| plan.peak_points(p).next())
+    }
+
+    /// Where a case is offered that part.
+    fn at_middle(&self, case: usize) -> Option<PointId> {
+        let middle = self.middle();
+        let points = self.points(case, |p| self.scope.plan.part_of_peak(p) == middle);
+        points.first().copied().filter(|_| middle.is_some())
+    }
+
+    /// The point whose figure represents the costs of a case: the one with as many connections as the open
+    /// points have, or the nearest.
+    fn usual(&self, case: usize) -> Option<PointId> {
+        let plan = self.scope.plan;
+        let mut points = self.scope.points().into_iter();
+        let open = points.find(|&p| plan.is_open(p));
+        let usual = open.map_or(64, |p| plan.connections(p)).max(1) as f64;
+        // In steps of a factor, as sweeps are.
+        let apart = |p: &PointId| (plan.connections(*p).max(1) as f64 / usual).ln().abs();
+        let points = self.closed(case).into_iter();
+        points.min_by(|a, b| apart(a).total_cmp(&apart(b)))
+    }
+
+    /// A table of servers by cases: a metric at one point of each, with its verdict and a note. Servers of which a request
+    /// costs least come first.
+    fn by_case(
+        &self,
+        (title, metric): (&str, &Metric),
+        point: impl Fn(SubjectId, usize) -> Option<PointId>,
+        note: impl Fn(SubjectId, &Quantity, PointId) -> String,
+    ) -> Table {
+        let scope = &self.scope;
+        let ranked = Standings::new(scope, &Metric::SERVER_CPU, self.over(None)).ranked;
+        let mut servers: Vec<SubjectId> = ranked.iter().map(|s| s.subject).collect();
+        let others = scope.compared().into_iter();
+        servers.extend(others.filter(|s| !servers.contains(s)).collect::<Vec<_>>());
+        let cases = self.cases().into_iter();
+        let cases: Vec<_> = cases.map(|c| (c, self.case_name(c).to_string())).collect();
+        let sides = (&*table::subjects(scope, &servers), &*cases);
+        table::matrix(title, "server", sides, &metric.unit, |subject, case| {
+            let point = point(subject, case);
+            let place = (subject, point);
+            let cell = cell::value(scope, place, metric);
+            let noted = [
+                cell.note.clone(),
+                match point.zip(scope.quantity(place, metric)) {
+                    Some((point, value)) => note(subject, &value, point),
+                    None => String::new(),
+                },
+            ];
+            let verdict = scope.comparison(place, metric).and_then(|c| c.verdict);
+            let words = verdict.iter().map(|v| cell::word(metric, v).to_string());
+            let noted = words.chain(noted).filter(|note| !note.is_empty());
+            let tone = verdict.as_ref().map_or(cell.tone, cell::tone);
+            cell.noted(noted.collect::<Vec<_>>().join("; ")).toned(tone)
+        })
+    }
+}
+
+fn chart(view: &View) -> Option<Chart> {
+    let (scope, metric) = (&view.scope, &Metric::SERVER_CPU);
+    let axis = charts::ratio_axis(scope, metric);
+    let all = (String::new(), metric, view.over(None));
+    charts::standings(scope, "answer", axis, [all]).or_else(|| {
+        let points = view.cases().into_iter().filter_map(|c| view.usual(c));
+        let points: Vec<PointId> = points.collect();
+        charts::bars_at(scope, "answer", &points, &Metric::THROUGHPUT)
+    })
+}
+
+/// The server with the least CPU time per request, and the cases in which another one leads.
+fn cpu_finding(view: &View) -> Option<Finding> {
+    let metric = Metric::SERVER_CPU;
+    let cases = view.cases();
+    let words = match cases.len() {
+        1 => String::new(),
+        n => format!(" over {}", count(n, "case")),
+    };
+    let parts = cases.into_iter();
+    let parts = parts.map(|c| (view.over(Some(c)), view.case_name(c).to_string()));
+    let parts: Vec<(Over, String)> = parts.collect();
+    let (scope, all) = (&view.scope, view.over(None));
+    let leader = findings::leader(scope, &metric, all, &words)?;
+    let exceptions = findings::exceptions(scope, &metric, all, &parts);
+    let texts = std::iter::once(leader.text).chain(exceptions);
+    Some(Finding::new(
+        "CPU time",
+        texts.collect::<Vec<_>>().join(" "),
+        Tone::Plain,
+    ))
+}
+
+/// The server with the highest throughput in the first case, and those tied with it.
+fn throughput_finding(view: &View) -> Option<Finding> {
+    let case = *view.cases().first()?;
+    let case_name = format!(" in {}", view.case_name(case));
+    let text = scaling::highest_rate(&view.scope, &view.closed(case), &case_name)?;
+    Some(Finding::new("Throughput", text, Tone::Plain))
+}
+
+/// In the first case, where all are offered the same, and where each is offered the part of its own peak in the middle.
+fn latency_finding(view: &View) -> Option<Finding> {
+    let case = *view.cases().first()?;
+    let name = view.case_name(case);
+    let at_rate = view.at_rate(case).and_then(|point| {
+        let rate = Quantity::exact(view.scope.plan.rate(point)?, Metric::OFFERED.unit);
+        let rate = say::reading(rate.value, &rate.unit);
+        percentile(view, point, &format!(" of {name} at {rate}"))
+    });
+    let at_part = view.at_middle(case).and_then(|point| {
+        let part = say::percent(view.middle()?);
+        percentile(
+            view,
+            point,
+            &format!(" of {name} at {part} of its own peak"),
+        )
+    });
+    let text = say::paragraph([at_rate, at_part].into_iter().flatten());
+    text.map(|text| Finding::new("Response time", text, Tone::Plain))
+}
+
+/// The leader at a point in the highest percentile that has intervals.
+fn percentile(view: &View, point: PointId, place: &str) -> Option<String> {
+    let (scope, point) = (&view.scope, Some(point));
+    let mut percentiles = [Metric::P99, Metric::P90, Metric::P50].into_iter();
+    percentiles.find_map(|metric| {
+        let leader = findings::leader(scope, &metric, Over::At(point), place)?;
+        let base = scope.interval((scope.base(), point), &metric);
+        let base = base.filter(|time| say::is_bounded(time)).map(|time| {
+            let time = say::figure(time, &metric.unit, scope.level());
+            format!(" {}'s is {time}.", scope.base_name())
+        });
+        Some(leader.text + &base.unwrap_or_default())
+    })
+}
+
+/// The cost of a request: against the baseline, by itself, and with a connection of its own.
+fn costs(view: &View) -> Section {
+    let (scope, metric) = (&view.scope, Metric::SERVER_CPU);
+    let mut section = Section::new("What a request costs");
+    let cases = view.cases();
+    if cases.len() > 1 {
+        let axis = format!("{}, by case", charts::ratio_axis(scope, &metric));
+        let groups = cases.iter();
+        let groups = groups.map(|&c| (view.case_name(c).to_string(), &metric, view.over(Some(c))));
+        section.chart(charts::standings(scope, "costs", axis, groups));
+    }
+    for (alive, words) in [
+        (true, "kept open"),
+        (false, "of which each serves one request"),
+    ] {
+        let mut overall = table::overall(scope, &metric, Some(alive));
+        overall.title += &format!(": connections {words}");
+        section.table(overall);
+    }
+    let usual = cases.iter().find_map(|&case| view.usual(case));
+    let connections = usual.map_or(0, |p| scope.plan.connections(p));
+    let title = format!(
+        "CPU time of a request over {}",
+        count(connections, "connection")
+    );
+    let usual = |_, case| view.usual(case);
+    let each = view.by_case((&title, &metric), usual, |_, cost, _| {
+        let rate = say::reading(1e9 / cost.value, &Unit::PerSecond("requests".into()));
+        format!("{} per CPU second", rate.trim_end_matches("/s"))
+    });
+    section.table(each.captioned(
+        "All threads of the server; and how many requests a second of CPU time is good for.",
+    ));
+    for table in costs::effects(scope) {
+        section.table(table);
+    }
+    section
+}
+
+/// The cost of a request by itself, and of each unit of the number in its path.
+fn linear_costs(view: &View) -> Section {
+    let scope = &view.scope;
+    let mut section = Section::new("Fixed and marginal cost");
+    let fits = say::grouped(scope.results.fits.iter().map(|fit| {
+        let factors = fit.factors.iter().map(say::parameter);
+        let words = [view.case_name(fit.case).to_string()]
+            .into_iter()
+            .chain(factors);
+        let of = (words.collect::<Vec<_>>().join(" "), fit.metric.clone());
+        (of, fit)
+    }));
+    for ((place, metric), fits) in fits {
+        let over = fits.first().map_or("", |fit| fit.over.as_str());
+        let title = format!("{place}: {} = fixed + marginal × {over}", metric.title);
+        section.table(costs::lines(scope, &title, over, &fits));
+    }
+    section
+}
+
+fn rates(view: &View) -> Section {
+    let scope = &view.scope;
+    let mut section = Section::new("Requests per second");
+    let peak = |s, case| scaling::peak(scope, s, &view.closed(case)).map(|(p, _)| p);
+    let title = ("Most requests per second", &Metric::THROUGHPUT);
+    let most = view.by_case(title, peak, |_, _, p| {
+        format!("at {}", scope.plan.connections(p))
+    });
+    section.table(most.captioned(
+        "What each served where it served most; where the generator was the limit, it would serve more. Verdicts are on \
+         the time of a request.",
+    ));
+    let known = Peaks::of(scope.plan, scope.run);
+    if let Some(open) = view.cases().into_iter().find_map(|c| view.at_middle(c)) {
+        let connections = count(scope.plan.connections(open), "connection");
+        let title = format!("The peak over {connections}, of which parts are offered");
+        let at = |_, case| view.at_peak(case);
+        let peaks = view.by_case((&title, &Metric::THROUGHPUT), at, |subject, _, p| {
+            let open = view.at_middle(scope.plan.points[p].case);
+            match open.and_then(|open| known.at(scope.plan, subject, open)) {
+                Some(Peak::Generator) => "no peak".into(),
+                _ => String::new(),
+            }
+        });
+        section.table(peaks.captioned(
+            "Requests per second over all blocks, with their intervals. Where the generator was the limit there is no peak, \
+             and no part of it is offered.",
+        ));
+    }
+    section.table(errors(scope));
+    section
+}
+
+/// Captions of response times in an open loop.
+const PART_OF_PEAK: &str = "Each server is offered a part of its own peak, whatever becomes of the requests before: \
+                            response times count from the moment when a request was due.";
+const SAME_RATE: &str = "All servers are offered the same, whatever becomes of the requests before: response times \
+                         count from the moment when a request was due.";
+
+/// The p99 at the same rate for all, and at the part of the peak in the middle, case by case.
+fn response_times(view: &View) -> Section {
+    let mut section = Section::new("What users feel");
+    let plan = view.scope.plan;
+    if view.cases().into_iter().any(|c| view.at_rate(c).is_some()) {
+        let at = |_, case| view.at_rate(case);
+        let title = "p99 of the response time at the same rate for all servers";
+        let table = view.by_case((title, &Metric::P99), at, |_, _, p| {
+            let rate = plan.rate(p).unwrap_or_default();
+            format!("at {}", say::reading(rate, &Metric::OFFERED.unit))
+        });
+        section.table(table.captioned(SAME_RATE));
+    }
+    if let Some(part) = view.middle() {
+        let part = say::percent(part);
+        let title = format!("p99 of the response time at {part} of each server's own peak");
+        let at = |_, case| view.at_middle(case);
+        let table = view.by_case((&title, &Metric::P99), at, |_, _, _| String::new());
+        section.table(table.captioned(PART_OF_PEAK));
+    }
+    section
+}
+
+fn resources(view: &View) -> Section {
+    let scope = &view.scope;
+    let mut section = Section::new("The servers");
+    let places = over_run(scope.compared());
+    let serving_metrics = scope.plan.serving().into_iter().flat_map(|s| &s.metrics);
+    let metrics: Vec<Metric> = HELD.iter().chain(serving_metrics).cloned().collect();
+    let table = table::figures(
+        scope,
+        "What they hold, and how they start",
+        &places,
+        &metrics,
+    );
+    section.table(table.captioned("Memory is resident after the load over the most connections."));
+    let metric = Metric::SERVER_MEMORY;
+    let axis = charts::ratio_axis(scope, &metric);
+    let all = (String::new(), &metric, Over::At(None));
+    section.chart(charts::standings(scope, "memory", axis, [all]));
+    section
+}
+
+fn cases(view: &View) -> Section {
+    let scope = &view.scope;
+    let mut section = Section::folded("Case by case");
+    let percentiles = lab_stats::load::percentiles::percentiles(scope.run);
+    for case in view.cases() {
+        let mut part = Section::new(view.case_name(case));
+        part.text(scope.plan.cases[case].work.as_str());
+        if let Some(point) = view.at_middle(case) {
+            let places = scope.places(&scope.compared(), &[point]);
+            let chart = slices::percentiles(scope, &places, false);
+            part.chart(chart.map(|chart| Chart {
+                id: file_name(&format!("response-{}", view.case_name(case))),
+                title: format!("{}: response time by percentile", scope.point(point)),
+                ..chart
+            }));
+            part.chart(shift::chart(scope, point).map(|chart| Chart {
+                id: file_name(&format!("shift-{}", view.case_name(case))),
+                title: format!("{}: {}", scope.point(point), chart.title),
+                ..chart
+            }));
+        }
+        let groups = scope.groups(Cores::All).into_iter();
+        for group in groups.filter(|group| group.case == case) {
+            group_figures(&mut part, scope, &group);
+            // Where requests are due at times of their own, response times say more.
+            for &point in group.points.iter().filter(|_| is_closed(scope)) {
+                let title = format!("{}: response times", scope.point(point));
+                part.table(percentiles::table(scope, &percentiles, point, &title));
+            }
+        }
+        section.section(part);
+    }
+    section
+}
+
+/// True if requests are sent as fast as they are answered at every point.
+fn is_closed(scope: &Scope) -> bool {
+    let mut points = scope.points().into_iter();
+    points.all(|point| !scope.plan.is_open(point))
+}
+
+/// All figures of points that differ in the number of connections alone.
+fn group_figures(section: &mut Section, scope: &Scope, group: &PointGroup) {
+    let is_open = group.points.iter().any(|&p| scope.plan.is_open(p));
+    if group.points.len() > 1 && !is_open {
+        scaling::add(section, scope, group);
+    }
+    let rates = if is_open { &RATES } else { &RATES[1..] };
+    let received: &[Metric] = if is_closed(scope) { &BYTES } else { &[] };
+    let metrics = rates.iter().chain(received).chain(&RESPONSE_TIMES);
+    let metrics: Vec<Metric> = metrics.cloned().collect();
+    let places = scope.places(&scope.compared(), &group.points);
+    let title = scope.group_title(group, "all figures");
+    let table = table::figures(scope, &title, &places, &metrics);
+    let same = group.points.iter().any(|&p| scope.plan.rate(p).is_some());
+    section.table(table.captioned(match (is_open, same) {
+        (false, _) => "",
+        (true, true) => SAME_RATE,
+        (true, false) => PART_OF_PEAK,
+    }));
+}

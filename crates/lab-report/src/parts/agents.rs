@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The agents of a load: what each did, its clock, and its machine.
+
+use super::cell;
+use super::scope::Scope;
+use lab_document::say;
+use lab_document::{Cell, Column, Quantity, Section, Table, Tone};
+use lab_model::{Agent, Host, Load, Metric, PointId, Run, Unit};
+use lab_stats::load::agents::{AgentResult, AgentTrouble, agents, unaccounted};
+
+/// The agents of a load; empty where this process was the generator.
+pub fn section(scope: &Scope) -> Section {
+    let mut section = Section::new("Agents");
+    let run = scope.run;
+    if run.agents.is_empty() {
+        return section;
+    }
+    section.table(work_table(scope));
+    section.table(machines(run));
+    if let Some(text) = one_machine(&run.agents) {
+        section.text(text);
+    }
+    let results = agents(run, scope.plan.measure.alpha);
+    let is_late = |result: &&AgentResult| result.marks.contains(&AgentTrouble::BeganLate);
+    let late = results.iter().filter(is_late);
+    let late: Vec<String> = late.map(|result| run.agent_name(result.agent)).collect();
+    section.text(format!(
+        "Rates and connections were divided equally. {}, as far as the comparison of clocks tells; each response time \
+         is told by its agent's monotonic clock. What the agents measured was added up, bucket by bucket: percentiles \
+         of all are exact, as those of one are.",
+        begin_sentence(&late)
+    ));
+    section
+}
+
+/// A sentence on which agents began together, with the names of those that were late.
+fn begin_sentence(late: &[String]) -> String {
+    match late {
+        [] => "All began at the same moment".into(),
+        late => format!("All but {} began at the same moment", say::list(late)),
+    }
+}
+
+/// At a point: `64 connections of 3 agents`.
+pub fn connections(scope: &Scope, point: PointId) -> String {
+    let run = scope.run;
+    let connections = run.connections_in_figures(scope.plan.connections(point));
+    let connections = say::count(connections, "connection");
+    match run.load_agents().len() {
+        0 => connections,
+        all => {
+            let agents = say::count(all - run.left_out().len(), "agent");
+            format!("{connections} of {agents}")
+        }
+    }
+}
+
+/// The load generator in words: `3 agents with 1 thread each`.
+pub fn generator(scope: &Scope, load: &Load) -> String {
+    let threads = say::count(load.threads as usize, "thread");
+    let all = scope.run.load_agents().len();
+    let agents = say::count(all, "agent");
+    match (all, scope.run.left_out().len()) {
+        (0, _) => threads,
+        (_, 0) => format!("{agents} with {threads} each"),
+        (all, out) => format!(
+            "{agents} with {threads} each, of which {} are in the figures",
+            all - out
+        ),
+    }
+}
+
+/// A sentence on whether all offered requests are accounted for.
+pub fn account(scope: &Scope) -> String {
+    let every = "Every request that was offered was served or is an error";
+    match unaccounted(scope.run) {
+        None => format!("{every}."),
+        Some(0) => format!(
+            "{every}, of those that agents told of; of what a lost agent sent in its last slice nothing is known."
+        ),
+        Some(n) => format!(
+            "{every}, but for {} that were under way when an agent was lost, of which nothing more is known; nor is \
+             anything of what that sent in its last slice.",
+            say::reading(n as f64, &Unit::Count("requests".into()))
+        ),
+    }
+}
+
+/// The requests and times of each agent.
+fn work_table(scope: &Scope) -> Table {
+    let requests = || Unit::Count("requests".into());
+    let columns = [
+        Column::from("agent"),
+        Column::of("offered", requests()),
+        Column::of("not sent", requests()),
+        Column::of("served", requests()),
+        Column::of("errors", requests()),
+        Column::of("p50", Unit::Nanoseconds),
+        Column::of("p99", Unit::Nanoseconds),
+        Column::of("service time, others = 1", Unit::Ratio),
+        Column::of("lag p99", Unit::Nanoseconds),
+        Column::of("busy", Unit::Share),
+        Column::from("marks"),
+    ];
+    let mut table = Table::new("What each agent did", columns);
+    for result in agents(scope.run, scope.plan.measure.alpha) {
+        table.row(row(scope, &result));
+    }
+    table.caption = "Readings without intervals, but for the service time: the median over slices of its median as a \
+                     multiple of the other agents', with its interval for all agents together."
+        .into();
+    table.without_empty_columns()
+}
+
+fn row(scope: &Scope, result: &AgentResult) -> Vec<Cell> {
+    let requests = |n: u64| Cell::from(Quantity::count(n, "requests"));
+    let alarming = |n: u64| match n {
+        0 => Cell::default(),
+        n => requests(n).toned(Tone::Alarm),
+    };
+    let time = |ns: Option<u64>| cell::time(ns.map(|ns| ns as f64));
+    let marks: Vec<&str> = result.marks.iter().map(|mark| word(*mark)).collect();
+    let tone = if marks.is_empty() {
+        Tone::Plain
+    } else {
+        Tone::Alarm
+    };
+    vec![
+        scope.run.agent_name(result.agent).into(),
+        requests(result.offered),
+        alarming(result.not_sent),
+        requests(result.served),
+        alarming(result.errors),
+        time(result.p50),
+        time(result.p99),
+        result.path.as_ref().map(Quantity::ratio).into(),
+        time(result.lag_p99),
+        Quantity::exact(result.busy, Metric::GENERATOR_BUSY.unit).into(),
+        Cell::from(marks.join(", ")).toned(tone),
+    ]
+}
+
+fn word(mark: AgentTrouble) -> &'static str {
+    match mark {
+        AgentTrouble::Lost => "lost",
+        AgentTrouble::BeganLate => "began late",
+        AgentTrouble::Behind => "behind",
+        AgentTrouble::Limit => "the limit",
+        AgentTrouble::Path => "longer path",
+        AgentTrouble::Errors => "more errors",
+    }
+}
+
+/// Where each was, and how far its clock was from the coordinator's.
+fn machines(run: &Run) -> Table {
+    let columns = [
+        Column::from("agent"),
+        Column::from("machine"),
+        Column::from("cores"),
+        Column::from("clock ahead"),
+        Column::from("known to"),
+        Column::of("round trip", Unit::Nanoseconds),
+        Column::from("unfit"),
+        Column::from("lost"),
+    ];
+    let mut table = Table::new("Their machines and clocks", columns);
+    for (id, agent) in run.agents.iter().enumerate() {
+        let clock = &agent.clock;
+        let sign = if clock.ahead_ns < 0 { "-" } else { "" };
+        table.row(vec![
+            left_out(run.agent_name(id), agent).into(),
+            machine(agent).into(),
+            fact(agent, "cores").into(),
+            format!("{sign}{}", say::time(clock.ahead_ns.unsigned_abs())).into(),
+            format!("± {}", say::time(clock.error_ns)).into(),
+            Quantity::exact(clock.round_trip_ns as f64, Unit::Nanoseconds).into(),
+            unfit(agent).into(),
+            agent.lost.clone().unwrap_or_default().into(),
+        ]);
+    }
+    table.caption = "How far each clock (UTC) was ahead of the coordinator's, and the most that this is off. Nothing that \
+                     is measured depends on it."
+        .into();
+    table.without_empty_columns()
+}
+
+/// The agent's name, marked if the user left it out.
+pub fn name(agent: &Agent) -> String {
+    left_out(agent.name.clone(), agent)
+}
+
+fn left_out(name: String, agent: &Agent) -> String {
+    if agent.is_left_out {
+        format!("{name} (left out)")
+    } else {
+        name
+    }
+}
+
+/// A sentence for each machine that runs more than one agent.
+pub fn one_machine(agents: &[Agent]) -> Option<String> {
+    let machine_ids = agents.iter().filter_map(|agent| {
+        let id = fact(agent, Host::MACHINE_ID);
+        (!id.is_empty()).then_some((id, agent.name.as_str()))
+    });
+    let machines = say::grouped(machine_ids).into_iter();
+    let sentences = machines.filter_map(|(_, mut names)| {
+        names.sort();
+        names.dedup();
+        (names.len() > 1).then(|| {
+            let names = say::list(&names);
+            format!("{names} are one machine: they share its cores, its caches and its memory.")
+        })
+    });
+    say::paragraph(sentences)
+}
+
+/// Where it was, and what started it there.
+pub fn machine(agent: &Agent) -> String {
+    format!("{} ({})", agent.machine, agent.launcher)
+}
+
+/// A fact about its machine; empty: not known.
+pub fn fact(agent: &Agent, name: &str) -> String {
+    agent.host.fact(name).unwrap_or_default().to_owned()
+}
+
+/// The reasons why its machine is unfit for measurements; empty if it is fit.
+pub fn unfit(agent: &Agent) -> String {
+    let unfit = agent.host.findings.iter().filter(|f| f.unfit);
+    let unfit: Vec<&str> = unfit.map(|f| f.what.as_str()).collect();
+    unfit.join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_began_late_did_not_begin_with_the_others() {
+        assert_eq!(begin_sentence(&[]), "All began at the same moment");
+        let late = begin_sentence(&["gen2".into()]);
+        assert_eq!(late, "All but gen2 began at the same moment");
+    }
+
+    #[test]
+    fn agents_of_one_machine_are_named() {
+        let agent = |(name, id): (&str, &str)| Agent {
+            name: name.into(),
+            // Its name is the same everywhere.
+            machine: "localhost".into(),
+            host: Host {
+                facts: vec![(Host::MACHINE_ID.into(), id.into())],
+                ..Host::default()
+            },
+            ..Agent::default()
+        };
+        let of = |all: &[(&str, &str)]| {
+            let agents: Vec<Agent> = all.iter().copied().map(agent).collect();
+            one_machine(&agents)
+        };
+        assert_eq!(of(&[("gen1", "a"), ("gen2", "b")]), None);
+        let text = of(&[("gen1", "a"), ("gen2", "b"), ("gen3", "a")]).unwrap();
+        assert!(text.starts_with("gen1 and gen3 are one machine:"), "{text}");
+    }
+}

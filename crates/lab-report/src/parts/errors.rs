@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Requests that failed.
+
+use super::measured::SubjectScope;
+use super::scope::Scope;
+use super::table;
+use lab_document::{Cell, Quantity, Table, Tone};
+use lab_model::{ErrorKind, Unit};
+
+/// Errors by kind; no rows where there are none.
+pub fn errors(scope: &Scope) -> Table {
+    let all = &scope.results.errors;
+    let kinds = ErrorKind::ALL.into_iter();
+    let kinds = kinds.filter(|kind| all.iter().any(|(.., k, n)| k == kind && *n > 0));
+    let kinds: Vec<(ErrorKind, String)> = kinds.map(|k| (k, k.name().into())).collect();
+    let places = scope.places(&scope.subjects(), &scope.points());
+    let has = |place: &SubjectScope| {
+        all.iter()
+            .any(|&(s, p, _, n)| (s, Some(p)) == *place && n > 0)
+    };
+    let places = places.into_iter().filter(has);
+    let places: Vec<(SubjectScope, String)> = places.map(|p| (p, scope.place_name(p))).collect();
+    let unit = Unit::Count("requests".into());
+    let sides = (&*places, &*kinds);
+    let title = "Errors by kind";
+    let mut table = table::matrix(title, "server and point", sides, &unit, |place, kind| {
+        let errors = all
+            .iter()
+            .filter(|&&(s, p, k, _)| (s, Some(p), k) == (place.0, place.1, kind));
+        let n: u64 = errors.map(|(.., n)| *n).sum();
+        let cell = Cell::from(Quantity::exact(n as f64, unit.clone()));
+        cell.toned(if n > 0 { Tone::Alarm } else { Tone::Plain })
+    });
+    table.caption = "Requests that failed are not in the times.".into();
+    let meanings = kinds
+        .iter()
+        .map(|(kind, name)| format!("{name}: {}", meaning(*kind)));
+    table.notes = meanings.collect();
+    table
+}
+
+/// The meaning of a kind of request error.
+fn meaning(kind: ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::Connect => "no connection came about.",
+        ErrorKind::Timeout => "no complete answer in time.",
+        ErrorKind::Reset => "the connection ended before the answer was complete.",
+        ErrorKind::Malformed => "the answer is not HTTP.",
+        ErrorKind::Status => "another status than expected.",
+        ErrorKind::Body => "another body than expected.",
+        ErrorKind::Unfinished => {
+            "not answered when the load and the time for stragglers were over."
+        }
+    }
+}

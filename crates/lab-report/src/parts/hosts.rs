@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The hosts that measured an experiment's blocks: what each is, its ratios, and whether hosts differ.
+
+use super::agents::{fact, machine, name, one_machine, unfit};
+use super::measured::Measured;
+use lab_document::say;
+use lab_document::{Cell, Column, Quantity, Section, Table, Tone};
+use lab_model::{Interval, Unit};
+use lab_stats::hosts::{HostEffect, HostKind, MeasuringHost, effects, hosts, kinds};
+
+/// A standard deviation of ratios between hosts above which nothing is said.
+const MAX_BETWEEN: f64 = 10.0;
+
+/// The hosts of a run; empty where this machine measured.
+pub fn section(measured: &Measured) -> Section {
+    let mut section = Section::new("Hosts");
+    let run = measured.run;
+    let hosts = hosts(run);
+    if hosts.is_empty() {
+        return section;
+    }
+    let effects = effects(run);
+    if !effects.is_empty() {
+        section.table(ratios(measured, &hosts, &effects));
+        let kinds = kinds(&hosts);
+        if !kinds.is_empty() {
+            section.table(on_kinds(measured, &kinds, &effects));
+        }
+        let mut scatter = Section::folded("Whether hosts differ");
+        scatter.table(scatters(measured, &effects));
+        section.section(scatter);
+    }
+    section.table(machines(&hosts));
+    if let Some(text) = one_machine(&run.agents) {
+        section.text(text);
+    }
+    section
+}
+
+/// A sentence on the hosts on which a run was measured; empty where this machine measured.
+pub fn measured_on(measured: &Measured) -> String {
+    let hosts = hosts(measured.run);
+    let measuring = hosts.iter().filter(|host| host.blocks > 0);
+    let names = measuring.map(|host| format!("{} ({})", host.agent.name, host.blocks));
+    let names: Vec<String> = names.collect();
+    if names.is_empty() {
+        return String::new();
+    }
+    format!(
+        "Each block was measured on one of the hosts: {} of them on each; ratios are taken within a block.",
+        say::list(&names)
+    )
+}
+
+fn place(measured: &Measured, effect: &HostEffect) -> String {
+    let subject = measured.label(effect.subject);
+    match effect.point {
+        Some(point) => format!("{subject} {}", measured.at(Some(point))),
+        None => format!("{subject} over all points"),
+    }
+}
+
+/// A column for subjects, and one of ratios under each of these headings.
+fn ratio_columns<'n>(headings: impl Iterator<Item = &'n str>) -> impl Iterator<Item = Column> {
+    let ratios = headings.map(|heading| Column::of(heading, Unit::Ratio));
+    std::iter::once("subject".into()).chain(ratios)
+}
+
+fn ratio_cells(ratios: &[Option<Interval>]) -> impl Iterator<Item = Cell> {
+    let quantity = |ratio: &Option<Interval>| ratio.as_ref().map(Quantity::ratio).into();
+    ratios.iter().map(quantity)
+}
+
+/// A column for each host.
+fn ratios(measured: &Measured, hosts: &[MeasuringHost], effects: &[HostEffect]) -> Table {
+    let columns = ratio_columns(hosts.iter().map(|host| host.agent.name.as_str()));
+    let mut table = Table::new("Ratio on each host", columns);
+    for effect in effects {
+        table.named_row(place(measured, effect), ratio_cells(&effect.ratios));
+    }
+    let respect = measured.traits.compared_on_hosts;
+    table.caption = format!(
+        "{respect} as a multiple of the baseline's on the same host: geometric means over its blocks, each with an interval \
+         of its own by Student's t."
+    );
+    table.without_empty_columns()
+}
+
+/// A column for each kind.
+fn on_kinds(measured: &Measured, kinds: &[HostKind], effects: &[HostEffect]) -> Table {
+    let columns = ratio_columns(kinds.iter().map(|kind| kind.name.as_str()));
+    let columns = columns.chain(["p", "kinds differ"].map(Column::from));
+    let mut table = Table::new("Ratio on each kind of host", columns);
+    for effect in effects {
+        let (p, word) = match effect.kinds_p {
+            Some(p) => (p_text(p), decision_cell(effect.kinds_differ)),
+            None => (String::new(), Cell::from("no kind has two hosts")),
+        };
+        let cells = ratio_cells(&effect.on_kinds).chain([Cell::from(p), word]);
+        table.named_row(place(measured, effect), cells);
+    }
+    let each = kinds.iter().map(|kind| {
+        let names = kind.hosts.len();
+        format!("{} has {}", kind.name, say::count(names, "host"))
+    });
+    table.caption = format!(
+        "Hosts are of one kind where processor and system are the same. {}. Means are over the blocks of all hosts of a \
+         kind; p compares what kinds differ by with what hosts of one kind do.",
+        say::list(&each.collect::<Vec<String>>())
+    );
+    table.without_empty_columns()
+}
+
+fn decision_cell(differ: bool) -> Cell {
+    if differ {
+        Cell::from("yes").toned(Tone::Alarm)
+    } else {
+        Cell::from("not decided")
+    }
+}
+
+fn scatters(measured: &Measured, effects: &[HostEffect]) -> Table {
+    let columns = [
+        Column::from("subject"),
+        Column::of("between hosts", Unit::Share),
+        Column::of("between blocks", Unit::Share),
+        Column::from("p"),
+        Column::from("hosts differ"),
+    ];
+    let mut table = Table::new("Standard deviations of the ratio", columns);
+    for effect in effects {
+        let between = &effect.between;
+        table.row(vec![
+            place(measured, effect).into(),
+            deviation(&part(&between.deviation), effect.ratios.len()),
+            Quantity::exact(between.within.exp_m1(), Unit::Share).into(),
+            p_text(between.p).into(),
+            decision_cell(effect.differ),
+        ]);
+    }
+    table.caption = "A random effect of the host on the logarithm of the ratio (Wald 1940), which takes blocks to scatter \
+                     normally and alike on all hosts. All intervals hold together; few hosts say little of how much \
+                     others would differ."
+        .into();
+    table
+}
+
+/// Few hosts leave the greatest value open: no machine measures ten times what another does.
+fn deviation(part: &Interval, hosts: usize) -> Cell {
+    if part.high <= MAX_BETWEEN {
+        return Quantity::estimate(part, Unit::Share).into();
+    }
+    let estimate = say::reading(part.estimate, &Unit::Share);
+    let hosts = say::count(hosts, "host");
+    if part.estimate <= MAX_BETWEEN {
+        format!("{estimate}, not bounded: {hosts}").into()
+    } else {
+        format!("not bounded: {hosts}").into()
+    }
+}
+
+fn p_text(p: f64) -> String {
+    if p < 0.001 {
+        "< 0.001".into()
+    } else {
+        format!("{p:.3}")
+    }
+}
+
+/// A ratio minus 1, with its interval, from its logarithm.
+fn part(of_logs: &Interval) -> Interval {
+    Interval {
+        estimate: of_logs.estimate.exp_m1(),
+        low: of_logs.low.exp_m1(),
+        high: of_logs.high.exp_m1(),
+        ..*of_logs
+    }
+}
+
+fn machines(hosts: &[MeasuringHost]) -> Table {
+    let columns = [
+        Column::from("host"),
+        Column::from("machine"),
+        Column::of("blocks", Unit::Count("blocks".into())),
+        Column::from("cpu"),
+        Column::from("cores"),
+        Column::from("kernel"),
+        Column::from("databases"),
+        Column::from("unfit"),
+        Column::from("lost"),
+    ];
+    let mut table = Table::new("What they are", columns).captioned("The hosts that measured.");
+    for host in hosts {
+        let agent = host.agent;
+        table.row(vec![
+            name(agent).into(),
+            machine(agent).into(),
+            Quantity::count(host.blocks as u64, "blocks").into(),
+            fact(agent, "cpu").into(),
+            fact(agent, "cores").into(),
+            fact(agent, "kernel").into(),
+            fact(agent, "databases").into(),
+            unfit(agent).into(),
+            agent.lost.clone().unwrap_or_default().into(),
+        ]);
+    }
+    table.without_empty_columns()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_that_says_nothing_is_words() {
+        let cell = |estimate: f64, high: f64| {
+            let interval = Interval {
+                estimate,
+                low: 0.0,
+                high,
+                level: 0.95,
+            };
+            format!("{:?}", deviation(&interval, 2))
+        };
+        assert!(!cell(0.05, 0.4).contains("not bounded"));
+        for high in [2.1e25, f64::INFINITY] {
+            assert!(cell(0.05, high).contains("5 %, not bounded: 2 hosts"));
+            assert!(cell(5.94e3, high).contains("\"not bounded: 2 hosts"));
+        }
+    }
+}

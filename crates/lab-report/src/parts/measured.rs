@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+//! A run with its results, as all builders of documents look at it.
+
+use super::kind_traits::{KindTraits, Words};
+use crate::Report;
+use lab_document::Quantity;
+use lab_model::{Failure, Interval, Metric, Plan, PointId, Run, SubjectId, TargetId};
+use lab_stats::analysis::Refusal;
+use lab_stats::results::{Cell, Comparison, Key, Results, Value};
+use std::collections::HashMap;
+
+/// A subject at a point; without one, over the whole run.
+pub type SubjectScope = (SubjectId, Option<PointId>);
+
+/// Subjects over the whole run.
+pub fn over_run(subjects: impl IntoIterator<Item = SubjectId>) -> Vec<SubjectScope> {
+    subjects.into_iter().map(|s| (s, None)).collect()
+}
+
+/// A run and what its samples say.
+pub struct Measured<'a> {
+    /// The run.
+    pub run: &'a Run,
+    /// Its plan.
+    pub plan: &'a Plan,
+    /// The analysis of its samples.
+    pub results: &'a Results,
+    /// Runs whose imported figures are shown next to this one's.
+    pub others: &'a [Run],
+    /// Path of the run file, for people.
+    pub file: &'a str,
+    /// The nouns for subjects and operations.
+    pub words: &'static Words,
+    /// Facts of its kind of work.
+    pub traits: &'static KindTraits,
+    cells: HashMap<SubjectScope, Vec<&'a Cell>>,
+    comparisons: HashMap<SubjectScope, Vec<&'a Comparison>>,
+}
+
+impl<'a> Measured<'a> {
+    /// Indexes the report of a run with a plan.
+    pub fn new(report: &'a Report<'a>, plan: &'a Plan, traits: &'static KindTraits) -> Self {
+        Measured {
+            run: report.run,
+            plan,
+            results: &report.results,
+            others: report.others,
+            file: report.file,
+            words: &traits.words,
+            traits,
+            cells: by_place(&report.results.cells, |cell| &cell.key),
+            comparisons: by_place(&report.results.comparisons, |comparison| &comparison.key),
+        }
+    }
+
+    /// True if there is more than one target, so that names have to include it.
+    pub fn has_targets(&self) -> bool {
+        self.plan.targets.len() > 1
+    }
+
+    /// True if multiple blocks share a set of processes, which is then the unit of replication.
+    pub fn has_nested_blocks(&self) -> bool {
+        self.run.replicate_count() < self.results.blocks as usize
+    }
+
+    /// True if there is any figure of a subject at a point.
+    pub fn knows(&self, place: SubjectScope) -> bool {
+        self.cells.contains_key(&place)
+    }
+
+    /// A figure.
+    pub fn cell(&self, place: SubjectScope, metric: &Metric) -> Option<&'a Cell> {
+        let mut cells = self.cells.get(&place)?.iter();
+        cells.find(|cell| cell.key.metric == *metric).copied()
+    }
+
+    /// A figure with its unit.
+    pub fn quantity(&self, place: SubjectScope, metric: &Metric) -> Option<Quantity> {
+        let cell = self.cell(place, metric)?;
+        Some(figure(cell))
+    }
+
+    /// A figure, if it was estimated.
+    pub fn interval(&self, place: SubjectScope, metric: &Metric) -> Option<&'a Interval> {
+        self.cell(place, metric)?.value.interval()
+    }
+
+    /// A figure against the baseline's.
+    pub fn comparison(&self, place: SubjectScope, metric: &Metric) -> Option<&'a Comparison> {
+        let mut comparisons = self.comparisons.get(&place)?.iter();
+        comparisons.find(|c| c.key.metric == *metric).copied()
+    }
+
+    /// True if any subject has this figure at any point, or over the whole run.
+    pub fn has(&self, metric: &Metric) -> bool {
+        let mut cells = self.results.cells.iter();
+        cells.any(|cell| cell.key.metric == *metric)
+    }
+
+    /// A subject's name, followed by its target's where there is more than one: `python on mariadb`.
+    pub fn label(&self, subject: SubjectId) -> String {
+        if subject < self.plan.subjects.len() {
+            self.plan.subject_label(subject)
+        } else {
+            "?".into()
+        }
+    }
+
+    /// The location, after a name: ` at select limit=100`, ` everywhere`; empty where there is only one.
+    pub fn at(&self, point: Option<PointId>) -> String {
+        let points = self.plan.points.len();
+        match point {
+            _ if points == 1 && self.plan.has_one_case() => String::new(),
+            Some(point) if point < points => format!(" at {}", self.plan.label(point)),
+            Some(point) => format!(" at point {point}"),
+            None => " everywhere".into(),
+        }
+    }
+
+    /// The failure of a subject at a point, or everywhere.
+    pub fn failure(&self, (subject, point): SubjectScope) -> Option<&'a Failure> {
+        let mut failures = self.run.failures.iter();
+        failures.find(|f| f.subject == subject && (f.point.is_none() || f.point == point))
+    }
+
+    /// The exclusion of a subject at a point, or everywhere.
+    pub fn refusal(&self, (subject, point): SubjectScope) -> Option<&'a Refusal> {
+        let mut refusals = self.results.refusals.iter();
+        refusals.find(|r| r.subject == subject && (r.point.is_none() || r.point == point))
+    }
+
+    /// Exclusions of subjects that did not fail: failures are listed separately. Empty for a subject that is
+    /// measured alone, since it has no comparison to be excluded from.
+    pub fn refusals(&self) -> impl Iterator<Item = &'a Refusal> {
+        let compares = self.plan.compared().nth(1).is_some();
+        let refusals = self.results.refusals.iter();
+        refusals.filter(move |r| compares && self.failure((r.subject, r.point)).is_none())
+    }
+
+    /// The value of a setting that a subject, or benchlab for it, reported.
+    pub fn setting(&self, subject: SubjectId, key: &str) -> Option<&'a str> {
+        let mut settings = self.run.settings.iter();
+        let setting = settings.find(|s| s.subject == subject && s.key == key);
+        setting.map(|s| s.value.as_str())
+    }
+
+    /// The level that intervals of single figures were asked to have.
+    pub fn level(&self) -> f64 {
+        1.0 - self.plan.measure.alpha
+    }
+
+    /// The baseline of a target.
+    pub fn baseline(&self, target: TargetId) -> SubjectId {
+        self.plan.baseline_on(target)
+    }
+}
+
+fn by_place<T>(figures: &[T], key: fn(&T) -> &Key) -> HashMap<SubjectScope, Vec<&T>> {
+    let mut places: HashMap<SubjectScope, Vec<&T>> = HashMap::new();
+    for figure in figures {
+        let Key { subject, point, .. } = key(figure);
+        places.entry((*subject, *point)).or_default().push(figure);
+    }
+    places
+}
+
+/// A cell's figure with its unit, and its interval if it was estimated.
+pub fn figure(cell: &Cell) -> Quantity {
+    let unit = cell.key.metric.unit.clone();
+    match &cell.value {
+        Value::Estimate(interval) => Quantity::estimate(interval, unit),
+        Value::Reading(value) => Quantity::exact(*value, unit),
+    }
+}

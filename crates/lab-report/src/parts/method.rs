@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+//! How a run was measured, on what host, and when: the last sections of every report.
+
+use super::measured::Measured;
+use super::scope::Scope;
+use lab_document::say::{self, count};
+use lab_document::{Document, Finding, Item, Section, Tone};
+use lab_model::{Ending, Run};
+use std::collections::BTreeSet;
+
+/// A document with what all have: title, question, date, where its samples are.
+pub fn heading(measured: &Measured) -> Document {
+    let Measured { run, plan, .. } = measured;
+    Document {
+        title: if plan.title.is_empty() {
+            run.name.clone()
+        } else {
+            plan.title.clone()
+        },
+        question: plan.question.clone(),
+        // A line that is too long loses its end.
+        made: format!(
+            "{} UTC, {}{}",
+            say::minute(run.started_unix_s),
+            count(measured.results.blocks as usize, "block"),
+            place(run).map_or(String::new(), |place| format!(", {place}"))
+        ),
+        lab_version: run.lab_version.clone(),
+        source: format!("{} holds every sample.", measured.file),
+        kept: true,
+        ..Document::default()
+    }
+}
+
+/// When a run began, and where it was measured: `2026-11-21 09:15 UTC on AMD EPYC 7B13`, or `on 6 hosts`.
+pub fn date_and_place(run: &Run) -> String {
+    let place = place(run).map_or(String::new(), |place| format!(" {place}"));
+    format!("{} UTC{place}", say::minute(run.started_unix_s))
+}
+
+/// `on AMD EPYC 7B13`, `on 6 hosts`.
+fn place(run: &Run) -> Option<String> {
+    let hosts = measuring_hosts(run);
+    if hosts > 0 {
+        return Some(format!("on {}", count(hosts, "host")));
+    }
+    let cpu = run.host.fact("cpu")?;
+    Some(format!("on {cpu}"))
+}
+
+/// The section on how a run was measured: the sentences of its kind, then those that hold for all.
+pub fn section(measured: &Measured, sentences: Vec<String>) -> Section {
+    let mut section = Section::folded("How it was measured");
+    sentences.into_iter().for_each(|text| section.text(text));
+    section.text(ratios(measured));
+    section.text(pilots(measured.run));
+    section.text(redone(measured));
+    section.text(lab_cost(measured.run));
+    section.text(format!(
+        "{} The seed was {}.",
+        ending(measured.run),
+        measured.plan.seed
+    ));
+    section
+}
+
+/// An explanation of ratios and their intervals, if there are any.
+fn ratios(measured: &Measured) -> String {
+    if measured.results.comparisons.is_empty() {
+        return String::new();
+    }
+    let replicates = if measured.has_nested_blocks() {
+        "sets of processes"
+    } else {
+        "blocks"
+    };
+    format!(
+        "Ratios are Hodges-Lehmann estimates over {replicates}. All ratios of the run that have a verdict hold together \
+         at {}, by flips of the signs of whole {replicates}; ratios of means hold one by one. Ratios within 1 ± {} count as \
+         equivalent.",
+        say::percent(measured.results.level),
+        say::percent(measured.results.margin),
+    )
+}
+
+/// The part of the time that was not spent on blocks.
+fn pilots(run: &Run) -> String {
+    let Some(pilots_ns) = run.pilots_ns.filter(|_| !run.pilots.is_empty()) else {
+        return String::new();
+    };
+    let took = format!("The pilots took {}", say::time(pilots_ns));
+    let blocks_ns: u64 = run.blocks.iter().map(|b| b.duration_ns).sum();
+    if blocks_ns == 0 || !run.agents.is_empty() {
+        return format!("{took}.");
+    }
+    let share = pilots_ns as f64 / (pilots_ns + blocks_ns) as f64;
+    format!("{took}, {} of the time of the run.", say::percent(share))
+}
+
+fn redone(measured: &Measured) -> String {
+    match measured.results.disturbed_blocks as usize {
+        0 => String::new(),
+        1 => "1 block was redone because the host disturbed it.".into(),
+        n => format!(
+            "{} were redone because the host disturbed them.",
+            count(n, "block")
+        ),
+    }
+}
+
+fn lab_cost(run: &Run) -> String {
+    run.lab_cost.map_or(String::new(), |(cpu_ns, bytes)| {
+        format!(
+            "The lab itself used {} of CPU time and at most {} of memory (single readings).",
+            say::time(cpu_ns),
+            say::reading(bytes as f64, &lab_model::Unit::Bytes),
+        )
+    })
+}
+
+/// The number of mirrored pairs in blocks, as a range; the planned number if there is no block.
+pub fn mirrored_pairs(scope: &Scope, pairs: &BTreeSet<usize>) -> String {
+    match (pairs.first(), pairs.last()) {
+        (Some(fewest), Some(most)) if fewest < most => format!("{fewest} to {most} mirrored pairs"),
+        (only, _) => count(
+            *only.unwrap_or(&(scope.plan.measure.pairs as usize)),
+            "mirrored pair",
+        ),
+    }
+}
+
+/// Why a run ended, in a sentence.
+pub fn ending(run: &Run) -> &'static str {
+    match run.ending {
+        Some(Ending::Decided) => "It ended when every comparison was decided.",
+        Some(Ending::Precise) => "It ended when every interval was as narrow as wanted.",
+        Some(Ending::Budget) => "It ended when its time was used up.",
+        Some(Ending::Blocks) => "It ended after the blocks that were asked for.",
+        Some(Ending::Failed) => "It ended because nothing was left to compare.",
+        Some(Ending::Interrupted) => "It was interrupted; benchlab resume goes on with it.",
+        None => "It has not ended; benchlab resume goes on with it.",
+    }
+}
+
+/// The machine, and what would disturb a measurement on it.
+pub fn host(run: &Run) -> Section {
+    let facts: Vec<_> = run.host.shown_facts().cloned().collect();
+    if measuring_hosts(run) > 0 || !run.is_loaded_here() {
+        let mut section = Section::folded("The coordinator");
+        section.push(Item::Facts(facts));
+        section.text("Nothing was measured on it: its machine is not among the conditions.");
+        return section;
+    }
+    let mut section = Section::folded("The host");
+    if !facts.is_empty() {
+        section.push(Item::Facts(facts));
+    }
+    let findings = &run.host.findings;
+    if findings.is_empty() {
+        section.text("Nothing was found on the host that would disturb a measurement.");
+    } else if findings.iter().all(|f| !f.unfit) {
+        section.text("The host is fit to measure, with these reservations:");
+    } else {
+        section.text("The host is not fit for measurements that must be trusted.");
+    }
+    for finding in findings {
+        section.push(Finding::new(
+            "",
+            format!("{}: {}.", finding.what, finding.advice),
+            if finding.unfit {
+                Tone::Alarm
+            } else {
+                Tone::Undecided
+            },
+        ));
+    }
+    section
+}
+
+/// Number of hosts that measured blocks; 0 if this machine did.
+fn measuring_hosts(run: &Run) -> usize {
+    let hosts = lab_stats::hosts::hosts(run).into_iter();
+    hosts.filter(|host| host.blocks > 0).count()
+}

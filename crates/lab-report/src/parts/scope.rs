@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The part of a run on one target: its subjects, its points, and their names there.
+
+use super::measured::{Measured, SubjectScope};
+use lab_document::Quantity;
+use lab_document::say;
+use lab_model::{Case, Cores, Metric, PointId, SubjectId, TargetId, TargetKind};
+use lab_stats::results::{Over, Ranking};
+use std::ops::Deref;
+
+/// A run on one of its targets.
+#[derive(Clone, Copy)]
+pub struct Scope<'a> {
+    measured: &'a Measured<'a>,
+    /// Index of the target in the plan.
+    pub target: TargetId,
+}
+
+/// The points of a case that differ in the sweep's value alone.
+#[derive(Clone, Debug)]
+pub struct PointGroup {
+    /// Index into the plan's cases.
+    pub case: usize,
+    /// The parameters that the points have in common, such as `statement=text`.
+    pub factors: Vec<(String, String)>,
+    /// In the order of the plan.
+    pub points: Vec<PointId>,
+}
+
+impl<'a> Deref for Scope<'a> {
+    type Target = Measured<'a>;
+
+    fn deref(&self) -> &Measured<'a> {
+        self.measured
+    }
+}
+
+impl<'a> Scope<'a> {
+    /// A scope for each target; for a run without targets, one that covers all of it.
+    pub fn all(measured: &'a Measured<'a>) -> Vec<Scope<'a>> {
+        let targets = 0..measured.plan.targets.len().max(1);
+        let all = targets.map(|target| Scope { measured, target });
+        all.filter(|s| !s.points().is_empty() && !s.subjects().is_empty())
+            .collect()
+    }
+
+    /// The target's name; empty where it is the only one.
+    pub fn title(&self) -> &'static str {
+        let named = self.kind().filter(|_| self.has_targets());
+        named.map_or("", TargetKind::title)
+    }
+
+    /// The beginning of the names of charts, such as `sqlite-`; empty where there is one target.
+    pub fn prefix(&self) -> String {
+        let named = self.kind().filter(|_| self.has_targets());
+        named.map_or(String::new(), |kind| format!("{}-", kind.name()))
+    }
+
+    /// The kind of the target, if there is one.
+    pub fn kind(&self) -> Option<TargetKind> {
+        self.plan.targets.get(self.target).map(|t| t.kind)
+    }
+
+    /// Subjects with the control, without those that show an overhead.
+    pub fn subjects(&self) -> Vec<SubjectId> {
+        let all = self.plan.subjects.iter().enumerate();
+        let on_target = all.filter(|(_, s)| s.target == self.target && !s.overhead);
+        on_target.map(|(id, _)| id).collect()
+    }
+
+    /// Subjects without the control, which repeats the baseline.
+    pub fn compared(&self) -> Vec<SubjectId> {
+        let is_copy = |s: &SubjectId| self.plan.subjects[*s].control_of.is_some();
+        let all = self.subjects().into_iter();
+        all.filter(|s| !is_copy(s)).collect()
+    }
+
+    /// Subjects that are compared with the baseline.
+    pub fn others(&self) -> Vec<SubjectId> {
+        let baseline = self.base();
+        let all = self.compared().into_iter();
+        all.filter(|&s| s != baseline).collect()
+    }
+
+    /// The baseline.
+    pub fn base(&self) -> SubjectId {
+        self.baseline(self.target)
+    }
+
+    /// The baseline's name.
+    pub fn base_name(&self) -> &'a str {
+        self.name(self.base())
+    }
+
+    /// True if a subject is the reference.
+    pub fn is_reference(&self, subject: SubjectId) -> bool {
+        self.plan.subjects.get(subject).is_some_and(|s| s.reference)
+    }
+
+    /// A subject's name without its target's.
+    pub fn name(&self, subject: SubjectId) -> &'a str {
+        let plan = self.measured.plan;
+        plan.subjects.get(subject).map_or("?", |s| s.name.as_str())
+    }
+
+    /// A subject's name in a table, where the reference's says so.
+    pub fn title_of(&self, subject: SubjectId) -> String {
+        let is_reference =
+            self.is_reference(subject) && self.plan.subjects[subject].control_of.is_none();
+        let name = self.name(subject);
+        if is_reference {
+            format!("{name} (reference)")
+        } else {
+            name.into()
+        }
+    }
+
+    /// The target's points.
+    pub fn points(&self) -> Vec<PointId> {
+        let all = self.plan.points.iter().enumerate();
+        let on_target = all.filter(|(_, p)| p.target == self.target);
+        on_target.map(|(id, _)| id).collect()
+    }
+
+    /// Points that do one operation at a time, case by case.
+    pub fn single_points(&self) -> Vec<PointId> {
+        let groups = self.groups(Cores::One).into_iter();
+        groups.flat_map(|group| group.points).collect()
+    }
+
+    /// The points that do one operation at a time, or multiple at once, in groups in the plan's order. Load
+    /// always does multiple at once.
+    pub fn groups(&self, cores: Cores) -> Vec<PointGroup> {
+        let mut groups: Vec<PointGroup> = Vec::new();
+        for id in self.points() {
+            let (point, case) = (&self.plan.points[id], self.plan.case(id));
+            let at_once = match self.traits.is_concurrent {
+                true => Cores::All,
+                false => case.cores,
+            };
+            if at_once != cores {
+                continue;
+            }
+            let factors: Vec<_> = point.factors(case).cloned().collect();
+            let mut earlier = groups.iter_mut();
+            match earlier.find(|g| g.case == point.case && g.factors == factors) {
+                Some(group) => group.points.push(id),
+                None => groups.push(PointGroup {
+                    case: point.case,
+                    factors,
+                    points: vec![id],
+                }),
+            }
+        }
+        groups
+    }
+
+    /// The case of a group.
+    pub fn case(&self, group: &PointGroup) -> &'a Case {
+        &self.measured.plan.cases[group.case]
+    }
+
+    /// A group in words: `select statement=text`; without the case where there is only one without a name of its own.
+    pub fn group_label(&self, group: &PointGroup) -> String {
+        let named = !self.plan.has_one_case();
+        let name = named.then(|| self.case(group).name.clone());
+        let factors = group.factors.iter().map(say::parameter);
+        let words: Vec<String> = name.into_iter().chain(factors).collect();
+        words.join(" ")
+    }
+
+    /// The title of a table or a chart of a group: `select statement=text: time`.
+    pub fn group_title(&self, group: &PointGroup, content: &str) -> String {
+        match self.group_label(group) {
+            label if label.is_empty() => say::capital(content),
+            label => format!("{label}: {content}"),
+        }
+    }
+
+    /// A point in words without its target: `select limit=100 statement=text`.
+    pub fn point(&self, point: PointId) -> String {
+        let params = &self.plan.points[point].params;
+        let named = !self.plan.has_one_case() || params.is_empty();
+        let name = named.then(|| self.plan.case(point).name.clone());
+        let params = params.iter().map(say::parameter);
+        let words: Vec<String> = name.into_iter().chain(params).collect();
+        words.join(" ")
+    }
+
+    /// A point in few words: case, the sweep's value, and those values of factors that are not their first:
+    /// `select 100 text`.
+    pub fn short(&self, point: PointId) -> String {
+        if self.plan.has_one_case() {
+            return self.point(point);
+        }
+        let case = self.plan.case(point);
+        let mut words = vec![case.name.clone()];
+        for (key, value) in &self.plan.points[point].params {
+            let swept = case.sweep.as_ref() == Some(key);
+            if swept || self.first_value(self.plan.points[point].case, key) != Some(value) {
+                words.push(value.clone());
+            }
+        }
+        words.join(" ")
+    }
+
+    /// The parameters that short names leave out: `statement=prepared`.
+    pub fn left_out(&self, points: &[PointId]) -> Vec<String> {
+        let first_values = points.iter().flat_map(|&id| {
+            let point = &self.plan.points[id];
+            let factors = point.factors(self.plan.case(id));
+            factors.filter(|(key, value)| self.first_value(point.case, key) == Some(value))
+        });
+        say::distinct(first_values.map(say::parameter))
+    }
+
+    fn first_value(&self, case: usize, key: &str) -> Option<&'a String> {
+        let points = self.measured.plan.points.iter();
+        let points = points.filter(|p| p.case == case && p.target == self.target);
+        let mut params = points.flat_map(|p| &p.params);
+        params.find(|(k, _)| k == key).map(|(_, value)| value)
+    }
+
+    /// The sweep's value at a point, as it was given.
+    pub fn swept(&self, point: PointId) -> String {
+        let sweep = self.plan.case(point).sweep.as_deref();
+        let value = sweep.and_then(|sweep| self.plan.points[point].param(sweep));
+        value.unwrap_or_default().into()
+    }
+
+    /// A figure at a point with its unit.
+    pub fn value(&self, subject: SubjectId, point: PointId, metric: &Metric) -> Option<Quantity> {
+        self.quantity((subject, Some(point)), metric)
+    }
+
+    /// These subjects at each of these points, point by point.
+    pub fn places(&self, subjects: &[SubjectId], points: &[PointId]) -> Vec<SubjectScope> {
+        let places = points
+            .iter()
+            .flat_map(|&p| subjects.iter().map(move |&s| (s, Some(p))));
+        places.collect()
+    }
+
+    /// A name for a server at a point that no other of this run has: its name, the point, or both.
+    pub fn place_name(&self, (subject, point): SubjectScope) -> String {
+        let name = self.name(subject);
+        match (point, self.subjects().len(), self.points().len()) {
+            (None, ..) | (_, _, 1) => name.into(),
+            (Some(point), 1, _) => self.short(point),
+            (Some(point), ..) => format!("{name} {}", self.short(point)),
+        }
+    }
+
+    /// Parameters of the target's points that a subject cannot do: `statement=prepared`. Empty: it can do all.
+    pub fn unable(&self, subject: SubjectId) -> Vec<String> {
+        let is_needed = |param: &&(String, String)| {
+            let mut points = self.points().into_iter();
+            points.any(|p| self.plan.points[p].params.contains(param))
+        };
+        let without = self.plan.subjects[subject].without.iter();
+        without.filter(is_needed).map(say::parameter).collect()
+    }
+
+    /// The ranking of the target's subjects in a metric, if there is one.
+    pub fn ranking(&self, over: Over, metric: &Metric) -> Option<&'a Ranking> {
+        let mut rankings = self.measured.results.rankings.iter();
+        rankings.find(|r| (r.target, r.over, &r.metric) == (self.target, over, metric))
+    }
+
+    /// The number of a subject's colour: the same in all charts, for the same name on all targets.
+    pub fn colour(&self, subject: SubjectId) -> usize {
+        let names = say::distinct(self.plan.compared().map(|other| self.name(other)));
+        let mut earlier = names.iter();
+        earlier
+            .position(|name| *name == self.name(subject))
+            .unwrap_or(names.len())
+    }
+}
