@@ -167,7 +167,7 @@ impl SubjectStanding {
         (self.target, &self.case) == (other.target, &other.case)
     }
 
-    /// It is the baseline itself, with nothing to compare.
+    /// True for the baseline itself, which has nothing to be compared with.
     pub fn is_alone(&self) -> bool {
         self.subject.name == self.baseline.name
     }
@@ -181,7 +181,7 @@ fn failed(scope: &Scope, respect: &Respect, subject: SubjectId) -> u64 {
     failed.fold(0, u64::saturating_add)
 }
 
-/// Why a subject has no verdicts.
+/// The reason why a subject has no verdicts.
 fn missing(scope: &Scope, respect: &Respect, subject: SubjectId) -> &'static str {
     let mut points = respect.all_points.iter();
     if scope.run.failures.iter().any(|f| f.subject == subject) {

@@ -151,7 +151,7 @@ fn word(mark: AgentTrouble) -> &'static str {
     }
 }
 
-/// Where each was, and how far its clock was from the coordinator's.
+/// The machine of each agent, and the offset of its clock from the coordinator's.
 fn machines(run: &Run) -> Table {
     let columns = [
         Column::from("agent"),
@@ -215,7 +215,7 @@ pub fn one_machine(agents: &[Agent]) -> Option<String> {
     say::paragraph(sentences)
 }
 
-/// Where it was, and what started it there.
+/// The agent's machine, and the launcher that started it there.
 pub fn machine(agent: &Agent) -> String {
     format!("{} ({})", agent.machine, agent.launcher)
 }

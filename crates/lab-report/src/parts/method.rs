@@ -32,7 +32,7 @@ pub fn heading(measured: &Measured) -> Document {
     }
 }
 
-/// When a run began, and where it was measured: `2026-11-21 09:15 UTC on AMD EPYC 7B13`, or `on 6 hosts`.
+/// The start of a run, and where it was measured: `2026-11-21 09:15 UTC on AMD EPYC 7B13`, or `on 6 hosts`.
 pub fn date_and_place(run: &Run) -> String {
     let place = place(run).map_or(String::new(), |place| format!(" {place}"));
     format!("{} UTC{place}", say::minute(run.started_unix_s))
@@ -129,7 +129,7 @@ pub fn mirrored_pairs(scope: &Scope, pairs: &BTreeSet<usize>) -> String {
     }
 }
 
-/// Why a run ended, in a sentence.
+/// The reason why a run ended, in a sentence.
 pub fn ending(run: &Run) -> &'static str {
     match run.ending {
         Some(Ending::Decided) => "It ended when every comparison was decided.",

@@ -135,7 +135,7 @@ impl<'a> View<'a> {
         View { scope, keep_alive }
     }
 
-    /// Those cases that have points.
+    /// The cases that have points.
     fn cases(&self) -> Vec<usize> {
         let mut cases: Vec<usize> = self.scope.plan.points.iter().map(|p| p.case).collect();
         cases.sort_unstable();
@@ -147,7 +147,7 @@ impl<'a> View<'a> {
         &self.scope.plan.cases[case].name
     }
 
-    /// Over which points a case is compared; `None`: all cases, or the only one.
+    /// The points over which a case is compared; `None`: all cases, or the only one.
     fn over(&self, case: Option<usize>) -> Over {
         let only = match self.cases().as_slice() {
             &[only] => Some(only),
@@ -181,21 +181,21 @@ impl<'a> View<'a> {
         parts.get(parts.len().checked_sub(1)? / 2).copied()
     }
 
-    /// Where a case is offered a rate that is the same for all servers: the lowest.
+    /// The point at which a case is offered a rate that is the same for all servers: the lowest.
     fn at_rate(&self, case: usize) -> Option<PointId> {
         let rate = |p: &PointId| self.scope.plan.rate(*p);
         let points = self.points(case, |p| rate(&p).is_some()).into_iter();
         points.min_by(|a, b| rate(a).partial_cmp(&rate(b)).unwrap_or(Ordering::Equal))
     }
 
-    /// Where its peak was looked for, of which parts are offered.
+    /// The point that calibrates the peak, of which fractions are offered.
     fn at_peak(&self, case: usize) -> Option<PointId> {
         let plan = self.scope.plan;
         self.at_middle(case)
             .and_then(|p| plan.peak_points(p).next())
     }
 
-    /// Where a case is offered that part.
+    /// The point at which a case is offered the middle fraction of the peak.
     fn at_middle(&self, case: usize) -> Option<PointId> {
         let middle = self.middle();
         let points = self.points(case, |p| self.scope.plan.part_of_peak(p) == middle);
