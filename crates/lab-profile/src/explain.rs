@@ -2,7 +2,6 @@
 //! Why there are so many misses: memory that is written anew again and again, against the size of the cache.
 
 use crate::Profile;
-use lab_model::grouped;
 use lab_valgrind::{Churn, churn, clean};
 
 /// The greatest relative distance between predicted and simulated misses.
@@ -59,33 +58,6 @@ pub struct Explanation {
     pub simulated: u64,
     /// The predicted part of all such misses.
     pub share: f64,
-}
-
-impl Explanation {
-    /// `127 calls, 1 MiB each …`; `bytes` writes a size.
-    pub fn sentence(&self, bytes: impl Fn(u64) -> String) -> String {
-        let Explanation { churn, lines, .. } = self;
-        let times = churn.size() / self.cache.size;
-        let (touched, misses) = match self.touch {
-            Access::Written => ("written", "write"),
-            Access::Read => ("read", "read"),
-        };
-        let per_block = lines * self.passes;
-        format!(
-            "{} allocations at {}, {} each, {times} times D1: {} lines {touched} per allocation, {} × {} = {} {misses} \
-             misses, {:.0} % of all; the simulation counts {} in {}.",
-            grouped(churn.blocks),
-            churn.site.place(),
-            bytes(churn.size()),
-            grouped(per_block),
-            grouped(churn.blocks),
-            grouped(per_block),
-            grouped(self.predicted),
-            100.0 * self.share,
-            grouped(self.simulated),
-            self.function,
-        )
-    }
 }
 
 /// The first-level data cache that was simulated: `D1 cache: 49152 B, 64 B, 12-way associative`.

@@ -3,14 +3,13 @@
 
 use crate::Profile;
 use lab_model::SIZES;
-use std::fmt::{Display, Formatter};
 use std::str::FromStr;
 
 /// Figures that have a size in bytes.
 const SIZE_FIGURES: [&str; 2] = ["peak", "total"];
 
 /// Figures that a condition may name.
-const FIGURES: [&str; 24] = [
+static FIGURES: [&str; 24] = [
     "peak",
     "total",
     "allocations",
@@ -60,84 +59,120 @@ enum Bound {
 pub enum GateResult {
     /// The figure is within the bound.
     Passed,
-    /// The figure is beyond the bound: a sentence with its value.
-    Failed(String),
-    /// The condition cannot be judged: the reason.
-    Undecided(String),
+    /// The figure is beyond the bound.
+    Failed(Found),
+    /// The condition cannot be judged.
+    Undecided(Undecided),
 }
 
+/// The value that a condition was compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// The figure of the later profile.
+    Value(u64),
+    /// The figure of both.
+    Change {
+        /// The earlier profile's.
+        before: u64,
+        /// The later profile's.
+        after: u64,
+    },
+}
+
+/// Why a condition cannot be judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Undecided {
+    /// No file of the later program has the figure.
+    NoFile,
+    /// There is one program, and the condition is about a change.
+    NothingBefore,
+    /// No file of the earlier program has the figure.
+    NoFileBefore,
+}
+
+/// The reason why a text is not a condition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ConditionError {
+    /// The text does not consist of a figure, a sign and a bound.
+    Form,
+    /// The name is not one of these figures.
+    Figure(String, &'static [&'static str]),
+    /// A percentage has neither plus nor minus.
+    ChangeWithoutSign,
+    /// The bound is not a number.
+    Bound(String),
+    /// A number has a unit.
+    UnitOfNumber(String),
+    /// A size has no unit, or an unknown one.
+    Size,
+}
+
+impl std::error::Error for ConditionError {}
+
 impl GateCondition {
+    /// As the user wrote it.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// Judges the later of two profiles, or the only one.
     pub fn judge(&self, before: &Profile, after: Option<&Profile>) -> GateResult {
         let last = after.unwrap_or(before);
         let Some(value) = last.figure(self.figure) else {
-            return GateResult::Undecided(format!("{self}: no file says it"));
+            return GateResult::Undecided(Undecided::NoFile);
         };
-        let (found, bound, text) = match (self.bound, after) {
-            (Bound::Value(bound), _) => (value as f64, bound, value.to_string()),
-            (Bound::Change(_), None) => {
-                return GateResult::Undecided(format!(
-                    "{self}: there is nothing before to compare with"
-                ));
+        let (number, bound, found) = match (self.bound, after) {
+            (Bound::Value(bound), _) => (value as f64, bound, Found::Value(value)),
+            (Bound::Change(_), None) => return GateResult::Undecided(Undecided::NothingBefore),
+            (Bound::Change(bound), Some(_)) => {
+                let Some(old) = before.figure(self.figure) else {
+                    return GateResult::Undecided(Undecided::NoFileBefore);
+                };
+                let change = match (old, value) {
+                    (0, 0) => 0.0,
+                    _ => value as f64 / old as f64 - 1.0,
+                };
+                let found = Found::Change {
+                    before: old,
+                    after: value,
+                };
+                (change, bound, found)
             }
-            (Bound::Change(bound), Some(_)) => match before.figure(self.figure) {
-                None => return GateResult::Undecided(format!("{self}: no file says it of before")),
-                Some(0) if value == 0 => (0.0, bound, "+0 %".into()),
-                Some(old) => {
-                    let change = value as f64 / old as f64 - 1.0;
-                    (
-                        change,
-                        bound,
-                        format!("{:+.3} % ({old} to {value})", 100.0 * change),
-                    )
-                }
-            },
         };
         let failed = if self.above {
-            found > bound
+            number > bound
         } else {
-            found < bound
+            number < bound
         };
         if failed {
-            GateResult::Failed(format!("{self}: it is {text}"))
+            GateResult::Failed(found)
         } else {
             GateResult::Passed
         }
     }
 }
 
-impl Display for GateCondition {
-    fn fmt(&self, f: &mut Formatter) -> std::fmt::Result {
-        f.write_str(&self.text)
-    }
-}
-
 impl FromStr for GateCondition {
-    type Err = String;
+    type Err = ConditionError;
 
     /// `peak>2MB`, `D1mw>+5%`, `Ir<1000000`.
-    fn from_str(text: &str) -> Result<GateCondition, String> {
+    fn from_str(text: &str) -> Result<GateCondition, ConditionError> {
         let text = text.trim();
-        let usage = "expected a figure, > or <, and a bound, such as 'peak>2MB' or 'D1mw>+5%'";
-        let at = text.find(['>', '<']).ok_or(usage)?;
+        let at = text.find(['>', '<']).ok_or(ConditionError::Form)?;
         let (name, rest) = (text[..at].trim(), text[at + 1..].trim());
         let figure = FIGURES.into_iter().find(|known| *known == name);
-        let figure = figure.ok_or_else(|| {
-            format!(
-                "no figure is called `{name}`; known are {}",
-                FIGURES.join(", ")
-            )
-        })?;
+        let figure = figure.ok_or_else(|| ConditionError::Figure(name.into(), &FIGURES))?;
         let bound = match rest.strip_suffix('%') {
             Some(percent) if percent.starts_with(['+', '-']) => {
-                Bound::Change(percent.trim().parse::<f64>().map_err(|_| usage)? / 100.0)
+                let percent: Result<f64, _> = percent.trim().parse();
+                Bound::Change(percent.map_err(|_| ConditionError::Form)? / 100.0)
             }
-            Some(_) => return Err("a change has a sign, such as 'D1mw>+5%'".into()),
+            Some(_) => return Err(ConditionError::ChangeWithoutSign),
             None => Bound::Value(size(rest, SIZE_FIGURES.contains(&figure))?),
         };
         let (Bound::Value(number) | Bound::Change(number)) = bound;
         if !number.is_finite() {
-            return Err(usage.into());
+            return Err(ConditionError::Form);
         }
         Ok(GateCondition {
             text: text.into(),
@@ -149,21 +184,20 @@ impl FromStr for GateCondition {
 }
 
 /// A number, of bytes with a unit.
-fn size(text: &str, is_bytes: bool) -> Result<f64, String> {
+fn size(text: &str, is_bytes: bool) -> Result<f64, ConditionError> {
     let end = text
         .find(|c: char| !(c.is_ascii_digit() || c == '.'))
         .unwrap_or(text.len());
     let (number, unit) = (&text[..end], text[end..].trim());
     let number: f64 = number
         .parse()
-        .map_err(|_| format!("`{text}` is no bound"))?;
+        .map_err(|_| ConditionError::Bound(text.into()))?;
     if !is_bytes {
         return match unit {
             "" => Ok(number),
-            unit => Err(format!("`{unit}` is no unit of it: it is a number")),
+            unit => Err(ConditionError::UnitOfNumber(unit.into())),
         };
     }
     let scale = SIZES.iter().find(|(known, _)| *known == unit);
-    let scale = scale.ok_or("a size is such as 2MB, in B, KiB, MiB, GiB, kB, MB or GB")?;
-    Ok(number * scale.1)
+    Ok(number * scale.ok_or(ConditionError::Size)?.1)
 }

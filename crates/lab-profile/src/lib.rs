@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //! `benchlab profile`: programs run under Valgrind's tools, what their files say together, and gates on it.
 
+pub mod agreement;
 mod explain;
+mod files;
 mod gate;
+pub mod heap;
 pub mod report;
+mod runs;
 mod source;
 mod valgrind;
+pub mod wording;
 
 pub use explain::{Access, Cache, Explanation, d1, explain};
-pub use gate::{GateCondition, GateResult};
+pub use files::{FilesError, ProfileFiles};
+pub use gate::{ConditionError, Found, GateCondition, GateResult, Undecided};
+pub use runs::{ProgramRuns, RunRecord, RunWarning};
 pub use source::{HOTTEST, Sources};
-pub use valgrind::{Profiled, Tool, ValgrindRun, valgrind};
+pub use valgrind::{Ending, Profiled, Step, Tool, ValgrindRun, valgrind};
 
 use lab_valgrind::{CostProfile, Dhat, Massif};
 

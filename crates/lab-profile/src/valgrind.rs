@@ -64,11 +64,11 @@ impl Tool {
         }
     }
 
-    /// A title that also distinguishes the runs of one tool.
-    pub fn title(self) -> &'static str {
+    /// The name of the folder of a run, which differs between the runs of one tool.
+    fn folder(self) -> &'static str {
         match self {
-            Tool::Massif(TimeUnit::Milliseconds) => "massif by time",
-            Tool::Massif(TimeUnit::Bytes) => "massif by bytes",
+            Tool::Massif(TimeUnit::Milliseconds) => "massif-by-time",
+            Tool::Massif(TimeUnit::Bytes) => "massif-by-bytes",
             tool => tool.name(),
         }
     }
@@ -122,29 +122,54 @@ pub struct Profiled<'a> {
     pub folder: &'a Path,
 }
 
+/// How a program ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// It was stopped because it took too long: after this time.
+    Stopped(Duration),
+    /// With an exit status.
+    Exited(i32),
+    /// By a signal, of this name.
+    Signaled(Option<&'static str>),
+}
+
 impl ValgrindRun {
-    /// How the program ended, in words.
-    pub fn ending(&self) -> String {
+    /// How the program ended.
+    pub fn ending(&self) -> Ending {
         match self.status.map(|status| (status.code(), status.signal())) {
-            None => format!("stopped after {:.0} s", self.took.as_secs_f64()),
-            Some((Some(code), _)) => format!("exit status {code}"),
+            None => Ending::Stopped(self.took),
+            Some((Some(code), _)) => Ending::Exited(code),
             Some((None, signal)) => {
-                let name = signal.and_then(|s| Signal::try_from(s).ok());
-                name.map_or("ended by a signal".into(), |name| {
-                    format!("ended by {name}")
-                })
+                let signal = signal.and_then(|number| Signal::try_from(number).ok());
+                Ending::Signaled(signal.map(Signal::as_str))
             }
         }
     }
 }
 
-/// Runs each command under each tool, which write into a folder. `progress` gets the step, and the time since the first
-/// began, and returns whether to go on. `None`: it was not. No process is left. Error: Valgrind cannot be started, or its files not read.
+/// The progress of the runs.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// Runs that have ended.
+    pub done: usize,
+    /// All runs.
+    pub total: usize,
+    /// Tools that run, with the indexes of their commands.
+    pub running: Vec<(Tool, usize)>,
+    /// Since the first began.
+    pub elapsed: Duration,
+}
+
+/// Runs each command under each tool, which writes into a subfolder. `progress` returns false to stop. `None`: it was stopped.
+/// No process is left running.
+///
+/// # Errors
+/// Valgrind cannot be started, or its files cannot be read.
 pub fn valgrind(
     commands: &[Profiled],
     folder: &Path,
     limit: Duration,
-    progress: &mut dyn FnMut(&str, Duration) -> bool,
+    progress: &mut dyn FnMut(&Step) -> bool,
 ) -> io::Result<Option<Vec<ValgrindRun>>> {
     let jobs = Tool::ALL.into_iter();
     let jobs = jobs.flat_map(|tool| (0..commands.len()).map(move |command| (tool, command)));
@@ -182,12 +207,13 @@ pub fn valgrind(
             }
         }
         running = still_running;
-        let names = running
-            .iter()
-            .map(|run| format!("{} of {}", run.tool.title(), run.command + 1));
-        let names: Vec<String> = names.collect();
-        let step = format!("valgrind {}/{total}  {}", results.len(), names.join(", "));
-        if !progress(&step, began.elapsed()) {
+        let step = Step {
+            done: results.len(),
+            total,
+            running: running.iter().map(|run| (run.tool, run.command)).collect(),
+            elapsed: began.elapsed(),
+        };
+        if !progress(&step) {
             return Ok(None);
         }
         std::thread::sleep(POLL_INTERVAL);
@@ -213,8 +239,7 @@ impl ValgrindProcess {
         profiled: Profiled,
         folder: &Path,
     ) -> io::Result<ValgrindProcess> {
-        let name = tool.title().replace(' ', "-");
-        let folder = folder.join(format!("{name}-{}", command + 1));
+        let folder = folder.join(format!("{}-{}", tool.folder(), command + 1));
         std::fs::create_dir_all(&folder)?;
         // Each process of a program that forks writes a file of its own.
         let out = folder.join("%p");

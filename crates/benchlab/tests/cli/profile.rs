@@ -272,11 +272,11 @@ fn what_crashes_and_forks_is_shown_as_far_as_it_is_known() {
         .collect::<Vec<_>>()
         .join(" ");
     assert!(
-        screen.contains("ended by SIGABRT: its figures are until then"),
+        screen.contains("ended by SIGABRT; its figures end there"),
         "{screen} {}",
         text(&output.stderr)
     );
-    assert!(screen.contains("1 more process"), "{screen}");
+    assert!(screen.contains("1 child process"), "{screen}");
     assert!(screen.contains("allocated 4.88 KiB"), "{screen}");
 }
 
@@ -302,7 +302,7 @@ fn what_takes_too_long_is_stopped_and_shown() {
         .collect::<Vec<_>>()
         .join(" ");
     assert!(
-        screen.contains("took longer than --time-limit"),
+        screen.contains("exceeded --time-limit"),
         "{screen} {}",
         text(&output.stderr)
     );

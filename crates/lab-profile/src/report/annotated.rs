@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A profile's source around the lines that cost most.
 
-use super::{ProfilePair, meaning, unit};
+use super::ProfilePair;
+use crate::wording;
 use crate::{HOTTEST, Sources};
 use lab_document::{Cell, Column, Item, Quantity, Section, Table, Tone};
 use lab_valgrind::{CostProfile, base_name};
@@ -14,22 +15,19 @@ const EVENTS: [&str; 5] = ["Ir", "D1mr", "D1mw", "LL", "mispredicts"];
 
 /// The costly lines of each program, with what is around them.
 pub fn section(pair: &ProfilePair) -> Section {
-    let mut section = Section::new("Source of the costliest lines");
+    let mut section = Section::new(wording::ANNOTATED);
     for ((name, profile), sources) in pair.each().zip(pair.sources) {
         let Some(costs) = profile.costs() else {
             continue;
         };
         for (file, lines) in by_file(costs, sources) {
-            let title = format!("{name}: {}", base_name(file));
+            let title = wording::about(name, base_name(file));
             section.table(table(costs, sources, (&title, file), &lines));
         }
     }
     if !section.items.is_empty() {
         let event = pair.before.costs().map_or("", |costs| costs.chosen_event());
-        let text = format!(
-            "The {HOTTEST} lines with the most {} and what is around them.",
-            meaning(event)
-        );
+        let text = wording::annotated(HOTTEST, event);
         section.items.insert(0, Item::Paragraph(text));
     }
     section
@@ -60,10 +58,15 @@ fn table(
         .iter()
         .filter(|event| costs.total_of(event).is_some_and(|n| n > 0));
     let events: Vec<&str> = events.copied().collect();
-    let columns = [Column::from("line"), Column::from("source")].into_iter();
-    let columns = columns.chain(events.iter().map(|event| Column::of(*event, unit(event))));
-    let mut table =
-        Table::new(title, columns).captioned("The lines that cost most, with those around them.");
+    let columns = [wording::LINE, wording::SOURCE_LINE]
+        .map(Column::from)
+        .into_iter();
+    let columns = columns.chain(
+        events
+            .iter()
+            .map(|event| Column::of(*event, wording::unit(event))),
+    );
+    let mut table = Table::new(title, columns).captioned(wording::ANNOTATED_CAPTION);
     let all = costs.lines().filter(|line| line.file == file);
     let mut line_costs: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
     for line in all {
@@ -88,7 +91,7 @@ fn table(
                     .get(&number)
                     .and_then(|costs_of| costs.value(event, costs_of));
                 let cost = cost.filter(|cost| *cost > 0);
-                Cell::from(cost.map(|cost| Quantity::exact(cost as f64, unit(event))))
+                Cell::from(cost.map(|cost| Quantity::exact(cost as f64, wording::unit(event))))
             }));
             if hot.contains_key(&number) {
                 cells[1].tone = Tone::Worse;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A profile's instructions, accesses and misses by program, function and source line.
 
-use super::{ProfilePair, meaning, ranked, unit};
-use lab_document::say;
+use super::{ProfilePair, ranked};
+use crate::runs::RunWarning;
+use crate::wording;
 use lab_document::{
-    Axis, BarRow, Bars, Chart, Drawing, Finding, Forest, ForestRow, Quantity, Scale, Section,
-    Table, Tone,
+    Axis, BarRow, Bars, Chart, Drawing, Forest, ForestRow, Quantity, Scale, Section, Table, Tone,
 };
 use lab_model::Unit;
 use lab_valgrind::{
@@ -58,19 +58,18 @@ pub fn chart(pair: &ProfilePair) -> Option<Chart> {
             _ => Tone::Same,
         };
         Some(ForestRow::new(
-            meaning(event),
+            wording::meaning(event),
             Quantity::exact(ratio, Unit::Ratio),
             tone,
         ))
     };
     let rows: Vec<ForestRow> = CHARTED.iter().filter_map(row).collect();
-    let [first, second] = pair.names;
     (!rows.is_empty()).then(|| Chart {
         id: "costs".into(),
-        title: format!("{second} as a multiple of {first}"),
-        caption: "Simulated costs; left of 1 is less.".into(),
+        title: wording::costs_chart(pair.names),
+        caption: wording::COSTS_CAPTION.into(),
         drawing: Drawing::Forest(Forest::of_ratios(
-            "after / before",
+            wording::COSTS_AXIS,
             Scale::LinearFromLeast,
             rows,
         )),
@@ -91,14 +90,18 @@ fn functions_chart(costs: &CostProfile) -> Option<Chart> {
     functions.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
     let rows = functions.iter().take(12).filter(|(_, cost)| *cost > 0);
     let rows = rows.map(|(name, cost)| {
-        BarRow::new(clean(name), 0, Quantity::exact(*cost as f64, unit(event)))
+        BarRow::new(
+            clean(name),
+            0,
+            Quantity::exact(*cost as f64, wording::unit(event)),
+        )
     });
     Some(Chart {
         id: "functions".into(),
-        title: say::capital(&format!("{} by function", meaning(event))),
-        caption: "The functions that have most, without what they call.".into(),
+        title: wording::by_function(event),
+        caption: wording::FUNCTIONS_CAPTION.into(),
         drawing: Drawing::Bars(Bars::whole(
-            Axis::new(meaning(event), unit(event), Scale::Linear),
+            Axis::new(wording::meaning(event), wording::unit(event), Scale::Linear),
             rows,
         )),
     })
@@ -110,7 +113,7 @@ pub fn sections(pair: &ProfilePair) -> Vec<Section> {
         return Vec::new();
     };
     let after = pair.after.and_then(|after| after.costs());
-    let mut program = Section::new("Instructions and misses");
+    let mut program = Section::new(wording::COSTS);
     program.table(totals(pair, before));
     if pair.after.is_some() {
         program.chart(chart(pair));
@@ -119,8 +122,8 @@ pub fn sections(pair: &ProfilePair) -> Vec<Section> {
         Some(after) => join(before, after),
         None => alone(before),
     };
-    let mut functions = Section::new("By function");
-    let mut lines = Section::new("By source line");
+    let mut functions = Section::new(wording::BY_FUNCTION);
+    let mut lines = Section::new(wording::BY_LINE);
     let joined_lines = join_lines(before, after);
     for event in RANKED
         .into_iter()
@@ -133,10 +136,10 @@ pub fn sections(pair: &ProfilePair) -> Vec<Section> {
         let one_sided = |title, is_chosen: fn(&FunctionPair) -> bool| {
             one_sided(pair, before, title, &joined, is_chosen)
         };
-        functions.table(one_sided("Functions that appeared", |j| j.before.is_none()));
-        functions.table(one_sided("Functions that vanished", |j| j.after.is_none()));
+        functions.table(one_sided(wording::APPEARED, |j| j.before.is_none()));
+        functions.table(one_sided(wording::VANISHED, |j| j.after.is_none()));
     }
-    let mut calls = Section::folded("Calls");
+    let mut calls = Section::folded(wording::CALLS);
     for (name, profile) in pair.each() {
         if let Some(costs) = &profile.callgrind {
             calls.table(called(name, costs));
@@ -147,17 +150,13 @@ pub fn sections(pair: &ProfilePair) -> Vec<Section> {
 
 fn totals(pair: &ProfilePair, before: &CostProfile) -> Table {
     let events = UNNAMED;
-    let mut table = Table::new("Totals", pair.columns("event", &events))
-        .captioned("Events of the whole program, as the simulation counts them.");
+    let mut table = Table::new(wording::TOTALS, pair.columns(wording::EVENT, &events))
+        .captioned(wording::TOTALS_CAPTION);
     let sums = ["D1", "LL", "mispredicts"]
         .into_iter()
         .filter(|sum| before.total_of(sum).is_some());
     for event in before.events.iter().map(String::as_str).chain(sums) {
-        let name = match meaning(event) {
-            same if same == event => event.into(),
-            meaning => format!("{event}: {meaning}"),
-        };
-        let mut cells = vec![name.into()];
+        let mut cells = vec![wording::event_row(event).into()];
         let total = match event {
             "D1mr" | "DLmr" => before.total_of("Dr"),
             "D1mw" | "DLmw" => before.total_of("Dw"),
@@ -172,7 +171,7 @@ fn totals(pair: &ProfilePair, before: &CostProfile) -> Table {
     }
     match pair.after {
         Some(_) => table,
-        None => table.captioned("Of misses the part of all accesses."),
+        None => table.captioned(wording::SHARES_CAPTION),
     }
 }
 
@@ -211,8 +210,8 @@ fn by_function(
     joined: &[FunctionPair],
 ) -> Table {
     let figures = joined.iter().map(|j| function_figures(costs, event, j));
-    let title = say::capital(&format!("{} by function", meaning(event)));
-    let table = (title.as_str(), "function", &UNNAMED);
+    let title = wording::by_function(event);
+    let table = (title.as_str(), wording::FUNCTION, &UNNAMED);
     ranked(pair, table, MOST, figures.collect(), costs.total_of(event))
 }
 
@@ -226,8 +225,8 @@ fn by_line(pair: &ProfilePair, costs: &CostProfile, event: &str, lines: &[LinePa
             value(costs, event, &line.after),
         )
     });
-    let title = say::capital(&format!("{} by line", meaning(event)));
-    let table = (title.as_str(), "line", &UNNAMED);
+    let title = wording::by_line(event);
+    let table = (title.as_str(), wording::LINE, &UNNAMED);
     ranked(pair, table, MOST, figures.collect(), costs.total_of(event))
 }
 
@@ -244,20 +243,19 @@ fn one_sided(
         .iter()
         .filter(|j| is_chosen(j) && has_symbol(&j.name));
     let figures = chosen.map(|j| function_figures(costs, event, j));
-    let table = (title, "function", &UNNAMED);
+    let table = (title, wording::FUNCTION, &UNNAMED);
     ranked(pair, table, MOST, figures.collect(), None)
 }
 
 /// The callees with the greatest inclusive costs.
 fn called(name: &str, costs: &CostProfile) -> Table {
-    let columns = ["caller", "callee", "calls", "inclusive"];
-    let mut table = Table::new(format!("Calls: {name}"), columns)
-        .captioned("The calls that cost most, with all that they call.");
+    let mut table = Table::new(wording::calls_table(name), wording::CALLS_COLUMNS)
+        .captioned(wording::CALLS_CAPTION);
     let mut calls: Vec<_> = costs.calls().collect();
     calls.sort_by_key(|call| std::cmp::Reverse(call.costs[0]));
     for call in calls.into_iter().take(MOST) {
         let count = Quantity::count(call.count, "calls");
-        let inclusive = Quantity::exact(call.costs[0] as f64, unit(&costs.events[0]));
+        let inclusive = Quantity::exact(call.costs[0] as f64, wording::unit(&costs.events[0]));
         table.row(vec![
             call.caller.1.into(),
             call.callee.1.into(),
@@ -269,7 +267,7 @@ fn called(name: &str, costs: &CostProfile) -> Table {
 }
 
 /// A warning for each program of which much has no symbol.
-pub fn without_symbols(pair: &ProfilePair) -> Vec<Finding> {
+pub fn without_symbols(pair: &ProfilePair) -> Vec<RunWarning> {
     let warning = |(name, profile): (&str, &crate::Profile)| {
         let costs = profile.costs()?;
         let total = *costs.totals.first()? as f64;
@@ -280,18 +278,11 @@ pub fn without_symbols(pair: &ProfilePair) -> Vec<Finding> {
             .callgrind
             .as_ref()
             .map_or_else(Vec::new, CostProfile::unnamed);
-        (part >= UNKNOWN).then(|| Finding {
-            label: "no symbols".into(),
-            text: format!(
-                "{name}: {} of its {} have no symbol: build it with -g and without stripping, and install the \
-                 -dbgsym packages of its libraries.{}",
-                say::percent(part),
-                costs.events[0],
-                objects.first().map_or(String::new(), |(object, _)| format!(
-                    " Most of it is in {object}: `dpkg -S {object}` names its package."
-                )),
-            ),
-            tone: Tone::Alarm,
+        (part >= UNKNOWN).then(|| RunWarning::NoSymbols {
+            name: name.into(),
+            part,
+            event: costs.events[0].clone(),
+            object: objects.first().map(|(object, _)| (*object).to_owned()),
         })
     };
     pair.each().filter_map(warning).collect()

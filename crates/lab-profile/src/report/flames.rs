@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A profile's flame graphs of allocations and of misses.
 
-use super::{ProfilePair, meaning, unit};
+use super::ProfilePair;
 use crate::Profile;
+use crate::wording;
 use lab_document::chart::file_name;
-use lab_document::say;
 use lab_document::{Chart, Drawing, Flame, Section};
 use lab_model::Unit;
 use lab_valgrind::Stack;
 
 /// The flame graphs of each program.
 pub fn section(pair: &ProfilePair) -> Section {
-    let mut section = Section::new("Flame graphs");
+    let mut section = Section::new(wording::FLAMES);
     for (name, profile) in pair.each() {
         section.chart(allocations(name, profile));
         section.chart(misses(name, profile));
@@ -22,8 +22,8 @@ pub fn section(pair: &ProfilePair) -> Section {
 fn allocations(name: &str, profile: &Profile) -> Option<Chart> {
     let stacks = profile.dhat.as_ref()?.stacks(|point| point.bytes);
     chart(
-        (name, "allocated bytes"),
-        "What was allocated, altogether, by the functions on the stack.",
+        (name, wording::ALLOCATIONS_FLAME),
+        wording::ALLOCATIONS_FLAME_CAPTION,
         (Unit::Bytes, stacks),
     )
 }
@@ -32,10 +32,9 @@ fn misses(name: &str, profile: &Profile) -> Option<Chart> {
     let costs = profile.callgrind.as_ref()?;
     let event = costs.chosen_event();
     chart(
-        (name, meaning(event)),
-        "Callgrind knows who called whom, not whole stacks: a function's costs are shared among its callers in \
-         proportion to what their calls cost.",
-        (unit(event), costs.stacks(event)),
+        (name, wording::meaning(event)),
+        wording::COSTS_FLAME_CAPTION,
+        (wording::unit(event), costs.stacks(event)),
     )
 }
 
@@ -46,7 +45,7 @@ fn chart(
 ) -> Option<Chart> {
     (!stacks.is_empty()).then(|| Chart {
         id: format!("flame-{}", file_name(&format!("{name} {costs}"))),
-        title: say::capital(&format!("{costs} of {name}")),
+        title: wording::flame(costs, name),
         caption: caption.into(),
         drawing: Drawing::Flame(Flame { unit, stacks }),
     })

@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Of a profile: the heap over time, what held it at its peak, churn, and what was never freed.
 
-use super::{ProfilePair, figure_unit, ranked, unit};
+use super::{ProfilePair, figure_unit, ranked};
+use crate::heap::{never_freed, sawtooth};
+use crate::wording::{self, function_and_place};
 use crate::{Profile, explain};
-use lab_document::say;
 use lab_document::{
     Axis, Band, CellContent, Chart, Drawing, Item, Line, Lines, Quantity, Scale, Section, Stroke,
     Table,
 };
 use lab_model::Unit;
-use lab_valgrind::{AllocationPoint, Churn, Dhat, Frame, Massif, TimeUnit, churn};
+use lab_valgrind::{AllocationPoint, Dhat, Massif, TimeUnit, churn};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// The chart that the answer shows.
+const MAIN: &str = "heap";
 /// Rows of a table.
 const MOST: usize = 15;
 
 /// The heap over time of all profiles whose times have the unit of the first; of programs without a heap there is none.
 pub fn chart(pair: &ProfilePair) -> Option<Chart> {
-    chart_of(pair, "heap", |profile| profile.massif.as_ref())
+    chart_of(pair, MAIN, |profile| profile.massif.as_ref())
 }
 
 /// The heap over each other unit of time.
@@ -64,22 +67,14 @@ fn chart_of<'p>(
             points: stepped(massif, &times),
             band: Band::Hidden,
         });
-    let (title, unit) = match unit {
-        TimeUnit::Instructions => ("instructions", Unit::Count("instructions".into())),
-        TimeUnit::Milliseconds => ("time", Unit::Nanoseconds),
-        TimeUnit::Bytes => ("bytes allocated and freed", Unit::Bytes),
-    };
+    let (title, unit) = wording::heap_time(unit);
     Some(Chart {
         id: id.into(),
-        title: match id {
-            "heap" => "Heap over time".into(),
-            _ => format!("Heap over {title}"),
-        },
-        caption: "Bytes on the heap with their administration, at the snapshots that Massif took."
-            .into(),
+        title: wording::heap_chart(id == MAIN, title),
+        caption: wording::HEAP_CHART_CAPTION.into(),
         drawing: Drawing::Lines(Lines {
             x: Axis::new(title, unit, Scale::Linear),
-            y: Axis::new("heap", Unit::Bytes, Scale::Linear),
+            y: Axis::new(wording::HEAP_AXIS, Unit::Bytes, Scale::Linear),
             lines: lines.collect(),
         }),
     })
@@ -114,7 +109,7 @@ fn bytes(value: u64) -> Quantity {
 
 /// Everything about memory.
 pub fn section(pair: &ProfilePair) -> Section {
-    let mut section = Section::new("Memory");
+    let mut section = Section::new(wording::MEMORY);
     let sentences = sentences(pair);
     if !sentences.is_empty() {
         section.push(Item::List(sentences));
@@ -126,25 +121,19 @@ pub fn section(pair: &ProfilePair) -> Section {
     for (name, profile) in pair.each() {
         section.table(churning(name, profile));
     }
-    section.table(sites(pair, "Allocated", |_, p| p.bytes));
-    section.table(sites(pair, "At the peak", |_, p| p.peak_bytes));
-    section.table(sites(pair, "Never freed", |_, p| p.end_bytes));
-    section.table(sites(pair, "Written and never read", |_, p| {
-        p.unread_bytes()
-    }));
-    section.table(sites(pair, "Short-lived", Dhat::short_lived_bytes));
+    section.table(sites(pair, wording::ALLOCATED, |_, p| p.bytes));
+    section.table(sites(pair, wording::AT_PEAK, |_, p| p.peak_bytes));
+    section.table(sites(pair, wording::NEVER_FREED, |_, p| p.end_bytes));
+    section.table(sites(pair, wording::NEVER_READ, |_, p| p.unread_bytes()));
+    section.table(sites(pair, wording::SHORT_LIVED, Dhat::short_lived_bytes));
     section.table(at_peak(pair));
     section
 }
 
 fn totals(pair: &ProfilePair) -> Table {
-    let mut table = Table::new("Heap", pair.columns("figure", &Unit::Bytes))
-        .captioned("The most that the heap held, and all that was allocated until the end.");
-    for (name, title) in [
-        ("peak", "peak"),
-        ("total", "allocated altogether"),
-        ("allocations", "allocations"),
-    ] {
+    let columns = pair.columns(wording::FIGURE, &Unit::Bytes);
+    let mut table = Table::new(wording::HEAP_TABLE, columns);
+    for (name, title) in wording::HEAP_ROWS {
         let unit = figure_unit(name);
         let figures = pair.figure(name);
         if figures.0.is_some() || figures.1.is_some() {
@@ -153,7 +142,7 @@ fn totals(pair: &ProfilePair) -> Table {
             table.row(cells);
         }
     }
-    table.captioned("Of Massif the peak holds administration too; what DHAT counts is what the program asked for.")
+    table.captioned(wording::HEAP_TABLE_CAPTION)
 }
 
 /// Figures of DHAT by the place that allocates.
@@ -203,13 +192,13 @@ fn at_peak(pair: &ProfilePair) -> Table {
             let place = site
                 .frame
                 .as_ref()
-                .map_or("places below Massif's threshold".into(), function_and_place);
+                .map_or(wording::BELOW_THRESHOLD.into(), function_and_place);
             let sums = by_place.entry(place).or_default();
             sums[i] = sums[i].saturating_add(site.bytes);
         }
     }
     let total = pair.before.massif.as_ref().map(Massif::peak_bytes);
-    ranked_places(pair, "At Massif's peak", by_place, total)
+    ranked_places(pair, wording::AT_MASSIFS_PEAK, by_place, total)
 }
 
 /// A table of places with bytes before and after.
@@ -222,22 +211,15 @@ fn ranked_places(
     let figures = by_place
         .into_iter()
         .map(|(place, [before, after])| (place, Some(before), Some(after)));
-    let table = (title, "place", &Unit::Bytes);
+    let table = (title, wording::PLACE, &Unit::Bytes);
     ranked(pair, table, MOST, figures.collect(), total)
-}
-
-/// `init (main.c:7)`.
-fn function_and_place(frame: &Frame) -> String {
-    let function = lab_valgrind::clean(&frame.function);
-    format!("{function} ({})", frame.place())
 }
 
 fn churning(name: &str, profile: &Profile) -> Table {
     let all = profile.dhat.as_ref().map_or_else(Vec::new, churn);
-    let columns = ["place", "blocks", "each", "at once", "altogether"];
-    let mut table = Table::new(format!("Allocated again and again: {name}"), columns)
-        .captioned("Many blocks of which few live at once: one could serve for all.");
-    let count = |n: u64| Quantity::exact(n as f64, unit("allocations"));
+    let mut table = Table::new(wording::churn_table(name), wording::CHURN_COLUMNS)
+        .captioned(wording::CHURN_CAPTION);
+    let count = |n: u64| Quantity::exact(n as f64, wording::unit("allocations"));
     for churn in all.iter().take(MOST) {
         table.row(vec![
             format!("{} ({})", churn.site.function, churn.site.place()).into(),
@@ -250,98 +232,46 @@ fn churning(name: &str, profile: &Profile) -> Table {
     table
 }
 
-/// `1 MiB allocated 127 times at sax-symbols.adb:99, each freed before the next.`
-fn churn_text(churn: &Churn) -> String {
-    let about = if churn.same_size { "" } else { "about " };
-    let size = say::reading(churn.size() as f64, &Unit::Bytes);
-    let place = churn.site.place();
-    let blocks = say::reading(churn.blocks as f64, &unit("allocations"));
-    match churn.at_once {
-        0 | 1 => {
-            format!("{about}{size} allocated {blocks} times at {place}, each freed before the next")
-        }
-        n => format!("{about}{size} allocated {blocks} times at {place}, at most {n} at once"),
-    }
-}
-
 /// What churns most in the first profile, or that its heap rises and falls.
 pub fn churn_sentence(pair: &ProfilePair) -> Option<String> {
     let dhat = pair.before.dhat.as_ref();
     if let Some(churn) = dhat.and_then(|dhat| churn(dhat).into_iter().next()) {
-        let whose = pair
-            .after
-            .map(|_| format!("{}: ", pair.names[0]))
-            .unwrap_or_default();
-        return Some(format!("{}.", say::capital(&(whose + &churn_text(&churn)))));
+        let name = pair.after.map(|_| pair.names[0]);
+        return Some(wording::first_churn(name, &churn));
     }
-    pair.before.massif.as_ref().and_then(sawtooth)
+    let sawtooth = pair.before.massif.as_ref().and_then(sawtooth);
+    sawtooth.as_ref().map(wording::sawtooth)
 }
 
-/// That a heap rises and falls, as far as snapshots show it.
-fn sawtooth(massif: &Massif) -> Option<String> {
-    let (teeth, fall) = massif.sawtooth();
-    let largest = massif.sites.iter().filter(|site| site.depth == 1);
-    let largest = largest
-        .max_by_key(|site| site.bytes)
-        .and_then(|site| site.frame.as_ref());
-    let held = largest.map(|frame| format!("; most at the peak is from {}", frame.place()));
-    let fall = say::reading(fall as f64, &Unit::Bytes);
-    (teeth >= 3).then(|| {
-        let held = held.unwrap_or_default();
-        format!(
-            "The snapshots show the heap fall by {fall} or more and rise again {teeth} times{held}."
-        )
-    })
-}
-
-/// Computed explanations of write misses, a sentence each.
+/// Computed explanations of misses, a sentence each.
 pub fn explanations(pair: &ProfilePair) -> Vec<String> {
-    let two = pair.after.is_some();
     let all = pair.each().flat_map(|(name, profile)| {
-        explain(profile).into_iter().map(move |explanation| {
-            let sentence = explanation.sentence(|size| say::reading(size as f64, &Unit::Bytes));
-            if two {
-                format!("{name}: {sentence}")
-            } else {
-                sentence
+        let sentences = explain(profile).into_iter();
+        sentences.map(move |explanation| {
+            let sentence = wording::explanation(&explanation);
+            match pair.after {
+                Some(_) => wording::about(name, &sentence),
+                None => sentence,
             }
         })
     });
     all.collect()
 }
 
-/// `before: 30 blocks with 21.3 KiB were never freed, most of them (20 KiB) from init (main.c:7).`
-fn never_freed(name: &str, profile: &Profile) -> Option<String> {
-    let dhat = profile.dhat.as_ref()?;
-    let (blocks, held) = (dhat.sum(|p| p.end_blocks), dhat.sum(|p| p.end_bytes));
-    let most = dhat.points.iter().max_by_key(|point| point.end_bytes)?;
-    let site = dhat.site(most)?;
-    let size = |bytes: u64| say::reading(bytes as f64, &Unit::Bytes);
-    (held > 0).then(|| {
-        format!(
-            "{name}: {} with {} were never freed, most of that ({}) from {}.",
-            say::count(blocks as usize, "block"),
-            size(held),
-            size(most.end_bytes),
-            function_and_place(site),
-        )
-    })
-}
-
-/// Explanations and churn of all profiles.
+/// Explanations, leaks and churn of all profiles.
 fn sentences(pair: &ProfilePair) -> Vec<String> {
     let mut all = explanations(pair);
-    all.extend(
-        pair.each()
-            .filter_map(|(name, profile)| never_freed(name, profile)),
-    );
+    for (name, profile) in pair.each() {
+        let leak = profile.dhat.as_ref().and_then(never_freed);
+        all.extend(leak.map(|leak| wording::about(name, &wording::never_freed(&leak))));
+    }
     for (name, profile) in pair.each() {
         let churns = profile.dhat.as_ref().map_or_else(Vec::new, churn);
         let worst = churns.iter().take(3);
-        all.extend(worst.map(|churn| format!("{name}: {}.", churn_text(churn))));
+        all.extend(worst.map(|churn| wording::about(name, &wording::churn(churn))));
         if profile.dhat.is_none() {
             let sawtooth = profile.massif.as_ref().and_then(sawtooth);
-            all.extend(sawtooth.map(|sawtooth| format!("{name}: {sawtooth}")));
+            all.extend(sawtooth.map(|s| wording::about(name, &wording::sawtooth(&s))));
         }
     }
     all

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Figures from run to run that have next to no noise, such as those of a profile.
 
+use crate::wording;
 use lab_document::say;
 use lab_document::{Answer, Cell, Column, Document, Finding, Quantity, Row, Section, Table, Tone};
 use lab_model::{Figure, Host, Measured, Metric, Run, Unit};
@@ -98,7 +99,7 @@ fn figure<'p>(
 
 /// A table for each subject, a row for each run.
 fn section(runs: &[ProfileSummary], chosen: &[String]) -> Section {
-    let mut section = Section::new("Profiles");
+    let mut section = Section::new(wording::HISTORY);
     for subject in subjects(runs, chosen) {
         let is_known = |id: &&&str| runs.iter().any(|run| figure(run, subject, id).is_some());
         let ids: Vec<&str> = COLUMNS.iter().filter(is_known).copied().collect();
@@ -107,9 +108,9 @@ fn section(runs: &[ProfileSummary], chosen: &[String]) -> Section {
             let unit = unit.map_or(Unit::Count("".into()), |(_, metric, _)| metric.unit.clone());
             Column::of(*id, unit)
         };
-        let columns = [Column::from("began (UTC)"), "commit".into()];
+        let columns = wording::HISTORY_COLUMNS.map(Column::from);
         let columns = columns.into_iter().chain(ids.iter().map(column));
-        let mut table = Table::new(subject, columns).captioned("A row for each run.");
+        let mut table = Table::new(subject, columns).captioned(wording::HISTORY_CAPTION);
         let mut before: Option<&ProfileSummary> = None;
         for run in runs {
             if !run.figures.iter().any(|(name, ..)| name == subject) {
@@ -158,25 +159,15 @@ fn findings(runs: &[ProfileSummary], chosen: &[String]) -> Vec<Finding> {
             if change.abs() < LEAST {
                 continue;
             }
-            let text = format!(
-                "{} of {subject} changed with the run of {} UTC: {} after {} before ({:+.1} %).",
-                say::capital(id),
-                say::minute(latest.started_unix_s),
-                say::reading(*new, &metric.unit),
-                say::reading(*old, &metric.unit),
-                100.0 * change,
-            );
+            let began = latest.started_unix_s;
+            let text = wording::changed_figure((subject, id), &metric.unit, began, [*old, *new]);
             let tone = if new > old { Tone::Worse } else { Tone::Better };
             changes.push((change.abs(), Finding::plain(text).toned(tone)));
         }
     }
     let with_figures = runs.iter().filter(|run| !run.figures.is_empty()).count();
     if changes.is_empty() && with_figures > 0 {
-        let text = match with_figures {
-            1 => "One run has figures of a profile; a second one shows what changes.",
-            _ => "No figure changed by 0.1 % or more from the run before to the latest.",
-        };
-        return vec![Finding::plain(text)];
+        return vec![Finding::plain(wording::no_change(with_figures))];
     }
     changes.sort_by(|a, b| b.0.total_cmp(&a.0));
     changes.into_iter().map(|(_, finding)| finding).collect()

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What Valgrind's files say of one program, or of a program before and after a change.
+//! The report of one program, or of a program before and after a change.
 
-mod agreement;
 mod annotated;
 mod costs;
 mod flames;
 mod heap;
 pub mod history;
 
-use crate::{Profile, Sources};
+use crate::agreement::agreement;
+use crate::runs::{ProgramRuns, RunWarning};
+use crate::{Profile, Sources, wording};
 use lab_document::say;
 use lab_document::{
     Answer, Cell, Column, Document, Finding, Item, Quantity, Row, Section, Table, Tone,
 };
 use lab_model::{Direction, Metric, Unit};
 
-/// What a report of profiles is made from.
+/// The input of a report.
 #[derive(Clone, Debug)]
 pub struct ProfileReport<'a> {
     /// One program, or before and after, each with its name.
@@ -24,9 +25,9 @@ pub struct ProfileReport<'a> {
     pub facts: Vec<(String, String)>,
     /// The source lines of each.
     pub sources: Vec<Sources>,
-    /// What a reader must know: runs that failed, work that was not the same.
-    pub warnings: Vec<Finding>,
-    /// What the lab's own comparison of the same commands found.
+    /// Caveats: runs that failed, work that was not the same.
+    pub warnings: Vec<RunWarning>,
+    /// The result of benchlab's own comparison of the same commands.
     pub measured: Option<Document>,
     /// When the report was made, in seconds since 1970.
     pub made_unix_s: f64,
@@ -37,24 +38,23 @@ pub fn document(report: &ProfileReport) -> Document {
     let pair = ProfilePair::of(report);
     let mut document = Document {
         title: pair.title(),
-        question: match pair.after {
-            Some(_) => "What does the change do to memory and cache misses?".into(),
-            None => "Where do memory and cache misses go?".into(),
-        },
-        made: format!("{} UTC", say::minute(report.made_unix_s)),
+        question: wording::question(pair.after.is_some()).into(),
+        made: wording::made(report.made_unix_s),
         lab_version: env!("CARGO_PKG_VERSION").into(),
         answer: Answer {
             chart: heap::chart(&pair).or_else(|| costs::chart(&pair)),
             findings: answer_findings(&pair, report),
             undecided: None,
         },
-        source: "Valgrind's figures are of a simulated processor, without noise.".into(),
+        source: wording::SOURCE.into(),
         ..Document::default()
     };
-    let mut warnings = Section::new("Warnings");
+    let mut warnings = Section::new(wording::WARNINGS);
     let all = report.warnings.iter().cloned();
-    all.chain(costs::without_symbols(&pair))
-        .for_each(|warning| warnings.push(warning));
+    for warning in all.chain(costs::without_symbols(&pair)) {
+        let text = warning.to_string();
+        warnings.push(Finding::new(warning.label(), text, Tone::Alarm));
+    }
     document.section(warnings);
     document.section(heap::section(&pair));
     let of_costs = costs::sections(&pair).into_iter();
@@ -63,7 +63,7 @@ pub fn document(report: &ProfileReport) -> Document {
         .chain(flames)
         .for_each(|section| document.section(section));
     if let Some(measured) = &report.measured {
-        let mut section = Section::new("What the clock says");
+        let mut section = Section::new(wording::CLOCK);
         section.chart(measured.answer.chart.clone());
         for finding in measured.answer.findings.iter().cloned() {
             section.push(finding);
@@ -72,7 +72,7 @@ pub fn document(report: &ProfileReport) -> Document {
         section.sections.extend(measured.sections.iter().cloned());
         document.section(section);
     }
-    let mut method = Section::folded("How it was profiled");
+    let mut method = Section::folded(wording::METHOD);
     method.push(Item::Facts(facts(&pair, report)));
     document.section(method);
     document.rows = rows(&pair);
@@ -105,8 +105,8 @@ impl<'a> ProfilePair<'a> {
 
     fn title(&self) -> String {
         match self.after {
-            Some(_) => format!("Profile of {} and {}", self.names[0], self.names[1]),
-            None => format!("Profile of {}", self.names[0]),
+            Some(_) => wording::title(self.names[0], Some(self.names[1])),
+            None => wording::title(self.names[0], None),
         }
     }
 
@@ -131,19 +131,17 @@ impl<'a> ProfilePair<'a> {
     /// The columns of a table of figures.
     fn columns(&self, first: &str, unit: &Unit) -> Vec<Column> {
         let column = |title: &str| Column::of(title, unit.clone());
+        let [difference, change] = wording::PAIR_COLUMNS;
+        let [value, part] = wording::ONE_COLUMNS;
         match self.after {
             Some(_) => vec![
                 first.into(),
                 column(self.names[0]),
                 column(self.names[1]),
-                column("difference"),
-                Column::of("change", Unit::Share),
+                column(difference),
+                Column::of(change, Unit::Share),
             ],
-            None => vec![
-                first.into(),
-                column("value"),
-                Column::of("part", Unit::Share),
-            ],
+            None => vec![first.into(), column(value), Column::of(part, Unit::Share)],
         }
     }
 
@@ -186,68 +184,18 @@ fn share(part: Option<f64>) -> Cell {
 fn figure_unit(name: &str) -> Unit {
     match name {
         "peak" | "total" => Unit::Bytes,
-        name => unit(name),
+        name => wording::unit(name),
     }
 }
 
-/// The unit of an event.
-fn unit(event: &str) -> Unit {
-    Unit::Count(
-        match event {
-            "Ir" => "instructions",
-            "Dr" | "Dw" | "D" => "accesses",
-            "Bc" | "Bi" => "branches",
-            "Bcm" | "Bim" | "mispredicts" => "mispredicts",
-            "allocations" => "blocks",
-            event if event.ends_with("mr") || event.ends_with("mw") => "misses",
-            "I1" | "D1" | "LL" => "misses",
-            _ => "events",
-        }
-        .into(),
-    )
-}
-
-/// What an event counts, for people.
-fn meaning(event: &str) -> &str {
-    match event {
-        "Ir" => "instructions",
-        "Dr" => "data reads",
-        "Dw" => "data writes",
-        "D1mr" => "D1 read misses",
-        "D1mw" => "D1 write misses",
-        "DLmr" => "last-level read misses",
-        "DLmw" => "last-level write misses",
-        "I1mr" => "I1 misses",
-        "ILmr" => "last-level instruction misses",
-        "D1" => "D1 misses",
-        "LL" => "last-level misses",
-        "Bcm" => "mispredicted conditional branches",
-        "Bim" => "mispredicted indirect branches",
-        "mispredicts" => "mispredicted branches",
-        "peak" => "peak heap",
-        "total" => "allocated bytes",
-        "allocations" => "allocations",
-        event => event,
-    }
-}
-
-/// `D1mw 2,470,000 → 410,000 (−83.4 %)`, or the value alone.
+/// A figure of one program or of both in words.
 fn figure_text(pair: &ProfilePair, name: &str) -> Option<String> {
-    let title = if name == "total" { "allocated" } else { name };
     let unit = figure_unit(name);
-    let say = |value: u64| say::reading(value as f64, &unit);
     match (pair.figure(name), pair.after) {
         ((Some(before), Some(after)), Some(_)) => {
-            let change = match before {
-                0 => String::new(),
-                before => {
-                    let change = after as f64 / before as f64 - 1.0;
-                    format!(" ({:+.1} %)", 100.0 * change)
-                }
-            };
-            Some(format!("{title} {} → {}{change}", say(before), say(after)))
+            Some(wording::figure_change(name, &unit, before, Some(after)))
         }
-        ((Some(before), _), None) => Some(format!("{title} {}", say(before))),
+        ((Some(before), _), None) => Some(wording::figure_change(name, &unit, before, None)),
         _ => None,
     }
 }
@@ -256,22 +204,27 @@ fn figure_text(pair: &ProfilePair, name: &str) -> Option<String> {
 fn answer_findings(pair: &ProfilePair, report: &ProfileReport) -> Vec<Finding> {
     let figures = |label: &str, names: &[&str]| {
         let texts = names.iter().filter_map(|name| figure_text(pair, name));
-        let text = say::capital(&say::joined(texts, ", ")?) + ".";
-        Some(Finding::new(label, text, Tone::Plain))
+        Some(Finding::new(label, wording::figures(texts)?, Tone::Plain))
     };
-    let mut heap = figures("Heap", &["peak", "total", "allocations"]);
+    let mut heap = figures(wording::HEAP, &["peak", "total", "allocations"]);
     if let (Some(heap), Some(churn)) = (&mut heap, heap::churn_sentence(pair)) {
         heap.text = format!("{} {churn}", heap.text);
     }
-    let misses = figures("Simulated", &["Ir", "Dr", "Dw", "D1mr", "D1mw", "LL"]);
+    let misses = figures(
+        wording::SIMULATED,
+        &["Ir", "Dr", "Dw", "D1mr", "D1mw", "LL"],
+    );
     let clock = report.measured.as_ref().and_then(|measured| {
         let (text, tone) = match measured.answer.findings.first() {
             Some(first) => (first.text.clone(), first.tone),
             None => (measured.answer.undecided.clone()?, Tone::Undecided),
         };
-        let agreement = agreement::sentence(pair, measured);
+        let agreement = pair
+            .after
+            .and_then(|after| agreement(pair.before, after, measured));
+        let agreement = agreement.map(|agreement| wording::agreement(&agreement, pair.names[0]));
         let text = say::paragraph([text].into_iter().chain(agreement))?;
-        Some(Finding::new("Measured", text, tone))
+        Some(Finding::new(wording::MEASURED, text, tone))
     });
     let explained = heap::explanations(pair)
         .into_iter()
@@ -288,10 +241,10 @@ fn answer_findings(pair: &ProfilePair, report: &ProfileReport) -> Vec<Finding> {
 fn facts(pair: &ProfilePair, report: &ProfileReport) -> Vec<(String, String)> {
     let mut facts = report.facts.clone();
     for (name, profile) in pair.each() {
-        facts.push((format!("command of {name}"), profile.command().into()));
+        facts.push((wording::command_fact(name), profile.command().into()));
         let caches = profile.costs().map(|costs| costs.description.join("; "));
         let caches = caches.filter(|text| !text.trim().is_empty());
-        facts.extend(caches.map(|caches| (format!("simulated for {name}"), caches)));
+        facts.extend(caches.map(|caches| (wording::caches_fact(name), caches)));
     }
     facts
 }
@@ -300,10 +253,25 @@ fn facts(pair: &ProfilePair, report: &ProfileReport) -> Vec<(String, String)> {
 fn metric(figure: &str) -> Metric {
     Metric {
         id: figure.to_owned().into(),
-        title: meaning(figure).to_owned().into(),
+        title: wording::meaning(figure).to_owned().into(),
         unit: figure_unit(figure),
         better: Direction::Less,
     }
+}
+
+/// The outcome of each run in words.
+pub fn run_facts(runs: &ProgramRuns) -> Vec<(String, String)> {
+    let mut facts = Vec::new();
+    for run in &runs.runs {
+        let label = wording::run(run.tool, &run.name);
+        facts.push((label.clone(), wording::run_fact(&run.ending, run.took)));
+        facts.extend((run.children > 0).then(|| wording::processes_fact(&label, run.children)));
+    }
+    if runs.same_output {
+        let (name, text) = wording::OUTPUT_FACT;
+        facts.push((name.into(), text.into()));
+    }
+    facts
 }
 
 /// The figures of a whole program.
@@ -366,18 +334,14 @@ fn ranked(
         )
     });
     let hidden = figures.len().saturating_sub(most);
-    let mut table = Table::new(title, pair.columns(first, unit))
-        .captioned("What changed most is first; of one profile alone, what costs most.");
+    let mut table = Table::new(title, pair.columns(first, unit)).captioned(wording::RANKED_CAPTION);
     for (name, before, after) in figures.into_iter().take(most) {
         let mut cells = vec![Cell::from(name)];
         cells.extend(pair.cells((before, after), unit, total));
         table.row(cells);
     }
     if hidden > 0 {
-        table.notes.push(format!(
-            "{} with less are left out.",
-            say::count(hidden, "row")
-        ));
+        table.notes.push(wording::left_out(hidden));
     }
     table
 }

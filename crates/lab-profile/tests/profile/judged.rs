@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What is concluded from files: explanations of misses, sources, gates.
+//! Conclusions from files: explanations of misses, sources, gates.
 
-use lab_profile::{GateCondition, GateResult, Profile, Sources, explain};
+use lab_profile::{GateCondition, GateResult, Profile, Sources, explain, wording};
 use lab_valgrind::{read_cachegrind, read_dhat, read_massif};
 use proptest::prelude::*;
 
@@ -37,11 +37,11 @@ fn write_misses_are_explained_by_churn_that_does_not_fit_into_the_cache() {
         (found[0].lines, found[0].predicted, found[0].simulated),
         (16_384, 2_080_768, 2_090_768)
     );
-    let sentence = found[0].sentence(|bytes| format!("{} MiB", bytes >> 20));
+    let sentence = wording::explanation(&found[0]);
     assert_eq!(
         sentence,
-        "127 allocations at sax-symbols.adb:99, 1 MiB each, 21 times D1: 16,384 lines written per allocation, 127 × \
-         16,384 = 2,080,768 write misses, 84 % of all; the simulation counts 2,090,768 in make_table."
+        "127 allocations at sax-symbols.adb:99, 1.00 MiB each, 21 times D1: 16,384 lines written per allocation, 127 × \
+         16,384 = 2,080,768 write misses, 84 % of the total; the simulation counts 2,090,768 in make_table."
     );
 }
 

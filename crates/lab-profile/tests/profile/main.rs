@@ -5,3 +5,4 @@ mod judged;
 #[path = "../../../lab-report/tests/report/support/outline.rs"]
 mod outline;
 mod report;
+mod wording;

@@ -100,18 +100,21 @@ fn the_simulation_and_the_clock_agree_or_not() {
         findings.last().expect("a finding").text
     };
     let more = "The clock. The simulation predicts 1.16 times before's cycles";
-    assert_eq!(last_finding("slower", 1.2), format!("{more}: both agree."));
+    assert_eq!(
+        last_finding("slower", 1.2),
+        format!("{more}, and the measured time agrees.")
+    );
     assert_eq!(
         last_finding("small-but-real", 1.01),
-        format!("{more}: both agree.")
+        format!("{more}, and the measured time agrees.")
     );
     let other = last_finding("faster", 0.8);
     assert!(
-        other.starts_with(&format!("{more}: they do not agree.")),
+        other.starts_with(&format!("{more}, but the measured time disagrees.")),
         "{other}"
     );
     assert_eq!(
         last_finding("inconclusive", 1.1),
-        format!("{more}; the clock has not decided.")
+        format!("{more}; the measured time is inconclusive.")
     );
 }

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Agreement of the simulation with the measured time about a change.
+
+use crate::Profile;
+use lab_document::{Document, Row};
+use lab_model::Metric;
+use std::cmp::Ordering;
+
+/// KCachegrind's estimate of cycles: Ir + 10 × (first-level misses + mispredicts) + 100 × last-level misses (`CEst` in
+/// its globalconfig.cpp).
+const CYCLES: [(&str, u64); 5] = [
+    ("Ir", 1),
+    ("I1", 10),
+    ("D1", 10),
+    ("mispredicts", 10),
+    ("LL", 100),
+];
+
+/// Changes within this are none, as the margin of a comparison.
+const MARGIN: f64 = 0.02;
+
+/// The estimate. `None`: some of its events were not simulated.
+fn cycles(profile: &Profile) -> Option<f64> {
+    let costs = profile.costs()?;
+    let parts = CYCLES
+        .iter()
+        .map(|(event, each)| Some(costs.total_of(event)? as f64 * *each as f64));
+    parts.sum::<Option<f64>>().filter(|cycles| *cycles > 0.0)
+}
+
+/// The later program's cycles as a multiple of the earlier one's, and the measured time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Agreement {
+    /// The ratio of the cycles.
+    pub predicted: f64,
+    /// The measured time's verdict on it.
+    pub outlook: Outlook,
+}
+
+/// The measured time's verdict on the simulation's prediction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outlook {
+    /// The measured time changed in the predicted direction.
+    Agrees,
+    /// The measured time did not change in the predicted direction.
+    Disagrees,
+    /// The measured time is inconclusive.
+    ClockUndecided,
+}
+
+/// Compares the estimates of two programs with the document of their comparison.
+pub fn agreement(before: &Profile, after: &Profile, measured: &Document) -> Option<Agreement> {
+    let predicted = cycles(after)? / cycles(before)?;
+    let is_measured =
+        |row: &&Row| row.metric == Metric::WALL && row.role.is_empty() && row.ratio.is_some();
+    let row = measured.rows.iter().find(is_measured)?;
+    let clock = row.ratio.as_ref()?.value;
+    let direction = if (predicted - 1.0).abs() <= MARGIN {
+        Ordering::Equal
+    } else {
+        predicted.total_cmp(&1.0)
+    };
+    let agrees = match row.verdict.as_str() {
+        "faster" => Some(direction == Ordering::Less),
+        "slower" => Some(direction == Ordering::Greater),
+        "equivalent" => Some(direction == Ordering::Equal),
+        "small-but-real" => Some(direction == clock.total_cmp(&1.0)),
+        _ => None,
+    };
+    Some(Agreement {
+        predicted,
+        outlook: match agrees {
+            Some(true) => Outlook::Agrees,
+            Some(false) => Outlook::Disagrees,
+            None => Outlook::ClockUndecided,
+        },
+    })
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Existing files of Valgrind's tools, for one program or two.
+
+use crate::{Profile, Sources};
+use lab_valgrind::{
+    CallgrindReader, CostProfile, ProfileError, read_cachegrind, read_dhat, read_massif,
+};
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::{Path, PathBuf};
+
+/// The largest source file that is shown, in bytes.
+const MAX_SOURCE: u64 = 16 << 20;
+
+/// The files of each tool: none, one, or one before and one after a change.
+#[derive(Clone, Debug, Default)]
+pub struct ProfileFiles {
+    /// Massif's.
+    pub massif: Vec<PathBuf>,
+    /// Cachegrind's.
+    pub cachegrind: Vec<PathBuf>,
+    /// Callgrind's; those of multiple parts or threads are separated by commas.
+    pub callgrind: Vec<String>,
+    /// DHAT's.
+    pub dhat: Vec<PathBuf>,
+}
+
+/// The reason why files could not be read.
+#[derive(Debug)]
+pub enum FilesError {
+    /// No file was given.
+    None,
+    /// The tools have different numbers of files.
+    Uneven,
+    /// A file cannot be read.
+    Unreadable(PathBuf, ProfileError),
+    /// Callgrind's parts do not belong together.
+    Parts(ProfileError),
+}
+
+impl ProfileFiles {
+    /// Reads the profile of each program.
+    pub fn read(&self) -> Result<Vec<Profile>, FilesError> {
+        let counts = [
+            self.massif.len(),
+            self.cachegrind.len(),
+            self.callgrind.len(),
+            self.dhat.len(),
+        ];
+        let most = counts.into_iter().max().unwrap_or(0);
+        if most == 0 {
+            return Err(FilesError::None);
+        }
+        if counts.iter().any(|count| *count != 0 && *count != most) {
+            return Err(FilesError::Uneven);
+        }
+        let massif = |path: &PathBuf| read(path, read_massif);
+        let cachegrind = |path: &PathBuf| read(path, read_cachegrind);
+        let parts = |paths: &String| callgrind(paths.split(',').map(Path::new));
+        let dhat = |path: &PathBuf| read(path, read_dhat);
+        let profile = |i: usize| {
+            Ok(Profile {
+                heaps: Vec::new(),
+                massif: self.massif.get(i).map(massif).transpose()?,
+                cachegrind: self.cachegrind.get(i).map(cachegrind).transpose()?,
+                callgrind: self.callgrind.get(i).map(parts).transpose()?,
+                dhat: self.dhat.get(i).map(dhat).transpose()?,
+            })
+        };
+        (0..most).map(profile).collect()
+    }
+}
+
+impl Sources {
+    /// The source files that a profile names and that exist; their names are relative to a folder.
+    pub fn read(profile: &Profile, folder: &Path) -> Sources {
+        Sources::of(profile, |name| {
+            let file = File::open(folder.join(name)).ok()?;
+            let is_file = file
+                .metadata()
+                .is_ok_and(|m| m.is_file() && m.len() <= MAX_SOURCE);
+            let mut bytes = Vec::new();
+            file.take(MAX_SOURCE)
+                .read_to_end(&mut bytes)
+                .ok()
+                .filter(|_| is_file)?;
+            Some(String::from_utf8_lossy(&bytes).into_owned())
+        })
+    }
+}
+
+/// Reads a file.
+pub fn read<T>(
+    path: &Path,
+    parse: impl FnOnce(BufReader<File>) -> Result<T, ProfileError>,
+) -> Result<T, FilesError> {
+    let file = File::open(path).map_err(ProfileError::from);
+    let read = file.and_then(|file| parse(BufReader::with_capacity(1 << 16, file)));
+    read.map_err(|reason| FilesError::Unreadable(path.to_path_buf(), reason))
+}
+
+/// Reads the files of one program's parts and threads.
+pub fn callgrind<'p>(paths: impl Iterator<Item = &'p Path>) -> Result<CostProfile, FilesError> {
+    let mut reader = CallgrindReader::default();
+    for path in paths {
+        read(path, |file| reader.add(file))?;
+    }
+    reader.done().map_err(FilesError::Parts)
+}

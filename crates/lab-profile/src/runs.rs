@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The files of runs under Valgrind's tools, and checks that all runs did the same work.
+
+use crate::Profile;
+use crate::files::{FilesError, callgrind, read};
+use crate::valgrind::{Ending, Tool, ValgrindRun};
+use lab_valgrind::{TimeUnit, read_cachegrind, read_dhat, read_massif};
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::time::Duration;
+
+/// The profiles of programs that were run.
+#[derive(Debug, Default)]
+pub struct ProgramRuns {
+    /// One for each program.
+    pub profiles: Vec<Profile>,
+    /// How the runs went.
+    pub runs: Vec<RunRecord>,
+    /// True if all runs that were not stopped wrote the same to standard output.
+    pub same_output: bool,
+    /// Caveats for users.
+    pub warnings: Vec<RunWarning>,
+}
+
+/// How a run went.
+#[derive(Clone, Debug)]
+pub struct RunRecord {
+    /// The tool.
+    pub tool: Tool,
+    /// The program's name.
+    pub name: String,
+    /// How it ended.
+    pub ending: Ending,
+    /// How long it took.
+    pub took: Duration,
+    /// How many processes it started that are in no figure.
+    pub children: usize,
+}
+
+/// A caveat of a profile.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RunWarning {
+    /// A run exceeded the time limit.
+    Stopped {
+        /// The tool.
+        tool: Tool,
+        /// The program's name.
+        name: String,
+    },
+    /// A run has no figures.
+    NoFigures {
+        /// The tool.
+        tool: Tool,
+        /// The program's name.
+        name: String,
+        /// How it ended.
+        ending: Ending,
+        /// Why, as the tool or the reader of its file says it.
+        reason: String,
+    },
+    /// A program's output differs from run to run.
+    OutputChanges,
+    /// The two programs wrote different output.
+    OutputsDiffer,
+    /// A signal ended a program.
+    Signal {
+        /// Its index.
+        command: usize,
+        /// How it ended.
+        ending: Ending,
+    },
+    /// The programs end differently.
+    ExitStatus {
+        /// The earlier program's.
+        before: Ending,
+        /// The later program's.
+        after: Ending,
+    },
+    /// Much of a program has no symbol.
+    NoSymbols {
+        /// Its name.
+        name: String,
+        /// The fraction of its costs, 0 to 1.
+        part: f64,
+        /// The event that is counted.
+        event: String,
+        /// The object that most of it is in.
+        object: Option<String>,
+    },
+}
+
+impl ProgramRuns {
+    /// Reads what runs of programs of these names wrote. A run that failed is a warning.
+    ///
+    /// # Errors
+    /// A program has no figures at all: the warnings say why.
+    pub fn read(runs: &[ValgrindRun], names: &[String]) -> Result<ProgramRuns, Vec<RunWarning>> {
+        let mut read = ProgramRuns {
+            profiles: vec![Profile::default(); names.len()],
+            ..ProgramRuns::default()
+        };
+        for run in runs {
+            let name = &names[run.command];
+            read.runs.push(RunRecord {
+                tool: run.tool,
+                name: name.clone(),
+                ending: run.ending(),
+                took: run.took,
+                children: run.children,
+            });
+            let profile = &mut read.profiles[run.command];
+            let outcome = match &run.file {
+                Some(file) => add_file(profile, run.tool, file).map_err(|e| e.to_string()),
+                None => Err(run.log.join(" ")),
+            };
+            match outcome {
+                Ok(()) if run.status.is_none() => read.warnings.push(RunWarning::Stopped {
+                    tool: run.tool,
+                    name: name.clone(),
+                }),
+                Ok(()) => {}
+                Err(reason) => read.warnings.push(RunWarning::NoFigures {
+                    tool: run.tool,
+                    name: name.clone(),
+                    ending: run.ending(),
+                    reason,
+                }),
+            }
+        }
+        if read.profiles.iter().any(|p| p.command().is_empty()) {
+            return Err(read.warnings);
+        }
+        read.compare_work(runs);
+        Ok(read)
+    }
+
+    /// Compares exit status and output of all runs.
+    fn compare_work(&mut self, runs: &[ValgrindRun]) {
+        let ended = |command: Option<usize>| {
+            let ended = runs.iter().filter(|run| run.status.is_some());
+            ended.filter(move |run| command.is_none_or(|command| run.command == command))
+        };
+        self.same_output = !differ(ended(None));
+        if (0..2).any(|command| differ(ended(Some(command)))) {
+            self.warnings.push(RunWarning::OutputChanges);
+        } else if !self.same_output {
+            self.warnings.push(RunWarning::OutputsDiffer);
+        }
+        for command in 0..2 {
+            let is_signal =
+                |run: &&ValgrindRun| run.status.is_some_and(|status| status.signal().is_some());
+            let signaled = ended(Some(command)).find(is_signal);
+            self.warnings.extend(signaled.map(|run| RunWarning::Signal {
+                command,
+                ending: run.ending(),
+            }));
+        }
+        let ending = |command: usize| {
+            let mut runs = runs.iter().filter(move |run| run.command == command);
+            runs.next().map(ValgrindRun::ending)
+        };
+        if let (Some(before), Some(after)) = (ending(0), ending(1))
+            && !is_same(&before, &after)
+        {
+            self.warnings.push(RunWarning::ExitStatus { before, after });
+        }
+    }
+}
+
+/// True if two programs ended alike; the time after which they were stopped does not matter.
+fn is_same(before: &Ending, after: &Ending) -> bool {
+    let is_stopped = |ending: &Ending| matches!(ending, Ending::Stopped(_));
+    before == after || is_stopped(before) && is_stopped(after)
+}
+
+/// True if some of these runs wrote different output.
+fn differ<'r>(runs: impl Iterator<Item = &'r ValgrindRun>) -> bool {
+    let mut outputs: Vec<[u8; 32]> = runs.map(|run| run.output).collect();
+    outputs.sort_unstable();
+    outputs.dedup();
+    outputs.len() > 1
+}
+
+fn add_file(profile: &mut Profile, tool: Tool, file: &Path) -> Result<(), FilesError> {
+    match tool {
+        Tool::Massif(TimeUnit::Instructions) => profile.massif = Some(read(file, read_massif)?),
+        Tool::Massif(_) => profile.heaps.push(read(file, read_massif)?),
+        Tool::Dhat => profile.dhat = Some(read(file, read_dhat)?),
+        Tool::Cachegrind => profile.cachegrind = Some(read(file, read_cachegrind)?),
+        Tool::Callgrind => profile.callgrind = Some(callgrind([file].into_iter())?),
+    }
+    Ok(())
+}

@@ -1,0 +1,632 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Every sentence, title and heading that users of `benchlab profile` see, once. The rest of the crate knows numbers and
+//! enums; a test finds sentences that stand elsewhere.
+
+#![allow(missing_docs, reason = "the texts are their own documentation")]
+
+use crate::agreement::{Agreement, Outlook};
+use crate::explain::{Access, Explanation};
+use crate::files::FilesError;
+use crate::gate::{ConditionError, Found, GateCondition, GateResult, Undecided};
+use crate::heap::{NeverFreed, Sawtooth};
+use crate::runs::RunWarning;
+use crate::valgrind::{Ending, Tool};
+use lab_document::say;
+use lab_model::{Unit, grouped};
+use lab_valgrind::{Churn, Frame, TimeUnit, clean};
+use std::fmt::{Display, Formatter};
+use std::path::Path;
+use std::time::Duration;
+
+// Names
+
+/// The default names of one program, or of the programs before and after a change.
+pub fn default_names(programs: usize) -> &'static [&'static str] {
+    match programs {
+        1 => &["program"],
+        _ => &["before", "after"],
+    }
+}
+
+/// The meaning of an event or a figure.
+pub fn meaning(figure: &str) -> &str {
+    match figure {
+        "Ir" => "instructions",
+        "Dr" => "data reads",
+        "Dw" => "data writes",
+        "D1mr" => "D1 read misses",
+        "D1mw" => "D1 write misses",
+        "DLmr" => "last-level read misses",
+        "DLmw" => "last-level write misses",
+        "I1mr" => "I1 misses",
+        "ILmr" => "last-level instruction misses",
+        "D1" => "D1 misses",
+        "LL" => "last-level misses",
+        "Bcm" => "mispredicted conditional branches",
+        "Bim" => "mispredicted indirect branches",
+        "mispredicts" => "mispredicted branches",
+        "peak" => "peak heap",
+        "total" => "allocated bytes",
+        "allocations" => "allocations",
+        figure => figure,
+    }
+}
+
+/// The unit of an event.
+pub fn unit(event: &str) -> Unit {
+    Unit::Count(
+        match event {
+            "Ir" => "instructions",
+            "Dr" | "Dw" | "D" => "accesses",
+            "Bc" | "Bi" => "branches",
+            "Bcm" | "Bim" | "mispredicts" => "mispredicts",
+            "allocations" => "blocks",
+            event if event.ends_with("mr") || event.ends_with("mw") => "misses",
+            "I1" | "D1" | "LL" => "misses",
+            _ => "events",
+        }
+        .into(),
+    )
+}
+
+/// `D1mw: D1 write misses`.
+pub fn event_row(event: &str) -> String {
+    match meaning(event) {
+        same if same == event => event.into(),
+        meaning => format!("{event}: {meaning}"),
+    }
+}
+
+/// The name of a tool's run: Massif runs three times.
+pub fn tool(tool: Tool) -> &'static str {
+    match tool {
+        Tool::Massif(TimeUnit::Milliseconds) => "massif by time",
+        Tool::Massif(TimeUnit::Bytes) => "massif by bytes",
+        tool => tool.name(),
+    }
+}
+
+/// The name and unit of the time of a heap.
+pub fn heap_time(unit: TimeUnit) -> (&'static str, Unit) {
+    match unit {
+        TimeUnit::Instructions => ("instructions", Unit::Count("instructions".into())),
+        TimeUnit::Milliseconds => ("time", Unit::Nanoseconds),
+        TimeUnit::Bytes => ("bytes allocated and freed", Unit::Bytes),
+    }
+}
+
+/// `init (main.c:7)`.
+pub fn function_and_place(frame: &Frame) -> String {
+    format!("{} ({})", clean(&frame.function), frame.place())
+}
+
+// Titles, headings and captions
+
+pub const SOURCE: &str = "Valgrind counts on a simulated processor, so its figures have no noise.";
+pub const WARNINGS: &str = "Warnings";
+pub const CLOCK: &str = "Measured time";
+pub const METHOD: &str = "How it was profiled";
+pub const MEMORY: &str = "Memory";
+pub const COSTS: &str = "Instructions and misses";
+pub const BY_FUNCTION: &str = "By function";
+pub const BY_LINE: &str = "By source line";
+pub const APPEARED: &str = "New functions";
+pub const VANISHED: &str = "Removed functions";
+pub const CALLS: &str = "Calls";
+pub const FLAMES: &str = "Flame graphs";
+pub const HISTORY: &str = "Profiles";
+pub const ANNOTATED: &str = "Source of the most expensive lines";
+
+pub const HEAP: &str = "Heap";
+pub const SIMULATED: &str = "Simulated";
+pub const MEASURED: &str = "Measured";
+
+pub const HEAP_TABLE: &str = "Heap";
+pub const HEAP_TABLE_CAPTION: &str = "Massif's peak includes the allocator's overhead. DHAT counts the bytes that the program requested. The peak is the \
+     most that the heap held at once; the total is everything allocated until the end.";
+/// Rows of the table of the heap: the figure, and how the row is called.
+pub const HEAP_ROWS: [(&str, &str); 3] = [
+    ("peak", "peak"),
+    ("total", "total allocated"),
+    ("allocations", "allocations"),
+];
+pub const HEAP_CHART_CAPTION: &str =
+    "Bytes on the heap, including the allocator's overhead, at Massif's snapshots.";
+pub const HEAP_AXIS: &str = "heap";
+pub const ALLOCATED: &str = "Allocated";
+pub const AT_PEAK: &str = "At the peak";
+pub const NEVER_FREED: &str = "Never freed";
+pub const NEVER_READ: &str = "Written and never read";
+pub const SHORT_LIVED: &str = "Short-lived";
+pub const AT_MASSIFS_PEAK: &str = "At Massif's peak";
+pub const BELOW_THRESHOLD: &str = "locations below Massif's threshold";
+pub const CHURN_CAPTION: &str = "Many blocks, but few alive at once: one block could be reused.";
+pub const CHURN_COLUMNS: [&str; 5] = ["location", "blocks", "size", "live at once", "total"];
+pub const TOTALS: &str = "Totals";
+pub const SHARES_CAPTION: &str = "For misses, the percentage is of all accesses.";
+pub const TOTALS_CAPTION: &str = "Events of the whole program, counted by the simulation.";
+pub const COSTS_CAPTION: &str = "Simulated costs. Below 1 is less than before.";
+pub const COSTS_AXIS: &str = "after / before";
+pub const FUNCTIONS_CAPTION: &str =
+    "The functions with the highest counts, without the functions they call.";
+pub const RANKED_CAPTION: &str = "Largest change first; for a single profile, highest cost first.";
+pub const CALLS_CAPTION: &str = "The most expensive calls, including everything they call.";
+pub const CALLS_COLUMNS: [&str; 4] = ["caller", "callee", "calls", "inclusive"];
+pub const ANNOTATED_CAPTION: &str = "The most expensive lines and the lines around them.";
+pub const ALLOCATIONS_FLAME: &str = "allocated bytes";
+pub const ALLOCATIONS_FLAME_CAPTION: &str = "Total bytes allocated, by the functions on the stack.";
+pub const COSTS_FLAME_CAPTION: &str = "Callgrind records callers and callees, not whole stacks. A function's cost is divided among its callers in \
+     proportion to the cost of their calls.";
+pub const HISTORY_CAPTION: &str = "One row per run.";
+pub const HISTORY_COLUMNS: [&str; 2] = ["started (UTC)", "commit"];
+/// Columns of figures before and after.
+pub const PAIR_COLUMNS: [&str; 2] = ["difference", "change"];
+/// Columns of figures of one program.
+pub const ONE_COLUMNS: [&str; 2] = ["value", "percentage"];
+/// Titles of the first column.
+pub const FIGURE: &str = "figure";
+pub const EVENT: &str = "event";
+pub const FUNCTION: &str = "function";
+pub const LINE: &str = "line";
+pub const PLACE: &str = "location";
+pub const SOURCE_LINE: &str = "source";
+
+/// The question of one program, or of a change.
+pub fn question(is_pair: bool) -> &'static str {
+    if is_pair {
+        "How does the change affect memory and cache misses?"
+    } else {
+        "Where do memory and cache misses go?"
+    }
+}
+
+pub fn title(name: &str, after: Option<&str>) -> String {
+    match after {
+        Some(after) => format!("Profile of {name} and {after}"),
+        None => format!("Profile of {name}"),
+    }
+}
+
+pub fn made(unix_s: f64) -> String {
+    format!("{} UTC", say::minute(unix_s))
+}
+
+pub fn heap_chart(is_main: bool, time: &str) -> String {
+    if is_main {
+        "Heap over time".into()
+    } else {
+        format!("Heap over {time}")
+    }
+}
+
+pub fn costs_chart([before, after]: [&str; 2]) -> String {
+    format!("{after} as a multiple of {before}")
+}
+
+pub fn by_function(event: &str) -> String {
+    say::capital(&format!("{} by function", meaning(event)))
+}
+
+pub fn by_line(event: &str) -> String {
+    say::capital(&format!("{} by line", meaning(event)))
+}
+
+pub fn calls_table(name: &str) -> String {
+    format!("{CALLS}: {name}")
+}
+
+pub fn churn_table(name: &str) -> String {
+    format!("Allocated repeatedly: {name}")
+}
+
+pub fn annotated(lines: usize, event: &str) -> String {
+    format!(
+        "The {lines} lines with the most {}, and the lines around them.",
+        meaning(event)
+    )
+}
+
+pub fn flame(costs: &str, name: &str) -> String {
+    say::capital(&format!("{costs} of {name}"))
+}
+
+pub fn left_out(rows: usize) -> String {
+    format!("{} with smaller values not shown.", say::count(rows, "row"))
+}
+
+// Facts
+
+pub const OUTPUT_FACT: (&str, &str) = ("standard output", "the same in all runs");
+pub const COUNTERS_FACT: &str = "hardware counters";
+pub const COUNTERS_IN_TABLE: &str = "in the table of resources per run";
+pub const FILE_FACT: &str = "run file";
+
+pub fn command_fact(name: &str) -> String {
+    format!("command of {name}")
+}
+
+pub fn caches_fact(name: &str) -> String {
+    format!("simulated caches of {name}")
+}
+
+/// `callgrind of before`.
+pub fn run(of: Tool, name: &str) -> String {
+    format!("{} of {name}", tool(of))
+}
+
+/// `valgrind 3/12  massif of 1`: the step of a progress line.
+pub fn step(done: usize, total: usize, running: &[(Tool, usize)]) -> String {
+    let names = running
+        .iter()
+        .map(|(tool, command)| run(*tool, &(command + 1).to_string()));
+    let names: Vec<String> = names.collect();
+    format!("valgrind {done}/{total}  {}", names.join(", "))
+}
+
+/// `exit status 0, 1.5 s`.
+pub fn run_fact(ending: &Ending, took: Duration) -> String {
+    format!("{ending}, {:.1} s", took.as_secs_f64())
+}
+
+/// The fact that a run started further processes: its name, and the text.
+pub fn processes_fact(run: &str, processes: usize) -> (String, String) {
+    let text = match processes {
+        1 => "1 child process, not included in any figure".into(),
+        n => format!("{n} child processes, not included in any figure"),
+    };
+    (format!("processes of {run}"), text)
+}
+
+impl Display for Ending {
+    fn fmt(&self, f: &mut Formatter) -> std::fmt::Result {
+        match self {
+            Ending::Stopped(after) => write!(f, "stopped after {:.0} s", after.as_secs_f64()),
+            Ending::Exited(code) => write!(f, "exit status {code}"),
+            Ending::Signaled(Some(name)) => write!(f, "ended by {name}"),
+            Ending::Signaled(None) => write!(f, "ended by a signal"),
+        }
+    }
+}
+
+// Findings
+
+/// `D1mw 2,470,000 → 410,000 (−83.4 %)`, or the value alone.
+pub fn figure_change(figure: &str, unit: &Unit, before: u64, after: Option<u64>) -> String {
+    let title = if figure == "total" {
+        "allocated"
+    } else {
+        figure
+    };
+    let value = |value: u64| say::reading(value as f64, unit);
+    let Some(after) = after else {
+        return format!("{title} {}", value(before));
+    };
+    let change = match before {
+        0 => String::new(),
+        before => format!(" ({})", percent_change(after as f64 / before as f64 - 1.0)),
+    };
+    format!("{title} {} → {}{change}", value(before), value(after))
+}
+
+/// Figures in one sentence; `None`: there are none.
+pub fn figures(texts: impl Iterator<Item = String>) -> Option<String> {
+    Some(say::capital(&say::joined(texts, ", ")?) + ".")
+}
+
+/// `-83.4 %`.
+fn percent_change(change: f64) -> String {
+    format!("{:+.1} %", 100.0 * change)
+}
+
+fn size(bytes: u64) -> String {
+    say::reading(bytes as f64, &Unit::Bytes)
+}
+
+/// A sentence about one of several programs.
+pub fn about(name: &str, sentence: &str) -> String {
+    format!("{name}: {sentence}")
+}
+
+/// `1 MiB allocated 127 times at sax-symbols.adb:99, each freed before the next.`
+pub fn churn(churn: &Churn) -> String {
+    let about = if churn.same_size { "" } else { "about " };
+    let (size, place) = (size(churn.size()), churn.site.place());
+    let blocks = say::reading(churn.blocks as f64, &unit("allocations"));
+    match churn.at_once {
+        0 | 1 => format!(
+            "{about}{size} allocated {blocks} times at {place}, each freed before the next."
+        ),
+        n => {
+            format!("{about}{size} allocated {blocks} times at {place}, at most {n} live at once.")
+        }
+    }
+}
+
+/// The same as the first sentence about a program.
+pub fn first_churn(name: Option<&str>, of: &Churn) -> String {
+    let sentence = churn(of);
+    say::capital(&name.map_or(sentence.clone(), |name| about(name, &sentence)))
+}
+
+pub fn sawtooth(sawtooth: &Sawtooth) -> String {
+    let held = sawtooth.largest.as_ref();
+    let held = held.map(|frame| format!("; most of the peak comes from {}", frame.place()));
+    format!(
+        "The heap falls by {} or more and rises again {} times{}.",
+        size(sawtooth.fall),
+        sawtooth.teeth,
+        held.unwrap_or_default()
+    )
+}
+
+/// `30 blocks with 21.3 KiB were never freed, most of that (20 KiB) from init (main.c:7).`
+pub fn never_freed(leak: &NeverFreed) -> String {
+    format!(
+        "Never freed: {} with {}, mostly ({}) from {}.",
+        say::count(leak.blocks as usize, "block"),
+        size(leak.bytes),
+        size(leak.most_bytes),
+        function_and_place(&leak.site),
+    )
+}
+
+/// `127 allocations at sax-symbols.adb:99, 1 MiB each …`.
+pub fn explanation(explanation: &Explanation) -> String {
+    let Explanation { churn, lines, .. } = explanation;
+    let times = churn.size() / explanation.cache.size;
+    let (touched, misses) = match explanation.touch {
+        Access::Written => ("written", "write"),
+        Access::Read => ("read", "read"),
+    };
+    let per_block = lines * explanation.passes;
+    format!(
+        "{} allocations at {}, {} each, {times} times D1: {} lines {touched} per allocation, {} × {} = {} {misses} \
+         misses, {:.0} % of the total; the simulation counts {} in {}.",
+        grouped(churn.blocks),
+        churn.site.place(),
+        size(churn.size()),
+        grouped(per_block),
+        grouped(churn.blocks),
+        grouped(per_block),
+        grouped(explanation.predicted),
+        100.0 * explanation.share,
+        grouped(explanation.simulated),
+        explanation.function,
+    )
+}
+
+/// `The simulation predicts 0.62 times before's cycles, and the measured time agrees.`
+pub fn agreement(agreement: &Agreement, before: &str) -> String {
+    let ratio = say::reading(agreement.predicted, &Unit::Ratio);
+    let predicts = format!("The simulation predicts {ratio} times {before}'s cycles");
+    match agreement.outlook {
+        Outlook::Agrees => format!("{predicts}, and the measured time agrees."),
+        Outlook::Disagrees => format!(
+            "{predicts}, but the measured time disagrees. The simulated processor does not prefetch or wait for the system."
+        ),
+        Outlook::ClockUndecided => format!("{predicts}; the measured time is inconclusive."),
+    }
+}
+
+// History
+
+/// A figure that is another one in the latest run than in the run before.
+pub fn changed_figure(
+    (subject, figure): (&str, &str),
+    unit: &Unit,
+    latest_unix_s: f64,
+    [before, after]: [f64; 2],
+) -> String {
+    format!(
+        "{} of {subject} changed from {} to {} ({}) in the run of {} UTC.",
+        say::capital(figure),
+        say::reading(before, unit),
+        say::reading(after, unit),
+        percent_change(after / before - 1.0),
+        say::minute(latest_unix_s),
+    )
+}
+
+/// The answer of a history in which no figure changed.
+pub fn no_change(runs: usize) -> &'static str {
+    match runs {
+        1 => "Only one run has profile figures. Profile again to see changes.",
+        _ => "No figure changed by 0.1 % or more since the previous run.",
+    }
+}
+
+// Warnings
+
+impl RunWarning {
+    /// The subject in a few words.
+    pub fn label(&self) -> &'static str {
+        match self {
+            RunWarning::Stopped { .. } => "stopped",
+            RunWarning::NoFigures { .. } => "no figures",
+            RunWarning::OutputChanges | RunWarning::OutputsDiffer => "output",
+            RunWarning::Signal { .. } => "signal",
+            RunWarning::ExitStatus { .. } => "exit status",
+            RunWarning::NoSymbols { .. } => "no symbols",
+        }
+    }
+}
+
+impl Display for RunWarning {
+    fn fmt(&self, f: &mut Formatter) -> std::fmt::Result {
+        match self {
+            RunWarning::Stopped { tool, name } => write!(
+                f,
+                "{} exceeded --time-limit and was stopped; its figures end there.",
+                run(*tool, name)
+            ),
+            RunWarning::NoFigures {
+                tool,
+                name,
+                ending,
+                reason,
+            } => write!(f, "{} has no figures: {ending}. {reason}", run(*tool, name)),
+            RunWarning::OutputChanges => f.write_str(
+                "A program's output differs from run to run, so benchlab cannot verify that the work was the same.",
+            ),
+            RunWarning::OutputsDiffer => f.write_str(
+                "The programs before and after wrote different output: the work was not the same.",
+            ),
+            RunWarning::Signal { command, ending } => write!(
+                f,
+                "Command {} {ending}; its figures end there.",
+                command + 1
+            ),
+            RunWarning::ExitStatus { before, after } => write!(
+                f,
+                "Before: {before}; after: {after}. The work was not the same."
+            ),
+            RunWarning::NoSymbols {
+                name,
+                part,
+                event,
+                object,
+            } => {
+                write!(
+                    f,
+                    "{name}: {} of its {event} have no symbol. Build it with -g, do not strip it, and install the -dbgsym \
+                     packages of its libraries.",
+                    say::percent(*part)
+                )?;
+                match object {
+                    Some(object) => write!(
+                        f,
+                        " Most are in {object}; `dpkg -S {object}` shows its package."
+                    ),
+                    None => Ok(()),
+                }
+            }
+        }
+    }
+}
+
+// Errors
+
+impl Display for FilesError {
+    fn fmt(&self, f: &mut Formatter) -> std::fmt::Result {
+        match self {
+            FilesError::None => f.write_str(
+                "nothing to profile: give a command, such as `benchlab profile -- ./prog x`, or files, such as --massif \
+                 massif.out.1",
+            ),
+            FilesError::Uneven => f.write_str(
+                "one tool has two files and another has one: give two files for each tool",
+            ),
+            FilesError::Unreadable(path, error) => f.write_str(&unreadable(path, error)),
+            FilesError::Parts(error) => error.fmt(f),
+        }
+    }
+}
+
+pub const COMMANDS_AND_WORDS: &str = "give either one command after --, or commands without --";
+pub const TOO_MANY_REVISIONS: &str = "expected one or two revisions: before and after";
+pub const SHELL: &str = "a command contains shell syntax, so Valgrind would profile the shell; give only the program and its \
+     arguments, or put the command into a program";
+pub const NOT_INSTALLED: &str =
+    "valgrind is not installed; `benchlab profile --install …` installs it";
+pub const STOPPED: &str = "stopped; no process is left running";
+
+pub fn setup_failed(line: &str, reason: &str) -> String {
+    format!("--setup `{line}`: {reason}")
+}
+
+pub fn setup_ended(line: &str, name: &str, status: &dyn Display, errors: &str) -> String {
+    format!("--setup `{line}` of {name} failed: {status}\n{errors}")
+}
+
+pub fn valgrind_failed(error: &dyn Display) -> String {
+    format!("valgrind: {error}")
+}
+
+pub fn keep_failed(error: &dyn Display) -> String {
+    format!("--keep: {error}")
+}
+
+// Gates
+
+impl Display for GateCondition {
+    fn fmt(&self, f: &mut Formatter) -> std::fmt::Result {
+        f.write_str(self.text())
+    }
+}
+
+impl Display for ConditionError {
+    fn fmt(&self, f: &mut Formatter) -> std::fmt::Result {
+        match self {
+            ConditionError::Form => f.write_str(
+                "expected a figure, > or <, and a bound, such as 'peak>2MB' or 'D1mw>+5%'",
+            ),
+            ConditionError::Figure(name, known) => write!(
+                f,
+                "unknown figure `{name}`; known figures: {}",
+                known.join(", ")
+            ),
+            ConditionError::ChangeWithoutSign => {
+                f.write_str("a change needs a sign, such as 'D1mw>+5%'")
+            }
+            ConditionError::Bound(text) => {
+                write!(f, "expected a number as the bound, got `{text}`")
+            }
+            ConditionError::UnitOfNumber(unit) => {
+                write!(f, "unexpected unit `{unit}`: this figure is a plain number")
+            }
+            ConditionError::Size => {
+                f.write_str("expected a size such as 2MB, in B, KiB, MiB, GiB, kB, MB or GB")
+            }
+        }
+    }
+}
+
+impl Display for Found {
+    fn fmt(&self, f: &mut Formatter) -> std::fmt::Result {
+        match self {
+            Found::Value(value) => value.fmt(f),
+            Found::Change {
+                before: 0,
+                after: 0,
+            } => f.write_str("+0 %"),
+            Found::Change { before, after } => {
+                let change = *after as f64 / *before as f64 - 1.0;
+                write!(f, "{:+.3} % ({before} to {after})", 100.0 * change)
+            }
+        }
+    }
+}
+
+impl Display for Undecided {
+    fn fmt(&self, f: &mut Formatter) -> std::fmt::Result {
+        f.write_str(match self {
+            Undecided::NoFile => "no file contains this figure",
+            Undecided::NothingBefore => "no earlier profile to compare with",
+            Undecided::NoFileBefore => "no file of the earlier program contains this figure",
+        })
+    }
+}
+
+/// A line about a condition; `None`: the figure is within the bound.
+pub fn gate(condition: &GateCondition, result: &GateResult) -> Option<String> {
+    match result {
+        GateResult::Passed => None,
+        GateResult::Failed(found) => {
+            let kind = match found {
+                Found::Value(_) => "value",
+                Found::Change { .. } => "change",
+            };
+            Some(format!(
+                "--fail-if {condition} holds: the {kind} is {found}"
+            ))
+        }
+        GateResult::Undecided(reason) => {
+            Some(format!("--fail-if {condition} is inconclusive: {reason}"))
+        }
+    }
+}
+
+/// A file's error with its path.
+pub fn unreadable(path: &Path, error: &dyn Display) -> String {
+    format!("{}: {error}", path.display())
+}
