@@ -47,11 +47,18 @@ pub fn answer(scopes: &[Scope], metric: &Metric) -> Option<Chart> {
     forest.or_else(|| bars_at(scope, "figures", &scope.points(), metric))
 }
 
-/// A row for each subject with the baseline, the best first.
+/// A row for each subject with the baseline, the best first. A mean over fewer points than the others' says so: it is not
+/// comparable with theirs.
 fn standing_rows(scope: &Scope, metric: &Metric, over: Over) -> Vec<ForestRow> {
+    let standings = Standings::new(scope, metric, over);
+    let all = standings.ranked.iter().map(|s| s.points).max();
     let row = |s: &Standing| {
         let name = scope.name(s.subject);
         if s.subject != scope.base() {
+            let name = match all {
+                Some(all) if s.points < all => format!("{name} ({} of {all} points)", s.points),
+                _ => name.to_string(),
+            };
             let tone = cell::tone_of(&s.ratio, s.verdict.as_ref());
             return ForestRow::new(name, Quantity::ratio(&s.ratio), tone);
         }
@@ -65,7 +72,6 @@ fn standing_rows(scope: &Scope, metric: &Metric, over: Over) -> Vec<ForestRow> {
             ..ForestRow::new(name, Quantity::exact(1.0, Unit::Ratio), Tone::Plain)
         }
     };
-    let standings = Standings::new(scope, metric, over);
     standings.ranked.iter().map(row).collect()
 }
 
