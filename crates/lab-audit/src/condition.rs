@@ -2,6 +2,7 @@
 //! Conditions of rules: `read_ahead > 1 MiB`, `scheduler in none mq-deadline`, `somaxconn < {backlog}`.
 
 use crate::value::{Thing, Value};
+use crate::wording;
 
 /// A comparison of one of a thing's values.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,8 +51,7 @@ pub enum Truth {
 impl Condition {
     /// Reads one. Error: what is wrong with it.
     pub fn parse(text: &str) -> Result<Condition, String> {
-        let malformed =
-            || format!("`{text}` is no condition; write it as `name = word` or `name > 5 MiB`");
+        let malformed = || wording::malformed_condition(text);
         let mut words = text.split_whitespace();
         let (name, op) = words.next().zip(words.next()).ok_or_else(malformed)?;
         let op = match op {
@@ -82,7 +82,7 @@ impl Condition {
         };
         if let RightSide::Literal(words, None) = &condition.right {
             if let Some(odd) = words.iter().find(|word| ends_with_unit(word)) {
-                return Err(format!("`{text}`: `{odd}` is no number"));
+                return Err(wording::not_a_number(text, odd));
             }
             if condition.is_ordering() {
                 return Err(malformed());
@@ -148,8 +148,7 @@ impl Condition {
 
     /// The value has a kind that this condition cannot compare: neither outcome would mean anything.
     fn wrong_kind(&self, name: &str, kind: &str) -> Truth {
-        let text = &self.text;
-        Truth::Unknown(format!("The rule says `{text}`, but `{name}` is a {kind}."))
+        Truth::Unknown(wording::wrong_kind(&self.text, name, kind))
     }
 
     fn compares(&self, left: f64, right: &[f64]) -> bool {
@@ -270,7 +269,7 @@ mod tests {
             ("size > {scheduler}", "`scheduler` is a word"),
             ("size = {scheduler}", "`scheduler` is a word"),
         ] {
-            let expected = Truth::Unknown(format!("The rule says `{unfit}`, but {reason}."));
+            let expected = Truth::Unknown(format!("The rule has `{unfit}`, but {reason}."));
             assert_eq!(holds(unfit), expected);
         }
     }

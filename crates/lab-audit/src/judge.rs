@@ -4,6 +4,7 @@
 use crate::condition::{Condition, Truth, all_hold};
 use crate::rule::{Rule, StateCase, fill, value_text};
 use crate::value::{Class, Thing, Value};
+use crate::wording;
 use lab_model::Unit;
 use lab_model::audit::{AuditFinding, Evidence, EvidenceValue, Fix, State};
 
@@ -109,13 +110,13 @@ fn inapplicable_reason(conditions: &[Condition], thing: &Thing) -> String {
     if let Some(lacking) = first_with(Truth::NotApplicable) {
         let missing = |name: &&str| !thing.values.contains_key(name);
         let name = lacking.names().find(missing).unwrap_or(&lacking.name);
-        return format!("There is no `{name}` here.");
+        return wording::no_value(name);
     }
     let Some(refuted) = first_with(Truth::No) else {
-        return "The rule is not about this one.".into();
+        return wording::RULE_NOT_APPLICABLE.into();
     };
     let actual = value_text(thing.values.get(refuted.name.as_str()));
-    format!("Only where `{}`; here it is {actual}.", refuted.text)
+    wording::only_where(&refuted.text, &actual)
 }
 
 fn fill_values(text: &str, thing: &Thing) -> String {
@@ -178,19 +179,14 @@ fn merge(findings: Vec<AuditFinding>) -> Vec<AuditFinding> {
             .map(|f| f.place.as_str())
             .collect();
         let unnamed = same_state.len().saturating_sub(NAMED);
-        let unnamed = if unnamed > 0 {
-            format!(" and {unnamed} more")
-        } else {
-            String::new()
-        };
         merged.push(AuditFinding {
-            place: names.join(", ") + &unnamed,
+            place: wording::objects(&names, unnamed),
             seen: match state {
-                State::Good | State::NotApplicable => format!("{} such.", same_state.len()),
+                State::Good | State::NotApplicable => wording::objects_in_state(same_state.len()),
                 State::Unknown if same_state.iter().all(|f| f.seen == first.seen) => {
                     first.seen.clone()
                 }
-                _ => format!("{} such; the first: {}", same_state.len(), first.seen),
+                _ => wording::objects_and_first(same_state.len(), &first.seen),
             },
             weight: same_state.iter().map(|f| f.weight).max().unwrap_or(0),
             evidence: vec![Evidence {

@@ -21,6 +21,7 @@ pub mod storage;
 mod timed;
 pub mod user_rules;
 pub mod value;
+pub mod wording;
 
 pub use extra::Extra;
 pub use judge::judge;

@@ -3,6 +3,7 @@
 
 use crate::condition::Condition;
 use crate::value::{Class, Value, agreeing};
+use crate::wording;
 use include_dir::{Dir, include_dir};
 use lab_model::audit::{Fix, State};
 use serde::Deserialize;
@@ -72,7 +73,7 @@ pub enum Measuring {
 
 /// A rule that cannot be used.
 #[derive(Debug, thiserror::Error)]
-#[error("the rule {file}: {reason}")]
+#[error("{}", wording::rule_error(.file, .reason))]
 pub struct RuleError {
     /// Its file.
     pub file: String,
@@ -149,16 +150,14 @@ pub fn parse(path: &Path, text: &str, classes: &[Class]) -> Result<Rule, RuleErr
     let Some(class) = classes.iter().find(|class| class.name == rule.of) else {
         let known: BTreeSet<&str> = classes.iter().map(|class| class.name).collect();
         let known = Vec::from_iter(known).join(", ");
-        return Err(error(format!("`of = \"{}\"` is none of {known}", rule.of)));
+        return Err(error(wording::unknown_class(&rule.of, &known)));
     };
     let Some(name) = rule.unknown_name(class) else {
         return Ok(rule);
     };
     let known: Vec<&str> = class.values.iter().map(|(name, _)| *name).collect();
     let (class, known) = (class.name, known.join(", "));
-    Err(error(format!(
-        "the class `{class}` has no `{name}`; its values are {known}"
-    )))
+    Err(error(wording::unknown_value(class, &name, &known)))
 }
 
 fn build(path: &Path, rule_text: RuleText) -> Result<Rule, String> {
@@ -172,7 +171,7 @@ fn build(path: &Path, rule_text: RuleText) -> Result<Rule, String> {
     };
     let case = |case: CaseText| -> Result<StateCase, String> {
         if !(1..=9).contains(&case.weight) {
-            return Err(format!("`weight = {}`: 1 to 9 are possible", case.weight));
+            return Err(wording::invalid_weight(case.weight));
         }
         Ok(StateCase {
             state: case.state,

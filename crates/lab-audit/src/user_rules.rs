@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Rules of the reader's own, in a folder that serves all audits.
+//! The user's own rules, in a folder that serves all audits.
 
 use crate::condition::Condition;
 use crate::rule::{Rule, RuleError, built_in, parse};
 use crate::value::Class;
-use crate::{host, net, site};
+use crate::{host, net, site, wording};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -86,13 +86,8 @@ fn check_comparisons(rule: &Rule, comparisons: &Comparisons) -> Result<(), Strin
             continue;
         };
         if comparisons.contains(&key(!as_number)) && !comparisons.contains(&key(as_number)) {
-            let expected = if as_number {
-                "a word, not a number"
-            } else {
-                "a number, not a word"
-            };
             let (text, name) = (&condition.text, &condition.name);
-            return Err(format!("`{text}`: `{name}` is {expected}"));
+            return Err(wording::compared_kind(text, name, as_number));
         }
     }
     Ok(())

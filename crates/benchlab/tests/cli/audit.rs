@@ -112,7 +112,8 @@ fn a_machine_s_findings_are_one_screen_in_every_format_and_compared() {
         &["history", "audit-host", "--runs", "after"],
     ));
     assert!(
-        history.contains("2 audits") && history.contains("Mended since then: net-somaxconn"),
+        history.contains("2 audits")
+            && history.contains("Fixed since the previous audit: net-somaxconn"),
         "{history}"
     );
     let names = stdout(&benchlab(folder, &["history", "--runs", "after"]));
@@ -159,13 +160,13 @@ fn two_audits_are_shown_in_full_and_in_every_form() {
     };
     let screen = stdout(&diff(&[]));
     assert!(
-        screen.contains("Looked at in one only, 1: in the first sda"),
+        screen.contains("In one audit only, 1: first audit: sda"),
         "{screen}"
     );
     assert!(!screen.contains("Better"), "{screen}");
     let full = stdout(&diff(&["--full"]));
     let table = full
-        .split("Findings about things that the other audit did not look at.")
+        .split("Findings about objects that the other audit did not check.")
         .nth(1);
     assert!(
         table.is_some_and(|table| table.contains("own-disk")),
@@ -212,7 +213,7 @@ fn a_gate_ends_with_3_and_names_what_failed() {
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("mine.toml"));
     let output = benchlab(folder.path(), &["audit", "host", "--root", "nowhere"]);
-    assert!(text(&output.stderr).contains("there is no proc/ in it"));
+    assert!(text(&output.stderr).contains("the directory has no proc/"));
 }
 
 /// The doctor reports the findings of the rules that concern measuring, and no others.
@@ -439,7 +440,7 @@ fn what_cannot_be_measured_or_watched_is_refused() {
         (vec!["--measure", "nowhere"], "No such file"),
         (
             vec!["--measure", "/proc"],
-            "/proc: no file can be written there",
+            "/proc: cannot create a file there",
         ),
         (
             vec!["--watch", "1s", "--under", "nowhere"],
@@ -496,7 +497,10 @@ fn what_rules_can_look_at_is_told() {
     let unknown = values(&["disks"]);
     assert_eq!(unknown.status.code(), Some(2));
     let message = text(&unknown.stderr);
-    assert!(message.contains("there are address, cookie, "), "{message}");
+    assert!(
+        message.contains("the classes are address, cookie, "),
+        "{message}"
+    );
 }
 
 /// A page with one file. Returns its port, and the requested paths.
@@ -562,7 +566,7 @@ fn what_is_binary_or_unreadable_is_said() {
     assert_eq!(refused.status.code(), Some(2));
     let message = text(&refused.stderr);
     assert!(
-        message.contains("random: it is binary; what is read: a HAR"),
+        message.contains("random: binary data; expected a HAR file"),
         "{message}"
     );
     let entry = serde_json::json!({"request": {"url": "//nowhere"}, "response": {"status": 200}});

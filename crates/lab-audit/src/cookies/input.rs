@@ -7,6 +7,7 @@ use super::cookie::{
 };
 use super::wire::Http2;
 use crate::date::now;
+use crate::wording;
 use serde_json::Value as Json;
 use std::collections::HashMap;
 use url::Url;
@@ -15,8 +16,6 @@ use url::Url;
 pub const LONGEST: u64 = 128 << 20;
 /// Cookies, and requests, beyond so many are skipped.
 const MAX_ENTRIES: usize = 100_000;
-/// The formats that are read, for error messages.
-const FORMS: &str = "what is read: a HAR, a jar of curl (cookies.txt), a table or a `Cookie:` line copied from a browser";
 
 /// Everything that was seen of cookies.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -71,7 +70,7 @@ impl Collector {
     pub fn text(&mut self, text: &str) -> Result<(), InputError> {
         let begin = text.trim_start_matches('\u{feff}').trim_start();
         if is_binary(begin) {
-            return Err(InputError(format!("it is binary; {FORMS}")));
+            return Err(InputError(wording::binary()));
         }
         if begin.starts_with('{') {
             self.read_har(begin)
@@ -244,11 +243,9 @@ impl Collector {
     /// HTTP Archive 1.2: what a browser saves of its network panel.
     fn read_har(&mut self, text: &str) -> Result<(), InputError> {
         let json: Json =
-            serde_json::from_str(text).map_err(|e| InputError(format!("it is not JSON: {e}")))?;
+            serde_json::from_str(text).map_err(|e| InputError(wording::not_json(&e)))?;
         let entries = json["log"]["entries"].as_array();
-        let entries = entries.ok_or(InputError(
-            "it is JSON without log.entries, so no HAR".into(),
-        ))?;
+        let entries = entries.ok_or(InputError(wording::NO_HAR.into()))?;
         let mut with_cookies = 0;
         let mut clock = HarClock::new(&json);
         for entry in entries.iter().take(MAX_ENTRIES) {
@@ -455,7 +452,7 @@ impl Collector {
         if has_cookies {
             Ok(())
         } else {
-            Err(InputError(format!("its format is not known; {FORMS}")))
+            Err(InputError(wording::unknown_format()))
         }
     }
 }

@@ -13,6 +13,7 @@ pub use plan::{HotTarget, Placement};
 
 use crate::extra::Extra;
 use crate::value::{Class, Thing, Value};
+use crate::wording;
 use activity::{Activities, Activity, DAY};
 use events::Events;
 use lab_host::Root;
@@ -144,7 +145,7 @@ pub fn extra(
     let folders = plan::plan(ranked(watched), watched.seconds, fast, memory);
     let script = match fast {
         Some(fast) => script::script(&folders, fast),
-        None => Err("there is no fast filesystem".into()),
+        None => Err(wording::NO_FAST_FILESYSTEM.into()),
     };
     let mut things: Vec<Thing> = folders.iter().map(|f| f.thing(fast)).collect();
     things.push(watch_thing(watched));

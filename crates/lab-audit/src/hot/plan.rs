@@ -7,6 +7,7 @@ use super::scan;
 use crate::mounts::mount_points;
 use crate::smart::{Endurance, Smart};
 use crate::value::{Thing, Value};
+use crate::wording;
 use lab_host::Medium;
 use lab_host::Root;
 use lab_host::disk::disk_of;
@@ -121,7 +122,7 @@ impl HotTarget {
         // The UUID may be empty.
         let fields: Vec<&str> = line.trim_end().split(' ').collect();
         let &[uuid, kind, free, mount] = &fields[..] else {
-            return Err(format!("{target}: findmnt does not know its filesystem"));
+            return Err(wording::unusable(&target, wording::UNKNOWN_FILESYSTEM));
         };
         let disk = disk_of(device).unwrap_or_default();
         Ok(HotTarget {

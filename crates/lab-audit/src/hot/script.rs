@@ -3,6 +3,7 @@
 
 use super::fstab::escaped;
 use super::plan::{HotTarget, Placement, WatchedFolder};
+use crate::wording;
 
 /// The script. Error: why there is none, in words.
 pub fn script(folders: &[WatchedFolder], fast: &HotTarget) -> Result<String, String> {
@@ -10,13 +11,10 @@ pub fn script(folders: &[WatchedFolder], fast: &HotTarget) -> Result<String, Str
     let names = placed(Placement::Fast).map(|folder| folder.path.to_string_lossy().into_owned());
     let names = outermost(names.collect());
     if names.is_empty() && placed(Placement::Memory).next().is_none() {
-        return Err("nothing is to be moved".into());
+        return Err(wording::NOTHING_TO_MOVE.into());
     }
     let Some(uuid) = &fast.uuid else {
-        let folder = fast.folder.display();
-        return Err(format!(
-            "findmnt finds no UUID of the filesystem of {folder}, which the script needs"
-        ));
+        return Err(wording::no_uuid(&fast.folder));
     };
     let mut lines = vec![
         "#!/bin/sh".to_owned(),
@@ -142,7 +140,7 @@ mod tests {
         ];
         assert_eq!(
             script(&folders, &fast()).expect_err("no script"),
-            "nothing is to be moved"
+            wording::NOTHING_TO_MOVE
         );
         let mut unknown = fast();
         unknown.uuid = None;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Two audits of one kind: which findings changed their state, which figures moved, and what only one looked at.
 
-use super::{evidence, question, tone};
+use super::{evidence, tone};
+use crate::wording;
 use lab_document::say;
 use lab_document::{Answer, Cell, Document, Finding, Row, Section, Table, Tone};
 use lab_model::Run;
 use lab_model::audit::{Audit, AuditFinding, State};
 
-/// What a report on two audits is made from.
+/// The input of a report on two audits.
 pub struct ChangedReport<'a> {
     /// The runs that hold them, the earlier first.
     pub runs: [&'a Run; 2],
@@ -20,7 +21,7 @@ pub struct ChangedReport<'a> {
 /// Names that a sentence gives.
 const NAMED: usize = 4;
 
-/// What both audits found of one thing by one rule.
+/// The findings of both audits by one rule about one thing.
 struct JudgedInBoth<'a> {
     before: &'a AuditFinding,
     after: &'a AuditFinding,
@@ -37,7 +38,7 @@ impl JudgedInBoth<'_> {
         [self.before.state, self.after.state]
     }
 
-    /// Whether it became better, worse or only different.
+    /// Better, worse, or only different.
     fn tone(&self) -> Tone {
         let rank = |state: State| match state {
             State::Bad => 2,
@@ -55,27 +56,26 @@ impl JudgedInBoth<'_> {
     }
 }
 
-/// What changed from the first audit to the second.
+/// The changes from the first audit to the second.
 pub fn document(report: &ChangedReport) -> Document {
     let [before, after] = report.audits;
     let compared = compare(before, after);
     let pairs = compared.pairs.iter();
     let changed: Vec<&JudgedInBoth> = pairs.filter(|p| p.before.state != p.after.state).collect();
-    let minutes = report.runs.map(|run| say::minute(run.started_unix_s));
     let mut document = Document {
-        title: format!("Two audits: {}", question(after.kind)),
-        question: "What changed from the first audit to the second?".into(),
-        made: format!("{} and {} UTC", minutes[0], minutes[1]),
+        title: wording::changed_title(after.kind),
+        question: wording::CHANGED_QUESTION.into(),
+        made: wording::changed_made(report.runs.map(|run| run.started_unix_s)),
         lab_version: report.runs[1].lab_version.clone(),
         answer: answer(report, &changed, &compared.alone),
-        source: format!("{} hold all findings.", say::list(&report.files)),
+        source: wording::changed_source(report.files),
         rows: rows(report, &compared.alone),
         ..Document::default()
     };
     let sections = [
-        ("Findings that changed", states_table(&changed)),
-        ("Looked at in one only", alone_table(&compared.alone)),
-        ("Figures that changed", figures_table(&compared.pairs)),
+        (wording::CHANGED, states_table(&changed)),
+        (wording::ALONE, alone_table(&compared.alone)),
+        (wording::FIGURES, figures_table(&compared.pairs)),
     ];
     for (title, table) in sections {
         document.section(Section::of_table(title, table));
@@ -144,16 +144,19 @@ fn answer(
 ) -> Answer {
     let mut findings = vec![counts(report.audits)];
     findings.extend(other_targets(report.audits));
-    for (tone, label) in [(Tone::Worse, "Worse"), (Tone::Better, "Better")] {
+    for (tone, label) in [
+        (Tone::Worse, wording::WORSE),
+        (Tone::Better, wording::BETTER),
+    ] {
         let chosen = changed.iter().filter(|pair| pair.tone() == tone);
         let chosen: Vec<&AuditFinding> = chosen.map(|pair| pair.after).collect();
-        let sentence = |f: &&AuditFinding| format!("{} ({}): {}", f.rule, f.place, f.seen);
-        let text = say::paragraph(chosen.iter().take(NAMED).map(sentence));
-        let label = format!("{label}, {}", chosen.len());
+        let shown = chosen.iter().take(NAMED);
+        let text = say::paragraph(shown.map(|finding| wording::changed_finding(finding)));
+        let label = wording::counted_label(label, chosen.len());
         findings.extend(text.map(|text| Finding::new(label, text, tone)));
     }
     if changed.is_empty() {
-        findings.push(Finding::plain("No finding changed its state."));
+        findings.push(Finding::plain(wording::NO_CHANGE));
     }
     findings.extend(in_one(alone));
     let unseen = changed
@@ -163,37 +166,20 @@ fn answer(
     Answer {
         chart: None,
         findings,
-        undecided: (unseen > 0).then(|| {
-            format!(
-                "{} could be seen in one of both only.",
-                say::count(unseen, "finding")
-            )
-        }),
+        undecided: (unseen > 0).then(|| wording::seen_in_one(unseen)),
     }
 }
 
 fn counts([before, after]: [&Audit; 2]) -> Finding {
-    let counts = |state: State| {
-        format!(
-            "{} to {} {}",
-            before.count(state),
-            after.count(state),
-            state.name()
-        )
-    };
-    let text = format!(
-        "from {} and from {}.",
-        counts(State::Bad),
-        counts(State::Advice)
-    );
-    Finding::new("Findings", text, Tone::Plain)
+    let counts = [State::Bad, State::Advice];
+    let counts = counts.map(|state| (state, [before.count(state), after.count(state)]));
+    Finding::new(wording::FINDINGS, wording::counts(counts), Tone::Plain)
 }
 
 fn other_targets([before, after]: [&Audit; 2]) -> Option<Finding> {
     (before.targets != after.targets).then(|| {
-        let [first, second] = [before, after].map(|audit| audit.targets.join(", "));
-        let text = format!("{first} was audited first, then {second}.");
-        Finding::new("Not the same", text, Tone::Undecided)
+        let text = wording::other_targets([&before.targets, &after.targets]);
+        Finding::new(wording::OTHER_TARGETS, text, Tone::Undecided)
     })
 }
 
@@ -201,26 +187,19 @@ fn other_targets([before, after]: [&Audit; 2]) -> Option<Finding> {
 fn in_one(alone: &[Vec<&AuditFinding>; 2]) -> Option<Finding> {
     let named = |(side, findings): (&str, &Vec<&AuditFinding>)| {
         let names = say::distinct(findings.iter().map(|f| f.place.as_str()));
-        let shown = names[..names.len().min(NAMED)].join(", ");
-        match names.len().saturating_sub(NAMED) {
-            _ if names.is_empty() => None,
-            0 => Some(format!("in the {side} {shown}")),
-            more => Some(format!("in the {side} {shown} and {more} more")),
-        }
+        let (shown, more) = names.split_at(names.len().min(NAMED));
+        (!names.is_empty()).then(|| wording::only_in(side, shown, more.len()))
     };
-    let named_things: Vec<String> = SIDES.into_iter().zip(alone).filter_map(named).collect();
+    let sides = wording::SIDES.into_iter().zip(alone);
+    let sides: Vec<String> = sides.filter_map(named).collect();
     let all = alone.iter().map(Vec::len).sum::<usize>();
-    let text = format!("{}. Neither better nor worse.", named_things.join("; "));
-    let label = format!("Looked at in one only, {all}");
+    let text = wording::in_one_only(&sides);
+    let label = wording::counted_label(wording::ALONE, all);
     (all > 0).then(|| Finding::new(label, text, Tone::Undecided))
 }
 
-/// The audits in words.
-const SIDES: [&str; 2] = ["first", "second"];
-
 fn states_table(changed: &[&JudgedInBoth]) -> Table {
-    let mut table = Table::new("", ["rule", "of", "before", "after", "seen after"])
-        .captioned("Findings whose state changed.");
+    let mut table = Table::new("", wording::CHANGED_COLUMNS).captioned(wording::CHANGED_CAPTION);
     for pair in changed {
         let cell = |state: State| Cell::from(state.name()).toned(tone(state));
         let [before, after] = pair.states().map(cell);
@@ -236,9 +215,8 @@ fn states_table(changed: &[&JudgedInBoth]) -> Table {
 }
 
 fn alone_table(alone: &[Vec<&AuditFinding>; 2]) -> Table {
-    let mut table = Table::new("", ["in the", "rule", "of", "state", "seen"])
-        .captioned("Findings about things that the other audit did not look at.");
-    for (side, findings) in SIDES.into_iter().zip(alone) {
+    let mut table = Table::new("", wording::ALONE_COLUMNS).captioned(wording::ALONE_CAPTION);
+    for (side, findings) in wording::SIDES.into_iter().zip(alone) {
         for finding in findings {
             table.row(vec![
                 side.into(),
@@ -253,8 +231,7 @@ fn alone_table(alone: &[Vec<&AuditFinding>; 2]) -> Table {
 }
 
 fn figures_table(pairs: &[JudgedInBoth]) -> Table {
-    let mut table = Table::new("", ["figure", "of", "before", "after"])
-        .captioned("Figures that both audits have.");
+    let mut table = Table::new("", wording::FIGURES_COLUMNS).captioned(wording::FIGURES_CAPTION);
     let mut listed: Vec<(&str, &str)> = Vec::new();
     for JudgedInBoth { before, after } in pairs {
         for now in &after.evidence {

@@ -2,7 +2,8 @@
 //! Many audits of one kind, a row for each: how many findings were bad from time to time.
 
 use super::summary::{AuditSummary, COUNTED};
-use lab_document::say::{self, count};
+use crate::wording;
+use lab_document::say;
 use lab_document::{Answer, Column, Document, Finding, Quantity, Row, Section, Table, Tone};
 use lab_model::audit::State;
 use lab_model::{Direction, Metric, Unit};
@@ -10,17 +11,15 @@ use lab_model::{Direction, Metric, Unit};
 /// The audits of one kind, the oldest first.
 pub fn document(name: &str, audits: &[AuditSummary]) -> Document {
     let mut document = Document {
-        title: format!("History of {name}: {}", count(audits.len(), "audit")),
-        question: "How many findings were bad from audit to audit?".into(),
+        title: wording::history_title(name, audits.len()),
+        question: wording::HISTORY_QUESTION.into(),
         lab_version: env!("CARGO_PKG_VERSION").into(),
         answer: answer(audits),
-        source:
-            "The runs' files hold every finding; `benchlab diff` shows what changed between two."
-                .into(),
+        source: wording::HISTORY_SOURCE.into(),
         rows: audits.iter().flat_map(rows).collect(),
         ..Document::default()
     };
-    document.section(Section::of_table("Audits", table(audits)));
+    document.section(Section::of_table(wording::AUDITS, table(audits)));
     document
 }
 
@@ -29,14 +28,7 @@ fn answer(audits: &[AuditSummary]) -> Answer {
     let Some(last) = audits.last() else {
         return Answer::default();
     };
-    let listed = |rules: &[String]| {
-        if rules.is_empty() {
-            "nothing".to_owned()
-        } else {
-            say::list(rules)
-        }
-    };
-    let mut findings = vec![finding("Bad now", listed(&last.bad), Tone::Plain)];
+    let mut findings = vec![finding(wording::BAD_NOW, &last.bad, Tone::Plain)];
     let before = audits
         .iter()
         .rev()
@@ -49,12 +41,8 @@ fn answer(audits: &[AuditSummary]) -> Answer {
             audit.bad.iter().filter(new).cloned().collect()
         };
         let (worse, mended) = (only(last, before), only(before, last));
-        findings.push(finding(
-            "New since the audit before",
-            listed(&worse),
-            Tone::Worse,
-        ));
-        findings.push(finding("Mended since then", listed(&mended), Tone::Better));
+        findings.push(finding(wording::NEW, &worse, Tone::Worse));
+        findings.push(finding(wording::FIXED, &mended, Tone::Better));
     }
     Answer {
         findings,
@@ -62,9 +50,9 @@ fn answer(audits: &[AuditSummary]) -> Answer {
     }
 }
 
-fn finding(label: &str, text: String, tone: Tone) -> Finding {
-    let tone = if text == "nothing" { Tone::Plain } else { tone };
-    Finding::new(label, format!("{text}."), tone)
+fn finding(label: &str, rules: &[String], tone: Tone) -> Finding {
+    let tone = if rules.is_empty() { Tone::Plain } else { tone };
+    Finding::new(label, wording::rules(rules), tone)
 }
 
 fn unit() -> Unit {
@@ -72,10 +60,10 @@ fn unit() -> Unit {
 }
 
 fn table(audits: &[AuditSummary]) -> Table {
-    let words = ["began (UTC)", "of"].map(Column::from);
+    let words = wording::AUDITS_COLUMNS.map(Column::from);
     let counts = COUNTED.map(|state| Column::of(state.name(), unit()));
-    let mut table = Table::new("", words.into_iter().chain(counts))
-        .captioned("Findings of each audit, by what they say.");
+    let mut table =
+        Table::new("", words.into_iter().chain(counts)).captioned(wording::AUDITS_CAPTION);
     for audit in audits {
         let mut row = vec![
             say::minute(audit.started_unix_s).into(),

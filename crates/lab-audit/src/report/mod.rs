@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What an audit found, whatever it audited; and what changed from one audit to another.
+//! The report of an audit, the changes from one audit to another, and the history of audits.
 
 mod changed;
 mod evidence;
@@ -10,6 +10,7 @@ pub use changed::{ChangedReport, document as changed};
 pub use history::document as history;
 pub use summary::AuditSummary;
 
+use crate::wording;
 use lab_document::format::text::clean;
 use lab_document::say;
 use lab_document::{
@@ -17,12 +18,12 @@ use lab_document::{
     Quantity, Row, Scale, Section, Table, Tone,
 };
 use lab_model::Unit;
-use lab_model::audit::{Audit, AuditFinding, AuditKind, Fix, State};
+use lab_model::audit::{Audit, AuditFinding, Fix, State};
 use serde_json::Value as Json;
 
-/// What a report on an audit is made from.
+/// The input of a report.
 pub struct AuditReport<'a> {
-    /// What was found.
+    /// The audit.
     pub audit: &'a Audit,
     /// The run's name; may be empty.
     pub run: &'a str,
@@ -56,31 +57,36 @@ pub fn harmless(audit: &Audit) -> serde_json::Result<Audit> {
 /// The document of an audit.
 pub fn document(report: &AuditReport) -> Document {
     let audit = report.audit;
-    let source =
-        |file| format!("{file} holds it. After a change: `benchlab diff BEFORE.lab AFTER.lab`.");
     let mut document = Document {
-        title: title(audit),
-        question: question(audit.kind).into(),
-        made: format!("{} UTC", say::minute(report.made_unix_s)),
+        title: wording::title(audit.kind, &audit.targets),
+        question: wording::question(audit.kind).into(),
+        made: wording::made(report.made_unix_s),
         lab_version: report.lab_version.into(),
         answer: answer(audit),
-        source: report.file.map_or("It was not kept.".into(), source),
+        source: report
+            .file
+            .map_or(wording::NOT_KEPT.into(), wording::kept_in),
         kept: report.file.is_some(),
         rows: evidence::rows(audit, report.run),
         ..Document::default()
     };
-    document.section(findings("What is bad", audit, State::Bad));
-    document.section(findings("Advice", audit, State::Advice));
+    document.section(findings(wording::BAD, audit, State::Bad));
+    document.section(findings(wording::ADVICE, audit, State::Advice));
     document.section(Section::of_table(
-        "What could not be seen",
-        finding_table(audit, State::Unknown, "why"),
+        wording::UNCHECKED,
+        finding_table(audit, State::Unknown, wording::WHY),
     ));
     for table in &audit.tables {
         document.section(Section::of_table(&table.title, evidence::table(table)));
     }
-    document.section(others("What is good", audit, State::Good, "seen"));
-    document.section(others("Not applicable", audit, State::NotApplicable, "why"));
-    let mut about = Section::folded("What was audited");
+    document.section(others(wording::GOOD, audit, State::Good, wording::OBSERVED));
+    document.section(others(
+        wording::NOT_APPLICABLE,
+        audit,
+        State::NotApplicable,
+        wording::WHY,
+    ));
+    let mut about = Section::folded(wording::ABOUT);
     if !audit.facts.is_empty() {
         about.push(Item::Facts(audit.facts.clone()));
     }
@@ -88,52 +94,24 @@ pub fn document(report: &AuditReport) -> Document {
     document
 }
 
-fn title(audit: &Audit) -> String {
-    let audited = match audit.kind {
-        AuditKind::Host => "host",
-        AuditKind::Cookies => "cookies",
-        AuditKind::Site => "site",
-        AuditKind::Net => "network",
-    };
-    format!("Audit of {audited}: {}", audit.targets.join(", "))
-}
-
-fn question(kind: AuditKind) -> &'static str {
-    match kind {
-        AuditKind::Host => "Is this host set up well?",
-        AuditKind::Cookies => "What do the cookies cost, and who set them?",
-        AuditKind::Site => "Is this site set up well?",
-        AuditKind::Net => "Which address family is faster, and does either fail?",
-    }
-}
-
 /// Findings that the answer gives in full; of the others it gives the names.
 const IN_FULL: usize = 2;
 
 /// How many findings of each state there are, and the worst of them.
 fn answer(audit: &Audit) -> Answer {
-    let counted = |state: State, of: &str| format!("{} {of}", audit.count(state));
-    let summary = [
-        counted(State::Bad, "bad"),
-        counted(State::Advice, "advice"),
-        counted(State::Unknown, "unknown"),
-        counted(State::Good, "good"),
-    ];
     let rules = say::grouped(worst(audit).into_iter().map(|f| (f.rule.as_str(), f)));
     let (first, others) = rules.split_at(rules.len().min(IN_FULL));
     let others: Vec<&str> = others.iter().map(|(rule, _)| *rule).collect();
-    let besides = match others.as_slice() {
-        [] => String::new(),
-        names => format!(" Besides the {IN_FULL} below: {}.", names.join(", ")),
-    };
-    let text = format!("{}.{besides}", summary.join(", "));
-    let mut findings = vec![Finding::new("Findings", text, Tone::Plain)];
+    let counts = [State::Bad, State::Advice, State::Unknown, State::Good];
+    let counts = counts.map(|state| (state, audit.count(state)));
+    let text = wording::summary(counts, IN_FULL, &others);
+    let mut findings = vec![Finding::new(wording::FINDINGS, text, Tone::Plain)];
     findings.extend(first.iter().map(|(_, same)| sentence(audit, same)));
     if audit.count(State::NotApplicable) == audit.findings.len() {
         let reasons = say::distinct(audit.findings.iter().map(|f| f.seen.as_str()));
         findings = vec![Finding::plain(reasons.join(" "))];
     } else if audit.chart.is_some() && audit.count(State::Bad) + audit.count(State::Advice) == 0 {
-        findings.push(Finding::plain("Nothing is bad."));
+        findings.push(Finding::plain(wording::NOTHING_BAD));
     }
     Answer {
         chart: chart(audit),
@@ -159,13 +137,7 @@ fn sentence(audit: &Audit, same: &[&AuditFinding]) -> Finding {
     let parts: Vec<String> = parts.into_iter().filter(|text| !text.is_empty()).collect();
     // The audit's title names what all findings are about.
     let is_known = first.seen.contains(&first.place) || audit.targets == [first.place.as_str()];
-    let place = match (is_known, more) {
-        (true, 0) => String::new(),
-        (false, 0) => format!(", {}", first.place),
-        (_, more) => format!(", {} and {more} more", first.place),
-    };
-    let state = say::capital(first.state.name());
-    let label = format!("{state}, {}{place}", first.rule);
+    let label = wording::label(first, is_known, more);
     Finding::new(label, parts.join(" "), tone(first.state))
 }
 
@@ -178,7 +150,7 @@ fn to_do(fixes: &[Fix]) -> String {
         [one] => first_line(one),
         all => {
             let names: Vec<&str> = all.iter().map(|fix| fix.of.as_str()).collect();
-            format!("There are lines for {}.", say::list(&names))
+            wording::lines_for(&names)
         }
     });
     commands.retain(|text| !text.is_empty());
@@ -187,11 +159,8 @@ fn to_do(fixes: &[Fix]) -> String {
 
 fn first_line(fix: &Fix) -> String {
     let mut lines = fix.lines.iter().map(|line| line.trim());
-    match (lines.find(|line| !line.starts_with('#')), &*fix.of) {
-        (None, _) => String::new(),
-        (Some(line), "") => format!("Do: {line}"),
-        (Some(line), of) => format!("For {of}: {line}"),
-    }
+    let line = lines.find(|line| !line.starts_with('#'));
+    line.map_or(String::new(), |line| wording::to_do(&fix.of, line))
 }
 
 fn tone(state: State) -> Tone {
@@ -208,7 +177,7 @@ fn unknown_findings(audit: &Audit) -> Option<String> {
     let reasons = say::grouped(unknown.map(|f| (f.seen.as_str(), f.rule.as_str())));
     say::paragraph(reasons.into_iter().map(|(reason, mut rules)| {
         rules.dedup();
-        format!("{}: {reason}", say::list(&rules))
+        wording::unknown(&rules, reason)
     }))
 }
 
@@ -245,10 +214,10 @@ fn areas(audit: &Audit) -> Option<Chart> {
     let rows: Vec<BarRow> = rows.collect();
     (!rows.is_empty()).then(|| Chart {
         id: "areas".into(),
-        title: "Findings by area".into(),
-        caption: "Each rule counts once for each thing that it is about.".into(),
+        title: wording::AREAS.into(),
+        caption: wording::AREAS_CAPTION.into(),
         drawing: Drawing::Bars(Bars {
-            axis: Axis::new("findings", unit(), Scale::Linear),
+            axis: Axis::new(wording::AREAS_AXIS, unit(), Scale::Linear),
             parts: PARTS
                 .iter()
                 .map(|(state, colour)| (state.name().into(), *colour))
@@ -280,7 +249,7 @@ fn rule_section(same: &[&AuditFinding]) -> Section {
             tone(finding.state),
         ));
     }
-    section.text(format!("Why: {}", first.why));
+    section.text(wording::why(&first.why));
     let fixes = say::grouped(
         same.iter()
             .flat_map(|f| &f.fixes)
@@ -288,15 +257,15 @@ fn rule_section(same: &[&AuditFinding]) -> Section {
     );
     for (of, fixes) in fixes {
         if !of.is_empty() {
-            section.text(format!("For {of}:"));
+            section.text(wording::for_server(of));
         }
         let lines = fixes.iter().flat_map(|fix| &fix.lines).cloned();
         section.push(Item::Log(say::distinct(lines)));
     }
-    let mut facts = vec![("rule".to_owned(), first.rule.clone())];
+    let mut facts = vec![(wording::RULE.to_owned(), first.rule.clone())];
     let see = Some(&first.see).filter(|see| !see.is_empty());
-    facts.extend(see.map(|see| ("to see it".to_owned(), see.clone())));
-    facts.push(("source".to_owned(), first.source.clone()));
+    facts.extend(see.map(|see| (wording::HOW_TO_CHECK.to_owned(), see.clone())));
+    facts.push((wording::SOURCE.to_owned(), first.source.clone()));
     section.push(Item::Facts(facts));
     section
 }
@@ -314,10 +283,11 @@ fn others(title: &str, audit: &Audit, state: State, last: &str) -> Section {
 }
 
 fn finding_table(audit: &Audit, state: State, last: &str) -> Table {
-    let mut table = Table::new("", ["rule", "of", last]).captioned("A row for each finding.");
+    let mut table =
+        Table::new("", [wording::RULE, wording::OBJECT, last]).captioned(wording::FINDINGS_CAPTION);
     for finding in audit.findings.iter().filter(|f| f.state == state) {
         let place = if finding.place.is_empty() {
-            "–".into()
+            wording::NO_PLACE.into()
         } else {
             finding.place.clone()
         };

@@ -7,6 +7,7 @@ use super::{Resource, Site, redacted};
 use crate::cookies::cookie::split_set_cookie;
 use crate::cookies::input::Collector;
 use crate::value::{Thing, Value, counted};
+use crate::wording;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::Value as Json;
@@ -25,9 +26,9 @@ type AnsweredEntry<'a> = (Url, PageResponse, &'a Json);
 /// It is no HAR, or holds no answer.
 pub fn of_har(text: &str) -> Result<(Url, Site), String> {
     let json: Json = serde_json::from_str(text.trim_start_matches('\u{feff}'))
-        .map_err(|e| format!("it is not JSON: {e}"))?;
+        .map_err(|e| wording::not_json(&e))?;
     let entries = json["log"]["entries"].as_array();
-    let entries = entries.ok_or("it is JSON without log.entries, so no HAR")?;
+    let entries = entries.ok_or(wording::NO_HAR)?;
     let answers: Vec<AnsweredEntry> = entries
         .iter()
         .take(MOST)
@@ -39,7 +40,7 @@ pub fn of_har(text: &str) -> Result<(Url, Site), String> {
     }
     let redirects = redirects(&answers);
     let redirect_count = redirects.count as usize;
-    let (url, page, entry) = answers.get(redirect_count).ok_or("it holds no answer")?;
+    let (url, page, entry) = answers.get(redirect_count).ok_or(wording::NO_RESPONSE)?;
     let entries_after = answers[redirect_count..].iter();
     // A redirect that leads to nothing in the file is no page.
     let loaded = entries_after.skip(usize::from(page.redirect_target(url).is_some()));

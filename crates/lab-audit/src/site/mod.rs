@@ -21,6 +21,7 @@ use crate::cookies::{self as jar, cookie::RequestKind};
 use crate::judge::judge;
 use crate::rule::{self, Rule, RuleError};
 use crate::value::{Class, Thing, Value, counted};
+use crate::wording;
 use client::{Client, Method, PageResponse};
 use lab_model::Unit;
 use lab_model::audit::{Audit, AuditKind, EvidenceBars, EvidenceTable, EvidenceValue};
@@ -147,7 +148,7 @@ impl<'a> SiteVisit<'a> {
         options: &'a SiteOptions,
         step: &'a mut dyn FnMut(&str),
     ) -> Result<SiteVisit<'a>, String> {
-        let host = url.host_str().ok_or("the URL names no host")?.to_owned();
+        let host = url.host_str().ok_or(wording::NO_HOST)?.to_owned();
         Ok(SiteVisit {
             client: Client::new(vec![host], options.rate)?,
             options,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The measured target: a scratch file in a directory, or a device or file, which is only read.
 
+use crate::wording;
 use lab_host::disk::disk_of;
 use lab_host::{Medium, Root};
 use rand::rngs::SmallRng;
@@ -83,7 +84,10 @@ impl StorageTarget {
         };
         let size = (&file).seek(SeekFrom::End(0)).map_err(error_at_path)?;
         if size < 4 * LARGE as u64 {
-            return Err(format!("{}: it is smaller than 4 MiB", path.display()));
+            return Err(wording::unusable(
+                &path.display().to_string(),
+                wording::TOO_SMALL,
+            ));
         }
         let mut probe = Aligned::new(SMALL);
         file.read_exact_at(probe.as_mut_slice(), 0)
@@ -101,8 +105,8 @@ impl StorageTarget {
 
 fn error_text(e: &io::Error) -> String {
     match e.raw_os_error() {
-        Some(libc::EINVAL) => "direct I/O is not possible there".into(),
-        Some(libc::EACCES | libc::EPERM) => "it may not be read; try as root".into(),
+        Some(libc::EINVAL) => wording::NO_DIRECT_IO.into(),
+        Some(libc::EACCES | libc::EPERM) => wording::UNREADABLE.into(),
         _ => e.to_string(),
     }
 }
@@ -112,15 +116,13 @@ fn scratch_file(folder: &Path, bytes: u64) -> Result<File, String> {
     let error_at_path = |e: io::Error| format!("{}: {}", folder.display(), error_text(&e));
     // A filesystem without files of one's own, such as /proc, says that there is no such file.
     let unwritable =
-        |e: io::Error| format!("{}: no file can be written there ({e})", folder.display());
+        |e: io::Error| wording::unusable(&folder.display().to_string(), &wording::unwritable(&e));
     let unnamed = tempfile::tempfile_in(folder).map_err(unwritable)?;
     let free = free_bytes(&unnamed).map_err(error_at_path)?;
     if free < 2 * bytes {
         let [needed, free] = [2 * bytes, free].map(|bytes| bytes >> 20);
-        let folder = folder.display();
-        return Err(format!(
-            "{folder}: {free} MiB are free; {needed} MiB must be"
-        ));
+        let reason = wording::too_little_space(free, needed);
+        return Err(wording::unusable(&folder.display().to_string(), &reason));
     }
     let reopened = PathBuf::from(format!("/proc/self/fd/{}", unnamed.as_raw_fd()));
     let file = OpenOptions::new()

@@ -689,11 +689,11 @@ fn what_holds_no_cookies_is_refused_in_words() {
         let mut collector = Collector::new().expect("random numbers");
         collector.text(text).expect_err("an error").0
     };
-    assert!(refused("{\"log\": 1}").contains("no HAR"));
-    assert!(refused("{\"log\": ").contains("not JSON"));
-    assert!(refused("hello").contains("what is read: a HAR"));
-    assert!(refused("").contains("what is read: a HAR"));
-    assert!(refused("a=1\0\t\n").contains("it is binary; what is read: a HAR"));
+    assert!(refused("{\"log\": 1}").contains("not a HAR file"));
+    assert!(refused("{\"log\": ").contains("invalid JSON"));
+    assert!(refused("hello").contains("expected a HAR file"));
+    assert!(refused("").contains("expected a HAR file"));
+    assert!(refused("a=1\0\t\n").contains("binary data; expected a HAR file"));
     let without = observe(&har(&[("https://a.example/", "document", "", &[])]));
     assert!(without.notes[0].contains("Chrome leaves them out"));
     let odd = observe(
@@ -717,7 +717,7 @@ fn what_is_binary_is_no_table() {
     for bytes in [bytes, without] {
         let mut collector = Collector::new().expect("random numbers");
         let read = collector.text(&String::from_utf8_lossy(&bytes));
-        assert!(read.expect_err("an error").0.contains("it is binary"));
+        assert!(read.expect_err("an error").0.contains("binary data"));
     }
 }
 

@@ -764,21 +764,21 @@ fn rules_in_a_folder_are_read_and_their_errors_say_where() {
     for (text, why) in [
         (
             rule("corse < 4"),
-            "the class `host` has no `corse`; its values are cores, governor",
+            "class `host` has no value `corse`; its values are cores, governor",
         ),
-        (rule("cores ~ 4"), "is no condition"),
+        (rule("cores ~ 4"), "invalid condition"),
         (
             rule("cores < 4").replace("'host'", "'hots'"),
-            "is none of address, cookie, cookie-host, copy, disk",
+            "expected one of address, cookie, cookie-host, copy, disk",
         ),
         (
             rule("cores < 4").replace("'bad'", "'worse'"),
             "unknown variant `worse`",
         ),
-        (rule("swappiness != seven %"), "`seven %` is no number"),
+        (rule("swappiness != seven %"), "`seven %` is not a number"),
         (rule("swappiness != seven"), "is a number, not a word"),
         (rule("governor != 3"), "is a word, not a number"),
-        (rule("cores < 4") + "weight = 99\n", "1 to 9 are possible"),
+        (rule("cores < 4") + "weight = 99\n", "expected 1 to 9"),
         ("of = ".into(), "own.toml"),
     ] {
         let error = read(&text).expect_err("an error");
@@ -860,11 +860,11 @@ fn a_rule_that_does_not_apply_says_why() {
     assert!(
         reasons
             .iter()
-            .any(|reason| reason.starts_with("Only where `")),
+            .any(|reason| reason.starts_with("Applies only where `")),
         "{reasons:?}"
     );
     assert!(
-        !reasons.contains("The rule is not about this one."),
+        !reasons.contains("The rule does not apply to this object."),
         "{reasons:?}"
     );
 }

@@ -10,6 +10,7 @@ mod net_lines;
 mod report;
 mod site;
 mod well_set_up;
+mod wording;
 
 /// Prints that a test is left out. Panics unless the reason is something that this machine lacks.
 fn left_out(reason: &str) {

@@ -298,7 +298,7 @@ fn folders_that_are_read_and_written_are_told_apart() {
         been > Duration::from_millis(1500)
     });
     let (extra, script) = hot::extra(&watched, None, 0);
-    assert_eq!(script, Err("there is no fast filesystem".into()));
+    assert_eq!(script, Err("no fast filesystem was given".into()));
     let activity_of = |name: &str| {
         extra
             .things

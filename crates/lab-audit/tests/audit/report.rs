@@ -67,8 +67,8 @@ fn the_worst_rules_are_told_once_with_their_places() {
     assert_eq!(
         sentences([&files[..], &[host]].concat()),
         [
-            "Bad, compression, /a and 2 more: It is not so. There are lines for nginx and Apache.",
-            "Bad, clock: It is not so. Do: apt-get install chrony",
+            "Bad, compression, /a and 2 more: It is not so. Fixes are listed for nginx and Apache.",
+            "Bad, clock: It is not so. Fix: apt-get install chrony",
         ]
     );
     let one = finding(
@@ -90,7 +90,7 @@ fn the_worst_rules_are_told_once_with_their_places() {
 fn what_is_not_told_in_full_is_named() {
     let rules = ["a", "b", "c", "d"].map(|rule| finding(rule, "", &[]));
     let first = |rules: &[AuditFinding]| answer(rules.to_vec()).findings[0].text.clone();
-    assert!(first(&rules).ends_with(" good. Besides the 2 below: c, d."));
+    assert!(first(&rules).ends_with(" good. In addition to the 2 below: c, d."));
     assert!(first(&rules[..2]).ends_with(" good."));
 }
 
@@ -151,7 +151,7 @@ fn what_only_one_audit_looked_at_is_neither_better_nor_worse() {
         with(watched(), bad("swap", "host")),
         vec![none(), good("swap", "host")],
     );
-    let named = "Looked at in one only, 5: in the first /srv/a, /srv/b, /srv/c, /srv/d and 1 more. Neither better nor worse.";
+    let named = "In one audit only, 5: first audit: /srv/a, /srv/b, /srv/c, /srv/d and 1 more. These are neither better nor worse.";
     let expected = ["Better, 1: swap (host): It is not so.", named];
     assert_eq!(sentences_after_first(&document), expected);
     let marked = document.rows.iter().filter(|row| {
@@ -162,8 +162,8 @@ fn what_only_one_audit_looked_at_is_neither_better_nor_worse() {
     });
     assert_eq!(marked.count(), 5);
     let expected = [
-        "No finding changed its state.",
-        "in the second /srv/a, /srv/b, /srv/c, /srv/d and 1 more. Neither better nor worse.",
+        "No finding changed state.",
+        "second audit: /srv/a, /srv/b, /srv/c, /srv/d and 1 more. These are neither better nor worse.",
     ];
     let back = sentences_after_first(&compared(vec![none()], watched()));
     assert!(
@@ -173,7 +173,7 @@ fn what_only_one_audit_looked_at_is_neither_better_nor_worse() {
         "{back:?}"
     );
     let disks = compared(vec![bad("fsync", "/dev/sda")], vec![good("fsync", "/srv")]);
-    let expected = "Looked at in one only, 2: in the first /dev/sda; in the second /srv. Neither better nor worse.";
+    let expected = "In one audit only, 2: first audit: /dev/sda; second audit: /srv. These are neither better nor worse.";
     assert_eq!(sentences_after_first(&disks)[1], expected);
     let csv = format::csv::FORMAT.render(&disks, Terminal::default());
     let Ok(Rendered::Text(csv)) = csv else {
@@ -197,7 +197,7 @@ fn rules_that_tell_several_things_at_once_are_compared_by_the_worst() {
     let fewer = compared(before.clone(), vec![finding("cookie-secure", "b", &[])]);
     assert_eq!(
         sentences_after_first(&fewer),
-        [": No finding changed its state."]
+        [": No finding changed state."]
     );
     let mended = compared(before, vec![several("a, b, c", State::Good)]);
     assert_eq!(

@@ -1043,9 +1043,9 @@ fn a_har_is_audited_without_asking() {
     assert_eq!(rows("Resources"), 1);
     assert_eq!(rows("On other hosts, not asked"), 1);
     for (text, reason) in [
-        ("{", "not JSON"),
-        ("{}", "no HAR"),
-        (r#"{"log":{"entries":[]}}"#, "no answer"),
+        ("{", "invalid JSON"),
+        ("{}", "not a HAR file"),
+        (r#"{"log":{"entries":[]}}"#, "no response"),
     ] {
         assert!(
             site::of_har(text).err().is_some_and(|e| e.contains(reason)),

@@ -12,6 +12,7 @@ use lab_audit::Root;
 use lab_audit::host::{self, AuditedMachine, CLASSES};
 use lab_audit::hot::{self, HotTarget, WatchedFolders};
 use lab_audit::storage::{self, ROUNDS, SCRATCH, StorageTarget};
+use lab_audit::wording;
 use lab_bench::{interrupt, unix_seconds};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -30,10 +31,9 @@ pub fn host(cli: &Cli, args: &HostArgs) -> Result<ExitCode, Exit> {
             AuditedMachine::copy(Root::copy(folder)).map_err(Exit::wrong)?
         }
         Some(folder) => {
-            let folder = folder.display();
-            let reason =
-                "there is no proc/ in it; copy /proc, /sys and /etc of the machine into it";
-            return Err(Exit::wrong(format!("--root {folder}: {reason}")));
+            let option = format!("--root {}", folder.display());
+            let reason = wording::unusable(&option, wording::ROOT_WITHOUT_PROC);
+            return Err(Exit::wrong(reason));
         }
     };
     let mut extras = Vec::new();
@@ -60,14 +60,14 @@ fn with_load(cli: &Cli, args: &HostArgs, mut machine: AuditedMachine) -> Audited
 /// Measures the speed of disks.
 fn measure_disks(paths: &[PathBuf]) -> Result<Extra, Exit> {
     let bar = progress();
-    bar.set_message("a scratch file is written");
+    bar.set_message(wording::WRITING_SCRATCH);
     let targets: Result<Vec<StorageTarget>, String> = paths
         .iter()
         .map(|path| StorageTarget::open(path, SCRATCH))
         .collect();
     let targets = targets.map_err(|reason| Exit::wrong(format!("--measure {reason}")))?;
     let measured = storage::measure(targets, ROUNDS, &mut |done| {
-        bar.set_message(format!("disks are measured: {done} of {ROUNDS} rounds"));
+        bar.set_message(wording::measuring_disks(done, ROUNDS));
         bar.tick();
     });
     bar.finish_and_clear();
@@ -90,9 +90,7 @@ fn watch_folders(
     let bar = progress();
     let usage = hot::watch(&scope, length, &mut |elapsed| {
         let [elapsed, all] = [elapsed, length].map(|time| time.as_secs());
-        bar.set_message(format!(
-            "files are watched: {elapsed} of {all} s; Ctrl-C ends it"
-        ));
+        bar.set_message(wording::watching_files(elapsed, all));
         bar.tick();
         interrupt::requested()
     });
@@ -103,10 +101,9 @@ fn watch_folders(
             Ok(script) => {
                 let error = |e| Exit::failed(format!("{}: {e}", path.display()));
                 std::fs::write(path, script).map_err(error)?;
-                let path = path.display();
-                eprintln!("benchlab: the script is in {path}; `sh {path}` says what it would do");
+                eprintln!("benchlab: {}", wording::script_written(path));
             }
-            Err(reason) => eprintln!("benchlab: there is no script: {reason}"),
+            Err(reason) => eprintln!("benchlab: {}", wording::no_script(&reason)),
         }
     }
     Ok(extra)

@@ -16,7 +16,7 @@ use crate::verbs::runs_folder;
 use args::{AuditArgs, AuditVerb, Auditing};
 use lab_audit::cookies::input::LONGEST;
 use lab_audit::report::{AuditReport, document, harmless};
-use lab_audit::{Class, Rule, user_rules};
+use lab_audit::{Class, Rule, user_rules, wording};
 use lab_document::{Terminal, format};
 use lab_model::Audit;
 use lab_store::RunWriter;
@@ -82,7 +82,7 @@ fn finish(cli: &Cli, args: &Auditing, audit: &Audit, began_unix_s: f64) -> Resul
             render(&document, format::html::FORMAT, Terminal::default())?,
             &page,
         )?;
-        eprintln!("benchlab: the report is in {}", page.display());
+        eprintln!("benchlab: {}", wording::report_written(&page));
     }
     Ok(judge(args, audit))
 }
@@ -100,11 +100,7 @@ fn judge(args: &Auditing, audit: &Audit) -> ExitCode {
     };
     let failed: Vec<_> = audit.findings.iter().filter(|f| f.state <= least).collect();
     for finding in &failed {
-        let (rule, place, state) = (&finding.rule, &finding.place, finding.state.name());
-        let text = format!(
-            "--fail-on holds: {rule} is {state} ({place}): {}",
-            finding.seen
-        );
+        let text = wording::fails(finding);
         eprintln!("benchlab: {}", lab_document::clean(&text));
     }
     if failed.is_empty() {
@@ -128,9 +124,8 @@ fn read_text(source: &str) -> Result<String, Exit> {
         .map_err(error)?;
     if bytes.len() as u64 > LONGEST {
         let most = LONGEST >> 20;
-        return Err(Exit::wrong(format!(
-            "{source}: it is longer than {most} MiB"
-        )));
+        let reason = wording::unusable(source, &wording::too_long(most));
+        return Err(Exit::wrong(reason));
     }
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -7,6 +7,7 @@ use crate::cli::Cli;
 use crate::exit::Exit;
 use crate::progress::progress;
 use lab_audit::net::{self, NetTarget};
+use lab_audit::wording;
 use lab_bench::unix_seconds;
 use std::net::IpAddr;
 use std::process::ExitCode;
@@ -16,11 +17,8 @@ pub fn net(cli: &Cli, args: &NetArgs) -> Result<ExitCode, Exit> {
     let began = unix_seconds();
     let rules = rules(net::rules(), &net::CLASSES, &args.auditing)?;
     if let Some(name) = args.hosts.iter().find(|name| !is_host_name(name)) {
-        let reason = "expected a host name or address, without scheme, port and path";
-        return Err(Exit::wrong(format!(
-            "`{}`: {reason}",
-            lab_document::clean(name)
-        )));
+        let name = format!("`{}`", lab_document::clean(name));
+        return Err(Exit::wrong(wording::unusable(&name, wording::HOST_NAME)));
     }
     let bar = progress();
     let mut observations = Vec::new();
@@ -32,7 +30,7 @@ pub fn net(cli: &Cli, args: &NetArgs) -> Result<ExitCode, Exit> {
         };
         let label = lab_document::clean(name);
         observations.push(net::observe(&target, args.rounds, &mut |done| {
-            bar.set_message(format!("{label}: {done} of {} rounds", args.rounds));
+            bar.set_message(wording::rounds(&label, done, args.rounds));
             bar.tick();
         }));
     }
@@ -40,7 +38,7 @@ pub fn net(cli: &Cli, args: &NetArgs) -> Result<ExitCode, Exit> {
         observations.push(net::local(args.rounds, &mut |_| bar.tick()));
         match net::linked(args.rounds, &mut |_| bar.tick()) {
             Ok(linked) => observations.push(linked),
-            Err(reason) => eprintln!("benchlab: two namespaces are left out: {reason}"),
+            Err(reason) => eprintln!("benchlab: {}", wording::no_namespaces(&reason)),
         }
     }
     bar.finish_and_clear();

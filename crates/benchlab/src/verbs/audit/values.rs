@@ -5,7 +5,7 @@ use super::args::ValuesArgs;
 use crate::exit::Exit;
 use crate::output::{hanging_indent, say, widest};
 use lab_audit::value::counted;
-use lab_audit::{Class, user_rules};
+use lab_audit::{Class, user_rules, wording};
 use std::process::ExitCode;
 
 /// Lines of a screen, less the two that say how to see more.
@@ -17,13 +17,13 @@ pub fn values(args: &ValuesArgs) -> Result<ExitCode, Exit> {
     let Some(name) = &args.class else {
         let rows = classes.iter().map(|class| (class.name, summary(class)));
         let table = table(&Vec::from_iter(rows));
-        say!("{table}\n\nWhat each value is: benchlab audit values CLASS");
+        say!("{table}\n\n{}", wording::VALUES_HINT);
         return Ok(ExitCode::SUCCESS);
     };
     let class = classes.iter().find(|class| class.name == name);
     let class = class.ok_or_else(|| {
         let names = Vec::from_iter(classes.iter().map(|class| class.name)).join(", ");
-        Exit::wrong(format!("`{name}` is no class of things; there are {names}"))
+        Exit::wrong(wording::unknown_class_name(name, &names))
     })?;
     let all = described_values(class);
     let table = table(&all);
@@ -32,14 +32,14 @@ pub fn values(args: &ValuesArgs) -> Result<ExitCode, Exit> {
     } else {
         let names = Vec::from_iter(all.iter().map(|(name, _)| *name)).join(", ");
         let names = hanging_indent("", &names);
-        say!("{names}\n\nWhat each of them is: benchlab audit values {name} --full");
+        say!("{names}\n\n{}", wording::meanings_hint(name));
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// The values of a class, each with its meaning.
 fn described_values(class: &Class) -> Vec<(&'static str, String)> {
-    let all = std::iter::once(&("name", "which one it is")).chain(class.values);
+    let all = std::iter::once(&("name", wording::NAME_MEANING)).chain(class.values);
     all.map(|(name, meaning)| (*name, (*meaning).to_owned()))
         .collect()
 }
@@ -49,7 +49,7 @@ fn summary(class: &Class) -> String {
     let names = class.values.iter().map(|(name, _)| *name).take(3);
     let names = Vec::from_iter(names).join(", ");
     let count = counted(described_values(class).len() as u64, "value");
-    format!("{count}, such as {names}")
+    wording::class_summary(&count, &names)
 }
 
 /// A column of names, and one of texts.

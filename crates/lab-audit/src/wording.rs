@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Every sentence, title and heading of an audit's report, diff, history and gate, and the messages about its options and
+//! rules, once. The texts of rules are in `rules/`, those of probes next to the values that they describe.
+
+#![allow(missing_docs, reason = "the texts are their own documentation")]
+
+use lab_document::say::{self, count};
+use lab_model::audit::{AuditFinding, AuditKind, State};
+use std::fmt::Display;
+use std::path::Path;
+
+// Titles, headings and captions
+
+pub const BAD: &str = "Problems";
+pub const ADVICE: &str = "Advice";
+pub const UNCHECKED: &str = "Could not be checked";
+pub const GOOD: &str = "Good";
+pub const NOT_APPLICABLE: &str = "Not applicable";
+pub const ABOUT: &str = "Audited";
+pub const FINDINGS: &str = "Findings";
+pub const FINDINGS_CAPTION: &str = "One row per finding.";
+pub const RULE: &str = "rule";
+pub const OBJECT: &str = "object";
+pub const OBSERVED: &str = "observed";
+pub const WHY: &str = "why";
+pub const HOW_TO_CHECK: &str = "how to check";
+pub const SOURCE: &str = "source";
+pub const AREAS: &str = "Findings by area";
+pub const AREAS_CAPTION: &str = "A rule counts once per object that it applies to.";
+pub const AREAS_AXIS: &str = "findings";
+pub const NO_PLACE: &str = "–";
+pub const CHANGED: &str = "Findings that changed";
+pub const CHANGED_CAPTION: &str = "Findings whose state changed.";
+pub const CHANGED_COLUMNS: [&str; 5] = ["rule", "object", "before", "after", "observed after"];
+pub const ALONE: &str = "In one audit only";
+pub const ALONE_CAPTION: &str = "Findings about objects that the other audit did not check.";
+pub const ALONE_COLUMNS: [&str; 5] = ["audit", "rule", "object", "state", "observed"];
+pub const FIGURES: &str = "Figures that changed";
+pub const FIGURES_CAPTION: &str = "Figures that are in both audits.";
+pub const FIGURES_COLUMNS: [&str; 4] = ["figure", "object", "before", "after"];
+pub const CHANGED_QUESTION: &str = "What changed from the first audit to the second?";
+pub const OTHER_TARGETS: &str = "Different targets";
+pub const WORSE: &str = "Worse";
+pub const BETTER: &str = "Better";
+/// The names of the two audits.
+pub const SIDES: [&str; 2] = ["first", "second"];
+pub const AUDITS: &str = "Audits";
+pub const AUDITS_CAPTION: &str = "Number of findings in each state, per audit.";
+pub const AUDITS_COLUMNS: [&str; 2] = ["started (UTC)", "target"];
+pub const HISTORY_QUESTION: &str = "How did the number of bad findings change over time?";
+pub const HISTORY_SOURCE: &str =
+    "The run files contain every finding; `benchlab diff` shows the changes between two of them.";
+pub const BAD_NOW: &str = "Bad now";
+pub const NEW: &str = "New since the previous audit";
+pub const FIXED: &str = "Fixed since the previous audit";
+
+// Sentences
+
+pub const NOT_KEPT: &str = "The audit was not stored.";
+pub const NOTHING_BAD: &str = "No problems found.";
+pub const NO_CHANGE: &str = "No finding changed state.";
+
+/// The object of an audit, such as `network`.
+fn audited(kind: AuditKind) -> &'static str {
+    match kind {
+        AuditKind::Host => "host",
+        AuditKind::Cookies => "cookies",
+        AuditKind::Site => "site",
+        AuditKind::Net => "network",
+    }
+}
+
+pub fn title(kind: AuditKind, targets: &[String]) -> String {
+    format!("Audit of {}: {}", audited(kind), targets.join(", "))
+}
+
+pub fn question(kind: AuditKind) -> &'static str {
+    match kind {
+        AuditKind::Host => "Is this host set up well?",
+        AuditKind::Cookies => "What do the cookies cost, and who set them?",
+        AuditKind::Site => "Is this site set up well?",
+        AuditKind::Net => "Is IPv4 or IPv6 faster, and does either fail?",
+    }
+}
+
+pub fn made(unix_s: f64) -> String {
+    format!("{} UTC", say::minute(unix_s))
+}
+
+pub fn kept_in(file: &str) -> String {
+    format!("Stored in {file}. After a change, compare with `benchlab diff BEFORE.lab AFTER.lab`.")
+}
+
+/// How many findings are in each state, and the rules that the answer only names.
+pub fn summary(counts: [(State, usize); 4], in_full: usize, named: &[&str]) -> String {
+    let counts = counts.map(|(state, count)| format!("{count} {}", state.name()));
+    let named = match named {
+        [] => String::new(),
+        names => format!(" In addition to the {in_full} below: {}.", names.join(", ")),
+    };
+    format!("{}.{named}", counts.join(", "))
+}
+
+/// `Bad, disk-scheduler, sda and 2 more`; `is_known`: the user already knows the object.
+pub fn label(finding: &AuditFinding, is_known: bool, more: usize) -> String {
+    let place = match (is_known, more) {
+        (true, 0) => String::new(),
+        (false, 0) => format!(", {}", finding.place),
+        (_, more) => format!(", {} and {more} more", finding.place),
+    };
+    let state = say::capital(finding.state.name());
+    format!("{state}, {}{place}", finding.rule)
+}
+
+/// Fixes exist for multiple kinds of servers.
+pub fn lines_for(servers: &[&str]) -> String {
+    format!("Fixes are listed for {}.", say::list(servers))
+}
+
+/// A command or line, for one kind of server or for all.
+pub fn to_do(server: &str, line: &str) -> String {
+    match server {
+        "" => format!("Fix: {line}"),
+        server => format!("For {server}: {line}"),
+    }
+}
+
+/// Before the lines for a kind of server.
+pub fn for_server(server: &str) -> String {
+    format!("For {server}:")
+}
+
+pub fn why(reason: &str) -> String {
+    format!("Why: {reason}")
+}
+
+/// Rules that could not be checked, with the reason.
+pub fn unknown(rules: &[&str], reason: &str) -> String {
+    format!("{}: {reason}", say::list(rules))
+}
+
+pub fn changed_title(kind: AuditKind) -> String {
+    format!("Two audits: {}", question(kind))
+}
+
+pub fn changed_made([before, after]: [f64; 2]) -> String {
+    format!("{} and {} UTC", say::minute(before), say::minute(after))
+}
+
+pub fn changed_source(files: [&str; 2]) -> String {
+    format!("{} contain all findings.", say::list(&files))
+}
+
+/// A label with the number of findings that it is for.
+pub fn counted_label(label: &str, findings: usize) -> String {
+    format!("{label}, {findings}")
+}
+
+/// A finding that became better or worse.
+pub fn changed_finding(finding: &AuditFinding) -> String {
+    format!("{} ({}): {}", finding.rule, finding.place, finding.seen)
+}
+
+/// Bad findings and advice, each before and after.
+pub fn counts(counts: [(State, [usize; 2]); 2]) -> String {
+    let [bad, advice] =
+        counts.map(|(state, [before, after])| format!("from {before} to {after} {}", state.name()));
+    format!("{bad}, {advice}.")
+}
+
+pub fn other_targets([before, after]: [&[String]; 2]) -> String {
+    let [before, after] = [before, after].map(|targets| targets.join(", "));
+    format!("The first audit is of {before}, the second of {after}.")
+}
+
+/// Objects that only one audit checked.
+pub fn only_in(side: &str, shown: &[&str], more: usize) -> String {
+    let shown = shown.join(", ");
+    match more {
+        0 => format!("{side} audit: {shown}"),
+        more => format!("{side} audit: {shown} and {more} more"),
+    }
+}
+
+/// Objects of both audits that the other did not check.
+pub fn in_one_only(sides: &[String]) -> String {
+    format!("{}. These are neither better nor worse.", sides.join("; "))
+}
+
+pub fn seen_in_one(findings: usize) -> String {
+    format!(
+        "{} could be checked in only one of the audits.",
+        count(findings, "finding")
+    )
+}
+
+pub fn history_title(name: &str, audits: usize) -> String {
+    format!("History of {name}: {}", count(audits, "audit"))
+}
+
+/// Rules in a sentence.
+pub fn rules(rules: &[String]) -> String {
+    if rules.is_empty() {
+        "none.".into()
+    } else {
+        format!("{}.", say::list(rules))
+    }
+}
+
+/// A finding for which `--fail-on` ends with an exit code.
+pub fn fails(finding: &AuditFinding) -> String {
+    let (rule, place, state) = (&finding.rule, &finding.place, finding.state.name());
+    format!("--fail-on: {rule} is {state} ({place}): {}", finding.seen)
+}
+
+// Findings that the rules' texts do not cover
+
+/// The object has no value of this name, so a rule does not apply.
+pub fn no_value(name: &str) -> String {
+    format!("There is no `{name}` here.")
+}
+
+pub const RULE_NOT_APPLICABLE: &str = "The rule does not apply to this object.";
+
+/// The condition that an object does not meet, so a rule does not apply.
+pub fn only_where(condition: &str, actual: &str) -> String {
+    format!("Applies only where `{condition}`; here the value is {actual}.")
+}
+
+/// A rule compares a value with something of another kind.
+pub fn wrong_kind(condition: &str, name: &str, kind: &str) -> String {
+    format!("The rule has `{condition}`, but `{name}` is a {kind}.")
+}
+
+/// Names of objects of one finding.
+pub fn objects(named: &[&str], more: usize) -> String {
+    match more {
+        0 => named.join(", "),
+        more => format!("{} and {more} more", named.join(", ")),
+    }
+}
+
+pub fn objects_in_state(objects: usize) -> String {
+    format!("{}.", count(objects, "object"))
+}
+
+pub fn objects_and_first(objects: usize, first: &str) -> String {
+    format!("{}; the first: {first}", count(objects, "object"))
+}
+
+// Rules
+
+pub fn rule_error(file: &str, reason: &str) -> String {
+    format!("rule {file}: {reason}")
+}
+
+pub fn malformed_condition(text: &str) -> String {
+    format!("invalid condition `{text}`: expected `name = word` or `name > 5 MiB`")
+}
+
+pub fn not_a_number(condition: &str, text: &str) -> String {
+    format!("`{condition}`: `{text}` is not a number")
+}
+
+pub fn unknown_class(class: &str, known: &str) -> String {
+    format!("`of = \"{class}\"`: expected one of {known}")
+}
+
+pub fn unknown_value(class: &str, name: &str, known: &str) -> String {
+    format!("class `{class}` has no value `{name}`; its values are {known}")
+}
+
+pub fn invalid_weight(weight: u8) -> String {
+    format!("`weight = {weight}`: expected 1 to 9")
+}
+
+/// A rule compares a number with a word, or a word with a number.
+pub fn compared_kind(condition: &str, name: &str, compares_with_number: bool) -> String {
+    let kind = if compares_with_number {
+        "a word, not a number"
+    } else {
+        "a number, not a word"
+    };
+    format!("`{condition}`: `{name}` is {kind}")
+}
+
+// Options
+
+pub const HOST_NAME: &str = "expected a host name or address, without scheme, port and path";
+pub const ROOT_WITHOUT_PROC: &str =
+    "the directory has no proc/; copy /proc, /sys and /etc of the machine into it";
+pub const NO_DIRECT_IO: &str = "the filesystem does not support direct I/O";
+pub const UNREADABLE: &str = "permission denied; run it as root";
+pub const TOO_SMALL: &str = "smaller than 4 MiB";
+pub const UNKNOWN_FILESYSTEM: &str = "findmnt does not know its filesystem";
+pub const NO_FAST_FILESYSTEM: &str = "no fast filesystem was given";
+pub const NOTHING_TO_MOVE: &str = "no directory needs to move";
+pub const INPUT_FORMATS: &str = "expected a HAR file, a cookie jar of curl (cookies.txt), or a table or `Cookie:` line copied from a browser";
+
+/// An option, or an input, with the reason why it cannot be used.
+pub fn unusable(option: &str, reason: &str) -> String {
+    format!("{option}: {reason}")
+}
+
+pub fn unwritable(error: &dyn Display) -> String {
+    format!("cannot create a file there: {error}")
+}
+
+pub fn too_little_space(free_mib: u64, needed_mib: u64) -> String {
+    format!("{free_mib} MiB free, but {needed_mib} MiB needed")
+}
+
+pub fn no_uuid(directory: &Path) -> String {
+    let directory = directory.display();
+    format!("findmnt finds no UUID for the filesystem of {directory}, which the script needs")
+}
+
+pub fn too_long(limit_mib: u64) -> String {
+    format!("longer than {limit_mib} MiB")
+}
+
+pub fn unknown_class_name(name: &str, known: &str) -> String {
+    format!("unknown class `{name}`; the classes are {known}")
+}
+
+pub fn binary() -> String {
+    format!("binary data; {INPUT_FORMATS}")
+}
+
+pub fn unknown_format() -> String {
+    format!("unknown format; {INPUT_FORMATS}")
+}
+
+pub const NO_HAR: &str = "JSON without log.entries, so not a HAR file";
+pub const NO_RESPONSE: &str = "the HAR file contains no response";
+pub const NO_HOST: &str = "the URL has no host";
+
+pub fn not_json(error: &dyn Display) -> String {
+    format!("invalid JSON: {error}")
+}
+
+// Progress and notes
+
+pub const WRITING_SCRATCH: &str = "writing a scratch file";
+pub const NAME_MEANING: &str = "the name of the object";
+pub const VALUES_HINT: &str = "Show each value: benchlab audit values CLASS";
+
+pub fn measuring_disks(done: u64, rounds: u64) -> String {
+    format!("measuring disks: {done} of {rounds} rounds")
+}
+
+pub fn watching_files(elapsed_s: u64, total_s: u64) -> String {
+    format!("watching files: {elapsed_s} of {total_s} s; Ctrl-C stops")
+}
+
+pub fn rounds(host: &str, done: u32, rounds: u32) -> String {
+    format!("{host}: {done} of {rounds} rounds")
+}
+
+pub fn script_written(path: &Path) -> String {
+    let path = path.display();
+    format!("script written to {path}; `sh {path}` shows what it would do")
+}
+
+pub fn no_script(reason: &str) -> String {
+    format!("no script was written: {reason}")
+}
+
+pub fn report_written(page: &Path) -> String {
+    format!("the report is in {}", page.display())
+}
+
+pub fn no_namespaces(reason: &str) -> String {
+    format!("the comparison between two network namespaces is left out: {reason}")
+}
+
+pub fn meanings_hint(class: &str) -> String {
+    format!("Describe each value: benchlab audit values {class} --full")
+}
+
+pub fn class_summary(values: &str, names: &str) -> String {
+    format!("{values}, such as {names}")
+}
