@@ -13,9 +13,6 @@ static FITTED: [Metric; 2] = [Metric::TIME_PER_REQUEST, Metric::SERVER_CPU];
 /// Lines through the costs of requests in a closed loop, for servers that benchlab starts, by case, then held
 /// factors, then server, then metric.
 pub(crate) fn fits(run: &Run, plan: &Plan, visits: &Visits) -> Vec<Fit> {
-    if plan.serving().is_none() {
-        return Vec::new();
-    }
     let mut fits = Vec::new();
     for (over, sweep) in numbered(plan) {
         for subject in plan.compared() {

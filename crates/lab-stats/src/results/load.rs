@@ -5,19 +5,19 @@ use super::ages::ages;
 use super::compare::ComparisonFamily;
 use super::judge::Basis;
 use super::levels::{BlockSummary, Blocks, Levels, key};
-use super::load_means::{over_points, reconnects};
 use super::load_pairs::{compare_at_points, is_the_generators, is_the_servers};
+use super::load_traits::LoadTraits;
 use super::warnings::{self, Depending, WarningBasis};
-use super::{Results, Value, best, bias, footprints};
+use super::{Results, Value, best, bias};
 use crate::dependence::Merged;
 use crate::load::idle::refusals;
-use crate::load::numbered::fits;
 use crate::load::overload::is_overloaded;
 use crate::load::quantiles::{Grouping, PARTS, quantiles};
 use crate::load::visits::{Distribution, Visit, Visits};
 use crate::load::{BUSY_SHARE, scalings, unless_hidden};
 use crate::spending;
-use lab_model::{Block, ErrorKind, Metric, Plan, RESPONSE_TIMES, Run, SERVICE_TIMES, SubjectPoint};
+use crate::table::sound_plan;
+use lab_model::{ErrorKind, Metric, Plan, RESPONSE_TIMES, Run, SERVICE_TIMES, SubjectPoint};
 use std::collections::BTreeMap;
 use std::iter::zip;
 
@@ -32,7 +32,10 @@ static LAG_TIMES: [Metric; 7] = [
 ];
 
 /// The results of a load.
-pub(crate) fn results(run: &Run, plan: &Plan) -> Results {
+pub(super) fn results(run: &Run, traits: &LoadTraits) -> Results {
+    let Some(plan) = sound_plan(run) else {
+        return Results::default();
+    };
     let visits = Visits::new(run, plan);
     let ages = ages(run, plan, &visits);
     let basis = Basis {
@@ -48,23 +51,15 @@ pub(crate) fn results(run: &Run, plan: &Plan) -> Results {
         cells: Vec::new(),
     };
     let depending = figures(&basis, &visits, &mut levels, &mut results);
-    // Where the generator was the bottleneck, the peak of a server that benchlab starts is not known.
     let limited = results.saturated.iter().copied();
-    let limited = limited.filter(|_| plan.serving().is_some()).collect();
+    let limited = limited.filter(|_| traits.needs_spare_generator).collect();
     let mut family = ComparisonFamily::new(&basis);
     let overloaded = levels.cells.iter();
     let overloaded = overloaded.filter(|cell| cell.key.metric == Metric::BACKLOG);
     let overloaded = overloaded.filter_map(|cell| Some((cell.key.subject, cell.key.point?)));
-    results.shifts = compare_at_points(&mut family, &visits, &overloaded.collect());
-    if plan.serving().is_some() {
-        over_points(&mut family, &visits);
-        results.effects = reconnects(&basis, &visits);
-        add_reported(run, plan, &mut levels);
-        let memory = footprints::of_servers(&basis, &visits, &mut levels);
-        footprints::compare_memory(&mut family, &memory);
-    }
+    results.shifts = compare_at_points(&mut family, &visits, &overloaded.collect(), traits);
+    (traits.add)(&mut family, &visits, &mut levels, &mut results);
     results.scalings = scalings(run, plan, &visits, &limited);
-    results.fits = fits(run, plan, &visits);
     results.biases = bias::of_load(run, plan);
     best::of_load(&mut family, &visits);
     let mut compared = family.judge();
@@ -163,22 +158,6 @@ fn at(
         point,
         dependent: dependences().any(|(dependent, _)| dependent),
         unresolved: dependences().any(|(_, unresolved)| unresolved),
-    }
-}
-
-/// Adds the metrics that servers reported for a block when they were closed: medians over blocks.
-fn add_reported(run: &Run, plan: &Plan, levels: &mut Levels) {
-    for metric in plan.serving().into_iter().flat_map(|s| &s.metrics) {
-        for subject in plan.compared() {
-            let of = |block: &Block| {
-                let mut readings = block.readings.iter();
-                let reading =
-                    readings.find(|r| (r.subject, &*r.metric) == (subject, &*metric.id))?;
-                Some(reading.value)
-            };
-            let blocks: Blocks = run.complete_blocks().map(of).collect();
-            levels.add(key(subject, None, metric), BlockSummary::Median, &blocks);
-        }
     }
 }
 

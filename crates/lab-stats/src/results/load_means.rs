@@ -5,12 +5,14 @@ use super::Effect;
 use super::compare::ComparisonFamily;
 use super::judge::Basis;
 use super::levels::Blocks;
-use super::load_pairs::RATES;
 use super::means::{MeanScope, effect, overall};
 use crate::load::visits::{Visit, Visits};
 use crate::refusals::is_measured;
 use lab_model::point_load::KEEP_ALIVE;
 use lab_model::{Metric, Plan, PointId, SubjectId, SubjectPoint};
+
+/// The rates and costs of servers at a point of a closed loop.
+pub(super) static RATES: [Metric; 2] = [Metric::THROUGHPUT, Metric::SERVER_CPU];
 
 /// The cases of a plan one by one, and all of them together if there is more than one.
 fn cases(plan: &Plan) -> impl Iterator<Item = Option<usize>> {

@@ -3,6 +3,7 @@
 
 use super::compare::{ComparisonFamily, Pair, Pooled, Question};
 use super::levels::{Blocks, Levels};
+use super::load_traits::LoadTraits;
 use super::{Cell, Key, Shift};
 use crate::analysis::Verdict;
 use crate::load::quantiles::{self, Tails};
@@ -15,34 +16,6 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-static IN_TURNS: [Metric; 6] = [
-    Metric::THROUGHPUT,
-    Metric::P50,
-    Metric::P90,
-    Metric::P99,
-    Metric::P999,
-    Metric::SERVER_CPU,
-];
-
-pub(super) static RATES: [Metric; 2] = [Metric::THROUGHPUT, Metric::SERVER_CPU];
-
-static LATENCIES: [Metric; 3] = [Metric::P50, Metric::P90, Metric::P99];
-
-/// In a closed loop a server that stalls gets fewer requests, so its tail is not what users see.
-static CLOSED: [Metric; 3] = [Metric::THROUGHPUT, Metric::P50, Metric::SERVER_CPU];
-
-/// The metrics in which servers are compared at a point. In an open loop, servers that benchlab starts are
-/// each offered a rate of their own, so their throughputs are not comparable; in a closed loop, a server that
-/// stalls gets fewer requests, so their response times are not.
-fn metrics(plan: &Plan, point: PointId) -> &'static [Metric] {
-    match (plan.serving(), plan.is_open(point)) {
-        (None, true) => &IN_TURNS,
-        (None, false) => &CLOSED,
-        (Some(_), true) => &LATENCIES,
-        (Some(_), false) => &RATES,
-    }
-}
-
 /// Adds the comparisons of servers at every point, in every metric that both have.
 ///
 /// For rates and costs each block yields the logarithm of subject / baseline over all its slices together:
@@ -52,15 +25,19 @@ pub(super) fn compare_at_points<'v>(
     family: &mut ComparisonFamily<'v, '_>,
     visits: &'v Visits,
     overloaded: &HashSet<SubjectPoint>,
+    traits: &LoadTraits,
 ) -> Vec<Shift> {
     let plan = family.basis.plan;
     let mut shifts = Vec::new();
     for point in 0..plan.points.len() {
-        let (percentiles, rates): (Vec<Metric>, Vec<Metric>) = metrics(plan, point)
+        let (metrics, ranked) = match plan.is_open(point) {
+            true => (traits.open, traits.ranked_open),
+            false => (traits.closed, traits.ranked_closed),
+        };
+        let (percentiles, rates): (Vec<Metric>, Vec<Metric>) = metrics
             .iter()
             .cloned()
             .partition(|metric| per_10_000(metric).is_some());
-        let ranked = ranked(plan, point);
         let question = Question {
             point: Some(point),
             judged: &rates,
@@ -180,15 +157,6 @@ fn lacks_percentile(blocks: &[&Visit], per_10_000: u32) -> bool {
         visits::total(blocks, |v| v.failed()),
     ];
     hidden(failed, served, per_10_000) || !quantiles::is_given(served as f64, per_10_000)
-}
-
-/// The metrics in which all servers are compared with each other: those that the report shows at each point.
-fn ranked(plan: &Plan, point: PointId) -> &'static [Metric] {
-    match (plan.serving(), plan.is_open(point)) {
-        (None, _) => metrics(plan, point),
-        (Some(_), true) => &LATENCIES,
-        (Some(_), false) => &[],
-    }
 }
 
 /// True if more than a tenth of a percentile of the server or of the baseline can be the generator's own

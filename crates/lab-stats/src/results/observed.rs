@@ -37,7 +37,7 @@ pub fn observed(run: &Run, observations: &[Observation]) -> Results {
         let in_part = |o: &Observation| Some((place.key_in_part(&o.key)?, o.block, o.value));
         of_part(part, share, observations.iter().filter_map(in_part))
     };
-    parts::of(run, |run, _| of(run, &PartNumbers::all(run), 1.0), of)
+    parts::of(run, |_, part, place, share| of(part, place, share))
 }
 
 /// The readings of a run's turns, from complete blocks.

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A run -> its results, with the subjects, points and cases of the whole run, whatever target they are of.
 
+use super::kind::{WorkKind, kind_of};
 use super::{Key, Over, Results, Warning, WarningKind, warnings};
 use lab_model::{BlockState, Plan, PointId, Run, SubjectId, TargetId, parts};
 
-/// The results of a run, put together of what its load or its batches on each target say.
+/// The results of a run, put together of what `results` says of each part of it.
 pub(super) fn of(
     run: &Run,
-    load: impl Fn(&Run, &Plan) -> Results,
-    batches: impl Fn(&Run, &PartNumbers, f64) -> Results,
+    results: impl Fn(&dyn WorkKind, &Run, &PartNumbers, f64) -> Results,
 ) -> Results {
     let Some(plan) = crate::table::sound_plan(run) else {
         return Results::default();
     };
-    let mut results = match plan.load() {
-        Some(_) => load(run, plan),
-        None => of_targets(run, plan, batches),
+    let kind = kind_of(&plan.work);
+    let of_part = |part: &Run, place: &PartNumbers, share| results(kind, part, place, share);
+    let mut results = match kind.has_targets() {
+        true => of_targets(run, plan, of_part),
+        false => of_part(run, &PartNumbers::all(run), 1.0),
     };
-    // Agents of other loads share each block.
-    if plan.load().is_none() || plan.serving().is_some() {
+    if kind.has_hosts() {
         results.warnings.extend(warnings::of_hosts(run, plan));
     }
     results.blocks = run.complete_blocks().count() as u32;
@@ -38,13 +39,13 @@ pub(super) fn of(
 fn of_targets(
     run: &Run,
     plan: &Plan,
-    batches: impl Fn(&Run, &PartNumbers, f64) -> Results,
+    of_part: impl Fn(&Run, &PartNumbers, f64) -> Results,
 ) -> Results {
     let mut results = Results::default();
     let all = places(plan);
     let share = 1.0 / all.len().max(1) as f64;
     for (part, place) in parts(run).iter().zip(&all) {
-        results.add(batches(&part.run, place, share), place, all.len() > 1);
+        results.add(of_part(&part.run, place, share), place, all.len() > 1);
     }
     results
 }

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Programs that speak the subject protocol and do batches.
+
+use super::work_kind::WorkKind;
+use crate::results::{Results, batches};
+use lab_model::Run;
+
+/// Batches of operations.
+pub struct Batches;
+
+impl WorkKind for Batches {
+    fn results(&self, run: &Run, share: f64) -> Results {
+        batches::results(run, share)
+    }
+
+    fn has_targets(&self) -> bool {
+        true
+    }
+}

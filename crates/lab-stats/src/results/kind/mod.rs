@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The kinds of measured work: one folder each, which implements [`WorkKind`] and is registered in [`kind_of`].
+
+mod batches;
+mod commands;
+mod load;
+mod servers;
+mod work_kind;
+
+pub(super) use work_kind::WorkKind;
+
+use lab_model::Work;
+
+/// The kind of a plan's work.
+pub(super) fn kind_of(work: &Work) -> &dyn WorkKind {
+    match work {
+        Work::Batches => &batches::Batches,
+        Work::Commands(commands) => commands,
+        Work::Load(load) => load,
+        Work::Servers(servers) => servers,
+    }
+}
