@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Names of constant number for what a server is asked: routes for paths, statements without their
---  values.
+--  Bounded sets of names for requests and statements: routes for paths, and statements without
+--  their values.
 
 pragma Ada_2022;
 
@@ -11,33 +11,52 @@ with Interfaces;
 package Appserver.Folded_Names with Preelaborate is
 
    Max_Length : constant := 128;
-   --  Bytes of a page's name; a longer one is cut
+   --  The maximum length of a page's name in bytes; longer names are truncated
 
    type Page_Name is limited private;
 
    procedure Set (Self : out Page_Name; Name : String);
+   --  Sets a name.
+   --  @param Self the name
+   --  @param Name its text
 
    procedure Set_Route (Self : out Page_Name; Method, Path : String);
-   --  Such as "GET /users/{id}". A segment of the path is a variable if it has a digit, and
-   --  consists of digits, dots and dashes, or of 8 and more hexadecimal digits and dashes, or of 16
-   --  and more characters.
+   --  Sets a name such as "GET /users/{id}". A segment of the path is a variable if it has a digit,
+   --  and consists of digits, dots and dashes, or of 8 and more hexadecimal digits and dashes, or
+   --  of 16 and more characters.
+   --  @param Self the name
+   --  @param Method the method
+   --  @param Path the path
 
    function Is_Empty (Self : Page_Name) return Boolean;
+   --  @param Self the name
+   --  @return True if it is empty
+
    function Text (Self : Page_Name) return String;
+   --  @param Self the name
+   --  @return its text
+
    function Hash (Self : Page_Name) return Interfaces.Unsigned_64;
+   --  @param Self the name
+   --  @return its hash
 
    procedure Clear (Self : out Page_Name)
      with Post => Is_Empty (Self);
+   --  Sets an empty name.
+   --  @param Self the name
 
    Max_Query_Length : constant := 500;
 
    function Query (Text : String) return String
      with Post => Query'Result'Length <= Max_Query_Length;
-   --  Each literal and parameter as "?", lists of them as "?, ...", blanks and comments as one
-   --  space; what is longer is cut
+   --  Folds an SQL statement: each literal and parameter becomes "?", a list of them "?, ...", and
+   --  white space and comments one space. The result is truncated.
+   --  @param Text the statement
+   --  @return its name
 
    function Hash (Text : String) return Interfaces.Unsigned_64;
-   --  The hash of a Page_Name with the same text
+   --  @param Text a text
+   --  @return the hash of a Page_Name with that text
 
 private
 

@@ -1,15 +1,15 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  The metrics as Prometheus reads them: its text format, version 0.0.4.
+--  Writes the metrics in Prometheus's text format, version 0.0.4.
 --
 --     appserver_monitor_page_seconds             {page}         a histogram of response times
---     appserver_monitor_page_errors_total        {page}         answers of 500 and more
---     appserver_monitor_page_client_errors_total {page}         answers of 400 to 499
+--     appserver_monitor_page_errors_total        {page}         responses with 500 and more
+--     appserver_monitor_page_client_errors_total {page}         responses with 400 to 499
 --     appserver_monitor_page_cpu_seconds_total   {page}         CPU time, estimated
 --     appserver_monitor_queries_total            {page, query}  executions
---     appserver_monitor_query_errors_total       {page, query}  those that failed
---     appserver_monitor_query_seconds_total      {page, query}  their time
+--     appserver_monitor_query_errors_total       {page, query}  failed executions
+--     appserver_monitor_query_seconds_total      {page, query}  the time of executions
 
 pragma Ada_2022;
 
@@ -20,6 +20,8 @@ package Appserver.Monitors.Prometheus is
    Media_Type : aliased constant String := "text/plain; version=0.0.4; charset=utf-8";
 
    procedure Write (Self : in out Monitor; To : in out Text_Sinks.Text_Sink'Class);
-   --  A histogram has a bound at each power of two, from 16 µs to 69 s
+   --  Writes the metrics. A histogram has a bound at each power of two, from 16 µs to 69 s.
+   --  @param Self the monitor
+   --  @param To receives the text
 
 end Appserver.Monitors.Prometheus;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts requests, and the queries within them.
+// Request and query metrics.
 package benchlab.appserver.monitor;
 
 import java.lang.management.ManagementFactory;
@@ -14,10 +14,10 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * What each page of a server costs, and the queries within it: how many, how long, how much CPU
- * time, how many failed, which took longest. What is counted is never lost, no thread waits for
- * another one, and a request whose page is known takes no memory of the heap, unless it is one of
- * the slowest.
+ * Request and query metrics: for each page of a server, and for each query within it, the number of
+ * executions, their times, CPU time and errors, and the slowest requests. No count is lost, no thread
+ * waits for another one, and a request of a known page allocates no memory, unless it is one of the
+ * slowest.
  *
  * <p>{@link MonitorFilter} does this for servlets, {@link MonitoredDataSource} for JDBC. Others call
  * {@link #begin} and {@link #end}, on one thread:
@@ -30,11 +30,11 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  */
 public final class Monitor {
 
-    /** The page, and the query, of those that have no names of their own. */
+    /** The page and the query of all names beyond the maximum. */
     public static final String OTHER = "(other)";
 
     /**
-     * The page of queries that no request makes: each of them counts as one request.
+     * The page of queries outside of requests, each of which counts as one request.
      */
     public static final String NO_REQUEST = "(no request)";
 
@@ -69,12 +69,13 @@ public final class Monitor {
     }
 
     /**
-     * A page takes about 10 KB for each stripe, of which there are as many as processors, 8 at most,
-     * and 40 KB for the rest; a query 10 KB.
+     * Creates a monitor. A page takes about 10 KB for each stripe, of which there are as many as
+     * processors, but at most 8, and 40 KB for the rest. A query takes 10 KB.
      *
-     * @param maxPages that have names; all further ones are {@link #OTHER}
-     * @param maxQueries the same for queries; one counts once for each page that has it
-     * @param hours that each page keeps
+     * @param maxPages the maximum number of named pages; all further ones are {@link #OTHER}
+     * @param maxQueries the maximum number of named queries; a query counts once for each page that
+     *     has it
+     * @param hours the history of each page in hours
      */
     public Monitor(int maxPages, int maxQueries, int hours) {
         if (maxPages < 1 || maxQueries < 1 || hours < 1) {
@@ -90,7 +91,11 @@ public final class Monitor {
         noRequest = newPage(NO_REQUEST);
     }
 
-    /** The monitor of a program whose container makes the filter, which has only its class name. */
+    /**
+     * The shared monitor, for containers that create the filter by its class name.
+     *
+     * @return the monitor
+     */
     public static Monitor shared() {
         return SHARED;
     }
@@ -98,21 +103,25 @@ public final class Monitor {
     // Requests
 
     /**
-     * This thread serves a request from now on. Queries of the thread are its queries, until it
-     * ends or another one begins.
+     * Starts a request on this thread. Queries of the thread count for it until it ends or another
+     * one begins.
+     *
+     * @param method the method
+     * @param path the path
      */
     public void begin(String method, String path) {
         CURRENT.get().begin(this, method, path);
     }
 
     /**
-     * The request of this thread ends. It is counted for the page that {@link #page} named, or else
-     * for that of its method and path, whose segments become "{id}" if they look like keys. A new
-     * name is taken only with a status below 400 or of 500 and more, so that nobody fills the
+     * Ends the request of this thread. It counts for the page that {@link #page} named, or else for
+     * that of its method and path, whose segments become "{id}" if they look like keys. A new name
+     * is accepted only with a status below 400 or from 500 on, so that clients cannot fill the
      * monitor with names of pages that do not exist.
      *
-     * @param path shown if this is one of the slowest: the first 120 characters
-     * @throws IllegalStateException if this thread serves none
+     * @param status the status code of the response
+     * @param path the path, whose first 120 characters are shown if this is one of the slowest
+     * @throws IllegalStateException if this thread serves no request
      */
     public void end(int status, String path) {
         TimedRequest request = CURRENT.get();
@@ -126,8 +135,10 @@ public final class Monitor {
     }
 
     /**
-     * Names the page of the request that this thread serves, if it serves one: for names that a
-     * path does not tell, such as "GET /articles/{slug}".
+     * Names the page of the request that this thread serves, if there is one: for names that do not
+     * follow from the path, such as "GET /articles/{slug}".
+     *
+     * @param name the name of the page
      */
     public static void page(String name) {
         TimedRequest request = CURRENT.get();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was counted, added up.
+// Statistics of a page or a query.
 package benchlab.appserver.monitor;
 
 import java.time.Duration;

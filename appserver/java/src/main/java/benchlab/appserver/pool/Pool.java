@@ -19,21 +19,21 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * At most {@code capacity} resources, each of which one holder at a time uses. A resource is made
- * when one is wanted and none is idle.
+ * A bounded pool of resources. It creates a resource when one is requested and none is idle.
  *
  * <ul>
- *   <li>Whoever waits is served before all who come later: first come, first served.
- *   <li>No resource is ever leased to two holders, and none is used after it was destroyed.
- *   <li>To close a lease again, or to use it after that, is an {@link IllegalStateException}.
- *   <li>A holder that fails gives its lease back by try-with-resources; one that loses its lease is
- *       found by the collector, and its resource is destroyed ({@link Lease}).
- *   <li>While nobody waits, leasing and giving back take no lock, but one atomic instruction each,
- *       and another one to give back with a {@code reset} hook.
+ *   <li>Waiting threads are served in the order of their calls.
+ *   <li>No resource is ever leased to two holders, or used after it was destroyed.
+ *   <li>Closing a lease twice, or using it after that, is an {@link IllegalStateException}.
+ *   <li>Use try-with-resources to return leases. The garbage collector finds leaked leases, and
+ *       their resources are destroyed ({@link Lease}).
+ *   <li>Without contention, leasing and returning take no lock, but one atomic instruction each, and
+ *       another one to return with a {@code reset} hook.
  * </ul>
  *
- * <p>A thread that already has a lease and waits for a second one may wait for itself: take all at
- * once, or use a timeout.
+ * <p>A thread that has a lease and waits for a second one may wait for itself: use a timeout.
+ *
+ * @param <R> the type of the resources
  */
 public final class Pool<R> implements AutoCloseable {
 
@@ -90,9 +90,10 @@ public final class Pool<R> implements AutoCloseable {
     }
 
     /**
-     * An empty pool.
+     * Creates an empty pool.
      *
-     * @param capacity how many resources there may be, at least 1
+     * @param capacity the maximum number of resources, at least 1
+     * @param options the hooks and settings
      */
     public Pool(int capacity, PoolOptions<R> options) {
         this.options = Objects.requireNonNull(options, "options");
@@ -102,12 +103,12 @@ public final class Pool<R> implements AutoCloseable {
     }
 
     /**
-     * A lease; waits for it as long as it takes.
+     * Leases a resource, and waits for it without a limit.
      *
-     * @throws PoolClosedException if the pool is closed, or is while this waits
-     * @throws ResourceException if a resource had to be made, and could not
-     * @throws InterruptedException if the thread is interrupted where it would wait; it has no
-     *     lease then
+     * @return the lease
+     * @throws PoolClosedException if the pool is closed, or is closed during the call
+     * @throws ResourceException if a resource could not be created
+     * @throws InterruptedException if the thread is interrupted while it would wait
      */
     public Lease<R> lease() throws InterruptedException {
         try {
@@ -118,29 +119,31 @@ public final class Pool<R> implements AutoCloseable {
     }
 
     /**
-     * A lease; takes at most {@code timeout} to wait for others, to validate a resource and to make
-     * one. If the timeout is not positive, it does not wait for others, and the hooks have no limit.
+     * Leases a resource within a timeout.
      *
-     * <p>The hooks run on a thread of the pool's. A factory that takes too long goes on, and what it
-     * makes serves a later lease; until then it counts as a resource, so that it should have a limit
-     * of its own. While a check takes longer than half of the time that is left, another resource
-     * is looked for in the other half.
+     * <p>Hooks run on a thread of the pool. A factory that takes too long continues, and a later lease
+     * gets its resource; until then it counts as a resource, so give it a timeout of its own. If a
+     * check takes longer than half of the remaining time, another resource is looked for in the
+     * other half.
      *
-     * @throws TimeoutException if there was none in time
-     * @throws PoolClosedException if the pool is closed, or is while this waits
-     * @throws ResourceException if a resource had to be made, and could not
-     * @throws InterruptedException if the thread is interrupted where it would wait; it has no
-     *     lease then
+     * @param timeout the maximum time to wait for other threads, to validate a resource and to create
+     *     one. If it is not positive, the call does not wait for others, and hooks have no limit
+     * @return the lease
+     * @throws TimeoutException if there was no resource in time
+     * @throws PoolClosedException if the pool is closed, or is closed during the call
+     * @throws ResourceException if a resource could not be created
+     * @throws InterruptedException if the thread is interrupted while it would wait
      */
     public Lease<R> lease(Duration timeout) throws InterruptedException, TimeoutException {
         return lease(TimeUnit.NANOSECONDS.convert(timeout));
     }
 
     /**
-     * A lease if there is one without waiting for others.
+     * Leases a resource without waiting for other threads.
      *
+     * @return the lease; empty if all resources are in use
      * @throws PoolClosedException if the pool is closed
-     * @throws ResourceException if a resource had to be made, and could not
+     * @throws ResourceException if a resource could not be created
      */
     public Optional<Lease<R>> tryLease() {
         Slot<R> slot = idleSlot();
@@ -155,10 +158,10 @@ public final class Pool<R> implements AutoCloseable {
     }
 
     /**
-     * Changes how many resources there may be. If there are more, the idle ones are destroyed now,
-     * others when they are given back; until then nobody gets a lease.
+     * Changes the maximum number of resources. If there are more, idle resources are destroyed now,
+     * others when they are returned; until then no thread gets a lease.
      *
-     * @param capacity at least 1
+     * @param capacity the maximum number, at least 1
      * @throws PoolClosedException if the pool is closed
      */
     public void resize(int capacity) {
@@ -173,9 +176,9 @@ public final class Pool<R> implements AutoCloseable {
     }
 
     /**
-     * Refuses whoever waits or comes from now on, and destroys what is idle. What is leased is
-     * destroyed when it is given back; this does not wait for it: {@link #awaitTermination}. A call
-     * that had its resource when this began gets its lease. Closing again does nothing.
+     * Closes the pool: waiting and later calls fail, and idle resources are destroyed. Leased
+     * resources are destroyed when they are returned; {@link #awaitTermination} waits for that. A
+     * call that had its resource already gets its lease. Closing again does nothing.
      */
     @Override
     public void close() {
@@ -195,9 +198,11 @@ public final class Pool<R> implements AutoCloseable {
     }
 
     /**
-     * Waits until the pool is closed and each of its resources is destroyed.
+     * Waits until the pool is closed and all its resources are destroyed.
      *
-     * @return whether that came within {@code timeout}
+     * @param timeout the maximum time to wait
+     * @return true if that happened in time
+     * @throws InterruptedException if the thread is interrupted
      */
     public boolean awaitTermination(Duration timeout) throws InterruptedException {
         long remaining = TimeUnit.NANOSECONDS.convert(timeout);
@@ -215,7 +220,11 @@ public final class Pool<R> implements AutoCloseable {
         }
     }
 
-    /** The pool's statistics. Holds the lock for a time that grows with the pool's size. */
+    /**
+     * Returns statistics. Holds the lock for a time that grows with the size of the pool.
+     *
+     * @return the statistics
+     */
     public PoolStatistics statistics() {
         lock.lock();
         try {
