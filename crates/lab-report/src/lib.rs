@@ -4,7 +4,6 @@
 
 mod between;
 mod document;
-pub mod explain;
 pub mod forecast;
 pub mod history;
 mod imports;

@@ -15,9 +15,9 @@ use lab_bench::{
     install, interrupt, tracer, unix_seconds,
 };
 use lab_document::{Document, format};
+use lab_explain::{CountFailure, ExplainReport, document, wording};
 use lab_model::{Counted, Measure, Plan, PointId, Run, SubjectId};
 use lab_plan::{Experiment, Extent, Project, Selection, Toolchain};
-use lab_report::explain::{ExplainReport, document};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -89,9 +89,10 @@ fn explain_experiment(cli: &Cli, args: &ExplainArgs) -> Result<Document, Exit> {
     let Prepared { failures, .. } = prepare(&project, &experiment, &plan, args.install)?;
     let scratch = measuring::scratch(args.scratch.as_deref())?;
     let tracer = tracer();
-    let unready = failures.iter().map(|failure| {
-        let name = plan.subject_label(failure.subject);
-        format!("{name} cannot run: {}.", failure.message)
+    let unready = failures.iter().map(|failure| CountFailure {
+        subject: plan.subject_label(failure.subject),
+        point: None,
+        reason: failure.message.clone(),
     });
     let is_ready = |subject| failures.iter().all(|f| f.subject != subject);
     let (folder, unready) = (project.folder(), unready.collect());
@@ -108,11 +109,11 @@ fn explain_experiment(cli: &Cli, args: &ExplainArgs) -> Result<Document, Exit> {
     })
 }
 
-/// Counts at all points what each subject does for which `is_counted` holds, and makes a document of it. `failed` has a
-/// sentence for each other subject. Error: nothing could be counted.
+/// Counts at all points what each subject does for which `is_counted` holds, and makes a document of it. `failed` has the
+/// other subjects. Error: nothing could be counted.
 fn count_all(
     plan: &Plan,
-    mut failed: Vec<String>,
+    mut failed: Vec<CountFailure>,
     is_counted: impl Fn(SubjectId) -> bool,
     mut count: impl FnMut(SubjectId, PointId) -> SubjectResult<Counted>,
 ) -> Result<Document, Exit> {
@@ -121,24 +122,21 @@ fn count_all(
         let takes_part = |&s: &usize| plan.takes_part(s, point) && is_counted(s);
         for subject in (0..plan.subjects.len()).filter(takes_part) {
             let (name, label) = (plan.subject_label(subject), plan.label(point));
-            if label.is_empty() {
-                eprintln!("benchlab: counting {name}")
-            } else {
-                eprintln!("benchlab: counting {name} at {label}")
-            }
+            eprintln!("benchlab: {}", wording::counting(&name, &label));
             match count(subject, point) {
                 Ok(counts) => counted.push(counts),
-                Err(Fault::Interrupted) => return Err(Exit::interrupted("stopped")),
+                Err(Fault::Interrupted) => return Err(Exit::interrupted(wording::STOPPED)),
                 Err(Fault::ServerLost(reason)) => return Err(Exit::failed(reason)),
-                Err(Fault::Failed(_, reason)) => {
-                    failed.push(format!("{name} failed at {label}: {reason}."))
-                }
+                Err(Fault::Failed(_, reason)) => failed.push(CountFailure {
+                    subject: name,
+                    point: Some(label),
+                    reason,
+                }),
             }
         }
     }
     if counted.is_empty() {
-        let reason = format!("nothing could be counted\n{}", failed.join("\n"));
-        return Err(Exit::failed(reason));
+        return Err(Exit::failed(wording::nothing_counted(&failed)));
     }
     Ok(document(&ExplainReport {
         plan,
@@ -215,15 +213,10 @@ fn default_selection(seed: u64) -> Selection {
 /// The selection of a run: the experiment's name and its measured subjects, cases and values. Error: the run
 /// is not of an experiment whose subjects benchlab starts.
 fn run_selection(run: &Run) -> Result<(String, Selection), Exit> {
-    let plan = run
-        .plan()
-        .ok_or_else(|| Exit::wrong("the run file holds imported figures, of no subject"))?;
+    let plan = run.plan().ok_or_else(|| Exit::wrong(wording::IMPORTED))?;
     let is_load = plan.load().is_some() && plan.serving().is_none();
     if plan.commands().is_some() || is_load {
-        return Err(Exit::wrong(
-            "explain is for runs of experiments, whose subjects the lab starts itself; for commands there is \
-             `benchlab compare --explain`",
-        ));
+        return Err(Exit::wrong(wording::NOT_AN_EXPERIMENT));
     }
     let compared: Vec<&lab_model::Subject> = plan.compared().map(|s| &plan.subjects[s]).collect();
     let mut selection = default_selection(plan.seed);

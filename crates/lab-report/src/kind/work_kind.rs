@@ -32,20 +32,6 @@ pub trait WorkKind {
     fn advice_on_one_run(&self) -> &'static str {
         "Let the old and the new program be two subjects of one run."
     }
-
-    /// The question that counted events answer.
-    fn explain_question(&self) -> &'static str {
-        "Why is one subject faster than another?"
-    }
-
-    /// The method of counting events, in sentences. `sizes`: the numbers of operations, such as `n = 1000`.
-    fn explain_method(&self, sizes: &str) -> String {
-        format!(
-            "Each figure is of one operation: of a batch of n and one of 2n operations in the same warm process, \
-             the difference divided by n ({sizes}). So the start, the opening and the protocol cost nothing. Six \
-             such differences were taken."
-        )
-    }
 }
 
 /// The parts that each kind of work adds to the common document.

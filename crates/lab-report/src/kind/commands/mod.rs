@@ -77,16 +77,6 @@ impl WorkKind for Commands {
         "Measure the old and the new one in turns: `benchlab compare 'OLD' 'NEW'`, or `benchlab compare --rev OLD \
              --rev NEW -- COMMAND`."
     }
-
-    fn explain_question(&self) -> &'static str {
-        "Why is one command faster than another?"
-    }
-
-    fn explain_method(&self, _sizes: &str) -> String {
-        "Each figure is of one run of the command: six without a tracer (two of one that takes 2 s or more), two \
-                    under each tool, one under Callgrind."
-            .into()
-    }
 }
 
 /// The parts of the document of a run of commands.

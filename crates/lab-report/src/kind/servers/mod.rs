@@ -82,13 +82,6 @@ impl WorkKind for Servers {
         });
         cases.filter(|respect| !respect.points.is_empty()).collect()
     }
-
-    fn explain_method(&self, sizes: &str) -> String {
-        format!(
-            "Each figure is of one request: of six stretches of load of 0.3 s after a warm-up of 2 s, what the server's \
-             processes used, divided by the requests served ({sizes}). Memory is what they held at the end."
-        )
-    }
 }
 
 fn parts(scope: &Scope, servers: &Servers) -> DocumentParts {

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Every sentence, title and heading that users of `benchlab explain` see, once.
+
+#![allow(missing_docs, reason = "the texts are their own documentation")]
+
+use crate::counting::{CountFailure, CountedUnit};
+use crate::differences::{Cause, Difference};
+use lab_document::format::quantity;
+use lab_document::say;
+use lab_model::{Metric, Unit, trimmed};
+
+// Titles, headings and captions
+
+pub const SOURCE: &str = "Counted separately from all measurements; not stored in a run file.";
+pub const WARNINGS: &str = "Warnings";
+pub const FAILED: &str = "failed";
+pub const COUNTED: &str = "Counted";
+pub const FUNCTION: &str = "function";
+pub const LIBRARY: &str = "library";
+pub const NOTHING: &str = "–";
+pub const TABLE_CAPTION: &str = "Medians; in brackets the lowest and the highest value.";
+pub const INSTRUCTIONS_CAPTION: &str = "Counted by Valgrind.";
+pub const SETTINGS: &str = "Settings that differ";
+pub const SETTING: &str = "setting";
+pub const SETTINGS_CAPTION: &str = "Settings whose values are not the same for all subjects.";
+pub const METHOD: &str = "How it was counted";
+
+/// The name of a unit of work.
+pub fn unit(unit: CountedUnit) -> &'static str {
+    match unit {
+        CountedUnit::Operation => "operation",
+        CountedUnit::Request => "request",
+        CountedUnit::Run => "run",
+    }
+}
+
+pub fn title(experiment: &str, of: CountedUnit) -> String {
+    format!("{experiment}: cost per {}", unit(of))
+}
+
+pub fn question(of: CountedUnit) -> &'static str {
+    match of {
+        CountedUnit::Run => "Why is one command faster than another?",
+        CountedUnit::Operation | CountedUnit::Request => "Why is one subject faster than another?",
+    }
+}
+
+pub fn made(unix_s: f64) -> String {
+    format!("{} UTC", say::minute(unix_s))
+}
+
+pub fn per(of: CountedUnit) -> String {
+    format!("per {}", unit(of))
+}
+
+/// A kind of system call, as its manual page is called.
+pub fn system_call(name: &str) -> String {
+    format!("{name}(2)")
+}
+
+pub fn instructions_by(by: &str) -> String {
+    format!("Instructions by {by}, most first")
+}
+
+pub fn instructions_per(of: CountedUnit) -> String {
+    format!("instructions per {}", unit(of))
+}
+
+pub fn messages(of: CountedUnit) -> String {
+    format!("Messages on sockets in one {}", unit(of))
+}
+
+pub fn messages_of(subject: &str) -> String {
+    format!("{subject}:")
+}
+
+pub fn direction(sent: bool) -> &'static str {
+    if sent { "sent" } else { "received" }
+}
+
+// Findings
+
+pub const NO_DIFFERENCE: &str = "No counted difference exceeds its own scatter.";
+
+/// `java: 2 round trips per operation, c: 3.`, with the cause.
+pub fn difference(difference: &Difference, of: CountedUnit) -> String {
+    let [name, base] = &difference.subjects;
+    let metric = &difference.metric;
+    let amount = |value: f64| match metric.unit {
+        Unit::Nanoseconds => format!("{} µs", number(value / 1000.0)),
+        Unit::Bytes => format!("{} B", number(value)),
+        _ => number(value),
+    };
+    let [value, base_value] = difference.values.map(amount);
+    let title = events(metric, difference.values[0]);
+    let sentence = format!(
+        "{name}: {value} {title} per {}, {base}: {base_value}.",
+        unit(of)
+    );
+    match &difference.cause {
+        None => sentence,
+        Some(Cause::Function {
+            name: function,
+            values,
+        }) => {
+            let [value, base_value] = values.map(number);
+            format!(
+                "{sentence} Most of the difference is in {function}: {name} {value}, {base} {base_value}."
+            )
+        }
+        Some(Cause::OwnWork(settings)) => {
+            let settings = settings.iter().map(|setting| {
+                let [value, base_value] = &setting.values;
+                format!(" {name} has {} {value}, {base} {base_value}.", setting.name)
+            });
+            format!(
+                "{sentence} Both make the same requests to the system, so the difference is in their own instructions.{}",
+                settings.collect::<String>()
+            )
+        }
+    }
+}
+
+/// The title of a metric, in the singular where the value is 1.
+fn events(metric: &Metric, value: f64) -> String {
+    match metric.unit {
+        Unit::Count(_) if number(value) == "1" => singular(&metric.title),
+        _ => metric.title.to_string(),
+    }
+}
+
+fn singular(plural: &str) -> String {
+    let ending = if plural.ends_with("sses") { "es" } else { "s" };
+    plural.strip_suffix(ending).unwrap_or(plural).to_owned()
+}
+
+/// At most two decimals, none where they are zeros, and of great numbers the first three digits.
+fn number(value: f64) -> String {
+    if value.abs() >= 1e6 {
+        return format!("{} million", decimals(value / 1e6, 1));
+    }
+    if value.abs() >= 1e3 {
+        quantity::integer(value.round() as u64)
+    } else {
+        decimals(value, 2)
+    }
+}
+
+fn decimals(value: f64, max: usize) -> String {
+    let text = format!("{value:.max$}");
+    match trimmed(&text) {
+        "-0" => "0".into(),
+        text => text.into(),
+    }
+}
+
+// Warnings
+
+/// A subject that could not be counted.
+pub fn failure(failure: &CountFailure) -> String {
+    let CountFailure {
+        subject,
+        point,
+        reason,
+    } = failure;
+    match point.as_deref() {
+        None => format!("{subject} cannot run: {reason}."),
+        Some("") => format!("{subject} failed: {reason}."),
+        Some(point) => format!("{subject} failed at {point}: {reason}."),
+    }
+}
+
+/// The label of events that were not counted.
+pub fn no_event(event: &str) -> String {
+    format!("no {event}")
+}
+
+pub fn not_counted(subjects: &[String], reason: &str) -> String {
+    format!("Not counted for {}: {reason}.", say::list(subjects))
+}
+
+// Method
+
+/// The piece of work that a figure is of; `sizes`: the smallest and the largest number of operations.
+pub fn measured_unit(of: CountedUnit, sizes: Option<(u64, u64)>) -> String {
+    let sizes = match sizes {
+        Some((min, max)) if min == max => format!("n = {min}"),
+        Some((min, max)) => format!("n from {min} to {max}"),
+        None => "n".into(),
+    };
+    match of {
+        CountedUnit::Run => {
+            "Each figure is for one run of the command. There were six runs without a tracer (two if a run takes 2 s or \
+             more), two under each tool, and one under Callgrind."
+                .into()
+        }
+        CountedUnit::Request => format!(
+            "Each figure is for one request: the events of the server's processes, divided by the number of requests served \
+             ({sizes}), in six periods of load of 0.3 s each after a warm-up of 2 s. Memory is the memory at the end."
+        ),
+        CountedUnit::Operation => format!(
+            "Each figure is for one operation: the difference between a batch of n operations and one of 2n in the same warm \
+             process, divided by n ({sizes}). This excludes the cost of starting, opening and the protocol. There are six \
+             such differences."
+        ),
+    }
+}
+
+pub const METHODS: [&str; 5] = [
+    "CPU time, switches and page faults come from a process without a tracer. System calls, round trips and bytes come from \
+     another process under `strace -f`, which makes it slower, so its time is not used.",
+    "Allocations are counted in a separate process. For programs that use the C library's allocator, a preloaded library counts \
+     calls and requested bytes (for Python, with Python's own allocator off). Go and Java report the counters of their runtimes.",
+    "Instructions and misses come from the processor's counters, outside of the kernel. Without such counters they come from \
+     Callgrind, for programs without a runtime: one process with n operations and one with 2n, on simulated caches of 48 KiB \
+     (D1) and 8 MiB.",
+    "A round trip is a send followed by a receipt on the same socket.",
+    "A difference is reported if all six values of one subject exceed all six of the other. Differences are ranked by their \
+     typical cost: round trips, switches, lock waits, system calls, faults, bytes sent and received, then the program's own \
+     allocations, misses and instructions.",
+];
+
+// Progress and errors
+
+pub const STOPPED: &str = "stopped";
+pub const IMPORTED: &str = "the run file contains imported figures, without subjects to run";
+pub const NOT_AN_EXPERIMENT: &str = "explain needs a run of an experiment, whose subjects benchlab starts itself; for commands, use \
+     `benchlab compare --explain`";
+
+pub fn counting(subject: &str, point: &str) -> String {
+    if point.is_empty() {
+        format!("counting {subject}")
+    } else {
+        format!("counting {subject} at {point}")
+    }
+}
+
+/// No subject could be counted.
+pub fn nothing_counted(failures: &[CountFailure]) -> String {
+    let failures = failures.iter().map(failure);
+    let lines = std::iter::once("nothing could be counted".to_owned()).chain(failures);
+    Vec::from_iter(lines).join("\n")
+}

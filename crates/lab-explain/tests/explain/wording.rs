@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Every sentence with sample values, as a reviewed snapshot (`INSTA_UPDATE=always` writes it), and none elsewhere.
+
+use lab_explain::wording::*;
+use lab_explain::{Cause, CountFailure, CountedUnit, Difference, SettingDifference};
+use lab_model::Metric;
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+const TIME: f64 = 1_795_425_300.0;
+const UNITS: [CountedUnit; 3] = [
+    CountedUnit::Operation,
+    CountedUnit::Request,
+    CountedUnit::Run,
+];
+
+fn sample(metric: Metric, values: [f64; 2], cause: Option<Cause>) -> String {
+    let sample = Difference {
+        point: 0,
+        metric,
+        subjects: ["rust".into(), "c".into()],
+        values,
+        cause,
+    };
+    difference(&sample, CountedUnit::Operation)
+}
+
+fn failures() -> [CountFailure; 3] {
+    [None, Some(""), Some("select, limit=100")].map(|point| CountFailure {
+        subject: "rust".into(),
+        point: point.map(str::to_owned),
+        reason: "the library is missing".into(),
+    })
+}
+
+/// The lines of the snapshot.
+#[derive(Default)]
+struct Lines(String);
+
+impl Lines {
+    fn add<T: AsRef<str>>(&mut self, name: &str, texts: impl IntoIterator<Item = T>) {
+        for text in texts {
+            let _ = writeln!(self.0, "{name}: {}", text.as_ref());
+        }
+    }
+}
+
+macro_rules! constants {
+    ($lines:ident: $($name:ident)*) => { $($lines.add(stringify!($name), [$name]);)* };
+}
+
+#[test]
+fn every_sentence() {
+    let mut lines = Lines::default();
+    constants!(lines: SOURCE WARNINGS FAILED COUNTED FUNCTION LIBRARY NOTHING TABLE_CAPTION INSTRUCTIONS_CAPTION SETTINGS
+        SETTING SETTINGS_CAPTION METHOD NO_DIFFERENCE STOPPED IMPORTED NOT_AN_EXPERIMENT);
+    lines.add("METHODS", METHODS);
+    lines.add("unit", UNITS.map(unit));
+    lines.add("title", UNITS.map(|of| title("SQL drivers", of)));
+    lines.add("question", UNITS.map(question));
+    lines.add("made", [made(TIME)]);
+    lines.add("per", UNITS.map(per));
+    lines.add("system_call", [system_call("sendto")]);
+    lines.add("instructions_by", [FUNCTION, LIBRARY].map(instructions_by));
+    lines.add("instructions_per", UNITS.map(instructions_per));
+    lines.add("messages", UNITS.map(messages));
+    lines.add("messages_of", [messages_of("rust")]);
+    lines.add("direction", [true, false].map(direction));
+    let function = Cause::Function {
+        name: "step".into(),
+        values: [2_500_000.0, 12_345.0],
+    };
+    let setting = SettingDifference {
+        name: "threading".into(),
+        values: ["multi-thread".into(), "serialized".into()],
+    };
+    lines.add(
+        "difference",
+        [
+            sample(Metric::ROUND_TRIPS, [1.0, 2.0], None),
+            sample(Metric::SENT_BYTES, [1234.5, 17.25], None),
+            sample(
+                Metric::SIMULATED_INSTRUCTIONS,
+                [2_600_000.0, 12_400.0],
+                Some(function),
+            ),
+            sample(
+                Metric::MEAN_CPU,
+                [12_340.0, 11_000.0],
+                Some(Cause::OwnWork(Vec::new())),
+            ),
+            sample(
+                Metric::MEAN_CPU,
+                [12_340.0, 11_000.0],
+                Some(Cause::OwnWork(vec![setting])),
+            ),
+        ],
+    );
+    lines.add("failure", failures().each_ref().map(failure));
+    lines.add("no_event", [no_event("system calls and round trips")]);
+    let subjects = ["c", "rust"].map(str::to_owned);
+    lines.add(
+        "not_counted",
+        [not_counted(&subjects, "strace is not installed")],
+    );
+    let sizes = [None, Some((10, 10)), Some((10, 20))];
+    for of in UNITS {
+        lines.add("measured_unit", sizes.map(|sizes| measured_unit(of, sizes)));
+    }
+    lines.add(
+        "counting",
+        [counting("rust", ""), counting("rust", "select")],
+    );
+    lines.add("nothing_counted", [nothing_counted(&failures())]);
+    insta::assert_snapshot!(lines.0);
+}
+
+/// A new sentence has a line in the snapshot.
+#[test]
+fn the_snapshot_has_every_name() {
+    let (wording, test) = (source("wording.rs"), include_str!("wording.rs"));
+    for line in wording.lines() {
+        let name = ["pub fn ", "pub const "]
+            .iter()
+            .find_map(|word| line.strip_prefix(word));
+        if let Some(name) = name.and_then(|rest| rest.split(['(', ':']).next()) {
+            let is_shown = test.contains(&format!("\"{name}\""))
+                || test
+                    .split_whitespace()
+                    .any(|word| word.trim_end_matches([')', ';']) == name);
+            assert!(is_shown, "{name} is not in the snapshot");
+        }
+    }
+}
+
+/// Three words in a row, or a word and a full stop, that no other file than `wording.rs` holds.
+#[test]
+fn no_sentence_stands_elsewhere() {
+    for name in [
+        "counting.rs",
+        "differences.rs",
+        "figures.rs",
+        "lib.rs",
+        "report.rs",
+    ] {
+        for text in literals(&source(name)) {
+            assert!(!is_sentence(&text), "{name}: {text}");
+        }
+    }
+    assert!(is_sentence("there is nothing") && is_sentence("It ends."));
+    assert!(!is_sentence("call_") && !is_sentence("{direction:8} {:6} B  {}"));
+}
+
+fn is_sentence(text: &str) -> bool {
+    let is_word = |word: &&str| word.chars().filter(|c| c.is_alphabetic()).count() > 1;
+    let words = text.split_whitespace().filter(is_word).count();
+    words > 2 || words > 0 && text.ends_with('.')
+}
+
+/// The string literals of a source text without its comments.
+fn literals(text: &str) -> Vec<String> {
+    let lines = text
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"));
+    let text = lines.collect::<Vec<_>>().join("\n").replace("\\\"", "'");
+    let parts = text.split('"');
+    parts.skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+fn source(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(name);
+    fs::read_to_string(path).expect("a text")
+}
