@@ -241,6 +241,6 @@ def test_pages_are_joined_to_their_queries(tmp_path: Path, line: Callable[[str, 
     database.write_text("\n".join(statements) + "\n")
     command = [BENCHLAB, "logs", "--no-keep", server, database]
     done = subprocess.run(command, capture_output=True, timeout=WITHIN_S, check=True, text=True)
-    finding = "/orders runs `SELECT * FROM item WHERE id = ?` 52 times per request, 79 % of its time."
+    finding = "/orders runs `SELECT * FROM item WHERE id = ?` 52 times per request, which takes 79 % of its time."
     assert (finding in " ".join(done.stdout.split())) != is_constant
     assert ("N+1" in done.stdout) != is_constant

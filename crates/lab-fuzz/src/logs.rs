@@ -8,7 +8,7 @@ use lab_logs::analysis::week::{slots, spikes};
 use lab_logs::format::{LogFormat, find};
 use lab_logs::query::{Dialect, fold};
 use lab_logs::{FieldMap, Hints, LogsRead, Rules, ServerLog, Tally, TallyPart, Zone, read};
-use lab_model::{Assumption, AssumptionKind, LineCounts, LogAnalysis, LogPage, PageKind};
+use lab_model::{AssumptionKind, LineCounts, LogAnalysis, LogAssumption, LogPage, PageKind};
 use std::cmp::Ordering;
 
 /// A log of requests whose format is found from its lines.
@@ -113,7 +113,7 @@ pub fn rotated_log(bytes: &[u8]) {
     let format = &logs.sources[0].format;
     let mut sources = logs_of_parts.sources.iter();
     // The rest of the log can show a unit that its beginning leaves open.
-    let is_assumed = |a: &Assumption| a.about == AssumptionKind::Durations;
+    let is_assumed = |a: &LogAssumption| a.about() == AssumptionKind::Durations;
     if sources.any(|source| source.format != *format)
         || logs_before.assumptions.iter().any(is_assumed)
     {

@@ -5,7 +5,7 @@ use lab_bench::protocol::{SubjectLine, command};
 use lab_bench::read_trace;
 use lab_document::{ImportLimits, import_xml};
 use lab_logs::analysis::gate::Gate;
-use lab_logs::{FieldMap, Rules, Zone};
+use lab_logs::{FieldMap, Rules, Zone, wording};
 use lab_many::load::bytes::{put_back, take};
 use lab_many::message::{ToAgent, ToCoordinator};
 use lab_many::{launcher, wire};
@@ -125,7 +125,11 @@ pub fn argument(bytes: &[u8]) {
     if let Ok(gate) = text.parse::<Gate>() {
         let answer = gate.judge(&Default::default());
         assert!(answer.bound.is_finite(), "{text}");
-        assert!(answer.value.is_none() || !answer.words.is_empty());
+        let words = match &answer.value {
+            Ok(value) => wording::gate_value(answer.figure, *value),
+            Err(problem) => wording::gate_problem(answer.figure, problem),
+        };
+        assert!(!words.is_empty());
     }
     let _ = text.parse::<Threshold>().map_err(|error| error.to_string());
     let _ = FieldMap::new(text);

@@ -3,6 +3,7 @@
 
 use crate::analysis::between::{SlowerPages, slower_pages};
 use crate::analysis::gate::{Gate, GateAnswer};
+use crate::wording;
 use lab_document::clean;
 use lab_model::LogAnalysis;
 
@@ -32,10 +33,10 @@ pub fn judge(gates: &[Gate], analysis: &LogAnalysis, unread: &[String]) -> GateO
     let texts = |is_listed: &dyn Fn(&GateAnswer) -> bool| -> Vec<String> {
         let listed = judged.iter().filter(|j| is_listed(j));
         listed
-            .map(|j| format!("{}: {}", clean(&j.gate), j.words))
+            .map(|j| format!("{}: {}", clean(&j.gate), words(j)))
             .collect()
     };
-    let (crossed, mut unknown) = (texts(&|j| j.is_crossed), texts(&|j| j.value.is_none()));
+    let (crossed, mut unknown) = (texts(&|j| j.is_crossed), texts(&|j| j.value.is_err()));
     if !judged.is_empty() {
         unknown.extend(unread.iter().map(|reason| without(reason)));
     }
@@ -52,11 +53,10 @@ pub fn judge(gates: &[Gate], analysis: &LogAnalysis, unread: &[String]) -> GateO
 pub fn judge_slower(before: &LogAnalysis, after: &LogAnalysis) -> GateOutcome {
     match slower_pages(before, after) {
         SlowerPages::Known(slower) if slower.is_empty() => GateOutcome::Passed,
-        SlowerPages::Known(slower) => GateOutcome::Crossed(format!(
-            "--gate: slower in the second log: {}",
-            slower.join(", ")
-        )),
-        SlowerPages::Unknown(reason) => GateOutcome::Inconclusive(format!("--gate: {reason}")),
+        SlowerPages::Known(slower) => GateOutcome::Crossed(wording::slower_pages(&slower)),
+        SlowerPages::Unknown(reasons) => {
+            GateOutcome::Inconclusive(wording::unknown_changes(&reasons))
+        }
     }
 }
 
@@ -71,7 +71,7 @@ pub fn nagios(
 ) -> NagiosStatus {
     let (fail, warn) = (judge_all(fail, analysis), judge_all(warn, analysis));
     let is_crossed = |all: &[GateAnswer]| all.iter().any(|j| j.is_crossed);
-    let is_unknown = !unread.is_empty() || fail.iter().chain(&warn).any(|j| j.value.is_none());
+    let is_unknown = !unread.is_empty() || fail.iter().chain(&warn).any(|j| j.value.is_err());
     let (word, code) = if is_crossed(&fail) {
         ("CRITICAL", 2)
     } else if is_crossed(&warn) {
@@ -88,7 +88,7 @@ pub fn nagios(
     };
     let mut text = format!("LOGS {word} - {} requests", analysis.lines.entries);
     for gate in listed {
-        text += &format!("; {}: {}", gate.gate, gate.words);
+        text += &format!("; {}: {}", gate.gate, words(gate));
     }
     for reason in unread {
         text += &format!("; {}", without(reason));
@@ -107,16 +107,27 @@ fn judge_all(gates: &[Gate], analysis: &LogAnalysis) -> Vec<GateAnswer> {
     gates.iter().map(|gate| gate.judge(analysis)).collect()
 }
 
-/// What a log leaves open that could not be read to its end.
+/// The value of a gate, or why it has none.
+fn words(answer: &GateAnswer) -> String {
+    match &answer.value {
+        Ok(value) => wording::gate_value(answer.figure, *value),
+        Err(problem) => wording::gate_problem(answer.figure, problem),
+    }
+}
+
+/// The reason why a log that could not be read to its end leaves gates open.
 fn without(reason: &str) -> String {
-    format!("not decided without {}", clean(reason))
+    wording::unread_log(&clean(reason))
 }
 
 /// Each figure once, as `'label'=value;warning;critical`.
 fn figures(fail: &[GateAnswer], warn: &[GateAnswer]) -> Vec<String> {
     let mut figures: Vec<(String, f64, [String; 2])> = Vec::new();
     for (column, gates) in [warn, fail].into_iter().enumerate() {
-        for (gate, value) in gates.iter().filter_map(|j| Some((j, j.value?))) {
+        for (gate, value) in gates
+            .iter()
+            .filter_map(|j| Some((j, *j.value.as_ref().ok()?)))
+        {
             let label = label(gate);
             let existing = figures.iter().position(|(other, ..)| *other == label);
             let row = existing.unwrap_or(figures.len());

@@ -6,11 +6,11 @@
 //! results, with intervals; [`report`] makes documents of them, and [`gates`] judges them. [`Records`] keeps the entries
 //! themselves as Parquet files.
 
-mod advice;
 mod agent;
 pub mod analysis;
 mod documents;
 mod entry;
+pub mod finding;
 mod follow;
 pub mod format;
 pub mod gates;
@@ -42,9 +42,9 @@ mod sql;
 mod statements;
 mod tally;
 mod time;
+pub mod wording;
 mod zone_words;
 
-pub use advice::Advice;
 pub use entry::{Entry, LineKind};
 pub use follow::Follower;
 pub use format::{FieldMap, Hints, LogReader};

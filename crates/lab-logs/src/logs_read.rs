@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Facts about logs in addition to their content, and the files that belong to a log.
 
-use crate::advice::Advice;
 use crate::format::LogReader;
-use lab_model::{Assumption, LineCounts, LogFile};
+use lab_model::{LineCounts, LogAdvice, LogAssumption, LogFile};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::os::unix::fs::MetadataExt;
@@ -18,10 +17,10 @@ pub struct LogsRead {
     pub lines: LineCounts,
     /// How fine the durations of the coarsest are, ns.
     pub step_ns: Option<u64>,
-    /// How a reader can make the next log tell more, a sentence each.
-    pub advice: Vec<Advice>,
+    /// Parts of them that are not in the figures, and settings with which the next log contains more.
+    pub advice: Vec<LogAdvice>,
     /// Assumptions about facts that the logs do not contain.
-    pub assumptions: Vec<Assumption>,
+    pub assumptions: Vec<LogAssumption>,
 }
 
 impl LogsRead {

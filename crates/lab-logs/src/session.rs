@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Logs that are read by one command: options in, figures out.
 
-use crate::advice::Advice;
 use crate::format::{FieldMap, Hints};
 use crate::log_source::LogSource;
 use crate::logs_error::LogsError;
@@ -14,7 +13,7 @@ use crate::rules::Rules;
 use crate::statements;
 use crate::tally::Tally;
 use crate::time::Zone;
-use lab_model::LogAnalysis;
+use lab_model::{LogAdvice, LogAnalysis};
 use std::path::{Path, PathBuf};
 
 /// The options of a session, as the user wrote them.
@@ -195,8 +194,9 @@ impl LogsSession {
 
     pub(crate) fn note_unread(&mut self, failed: Vec<String>) {
         for reason in failed {
-            let advice = format!("Not read to its end: {reason}.");
-            self.logs_read.advice.push(advice.into());
+            self.logs_read.advice.push(LogAdvice::Unread {
+                reason: reason.clone(),
+            });
             self.unread.push(reason);
         }
     }
@@ -235,7 +235,7 @@ impl LogsSession {
         LogAnalysis {
             resolution_ns: self.logs_read.step_ns,
             releases: self.releases.in_log(&analysis),
-            advice: self.logs_read.advice.iter().map(Advice::sentence).collect(),
+            advice: self.logs_read.advice.clone(),
             assumptions: self.logs_read.assumptions.clone(),
             ..analysis
         }

@@ -4,6 +4,7 @@
 //! Source: IANA Time Zone Database 2025b; PostgreSQL 17, B.4 *Date/Time Configuration Files*.
 
 use crate::time::{Zone, offset};
+use lab_model::{LogAdvice, LogAssumption};
 
 /// Different words that are noted.
 const MAX_NOTED: usize = 8;
@@ -188,59 +189,49 @@ impl ZoneWords {
             .unwrap_or_else(|| self.zone.offset_of_local(local_s))
     }
 
-    /// Assumptions where the log leaves the zone open, a sentence each.
-    pub fn assumptions(&self) -> Vec<String> {
-        let is_open = |(_, reading): &&(String, Reading)| !matches!(reading, Reading::Clear(_));
-        let words = self.noted.iter().filter(is_open).map(sentence);
-        let mut sentences: Vec<String> = words.filter(|_| !self.zone.is_given).collect();
+    /// The assumptions where the log leaves a zone open.
+    pub fn assumptions(&self) -> Vec<LogAssumption> {
+        let words = self.noted.iter().filter_map(assumption);
+        let mut assumptions: Vec<LogAssumption> = words.filter(|_| !self.zone.is_given).collect();
         if self.zone.was_assumed {
-            sentences.push(NO_ZONE.into());
+            assumptions.push(LogAssumption::NoZone);
         } else if self.zone.was_ambiguous {
-            sentences.push(TWICE.into());
+            assumptions.push(LogAssumption::RepeatedHour);
         }
-        sentences
+        assumptions
     }
 
-    /// How words with one meaning were read, a sentence each.
-    pub fn readings(&self) -> Vec<String> {
-        let is_clear = |(_, reading): &&(String, Reading)| matches!(reading, Reading::Clear(_));
-        let words = self.noted.iter().filter(is_clear).map(sentence);
-        words.filter(|_| !self.zone.is_given).collect()
+    /// The readings of words with one meaning.
+    pub fn readings(&self) -> Vec<LogAdvice> {
+        let readings = self
+            .noted
+            .iter()
+            .filter_map(|(word, reading)| match reading {
+                Reading::Clear(offset_s) => Some(LogAdvice::ZoneRead {
+                    word: word.clone(),
+                    offset_s: *offset_s,
+                }),
+                _ => None,
+            });
+        readings.filter(|_| !self.zone.is_given).collect()
     }
 }
 
-fn sentence((word, reading): &(String, Reading)) -> String {
+/// The assumption behind the reading of a word; `None`: it has one meaning.
+fn assumption((word, reading): &(String, Reading)) -> Option<LogAssumption> {
+    let word = word.clone();
     match reading {
-        Reading::Clear(offset) => format!("{word} is read as UTC{}.", signed(*offset)),
-        Reading::Ambiguous(offset, index) => {
-            let (_, _, assumed, others) = AMBIGUOUS[*index];
-            format!(
-                "The zone {word} is taken for that of {assumed}, UTC{}, but {others} write it, too: name it with --zone.",
-                signed(*offset)
-            )
+        Reading::Clear(_) => None,
+        Reading::Ambiguous(offset_s, index) => {
+            let (_, _, region, others) = AMBIGUOUS[*index];
+            Some(LogAssumption::AmbiguousZone {
+                word,
+                offset_s: *offset_s,
+                region: region.into(),
+                others: others.into(),
+            })
         }
-        Reading::Unknown => {
-            format!(
-                "No zone is known as {word}, and its times are taken as UTC: name it with --zone."
-            )
-        }
-    }
-}
-
-/// Said of times without a zone.
-pub const NO_ZONE: &str = "The log's times have no zone and are taken as UTC: name it with --zone.";
-
-/// Said of times that a clock showed twice.
-pub const TWICE: &str =
-    "Times of an hour that the clock showed twice are assumed to be of the first of both.";
-
-/// `+5:30`
-fn signed(offset_s: i32) -> String {
-    let sign = if offset_s < 0 { '-' } else { '+' };
-    let minutes = offset_s.abs() / 60;
-    match minutes % 60 {
-        0 => format!("{sign}{}", minutes / 60),
-        rest => format!("{sign}{}:{rest:02}", minutes / 60),
+        Reading::Unknown => Some(LogAssumption::UnknownZone { word }),
     }
 }
 
@@ -258,23 +249,26 @@ mod tests {
         let noon = local("2024-01-13 12:00:00");
         let mut zones = ZoneWords::default();
         assert_eq!(zones.resolve(noon, Some(b"EET")), (noon - 7200, 7200));
-        assert_eq!(zones.readings(), ["EET is read as UTC+2."]);
+        let word = "EET".to_string();
+        let offset_s = 7200;
+        assert_eq!(zones.readings(), [LogAdvice::ZoneRead { word, offset_s }]);
         assert_eq!(zones.resolve(noon, Some(b"+0530")).1, 19_800);
         assert_eq!(zones.resolve(noon, Some(b"-03")).1, -10_800);
         assert_eq!(zones.resolve(noon, Some(b"UTC")).1, 0);
         assert!(zones.assumptions().is_empty() && zones.readings().len() == 1);
         assert_eq!(zones.resolve(noon, Some(b"IST")).1, 19_800);
+        let assumed = zones.assumptions();
         assert!(
-            zones.assumptions()[0].contains("UTC+5:30, but Israel"),
-            "{:?}",
-            zones.assumptions()
+            matches!(&assumed[..], [LogAssumption::AmbiguousZone { offset_s: 19_800, others, .. }] if others.starts_with("Israel")),
+            "{assumed:?}"
         );
         let mut unknown = ZoneWords::default();
         assert_eq!(unknown.resolve(noon, Some(b"XQT")).1, 0);
-        assert!(unknown.assumptions()[0].contains("XQT"));
+        let word = "XQT".to_string();
+        assert_eq!(unknown.assumptions(), [LogAssumption::UnknownZone { word }]);
         let mut none = ZoneWords::default();
         assert_eq!(none.resolve(noon, None).1, 0);
-        assert_eq!(none.assumptions(), [NO_ZONE]);
+        assert_eq!(none.assumptions(), [LogAssumption::NoZone]);
     }
 
     #[test]
@@ -290,7 +284,7 @@ mod tests {
         assert!(zones.assumptions().is_empty() && zones.readings().is_empty());
         // Without a word it is not known which one.
         zones.resolve(twice, None);
-        assert_eq!(zones.assumptions(), [TWICE]);
+        assert_eq!(zones.assumptions(), [LogAssumption::RepeatedHour]);
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod ids;
 mod interval;
 pub mod load;
 pub mod log_analysis;
+mod log_finding;
 pub mod metric;
 mod part;
 pub mod plan;
@@ -35,9 +36,10 @@ pub use ids::{AgentId, PointId, SubjectId, SubjectPoint, TargetId};
 pub use interval::Interval;
 pub use load::{Arrivals, Load, PlannedRequest, Protocol, Stage};
 pub use log_analysis::{
-    Assumption, AssumptionKind, JoinCoverage, LineCounts, LogAnalysis, LogCell, LogFile, LogHour,
-    LogPage, PageKind, QueryWithin,
+    JoinCoverage, LineCounts, LogAnalysis, LogCell, LogFile, LogHour, LogPage, PageKind,
+    QueryWithin,
 };
+pub use log_finding::{AssumptionKind, FieldRole, LogAdvice, LogAssumption};
 pub use metric::{
     Direction, Metric, RESPONSE_TIMES, SERVICE_TIMES, SIZES, Unit, distinct, grouped, trimmed,
 };

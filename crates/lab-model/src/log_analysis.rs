@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Pages and queries of logs: counts, durations and times.
 
-use crate::Counts;
+use crate::{Counts, LogAdvice, LogAssumption};
 use serde::{Deserialize, Serialize};
 
 /// The result of reading logs.
@@ -27,11 +27,11 @@ pub struct LogAnalysis {
     pub releases: Vec<(i64, String)>,
     /// Names whose pages were put together in one, since there were too many.
     pub merged_pages: u64,
-    /// How a reader can make the next log tell more, a sentence each.
-    pub advice: Vec<String>,
+    /// Parts of the logs that are not in the figures, and settings with which the next log contains more.
+    pub advice: Vec<LogAdvice>,
     /// Assumptions about facts that the logs do not contain.
     #[serde(default)]
-    pub assumptions: Vec<Assumption>,
+    pub assumptions: Vec<LogAssumption>,
     /// Queries of pages' requests, where logs have ids in common; those that take most first.
     #[serde(default)]
     pub within: Vec<QueryWithin>,
@@ -42,27 +42,6 @@ pub struct LogAnalysis {
     pub pages: Vec<LogPage>,
     /// All requests of people, hour by hour; ascending.
     pub hours: Vec<LogHour>,
-}
-
-/// Something that a log does not tell, and that its figures depend on.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Assumption {
-    /// The figures that depend on it.
-    pub about: AssumptionKind,
-    /// The assumption and the option that replaces it, in sentences.
-    pub text: String,
-}
-
-/// The figures that an assumption is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum AssumptionKind {
-    /// Durations: their unit, or the field that holds them.
-    Durations,
-    /// Points in time: their zone or date.
-    Times,
-    /// Durations that end before their requests did.
-    LowerBounds,
 }
 
 /// How many requests and statements were joined by their ids.

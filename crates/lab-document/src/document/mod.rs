@@ -72,6 +72,9 @@ pub struct Finding {
     pub text: String,
     /// The meaning.
     pub tone: Tone,
+    /// The same as data, for programs: an object whose `code` names the sentence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<serde_json::Value>,
 }
 
 /// A part of a document with a heading.
@@ -125,6 +128,15 @@ impl Finding {
             label: label.into(),
             text: text.into(),
             tone,
+            data: None,
+        }
+    }
+
+    /// The finding with the data that its sentences were made from.
+    pub fn with_data(self, data: &impl Serialize) -> Finding {
+        Finding {
+            data: serde_json::to_value(data).ok(),
+            ..self
         }
     }
 

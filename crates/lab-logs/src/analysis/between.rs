@@ -2,6 +2,7 @@
 //! Two logs: what each page took, and how that changed.
 
 use super::{ALPHA, daily};
+use crate::finding::{ComparedLog, UnknownChange};
 use lab_model::{AssumptionKind, Interval, LogAnalysis, LogPage};
 use lab_stats::change::change;
 use lab_stats::ratio::Level;
@@ -33,38 +34,34 @@ pub struct BetweenLogs<'w> {
     pub alone: [Vec<&'w LogPage>; 2],
 }
 
-/// The judgement on the durations of the second log's pages.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The result of looking for pages that take longer in the second log.
+#[derive(Clone, Debug, PartialEq)]
 pub enum SlowerPages {
     /// Those that are shown to; empty: no page with a relevant part of the time does.
     Known(Vec<String>),
-    /// Why it is not known.
-    Unknown(String),
+    /// The reasons why it is not known.
+    Unknown(Vec<UnknownChange>),
 }
 
 /// Looks for pages that take longer in the second log than in the first. That is not known where it depends on what is
 /// assumed.
 pub fn slower_pages(first: &LogAnalysis, second: &LogAnalysis) -> SlowerPages {
-    for (which, log) in [("first", first), ("second", second)] {
+    for (which, log) in [(ComparedLog::First, first), (ComparedLog::Second, second)] {
         let mut assumptions = log.assumptions.iter();
-        if let Some(assumption) = assumptions.find(|a| a.about != AssumptionKind::Times) {
-            return SlowerPages::Unknown(format!(
-                "it depends on what is assumed of the {which} log. {}",
-                assumption.text
-            ));
+        if let Some(assumption) = assumptions.find(|a| a.about() != AssumptionKind::Times) {
+            let reason = UnknownChange::Assumed(which, assumption.clone());
+            return SlowerPages::Unknown(vec![reason]);
         }
     }
     let both = between(first, second).both;
     if both.iter().all(|page| page.known().is_none()) {
-        return SlowerPages::Unknown(format!(
-            "no page has {FEWEST} days with 20 requests in both logs"
-        ));
+        return SlowerPages::Unknown(vec![UnknownChange::NoDays]);
     }
     let slower = both.iter().filter(|page| page.is_slower());
     let slower: Vec<String> = slower.map(|page| page.pages[0].name.clone()).collect();
-    let open: Vec<String> = both.iter().filter_map(CommonPage::why_open).collect();
+    let open: Vec<UnknownChange> = both.iter().filter_map(CommonPage::why_open).collect();
     if slower.is_empty() && !open.is_empty() {
-        SlowerPages::Unknown(open.join("; "))
+        SlowerPages::Unknown(open)
     } else {
         SlowerPages::Known(slower)
     }
@@ -81,19 +78,18 @@ impl CommonPage<'_> {
     }
 
     /// Why it is not known whether it is slower, if it takes a relevant part of the time.
-    fn why_open(&self) -> Option<String> {
+    fn why_open(&self) -> Option<UnknownChange> {
         if self.shares[0].max(self.shares[1]) < MIN_SHARE || self.is_slower() {
             return None;
         }
-        let name = &self.pages[0].name;
+        let page = self.pages[0].name.clone();
         match self.known() {
-            None => Some(format!(
-                "{name} has no {FEWEST} days with 20 requests in both logs"
-            )),
-            Some(ratio) if ratio.high > 1.0 + MARGIN => Some(format!(
-                "{name} takes {:.2} to {:.2} times as long",
-                ratio.low, ratio.high
-            )),
+            None => Some(UnknownChange::TooFewDays(page)),
+            Some(ratio) if ratio.high > 1.0 + MARGIN => Some(UnknownChange::Open {
+                page,
+                low: ratio.low,
+                high: ratio.high,
+            }),
             Some(_) => None,
         }
     }

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! How much room is left: the log's peak against what a load run found the server to serve in time.
 
+use crate::finding::CapacityProblem;
 use lab_model::{Interval, LogAnalysis, Metric, PointId};
 use lab_stats::results::{Results, Value};
-
-/// Why a peak is not known.
-pub(super) const NO_PEAK: &str = "the busiest minute is not known: the log has no times, or several logs overlap and span more than 90 days";
 
 /// The room that is left.
 #[derive(Clone, Debug)]
@@ -26,9 +24,13 @@ pub struct Headroom {
     pub times: Interval,
 }
 
-/// Compares the peak of a log with a load run. Error: what is missing, in words.
-pub fn room(analysis: &LogAnalysis, load: &Results, limit_ns: f64) -> Result<Headroom, String> {
-    let minute = analysis.peak_minute.ok_or(NO_PEAK)?.1 as f64 / 60.0;
+/// Compares the peak of a log with a load run. Error: what is missing.
+pub fn room(
+    analysis: &LogAnalysis,
+    load: &Results,
+    limit_ns: f64,
+) -> Result<Headroom, CapacityProblem> {
+    let minute = analysis.peak_minute.ok_or(CapacityProblem::NoPeak)?.1 as f64 / 60.0;
     let second = analysis.peak.map_or(minute, |(_, n)| n as f64);
     let value = |point: PointId, metric: &Metric| {
         let is_wanted_cell =
@@ -45,12 +47,11 @@ pub fn room(analysis: &LogAnalysis, load: &Results, limit_ns: f64) -> Result<Hea
     });
     let measured: Vec<(PointId, Interval, Interval)> = measured.collect();
     if measured.is_empty() {
-        return Err("the load run has no response times".into());
+        return Err(CapacityProblem::NoResponseTimes);
     }
     let within_limit = measured.iter().filter(|(_, _, p99)| p99.high <= limit_ns);
     let best = within_limit.max_by(|a, b| a.1.estimate.total_cmp(&b.1.estimate));
-    let (point, capacity, p99) = best
-        .ok_or("the load run passed the bound of p99 at every load: it does not tell a capacity")?;
+    let (point, capacity, p99) = best.ok_or(CapacityProblem::AlwaysExceeded)?;
     let is_passed = measured
         .iter()
         .any(|(_, rate, p99)| p99.estimate > limit_ns && rate.estimate >= capacity.estimate * 0.5);

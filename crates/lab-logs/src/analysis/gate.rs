@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Gates: what `--fail-if 'p99(/search)>300ms'` says, and whether it is so.
 
-use super::capacity::NO_PEAK;
+use crate::finding::GateProblem;
 use crate::sketch::LONGEST;
-use lab_model::{AssumptionKind, LogAnalysis, LogPage, PageKind};
+use lab_model::{AssumptionKind, LogAnalysis, LogAssumption, LogPage, PageKind};
 use std::str::FromStr;
 
 /// A figure of a page, and the bound beyond which it is bad.
@@ -17,15 +17,20 @@ pub struct Gate {
     bound: f64,
 }
 
+/// A figure that a gate is about.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum GateFigure {
+pub enum GateFigure {
+    /// A quantile of the durations, 0 to 1.
     Quantile(f64),
+    /// The mean duration.
     Mean,
+    /// The longest duration.
     Max,
     /// A part of the requests.
     Errors,
     /// A part of all time.
     Share,
+    /// The number of requests.
     Requests,
     /// Requests per second of the busiest minute.
     Rate,
@@ -36,11 +41,10 @@ enum GateFigure {
 pub struct GateAnswer {
     /// The gate, as it was written.
     pub gate: String,
-    /// The value in the unit of the bound: ns, a part of 1, or a number; `None`: there is no such page, or the value is
-    /// not known.
-    pub value: Option<f64>,
-    /// The finding in words, or the reason why there is none.
-    pub words: String,
+    /// The figure.
+    pub figure: GateFigure,
+    /// The value in the unit of the bound: ns, a part of 1, or a number; or the reason why it cannot be judged.
+    pub value: Result<f64, GateProblem>,
     /// It is beyond the bound.
     pub is_crossed: bool,
     /// The bound.
@@ -134,19 +138,6 @@ impl GateFigure {
                 },
         )
     }
-
-    fn words(self, value: f64) -> String {
-        match self {
-            GateFigure::Quantile(_) | GateFigure::Mean | GateFigure::Max => match value {
-                ns if ns >= 1e9 => format!("{:.2} s", ns / 1e9),
-                ns if ns >= 1e6 => format!("{:.1} ms", ns / 1e6),
-                ns => format!("{:.1} µs", ns / 1e3),
-            },
-            GateFigure::Errors | GateFigure::Share => format!("{:.2} %", value * 100.0),
-            GateFigure::Requests => format!("{value:.0}"),
-            GateFigure::Rate => format!("{value:.1}/s"),
-        }
-    }
 }
 
 impl Gate {
@@ -164,22 +155,19 @@ impl Gate {
         });
         GateAnswer {
             gate: self.text.clone(),
-            words: match &result {
-                Ok(value) => self.figure.words(*value),
-                Err(reason) => reason.clone(),
-            },
-            value: result.ok(),
+            figure: self.figure,
+            value: result,
             is_crossed,
             bound: self.bound,
         }
     }
 
-    fn value(&self, analysis: &LogAnalysis) -> Result<f64, String> {
+    fn value(&self, analysis: &LogAnalysis) -> Result<f64, GateProblem> {
         if let Some(assumption) = self.assumption(analysis) {
-            return Err(format!("it depends on what is assumed. {assumption}"));
+            return Err(GateProblem::Assumed(assumption.clone()));
         }
         if self.figure == GateFigure::Rate {
-            let peak = analysis.peak_minute.ok_or(NO_PEAK)?;
+            let peak = analysis.peak_minute.ok_or(GateProblem::NoPeak)?;
             return Ok(peak.1 as f64 / 60.0);
         }
         let page = match &self.page {
@@ -189,21 +177,18 @@ impl Gate {
                 pages
                     .find(|p| p.name == name)
                     .cloned()
-                    .ok_or_else(|| format!("there is no page {name}"))?
+                    .ok_or_else(|| GateProblem::NoPage(name.into()))?
             }
             None => together(analysis),
         };
-        let unknown = || "no durations are known".to_string();
+        let unknown = || GateProblem::NoDurations;
         let value = match self.figure {
             GateFigure::Quantile(part) => {
                 let ns = page.times.quantile(part).ok_or_else(unknown)?;
                 let is_beyond =
                     page.max_ns > LONGEST && ns as f64 >= LONGEST as f64 * (1.0 - analysis.error);
                 if is_beyond && self.bound >= ns as f64 {
-                    return Err(
-                        "it is longer than an hour, beyond which percentiles are not told apart"
-                            .into(),
-                    );
+                    return Err(GateProblem::BeyondHour);
                 }
                 ns as f64
             }
@@ -223,7 +208,7 @@ impl Gate {
 
     /// The value, if it decides the gate although some durations are lower bounds: it does where it exceeds the bound, for
     /// the true one does then, too. Error: why it does not.
-    fn check_lower_bound(&self, value: f64, analysis: &LogAnalysis) -> Result<f64, String> {
+    fn check_lower_bound(&self, value: f64, analysis: &LogAnalysis) -> Result<f64, GateProblem> {
         let is_duration = matches!(
             self.figure,
             GateFigure::Quantile(_) | GateFigure::Mean | GateFigure::Max
@@ -231,21 +216,18 @@ impl Gate {
         let is_decided = is_duration && value > self.bound;
         let is_affected = is_duration || self.figure == GateFigure::Share;
         let mut assumptions = analysis.assumptions.iter();
-        let found = assumptions
-            .find(|a| a.about == AssumptionKind::LowerBounds && is_affected && !is_decided);
-        found.map_or(Ok(value), |assumption| {
-            let reason = if is_duration {
-                let words = self.figure.words(value);
-                format!("it is {words} or more, which does not decide it")
-            } else {
-                "it depends on durations of which no more is known".into()
-            };
-            Err(format!("{reason}. {}", assumption.text))
-        })
+        let has_bounds = assumptions.any(|a| a.about() == AssumptionKind::LowerBounds);
+        if !has_bounds || !is_affected || is_decided {
+            Ok(value)
+        } else if is_duration {
+            Err(GateProblem::LowerBound(value))
+        } else {
+            Err(GateProblem::BoundedShare)
+        }
     }
 
     /// The assumption about the logs that the figure depends on.
-    fn assumption<'w>(&self, analysis: &'w LogAnalysis) -> Option<&'w str> {
+    fn assumption<'w>(&self, analysis: &'w LogAnalysis) -> Option<&'w LogAssumption> {
         let about = match self.figure {
             GateFigure::Quantile(_) | GateFigure::Mean | GateFigure::Max => {
                 AssumptionKind::Durations
@@ -256,8 +238,7 @@ impl Gate {
             GateFigure::Rate => AssumptionKind::Times,
             GateFigure::Errors | GateFigure::Requests => return None,
         };
-        let found = analysis.assumptions.iter().find(|a| a.about == about);
-        found.map(|a| a.text.as_str())
+        analysis.assumptions.iter().find(|a| a.about() == about)
     }
 }
 
@@ -327,12 +308,12 @@ mod tests {
             .parse::<Gate>()
             .expect("a gate")
             .judge(&analysis);
-        assert_eq!((unknown.is_crossed, unknown.value), (false, None));
-        let assumed = |about| LogAnalysis {
-            assumptions: vec![lab_model::Assumption {
-                about,
-                text: "ms".into(),
-            }],
+        assert_eq!(
+            (unknown.is_crossed, unknown.value),
+            (false, Err(GateProblem::NoPage("/x".into())))
+        );
+        let assumed = |assumption| LogAnalysis {
+            assumptions: vec![assumption],
             peak_minute: Some((0, 600)),
             ..analysis.clone()
         };
@@ -341,10 +322,13 @@ mod tests {
                 .expect(gate)
                 .judge(analysis)
                 .value
-                .is_some()
+                .is_ok()
         };
-        let units = assumed(AssumptionKind::Durations);
-        let zones = assumed(AssumptionKind::Times);
+        let units = assumed(LogAssumption::DoubtfulUnit {
+            place: "%D".into(),
+            unit_ns: 1_000,
+        });
+        let zones = assumed(LogAssumption::NoZone);
         for (gate, by_unit, by_zone) in [
             ("p99>1s", false, true),
             ("mean>1s", false, true),
@@ -361,7 +345,7 @@ mod tests {
             );
         }
         // Of the true value it is known that it is not less.
-        let bounds = assumed(AssumptionKind::LowerBounds);
+        let bounds = assumed(LogAssumption::LowerBounds);
         for (gate, is_crossed, is_known) in [
             ("p99>300ms", true, true),
             ("p99>500ms", false, false),
@@ -374,7 +358,7 @@ mod tests {
         ] {
             let answer = gate.parse::<Gate>().expect(gate).judge(&bounds);
             assert_eq!(
-                (answer.is_crossed, answer.value.is_some()),
+                (answer.is_crossed, answer.value.is_ok()),
                 (is_crossed, is_known),
                 "{gate}"
             );

@@ -5,6 +5,7 @@
 use super::{ALPHA, DAY};
 use lab_model::{Interval, LogAnalysis, LogPage, PageKind};
 use lab_stats::bootstrap;
+use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The part of the time that the smallest set makes.
@@ -19,7 +20,8 @@ pub const WITH_INTERVALS: usize = 15;
 const SEED: u64 = 0x7761_7463;
 
 /// The order of pages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum PageOrder {
     /// The sum of their durations.
     Time,

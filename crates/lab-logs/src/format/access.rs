@@ -16,11 +16,10 @@ use super::w3c::W3c;
 use super::{FormatKind, Hints, LogReader, SAMPLE_LINES, prefixed_postgresql};
 use crate::route::{cut, printable};
 use crate::time::Zone;
+use crate::wording;
+use lab_model::LogAdvice;
 
 const MS: u64 = 1_000_000;
-
-const IN_UTC: &str =
-    "The log's times are UTC: for hours of the server's own time name its zone with --zone.";
 
 /// True if more than half of the lines match.
 fn most_match(lines: &[&[u8]], mut matches: impl FnMut(&[u8]) -> bool) -> bool {
@@ -28,8 +27,9 @@ fn most_match(lines: &[&[u8]], mut matches: impl FnMut(&[u8]) -> bool) -> bool {
     count > 0 && count * 2 > lines.len()
 }
 
-fn advice_unless_given(zone: &Zone, advice: &'static str) -> Option<&'static str> {
-    (!zone.is_given).then_some(advice)
+/// Advice about times that are UTC.
+fn zone_advice(zone: &Zone) -> Option<LogAdvice> {
+    (!zone.is_given).then_some(LogAdvice::TimesInUtc)
 }
 
 fn reader(words: impl Into<String>, step_ns: Option<u64>, kind: FormatKind) -> LogReader {
@@ -105,7 +105,7 @@ pub fn elb(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
     let mut sampled = LoadBalancer { zone: zone.clone() };
     let words = "access log of an Amazon load balancer, with target_processing_time, in s";
     most_match(lines, |line| sampled.parse(line).is_some()).then(|| LogReader {
-        zone_advice: advice_unless_given(&hints.zone, IN_UTC),
+        zone_advice: zone_advice(&hints.zone),
         ..reader(
             words,
             Some(MS),
@@ -117,7 +117,7 @@ pub fn elb(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
 pub fn s3(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
     let words = "server access log of Amazon S3, with its total time in ms";
     most_match(lines, S3::is_record).then(|| LogReader {
-        zone_advice: advice_unless_given(&hints.zone, IN_UTC),
+        zone_advice: zone_advice(&hints.zone),
         ..reader(words, Some(MS), FormatKind::S3(S3::new(hints.zone.clone())))
     })
 }
@@ -136,7 +136,7 @@ pub fn spans(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
     let words = "spans of OpenTelemetry (OTLP as JSON lines)";
     let is_first = lines.first().is_some_and(|line| otlp::is_batch(line));
     is_first.then(|| LogReader {
-        zone_advice: advice_unless_given(&hints.zone, IN_UTC),
+        zone_advice: zone_advice(&hints.zone),
         ..reader(words, Some(1), FormatKind::Otlp(Otlp { zone }))
     })
 }
@@ -197,7 +197,7 @@ pub fn w3c(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
     w3c.sample(lines);
     let step = w3c.has_durations().then_some(MS);
     Some(LogReader {
-        zone_advice: advice_unless_given(&hints.zone, IN_UTC),
+        zone_advice: zone_advice(&hints.zone),
         ..reader(
             "extended log format (W3C), times in UTC",
             step,
@@ -250,7 +250,7 @@ pub fn unknown(lines: &[&[u8]], hints: &Hints) -> String {
     let shown = cut(printable(&first[..first.len().min(120)]));
     let problem = format!("no known format: its first line is\n  {shown}\n");
     if let Some(SampledJson { json, .. }) = sampled_json(lines, hints) {
-        return problem + "Its lines are JSON. " + &json.fields.no_request();
+        return problem + "Its lines are JSON. " + &wording::advice(&json.fields.no_request());
     }
     if let Some(advice) = database_advice(lines) {
         return problem + advice;

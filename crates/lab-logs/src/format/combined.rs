@@ -11,7 +11,7 @@ use crate::entry::Entry;
 use crate::read::MAX_LINE;
 use crate::registers::{self, Baseline, RegisterWidth, leading_number};
 use crate::time::{ClfTimes, number, scaled};
-use lab_model::{Assumption, AssumptionKind};
+use lab_model::LogAssumption;
 use memchr::{memchr, memchr2};
 
 /// Where the duration is among the fields behind the agent.
@@ -52,22 +52,19 @@ impl Combined {
     }
 
     /// Assumptions about the lines so far.
-    pub fn assumptions(&self) -> Vec<Assumption> {
+    pub fn assumptions(&self) -> Vec<LogAssumption> {
         let Some(duration) = &self.duration else {
             return Vec::new();
         };
         let place = duration.words();
-        let text = if self.check.is_contradicted() {
+        let assumption = if self.check.is_contradicted() {
             doubted_unit(&place, duration.scale)
         } else if duration.possible.len() > 1 {
             assumed_unit(&place, duration.scale, &duration.possible)
         } else {
             return Vec::new();
         };
-        vec![Assumption {
-            about: AssumptionKind::Durations,
-            text,
-        }]
+        vec![assumption]
     }
 
     /// Parses a line; `None`: it is malformed.

@@ -8,7 +8,7 @@
 use super::combined::method_and_target;
 use crate::entry::Entry;
 use crate::time::{Zone, clf, number};
-use lab_model::{Assumption, AssumptionKind};
+use lab_model::LogAssumption;
 use memchr::memchr;
 
 /// A reader of such lines. Times are those of the server's clock, without an offset.
@@ -27,16 +27,12 @@ impl HaProxy {
     }
 
     /// Assumptions about the lines so far.
-    pub fn assumptions(&self) -> Vec<Assumption> {
-        if self.early == 0 {
-            return Vec::new();
-        }
-        vec![Assumption {
-            about: AssumptionKind::LowerBounds,
-            text: "Durations with a + before them are lower bounds: HAProxy wrote them before the responses ended (option \
-                   logasap). Without that option it writes the whole time."
-                .into(),
-        }]
+    pub fn assumptions(&self) -> Vec<LogAssumption> {
+        let has_early = self.early > 0;
+        has_early
+            .then_some(LogAssumption::LowerBounds)
+            .into_iter()
+            .collect()
     }
 
     /// Parses a line; `None`: it is malformed.
@@ -118,6 +114,6 @@ mod tests {
         let early = line.replace("TOTAL", "+109");
         let entry = haproxy.parse(early.as_bytes()).expect("an entry");
         assert_eq!(entry.duration_ns, Some(109_000_000));
-        assert!(haproxy.assumptions()[0].text.contains("logasap"));
+        assert_eq!(haproxy.assumptions(), [LogAssumption::LowerBounds]);
     }
 }

@@ -331,7 +331,8 @@ mod tests {
             assert_eq!(kind, LineKind::Entry, "{line}");
         }
         let (words, _) = json.fields.duration_words().expect("durations");
-        let assumed = json.fields.assumptions().into_iter().map(|a| a.text);
+        let assumed = json.fields.assumptions();
+        let assumed = assumed.iter().map(crate::wording::assumption);
         (words, first.expect("a duration"), assumed.collect())
     }
 

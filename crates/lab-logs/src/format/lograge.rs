@@ -10,10 +10,10 @@
 //! Source: lograge 0.14, `Formatters::KeyValue`; Ruby, `Logger::Formatter`; Rails, `ActiveSupport::TaggedLogging`.
 
 use super::line_prefix::{HeadTime, local_time};
-use crate::advice::Advice;
 use crate::entry::{Entry, LineKind};
 use crate::join::certain_id;
 use crate::time::{Zone, number, offset, scaled};
+use lab_model::LogAdvice;
 use memchr::memmem::{find, find_iter, rfind};
 
 const MS: u64 = 1_000_000;
@@ -108,13 +108,15 @@ impl Lograge {
         }
     }
 
-    /// Omissions, a sentence each.
-    pub fn advice(&self) -> Vec<Advice> {
-        const OTHERS: &str = "{} lines are other messages of the application and are left out.";
-        const ROUTED: &str = "{} lines are of Heroku's router, which has its own figures of the requests, and are left out.";
-        let counts = [(self.others, OTHERS), (self.routed, ROUTED)];
-        let known = counts.into_iter().filter(|(n, _)| *n > 0);
-        known.map(|(n, text)| Advice::counted(n, text)).collect()
+    /// Lines that are skipped.
+    pub fn advice(&self) -> Vec<LogAdvice> {
+        let all = [
+            LogAdvice::ApplicationMessages { lines: self.others },
+            LogAdvice::RouterLines { lines: self.routed },
+        ];
+        let counts = [self.others, self.routed];
+        let skipped = all.into_iter().zip(counts).filter(|(_, lines)| *lines > 0);
+        skipped.map(|(advice, _)| advice).collect()
     }
 }
 
@@ -259,8 +261,10 @@ mod tests {
             kind(LINE.split_once("3 view").unwrap().0),
             LineKind::Malformed
         );
-        let text = "{} lines are other messages of the application and are left out.";
-        assert_eq!(reader.advice(), [Advice::counted(1, text)]);
+        assert_eq!(
+            reader.advice(),
+            [LogAdvice::ApplicationMessages { lines: 1 }]
+        );
     }
 
     #[test]
@@ -285,10 +289,7 @@ mod tests {
             "path=/?at=info&\"path=\"&host=&dyno=&service=",
         );
         assert_eq!(kind(&odd), LineKind::Entry);
-        assert_eq!(
-            reader.advice()[0].sentence(),
-            "3 lines are of Heroku's router, which has its own figures of the requests, and are left out."
-        );
+        assert_eq!(reader.advice(), [LogAdvice::RouterLines { lines: 3 }]);
     }
 
     proptest! {

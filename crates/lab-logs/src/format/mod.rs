@@ -23,12 +23,10 @@ mod time_format;
 mod units;
 mod w3c;
 
-use crate::advice::Advice;
 use crate::entry::{Entry, LineKind};
 use crate::read::MAX_LINE;
 use crate::registers::RegisterWidth;
 use crate::time::Zone;
-use crate::zone_words::{NO_ZONE, TWICE};
 use access::{
     combined, configured_reader, elb, envoy, haproxy, json, lograge, s3, spans, unknown, w3c,
 };
@@ -38,7 +36,7 @@ use envoy::Envoy;
 pub use field_names::FieldMap;
 use haproxy::HaProxy;
 use json::Json;
-use lab_model::{Assumption, AssumptionKind};
+use lab_model::{LogAdvice, LogAssumption};
 use line_prefix::{HeadTime, LinePrefix};
 use lograge::Lograge;
 use otlp::Otlp;
@@ -46,6 +44,7 @@ use pattern::Pattern;
 use postgresql::{PostgresqlLog, is_csv_head, is_json_message, wrapped_text};
 use s3::S3;
 use slow_log::SlowLog;
+pub(crate) use units::unit_name;
 use w3c::W3c;
 
 /// Lines from which the format is found.
@@ -74,8 +73,8 @@ pub struct LogReader {
     pub words: String,
     /// How fine durations are, ns; `None`: there are none.
     pub step_ns: Option<u64>,
-    /// A note on the zone: times are UTC, and the server's own was not given.
-    pub zone_advice: Option<&'static str>,
+    /// Advice about the zone: times are UTC, and the server's own was not given.
+    pub zone_advice: Option<LogAdvice>,
 }
 
 #[derive(Clone, Debug)]
@@ -369,8 +368,8 @@ impl LogReader {
         }
     }
 
-    /// How the next log can tell more, or what of this one is not understood: a sentence each.
-    pub fn advice(&self) -> Vec<Advice> {
+    /// Parts of the log that are not in the figures, and settings with which the next one contains more.
+    pub fn advice(&self) -> Vec<LogAdvice> {
         let mut advice = match &self.kind {
             FormatKind::Pattern(pattern) => pattern.advice(),
             FormatKind::Lograge(lograge) => lograge.advice(),
@@ -382,32 +381,25 @@ impl LogReader {
             _ => Vec::new(),
         };
         let missing = match &self.kind {
-            FormatKind::Combined(_) => {
-                "The log has no durations that are found. Apache and Tomcat: add %D to the LogFormat or pattern. nginx: add \
-                 $request_time to log_format. If they are there, --log-format names their place."
-            }
-            FormatKind::Pattern(_) => {
-                "The format has no durations: add %D, or $request_time in nginx."
-            }
-            _ => "",
+            FormatKind::Combined(_) => Some(LogAdvice::NoDurations),
+            FormatKind::Pattern(_) => Some(LogAdvice::NoDurationInFormat),
+            _ => None,
         };
-        if self.step_ns.is_none() && !missing.is_empty() {
-            advice.push(missing.into());
-        }
-        advice.extend(self.zone_advice.map(Advice::from));
+        advice.extend(missing.filter(|_| self.step_ns.is_none()));
+        advice.extend(self.zone_advice.clone());
         advice
     }
 
-    /// Assumptions about facts that the lines so far do not contain.
-    pub fn assumptions(&self) -> Vec<Assumption> {
+    /// Assumptions about the lines so far.
+    pub fn assumptions(&self) -> Vec<LogAssumption> {
         let mut assumptions = match &self.kind {
             FormatKind::Combined(combined) => combined.assumptions(),
             FormatKind::Pattern(pattern) => pattern.assumptions(),
             FormatKind::HaProxy(haproxy) => haproxy.assumptions(),
             FormatKind::Json(json) => json.fields.assumptions(),
             FormatKind::W3c(w3c) => w3c.assumptions(),
-            FormatKind::Postgresql(log) => of_times(log.assumptions()),
-            FormatKind::SlowLog(log) => of_times(log.assumptions()),
+            FormatKind::Postgresql(log) => log.assumptions(),
+            FormatKind::SlowLog(log) => log.assumptions(),
             _ => Vec::new(),
         };
         assumptions.extend(self.zone().and_then(zone_assumption));
@@ -432,24 +424,12 @@ impl LogReader {
     }
 }
 
-fn of_times(sentences: Vec<String>) -> Vec<Assumption> {
-    let about = AssumptionKind::Times;
-    let assumption = |text| Assumption { about, text };
-    sentences.into_iter().map(assumption).collect()
-}
-
-fn zone_assumption(zone: &Zone) -> Option<Assumption> {
-    let text = if zone.was_assumed {
-        NO_ZONE
-    } else if zone.was_ambiguous {
-        TWICE
+fn zone_assumption(zone: &Zone) -> Option<LogAssumption> {
+    if zone.was_assumed {
+        Some(LogAssumption::NoZone)
     } else {
-        return None;
-    };
-    Some(Assumption {
-        about: AssumptionKind::Times,
-        text: text.into(),
-    })
+        zone.was_ambiguous.then_some(LogAssumption::RepeatedHour)
+    }
 }
 
 /// Gives the entry of a line to `sink`, and says what the line was.
@@ -468,6 +448,7 @@ fn give_entry(entry: Option<Entry>, line: &[u8], sink: &mut impl FnMut(&Entry)) 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lab_model::AssumptionKind;
 
     #[test]
     fn formats_are_found_out_and_said() {
@@ -535,12 +516,12 @@ mod tests {
             }
         };
         let seconds = ["0", "0", "1", "0"];
-        assert!(assumed(seconds, None)[0].text.contains("--duration-unit"));
+        assert_eq!(assumed(seconds, None)[0].about(), AssumptionKind::Durations);
         assert_eq!(assumed(seconds, Some(1_000_000_000)), []);
+        let open = &assumed(["350", "90", "1200", "77"], None)[0];
         assert!(
-            assumed(["350", "90", "1200", "77"], None)[0]
-                .text
-                .contains("ms fit")
+            matches!(open, LogAssumption::Unit { others_ns, .. } if others_ns.contains(&1_000_000)),
+            "{open:?}"
         );
         assert_eq!(assumed(["350000", "90000", "1200000", "77000"], None), []);
     }
@@ -557,7 +538,11 @@ mod tests {
                 return Vec::new();
             };
             reader.line(log.as_bytes(), &mut |_| {});
-            reader.assumptions().into_iter().map(|a| a.about).collect()
+            reader
+                .assumptions()
+                .iter()
+                .map(LogAssumption::about)
+                .collect()
         };
         assert_eq!(assumed(log, Zone::default()), [AssumptionKind::Times]);
         let berlin = || Zone::named("Europe/Berlin").expect("a zone");

@@ -10,10 +10,9 @@
 use super::combined::{is_escaped, method_and_target};
 use super::time_format::{TimeFormat, TimeParts};
 use super::units::{UnitCheck, assumed_unit, doubted_unit};
-use crate::advice::Advice;
 use crate::entry::Entry;
 use crate::time::{Zone, clf, iso, iso_length, number, offset, scaled};
-use lab_model::{Assumption, AssumptionKind};
+use lab_model::{LogAdvice, LogAssumption};
 use memchr::memmem::Finder;
 
 /// Places that are tried in a line.
@@ -189,11 +188,11 @@ impl Pattern {
     }
 
     /// Assumptions about the lines so far.
-    pub fn assumptions(&self) -> Vec<Assumption> {
+    pub fn assumptions(&self) -> Vec<LogAssumption> {
         const MICROSECOND: u64 = 1_000;
         // No request takes less than 1 µs.
         let has_zeros = self.assumed >= 10 && self.zeros * 10 >= self.assumed;
-        let text = if self.assumed == 0 {
+        let assumption = if self.assumed == 0 {
             return Vec::new();
         } else if has_zeros || self.check.is_contradicted() {
             doubted_unit("%D", MICROSECOND)
@@ -202,10 +201,7 @@ impl Pattern {
         } else {
             return Vec::new();
         };
-        vec![Assumption {
-            about: AssumptionKind::Durations,
-            text,
-        }]
+        vec![assumption]
     }
 
     /// The finest step of its durations, ns; `None`: it has none.
@@ -218,13 +214,11 @@ impl Pattern {
         steps.min()
     }
 
-    /// Facts that it does not contain, a sentence each.
-    pub fn advice(&self) -> Vec<Advice> {
+    /// Settings with which the next log contains more.
+    pub fn advice(&self) -> Vec<LogAdvice> {
         let mut advice = Vec::new();
         if !self.has_date {
-            advice.push(
-                "The format has no time with a date, so nothing is known of hours: %t, or $time_local in nginx, tells it.".into(),
-            );
+            advice.push(LogAdvice::NoDateInFormat);
         }
         let has = |field: PatternField| self.pieces.iter().any(|p| p.field == field);
         let has_duration = self
@@ -232,7 +226,7 @@ impl Pattern {
             .iter()
             .any(|p| matches!(p.field, PatternField::Duration { .. }));
         if has(PatternField::UpstreamTime) && !has_duration {
-            advice.push("Durations are $upstream_response_time, without the time that nginx itself takes: $request_time has both.".into());
+            advice.push(LogAdvice::UpstreamTimes);
         }
         advice
     }
@@ -878,8 +872,8 @@ mod tests {
             }
             pattern
                 .assumptions()
-                .into_iter()
-                .map(|a| a.text)
+                .iter()
+                .map(crate::wording::assumption)
                 .collect::<String>()
         };
         const LINE: &str = "[10/Oct/2025:13:00:36 -0700] \"GET /a HTTP/1.1\" 200 DURATION x";
@@ -889,16 +883,19 @@ mod tests {
         assert_eq!(of(apache, ["480", "95"]), "");
         assert!(of(apache, ["0", "95"]).contains("hardly fits"));
         assert!(of(apache, ["90000000", "95000000"]).contains("hardly fits"));
-        assert!(of(tomcat, ["480", "95"]).contains("in µs, but ms fit too"));
+        assert!(of(tomcat, ["480", "95"]).contains("in µs, but ms would fit too"));
         assert_eq!(assumed(tomcat, Some(1_000_000), LINE, ["480", "0"]), "");
         for field in ["%{a}r", "%{a}s", "%{a}c", "%F", "%I"] {
             let format = apache.replace("%{a}i", field);
-            assert!(of(&format, ["480", "95"]).contains("ms fit"), "{field}");
+            assert!(
+                of(&format, ["480", "95"]).contains("ms would fit"),
+                "{field}"
+            );
         }
         assert_eq!(of(&apache.replace("%{a}i", "%S"), ["480", "95"]), "");
         let java = "[%{yyyy-MM-dd HH:mm:ss}t] \"%r\" %>s %D";
         let line = "[2025-10-10 13:00:36] \"GET /a HTTP/1.1\" 200 DURATION";
-        assert!(assumed(java, None, line, ["480", "95"]).contains("ms fit"));
+        assert!(assumed(java, None, line, ["480", "95"]).contains("ms would fit"));
         let c = java.replace("yyyy-MM-dd HH:mm:ss", "%F %T");
         assert_eq!(assumed(&c, None, line, ["480", "95"]), "");
         let bytes = "%I %t \"%r\" %>s %D";

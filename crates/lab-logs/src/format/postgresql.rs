@@ -6,10 +6,10 @@
 
 use super::line_prefix::{HeadTime, LinePrefix, LineTag, Severity, local_time, syslog_line};
 use super::sessions::{Message, Sessions};
-use crate::advice::Advice;
 use crate::entry::{Entry, LineKind};
 use crate::time::{Zone, number};
 use crate::zone_words::ZoneWords;
+use lab_model::{LogAdvice, LogAssumption};
 use memchr::memmem::find;
 use serde::Deserialize;
 use std::borrow::Cow;
@@ -245,14 +245,14 @@ impl PostgresqlLog {
         cut_off as u64
     }
 
-    /// Assumptions about times, a sentence each.
-    pub fn assumptions(&self) -> Vec<String> {
+    /// Assumptions about times.
+    pub fn assumptions(&self) -> Vec<LogAssumption> {
         self.zones.assumptions()
     }
 
-    /// How zones were read, and what the server can write in addition; a sentence each.
-    pub fn advice(&self) -> Vec<Advice> {
-        let readings = self.zones.readings().into_iter().map(Advice::from);
+    /// How zones were read, and settings with which the server writes more.
+    pub fn advice(&self) -> Vec<LogAdvice> {
+        let readings = self.zones.readings().into_iter();
         readings.chain(self.sessions.advice()).collect()
     }
 }
@@ -870,8 +870,7 @@ mod tests {
             short(entries),
             expected(&[(-1, "SELECT 1"), (5_000, UNKNOWN), (-2, "SELECT 2")])
         );
-        let advice = log.advice()[0].sentence();
-        assert!(advice.contains("%p"), "{advice}");
+        assert_eq!(log.advice(), [LogAdvice::NoProcessNumbers]);
     }
 
     #[test]
@@ -1165,8 +1164,8 @@ mod tests {
         let failed = expected(&[(-2, UNKNOWN), (1_000, "SELECT a"), (-2, UNKNOWN)]);
         assert_eq!(queries(&log), failed);
         let (_, log, _) = read_with(text_log(), &log);
-        let advice: String = log.advice().iter().map(Advice::sentence).collect();
-        assert!(advice.contains("2 errors have no statement"), "{advice}");
+        let unnamed = LogAdvice::ErrorsWithoutStatement { errors: 2 };
+        assert!(log.advice().contains(&unnamed), "{:?}", log.advice());
     }
 
     #[test]
@@ -1176,8 +1175,9 @@ mod tests {
             "LOG:  durée : 12,345 ms",
         ] {
             let (entries, log, _) = read_with(text_log(), &line(1, text));
+            let translated = LogAdvice::TranslatedDurations { messages: 1 };
             assert!(
-                entries.is_empty() && log.advice()[0].sentence().contains("lc_messages"),
+                entries.is_empty() && log.advice()[0] == translated,
                 "{text}"
             );
         }

@@ -6,9 +6,9 @@
 //! Source: Amazon Simple Storage Service User Guide, *Amazon S3 server access log format*.
 
 use super::combined::method_and_target;
-use crate::advice::Advice;
 use crate::entry::{Entry, LineKind};
 use crate::time::{Zone, clf, number, offset};
+use lab_model::LogAdvice;
 use memchr::memmem::find_iter;
 
 const MS: u64 = 1_000_000;
@@ -74,12 +74,11 @@ impl S3 {
         })
     }
 
-    /// Omissions, a sentence each.
-    pub fn advice(&self) -> Vec<Advice> {
-        let others = self.others;
-        let text = "{} lines have no request, as those of lifecycle rules, and are left out.";
-        let advice = Advice::counted(others, text);
-        (others > 0).then_some(advice).into_iter().collect()
+    /// Lines that are skipped.
+    pub fn advice(&self) -> Vec<LogAdvice> {
+        let records = self.others;
+        let advice = (records > 0).then_some(LogAdvice::RecordsWithoutRequest { records });
+        advice.into_iter().collect()
     }
 }
 

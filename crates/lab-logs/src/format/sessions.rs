@@ -6,12 +6,12 @@
 //! `statement: `, `execute NAME: ` and `duration: N ms`.
 
 use super::line_prefix::Severity;
-use crate::advice::Advice;
 use crate::entry::Entry;
 use crate::join::{id_in_application, id_in_comment};
 use crate::query::UNKNOWN;
 use crate::sql::Dialect;
 use crate::time::scaled;
+use lab_model::LogAdvice;
 use memchr::memmem::find;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -411,44 +411,31 @@ impl Sessions {
         self.file_before_s = last_s;
     }
 
-    /// Facts that the server can write in addition, a sentence each.
-    pub fn advice(&self) -> Vec<Advice> {
-        let mut sentences = Vec::new();
+    /// Messages that are not in the figures, and settings with which the server writes more.
+    pub fn advice(&self) -> Vec<LogAdvice> {
+        let mut advice = Vec::new();
         if self.translated > 0 {
-            sentences.push(Advice::counted(
-                self.translated,
-                "{} messages look like durations in another language, and are not in the figures: set lc_messages = 'C'.",
-            ));
+            advice.push(LogAdvice::TranslatedDurations {
+                messages: self.translated,
+            });
         }
         if self.nameless_errors > 0 {
-            sentences.push(Advice::counted(
-                self.nameless_errors,
-                "{} errors have no statement and are counted as failures of an unknown one: set log_min_error_statement = error.",
-            ));
+            advice.push(LogAdvice::ErrorsWithoutStatement {
+                errors: self.nameless_errors,
+            });
         }
         if self.without_process > 0 {
-            sentences.push(
-                "Lines have no process number, so that statements and durations in lines of their own cannot be joined: add %p to \
-                 log_line_prefix."
-                    .into(),
-            );
+            advice.push(LogAdvice::NoProcessNumbers);
         } else if self.nameless > 0 {
-            sentences.push(Advice::counted(
-                self.nameless,
-                "{} durations have no statement: set log_min_duration_statement = 0 in place of log_duration.",
-            ));
+            advice.push(LogAdvice::DurationsWithoutStatement {
+                durations: self.nameless,
+            });
         } else if self.untimed > 0 && self.timed == 0 {
-            sentences.push(
-                "The log has statements without durations: set log_min_duration_statement = 0."
-                    .into(),
-            );
+            advice.push(LogAdvice::StatementsWithoutDurations);
         } else if self.messages > 0 && self.timed + self.untimed == 0 && self.sessions.is_empty() {
-            sentences.push(
-                "The log has no statement with a duration: set log_min_duration_statement = 0."
-                    .into(),
-            );
+            advice.push(LogAdvice::NoStatements);
         }
-        sentences
+        advice
     }
 }
 

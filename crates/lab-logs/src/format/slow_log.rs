@@ -4,12 +4,11 @@
 //! Sources: MySQL 8.4, 7.4.5 *The Slow Query Log*; MariaDB, *Slow Query Log Extended Statistics*; Percona Server 8.0, *Slow
 //! query log*.
 
-use crate::advice::Advice;
 use crate::entry::{Entry, LineKind};
 use crate::query::UNKNOWN;
 use crate::sql::{Dialect, ends_within_quotes};
 use crate::time::{Zone, iso, number, scaled};
-use crate::zone_words::{NO_ZONE, TWICE};
+use lab_model::{LogAdvice, LogAssumption};
 use memchr::memmem::find;
 
 /// Bytes of a statement that are kept.
@@ -337,23 +336,22 @@ impl SlowLog {
         self.event = SlowEvent::default();
     }
 
-    /// Assumptions about times, a sentence each.
-    pub fn assumptions(&self) -> Vec<String> {
-        let ambiguous = self.zone.was_ambiguous.then_some(TWICE);
-        let sentence = if self.is_zone_guessed {
-            Some(NO_ZONE)
+    /// Assumptions about times.
+    pub fn assumptions(&self) -> Vec<LogAssumption> {
+        let is_repeated = self.zone.was_ambiguous;
+        let assumption = if self.is_zone_guessed {
+            Some(LogAssumption::NoZone)
         } else {
-            ambiguous
+            is_repeated.then_some(LogAssumption::RepeatedHour)
         };
-        sentence.map(String::from).into_iter().collect()
+        assumption.into_iter().collect()
     }
 
-    /// Facts that the server can write in addition, a sentence each.
-    pub fn advice(&self) -> Vec<Advice> {
+    /// Settings with which the server writes more.
+    pub fn advice(&self) -> Vec<LogAdvice> {
         let is_empty = !self.has_durations && !self.event.is_open;
-        let empty = "The log has no statement: set slow_query_log = ON and long_query_time = 0, or to the seconds from which on \
-                     statements matter.";
-        is_empty.then(|| empty.into()).into_iter().collect()
+        let advice = is_empty.then_some(LogAdvice::NoSlowStatements);
+        advice.into_iter().collect()
     }
 }
 

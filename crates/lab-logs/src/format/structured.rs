@@ -7,11 +7,10 @@ use super::field_names::{
     FieldMap, FieldMeaning, Marks, PRODUCERS, Producer, Role, meaning, sounds_like_duration,
 };
 use super::units::{UNITS, UnitCheck, UnitEvidence, assumed_unit, doubted_unit, unit_name};
-use crate::advice::Advice;
 use crate::entry::Entry;
 use crate::time::{Zone, clf, iso, offset, parse_written_duration};
 use foldhash::fast::RandomState;
-use lab_model::{Assumption, AssumptionKind};
+use lab_model::{FieldRole, LogAdvice, LogAssumption};
 use std::collections::{BTreeSet, HashMap};
 
 /// Names of fields whose meanings are kept.
@@ -559,67 +558,62 @@ impl Structured {
     }
 
     /// Assumptions about the lines so far.
-    pub fn assumptions(&self) -> Vec<Assumption> {
+    pub fn assumptions(&self) -> Vec<LogAssumption> {
         let Some(field) = &self.assumed_field else {
             return Vec::new();
         };
         let field = format!("the field {}", crate::tally::name(field));
-        let text = if self.check.is_contradicted() {
+        let assumption = if self.check.is_contradicted() {
             doubted_unit(&field, self.taken)
         } else if self.possible.len() == 1 {
             return Vec::new();
         } else {
             assumed_unit(&field, self.taken, &self.possible)
         };
-        vec![Assumption {
-            about: AssumptionKind::Durations,
-            text,
-        }]
+        vec![assumption]
     }
 
-    /// Fields that are not understood, a sentence each with the option that helps.
-    pub fn advice(&self) -> Vec<Advice> {
+    /// Parts of the lines that cannot be parsed or are skipped.
+    pub fn advice(&self) -> Vec<LogAdvice> {
         let mut advice = Vec::new();
-        let [durations, times, _] = &self.candidates;
         if self.requests > 0 && self.without_duration == self.requests {
-            advice.push(missing("durations", "duration", durations).into());
+            advice.push(self.missing(FieldRole::Duration));
         }
         if self.requests > 0 && self.without_time == self.requests {
-            let text = match &self.strange_time {
-                Some((field, example)) => format!(
-                    "The times of the field {} are not understood, such as `{example}`: --fields time=NAME names another field.",
-                    crate::tally::name(field)
-                ),
-                None => missing("times", "time", times),
-            };
-            advice.push(text.into());
+            advice.push(match &self.strange_time {
+                Some((field, example)) => LogAdvice::TimesUnparsed {
+                    field: crate::tally::name(field),
+                    example: example.clone(),
+                },
+                None => self.missing(FieldRole::Time),
+            });
         }
         if self.without_request > 0 && self.requests > 0 {
-            advice.push(Advice::counted(
-                self.without_request,
-                "{} lines have fields but no request and are left out: --fields path=NAME names the field of the path.",
-            ));
+            advice.push(LogAdvice::LinesWithoutRequest {
+                lines: self.without_request,
+            });
         }
         advice
     }
 
     /// The reason why a log of such lines cannot be read, with the fields that may be the path.
-    pub fn no_request(&self) -> String {
-        let [_, _, paths] = &self.candidates;
-        missing("paths of requests", "path", paths)
+    pub fn no_request(&self) -> LogAdvice {
+        self.missing(FieldRole::Path)
     }
-}
 
-/// Says that a role has no field, and which fields may be it.
-fn missing(what: &str, role: &str, candidates: &BTreeSet<String>) -> String {
-    let names: Vec<String> = candidates.iter().map(|c| crate::tally::name(c)).collect();
-    let (may_be, example) = match names.as_slice() {
-        [] => (String::new(), "NAME"),
-        [first, ..] => (format!(" ({} may be it)", names.join(", ")), first.as_str()),
-    };
-    format!(
-        "The log has no {what} under a known name{may_be}: name the field with --fields {role}={example}."
-    )
+    /// A role that no known field has, and the fields that may have it.
+    fn missing(&self, role: FieldRole) -> LogAdvice {
+        let [durations, times, paths] = &self.candidates;
+        let candidates = match role {
+            FieldRole::Duration => durations,
+            FieldRole::Time => times,
+            FieldRole::Path => paths,
+        };
+        LogAdvice::FieldMissing {
+            role,
+            candidates: candidates.iter().map(|c| crate::tally::name(c)).collect(),
+        }
+    }
 }
 
 /// Method and target of a text that is certainly a request line, or a path alone.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The unit of durations that are bare numbers: which units the values, and the log's times, leave possible.
 
+use lab_model::LogAssumption;
+
 /// ns of the units that logs use: ns, µs, ms and s.
 pub const UNITS: [u64; 4] = [1, 1_000, 1_000_000, 1_000_000_000];
 
@@ -184,29 +186,22 @@ impl UnitCheck {
     }
 }
 
-/// Says that a unit is assumed: where durations are, and the other units that are possible.
-pub fn assumed_unit(place: &str, unit: u64, possible: &[u64]) -> String {
-    let others: Vec<&str> = possible
-        .iter()
-        .filter(|other| **other != unit)
-        .map(|other| unit_name(*other))
-        .collect();
-    let others = match others.as_slice() {
-        [] => String::new(),
-        others => format!(", but {} fit too", others.join(" and ")),
-    };
-    format!(
-        "Durations ({place}) are assumed to be in {}{others}: name their unit with --duration-unit.",
-        unit_name(unit)
-    )
+/// The assumption of a unit: the field of the durations, and the units that are possible.
+pub fn assumed_unit(place: &str, unit_ns: u64, possible: &[u64]) -> LogAssumption {
+    let others = possible.iter().copied().filter(|other| *other != unit_ns);
+    LogAssumption::Unit {
+        place: place.into(),
+        unit_ns,
+        others_ns: others.collect(),
+    }
 }
 
-/// Says that the values of the whole log speak against a unit.
-pub fn doubted_unit(place: &str, unit: u64) -> String {
-    format!(
-        "Durations ({place}) are assumed to be in {}, which hardly fits their values: name their unit with --duration-unit.",
-        unit_name(unit)
-    )
+/// The assumption of a unit that the values of the whole log speak against.
+pub fn doubted_unit(place: &str, unit_ns: u64) -> LogAssumption {
+    LogAssumption::DoubtfulUnit {
+        place: place.into(),
+        unit_ns,
+    }
 }
 
 #[cfg(test)]

@@ -5,10 +5,9 @@
 //! Source: W3C WD-logfile-960323; IIS 10, *W3C logging*; IIS *Advanced Logging*; CloudFront, *standard logging*.
 
 use super::units::{UnitCheck, UnitEvidence, assumed_unit, doubted_unit};
-use crate::advice::Advice;
 use crate::entry::{Entry, LineKind};
 use crate::time::{Zone, iso, number, scaled};
-use lab_model::{Assumption, AssumptionKind};
+use lab_model::{LogAdvice, LogAssumption};
 
 const MS: u64 = 1_000_000;
 const S: u64 = 1_000_000_000;
@@ -254,35 +253,31 @@ impl W3c {
     }
 
     /// Assumptions about the lines so far.
-    pub fn assumptions(&self) -> Vec<Assumption> {
+    pub fn assumptions(&self) -> Vec<LogAssumption> {
         let is_doubted = self.check.is_contradicted();
         let is_open = self.has_assumed && self.possible.len() > 1;
         let unit = self.known_unit.unwrap_or(self.possible[0]);
-        let text = if is_doubted {
+        let assumption = if is_doubted {
             doubted_unit("time-taken", unit)
         } else if is_open {
             assumed_unit("time-taken", unit, &self.possible)
         } else {
             return Vec::new();
         };
-        vec![Assumption {
-            about: AssumptionKind::Durations,
-            text,
-        }]
+        vec![assumption]
     }
 
-    /// Facts that it does not contain, or contains otherwise, a sentence each.
-    pub fn advice(&self) -> Vec<Advice> {
+    /// Parts of the log that are derived or missing.
+    pub fn advice(&self) -> Vec<LogAdvice> {
         let mut advice = Vec::new();
         if self.has_derived_days {
-            advice.push("Lines have no date: theirs is that of the #Date line above, and one day more after each midnight.".into());
+            advice.push(LogAdvice::DatesDerived);
         }
         if self.lacks_days {
-            advice.push("Lines have no date, and no #Date line is above them in a file of the same log: nothing is known of \
-                         their hours. Choose the fields date and time.".into());
+            advice.push(LogAdvice::NoDates);
         }
         if !self.has_durations() {
-            advice.push("The log has no durations: choose the field time-taken.".into());
+            advice.push(LogAdvice::NoTimeTaken);
         }
         advice
     }

@@ -2,15 +2,18 @@
 //! What changed: days from which on a page is slower or faster, releases, trends.
 
 use super::Analyses;
-use crate::analysis::changes::{ChangedPage, Changes, FEWEST};
+use crate::analysis::changes::{ChangedPage, Changes};
+use crate::finding::LogsFinding;
+use crate::wording;
 use lab_document::say;
-use lab_document::{Cell, Column, Finding, Quantity, Section, Table, Tone};
+use lab_document::{Cell, Column, Quantity, Section, Table, Tone};
 use lab_model::{Interval, Unit};
 
 /// Rows of a table.
 const ROWS: usize = 20;
 
-fn tone(ratio: &Interval) -> Tone {
+/// Longer durations are worse.
+pub fn tone(ratio: &Interval) -> Tone {
     match ratio {
         r if r.low > 1.0 => Tone::Worse,
         r if r.high < 1.0 => Tone::Better,
@@ -24,24 +27,20 @@ fn day(changed: &ChangedPage) -> String {
     noon[..10].into()
 }
 
-fn took(changed: &ChangedPage) -> String {
-    let since = match &changed.release {
-        Some(release) => format!("since {release}"),
-        None => format!("from {} on", day(changed)),
-    };
-    let times = say::times(&changed.ratio, "the time of before", changed.ratio.level);
-    format!("{} takes {times} {since}.", changed.page.name)
-}
-
 /// The greatest change.
-pub fn finding(report: &Analyses) -> Option<Finding> {
+pub fn finding(report: &Analyses) -> Option<LogsFinding> {
     let released = report.changes.releases.iter().flat_map(|r| &r.pages);
     let size = |changed: &ChangedPage| changed.ratio.estimate.ln().abs();
     let certain = released
         .filter(|c| c.is_certain())
         .chain(&report.changes.points);
     let greatest = certain.max_by(|a, b| size(a).total_cmp(&size(b)))?;
-    Some(Finding::plain(took(greatest)).toned(tone(&greatest.ratio)))
+    Some(LogsFinding::Changed {
+        page: greatest.page.name.clone(),
+        ratio: greatest.ratio,
+        day: day(greatest),
+        release: greatest.release.clone(),
+    })
 }
 
 /// Everything about changes.
@@ -49,22 +48,15 @@ pub fn section(report: &Analyses) -> Section {
     let mut section = Section::new("What changed");
     let changes = &report.changes;
     for released in &changes.releases {
-        let title = format!(
-            "Release {} of {}",
-            released.name,
-            say::minute(released.at_s as f64)
-        );
+        let title = wording::release_title(&released.name, released.at_s);
         let mut table = table(&title, &released.pages);
         if released.too_few > 0 {
-            table.notes.push(format!(
-                "{} with fewer than 3 days of 20 requests on one side are left out.",
-                say::count(released.too_few, "page")
-            ));
+            table
+                .notes
+                .push(wording::too_few_days_around(released.too_few));
         }
         if released.pages.is_empty() {
-            section.text(format!(
-                "{title}: no page has 3 days of 20 requests before and after it."
-            ));
+            section.text(wording::no_days_around(&title));
         }
         section.table(table);
     }
@@ -76,9 +68,7 @@ pub fn section(report: &Analyses) -> Section {
 
 fn trends(changes: &Changes) -> Table {
     let columns = ["page".into(), Column::of("per week", Unit::Ratio)];
-    let mut table = Table::new("Trends", columns).captioned(
-        "Durations of a week as a multiple of those of the week before, of pages without a change point.",
-    );
+    let mut table = Table::new("Trends", columns).captioned(wording::TRENDS_TABLE);
     for trend in changes.trends.iter().take(ROWS) {
         let cell = Cell::from(Quantity::ratio(&trend.per_week)).toned(tone(&trend.per_week));
         table.named_row(trend.page.name.as_str(), [cell]);
@@ -90,14 +80,8 @@ fn trends(changes: &Changes) -> Table {
 fn nothing_found(changes: &Changes) -> String {
     let has_none = changes.points.is_empty() && changes.trends.is_empty();
     match changes.tested {
-        0 if changes.days > 0 => format!(
-            "The log has {}: change points need {FEWEST} days of 20 requests of a page.",
-            say::count(changes.days, "such day")
-        ),
-        n if n > 0 && has_none => {
-            let pages = say::count(n, "page");
-            format!("None of {pages} with {FEWEST} days changed.")
-        }
+        0 if changes.days > 0 => wording::too_few_days(changes.days),
+        n if n > 0 && has_none => wording::no_changes(n),
         _ => String::new(),
     }
 }
@@ -111,8 +95,7 @@ fn table(title: &str, all: &[ChangedPage]) -> Table {
         "release".into(),
     ];
     let mut table = Table::new(title, columns);
-    table.caption =
-        "Geometric means of the durations of a day; intervals hold together over all pages.".into();
+    table.caption = wording::CHANGES_TABLE.into();
     for changed in all.iter().take(ROWS) {
         let ratio = Cell::from(Quantity::ratio(&changed.ratio));
         table.row(vec![
@@ -124,10 +107,7 @@ fn table(title: &str, all: &[ChangedPage]) -> Table {
         ]);
     }
     if all.len() > ROWS {
-        table.notes.push(format!(
-            "{} that changed less are left out.",
-            say::count(all.len() - ROWS, "page")
-        ));
+        table.notes.push(wording::smaller_changes(all.len() - ROWS));
     }
     table.without_empty_columns()
 }

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Two runs of logs: what each page took, and how that changed.
 
-use super::{kind_name, made, time};
+use super::{kind_name, made, shown, time};
 use crate::analysis::between::{BetweenLogs, CommonPage, FEWEST, between};
+use crate::finding::{ComparedLog, LogsFinding};
+use crate::wording;
 use lab_document::say;
 use lab_document::{
     Answer, Cell, Chart, Column, Document, Drawing, Finding, Forest, ForestRow, Item, Quantity,
     Row, Scale, Section, Table, Tone,
 };
-use lab_model::{Assumption, Interval, LogAnalysis, LogPage, Metric, Run, Unit};
+use lab_model::{Interval, LogAnalysis, LogAssumption, LogPage, Metric, Run, Unit};
 
 /// Pages in the chart.
 const CHARTED: usize = 12;
@@ -42,7 +44,7 @@ pub fn document(report: &ComparisonReport) -> Document {
     let assumed = assumed(analyses);
     let mut document = Document {
         title: "Two logs".into(),
-        question: "What takes more or less time in the second log than in the first?".into(),
+        question: wording::QUESTIONS[1].into(),
         made: format!("{} and {}", made(runs[0]), made(runs[1])),
         lab_version: runs[1].lab_version.clone(),
         answer: answer(&known, &assumed),
@@ -60,34 +62,34 @@ pub fn document(report: &ComparisonReport) -> Document {
     }
     document.section(alone);
     let mut method = Section::folded("How it was computed");
-    method.text(format!(
-        "A day's value is the geometric mean of a page's durations on a day with at least 20 requests; a change is the \
-         Hodges-Lehmann estimate over the days of both logs. All intervals hold together at 95 %. They need {FEWEST} days of each \
-         log. Neither the machine nor the data need be the same: the change is of all that differs."
-    ));
+    method.text(wording::comparison_method());
     document.section(method);
     document
 }
 
-/// What nothing in the logs tells and was assumed.
+/// The assumptions about the logs, each once.
 fn assumed(analyses: &[&LogAnalysis; 2]) -> Vec<Finding> {
     let [first, second] = analyses.map(|analysis| &analysis.assumptions);
-    let finding = |which: &str, a: &Assumption| {
-        Finding::new("assumed", format!("{which}: {}", a.text), Tone::Alarm)
+    let finding = |log: ComparedLog, assumption: &LogAssumption| {
+        shown(&LogsFinding::Assumed {
+            assumption: assumption.clone(),
+            log: Some(log),
+        })
     };
     let of_first = first.iter().map(|a| {
-        let which = if second.contains(a) {
-            "Both logs"
+        let log = if second.contains(a) {
+            ComparedLog::Both
         } else {
-            "The first log"
+            ComparedLog::First
         };
-        finding(which, a)
+        finding(log, a)
     });
     let of_second = second.iter().filter(|a| !first.contains(a));
-    let of_second = of_second.map(|a| finding("The second log", a));
+    let of_second = of_second.map(|a| finding(ComparedLog::Second, a));
     of_first.chain(of_second).collect()
 }
 
+/// Changes whose interval has no level are open.
 fn tone(ratio: &Interval) -> Tone {
     match ratio {
         r if r.level > 0.0 && r.high < 1.0 => Tone::Better,
@@ -105,7 +107,7 @@ fn chart(known: &[(&CommonPage, &Interval)]) -> Option<Chart> {
     (!rows.is_empty()).then(|| Chart {
         id: "changes".into(),
         title: "Typical duration, second / first".into(),
-        caption: "The pages that take most; left of 1 is faster.".into(),
+        caption: wording::COMPARISON_CHART.into(),
         drawing: Drawing::Forest(Forest::of_ratios("second / first", Scale::Log, rows)),
     })
 }
@@ -120,29 +122,20 @@ fn answer(known: &[(&CommonPage, &Interval)], assumed: &[Finding]) -> Answer {
         page.shares[0].max(page.shares[1]) * ratio.estimate.ln().abs()
     };
     certain.sort_by(|a, b| gain(b.0, b.1).total_cmp(&gain(a.0, a.1)));
-    let sentence = |(page, ratio): &&(&CommonPage, &Interval)| {
-        let text = format!(
-            "{} takes {} of the first log, and {} of all time where it took {}.",
-            page.pages[0].name,
-            say::times(ratio, "the time", ratio.level),
-            say::percent(page.shares[1]),
-            say::percent(page.shares[0]),
-        );
-        Finding::plain(text).toned(tone(ratio))
+    let changed = |(page, ratio): &&(&CommonPage, &Interval)| {
+        let finding = LogsFinding::PageChanged {
+            page: page.pages[0].name.clone(),
+            ratio: **ratio,
+            shares: page.shares,
+        };
+        shown(&finding).toned(tone(ratio))
     };
     let mut findings = assumed.to_vec();
-    findings.extend(certain.iter().take(3).map(sentence));
+    findings.extend(certain.iter().take(3).map(changed));
     if certain.is_empty() && !known.is_empty() {
-        findings.push(Finding::plain(format!(
-            "None of {} is shown to have changed.",
-            say::count(known.len(), "page")
-        )));
+        findings.push(shown(&LogsFinding::NoneChanged { pages: known.len() }));
     }
-    let nothing = || {
-        format!(
-            "No page has {FEWEST} days with 20 requests in both logs: nothing can be said of changes."
-        )
-    };
+    let nothing = || wording::sentence(&LogsFinding::NoCommonDays { needed: FEWEST });
     Answer {
         chart: chart(known),
         findings,
@@ -160,8 +153,7 @@ fn table(logs: &BetweenLogs) -> Table {
         Column::of("share, second", Unit::Share),
     ];
     let mut table = Table::new("", columns);
-    table.caption =
-        "Means are of all requests; second / first is of the typical duration of a day.".into();
+    table.caption = wording::COMPARISON_TABLE.into();
     for page in logs.both.iter().take(ROWS) {
         let ratio = page
             .ratio
@@ -186,8 +178,8 @@ fn one_log_table(which: &str, pages: &[&LogPage]) -> Table {
         Column::of("requests", Unit::Count("requests".into())),
         Column::of("mean", Unit::Nanoseconds),
     ];
-    let mut table = Table::new(format!("In the {which} log alone"), columns)
-        .captioned("Pages that the other log does not have.");
+    let mut table =
+        Table::new(format!("In the {which} log alone"), columns).captioned(wording::ALONE_TABLE);
     for page in pages.iter().take(ROWS / 2) {
         table.row(vec![
             page.name.as_str().into(),

@@ -14,11 +14,13 @@ use crate::analysis::changes::{Changes, changes};
 use crate::analysis::pareto::{PageRanking, ranking};
 use crate::analysis::week::{Spikes, spikes};
 use crate::analysis::{self, gate};
+use crate::finding::{CapacityProblem, LogsFinding};
+use crate::wording;
 use lab_document::say;
 use lab_document::{
     Answer, Cell, Document, Finding, Item, Precision, Quantity, Row, Section, Tone,
 };
-use lab_model::{Assumption, Counts, Direction, LogAnalysis, LogPage, Metric, PageKind, Run, Unit};
+use lab_model::{Counts, Direction, LogAnalysis, LogPage, Metric, PageKind, Run, Unit};
 use lab_stats::results::results;
 use std::time::Duration;
 
@@ -69,14 +71,11 @@ pub fn document(report: &LogsReport) -> Document {
     };
     let mut document = Document {
         title: format!("Logs: {}", sources(analysis)),
-        question: "Which few pages and queries cost the most, when, and how much room is left?"
-            .into(),
+        question: wording::QUESTIONS[0].into(),
         made: made(run),
         lab_version: run.lab_version.clone(),
         answer: answer(&log),
-        source: report.file.map_or("It was not kept.".into(), |file| {
-            format!("{file} holds every count.")
-        }),
+        source: wording::source(report.file),
         kept: report.file.is_some(),
         rows: rows(run, analysis),
         ..Document::default()
@@ -107,16 +106,32 @@ fn made(run: &Run) -> String {
 
 /// The names of the logs: `access.log and 6 others`.
 fn sources(analysis: &LogAnalysis) -> String {
-    let name = |name: &str| name.rsplit('/').next().unwrap_or(name).to_string();
-    match analysis.sources.as_slice() {
-        [] => "nothing".into(),
-        [only] if only.name == "-" => "standard input".into(),
-        [only] => name(&only.name),
-        [first, rest @ ..] => format!(
-            "{} and {}",
-            name(&first.name),
-            say::count(rest.len(), "other")
-        ),
+    let names = analysis.sources.iter().map(|source| source.name.as_str());
+    wording::sources(&names.collect::<Vec<_>>())
+}
+
+/// A finding as it is shown.
+fn shown(finding: &LogsFinding) -> Finding {
+    let (label, sentence) = (wording::label(finding), wording::sentence(finding));
+    Finding::new(label, sentence, tone(finding)).with_data(finding)
+}
+
+fn tone(finding: &LogsFinding) -> Tone {
+    match finding {
+        LogsFinding::Changed { ratio, .. } => changed::tone(ratio),
+        LogsFinding::RepeatedQuery { .. }
+        | LogsFinding::Assumed { .. }
+        | LogsFinding::Malformed { .. }
+        | LogsFinding::TooLong { .. }
+        | LogsFinding::CutOff
+        | LogsFinding::ClockJumps { .. }
+        | LogsFinding::WholeSeconds
+        | LogsFinding::LongDurations
+        | LogsFinding::Advice { .. }
+        | LogsFinding::StatementsOutside { .. }
+        | LogsFinding::SharedIds { .. }
+        | LogsFinding::CrowdedIds { .. } => Tone::Alarm,
+        _ => Tone::Plain,
     }
 }
 
@@ -124,104 +139,78 @@ fn answer(log: &Analyses) -> Answer {
     let first = log.pages.as_ref().or(log.queries.as_ref());
     let Some(ranking) = first else {
         return Answer {
-            undecided: Some("The log tells of no request.".into()),
+            undecided: Some(wording::sentence(&LogsFinding::NoRequests)),
             ..Answer::default()
         };
     };
-    let mut findings: Vec<Finding> = vec![pages::smallest_set(ranking)];
-    findings.extend(
-        log.pages
-            .is_some()
-            .then(|| log.queries.as_ref().map(pages::smallest_set))
-            .flatten(),
-    );
+    // What the figures depend on goes before them.
+    let mut findings: Vec<LogsFinding> = assumed(log.analysis).collect();
+    findings.push(pages::smallest_set(ranking));
+    if log.pages.is_some() {
+        findings.extend(log.queries.as_ref().map(pages::smallest_set));
+    }
     findings.extend(within::finding(log.analysis));
-    findings.extend(room_finding(log));
+    findings.extend(log.capacity.map(Capacity::finding));
     findings.extend(changed::finding(log));
     findings.extend(when::finding(log).or_else(|| when::busiest(log)));
-    findings.extend(pages::different_orders(ranking));
-    // What the figures depend on goes before them.
-    findings.splice(0..0, assumed(log.analysis));
+    findings.extend(pages::orders_finding(ranking));
     findings.truncate(Answer::MAX_FINDINGS + log.analysis.assumptions.len());
-    let mut undecided: Vec<String> = log.analysis.advice.clone();
-    undecided.extend(within::left_out(log.analysis));
-    undecided.extend(ranking.interval.is_none().then(|| {
-        "The log is too short for intervals: eight minutes with requests are needed.".to_string()
-    }));
-    undecided.extend(when::undecided(log));
-    undecided.extend(log.capacity.is_none().then(|| {
-        "How much room is left: --capacity with a run of benchlab load tells.".to_string()
-    }));
+    let mut open: Vec<LogsFinding> = advice(log.analysis).collect();
+    open.extend(within::left_out(log.analysis));
+    open.extend(ranking.interval.is_none().then_some(LogsFinding::TooShort));
+    open.extend(when::undecided(log));
+    open.extend(log.capacity.is_none().then_some(LogsFinding::NoCapacity));
     Answer {
         chart: pages::chart(ranking),
-        findings,
-        undecided: say::paragraph(undecided),
+        findings: findings.iter().map(shown).collect(),
+        undecided: say::paragraph(open.iter().map(wording::sentence)),
     }
 }
 
-/// What nothing in the logs tells and was assumed.
-fn assumed(analysis: &LogAnalysis) -> impl Iterator<Item = Finding> {
-    let finding = |a: &Assumption| Finding::new("assumed", a.text.clone(), Tone::Alarm);
-    analysis.assumptions.iter().map(finding)
+/// The assumptions about the logs.
+fn assumed(analysis: &LogAnalysis) -> impl Iterator<Item = LogsFinding> {
+    let finding = |assumption| LogsFinding::Assumed {
+        assumption,
+        log: None,
+    };
+    analysis.assumptions.iter().cloned().map(finding)
+}
+
+fn advice(analysis: &LogAnalysis) -> impl Iterator<Item = LogsFinding> {
+    let all = analysis.advice.iter().cloned();
+    all.map(|advice| LogsFinding::Advice { advice })
 }
 
 fn warnings(analysis: &LogAnalysis) -> Section {
-    let mut section = Section::new("Warnings");
-    let mut warn = |label: &str, text: String| {
-        section.push(Finding::new(label, text, Tone::Alarm));
-    };
     let lines = analysis.lines;
-    let lines_text = |n: u64, problem: &str| {
-        let part = say::percent(n as f64 / lines.all.max(1) as f64);
-        format!(
-            "{} of {} ({part}) {problem} and are not in the figures.",
-            say::count(n as usize, "line"),
-            lines.all
-        )
+    let malformed = LogsFinding::Malformed {
+        lines: lines.malformed,
+        of: lines.all,
     };
-    let problems = [
-        (lines.malformed, "malformed", "could not be understood"),
-        (lines.too_long, "too long", "are longer than 64 KiB"),
+    let too_long = LogsFinding::TooLong {
+        lines: lines.too_long,
+        of: lines.all,
+    };
+    let jumps = LogsFinding::ClockJumps {
+        times: analysis.clock_jumps,
+    };
+    let has_whole_seconds = analysis.resolution_ns.is_some_and(|ns| ns >= 1_000_000_000);
+    let mut pages = analysis.pages.iter();
+    let has_long = pages.any(|page| page.max_ns > Counts::MAX_NS);
+    let found = [
+        (lines.malformed > 0).then_some(malformed),
+        (lines.too_long > 0).then_some(too_long),
+        (lines.cut_off > 0).then_some(LogsFinding::CutOff),
+        (analysis.clock_jumps > 0).then_some(jumps),
+        has_whole_seconds.then_some(LogsFinding::WholeSeconds),
+        has_long.then_some(LogsFinding::LongDurations),
     ];
-    for (n, label, problem) in problems.into_iter().filter(|(n, ..)| *n > 0) {
-        warn(label, lines_text(n, problem));
-    }
-    if lines.cut_off > 0 {
-        warn(
-            "cut off",
-            "The last line of a log is cut off and not in the figures.".into(),
-        );
-    }
-    if analysis.clock_jumps > 0 {
-        let times = say::count(analysis.clock_jumps as usize, "time");
-        warn(
-            "clock",
-            format!("The log's clock goes back by more than a minute {times}."),
-        );
-    }
-    if analysis
-        .resolution_ns
-        .is_some_and(|step| step >= 1_000_000_000)
-    {
-        let text = "Durations are whole seconds, cut off: most are 0, so means and shares are too low, and percentiles below some \
-                    seconds say nothing. Apache: %D in place of %T.";
-        warn("whole seconds", text.into());
-    }
-    if analysis
-        .pages
-        .iter()
-        .any(|page| page.max_ns > Counts::MAX_NS)
-    {
-        let text = "Some durations are longer than an hour: in percentiles they count as an hour. Sums, means and the longest are exact.";
-        warn("longer than an hour", text.into());
-    }
-    for advice in &analysis.advice {
-        warn("log", advice.clone());
-    }
-    for sentence in within::left_out(analysis) {
-        warn("not joined", sentence);
-    }
-    section.items.extend(assumed(analysis).map(Item::from));
+    let mut section = Section::new("Warnings");
+    let warnings = found.into_iter().flatten().chain(advice(analysis));
+    let warnings = warnings.chain(within::left_out(analysis));
+    warnings
+        .chain(assumed(analysis))
+        .for_each(|warning| section.push(shown(&warning)));
     section
 }
 
@@ -232,9 +221,9 @@ impl Capacity {
         load: &Run,
         file: &str,
         limit: Duration,
-    ) -> Result<Capacity, String> {
+    ) -> Result<Capacity, CapacityProblem> {
         if load.plan().and_then(|plan| plan.load()).is_none() {
-            return Err("it is no run of `benchlab load`".into());
+            return Err(CapacityProblem::NotALoad);
         }
         let limit_ns = limit.as_nanos() as f64;
         Ok(Capacity {
@@ -243,17 +232,15 @@ impl Capacity {
             limit_ns,
         })
     }
-}
 
-fn room_finding(log: &Analyses) -> Option<Finding> {
-    let Capacity { room, limit_ns, .. } = log.capacity?;
-    let used = say::figure(&room.used, &Unit::Share, room.used.level);
-    let times = say::figure(&room.times, &Unit::Ratio, room.times.level);
-    let at_least = if room.is_known { "" } else { "at least " };
-    Some(Finding::plain(format!(
-        "The busiest minute takes {used} of the capacity: {at_least}{times} times as many users fit before p99 passes {}.",
-        say::time(*limit_ns as u64),
-    )))
+    fn finding(&self) -> LogsFinding {
+        LogsFinding::Headroom {
+            used: self.room.used,
+            times: self.room.times,
+            is_lower_bound: !self.room.is_known,
+            limit_ns: self.limit_ns,
+        }
+    }
 }
 
 fn room_section(log: &Analyses) -> Section {
@@ -262,7 +249,7 @@ fn room_section(log: &Analyses) -> Section {
         return section;
     };
     let room = &capacity.room;
-    section.items.extend(room_finding(log).map(Item::from));
+    section.push(shown(&capacity.finding()));
     let rate = Unit::PerSecond("requests".into());
     section.push(Item::Facts(vec![
         ("busiest minute".into(), say::reading(room.peaks[0], &rate)),
@@ -274,17 +261,8 @@ fn room_section(log: &Analyses) -> Section {
         ("p99 at the capacity".into(), say::time(room.p99_ns as u64)),
         ("load run".into(), capacity.file.clone()),
     ]));
-    section.push(Item::List(vec![
-        "The load run's requests cost what the log's cost: the same mix of pages on the same data."
-            .into(),
-        "The server and its machine are those of the load run, and nothing else runs there.".into(),
-        "Twice as many users make twice as many requests in the busiest minute.".into(),
-        if room.is_known {
-            "The load run passed the bound at a higher load.".into()
-        } else {
-            "The load run never passed the bound: the capacity can be higher.".into()
-        },
-    ]));
+    let assumptions = wording::room_assumptions(room.is_known);
+    section.push(Item::List(assumptions.map(String::from).into()));
     section
 }
 
@@ -312,16 +290,11 @@ fn reading(run: &Run, log: &Analyses) -> Section {
         facts.push(("pages put together".into(), count(analysis.merged_pages)));
     }
     section.push(Item::Facts(facts));
-    section.text(format!(
-        "Counts and sums are exact. Percentiles come from buckets and are off by at most {} of their value. Paths are \
-         folded by the looks of their segments, and where ever new values come; a file of rules corrects it. Addresses and user \
-         names are not read. Durations are the server's.",
-        say::percent(analysis.error)
-    ));
+    section.text(wording::reading_method(analysis.error));
     if let Some(ranking) = log.pages.as_ref().or(log.queries.as_ref()) {
         section.text(pages::interval_method(ranking));
     }
-    section.sections.push(host(run));
+    section.section(host(run));
     section
 }
 
@@ -332,7 +305,6 @@ fn host(run: &Run) -> Section {
     if !facts.is_empty() {
         section.push(Item::Facts(facts));
     }
-    section.text("Nothing was found on the host that would disturb a measurement.");
     section
 }
 

@@ -3,11 +3,11 @@
 
 use super::{FIGURES, figure, kind_name, time};
 use crate::analysis::pareto::{MOST, PageOrder, PageRanking, RankedPage};
-use lab_document::format::quantity;
-use lab_document::say;
+use crate::finding::{LogsFinding, PageShare};
+use crate::wording::{self, measure, nouns};
 use lab_document::{
-    Axis, BarPart, BarRow, Bars, Cell, Chart, Column, Drawing, Finding, NEUTRAL, Quantity, Scale,
-    Section, Table,
+    Axis, BarPart, BarRow, Bars, Cell, Chart, Column, Drawing, NEUTRAL, Quantity, Scale, Section,
+    Table,
 };
 use lab_model::{LogAnalysis, PageKind, Unit};
 
@@ -17,33 +17,18 @@ const BARS: usize = 12;
 const ROWS: usize = 40;
 /// Names in a sentence.
 const NAMED: usize = 3;
+/// A smaller part of the time is not worth a sentence.
+const MIN_SAVING: f64 = 0.01;
 
-/// The noun for one and for several of what is ranked, and what it is ranked by.
-fn words(ranking: &PageRanking) -> ([&'static str; 2], &'static str) {
-    let kind = ranking
-        .pages
-        .first()
-        .map_or(PageKind::Page, |r| r.page.kind);
-    let measure = match ranking.by {
-        PageOrder::Time => "time",
-        PageOrder::Requests => "requests",
-    };
-    match kind {
-        PageKind::Query => (["query", "queries"], measure),
-        _ => (["page", "pages"], measure),
-    }
-}
-
-fn counted(n: usize, [one, many]: [&str; 2]) -> String {
-    match n {
-        1 => format!("1 {one}"),
-        n => format!("{} {many}", quantity::integer(n as u64)),
-    }
+/// Pages or queries.
+fn ranked_kind(ranking: &PageRanking) -> PageKind {
+    let first = ranking.pages.first();
+    first.map_or(PageKind::Page, |ranked| ranked.page.kind)
 }
 
 /// Each page on top of those before it.
 pub fn chart(ranking: &PageRanking) -> Option<Chart> {
-    let (nouns, measure) = words(ranking);
+    let (kind, measure) = (ranked_kind(ranking), measure(ranking.by));
     let mut before = 0.0;
     let charted = ranking.pages.len().min(BARS);
     let rows = ranking.pages[..charted].iter().map(|ranked| {
@@ -61,12 +46,9 @@ pub fn chart(ranking: &PageRanking) -> Option<Chart> {
     });
     let rows: Vec<BarRow> = rows.collect();
     (!rows.is_empty()).then(|| Chart {
-        id: nouns[1].into(),
+        id: nouns(kind)[1].into(),
         title: format!("Share of the {measure}, cumulative"),
-        caption: format!(
-            "The {} that take most, each on top of those before it.",
-            counted(charted, nouns)
-        ),
+        caption: wording::ranking_caption(charted, kind, ranking.by),
         drawing: Drawing::Bars(Bars {
             axis: Axis::new(
                 format!("share of the {measure}"),
@@ -84,53 +66,28 @@ fn share(value: f64) -> Quantity {
 }
 
 /// The smallest set that makes most of the time.
-pub fn smallest_set(ranking: &PageRanking) -> Finding {
-    let (nouns, measure) = words(ranking);
-    let range = match &ranking.interval {
-        Some(i) if i.low != i.high => format!(" ({} to {})", i.low, i.high),
-        _ => String::new(),
-    };
-    let make = if ranking.smallest == 1 {
-        "makes"
-    } else {
-        "make"
-    };
-    let named = ranking.pages.iter().take(ranking.smallest.min(NAMED));
-    let named: Vec<String> = named
-        .map(|r| {
-            format!(
-                "{} {}",
-                shortened(&r.page.name),
-                say::percent((r.share * 100.0).round() / 100.0)
-            )
-        })
-        .collect();
-    let end = if ranking.smallest > NAMED {
-        ", …"
-    } else {
-        "."
-    };
-    Finding::plain(format!(
-        "{}{range} of {} {make} {} of the {measure}: {}{end}",
-        ranking.smallest,
-        counted(ranking.pages.len(), nouns),
-        say::percent(MOST),
-        named.join(", "),
-    ))
-}
-
-/// A name that fits a sentence.
-pub fn shortened(name: &str) -> String {
-    const LONGEST: usize = 40;
-    if name.chars().count() > LONGEST {
-        format!("{}…", name.chars().take(LONGEST).collect::<String>())
-    } else {
-        name.into()
+pub fn smallest_set(ranking: &PageRanking) -> LogsFinding {
+    let first = ranking.pages.iter().take(ranking.smallest.min(NAMED));
+    LogsFinding::SmallestSet {
+        ranked: ranked_kind(ranking),
+        by: ranking.by,
+        size: ranking.smallest,
+        bounds: ranking.interval.as_ref().map(|i| [i.low, i.high]),
+        of: ranking.pages.len(),
+        part: MOST,
+        first: first.map(|r| page_share(r, r.share)).collect(),
     }
 }
 
-/// Most used, slowest and most total time are different pages; and what the first one would save.
-pub fn different_orders(ranking: &PageRanking) -> Option<Finding> {
+fn page_share(ranked: &RankedPage, share: f64) -> PageShare {
+    PageShare {
+        page: ranked.page.name.clone(),
+        share,
+    }
+}
+
+/// The first pages by requests, by mean and by time; and what one of them would save.
+pub fn orders_finding(ranking: &PageRanking) -> Option<LogsFinding> {
     if ranking.by == PageOrder::Requests {
         return None;
     }
@@ -141,23 +98,13 @@ pub fn different_orders(ranking: &PageRanking) -> Option<Finding> {
         .pages
         .iter()
         .max_by(|a, b| a.saving.total_cmp(&b.saving))?;
-    let mean = slowest.page.mean_ns().unwrap_or(0.0);
-    let saved = if saving.saving >= 0.01 {
-        format!(
-            " Were {} as fast as the median of the others, {} of the time would be saved.",
-            shortened(&saving.page.name),
-            say::percent((saving.saving * 100.0).round() / 100.0)
-        )
-    } else {
-        String::new()
-    };
-    Some(Finding::plain(format!(
-        "{} is used most, {} is slowest (mean {}), {} takes most time.{saved}",
-        shortened(&used.page.name),
-        shortened(&slowest.page.name),
-        say::time(mean as u64),
-        shortened(&first.page.name),
-    )))
+    Some(LogsFinding::Orders {
+        most_used: used.page.name.clone(),
+        slowest: slowest.page.name.clone(),
+        slowest_mean_ns: slowest.page.mean_ns().unwrap_or(0.0),
+        most_time: first.page.name.clone(),
+        saving: (saving.saving >= MIN_SAVING).then(|| page_share(saving, saving.saving)),
+    })
 }
 
 /// All that is said of pages, or of queries.
@@ -176,11 +123,11 @@ pub fn section(ranking: Option<&PageRanking>, title: &str) -> Section {
 }
 
 fn table(ranking: &PageRanking) -> Table {
-    let (nouns, measure) = words(ranking);
+    let (kind, measure) = (ranked_kind(ranking), measure(ranking.by));
     let requests = Unit::Count("requests".into());
     let times = |title: &str| Column::of(title, Unit::Nanoseconds);
     let columns = vec![
-        nouns[0].into(),
+        nouns(kind)[0].into(),
         Column::of("requests", requests),
         times("mean"),
         times("p50"),
@@ -193,18 +140,16 @@ fn table(ranking: &PageRanking) -> Table {
         Column::of("errors", Unit::Count("requests".into())),
     ];
     let mut table = Table::new(format!("Most {measure} first"), columns);
-    table.caption =
-        "Would save: the part of all time, were the mean the median of the others' means.".into();
+    table.caption = wording::RANKING_TABLE.into();
     for ranked in ranking.pages.iter().take(ROWS) {
         table.row(row(ranked));
     }
     if ranking.pages.len() > ROWS {
         let left = ranking.pages[ROWS - 1].cumulative;
-        table.notes.push(format!(
-            "{} with less, {} of all together, are left out; CSV and JSON have them.",
-            counted(ranking.pages.len() - ROWS, nouns),
-            say::percent(1.0 - left),
-        ));
+        let rest = ranking.pages.len() - ROWS;
+        table
+            .notes
+            .push(wording::ranking_rest(rest, kind, 1.0 - left));
     }
     table.without_empty_columns()
 }
@@ -246,7 +191,7 @@ fn orders(ranking: &PageRanking) -> Table {
         "Most used, slowest, most time",
         ["place", "most used", "slowest by mean", "most time"],
     )
-    .captioned("The first of each order, side by side.");
+    .captioned(wording::ORDERS_TABLE);
     if ranking.by == PageOrder::Requests {
         return table;
     }
@@ -273,7 +218,7 @@ pub fn others(analysis: &LogAnalysis) -> Section {
         .iter()
         .map(|m| Column::of(m.title.to_string(), m.unit.clone()));
     let mut table = Table::new("", columns.chain(of_figures));
-    table.caption = "They are in none of the figures above.".into();
+    table.caption = wording::BOTS_TABLE.into();
     let mut others: Vec<_> = analysis.pages.iter().filter(|p| !p.kind.is_use()).collect();
     others.sort_by_key(|p| std::cmp::Reverse((p.total_ns, p.requests)));
     for page in others.into_iter().take(ROWS) {
@@ -287,20 +232,10 @@ pub fn others(analysis: &LogAnalysis) -> Section {
     section
 }
 
-/// How the set and its interval come about.
+/// How the set and its interval are computed; empty without an interval.
 pub fn interval_method(ranking: &PageRanking) -> String {
-    let (length, blocks) = ranking.blocks;
-    if ranking.interval.is_none() {
-        return String::new();
-    }
-    let stretch = match length {
-        60 => "minutes",
-        3600 => "hours",
-        86_400 => "days",
-        _ => "weeks",
-    };
-    format!(
-        "The smallest set and the shares have intervals at 95 % each: {blocks} {stretch} drawn again with replacement. They \
-         take the {stretch} to be alike and independent."
-    )
+    let (length_s, stretches) = ranking.blocks;
+    ranking.interval.map_or(String::new(), |_| {
+        wording::interval_method(length_s, stretches)
+    })
 }

@@ -3,76 +3,59 @@
 
 use super::Analyses;
 use crate::analysis::week::{Slot, WEEKS, slots};
+use crate::finding::LogsFinding;
+use crate::wording::{self, WEEKDAYS};
 use lab_document::say;
 use lab_document::{
-    Axis, Cell, Chart, Column, Drawing, Finding, HeatColumn, HeatMap, HeatMaps, Quantity, Scale,
-    Section, Table,
+    Axis, Cell, Chart, Column, Drawing, HeatColumn, HeatMap, HeatMaps, Quantity, Scale, Section,
+    Table,
 };
 use lab_model::Unit;
 
 /// Hours in a table.
 const ROWS: usize = 20;
 const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
-const WEEKDAYS: [&str; 7] = [
-    "Monday",
-    "Tuesday",
-    "Wednesday",
-    "Thursday",
-    "Friday",
-    "Saturday",
-    "Sunday",
-];
-
 /// The greatest spike.
-pub fn finding(report: &Analyses) -> Option<Finding> {
+pub fn finding(report: &Analyses) -> Option<LogsFinding> {
     let spikes = &report.spikes;
     let weekly = spikes.weekly.iter();
     let greatest = weekly.max_by(|a, b| a.ratio.estimate.total_cmp(&b.ratio.estimate));
     if let Some(weekly) = greatest {
-        let more = match spikes.weekly.len() - 1 {
-            0 => String::new(),
-            more => format!(", and {} more", say::count(more, "hour")),
-        };
-        return Some(Finding::plain(format!(
-            "Every {} at {}:00 has {} of other days{more}.",
-            WEEKDAYS[weekly.weekday],
-            weekly.hour,
-            say::times(&weekly.ratio, "the requests", weekly.ratio.level),
-        )));
+        return Some(LogsFinding::WeeklySpike {
+            weekday: weekly.weekday,
+            hour: weekly.hour,
+            ratio: weekly.ratio,
+            more: spikes.weekly.len() - 1,
+        });
     }
     let single = spikes.single.first()?;
-    Some(Finding::plain(format!(
-        "{} stand out; the greatest began at {} with {} that are usual.",
-        say::capital(&say::count(spikes.single.len(), "hour")),
-        say::minute(single.local_s as f64),
-        say::times(&single.ratio, "the requests", single.ratio.level),
-    )))
+    Some(LogsFinding::SingleSpikes {
+        hours: spikes.single.len(),
+        local_s: single.local_s,
+        ratio: single.ratio,
+    })
 }
 
 /// The busiest minute, in the log's time then.
-pub fn busiest(report: &Analyses) -> Option<Finding> {
+pub fn busiest(report: &Analyses) -> Option<LogsFinding> {
     let (start_s, requests) = report.analysis.peak_minute?;
     let hours = &report.analysis.hours;
     let of_hour = hours
         .iter()
         .find(|hour| (0..3600).contains(&(start_s - hour.start_s)));
-    let offset_s = of_hour.map_or(0, |hour| i64::from(hour.offset_s));
-    let began = say::minute((start_s + offset_s) as f64);
-    let zone = say::zone(offset_s);
-    let rate = say::reading(requests as f64 / 60.0, &Unit::PerSecond("requests".into()));
-    Some(Finding::plain(format!(
-        "The busiest minute began at {began} {zone}, with {rate}."
-    )))
+    Some(LogsFinding::BusiestMinute {
+        start_s,
+        offset_s: of_hour.map_or(0, |hour| i64::from(hour.offset_s)),
+        requests,
+    })
 }
 
-/// What more weeks would tell.
-pub fn undecided(report: &Analyses) -> Option<String> {
+/// The weeks that are missing to find spikes.
+pub fn undecided(report: &Analyses) -> Option<LogsFinding> {
     let has_hours = !report.analysis.hours.is_empty();
-    (has_hours && report.spikes.tested == 0).then(|| {
-        format!(
-            "Not enough weeks to tell spikes: the log has {}, {WEEKS} are needed.",
-            say::count(report.spikes.weeks, "whole week")
-        )
+    (has_hours && report.spikes.tested == 0).then_some(LogsFinding::TooFewWeeks {
+        weeks: report.spikes.weeks,
+        needed: WEEKS,
     })
 }
 
@@ -91,8 +74,8 @@ pub fn section(report: &Analyses) -> Section {
             undecided(report),
             report.spikes.weekly.is_empty() && report.spikes.single.is_empty(),
         ) {
-            (Some(reason), _) => reason,
-            (None, true) => format!("None of {} hours stands out.", report.spikes.tested),
+            (Some(reason), _) => wording::sentence(&reason),
+            (None, true) => wording::no_spikes(report.spikes.tested),
             (None, false) => String::new(),
         },
     );
@@ -141,16 +124,20 @@ fn heat(slots: &[Vec<Slot>]) -> Option<Chart> {
     if slots.iter().flatten().any(|slot| slot.errors > 0) {
         maps.push(map("errors", 2, &|slot| slot.errors));
     }
-    slots.iter().flatten().any(|slot| slot.requests > 0).then(|| Chart {
-        id: "week".into(),
-        title: "The hours of the week".into(),
-        caption: "Weekdays from left to right and hours from below, in the log's time: the darker, the more of its day.".into(),
-        drawing: Drawing::Heat(HeatMaps {
-            axis: Axis::new("hour", Unit::Count("".into()), Scale::Linear),
-            columns: "weekday".into(),
-            maps,
-        }),
-    })
+    slots
+        .iter()
+        .flatten()
+        .any(|slot| slot.requests > 0)
+        .then(|| Chart {
+            id: "week".into(),
+            title: "The hours of the week".into(),
+            caption: wording::WEEK_CHART.into(),
+            drawing: Drawing::Heat(HeatMaps {
+                axis: Axis::new("hour", Unit::Count("".into()), Scale::Linear),
+                columns: "weekday".into(),
+                maps,
+            }),
+        })
 }
 
 fn by_hour(
@@ -161,7 +148,7 @@ fn by_hour(
 ) -> Table {
     let days = DAYS.map(|day| Column::of(day, unit.clone()));
     let mut table = Table::new(title, std::iter::once("hour".into()).chain(days))
-        .captioned("A row for each hour of the day, a column for each day of the week.");
+        .captioned(wording::HOURS_TABLE);
     for hour in 0..24 {
         if slots.iter().all(|day| day[hour].requests == 0) {
             continue;
@@ -183,7 +170,7 @@ fn weekly(report: &Analyses) -> Table {
         Column::of("of other days'", Unit::Ratio),
     ];
     let mut table = Table::new("Hours that stand out every week", columns);
-    table.caption = "Requests as a multiple of those at the same hour of other days.".into();
+    table.caption = wording::WEEKLY_TABLE.into();
     for weekly in &report.spikes.weekly {
         table.row(vec![
             format!("{} {:02}:00", WEEKDAYS[weekly.weekday], weekly.hour).into(),
@@ -201,10 +188,7 @@ fn single(report: &Analyses) -> Table {
         Column::of("of what is usual", Unit::Ratio),
     ];
     let mut table = Table::new("Single hours that stand out", columns);
-    table.caption = format!(
-        "Requests as a multiple of those at the same hour of the same weekday in other weeks; the intervals hold together over {} hours.",
-        report.spikes.tested
-    );
+    table.caption = wording::single_table(report.spikes.tested);
     let all = &report.spikes.single;
     for single in all.iter().take(ROWS) {
         table.row(vec![
@@ -219,10 +203,7 @@ fn single(report: &Analyses) -> Table {
         ]);
     }
     if all.len() > ROWS {
-        table.notes.push(format!(
-            "{} less are left out.",
-            say::count(all.len() - ROWS, "hour")
-        ));
+        table.notes.push(wording::fewer_spikes(all.len() - ROWS));
     }
     table
 }

@@ -2,10 +2,10 @@
 //! Queries within pages, of logs that share ids: how often a request of a page runs them, and which are run for each of
 //! many rows.
 
-use super::pages::shortened;
-use super::time;
-use lab_document::say;
-use lab_document::{Cell, Column, Finding, Quantity, Section, Table, Tone};
+use super::{shown, time};
+use crate::finding::LogsFinding;
+use crate::wording;
+use lab_document::{Cell, Column, Quantity, Section, Table};
 use lab_model::{JoinCoverage, LogAnalysis, QueryWithin, Unit};
 
 /// A query that a request runs so often is run in a loop.
@@ -25,67 +25,33 @@ fn share(within: &QueryWithin) -> Option<f64> {
 }
 
 /// The query that is run in a loop and takes most time.
-pub fn finding(analysis: &LogAnalysis) -> Option<Finding> {
+pub fn finding(analysis: &LogAnalysis) -> Option<LogsFinding> {
     let looped = analysis
         .within
         .iter()
         .filter(|within| per_request(within) >= MIN_LOOP);
     let most = looped.max_by_key(|within| (within.total_ns, within.executions))?;
-    let share = share(most).map_or(String::new(), |share| {
-        format!(
-            ", {} of its time",
-            say::percent((share * 100.0).round() / 100.0)
-        )
-    });
-    let sample = sample(analysis).map_or(String::new(), |sample| format!(", {sample}"));
-    let text = format!(
-        "{} runs `{}` {:.0} times per request{share}{sample}.",
-        shortened(&most.page),
-        shortened(&most.query),
-        per_request(most),
-    );
-    Some(Finding::new("N+1", text, Tone::Alarm))
+    Some(LogsFinding::RepeatedQuery {
+        page: most.page.clone(),
+        query: most.query.clone(),
+        per_request: per_request(most),
+        share: share(most),
+        one_in: analysis.coverage.one_in,
+    })
 }
 
-/// How many ids were looked at; `None`: all.
-fn sample(analysis: &LogAnalysis) -> Option<String> {
-    let one_in = analysis.coverage.one_in;
-    (one_in > 1).then(|| format!("joined from a sample of 1 in {one_in} request ids"))
-}
-
-/// What is not joined although it has an id that both logs have, a sentence each.
-pub fn left_out(analysis: &LogAnalysis) -> Vec<String> {
+/// Statements and requests that are not joined although both logs have their ids.
+pub fn left_out(analysis: &LogAnalysis) -> Vec<LogsFinding> {
     let JoinCoverage {
-        outside,
-        shared,
-        crowded,
+        outside: statements,
+        shared: requests,
+        crowded: ids,
         ..
     } = analysis.coverage;
-    let outside_text = || {
-        format!(
-            "Not joined: {} that ran before or after the request with the same id. A connection can keep the id of an earlier \
-             request; if most are missing, the clocks or zones of the logs differ.",
-            say::count(outside as usize, "statement"),
-        )
-    };
-    let shared_text = || {
-        format!(
-            "Not joined: {} whose id another request has, too, so that nobody knows which of them ran the statements with it.",
-            say::count(shared as usize, "request"),
-        )
-    };
-    let crowded_text = || {
-        format!(
-            "Not joined: {} with more than 10,000 different statements and seconds.",
-            say::count(crowded as usize, "request id"),
-        )
-    };
-    let outside = (outside > 0).then(outside_text);
-    outside
-        .into_iter()
-        .chain((shared > 0).then(shared_text))
-        .chain((crowded > 0).then(crowded_text))
-        .collect()
+    let outside = (statements > 0).then_some(LogsFinding::StatementsOutside { statements });
+    let shared = (requests > 0).then_some(LogsFinding::SharedIds { requests });
+    let crowded = (ids > 0).then_some(LogsFinding::CrowdedIds { ids });
+    [outside, shared, crowded].into_iter().flatten().collect()
 }
 
 /// The queries of each page, those that take most first.
@@ -100,10 +66,7 @@ pub fn section(analysis: &LogAnalysis) -> Section {
         Column::of("share", Unit::Share),
     ];
     let mut table = Table::new("", columns);
-    let sample = sample(analysis).map_or(String::new(), |sample| format!(", {sample}"));
-    table.caption = format!(
-        "Requests and statements that have the same id in their logs{sample}. Share: the part of these requests' time."
-    );
+    table.caption = wording::within_table(analysis.coverage.one_in);
     for within in analysis.within.iter().take(ROWS) {
         table.row(vec![
             within.page.as_str().into(),
@@ -117,7 +80,9 @@ pub fn section(analysis: &LogAnalysis) -> Section {
         ]);
     }
     section.table(table.without_empty_columns());
-    section.items.extend(finding(analysis).map(Into::into));
+    section
+        .items
+        .extend(finding(analysis).map(|f| shown(&f).into()));
     section
 }
 
@@ -138,12 +103,12 @@ mod tests {
             within: vec![within],
             ..LogAnalysis::default()
         };
-        let text = |analysis: &LogAnalysis| finding(analysis).expect("a finding").text;
+        let text = |analysis: &LogAnalysis| wording::sentence(&finding(analysis).expect("one"));
         assert_eq!(
             text(&analysis),
             "/orders runs `SELECT ?` 52 times per request."
         );
-        assert_eq!(left_out(&analysis), [] as [String; 0]);
+        assert_eq!(left_out(&analysis), []);
         analysis.coverage = JoinCoverage {
             one_in: 8,
             outside: 1,
@@ -152,11 +117,15 @@ mod tests {
         };
         assert_eq!(
             text(&analysis),
-            "/orders runs `SELECT ?` 52 times per request, joined from a sample of 1 in 8 request ids."
+            "/orders runs `SELECT ?` 52 times per request (in a sample of 1 in 8 request ids)."
         );
-        let sentences = left_out(&analysis);
-        assert!(sentences[0].starts_with("Not joined: 1 statement that ran before or after"));
-        assert!(sentences[1].starts_with("Not joined: 3 requests whose id another request has"));
-        assert!(sentences[2].starts_with("Not joined: 2 request ids with more than 10,000"));
+        assert_eq!(
+            left_out(&analysis),
+            [
+                LogsFinding::StatementsOutside { statements: 1 },
+                LogsFinding::SharedIds { requests: 3 },
+                LogsFinding::CrowdedIds { ids: 2 },
+            ]
+        );
     }
 }

@@ -6,3 +6,4 @@ mod reading;
 mod records;
 mod support;
 mod truth;
+mod wording;

@@ -2,7 +2,7 @@
 //! Logs as bytes: figures are those of an exact reference, however the bytes come, and hostile ones do no harm.
 
 use crate::support::{MONDAY, Random, line};
-use lab_logs::{Advice, Hints, NOT_FOUND, ReadError, Rules, ServerLog, Tally, read};
+use lab_logs::{Hints, NOT_FOUND, ReadError, Rules, ServerLog, Tally, read, wording};
 use lab_model::{LineCounts, LogAnalysis, LogPage, PageKind};
 use proptest::prelude::*;
 use std::collections::HashMap;
@@ -234,7 +234,7 @@ fn a_log_without_durations_says_what_to_add() {
     let mut log = ServerLog::new("log", &Hints::default());
     read::read(text.as_bytes(), &mut log, &mut tally, &mut |_| true).expect("a log");
     let advice = log.logs_read().advice;
-    let advice: String = advice.iter().map(Advice::sentence).collect();
+    let advice: String = advice.iter().map(wording::advice).collect();
     assert!(
         advice.contains("%D") && advice.contains("$request_time"),
         "{advice}"

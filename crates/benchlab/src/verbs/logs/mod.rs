@@ -15,6 +15,7 @@ use lab_bench::{interrupt, unix_seconds};
 use lab_document::{Document, clean};
 use lab_logs::gates::{judge, nagios};
 use lab_logs::report::{Capacity, LogsReport, document};
+use lab_logs::wording::capacity_problem;
 use lab_logs::{LogSources, LogsSession};
 use lab_model::{LogAnalysis, Run};
 use std::path::Path;
@@ -145,7 +146,10 @@ impl LogsCommand<'_> {
     fn capacity(&self, path: &Path, analysis: &LogAnalysis) -> Result<Capacity, Exit> {
         let (load, file) = (lab_store::load(path)?, path.display().to_string());
         let capacity = Capacity::new(analysis, &load, &file, self.args.p99_limit);
-        capacity.map_err(|reason| Exit::wrong(format!("--capacity {file}: {reason}")))
+        capacity.map_err(|problem| {
+            let reason = capacity_problem(problem);
+            Exit::wrong(format!("--capacity {file}: {reason}"))
+        })
     }
 }
 

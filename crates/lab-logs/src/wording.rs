@@ -1,0 +1,784 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Sentences about logs: the only place where findings become English.
+
+use crate::analysis::between::FEWEST as DAYS_OF_EACH;
+use crate::analysis::changes::FEWEST as DAYS;
+use crate::analysis::gate::GateFigure;
+use crate::analysis::pareto::PageOrder;
+use crate::finding::{
+    CapacityProblem, ComparedLog, GateProblem, LogsFinding, PageShare, UnknownChange,
+};
+use crate::format::unit_name;
+use lab_document::format::quantity;
+use lab_document::say;
+use lab_model::{FieldRole, LogAdvice, LogAssumption, PageKind, Unit};
+
+/// Weekdays, from Monday.
+pub const WEEKDAYS: [&str; 7] = [
+    "Monday",
+    "Tuesday",
+    "Wednesday",
+    "Thursday",
+    "Friday",
+    "Saturday",
+    "Sunday",
+];
+
+/// Characters of a name in a sentence.
+const MAX_NAME: usize = 40;
+
+/// A finding in one or two sentences.
+pub fn sentence(finding: &LogsFinding) -> String {
+    match finding {
+        LogsFinding::SmallestSet { .. } => smallest_set(finding),
+        LogsFinding::Orders {
+            most_used,
+            slowest,
+            slowest_mean_ns,
+            most_time,
+            saving,
+        } => {
+            let saved = saving.as_ref().map_or(String::new(), |saving| {
+                format!(
+                    " If {} were as fast as the median of the others, {} of the time would be saved.",
+                    shortened(&saving.page),
+                    whole_percent(saving.share)
+                )
+            });
+            format!(
+                "{} gets the most requests, {} is the slowest (mean {}), and {} takes the most time.{saved}",
+                shortened(most_used),
+                shortened(slowest),
+                say::time(*slowest_mean_ns as u64),
+                shortened(most_time),
+            )
+        }
+        LogsFinding::RepeatedQuery {
+            page,
+            query,
+            per_request,
+            share,
+            one_in,
+        } => {
+            let share = share.map_or(String::new(), |share| {
+                format!(", which takes {} of its time", whole_percent(share))
+            });
+            let sample = match one_in {
+                0 | 1 => String::new(),
+                n => format!(" (in a sample of 1 in {n} request ids)"),
+            };
+            format!(
+                "{} runs `{}` {per_request:.0} times per request{share}{sample}.",
+                shortened(page),
+                shortened(query),
+            )
+        }
+        LogsFinding::Headroom {
+            used,
+            times,
+            is_lower_bound,
+            limit_ns,
+        } => format!(
+            "The busiest minute uses {} of the capacity: {}{} times as many users fit before the p99 exceeds {}.",
+            say::figure(used, &Unit::Share, used.level),
+            if *is_lower_bound { "at least " } else { "" },
+            say::figure(times, &Unit::Ratio, times.level),
+            say::time(*limit_ns as u64),
+        ),
+        LogsFinding::Changed {
+            page,
+            ratio,
+            day,
+            release,
+        } => {
+            let since = match release {
+                Some(release) => format!("since {release}"),
+                None => format!("since {day}"),
+            };
+            let as_long = as_long(ratio, "as long as before");
+            format!("{page} takes {as_long} {since}.")
+        }
+        LogsFinding::WeeklySpike {
+            weekday,
+            hour,
+            ratio,
+            more,
+        } => {
+            let more = match more {
+                0 => String::new(),
+                1 => "; 1 more hour stands out every week".into(),
+                n => format!("; {n} more hours stand out every week"),
+            };
+            format!(
+                "Every {} at {hour}:00 gets {}{more}.",
+                WEEKDAYS[weekday % 7],
+                as_long(ratio, "as many requests as other days"),
+            )
+        }
+        LogsFinding::SingleSpikes {
+            hours,
+            local_s,
+            ratio,
+        } => {
+            let began = say::minute(*local_s as f64);
+            let usual = say::times(ratio, "the usual requests", ratio.level);
+            match hours {
+                1 => format!("1 hour stands out: it began at {began} and had {usual}."),
+                n => format!(
+                    "{} hours stand out; the greatest began at {began} and had {usual}.",
+                    quantity::integer(*n as u64)
+                ),
+            }
+        }
+        LogsFinding::BusiestMinute {
+            start_s,
+            offset_s,
+            requests,
+        } => {
+            let began = say::minute((start_s + offset_s) as f64);
+            let rate = Unit::PerSecond("requests".into());
+            let rate = say::reading(*requests as f64 / 60.0, &rate);
+            let zone = say::zone(*offset_s);
+            format!("The busiest minute began at {began} {zone}, with {rate}.")
+        }
+        LogsFinding::Assumed {
+            assumption: assumed,
+            log,
+        } => match log {
+            Some(log) => format!("{}: {}", compared(*log), assumption(assumed)),
+            None => assumption(assumed),
+        },
+        LogsFinding::Malformed { lines, of } => {
+            let (be, part) = (be(*lines), of_lines(*lines, *of));
+            format!("{part} could not be parsed and {be} not counted.")
+        }
+        LogsFinding::TooLong { lines, of } => {
+            let (be, part) = (be(*lines), of_lines(*lines, *of));
+            format!("{part} {be} longer than 64 KiB and {be} not counted.")
+        }
+        LogsFinding::CutOff => "The last line of a log is cut off and is not counted.".into(),
+        LogsFinding::ClockJumps { times } => format!(
+            "The log's clock went back by more than a minute {}.",
+            match times {
+                1 => "once".into(),
+                n => say::count(*n as usize, "time"),
+            }
+        ),
+        LogsFinding::WholeSeconds => {
+            "Durations are whole seconds, rounded down. Most are 0, so means and shares are too low, and percentiles below a \
+             few seconds mean nothing. Apache: log %D instead of %T."
+                .into()
+        }
+        LogsFinding::LongDurations => {
+            "Some durations exceed an hour: in percentiles they count as an hour. Sums, means and the maximum are exact."
+                .into()
+        }
+        LogsFinding::Advice { advice: given } => advice(given),
+        LogsFinding::StatementsOutside { statements } => format!(
+            "{} ran before or after the request with the same id and {} not joined to it. A connection can keep the id of an \
+             earlier request; if this applies to most statements, the clocks or time zones of the logs differ.",
+            say::count(*statements as usize, "statement"),
+            be(*statements),
+        ),
+        LogsFinding::SharedIds { requests } => format!(
+            "{} {} not joined to statements, because another request has the same id.",
+            say::count(*requests as usize, "request"),
+            be(*requests),
+        ),
+        LogsFinding::CrowdedIds { ids } => format!(
+            "{} with more than 10,000 different statements and seconds {} not joined.",
+            say::count(*ids as usize, "request id"),
+            be(*ids),
+        ),
+        LogsFinding::NoRequests => "The log has no requests.".into(),
+        LogsFinding::TooShort => {
+            "The log is too short for intervals: they need eight minutes with requests.".into()
+        }
+        LogsFinding::TooFewWeeks { weeks, needed } => format!(
+            "Not enough weeks to find spikes: the log has {weeks} of the {needed} whole weeks needed."
+        ),
+        LogsFinding::NoCapacity => {
+            "To see the room left, add --capacity with a run of `benchlab load`.".into()
+        }
+        LogsFinding::PageChanged {
+            page,
+            ratio,
+            shares: [first, second],
+        } => format!(
+            "{page} takes {}; its share of all time went from {} to {}.",
+            as_long(ratio, "as long as in the first log"),
+            say::percent(*first),
+            say::percent(*second),
+        ),
+        LogsFinding::NoneChanged { pages } => {
+            format!("None of {} is shown to have changed.", say::count(*pages, "page"))
+        }
+        LogsFinding::NoCommonDays { needed } => format!(
+            "No page has {needed} days with 20 requests in both logs, so changes are unknown."
+        ),
+    }
+}
+
+/// A few words that say what a finding is about; empty for most.
+pub fn label(finding: &LogsFinding) -> &'static str {
+    match finding {
+        LogsFinding::RepeatedQuery { .. } => "N+1",
+        LogsFinding::Assumed { .. } => "assumed",
+        LogsFinding::Malformed { .. } => "malformed",
+        LogsFinding::TooLong { .. } => "too long",
+        LogsFinding::CutOff => "cut off",
+        LogsFinding::ClockJumps { .. } => "clock",
+        LogsFinding::WholeSeconds => "whole seconds",
+        LogsFinding::LongDurations => "longer than an hour",
+        LogsFinding::Advice { .. } => "log",
+        LogsFinding::StatementsOutside { .. }
+        | LogsFinding::SharedIds { .. }
+        | LogsFinding::CrowdedIds { .. } => "not joined",
+        _ => "",
+    }
+}
+
+fn smallest_set(finding: &LogsFinding) -> String {
+    let LogsFinding::SmallestSet {
+        ranked,
+        by,
+        size,
+        bounds,
+        of,
+        part,
+        first,
+    } = finding
+    else {
+        return String::new();
+    };
+    let bounds = match bounds {
+        Some([low, high]) if low != high => format!(" ({low} to {high})"),
+        _ => String::new(),
+    };
+    let make = if *size == 1 { "makes" } else { "make" };
+    let named = |p: &PageShare| format!("{} {}", shortened(&p.page), whole_percent(p.share));
+    let named: Vec<String> = first.iter().map(named).collect();
+    let end = if *size > first.len() { ", …" } else { "." };
+    format!(
+        "{size}{bounds} of {} {make} {} of the {}: {}{end}",
+        counted(*of, *ranked),
+        say::percent(*part),
+        measure(*by),
+        named.join(", "),
+    )
+}
+
+/// An assumption, and the option that replaces it.
+pub fn assumption(assumption: &LogAssumption) -> String {
+    match assumption {
+        LogAssumption::Unit {
+            place,
+            unit_ns,
+            others_ns,
+        } => {
+            let others: Vec<&str> = others_ns.iter().map(|unit| unit_name(*unit)).collect();
+            let others = match others.as_slice() {
+                [] => String::new(),
+                others => format!(", but {} would fit too", say::list(others)),
+            };
+            format!(
+                "Durations ({place}) are assumed to be in {}{others}: give the unit with --duration-unit.",
+                unit_name(*unit_ns)
+            )
+        }
+        LogAssumption::DoubtfulUnit { place, unit_ns } => format!(
+            "Durations ({place}) are assumed to be in {}, which hardly fits their values: give the unit with --duration-unit.",
+            unit_name(*unit_ns)
+        ),
+        LogAssumption::LowerBounds => {
+            "Durations with a + before them are lower bounds: HAProxy logged them before the responses ended (option logasap). \
+             Without that option it logs the whole time."
+                .into()
+        }
+        LogAssumption::NoZone => {
+            "The log's times have no time zone and are read as UTC: give the zone with --zone.".into()
+        }
+        LogAssumption::RepeatedHour => {
+            "Times in an hour that the clock showed twice are assumed to be in the first of the two.".into()
+        }
+        LogAssumption::AmbiguousZone {
+            word,
+            offset_s,
+            region,
+            others,
+        } => format!(
+            "The time zone {word} is read as that of {region}, {}, but {others} use it too: give the zone with --zone.",
+            say::zone(i64::from(*offset_s))
+        ),
+        LogAssumption::UnknownZone { word } => format!(
+            "The time zone {word} is unknown, and its times are read as UTC: give the zone with --zone."
+        ),
+    }
+}
+
+/// A piece of advice about a log.
+pub fn advice(advice: &LogAdvice) -> String {
+    match advice {
+        LogAdvice::Unread { reason } => format!("Not read to its end: {reason}."),
+        LogAdvice::NoDurations => {
+            "The log has no durations that benchlab recognizes. Apache and Tomcat: add %D to the LogFormat or pattern. nginx: \
+             add $request_time to log_format. If they are there, describe the lines with --log-format."
+                .into()
+        }
+        LogAdvice::NoDurationInFormat => {
+            "The format has no durations: add %D, or $request_time in nginx.".into()
+        }
+        LogAdvice::NoDateInFormat => {
+            "The format has no time with a date, so hours are unknown: add %t, or $time_local in nginx.".into()
+        }
+        LogAdvice::UpstreamTimes => {
+            "Durations are $upstream_response_time, without the time that nginx itself takes: log $request_time to include it."
+                .into()
+        }
+        LogAdvice::TimesInUtc => {
+            "The log's times are UTC: to see hours of the server's own time, give its zone with --zone.".into()
+        }
+        LogAdvice::ZoneRead { word, offset_s } => {
+            format!("{word} is read as {}.", say::zone(i64::from(*offset_s)))
+        }
+        LogAdvice::DatesDerived => {
+            "Lines have no date: it is that of the #Date line above, plus one day after each midnight.".into()
+        }
+        LogAdvice::NoDates => {
+            "Lines have no date, and no #Date line is above them in a file of the same log, so their hours are unknown: choose \
+             the fields date and time."
+                .into()
+        }
+        LogAdvice::NoTimeTaken => "The log has no durations: choose the field time-taken.".into(),
+        LogAdvice::TranslatedDurations { messages } => format!(
+            "{} {} like {} in another language and {} not counted: set lc_messages = 'C'.",
+            say::count(*messages as usize, "message"),
+            if *messages == 1 { "looks" } else { "look" },
+            if *messages == 1 { "a duration" } else { "durations" },
+            be(*messages),
+        ),
+        LogAdvice::ErrorsWithoutStatement { errors } => format!(
+            "{} {} no statement and {} as {}: set log_min_error_statement = error.",
+            say::count(*errors as usize, "error"),
+            have(*errors),
+            if *errors == 1 { "counts" } else { "count" },
+            if *errors == 1 {
+                "a failure of an unknown one"
+            } else {
+                "failures of an unknown one"
+            },
+        ),
+        LogAdvice::NoProcessNumbers => {
+            "Lines have no process number, so statements and durations in separate lines cannot be joined: add %p to \
+             log_line_prefix."
+                .into()
+        }
+        LogAdvice::DurationsWithoutStatement { durations } => format!(
+            "{} {} no statement: set log_min_duration_statement = 0 instead of log_duration.",
+            say::count(*durations as usize, "duration"),
+            have(*durations),
+        ),
+        LogAdvice::StatementsWithoutDurations => {
+            "The log has statements without durations: set log_min_duration_statement = 0.".into()
+        }
+        LogAdvice::NoStatements => {
+            "The log has no statements with durations: set log_min_duration_statement = 0.".into()
+        }
+        LogAdvice::NoSlowStatements => {
+            "The log has no statements: set slow_query_log = ON, and long_query_time to 0 or to the seconds from which \
+             statements matter."
+                .into()
+        }
+        LogAdvice::FieldMissing { role, candidates } => {
+            let (what, option) = match role {
+                FieldRole::Time => ("times", "time"),
+                FieldRole::Duration => ("durations", "duration"),
+                FieldRole::Path => ("paths of requests", "path"),
+            };
+            let (candidates, example) = match candidates.as_slice() {
+                [] => (String::new(), "NAME"),
+                [first, ..] => (
+                    format!(" (candidates: {})", candidates.join(", ")),
+                    first.as_str(),
+                ),
+            };
+            format!(
+                "The log has no {what} under a known name{candidates}: name the field with --fields {option}={example}."
+            )
+        }
+        LogAdvice::TimesUnparsed { field, example } => format!(
+            "The times in the field {field} cannot be parsed, such as `{example}`: name another field with --fields time=NAME."
+        ),
+        LogAdvice::LinesWithoutRequest { lines } => format!(
+            "{} {} fields but no request and {} skipped: name the field of the path with --fields path=NAME.",
+            say::count(*lines as usize, "line"),
+            have(*lines),
+            be(*lines),
+        ),
+        LogAdvice::RecordsWithoutRequest { records } => format!(
+            "{} {} no request, such as those of lifecycle rules, and {} skipped.",
+            say::count(*records as usize, "line"),
+            have(*records),
+            be(*records),
+        ),
+        LogAdvice::ApplicationMessages { lines: 1 } => {
+            "1 line is another message of the application and is skipped.".into()
+        }
+        LogAdvice::ApplicationMessages { lines } => format!(
+            "{} are other messages of the application and are skipped.",
+            say::count(*lines as usize, "line")
+        ),
+        LogAdvice::RouterLines { lines } => format!(
+            "{} of Heroku's router, which measures requests by itself, {} skipped.",
+            say::count(*lines as usize, "line"),
+            be(*lines),
+        ),
+    }
+}
+
+/// A value of a gate.
+pub fn gate_value(figure: GateFigure, value: f64) -> String {
+    match figure {
+        GateFigure::Quantile(_) | GateFigure::Mean | GateFigure::Max => match value {
+            ns if ns >= 1e9 => format!("{:.2} s", ns / 1e9),
+            ns if ns >= 1e6 => format!("{:.1} ms", ns / 1e6),
+            ns => format!("{:.1} µs", ns / 1e3),
+        },
+        GateFigure::Errors | GateFigure::Share => format!("{:.2} %", value * 100.0),
+        GateFigure::Requests => format!("{value:.0}"),
+        GateFigure::Rate => format!("{value:.1}/s"),
+    }
+}
+
+/// The reason why a gate on a figure cannot be judged.
+pub fn gate_problem(figure: GateFigure, problem: &GateProblem) -> String {
+    match problem {
+        GateProblem::Assumed(assumed) => {
+            format!("it depends on an assumption. {}", assumption(assumed))
+        }
+        GateProblem::NoPeak => NO_PEAK.into(),
+        GateProblem::NoPage(name) => format!("there is no page {name}"),
+        GateProblem::NoDurations => "the log has no durations".into(),
+        GateProblem::BeyondHour => {
+            "it is longer than an hour, and percentiles do not distinguish such durations".into()
+        }
+        GateProblem::LowerBound(value) => format!(
+            "it is {} or more, which leaves it open. {}",
+            gate_value(figure, *value),
+            assumption(&LogAssumption::LowerBounds)
+        ),
+        GateProblem::BoundedShare => format!(
+            "it depends on durations of which only lower bounds are known. {}",
+            assumption(&LogAssumption::LowerBounds)
+        ),
+    }
+}
+
+/// The reason why a gate is open where a log could not be read to its end.
+pub fn unread_log(reason: &str) -> String {
+    format!("inconclusive without {reason}")
+}
+
+/// The pages that `diff --gate` found.
+pub fn slower_pages(pages: &[String]) -> String {
+    format!("--gate: slower in the second log: {}", pages.join(", "))
+}
+
+/// The reasons why `diff --gate` cannot be judged.
+pub fn unknown_changes(reasons: &[UnknownChange]) -> String {
+    let reasons: Vec<String> = reasons.iter().map(unknown_change).collect();
+    format!("--gate: {}", reasons.join("; "))
+}
+
+fn unknown_change(reason: &UnknownChange) -> String {
+    match reason {
+        UnknownChange::Assumed(log, assumed) => format!(
+            "it depends on an assumption about {}. {}",
+            compared(*log).replacen('T', "t", 1),
+            assumption(assumed)
+        ),
+        UnknownChange::NoDays => {
+            format!("no page has {DAYS_OF_EACH} days with 20 requests in both logs")
+        }
+        UnknownChange::TooFewDays(page) => {
+            format!("{page} does not have {DAYS_OF_EACH} days with 20 requests in both logs")
+        }
+        UnknownChange::Open { page, low, high } => {
+            format!("{page} takes {low:.2} to {high:.2} times as long")
+        }
+    }
+}
+
+const NO_PEAK: &str = "the busiest minute is unknown: the log has no times, or multiple logs overlap and span more than 90 days";
+
+/// The reason why the room that is left is not known.
+pub fn capacity_problem(problem: CapacityProblem) -> &'static str {
+    match problem {
+        CapacityProblem::NotALoad => "it is not a run of `benchlab load`",
+        CapacityProblem::NoPeak => NO_PEAK,
+        CapacityProblem::NoResponseTimes => "the load run has no response times",
+        CapacityProblem::AlwaysExceeded => {
+            "the load run exceeded the bound of p99 at every load, so the capacity is unknown"
+        }
+    }
+}
+
+/// The question of a report on one log, and of one on two.
+pub const QUESTIONS: [&str; 2] = [
+    "Which few pages and queries cost the most, when, and how much room is left?",
+    "Which pages take more or less time in the second log than in the first?",
+];
+
+/// The place of the figures of a run, which is kept in a file.
+pub fn source(file: Option<&str>) -> String {
+    file.map_or("It was not kept.".into(), |file| {
+        format!("{file} holds every count.")
+    })
+}
+
+/// The assumptions behind the room that is left.
+pub fn room_assumptions(is_known: bool) -> [&'static str; 4] {
+    [
+        "The load run's requests cost as much as the log's: the same mix of pages on the same data.",
+        "The server and its machine are those of the load run, and nothing else runs there.",
+        "Twice as many users make twice as many requests in the busiest minute.",
+        if is_known {
+            "The load run exceeded the bound at a higher load."
+        } else {
+            "The load run never exceeded the bound: the capacity can be higher."
+        },
+    ]
+}
+
+/// How a log is read. `error`: the greatest error of a percentile, as a part of its value.
+pub fn reading_method(error: f64) -> String {
+    format!(
+        "Counts and sums are exact. Percentiles come from buckets and are off by at most {} of their value. Segments of paths \
+         are folded by their form, and where new values keep coming; a file of rules corrects it. Addresses and user names are \
+         not read. Durations are the server's.",
+        say::percent(error)
+    )
+}
+
+/// How the smallest set and its interval are computed, from so many stretches of so many seconds.
+pub fn interval_method(length_s: i64, stretches: usize) -> String {
+    let stretch = match length_s {
+        60 => "minutes",
+        3600 => "hours",
+        86_400 => "days",
+        _ => "weeks",
+    };
+    format!(
+        "The smallest set and the shares have 95 % confidence intervals each, from a bootstrap over {stretches} {stretch}, \
+         which are taken to be alike and independent."
+    )
+}
+
+/// How two logs are compared.
+pub fn comparison_method() -> String {
+    format!(
+        "A day's value is the geometric mean of a page's durations on a day with at least 20 requests; a change is the \
+         Hodges-Lehmann estimate over the days of both logs. All intervals hold together at 95 %. They need {DAYS_OF_EACH} days \
+         of each log. The machines and the data may differ: the change includes every difference."
+    )
+}
+
+/// The caption of the chart of pages or queries.
+pub fn ranking_caption(pages: usize, ranked: PageKind, by: PageOrder) -> String {
+    let measure = measure(by);
+    match pages {
+        1 => format!("The {} with the most {measure}.", nouns(ranked)[0]),
+        n => {
+            let pages = counted(n, ranked);
+            format!("The {pages} with the most {measure}, each added to those before it.")
+        }
+    }
+}
+
+/// The note below a table of pages that is cut. `share`: the part of all that the others have.
+pub fn ranking_rest(pages: usize, ranked: PageKind, share: f64) -> String {
+    format!(
+        "{} with less, {} of all together, are left out; CSV and JSON have them.",
+        counted(pages, ranked),
+        say::percent(share),
+    )
+}
+
+/// The caption of a table of pages or queries.
+pub const RANKING_TABLE: &str = "Would save: the part of all time that would be saved if the mean were the median of the other means.";
+/// The caption of the table of orders.
+pub const ORDERS_TABLE: &str = "The first of each order, side by side.";
+/// The caption of the table of bots.
+pub const BOTS_TABLE: &str = "The figures above do not include them.";
+/// The caption of the chart of a week.
+pub const WEEK_CHART: &str = "Weekdays from left to right and hours from below, in the log's time: the darker, the more of its day.";
+/// The caption of a table by hour and weekday.
+pub const HOURS_TABLE: &str = "A row for each hour of the day, a column for each day of the week.";
+/// The caption of the table of weekly spikes.
+pub const WEEKLY_TABLE: &str = "Requests as a multiple of those at the same hour of other days.";
+/// The caption of the table of change points and releases.
+pub const CHANGES_TABLE: &str =
+    "Geometric means of the durations of a day; intervals hold together over all pages.";
+/// The caption of the table of trends.
+pub const TRENDS_TABLE: &str = "Durations of a week as a multiple of those of the week before, for pages without a change point.";
+/// The caption of the chart of two logs.
+pub const COMPARISON_CHART: &str = "The pages that take the most time; left of 1 is faster.";
+/// The caption of the table of two logs.
+pub const COMPARISON_TABLE: &str =
+    "Means are of all requests; second / first is of the typical duration of a day.";
+/// The caption of the table of pages of one log alone.
+pub const ALONE_TABLE: &str = "Pages that the other log does not have.";
+
+/// The caption of the table of single spikes, of so many hours.
+pub fn single_table(hours: usize) -> String {
+    format!(
+        "Requests as a multiple of those at the same hour of the same weekday in other weeks; the intervals hold together over \
+         {}.",
+        say::count(hours, "hour")
+    )
+}
+
+/// The note below a table of spikes that is cut.
+pub fn fewer_spikes(hours: usize) -> String {
+    format!(
+        "{} with smaller spikes {} left out.",
+        say::count(hours, "hour"),
+        be(hours as u64)
+    )
+}
+
+/// No hour stands out among so many.
+pub fn no_spikes(hours: usize) -> String {
+    format!("None of {} stands out.", say::count(hours, "hour"))
+}
+
+/// The caption of the table of queries within pages.
+pub fn within_table(one_in: u64) -> String {
+    let sample = match one_in {
+        0 | 1 => String::new(),
+        n => format!(", joined from a sample of 1 in {n} request ids"),
+    };
+    format!(
+        "Requests and statements that have the same id in their logs{sample}. Share: the part of these requests' time."
+    )
+}
+
+/// The title of a release's table.
+pub fn release_title(name: &str, at_s: i64) -> String {
+    format!("Release {name} of {}", say::minute(at_s as f64))
+}
+
+/// No page can be compared before and after a release of this title.
+pub fn no_days_around(title: &str) -> String {
+    format!("{title}: no page has 3 days with 20 requests both before and after it.")
+}
+
+/// The note on pages that cannot be compared before and after a release.
+pub fn too_few_days_around(pages: usize) -> String {
+    format!(
+        "{} with fewer than 3 days of 20 requests on one side {} left out.",
+        say::count(pages, "page"),
+        be(pages as u64)
+    )
+}
+
+/// The note below a table of changes that is cut.
+pub fn smaller_changes(pages: usize) -> String {
+    format!(
+        "{} that changed less {} left out.",
+        say::count(pages, "page"),
+        be(pages as u64)
+    )
+}
+
+/// The log has too few days for change points.
+pub fn too_few_days(days: usize) -> String {
+    format!(
+        "The log has {} with 20 requests of a page: change points need {DAYS}.",
+        say::count(days, "day")
+    )
+}
+
+/// No page changed.
+pub fn no_changes(pages: usize) -> String {
+    format!(
+        "None of {} with {DAYS} days changed.",
+        say::count(pages, "page")
+    )
+}
+
+/// Names of the logs of a run: `access.log and 6 others`.
+pub fn sources(names: &[&str]) -> String {
+    let file = |name: &str| name.rsplit('/').next().unwrap_or(name).to_string();
+    match names {
+        [] => "nothing".into(),
+        ["-"] => "standard input".into(),
+        [only] => file(only),
+        [first, rest @ ..] => format!("{} and {}", file(first), say::count(rest.len(), "other")),
+    }
+}
+
+/// The noun of what is ranked: one, and more than one.
+pub fn nouns(ranked: PageKind) -> [&'static str; 2] {
+    match ranked {
+        PageKind::Query => ["query", "queries"],
+        _ => ["page", "pages"],
+    }
+}
+
+/// The noun of what they are ranked by.
+pub fn measure(by: PageOrder) -> &'static str {
+    match by {
+        PageOrder::Time => "time",
+        PageOrder::Requests => "requests",
+    }
+}
+
+/// A name that fits a sentence.
+pub fn shortened(name: &str) -> String {
+    if name.chars().count() > MAX_NAME {
+        format!("{}…", name.chars().take(MAX_NAME).collect::<String>())
+    } else {
+        name.into()
+    }
+}
+
+fn compared(log: ComparedLog) -> &'static str {
+    match log {
+        ComparedLog::First => "The first log",
+        ComparedLog::Second => "The second log",
+        ComparedLog::Both => "Both logs",
+    }
+}
+
+fn counted(n: usize, ranked: PageKind) -> String {
+    let [one, many] = nouns(ranked);
+    match n {
+        1 => format!("1 {one}"),
+        n => format!("{} {many}", quantity::integer(n as u64)),
+    }
+}
+
+/// `2.03 times as long as before (1.97 to 2.09)`.
+fn as_long(ratio: &lab_model::Interval, than: &str) -> String {
+    say::times(ratio, than, ratio.level)
+}
+
+/// `3 of 1800 lines (0.17 %)`.
+fn of_lines(lines: u64, of: u64) -> String {
+    let part = say::percent(lines as f64 / of.max(1) as f64);
+    let (lines, of) = (quantity::integer(lines), say::count(of as usize, "line"));
+    format!("{lines} of {of} ({part})")
+}
+
+fn whole_percent(part: f64) -> String {
+    say::percent((part * 100.0).round() / 100.0)
+}
+
+fn be(n: u64) -> &'static str {
+    if n == 1 { "is" } else { "are" }
+}
+
+fn have(n: u64) -> &'static str {
+    if n == 1 { "has" } else { "have" }
+}

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Every sentence of the product with sample values, to be read in one place.
+
+use lab_logs::analysis::gate::GateFigure;
+use lab_logs::analysis::pareto::PageOrder;
+use lab_logs::finding::{
+    CapacityProblem, ComparedLog, GateProblem, LogsFinding, PageShare, UnknownChange,
+};
+use lab_logs::wording;
+use lab_model::{FieldRole, Interval, LogAdvice, LogAssumption, PageKind};
+
+fn ratio(estimate: f64) -> Interval {
+    Interval {
+        estimate,
+        low: estimate * 0.9,
+        high: estimate * 1.1,
+        level: 0.95,
+    }
+}
+
+fn share(page: &str, share: f64) -> PageShare {
+    PageShare {
+        page: page.into(),
+        share,
+    }
+}
+
+fn assumptions() -> Vec<LogAssumption> {
+    let unit = |others_ns: &[u64]| LogAssumption::Unit {
+        place: "the field duration".into(),
+        unit_ns: 1_000_000,
+        others_ns: others_ns.into(),
+    };
+    vec![
+        unit(&[]),
+        unit(&[1_000]),
+        unit(&[1, 1_000, 1_000_000_000]),
+        LogAssumption::DoubtfulUnit {
+            place: "%D".into(),
+            unit_ns: 1_000,
+        },
+        LogAssumption::LowerBounds,
+        LogAssumption::NoZone,
+        LogAssumption::RepeatedHour,
+        LogAssumption::AmbiguousZone {
+            word: "IST".into(),
+            offset_s: 19_800,
+            region: "India".into(),
+            others: "Israel and Ireland".into(),
+        },
+        LogAssumption::UnknownZone { word: "XQT".into() },
+    ]
+}
+
+fn advice() -> Vec<LogAdvice> {
+    let mut advice = vec![
+        LogAdvice::Unread {
+            reason: "a.log: Permission denied".into(),
+        },
+        LogAdvice::NoDurations,
+        LogAdvice::NoDurationInFormat,
+        LogAdvice::NoDateInFormat,
+        LogAdvice::UpstreamTimes,
+        LogAdvice::TimesInUtc,
+        LogAdvice::ZoneRead {
+            word: "EET".into(),
+            offset_s: 7_200,
+        },
+        LogAdvice::DatesDerived,
+        LogAdvice::NoDates,
+        LogAdvice::NoTimeTaken,
+        LogAdvice::NoProcessNumbers,
+        LogAdvice::StatementsWithoutDurations,
+        LogAdvice::NoStatements,
+        LogAdvice::NoSlowStatements,
+        LogAdvice::TimesUnparsed {
+            field: "when".into(),
+            example: "yesterday".into(),
+        },
+    ];
+    let roles = [FieldRole::Time, FieldRole::Duration, FieldRole::Path];
+    for role in roles {
+        for candidates in [vec![], vec!["a".to_string(), "b".to_string()]] {
+            advice.push(LogAdvice::FieldMissing { role, candidates });
+        }
+    }
+    for n in [1, 2_000] {
+        advice.extend([
+            LogAdvice::TranslatedDurations { messages: n },
+            LogAdvice::ErrorsWithoutStatement { errors: n },
+            LogAdvice::DurationsWithoutStatement { durations: n },
+            LogAdvice::LinesWithoutRequest { lines: n },
+            LogAdvice::RecordsWithoutRequest { records: n },
+            LogAdvice::ApplicationMessages { lines: n },
+            LogAdvice::RouterLines { lines: n },
+        ]);
+    }
+    advice
+}
+
+fn findings() -> Vec<LogsFinding> {
+    let smallest = |ranked, by, size: usize, bounds| LogsFinding::SmallestSet {
+        ranked,
+        by,
+        size,
+        bounds,
+        of: 1_200,
+        part: 0.8,
+        first: [share("/search", 0.62), share("/report", 0.25)][..size.min(2)].into(),
+    };
+    let orders = |saving| LogsFinding::Orders {
+        most_used: "/".into(),
+        slowest: "/report/a-name-that-is-too-long-for-a-sentence".into(),
+        slowest_mean_ns: 1.25e9,
+        most_time: "/search".into(),
+        saving,
+    };
+    let repeated = |share, one_in| LogsFinding::RepeatedQuery {
+        page: "/orders".into(),
+        query: "SELECT ?".into(),
+        per_request: 52.4,
+        share,
+        one_in,
+    };
+    let headroom = |is_lower_bound| LogsFinding::Headroom {
+        used: ratio(0.4),
+        times: ratio(2.5),
+        is_lower_bound,
+        limit_ns: 2e8,
+    };
+    let changed = |estimate, release: Option<&str>| LogsFinding::Changed {
+        page: "/search".into(),
+        ratio: ratio(estimate),
+        day: "2026-05-07".into(),
+        release: release.map(String::from),
+    };
+    let weekly = |more| LogsFinding::WeeklySpike {
+        weekday: 0,
+        hour: 9,
+        ratio: ratio(3.4),
+        more,
+    };
+    let single = |hours| LogsFinding::SingleSpikes {
+        hours,
+        local_s: 1_777_629_600,
+        ratio: ratio(4.1),
+    };
+    let assumed = |log| LogsFinding::Assumed {
+        assumption: LogAssumption::NoZone,
+        log,
+    };
+    let mut findings = vec![
+        smallest(PageKind::Page, PageOrder::Time, 1, None),
+        smallest(PageKind::Page, PageOrder::Time, 2, Some([1.0, 3.0])),
+        smallest(PageKind::Query, PageOrder::Requests, 30, Some([30.0, 30.0])),
+        orders(None),
+        orders(Some(share("/search", 0.12))),
+        repeated(None, 0),
+        repeated(Some(0.31), 8),
+        headroom(false),
+        headroom(true),
+        changed(2.0, None),
+        changed(0.5, Some("v12")),
+        weekly(0),
+        weekly(1),
+        weekly(2),
+        single(1),
+        single(3),
+        LogsFinding::BusiestMinute {
+            start_s: 1_777_629_600,
+            offset_s: 7_200,
+            requests: 600,
+        },
+        assumed(None),
+        assumed(Some(ComparedLog::First)),
+        assumed(Some(ComparedLog::Second)),
+        assumed(Some(ComparedLog::Both)),
+        LogsFinding::CutOff,
+        LogsFinding::WholeSeconds,
+        LogsFinding::LongDurations,
+        LogsFinding::Advice {
+            advice: LogAdvice::NoDurations,
+        },
+        LogsFinding::NoRequests,
+        LogsFinding::TooShort,
+        LogsFinding::TooFewWeeks {
+            weeks: 1,
+            needed: 4,
+        },
+        LogsFinding::NoCapacity,
+        LogsFinding::PageChanged {
+            page: "/search".into(),
+            ratio: ratio(1.5),
+            shares: [0.41, 0.62],
+        },
+        LogsFinding::NoneChanged { pages: 12 },
+        LogsFinding::NoCommonDays { needed: 3 },
+    ];
+    for n in [1, 3] {
+        findings.extend([
+            LogsFinding::Malformed {
+                lines: n,
+                of: 1_800,
+            },
+            LogsFinding::TooLong {
+                lines: n,
+                of: 1_800,
+            },
+            LogsFinding::ClockJumps { times: n },
+            LogsFinding::StatementsOutside { statements: n },
+            LogsFinding::SharedIds { requests: n },
+            LogsFinding::CrowdedIds { ids: n },
+        ]);
+    }
+    findings
+}
+
+fn gate_problems() -> Vec<String> {
+    let problems = [
+        GateProblem::Assumed(LogAssumption::NoZone),
+        GateProblem::NoPeak,
+        GateProblem::NoPage("/x".into()),
+        GateProblem::NoDurations,
+        GateProblem::BeyondHour,
+        GateProblem::LowerBound(4.2e8),
+        GateProblem::BoundedShare,
+    ];
+    let figures = [
+        (GateFigure::Quantile(0.99), 4_200.0),
+        (GateFigure::Mean, 4.2e8),
+        (GateFigure::Max, 4.2e9),
+        (GateFigure::Errors, 0.012),
+        (GateFigure::Share, 0.5),
+        (GateFigure::Requests, 1_200.0),
+        (GateFigure::Rate, 2.5),
+    ];
+    let values = figures.map(|(figure, value)| wording::gate_value(figure, value));
+    let problems = problems.map(|problem| wording::gate_problem(GateFigure::Mean, &problem));
+    let unknown = wording::unknown_changes(&[
+        UnknownChange::Assumed(ComparedLog::First, LogAssumption::LowerBounds),
+        UnknownChange::NoDays,
+        UnknownChange::TooFewDays("/a".into()),
+        UnknownChange::Open {
+            page: "/b".into(),
+            low: 0.5,
+            high: 3.0,
+        },
+    ]);
+    let mut all: Vec<String> = values.into_iter().chain(problems).collect();
+    all.extend([
+        wording::unread_log("a.log: Permission denied"),
+        wording::slower_pages(&["/a".into(), "/b".into()]),
+        unknown,
+    ]);
+    let problems = [
+        CapacityProblem::NotALoad,
+        CapacityProblem::NoPeak,
+        CapacityProblem::NoResponseTimes,
+        CapacityProblem::AlwaysExceeded,
+    ];
+    all.extend(problems.map(|problem| wording::capacity_problem(problem).to_string()));
+    all
+}
+
+/// Texts of sections and tables.
+fn texts() -> Vec<String> {
+    let mut all = vec![
+        wording::source(None),
+        wording::source(Some("runs/a.lab")),
+        wording::reading_method(0.01),
+        wording::comparison_method(),
+        wording::ranking_caption(12, PageKind::Page, PageOrder::Time),
+        wording::ranking_caption(1, PageKind::Query, PageOrder::Requests),
+        wording::ranking_rest(40, PageKind::Page, 0.02),
+        wording::single_table(1_000),
+        wording::no_spikes(1_000),
+        wording::within_table(0),
+        wording::within_table(8),
+        wording::release_title("v12", 1_777_629_600),
+        wording::no_days_around("Release v12"),
+        wording::too_few_days(4),
+        wording::no_changes(7),
+        wording::sources(&[]),
+        wording::sources(&["-"]),
+        wording::sources(&["/var/log/access.log"]),
+        wording::sources(&["/var/log/access.log", "b.log", "c.log"]),
+    ];
+    for n in [1, 20] {
+        all.extend([
+            wording::fewer_spikes(n),
+            wording::too_few_days_around(n),
+            wording::smaller_changes(n),
+        ]);
+    }
+    for length_s in [60, 3_600, 86_400, 604_800] {
+        all.push(wording::interval_method(length_s, 12));
+    }
+    for is_known in [false, true] {
+        all.extend(wording::room_assumptions(is_known).map(String::from));
+    }
+    let captions = [
+        wording::QUESTIONS[0],
+        wording::QUESTIONS[1],
+        wording::RANKING_TABLE,
+        wording::ORDERS_TABLE,
+        wording::BOTS_TABLE,
+        wording::WEEK_CHART,
+        wording::HOURS_TABLE,
+        wording::WEEKLY_TABLE,
+        wording::CHANGES_TABLE,
+        wording::TRENDS_TABLE,
+        wording::COMPARISON_CHART,
+        wording::COMPARISON_TABLE,
+        wording::ALONE_TABLE,
+    ];
+    all.extend(captions.map(String::from));
+    all
+}
+
+#[test]
+fn every_sentence() {
+    let findings = findings();
+    let findings = findings.iter().map(|finding| {
+        let label = wording::label(finding);
+        let separator = if label.is_empty() { "" } else { ": " };
+        format!("{label}{separator}{}", wording::sentence(finding))
+    });
+    let lists: [(&str, Vec<String>); 5] = [
+        ("Findings", findings.collect()),
+        (
+            "Assumptions",
+            assumptions().iter().map(wording::assumption).collect(),
+        ),
+        ("Advice", advice().iter().map(wording::advice).collect()),
+        ("Gates", gate_problems()),
+        ("Texts", texts()),
+    ];
+    let lists = lists.map(|(title, list)| format!("## {title}\n{}\n", list.join("\n")));
+    insta::assert_snapshot!("sentences", lists.join("\n"));
+}
+
+/// Programs read the code of a finding, and its numbers.
+#[test]
+fn findings_are_data() {
+    let finding = LogsFinding::Advice {
+        advice: LogAdvice::RouterLines { lines: 3 },
+    };
+    assert_eq!(
+        serde_json::to_value(finding).unwrap(),
+        serde_json::json!({"code": "advice", "advice": {"code": "router-lines", "lines": 3}})
+    );
+}
