@@ -8,6 +8,7 @@ use crate::process::SubjectProcess;
 use crate::random::random;
 use crate::reported::Reported;
 use crate::statements::{self, ExpectedStatements, PlannedStatements};
+use crate::sys;
 use lab_model::{Check, Injection, Plan, PointId, Target, TargetId};
 use lab_services::{Counters, DaemonOptions, Service, ServiceError, Transport};
 use std::cell::{Cell, RefCell};
@@ -236,11 +237,17 @@ impl Server {
     /// Keeps its processes off a core, or gives them all cores.
     pub fn keep_off(&self, core: Option<usize>) {
         self.kept_off.set(core);
+        self.service.borrow().pin(&self.cores());
+    }
+
+    /// The cores that its processes may use.
+    fn cores(&self) -> Vec<usize> {
         let all = lab_host::allowed_cores().unwrap_or_default();
-        let others = all.iter().copied().filter(|&c| Some(c) != core);
-        let others: Vec<usize> = others.collect();
-        let service = self.service.borrow();
-        service.pin(if others.is_empty() { &all } else { &others });
+        let others = all.iter().copied();
+        let others: Vec<usize> = others
+            .filter(|&core| Some(core) != self.kept_off.get())
+            .collect();
+        if others.is_empty() { all } else { others }
     }
 
     /// CPU time of its processes, those that ended included, ns. It goes on growing when the server is started again.
@@ -330,7 +337,8 @@ impl Stoppable for Server {
     }
 
     fn start_again(&self) -> SubjectResult<()> {
-        let started = self.service.borrow_mut().start_again();
+        // The subject uses the core that benchlab is on, and tries to connect again and again.
+        let started = sys::on_cores(&self.cores(), || self.service.borrow_mut().start_again());
         started.map_err(|error| match error {
             ServiceError::Interrupted => Fault::Interrupted,
             error => Fault::ServerLost(error.to_string()),

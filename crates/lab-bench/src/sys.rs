@@ -96,6 +96,17 @@ pub fn leave_measured_core() {
     }
 }
 
+/// Does something with this thread on some cores: what it starts meanwhile stays there.
+pub fn on_cores<T>(cores: &[usize], action: impl FnOnce() -> T) -> T {
+    let this_thread = Pid::from_raw(0);
+    let before = sched_getaffinity(this_thread);
+    // Without permission the scheduler decides.
+    let _ = pin(this_thread, cores);
+    let result = action();
+    let _ = before.map(|before| sched_setaffinity(this_thread, &before));
+    result
+}
+
 /// Wakes a process group.
 pub fn wake(group: Pid) -> io::Result<()> {
     Ok(killpg(group, Signal::SIGCONT)?)

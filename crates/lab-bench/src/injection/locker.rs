@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Holds the write lock of an SQLite file, as another program does that changes it.
 
-use super::outage::{Dependency, Outages, Recovery};
+use super::outage::{Dependency, FirstCommit, Outages, Recovery};
 use super::thread_state::ThreadState;
 use crate::fault::{Fault, SubjectResult};
 use crate::process::SubjectProcess;
@@ -10,7 +10,7 @@ use crate::sqlite_header::SqliteHeader;
 use crate::sys;
 use lab_model::Injection;
 use rusqlite::{Connection, ErrorCode};
-use std::cell::RefCell;
+use std::cell::Cell;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -50,7 +50,10 @@ impl FileInjector {
                 locker = Some(Locker::start(write_lock()?, commits, time, seed));
             }
             Some(Injection::OutageS(seconds)) => {
-                let file = LockedFile(RefCell::new(write_lock()?));
+                let file = LockedFile {
+                    lock: write_lock()?,
+                    commits_before: Cell::new(0),
+                };
                 outages = Some((Outages::new(*seconds, seed), file));
             }
             _ => return Ok(None),
@@ -134,24 +137,37 @@ impl WriteLock {
 }
 
 /// A file that is locked for the time of an outage.
-struct LockedFile(RefCell<WriteLock>);
+struct LockedFile {
+    lock: WriteLock,
+    /// Commits until it was locked.
+    commits_before: Cell<u32>,
+}
+
+impl LockedFile {
+    fn commits(&self) -> SubjectResult<u32> {
+        self.lock.commits().map_err(Fault::injection)
+    }
+}
 
 impl Dependency for LockedFile {
     fn take_away(&self) -> SubjectResult<()> {
-        let outcome = self.0.borrow().take(|| false);
-        outcome.map(drop).map_err(Fault::injection)
+        self.lock.take(|| false).map_err(Fault::injection)?;
+        self.commits_before.set(self.commits()?);
+        Ok(())
     }
 
-    fn bring_back(&self) -> SubjectResult<()> {
-        self.0.borrow().release().map_err(Fault::injection)
+    fn bring_back(&self) -> SubjectResult<Instant> {
+        let released_at = Instant::now();
+        self.lock.release().map_err(Fault::injection)?;
+        Ok(released_at)
     }
 
-    fn commits(&self) -> SubjectResult<u64> {
-        self.0
-            .borrow()
-            .commits()
-            .map(u64::from)
-            .map_err(Fault::injection)
+    fn first_commit(&self) -> SubjectResult<Option<FirstCommit>> {
+        let has_commits = self.commits()? != self.commits_before.get();
+        Ok(has_commits.then(|| FirstCommit {
+            at: Instant::now(),
+            answer: None,
+        }))
     }
 
     fn requests(&self) -> Option<u64> {

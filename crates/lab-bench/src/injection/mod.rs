@@ -17,10 +17,10 @@ use lab_model::{Injection, TargetKind};
 use lab_services::Service;
 pub use locker::FileInjector;
 pub use outage::Recovery;
-use outage::{Dependency, Outages};
+use outage::{Dependency, FirstCommit, Outages};
 use proxy::Proxy;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A server that the lab can take away from its clients.
 pub trait Stoppable {
@@ -159,15 +159,18 @@ struct ProxiedServer<'a>(&'a dyn Stoppable, &'a Proxy);
 
 impl Dependency for ProxiedServer<'_> {
     fn take_away(&self) -> SubjectResult<()> {
-        self.0.kill()
+        self.0.kill()?;
+        self.1.await_first_commit();
+        Ok(())
     }
 
-    fn bring_back(&self) -> SubjectResult<()> {
-        self.0.start_again()
+    fn bring_back(&self) -> SubjectResult<Instant> {
+        self.0.start_again()?;
+        Ok(Instant::now())
     }
 
-    fn commits(&self) -> SubjectResult<u64> {
-        Ok(self.1.commits())
+    fn first_commit(&self) -> SubjectResult<Option<FirstCommit>> {
+        Ok(self.1.first_commit())
     }
 
     fn requests(&self) -> Option<u64> {

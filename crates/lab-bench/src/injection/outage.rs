@@ -24,14 +24,32 @@ pub trait Dependency {
     /// Makes it unavailable.
     fn take_away(&self) -> SubjectResult<()>;
 
-    /// Makes it available again.
-    fn bring_back(&self) -> SubjectResult<()>;
+    /// Makes it available again. Returns since when it is.
+    fn bring_back(&self) -> SubjectResult<Instant>;
 
-    /// Transactions that were committed, or whose COMMIT was sent.
-    fn commits(&self) -> SubjectResult<u64>;
+    /// The first transaction since it was taken away; `None`: there is none yet.
+    fn first_commit(&self) -> SubjectResult<Option<FirstCommit>>;
 
     /// Requests that were sent, where they can be counted.
     fn requests(&self) -> Option<u64>;
+}
+
+/// The first transaction that is committed after an outage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FirstCommit {
+    /// When it was committed, or its COMMIT was sent.
+    pub at: Instant,
+    /// The first answer on its connection, where that is seen.
+    pub answer: Option<FirstAnswer>,
+}
+
+/// A server's first answer on a connection: a client may have it before benchlab sees that the server is back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FirstAnswer {
+    /// When it came.
+    pub at: Instant,
+    /// Requests that had been sent by then, on all connections.
+    pub requests: u64,
 }
 
 /// Outages of one visit.
@@ -44,10 +62,24 @@ pub struct Outages {
 /// How calls came back after an outage; `None`: the batch was over before.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Recovery {
-    /// From the moment when the server answers again to the first COMMIT, ns.
+    /// From the moment when the server answers again, to benchlab or to the subject, to the first COMMIT, ns.
     pub back_ns: Option<f64>,
     /// Requests in the busiest second since then, as a multiple of those in a second before the outage.
     pub load: Option<f64>,
+}
+
+impl FirstCommit {
+    /// The answer that a client had before benchlab saw the server again.
+    fn earlier_answer(&self, restored_at: Instant) -> Option<FirstAnswer> {
+        self.answer.filter(|answer| answer.at < restored_at)
+    }
+
+    /// How long after the first answer to anybody it came, ns.
+    fn back_ns(&self, restored_at: Instant) -> f64 {
+        let earlier = self.earlier_answer(restored_at);
+        let answered_at = earlier.map_or(restored_at, |answer| answer.at);
+        (self.at - answered_at).as_nanos() as f64
+    }
 }
 
 impl Recovery {
@@ -86,35 +118,42 @@ impl Outages {
         let before = rate(requests, dependency.requests(), began.elapsed());
         dependency.take_away()?;
         let is_over = process.replies_within(self.duration)?;
-        dependency.bring_back()?;
+        let restored_at = dependency.bring_back()?;
         if is_over {
             Ok(Recovery::default())
         } else {
-            watch_recovery(dependency, process, before)
+            watch_recovery(dependency, process, before, restored_at)
         }
     }
 }
 
-/// Watches calls after the dependency was brought back, until the subject replies.
+/// Watches calls after the dependency was brought back, until the subject replies. On a busy machine the subject may have
+/// begun to work before benchlab was told that the dependency is back.
 fn watch_recovery(
     dependency: &dyn Dependency,
     process: &mut SubjectProcess,
     before: Option<f64>,
+    restored_at: Instant,
 ) -> SubjectResult<Recovery> {
-    let restored_at = Instant::now();
-    let commits = dependency.commits()?;
-    let mut busiest = Busiest::since(restored_at, dependency.requests());
-    let mut back_ns = None;
+    let mut first_commit = dependency.first_commit()?;
+    let earlier = first_commit.and_then(|commit| commit.earlier_answer(restored_at));
+    let mut busiest = match earlier {
+        Some(answer) => Busiest::since(answer.at, Some(answer.requests)),
+        None => Busiest::since(restored_at, dependency.requests()),
+    };
     loop {
         let replied = process.replies_within(PAUSE)?;
-        if back_ns.is_none() && dependency.commits()? > commits {
-            back_ns = Some(restored_at.elapsed().as_nanos() as f64);
+        if first_commit.is_none() {
+            first_commit = dependency.first_commit()?;
         }
         busiest.sample(Instant::now(), dependency.requests(), replied);
-        if replied || (restored_at.elapsed() >= WATCH_TIME && back_ns.is_some()) {
+        if replied || (restored_at.elapsed() >= WATCH_TIME && first_commit.is_some()) {
             let load = busiest.rate.zip(before);
             let load = load.map(|(after, before)| after / before);
-            return Ok(Recovery { back_ns, load });
+            return Ok(Recovery {
+                back_ns: first_commit.map(|commit| commit.back_ns(restored_at)),
+                load,
+            });
         }
     }
 }
@@ -159,6 +198,26 @@ fn rate(before: Option<u64>, after: Option<u64>, time: Duration) -> Option<f64> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn time_counts_from_the_first_answer_to_anybody() {
+        let restored_at = Instant::now();
+        let ms = |ms| Duration::from_millis(ms);
+        let commit = |at, answered_at| FirstCommit {
+            at,
+            answer: Some(FirstAnswer {
+                at: answered_at,
+                requests: 7,
+            }),
+        };
+        let later = commit(restored_at + ms(50), restored_at + ms(40));
+        assert_eq!(later.back_ns(restored_at), 50e6);
+        assert_eq!(later.earlier_answer(restored_at), None);
+        // The client was faster than benchlab.
+        let earlier = commit(restored_at - ms(10), restored_at - ms(25));
+        assert_eq!(earlier.back_ns(restored_at), 15e6);
+        assert_eq!(earlier.earlier_answer(restored_at), earlier.answer);
+    }
 
     /// The rate after samples of (milliseconds, requests).
     fn busiest(looks: &[(u64, u64)]) -> Option<f64> {

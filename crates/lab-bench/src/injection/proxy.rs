@@ -2,13 +2,15 @@
 //! Hands on what a subject and its server send each other; some answers to COMMIT it drops.
 
 use super::commits::Commits;
+use super::outage::{FirstAnswer, FirstCommit};
 use crate::sys;
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
+use std::time::Instant;
 
 /// Bytes handed on at once.
 const PIECE: usize = 16 * 1024;
@@ -32,11 +34,16 @@ struct ProxyState {
     round_trips: AtomicU64,
     is_closed: AtomicBool,
     connections: Mutex<BTreeMap<u64, Arc<ProxiedConnection>>>,
+    /// The first COMMIT over a connection that was opened since it was last awaited.
+    first_commit: Mutex<Arc<OnceLock<FirstCommit>>>,
 }
 
 struct ProxiedConnection {
     client: TcpStream,
     server: TcpStream,
+    first_answer: OnceLock<FirstAnswer>,
+    /// The first COMMIT of this connection and of the others that were opened since the same outage.
+    first_commit: Arc<OnceLock<FirstCommit>>,
     /// True if the next response is dropped.
     drops_answer: AtomicBool,
     /// True if the client has sent something since the last response.
@@ -61,6 +68,7 @@ impl Proxy {
             round_trips: AtomicU64::new(0),
             is_closed: AtomicBool::new(false),
             connections: Mutex::default(),
+            first_commit: Mutex::default(),
         });
         let accepting = shared.clone();
         thread::spawn(move || accepting.accept(&listener));
@@ -87,6 +95,16 @@ impl Proxy {
         self.shared.round_trips.load(Ordering::Relaxed)
     }
 
+    /// Forgets the first COMMIT. That of a connection which is open already does not count.
+    pub fn await_first_commit(&self) {
+        *self.shared.first_commit() = Arc::default();
+    }
+
+    /// The first COMMIT since then.
+    pub fn first_commit(&self) -> Option<FirstCommit> {
+        self.shared.first_commit().get().copied()
+    }
+
     /// The ports from which its connections reach the server.
     pub fn server_ports(&self) -> Vec<u16> {
         let connections = self.shared.connections();
@@ -110,6 +128,11 @@ impl ProxyState {
         connections.unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn first_commit(&self) -> std::sync::MutexGuard<'_, Arc<OnceLock<FirstCommit>>> {
+        let first_commit = self.first_commit.lock();
+        first_commit.unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn accept(self: Arc<Self>, listener: &TcpListener) {
         sys::leave_measured_core();
         for (number, client) in (0..).zip(listener.incoming()) {
@@ -125,12 +148,16 @@ impl ProxyState {
 
     fn connect(self: Arc<Self>, number: u64, client: TcpStream) -> io::Result<()> {
         let (host, port) = &self.server;
+        // Before it reaches the server, which may be killed in between.
+        let first_commit = self.first_commit().clone();
         let server = TcpStream::connect((host.as_str(), *port))?;
         server.set_nodelay(true)?;
         client.set_nodelay(true)?;
         let connection = Arc::new(ProxiedConnection {
             client,
             server,
+            first_answer: OnceLock::new(),
+            first_commit,
             drops_answer: AtomicBool::new(false),
             awaits_answer: AtomicBool::new(false),
         });
@@ -160,6 +187,10 @@ impl ProxyState {
             }
             self.requests.fetch_add(1, Ordering::Relaxed);
             for _ in 0..commits.count(&piece[..length]) {
+                connection.first_commit.get_or_init(|| FirstCommit {
+                    at: Instant::now(),
+                    answer: connection.first_answer.get().copied(),
+                });
                 if (self.drops_answer)(self.commit_count.fetch_add(1, Ordering::Relaxed)) {
                     // Before the server can answer.
                     connection.drops_answer.store(true, Ordering::Release);
@@ -178,6 +209,10 @@ impl ProxyState {
             if length == 0 || connection.drops_answer.load(Ordering::Acquire) {
                 return Ok(());
             }
+            connection.first_answer.get_or_init(|| FirstAnswer {
+                at: Instant::now(),
+                requests: self.requests.load(Ordering::Relaxed),
+            });
             let is_answer = connection.awaits_answer.swap(false, Ordering::AcqRel);
             self.round_trips
                 .fetch_add(u64::from(is_answer), Ordering::Relaxed);
@@ -190,5 +225,69 @@ impl ProxiedConnection {
     fn close(&self) {
         let _ = self.client.shutdown(Shutdown::Both);
         let _ = self.server.shutdown(Shutdown::Both);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lab_model::TargetKind;
+
+    const COMMIT: &[u8] = b"\x07\0\0\0\x03COMMIT";
+    const OTHER: &[u8] = b"\x07\0\0\0\x03SELECT";
+
+    /// The port of a server that greets and then answers each packet of 11 bytes with a byte.
+    fn server() -> u16 {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        thread::spawn(move || {
+            for client in listener.incoming() {
+                let mut client = client.unwrap();
+                thread::spawn(move || {
+                    let mut packet = [0; 11];
+                    while client.write_all(b"!").is_ok() && client.read_exact(&mut packet).is_ok() {
+                    }
+                });
+            }
+        });
+        port
+    }
+
+    fn answer(client: &mut TcpStream) {
+        client.read_exact(&mut [0]).unwrap();
+    }
+
+    #[test]
+    fn the_first_commit_after_an_outage_is_over_a_new_connection() {
+        let server = ("127.0.0.1".to_owned(), server());
+        let proxy = Proxy::start(server, Commits::of(TargetKind::Mariadb), |_| false).unwrap();
+        let connect = || {
+            let mut client = TcpStream::connect((Ipv4Addr::LOCALHOST, proxy.port())).unwrap();
+            answer(&mut client);
+            client
+        };
+        let commit = |client: &mut TcpStream| {
+            client.write_all(COMMIT).unwrap();
+            answer(client);
+        };
+        let mut earlier = connect();
+        commit(&mut earlier);
+        assert!(proxy.first_commit().is_some());
+        proxy.await_first_commit();
+        commit(&mut earlier);
+        assert_eq!(proxy.first_commit(), None);
+        let began = Instant::now();
+        let mut later = connect();
+        later.write_all(OTHER).unwrap();
+        answer(&mut later);
+        assert_eq!(proxy.first_commit(), None);
+        commit(&mut later);
+        let first = proxy.first_commit().unwrap();
+        let first_answer = first.answer.unwrap();
+        assert!(began < first_answer.at && first_answer.at < first.at);
+        assert_eq!(first_answer.requests, 2);
+        commit(&mut later);
+        assert_eq!(proxy.first_commit(), Some(first));
+        assert_eq!(proxy.commits(), 4);
     }
 }
