@@ -9,6 +9,7 @@ pub mod history;
 mod imports;
 mod kind;
 mod parts;
+pub mod wording;
 
 pub use between::document as between;
 pub use document::{document, estimate};

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The parts of results: estimates, verdicts and fits.
 
-use lab_model::{Interval, Metric, PointId, SubjectId};
+use crate::server_age::ServerAge;
+use lab_model::{ErrorKind, Interval, Metric, PointId, SubjectId};
 use serde::Serialize;
 
 /// The verdict that the data supports. Anything but `Inconclusive` requires an interval with the requested
@@ -88,14 +89,145 @@ pub struct Refusal {
     pub subject: SubjectId,
     /// The point; `None`: all points.
     pub point: Option<PointId>,
-    /// A sentence that names the differing setting or the failure.
-    pub why: String,
-    /// Its kind.
-    #[serde(skip)]
-    pub kind: RefusalKind,
+    /// The reason.
+    #[serde(flatten)]
+    pub reason: ExclusionReason,
 }
 
-/// The reason for a pair that was not compared.
+/// The reason for a pair that was not compared, with names and numbers. Its variants are the codes of JSON reports.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "code", rename_all = "kebab-case")]
+pub enum ExclusionReason {
+    /// The subject failed.
+    Failed {
+        /// The kind of failure.
+        kind: String,
+        /// What was said of it.
+        message: String,
+    },
+    /// The baseline failed, which says nothing against the subject.
+    BaselineFailed {
+        /// The baseline.
+        baseline: String,
+    },
+    /// The subject did not work under the baseline's settings.
+    SettingDiffers {
+        /// The key of the setting.
+        key: String,
+        /// The subject's value; `None`: not reported.
+        value: Option<String>,
+        /// The baseline's value; `None`: not reported.
+        baseline_value: Option<String>,
+        /// The baseline.
+        baseline: String,
+    },
+    /// The runs of the two commands did not all end with one exit status.
+    ExitStatus {
+        /// Those of the command, failures first.
+        own: Vec<StatusCount>,
+        /// The baseline.
+        baseline: String,
+        /// Those of the baseline, failures first.
+        of_baseline: Vec<StatusCount>,
+    },
+    /// A pilot ended with the run's time, before its subject could be seen to be steady.
+    PilotCutShort {
+        /// The baseline, if it is its pilot; otherwise it is the subject's own.
+        baseline: Option<String>,
+        /// The points.
+        at: FirstPoint,
+        /// How long the longest of its pilots took, ns.
+        pilot_ns: u64,
+        /// The time of a run with which all pilots would have been long enough, s, if that is known.
+        budget_s: Option<f64>,
+    },
+    /// The turns of a subject that works in batches were not at the level of its pilot.
+    TurnsNotSteady(TurnsNotSteady),
+    /// A server was not at its steady level.
+    ServerNotSteady {
+        /// The baseline, if it is the server; otherwise it is the subject itself.
+        baseline: Option<String>,
+        /// What its pilot and its turns show.
+        age: ServerAge,
+    },
+    /// No peak of a server is known, since the generator was the limit.
+    PeakUnknown {
+        /// The baseline, if it is its peak; otherwise it is the subject's own.
+        baseline: Option<String>,
+    },
+    /// A server served nothing in some blocks, for which there is no ratio.
+    ServedNothing {
+        /// The baseline, if it is the server; otherwise it is the subject itself.
+        baseline: Option<String>,
+        /// The blocks in which it served nothing.
+        idle: usize,
+        /// All of its blocks.
+        blocks: usize,
+        /// The most frequent error in those.
+        mostly: Option<ErrorKind>,
+    },
+}
+
+/// How many runs of a command ended with an exit status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct StatusCount {
+    /// The exit status.
+    pub status: i32,
+    /// The runs.
+    pub runs: usize,
+}
+
+/// A point, and how many more there are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FirstPoint {
+    /// The point.
+    pub first: String,
+    /// How many more.
+    pub more: usize,
+}
+
+/// Turns of a subject that were not at the level of its pilot, at the point where they were farthest from it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TurnsNotSteady {
+    /// The points.
+    pub at: FirstPoint,
+    /// Processes that were not at the level.
+    pub processes_off: usize,
+    /// All of its processes.
+    pub processes: usize,
+    /// Time of an operation in the turns of those that were not, ns.
+    pub turns_ns: f64,
+    /// The pilot's level at the same speed of the machine, ns.
+    pub steady_ns: f64,
+    /// The cause.
+    pub cause: TurnsCause,
+}
+
+/// Why turns were not at the level of the pilot.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum TurnsCause {
+    /// Processes have one of two levels that last.
+    TwoLevels {
+        /// Time of an operation in the turns of the other processes, ns.
+        other_ns: f64,
+    },
+    /// They took less time: the subject or the baseline needs a longer warm-up than the pilot saw.
+    PilotTooShort,
+    /// Something disturbed the subject, whose pilot saw no warm-up.
+    Disturbed,
+    /// It was still warming up.
+    WarmingUp {
+        /// Its pilot was steady in the end.
+        pilot_steady: bool,
+        /// Operations of the pilot until then.
+        operations: u64,
+        /// Time of the pilot until then, ns.
+        wall_ns: u64,
+    },
+}
+
+/// The class of a reason for a pair that was not compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefusalKind {
     /// The subject failed, or did other work than the baseline.
@@ -104,6 +236,23 @@ pub enum RefusalKind {
     WithoutBaseline,
     /// The runs of the two did not all end with one exit status.
     ExitStatus,
-    /// It was not at its steady level: the sentence is a verb phrase.
+    /// One of the two was not at its steady level.
     NotSteady,
+}
+
+impl Refusal {
+    /// The class of its reason.
+    pub fn kind(&self) -> RefusalKind {
+        match self.reason {
+            ExclusionReason::Failed { .. }
+            | ExclusionReason::SettingDiffers { .. }
+            | ExclusionReason::PeakUnknown { .. }
+            | ExclusionReason::ServedNothing { .. } => RefusalKind::Subject,
+            ExclusionReason::BaselineFailed { .. } => RefusalKind::WithoutBaseline,
+            ExclusionReason::ExitStatus { .. } => RefusalKind::ExitStatus,
+            ExclusionReason::PilotCutShort { .. }
+            | ExclusionReason::TurnsNotSteady(_)
+            | ExclusionReason::ServerNotSteady { .. } => RefusalKind::NotSteady,
+        }
+    }
 }

@@ -7,17 +7,19 @@
 //! machine's speed in it; its change is shown, and has no verdict.
 
 mod batches;
+mod caveat;
+mod caveats;
 mod changed;
 mod differing;
 mod facts;
 mod incomparable;
 mod load;
-mod reservations;
 mod side;
 mod work;
 
-pub use changed::{Between, Changed, ControlChange, ProgramMatch, Reservation};
-pub use facts::Differing;
+pub use caveat::{Caveat, CaveatKind, NotCompared, WhichRun};
+pub use changed::{Between, Changed, ControlChange};
+pub use facts::{Differing, ProgramMatch};
 pub use incomparable::Incomparable;
 pub use side::Recorded;
 
@@ -44,11 +46,11 @@ pub fn between(first: Recorded, second: Recorded) -> Result<Between, Incomparabl
     Ok(between)
 }
 
-/// Looks at both runs on each target that they have in common; the targets that one has alone, in sentences.
+/// Looks at both runs on each target that they have in common; returns the targets that one has alone.
 fn each_target(
     [first, second]: [Recorded; 2],
     mut look: impl FnMut(&Sides),
-) -> Result<Vec<String>, Incomparable> {
+) -> Result<Vec<NotCompared>, Incomparable> {
     one_experiment(
         [checked_plan(first.run)?, checked_plan(second.run)?],
         [first.run, second.run],
@@ -127,36 +129,37 @@ fn on_target(sides: &Sides) -> Option<Between> {
         controls,
         apart: not_compared(sides, &points),
         differences: differing::on_target(sides),
-        reservations: Vec::new(),
+        caveats: Vec::new(),
     };
-    between.reservations = reservations::reservations(&between, sides);
+    between.caveats = caveats::caveats(&between, sides);
     Some(between)
 }
 
 /// The targets that one run alone has.
-fn targets_of_one_run(parts: &[Vec<Part>; 2]) -> Vec<String> {
-    let mut sentences = Vec::new();
-    for (i, which) in [(0, "first"), (1, "second")] {
-        let is_in_other = |part: &&Part| parts[1 - i].iter().any(|other| other.kind == part.kind);
+fn targets_of_one_run(parts: &[Vec<Part>; 2]) -> Vec<NotCompared> {
+    let of_run = |(i, run): (usize, WhichRun)| {
+        let others: &[Part] = &parts[1 - i];
+        let is_in_other = |part: &&Part| others.iter().any(|other| other.kind == part.kind);
         let alone = parts[i].iter().filter(|part| !is_in_other(part));
         let names = alone.filter_map(|part| Some(part.kind?.title().to_string()));
-        sentences.extend(listed(
-            &format!("Targets of the {which} run alone"),
-            names.collect(),
-        ));
-    }
-    sentences
+        unless_empty(names.collect(), |names| NotCompared::Targets { run, names })
+    };
+    let runs = WhichRun::BOTH.into_iter().enumerate();
+    runs.filter_map(of_run).collect()
 }
 
-/// What cannot be compared, a sentence each.
-fn not_compared(sides: &Sides, points: &[[PointId; 2]]) -> Vec<String> {
+/// The subjects and points that cannot be compared.
+fn not_compared(sides: &Sides, points: &[[PointId; 2]]) -> Vec<NotCompared> {
     let mut apart = Vec::new();
-    for (i, which) in [(0, "first"), (1, "second")] {
+    for (i, run) in WhichRun::BOTH.into_iter().enumerate() {
         let (side, other) = (&sides.0[i], &sides.0[1 - i]);
         let subjects = side.plan.subjects.iter();
         let alone = subjects.filter(|s| other.find(&s.name).is_none());
         let alone = alone.map(|s| side.subject_label(&s.name)).collect();
-        apart.extend(listed(&format!("Subjects of the {which} run alone"), alone));
+        apart.extend(unless_empty(alone, |names| NotCompared::Subjects {
+            run,
+            names,
+        }));
         let labels = |side: &RunSide| -> Vec<String> {
             let points = 0..side.plan.points.len();
             points.map(|point| side.label(point)).collect()
@@ -168,21 +171,28 @@ fn not_compared(sides: &Sides, points: &[[PointId; 2]]) -> Vec<String> {
         let (same_name, alone): (Vec<String>, Vec<String>) = uncompared
             .map(|(_, label)| label)
             .partition(|label| other_labels.contains(label));
-        apart.extend(listed(&format!("Points of the {which} run alone"), alone));
-        if i == 0 {
-            apart.extend(listed("Other work under the same name", same_name));
+        apart.extend(unless_empty(alone, |names| NotCompared::Points {
+            run,
+            names,
+        }));
+        if run == WhichRun::First {
+            apart.extend(unless_empty(same_name, |names| NotCompared::OtherWork {
+                names,
+            }));
         }
-        for refusal in &side.refusals {
-            let name = side.subject_label(&side.plan.subjects[refusal.subject].name);
-            let place = refusal
-                .point
-                .map_or(String::new(), |point| format!(" at {}", side.label(point)));
-            apart.push(format!("{name}{place} in the {which} run: {}", refusal.why));
-        }
+        apart.extend(side.refusals.iter().map(|refusal| NotCompared::Excluded {
+            run,
+            subject: side.subject_label(&side.plan.subjects[refusal.subject].name),
+            point: refusal.point.map(|point| side.label(point)),
+            reason: refusal.reason.clone(),
+        }));
     }
     apart
 }
 
-fn listed(heading: &str, names: Vec<String>) -> Option<String> {
-    (!names.is_empty()).then(|| format!("{heading}: {}.", names.join(", ")))
+fn unless_empty(
+    names: Vec<String>,
+    make: impl FnOnce(Vec<String>) -> NotCompared,
+) -> Option<NotCompared> {
+    (!names.is_empty()).then(|| make(names))
 }

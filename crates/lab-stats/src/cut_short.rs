@@ -2,8 +2,7 @@
 //! Subjects that compile and whose pilots ended with the run's time, before they could be seen to be steady. Their times may
 //! be those of cold code, and are not compared.
 
-use crate::analysis::{Refusal, RefusalKind};
-use crate::turn_levels::time;
+use crate::analysis::{ExclusionReason, FirstPoint, Refusal};
 use lab_model::{Batch, Pilot, Plan, PointId, Run, SubjectId, WarmUp};
 use std::collections::BTreeMap;
 
@@ -21,39 +20,34 @@ pub(crate) fn refusals(run: &Run, plan: &Plan) -> Vec<Refusal> {
     for pilot in cut {
         by_subject.entry(pilot.subject).or_default().push(pilot);
     }
-    let advice = match needed_budget_s(run, plan) {
-        Some(seconds) => format!("start the run again with --budget {}", option(seconds)),
-        None => "start the run again with more time".to_owned(),
-    };
+    let budget_s = needed_budget_s(run, plan);
     let mut refusals = Vec::new();
     for (subject, pilots) in by_subject {
-        let place = match pilots.len() - 1 {
-            0 => plan.label(pilots[0].point),
-            1 => format!("{} and one more point", plan.label(pilots[0].point)),
-            more => format!("{} and {more} more points", plan.label(pilots[0].point)),
-        };
         let longest_ns = pilots.iter().map(|p| wall_ns(p.own_batches())).max();
-        let took = time(longest_ns.unwrap_or(0) as f64);
-        let own = format!("could not be warmed up at {place} in {took}; {advice}");
-        for pilot in pilots {
-            let mut refuse = |subject: SubjectId, why: String| {
+        let reason = |baseline| ExclusionReason::PilotCutShort {
+            baseline,
+            at: FirstPoint {
+                first: plan.label(pilots[0].point),
+                more: pilots.len() - 1,
+            },
+            pilot_ns: longest_ns.unwrap_or(0),
+            budget_s,
+        };
+        for pilot in &pilots {
+            let mut refuse = |subject: SubjectId, reason: ExclusionReason| {
                 refusals.push(Refusal {
                     subject,
                     point: Some(pilot.point),
-                    why,
-                    kind: RefusalKind::NotSteady,
+                    reason,
                 })
             };
             if subject == plan.baseline_on(plan.points[pilot.point].target) {
                 let name = &plan.subjects[subject].name;
                 for other in others(plan, subject, pilot.point) {
-                    refuse(
-                        other,
-                        format!("has nothing to be compared with, since {name} {own}"),
-                    );
+                    refuse(other, reason(Some(name.clone())));
                 }
             } else if !has_cold_baseline(run, plan, pilot.point) {
-                refuse(subject, own.clone());
+                refuse(subject, reason(None));
             }
         }
     }
@@ -89,13 +83,4 @@ fn needed_budget_s(run: &Run, plan: &Plan) -> Option<f64> {
 
 fn wall_ns(batches: &[Batch]) -> u64 {
     batches.iter().map(|b| b.wall_ns).sum()
-}
-
-/// As it is given to an option, rounded up.
-fn option(seconds: f64) -> String {
-    if seconds <= 90.0 {
-        format!("{}s", (seconds / 10.0).ceil() * 10.0)
-    } else {
-        format!("{}m", (seconds / 60.0).ceil())
-    }
 }

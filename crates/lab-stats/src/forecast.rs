@@ -2,30 +2,34 @@
 //! The time that a run needs for a number of blocks, from the blocks that it has.
 
 use lab_model::Run;
-use std::fmt;
+use serde::Serialize;
 
 /// The least time that is named, s.
 const MIN_S: f64 = 5.0;
 
-/// A time to give a run; as text `60 seconds`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TimeBudget {
-    number: u32,
-    minutes: bool,
+/// A time to give a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(into = "String")]
+pub enum TimeBudget {
+    /// Seconds.
+    Seconds(u32),
+    /// Minutes.
+    Minutes(u32),
 }
 
 impl TimeBudget {
     /// As a command line takes it: `60s`, `15m`.
     pub fn option(&self) -> String {
-        format!("{}{}", self.number, if self.minutes { "m" } else { "s" })
+        match self {
+            TimeBudget::Seconds(seconds) => format!("{seconds}s"),
+            TimeBudget::Minutes(minutes) => format!("{minutes}m"),
+        }
     }
 }
 
-impl fmt::Display for TimeBudget {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let unit = if self.minutes { "minute" } else { "second" };
-        let s = if self.number == 1 { "" } else { "s" };
-        write!(f, "{} {unit}{s}", self.number)
+impl From<TimeBudget> for String {
+    fn from(time: TimeBudget) -> String {
+        time.option()
     }
 }
 
@@ -47,9 +51,11 @@ fn rounded_up(seconds: f64) -> TimeBudget {
     let minutes = seconds > 90.0;
     let value = if minutes { seconds / 60.0 } else { seconds };
     let step = if value > 10.0 { 5.0 } else { 1.0 };
-    TimeBudget {
-        number: ((value / step).ceil() * step) as u32,
-        minutes,
+    let number = ((value / step).ceil() * step) as u32;
+    if minutes {
+        TimeBudget::Minutes(number)
+    } else {
+        TimeBudget::Seconds(number)
     }
 }
 
@@ -70,7 +76,5 @@ mod tests {
         ] {
             assert_eq!(rounded_up(seconds).option(), text);
         }
-        assert_eq!(rounded_up(91.0).to_string(), "2 minutes");
-        assert_eq!(rounded_up(5.0).to_string(), "5 seconds");
     }
 }

@@ -38,6 +38,7 @@ pub mod ratio;
 pub mod refusals;
 pub mod results;
 pub mod scaling;
+mod server_age;
 pub mod settings;
 pub mod shifts;
 pub mod sign_flip;

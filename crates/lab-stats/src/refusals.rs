@@ -2,7 +2,7 @@
 //! Exclusions of subjects: which, where and why. They failed, or did not work under the baseline's settings.
 //! Same work or no comparison.
 
-use crate::analysis::{Refusal, RefusalKind};
+use crate::analysis::{ExclusionReason, Refusal, StatusCount};
 use crate::settings;
 use lab_model::{Failure, Plan, PointId, Run, SubjectId};
 use std::collections::BTreeMap;
@@ -84,8 +84,10 @@ fn failures(run: &Run, plan: &Plan) -> Vec<Refusal> {
     let refusal = |f: &Failure| Refusal {
         subject: f.subject,
         point: f.point,
-        why: format!("failed ({}): {}", f.kind, f.message),
-        kind: RefusalKind::Subject,
+        reason: ExclusionReason::Failed {
+            kind: f.kind.clone(),
+            message: f.message.clone(),
+        },
     };
     run.failures
         .iter()
@@ -106,8 +108,9 @@ fn without_baseline(run: &Run, plan: &Plan) -> Vec<Refusal> {
         .map(|(subject, point)| Refusal {
             subject,
             point: Some(point),
-            why: format!("there is nothing to compare it with: the baseline {name} failed"),
-            kind: RefusalKind::WithoutBaseline,
+            reason: ExclusionReason::BaselineFailed {
+                baseline: name.clone(),
+            },
         })
         .collect()
 }
@@ -121,8 +124,12 @@ fn different_settings(run: &Run, plan: &Plan) -> Vec<Refusal> {
         .map(|difference| Refusal {
             subject: difference.subject,
             point: Some(difference.point),
-            why: format!("not the same settings: {}", difference.sentence(plan)),
-            kind: RefusalKind::Subject,
+            reason: ExclusionReason::SettingDiffers {
+                key: difference.key,
+                value: difference.value,
+                baseline_value: difference.baseline,
+                baseline: plan.subjects[plan.baseline].name.clone(),
+            },
         })
         .collect()
 }
@@ -151,12 +158,14 @@ fn different_exits(run: &Run, plan: &Plan) -> Vec<Refusal> {
         if own.is_same_single(of_baseline) || failed(run, subject, point) {
             return None;
         }
-        let why = format!("{}, those of {name}: {}", own.words(), of_baseline.words());
         Some(Refusal {
             subject,
             point: Some(point),
-            why: format!("its runs ended with other exit statuses: {why}"),
-            kind: RefusalKind::ExitStatus,
+            reason: ExclusionReason::ExitStatus {
+                own: own.counts(),
+                baseline: name.clone(),
+                of_baseline: of_baseline.counts(),
+            },
         })
     });
     refusals.collect()
@@ -172,17 +181,13 @@ impl ExitStatuses {
         self.0.len() == 1 && self.0.keys().eq(other.0.keys())
     }
 
-    /// `2 of 20 with 1, 18 with 0`
-    fn words(&self) -> String {
-        let all: usize = self.0.values().sum();
-        let mut counts: Vec<(&i32, &usize)> = self.0.iter().collect();
-        // Failures come first.
-        counts.sort_by_key(|(status, _)| **status == 0);
-        let parts = counts.iter().map(|(status, count)| match **count == all {
-            true => format!("all {all} with {status}"),
-            false => format!("{count} of {all} with {status}"),
-        });
-        parts.collect::<Vec<String>>().join(", ")
+    /// Failures come first.
+    fn counts(&self) -> Vec<StatusCount> {
+        let counts = self.0.iter();
+        let counts = counts.map(|(&status, &runs)| StatusCount { status, runs });
+        let mut counts: Vec<StatusCount> = counts.collect();
+        counts.sort_by_key(|count| count.status == 0);
+        counts
     }
 }
 
@@ -190,7 +195,7 @@ impl ExitStatuses {
 pub(crate) fn gathered(reasons: Vec<Refusal>, plan: &Plan) -> Vec<Refusal> {
     let mut gathered: Vec<Refusal> = Vec::new();
     for reason in &reasons {
-        let same = |r: &&Refusal| r.subject == reason.subject && r.why == reason.why;
+        let same = |r: &&Refusal| r.subject == reason.subject && r.reason == reason.reason;
         let points = reasons
             .iter()
             .filter(same)

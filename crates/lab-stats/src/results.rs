@@ -23,12 +23,15 @@ mod parts;
 mod pauses;
 mod ranking;
 mod spread;
+pub mod warning;
 mod warnings;
 
+pub use crate::server_age::{AgeState, ServerAge};
+pub use ages::FIRST;
 pub(crate) use ages::refusals as age_refusals;
-pub use ages::{AgeState, FIRST, ServerAge, sentence as age_sentence};
 pub use observed::{Observation, observed, readings};
 pub use of_run::results;
+pub use warning::{Warning, WarningFact, WarningKind};
 
 use crate::analysis::{Fit, Refusal, ScalingLaw, Verdict};
 use crate::outlook::Open;
@@ -84,7 +87,7 @@ pub struct Results {
     pub statuses: Vec<(SubjectId, PointId, Vec<i32>)>,
     /// What was not compared.
     pub refusals: Vec<Refusal>,
-    /// What to know of the figures, the gravest first.
+    /// Facts without which the figures are misread, the gravest first.
     pub warnings: Vec<Warning>,
 }
 
@@ -294,7 +297,22 @@ pub struct Scaling {
     /// The law through them.
     pub law: Option<ScalingLaw>,
     /// Why there is no law, if there is none.
-    pub why: Option<String>,
+    pub why: Option<NoLaw>,
+}
+
+/// Why there is no scalability law.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "code", rename_all = "kebab-case")]
+pub enum NoLaw {
+    /// It needs more points.
+    TooFewPoints {
+        /// The points that it needs.
+        needed: usize,
+        /// The points that there are.
+        points: usize,
+    },
+    /// No block has all points.
+    NoCompleteBlock,
 }
 
 /// The most that a subject does over the points of a sweep.
@@ -365,133 +383,6 @@ pub enum BiasKind {
     Redone,
     /// CPU time / wall time: above 1 where its helper threads work on other cores.
     Helpers,
-}
-
-/// Something that a reader of some figures must know.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Warning {
-    /// The kind.
-    pub kind: WarningKind,
-    /// The subject that it concerns; `None`: all.
-    pub subject: Option<SubjectId>,
-    /// The point that it concerns; `None`: all.
-    pub point: Option<PointId>,
-    /// The target that it concerns, where there are several; `None`: all.
-    pub target: Option<TargetId>,
-    /// One or two sentences: the fact, and what to do.
-    pub text: String,
-}
-
-/// Kinds of warnings, the gravest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum WarningKind {
-    /// The run was stopped.
-    Interrupted,
-    /// A subject failed.
-    Failed,
-    /// Agents were lost, or unlike the others.
-    Agents,
-    /// Turns were not at the steady level.
-    NotSteady,
-    /// Requests failed.
-    Errors,
-    /// The generator was the limit.
-    Saturated,
-    /// The generator was late.
-    Late,
-    /// Servers did not keep up with the rate.
-    Overloaded,
-    /// Some connections waited for long while others were served.
-    Starved,
-    /// Generator and servers share cores.
-    SharedCores,
-    /// The host is not fit.
-    Host,
-    /// Too few blocks for the level.
-    FewBlocks,
-    /// Percentiles without an interval.
-    Tails,
-    /// The control's interval excludes 1.
-    NoiseFloor,
-    /// Subjects are ahead of the one that shows what the machine allows.
-    ReferenceBeaten,
-    /// Commands are too short to be timed.
-    Short,
-    /// Subjects use different versions of one library.
-    Versions,
-    /// The rate changes within the run.
-    Stages,
-    /// Blocks depend on each other.
-    Dependent,
-    /// Subjects did not become steady.
-    NoSteadyState,
-    /// Blocks were disturbed.
-    Disturbed,
-    /// Turns were taken again because others disturbed them.
-    Redone,
-    /// A closed loop hides stalls.
-    ClosedLoop,
-    /// Something else.
-    Other,
-}
-
-impl WarningKind {
-    /// In small letters, such as `few-blocks`.
-    pub fn name(self) -> &'static str {
-        match self {
-            WarningKind::Interrupted => "interrupted",
-            WarningKind::Failed => "failed",
-            WarningKind::NotSteady => "not-steady",
-            WarningKind::Errors => "errors",
-            WarningKind::Saturated => "saturated",
-            WarningKind::Late => "late",
-            WarningKind::Agents => "agents",
-            WarningKind::Overloaded => "overloaded",
-            WarningKind::Starved => "starved",
-            WarningKind::SharedCores => "shared-cores",
-            WarningKind::Host => "host",
-            WarningKind::FewBlocks => "few-blocks",
-            WarningKind::Tails => "tails",
-            WarningKind::NoiseFloor => "noise-floor",
-            WarningKind::ReferenceBeaten => "reference-beaten",
-            WarningKind::Short => "short",
-            WarningKind::Versions => "versions",
-            WarningKind::Stages => "stages",
-            WarningKind::Dependent => "dependent",
-            WarningKind::NoSteadyState => "no-steady-state",
-            WarningKind::Disturbed => "disturbed",
-            WarningKind::Redone => "redone",
-            WarningKind::ClosedLoop => "closed-loop",
-            WarningKind::Other => "other",
-        }
-    }
-}
-
-impl Warning {
-    /// A warning of the whole run.
-    pub(crate) fn new(kind: WarningKind, text: String) -> Warning {
-        Warning::about(kind, text, [])
-    }
-
-    /// A warning of the subject and the point that all of `places` have in common, if there are such.
-    pub(crate) fn about(
-        kind: WarningKind,
-        text: String,
-        places: impl IntoIterator<Item = (SubjectId, Option<PointId>)>,
-    ) -> Warning {
-        let places: Vec<_> = places.into_iter().collect();
-        let first = places.first();
-        let subject = first.map(|place| place.0);
-        let point = first.and_then(|place| place.1);
-        Warning {
-            kind,
-            subject: subject.filter(|s| places.iter().all(|place| place.0 == *s)),
-            point: point.filter(|p| places.iter().all(|place| place.1 == Some(*p))),
-            target: None,
-            text,
-        }
-    }
 }
 
 impl Value {

@@ -3,7 +3,7 @@
 //! a sweep whose points do multiple operations at once.
 
 use crate::analysis::{PredictedPeak, ScalingLaw};
-use crate::results::Scaling;
+use crate::results::{NoLaw, Scaling};
 use crate::sweeps::{self, OneSubject, RankedTimes, Sweep};
 use crate::table::BatchTable;
 use crate::{bootstrap, usl};
@@ -43,11 +43,11 @@ fn scaling(
 pub(crate) fn of(plan: &Plan, sweep: &Sweep, subject: SubjectId, measured: &OneSubject) -> Scaling {
     let law = law(plan, measured);
     let points = measured.x.len();
-    let least = usl::LEAST;
-    let reason = if points < least {
-        format!("the law needs {least} points, and there are {points}")
+    let needed = usl::LEAST;
+    let reason = if points < needed {
+        NoLaw::TooFewPoints { needed, points }
     } else {
-        "no block has all points".into()
+        NoLaw::NoCompleteBlock
     };
     Scaling {
         subject,

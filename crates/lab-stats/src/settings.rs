@@ -51,23 +51,6 @@ pub fn differences(plan: &Plan, settings: &[Setting], keys: &[String]) -> Vec<Di
     differences
 }
 
-impl Difference {
-    /// In words, with the baseline's name: `journal_mode is wal, but delete in c`.
-    pub fn sentence(&self, plan: &Plan) -> String {
-        let name = plan
-            .subjects
-            .get(plan.baseline)
-            .map_or("the baseline", |s| &s.name);
-        let in_words = |value: &Option<String>| value.clone().unwrap_or("not reported".to_string());
-        format!(
-            "{} is {}, but {} in {name}",
-            self.key,
-            in_words(&self.value),
-            in_words(&self.baseline)
-        )
-    }
-}
-
 /// The distinct values by subject, point and key.
 struct ReadBack<'a>(HashMap<(SubjectId, Option<PointId>, &'a str), Vec<&'a str>>);
 

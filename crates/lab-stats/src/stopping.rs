@@ -53,15 +53,6 @@ fn look_at_all(run: &Run, blocks: u32) -> Option<Ending> {
     endings?.first().copied()
 }
 
-/// How a run that did not come to its end stands, as a verb phrase; `None`: it came to its end.
-pub(crate) fn unfinished(run: &Run) -> Option<&'static str> {
-    match run.ending {
-        Some(Ending::Interrupted) => Some("was stopped by hand"),
-        None => Some("has not ended"),
-        Some(_) => None,
-    }
-}
-
 fn look(run: &Run, plan: &Plan, blocks: u32, share: f64) -> Option<Ending> {
     let table = BatchTable::new(run, plan);
     let basis = Basis::new(run, plan, share * alpha_of_look(run, plan, blocks));

@@ -6,7 +6,7 @@
 //! process, which the scatter of the blocks shows. How often the check raises a false alarm is simulated
 //! (docs/statistics.md).
 
-use crate::analysis::{Refusal, RefusalKind};
+use crate::analysis::{ExclusionReason, FirstPoint, Refusal, TurnsCause, TurnsNotSteady};
 use crate::normal::upper_quantile;
 use crate::order;
 use crate::steady::{Steady, steady_batches};
@@ -49,12 +49,11 @@ pub(crate) fn refusals(run: &Run, plan: &Plan) -> Vec<Refusal> {
     off.into_values()
         .flat_map(|mut levels| {
             levels.sort_by(|a, b| b.distance.abs().total_cmp(&a.distance.abs()));
-            let why = sentence(plan, &levels[0], levels.len() - 1);
+            let reason = reason(plan, &levels[0], levels.len() - 1);
             let refusal = move |level: OffLevel| Refusal {
                 subject: level.subject,
                 point: Some(level.point),
-                why: why.clone(),
-                kind: RefusalKind::NotSteady,
+                reason: ExclusionReason::TurnsNotSteady(reason.clone()),
             };
             levels.into_iter().map(refusal)
         })
@@ -188,62 +187,26 @@ fn has_two_levels(off: &[f64], others: &[f64], falls: &[f64]) -> bool {
     nearest(off) + nearest(others) > GAP * distance && fall < KEPT * distance
 }
 
-/// A verb phrase behind the subject's name.
-fn sentence(plan: &Plan, off: &OffLevel, more: usize) -> String {
-    let place = match more {
-        0 => plan.label(off.point),
-        1 => format!("{} and one more point", plan.label(off.point)),
-        more => format!("{} and {more} more points", plan.label(off.point)),
+fn reason(plan: &Plan, off: &OffLevel, more: usize) -> TurnsNotSteady {
+    let cause = match off.other_level_ns {
+        Some(other_ns) => TurnsCause::TwoLevels { other_ns },
+        None if off.distance < 0.0 => TurnsCause::PilotTooShort,
+        None if off.level.from == 0 && off.level.reached => TurnsCause::Disturbed,
+        None => TurnsCause::WarmingUp {
+            pilot_steady: off.level.reached,
+            operations: off.level.age.requests,
+            wall_ns: off.level.age.wall_ns,
+        },
     };
-    let of_processes = match (off.processes_off, off.processes) {
-        (some, all) if some == all => String::new(),
-        (some, all) => format!(" in {some} of {all} processes"),
-    };
-    let levels = format!(
-        "turns {}, steady {} at the same speed of the machine",
-        time(off.turns_ns),
-        time(off.turns_ns / off.distance.exp())
-    );
-    if let Some(other_ns) = off.other_level_ns {
-        return format!(
-            "ran at one of two lasting levels at {place}: {} of {} processes took {}, the others {}, and they did not come nearer \
-             to each other during their turns: a ratio would say how many of each there were",
-            off.processes_off,
-            off.processes,
-            time(off.turns_ns),
-            time(other_ns)
-        );
-    }
-    if off.distance < 0.0 {
-        return format!(
-            "took less time at {place} than its pilot found steady{of_processes} ({levels}): it or the baseline needs a longer \
-             warm-up than the pilot saw"
-        );
-    }
-    if off.level.from == 0 && off.level.reached {
-        return format!(
-            "was not at its steady level at {place}{of_processes} ({levels}), though its pilot saw no warm-up: something \
-             disturbed it"
-        );
-    }
-    let was = if off.level.reached { "was" } else { "was not" };
-    format!(
-        "was still warming up at {place}{of_processes} ({levels}); its pilot {was} steady after {} operations ({})",
-        off.level.age.requests,
-        time(off.level.age.wall_ns as f64)
-    )
-}
-
-pub(crate) fn time(ns: f64) -> String {
-    let (value, unit) = match ns {
-        ns if ns < 1e3 => (ns, "ns"),
-        ns if ns < 1e6 => (ns / 1e3, "µs"),
-        ns if ns < 1e9 => (ns / 1e6, "ms"),
-        ns => (ns / 1e9, "s"),
-    };
-    if value < 9.95 {
-        format!("{value:.1} {unit}")
-    } else {
-        format!("{value:.0} {unit}")
+    TurnsNotSteady {
+        at: FirstPoint {
+            first: plan.label(off.point),
+            more,
+        },
+        processes_off: off.processes_off,
+        processes: off.processes,
+        turns_ns: off.turns_ns,
+        steady_ns: off.turns_ns / off.distance.exp(),
+        cause,
     }
 }

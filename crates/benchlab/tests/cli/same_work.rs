@@ -3,6 +3,7 @@
 
 use crate::project::{CONNECT, DROP_CREATE, INSERT, Project, SELECT, assert_failures};
 use lab_model::Run;
+use lab_report::wording;
 use lab_stats::results::{Results, results};
 
 #[test]
@@ -178,19 +179,13 @@ fn settings_that_differ_are_named_and_not_compared() {
     let run = measure(&project, &["--set", "statement=text"]);
     assert_failures(&run, &[]);
     let results = results(&run);
-    let refused: Vec<(&str, &str)> = results
+    let refused: Vec<(&str, String)> = results
         .refusals
         .iter()
-        .map(|r| (subject(&run, r.subject), r.why.as_str()))
+        .map(|r| (subject(&run, r.subject), wording::exclusion(&r.reason)))
         .collect();
-    let expected =
-        settings.map(|(name, reason)| (name, format!("not the same settings: {reason}")));
-    assert_eq!(
-        refused,
-        expected
-            .each_ref()
-            .map(|(name, reason)| (*name, reason.as_str()))
-    );
+    let expected = settings.map(|(name, reason)| (name, format!("different settings: {reason}")));
+    assert_eq!(refused, expected);
     assert_eq!(compared_subjects(&run, &results), ["second"]);
 }
 
@@ -211,7 +206,7 @@ fn a_cheat_is_refused_and_the_honest_are_compared() {
                 "{} at {}: {}",
                 subject(&run, r.subject),
                 plan.label(r.point.expect("one point")),
-                r.why
+                wording::exclusion(&r.reason)
             )
         })
         .collect();

@@ -231,12 +231,12 @@ fn settings_that_differ_are_named_and_not_compared() {
 fn refusals(run: &Run) -> Vec<String> {
     let plan = run.plan().expect("a plan");
     let refusals = lab_stats::results::results(run).refusals;
-    let words = |reason: &str| Some(reason.strip_prefix("not the same settings: ")?.to_owned());
+    let words = |reason: &str| Some(reason.strip_prefix("different settings: ")?.to_owned());
     let named = |r: &lab_stats::analysis::Refusal| {
         Some(format!(
             "{}: {}",
             plan.subjects[r.subject].name,
-            words(&r.why)?
+            words(&lab_report::wording::exclusion(&r.reason))?
         ))
     };
     refusals.iter().filter_map(named).collect()

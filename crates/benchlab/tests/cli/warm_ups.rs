@@ -33,7 +33,7 @@ fn assert_has_no_time(run: &Run, subject: usize) {
     let refusals = results(run).refusals.into_iter();
     let refusals = refusals.filter(|r| r.subject == subject);
     let why: Vec<String> = refusals
-        .map(|r| r.why)
+        .map(|r| lab_report::wording::exclusion(&r.reason))
         .filter(|why| why.contains("could not be warmed up at compute in "))
         .collect();
     assert_eq!(why.len(), 1, "{why:?}");

@@ -4,6 +4,7 @@
 use crate::fake::{Act, Fake, File, plan};
 use lab_bench::Turn;
 use lab_model::{Age, Batch, Pilot, Plan, Run, SubjectId, WarmUp};
+use lab_report::wording;
 use lab_stats::results::{Results, results};
 
 const BLOCKS: u32 = 8;
@@ -81,6 +82,12 @@ fn has_verdicts(results: &Results, subject: SubjectId) -> [bool; 2] {
     })
 }
 
+/// Why subjects are not compared, in words.
+fn reasons(results: &Results) -> Vec<String> {
+    let reasons = results.refusals.iter();
+    reasons.map(|r| wording::exclusion(&r.reason)).collect()
+}
+
 #[test]
 fn a_subject_that_warms_up_slowly_gets_no_verdict_and_says_what_it_needs() {
     // At the first point subject 1 becomes faster from turn to turn, and never gets to its level.
@@ -94,7 +101,7 @@ fn a_subject_that_warms_up_slowly_gets_no_verdict_and_says_what_it_needs() {
     let results = results(&run);
     assert_eq!(has_verdicts(&results, 1), [false, true]);
     assert_eq!(has_verdicts(&results, 2), [true, true]);
-    let why: Vec<&str> = results.refusals.iter().map(|r| r.why.as_str()).collect();
+    let why = reasons(&results);
     assert_eq!(why.len(), 1, "{why:?}");
     for part in [
         "was still warming up at ",
@@ -152,7 +159,7 @@ fn a_subject_whose_pilot_was_cut_short_gets_no_verdict_and_says_which_time_it_ne
     let found = results(&run);
     assert_eq!(has_verdicts(&found, 1), [false, true]);
     assert_eq!(has_verdicts(&found, 2), [true, true]);
-    let why: Vec<&str> = found.refusals.iter().map(|r| r.why.as_str()).collect();
+    let why = reasons(&found);
     assert_eq!(why.len(), 1, "{why:?}");
     // Its pilot lacks 88 of 120 batches, 18 ms of what took all pilots 352 ms; and there is a tenth to spare.
     for part in [
@@ -175,7 +182,7 @@ fn a_subject_whose_pilot_was_cut_short_gets_no_verdict_and_says_which_time_it_ne
     for subject in [1, 2] {
         assert_eq!(has_verdicts(&found, subject), [false, true]);
     }
-    let why = &found.refusals[0].why;
+    let why = &reasons(&found)[0];
     assert!(why.contains("since s0 could not be warmed up at "), "{why}");
 
     // A subject that was cut short as well is refused once.
@@ -186,10 +193,12 @@ fn a_subject_whose_pilot_was_cut_short_gets_no_verdict_and_says_which_time_it_ne
         }
     };
     let run = measured_as(&plan, 1.0, both, steady);
-    let refused: Vec<(SubjectId, bool)> = results(&run)
+    let found = results(&run);
+    let refused: Vec<(SubjectId, bool)> = found
         .refusals
         .iter()
-        .map(|r| (r.subject, r.why.contains("since s0 could not be warmed up")))
+        .zip(reasons(&found))
+        .map(|(r, why)| (r.subject, why.contains("since s0 could not be warmed up")))
         .collect();
     assert_eq!(refused, [(1, true), (2, true)]);
 }
@@ -206,7 +215,7 @@ fn two_lasting_levels_are_distinguished_from_a_warm_up() {
         });
         let results = results(&run);
         assert_eq!(has_verdicts(&results, 1), [false, true]);
-        results.refusals[0].why.clone()
+        reasons(&results).remove(0)
     };
     let is_slow = |block: u32| block % 8 < 3;
     let lasting = why(&|block, _, steady| if is_slow(block) { 1.7 * steady } else { steady });

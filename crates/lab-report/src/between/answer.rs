@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The changes between two runs, in sentences.
 
-use super::changed::{ChangedFigure, chart, program_word};
-use crate::BetweenReport;
+use super::changed::{ChangedFigure, chart};
 use crate::kind::kind_of;
 use crate::parts::cell;
-use crate::parts::findings::better_or_worse;
-use lab_document::say::{self, count, list};
+use crate::wording::changes::{self, BaselineTime, PartChanged};
+use crate::{BetweenReport, wording};
+use lab_document::say;
 use lab_document::{Answer, Finding};
-use lab_model::{Metric, Unit};
+use lab_model::Metric;
 use lab_stats::analysis::Verdict;
-use lab_stats::between::ProgramMatch;
+use lab_stats::between::{Caveat, CaveatKind};
 
 /// Rows of the answer's chart.
 pub const ROWS: usize = 12;
@@ -64,87 +64,59 @@ fn is_moved(verdict: &Verdict) -> bool {
 /// A subject's changes in one finding: each of them, one range for all, or those that moved and the number of
 /// those that did not.
 fn standing(mine: &[&ChangedFigure]) -> Finding {
-    let subject = match mine[0].program {
-        ProgramMatch::Unknown => mine[0].subject.to_string(),
-        program => format!("{} ({})", mine[0].subject, program_word(program)),
-    };
+    let subject = changes::with_program(mine[0].subject, mine[0].program);
     if let [only] = mine {
-        let text = format!(
-            "{subject}: its {} is {}, {}.",
-            only.place,
-            change_text(only),
-            word(only)
-        );
+        let text = changes::only_change(&subject, &only.place, &only.change, word(only));
         return Finding::plain(text).toned(cell::tone(&only.verdict));
     }
     let kinds = say::grouped(mine.iter().map(|change| (word(change), *change)));
     if let [(word, all)] = kinds.as_slice() {
-        let (figures, range) = (count(all.len(), "figure"), range(all));
-        return Finding::plain(format!(
-            "{subject}: {word} in all {figures} that are compared, {range} times what they were."
-        ));
+        let range = say::extremes(all.iter().map(|c| c.change.estimate));
+        let range = range.unwrap_or((1.0, 1.0));
+        return Finding::plain(changes::all_changed(&subject, word, all.len(), range));
     }
-    let mut others = "";
-    let mut parts: Vec<String> = Vec::new();
-    for (word, all) in &kinds {
-        if all.len() <= 2 && is_moved(&all[0].verdict) {
-            let each = all.iter();
-            parts.extend(each.map(|c| format!("{} is {}, {word}", c.place, change_text(c))));
-            others = " others";
-        } else {
-            parts.push(format!("{}{others} are {word}", all.len()));
-        }
-    }
-    Finding::plain(format!("{subject}: {}.", parts.join("; ")))
-}
-
-/// `0.90 to 0.91`.
-fn range(all: &[&ChangedFigure]) -> String {
-    let estimates = all.iter().map(|c| c.change.estimate);
-    say::extremes(estimates).map_or(String::new(), |(low, high)| say::span(low, high))
-}
-
-/// `0.913 times what it was (0.902 to 0.925)`.
-fn change_text(change: &ChangedFigure) -> String {
-    say::times(&change.change, "what it was", change.change.level)
+    let parts = kinds.iter().flat_map(|(word, all)| {
+        let are_named = all.len() <= 2 && is_moved(&all[0].verdict);
+        let named = all.iter().filter(move |_| are_named);
+        let named = named.map(|c| PartChanged::Figure(&c.place, &c.change, word));
+        let counted = (!are_named).then_some(PartChanged::Count(all.len(), word));
+        named.chain(counted)
+    });
+    let parts: Vec<PartChanged> = parts.collect();
+    Finding::plain(changes::parts_changed(&subject, &parts))
 }
 
 fn word(change: &ChangedFigure) -> &'static str {
     match change.metric.id.as_ref() {
-        "wall_ratio" => better_or_worse(&Metric::WALL, &change.verdict),
-        _ => better_or_worse(&change.metric, &change.verdict),
+        "wall_ratio" => wording::verdict(&Metric::WALL, &change.verdict),
+        _ => wording::verdict(&change.metric, &change.verdict),
     }
 }
 
-fn undecided(report: &BetweenReport, changes: &[ChangedFigure]) -> Option<String> {
-    let open = changes.iter().filter_map(|c| match c.verdict {
+fn undecided(report: &BetweenReport, figures: &[ChangedFigure]) -> Option<String> {
+    let open = figures.iter().filter_map(|c| match c.verdict {
         Verdict::Inconclusive { blocks_needed } => Some(blocks_needed),
         _ => None,
     });
     let open: Vec<Option<u32>> = open.collect();
-    let most = open.iter().flatten().max();
-    let decide = most.map_or(String::new(), |blocks| {
-        format!("; about {blocks} blocks in each run would probably decide them")
-    });
-    let all = count(changes.len(), "change");
+    let most = open.iter().flatten().max().copied();
     let open =
-        (!open.is_empty()).then(|| format!("{} of {all} are not decided{decide}.", open.len()));
-    let kinds = report.between.reservations.iter();
-    let kinds = kinds.filter(|r| r.kind != "nothing-relative");
-    let mut kinds: Vec<String> = kinds.map(|r| r.kind.replace('-', " ")).collect();
+        (!open.is_empty()).then(|| changes::inconclusive_changes(open.len(), figures.len(), most));
+    let kinds = report.between.caveats.iter().map(Caveat::kind);
+    let kinds = kinds.filter(|kind| *kind != CaveatKind::NothingRelative);
+    let mut kinds: Vec<String> = kinds.map(|kind| kind.name().replace('-', " ")).collect();
     kinds.dedup();
-    let kinds = (!kinds.is_empty()).then(|| format!("There are reservations: {}.", list(&kinds)));
+    let kinds = (!kinds.is_empty()).then(|| changes::caveat_kinds(&kinds));
     say::paragraph(open.into_iter().chain(kinds))
 }
 
 /// The sentence for runs without a common ratio: the reason, and how to measure one.
 fn nothing(report: &BetweenReport) -> String {
-    let mut reservations = report.between.reservations.iter();
-    let reservation = reservations.find(|r| r.kind == "nothing-relative");
-    let reason = reservation.map_or("No subject was compared in both runs.", |r| &r.text);
+    let mut caveats = report.between.caveats.iter();
+    let caveat = caveats.find(|caveat| caveat.kind() == CaveatKind::NothingRelative);
     let plan = report.runs[0].plan();
     let advice = plan.map_or("", |plan| kind_of(&plan.work).advice_on_one_run());
-    format!("Nothing can be concluded about what changed. {reason} {advice}")
+    changes::nothing_changed(caveat.map(wording::caveat), advice)
 }
 
 /// The change of the baseline's own time. If the baseline is the same program, the machine caused it.
@@ -152,34 +124,21 @@ fn machine(report: &BetweenReport) -> Option<String> {
     let between = report.between;
     let baseline = between.baseline.as_ref()?;
     let levels = between.times().filter(|l| l.baseline);
-    let changes: Vec<_> = levels.map(|level| &level.change).collect();
-    let observed = match changes.as_slice() {
+    let ratios: Vec<_> = levels.map(|level| &level.change).collect();
+    let time = match ratios.as_slice() {
         [] => return None,
-        [only] => {
-            let ratio = say::interval_text(only, &Unit::Ratio, between.times_level);
-            format!(
-                "took {} times as long as in the first run {}",
-                ratio.value, ratio.range
-            )
-        }
+        [only] => BaselineTime::Only(only),
         many => {
             let at_level = many
                 .iter()
                 .filter(|c| say::has_level(c, between.times_level));
-            let more = at_level.clone().filter(|c| c.low > 1.0).count();
-            let less = at_level.filter(|c| c.high < 1.0).count();
-            let points = count(many.len(), "point");
-            format!("took longer at {more} and less at {less} of {points}")
+            BaselineTime::Many {
+                longer: at_level.clone().filter(|c| c.low > 1.0).count(),
+                less: at_level.filter(|c| c.high < 1.0).count(),
+                all: many.len(),
+            }
         }
     };
-    Some(match between.baseline_program {
-        ProgramMatch::Same => format!(
-            "{baseline} itself, the same program in both, {observed}: that is the machine or the system."
-        ),
-        ProgramMatch::Changed => format!("{baseline} itself, another program now, {observed}."),
-        ProgramMatch::Unknown => format!(
-            "{baseline} itself {observed}; the files do not say whether it is the same program, and the machine's speed is \
-             in it."
-        ),
-    })
+    let (program, level) = (between.baseline_program, between.times_level);
+    Some(changes::baseline_time(baseline, program, &time, level))
 }

@@ -3,6 +3,7 @@
 
 use crate::BetweenReport;
 use crate::parts::{cell, charts};
+use crate::wording::changes as wording;
 use lab_document::say;
 use lab_document::{Chart, ForestRow, Quantity, Row};
 use lab_model::{Direction, Interval, Metric, Unit};
@@ -77,16 +78,7 @@ pub fn chart(report: &BetweenReport, changes: &[&ChangedFigure], id: &str) -> Op
     charts::forest(id, axis, report.between.margin, say::grouped(rows), caption)
 }
 
-/// A phrase on whether a subject is the same program in both runs.
-pub fn program_word(program: ProgramMatch) -> &'static str {
-    match program {
-        ProgramMatch::Same => "same program",
-        ProgramMatch::Changed => "another program",
-        ProgramMatch::Unknown => "not known",
-    }
-}
-
-/// Times first, then compared figures: those of the second run carry the change.
+/// Times first, then what is compared: those of the second run with the change.
 pub fn rows(report: &BetweenReport, changes: &[ChangedFigure]) -> Vec<Row> {
     let between = report.between;
     let both_runs = |subject: &str, point: &str, metric: &Metric, values, change: &Interval| {
@@ -112,7 +104,7 @@ pub fn rows(report: &BetweenReport, changes: &[ChangedFigure]) -> Vec<Row> {
         let of_level = both_runs(subject, point, &Metric::WALL, &level.values, &level.change);
         rows.extend(of_level.map(|row| Row {
             role: role.into(),
-            note: program_word(level.program).into(),
+            note: wording::program(level.program).into(),
             ..row
         }));
     }
@@ -120,7 +112,7 @@ pub fn rows(report: &BetweenReport, changes: &[ChangedFigure]) -> Vec<Row> {
         let note = match change.verdict {
             Verdict::Inconclusive {
                 blocks_needed: Some(n),
-            } => format!("about {n} blocks in each run would probably decide it"),
+            } => wording::would_decide_change(n),
             _ => String::new(),
         };
         let (subject, point, metric) = (change.subject, change.point, &change.metric);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Two runs side by side: what changed, and what else differs between them.
 
-use super::changed::{ChangedFigure, program_word};
+use super::changed::ChangedFigure;
 use crate::BetweenReport;
 use crate::parts::cell::{self, NONE};
 use crate::parts::table;
+use crate::wording::changes as wording;
 use lab_document::say;
 use lab_document::{Cell, Column, Quantity, Table};
 use lab_model::Unit;
@@ -39,21 +40,18 @@ pub fn changes(report: &BetweenReport, changes: &[ChangedFigure]) -> Table {
             cell::judged(&change.change, &change.metric, Some(&change.verdict)),
             match change.program {
                 ProgramMatch::Unknown => NONE.into(),
-                program => program_word(program).into(),
+                program => wording::program(program).into(),
             },
         ]);
     }
     let levels = changes.iter().map(|c| c.change.level);
     table.notes.extend(table::level_note(between.level, levels));
     let unmet = between.controls.iter().filter(|c| !c.met);
-    table.notes.extend(unmet.map(|control| {
-        format!(
-            "At {} the control's ratio, in truth the same, changed by {}: the margin is {} there.",
-            control.point,
-            say::figure(&control.change, &Unit::Ratio, control.change.level),
-            say::percent(control.margin),
-        )
-    }));
+    table.notes.extend(
+        unmet.map(|control| {
+            wording::control_changed(&control.point, &control.change, control.margin)
+        }),
+    );
     table.without_empty_columns()
 }
 
@@ -77,7 +75,7 @@ pub fn times(report: &BetweenReport) -> Table {
             Quantity::estimate(&level.values[0], Unit::Nanoseconds).into(),
             Quantity::estimate(&level.values[1], Unit::Nanoseconds).into(),
             Quantity::ratio(&level.change).into(),
-            program_word(level.program).into(),
+            wording::program(level.program).into(),
         ]);
     }
     let held = levels.map(|l| l.change.level);

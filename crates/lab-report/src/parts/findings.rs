@@ -4,13 +4,14 @@
 
 use super::measured::Measured;
 use super::scope::Scope;
-use super::sentence::{self, order, wording};
+use super::sentence::{self, order};
 use super::standings::Standings;
 use super::{cell, table, trouble};
-use lab_document::say::{self, count, list};
+use crate::wording::{self, Counted, LeftOut, LongerRun, PairOverPoints, WouldDecide};
+use lab_document::say;
 use lab_document::{Answer, Chart, Finding, Tone};
-use lab_model::{Failure, Metric, PointId, SubjectId};
-use lab_stats::analysis::{RefusalKind, Verdict};
+use lab_model::{Failure, Metric, SubjectId};
+use lab_stats::analysis::{ExclusionReason, RefusalKind, Verdict};
 use lab_stats::deciding::{Deciding, deciding};
 use lab_stats::forecast;
 use lab_stats::refusals::is_alone;
@@ -26,9 +27,9 @@ const FOR_P99: f64 = 100.0;
 /// The first findings, then any warning without which they would mislead, and the inconclusive comparisons.
 pub fn answer(measured: &Measured, chart: Option<Chart>, mut findings: Vec<Finding>) -> Answer {
     let mut warnings = measured.results.warnings.iter();
-    let grave = warnings.find(|w| trouble::is_grave(w.kind));
+    let grave = warnings.find(|w| trouble::is_grave(&w.fact));
     findings.truncate(Answer::MAX_FINDINGS - usize::from(grave.is_some()));
-    findings.extend(grave.map(|w| trouble::warning(w.kind, w.text.clone())));
+    findings.extend(grave.map(|w| trouble::warning(&w.fact)));
     Answer {
         chart,
         findings,
@@ -38,12 +39,7 @@ pub fn answer(measured: &Measured, chart: Option<Chart>, mut findings: Vec<Findi
 
 /// The answer of a run without a complete block: says why there is none.
 pub fn no_answer(measured: &Measured) -> Answer {
-    let at = match measured.results.blocks {
-        0 => "",
-        _ => " at any point",
-    };
-    let subject = measured.words.subject;
-    let none = format!("There is no answer yet: no {subject} has a complete block{at}.");
+    let none = wording::no_answer(measured.words.subject, measured.results.blocks > 0);
     Answer {
         undecided: say::paragraph(std::iter::once(none).chain(missing(measured))),
         ..Answer::default()
@@ -55,7 +51,7 @@ pub fn leader(scope: &Scope, metric: &Metric, over: Over, words: &str) -> Option
     let all = Standings::new(scope, metric, over).without_references(scope);
     let text = order(scope, &all, words)?;
     Some(Finding::plain(if scope.is_reference(scope.base()) {
-        format!("Besides {}, the reference, {text}", scope.base_name())
+        wording::apart_from_reference(scope.base_name(), &text)
     } else {
         text
     }))
@@ -68,10 +64,7 @@ pub fn overall(scope: &Scope, metric: &Metric) -> Option<Finding> {
     if let [subject] = scope.others().as_slice() {
         return pair(scope, *subject, metric);
     }
-    let words = match points.len() {
-        1 => String::new(),
-        n => format!(" over {}", count(n, "point")),
-    };
+    let words = wording::over_points(points.len());
     leader(scope, metric, Over::all(&points), &words)
 }
 
@@ -89,63 +82,22 @@ pub fn pair(scope: &Scope, subject: SubjectId, metric: &Metric) -> Option<Findin
             Some(Finding::plain(text).toned(tone))
         }
         many => {
-            let (name, base) = (scope.name(subject), scope.base_name());
             let standings = Standings::new(scope, metric, Over::ALL);
             let overall = standings.ranked.iter().find(|s| s.subject == subject);
-            let begin = match overall {
-                Some(overall) => format!(
-                    "{name} {} {} over {}",
-                    wording(metric).verb,
-                    sentence::ratio_text(scope, &standings, overall),
-                    over(overall.points as usize, many.len()),
-                ),
-                None => format!("{name} and {base} have no overall interval yet"),
-            };
-            let verdicts = many.iter().filter_map(|c| Some((c.key.point?, c.verdict?)));
-            let counted = counted(scope, metric, verdicts);
-            Some(Finding::plain(format!("{begin}: {counted}.")))
+            let verdicts = many.iter().filter_map(|c| {
+                let word = wording::verdict(metric, c.verdict.as_ref()?);
+                Some((word, scope.short(c.key.point?)))
+            });
+            Some(Finding::plain(wording::pair_over_points(&PairOverPoints {
+                metric,
+                subject: scope.name(subject),
+                baseline: scope.base_name(),
+                overall: overall.map(|s| (s.ratio, s.points as usize)),
+                points: many.len(),
+                verdicts: say::grouped(verdicts),
+                level: standings.level,
+            })))
         }
-    }
-}
-
-/// A mean is over the points at which one operation is done at a time.
-fn over(points: usize, of: usize) -> String {
-    if points < of {
-        format!("{points} of {of} points")
-    } else {
-        count(points, "point")
-    }
-}
-
-/// `faster at n=1 and n=10, equivalent at 3 points`.
-fn counted(
-    scope: &Scope,
-    metric: &Metric,
-    verdicts: impl Iterator<Item = (PointId, Verdict)>,
-) -> String {
-    let words = verdicts.map(|(point, v)| (better_or_worse(metric, &v), scope.short(point)));
-    let parts = say::grouped(words).into_iter();
-    let parts = parts.map(|(word, at)| match at.len() {
-        1..=3 => format!("{word} at {}", list(&at)),
-        n => format!("{word} at {n} points"),
-    });
-    list(&parts.collect::<Vec<_>>())
-}
-
-/// A verdict on a metric in a word or two: of times faster or slower, of all else less or more.
-pub fn better_or_worse(metric: &Metric, verdict: &Verdict) -> &'static str {
-    let words = match metric.id.as_ref() {
-        "wall" | "mean_wall" => ["faster", "slower", "a little faster", "a little slower"],
-        "throughput" => ["higher", "lower", "a little higher", "a little lower"],
-        _ => ["less", "more", "a little less", "a little more"],
-    };
-    match verdict {
-        Verdict::Faster => words[0],
-        Verdict::Slower => words[1],
-        Verdict::SmallButReal { faster: true } => words[2],
-        Verdict::SmallButReal { faster: false } => words[3],
-        Verdict::Equivalent => "equivalent",
-        Verdict::Inconclusive { .. } => "not decided",
     }
 }
 
@@ -166,7 +118,7 @@ pub fn exceptions(
     let (mut led, mut lost) = (None, None);
     for (over, name) in parts {
         let in_part = standings(*over);
-        let ratio_text = |s| sentence::ratio_text(scope, &in_part, s);
+        let (base, level) = (scope.base_name(), in_part.level);
         if let [first] = in_part.first().as_slice()
             && !best.contains(&first.subject)
             && first.subject != scope.base()
@@ -174,19 +126,16 @@ pub fn exceptions(
             let next = in_part.complete();
             let next = next.get(1).map_or(1.0, |next| next.ratio.estimate);
             let gain = next / first.ratio.estimate.max(f64::MIN_POSITIVE);
-            let (leader, least) = (scope.name(first.subject), wording(metric).least);
+            let leader = sentence::ranked(scope, first);
             keep_greatest(&mut led, gain, || {
-                format!("At {name} {leader} {least}: {}.", ratio_text(first))
+                wording::leads_part(name, metric, &leader, base, level)
             });
         }
         let last = in_part.ranked.last();
         if let Some(last) = last.filter(|s| s.verdict == Some(Verdict::Slower)) {
-            let (subject, verb) = (scope.name(last.subject), wording(metric).verb);
+            let worst = sentence::ranked(scope, last);
             keep_greatest(&mut lost, last.ratio.estimate, || {
-                format!(
-                    "The greatest ratio measured is at {name}: {subject} {verb} {}.",
-                    ratio_text(last)
-                )
+                wording::greatest_ratio(name, metric, &worst, base, level)
             });
         }
     }
@@ -207,16 +156,12 @@ fn undecided(measured: &Measured) -> Option<String> {
     let (open, closed): (Vec<Verdict>, Vec<Verdict>) =
         verdicts.partition(|verdict| matches!(verdict, Verdict::Inconclusive { .. }));
     let all = open.len() + closed.len();
-    let open_part = match open.len() {
-        _ if all == 1 => String::new(),
-        n if n == all => format!("None of {all} comparisons is decided; "),
-        n => format!("{n} of {all} comparisons are not decided; "),
-    };
+    let open_part = wording::inconclusive(open.len(), all);
     let nothing = nothing_compared(measured);
     // A subject that is measured alone is compared with its own copy.
     let open = deciding(comparisons, measured.run, measured.plan)
         .filter(|_| nothing.is_none())
-        .map(|by| open_part + &would_decide(measured, by, open.len()) + ".")
+        .map(|by| open_part + &wording::would_decide(would_decide(measured, by), open.len()) + ".")
         .map(|text| say::capital(&text));
     let all = [nothing, open, few_blocks(measured), missing(measured)];
     say::paragraph(all.into_iter().flatten())
@@ -239,7 +184,7 @@ fn nothing_compared(measured: &Measured) -> Option<String> {
             .iter()
             .all(|p| plan.cases[p.case].sweep.is_some());
         let is_expected = compares_answer && !swept || plan.compared().count() > 1;
-        return is_expected.then(|| format!("Nothing was compared: {name} was measured alone."));
+        return is_expected.then(|| wording::measured_alone(&name));
     }
     if !compares_answer || *plan.answer() != Metric::P99 {
         return None;
@@ -250,87 +195,51 @@ fn nothing_compared(measured: &Measured) -> Option<String> {
         .map(|cell| cell.value.value())
         .fold(0.0, f64::max);
     let most = most / f64::from(measured.results.blocks.max(1));
-    (most < FOR_P99).then(|| {
-        format!(
-            "Nothing was compared: a block has about {most:.0} operations of each {}, and what 99 % of them take at most \
-             needs 100 (more --pairs).",
-            measured.words.subject
-        )
-    })
+    (most < FOR_P99).then(|| wording::too_few_operations(most, measured.words.subject))
 }
 
-/// `a run of 5 minutes would probably decide all of them (--for 5m, about 40 blocks)`.
-fn would_decide(measured: &Measured, by: Deciding, open: usize) -> String {
-    let some = if open == 1 { "it" } else { "half of them" };
-    let (blocks, decided) = match by {
-        Deciding::All(blocks) if open == 1 => (blocks, "it"),
-        Deciding::All(blocks) => (blocks, "all of them"),
-        Deciding::Half(blocks) => (blocks, "half of them"),
+fn would_decide(measured: &Measured, by: Deciding) -> WouldDecide {
+    match by {
+        Deciding::All(blocks) => WouldDecide::All(longer_run(measured, blocks)),
+        Deciding::Half(blocks) => WouldDecide::Half(longer_run(measured, blocks)),
         Deciding::TooFew(blocks) => {
-            let (least, option) = so_many(measured, blocks);
             let replicates = measured.run.replicate_count();
-            let now = if measured.has_nested_blocks() {
-                format!("{} of processes", say::count(replicates, "set"))
+            let counted = if measured.has_nested_blocks() {
+                Counted::ProcessSets(replicates)
             } else if measured.plan.builds() > 1 {
-                say::count(measured.results.blocks as usize, "build")
+                Counted::Builds(measured.results.blocks as usize)
             } else {
-                say::count(replicates, "block")
+                Counted::Blocks(replicates)
             };
-            return format!(
-                "{now} are too few to say what would decide {some}; {least} would show it ({option})"
-            );
+            WouldDecide::TooFew(counted, longer_run(measured, blocks))
         }
-        Deciding::Perhaps(most) => {
-            let (most, _) = so_many(measured, most);
-            return format!("even {most} may not decide {some}");
-        }
-        Deciding::Hardly(most) => {
-            let (most, _) = so_many(measured, most);
-            let advice = "let one operation do more, or allow a wider margin";
-            return format!("even {most} would hardly decide {some}: {advice}");
-        }
-    };
-    let (run, option) = so_many(measured, blocks);
-    format!("{run} would probably decide {decided} ({option})")
+        Deciding::Perhaps(most) => WouldDecide::Perhaps(longer_run(measured, most)),
+        Deciding::Hardly(most) => WouldDecide::Hardly(longer_run(measured, most)),
+    }
 }
 
-/// `a run of 5 minutes`, and how to ask for it: `--for 5m, about 40 blocks`.
-fn so_many(measured: &Measured, blocks: u32) -> (String, String) {
+/// A run with so many replicates, and how to ask for it.
+fn longer_run(measured: &Measured, blocks: u32) -> LongerRun {
     let time = forecast::time_for(measured.run, blocks);
     if measured.plan.builds() > 1 {
-        return (
-            format!("about {blocks} builds"),
-            format!("--builds {blocks}"),
-        );
+        return LongerRun::Builds(blocks);
     }
     // A run whose processes serve multiple blocks ends with its last set.
     if let Some(most) = measured.plan.measure.max_process_sets
         && measured.has_nested_blocks()
     {
         return match time.filter(|_| blocks <= most) {
-            Some(time) => {
-                let option = format!("--for {}, about {blocks} sets of processes", time.option());
-                (format!("a run of {time}"), option)
-            }
+            Some(time) => LongerRun::TimeForSets(time, blocks),
             // There each block has processes of its own.
-            None => (
-                format!("about {blocks} blocks"),
-                format!("--blocks {blocks}"),
-            ),
+            None => LongerRun::Blocks(blocks),
         };
     }
     // A run with interim analyses ends with the last of them.
     let longer = blocks > measured.plan.measure.max_blocks;
     match time {
-        None => (
-            format!("about {blocks} blocks"),
-            format!("--blocks {blocks}"),
-        ),
-        Some(time) if longer => (format!("a run of {time}"), format!("--blocks {blocks}")),
-        Some(time) => {
-            let option = format!("--for {}, about {blocks} blocks", time.option());
-            (format!("a run of {time}"), option)
-        }
+        None => LongerRun::Blocks(blocks),
+        Some(time) if longer => LongerRun::MoreBlocks(time, blocks),
+        Some(time) => LongerRun::TimeForBlocks(time, blocks),
     }
 }
 
@@ -338,22 +247,15 @@ fn so_many(measured: &Measured, blocks: u32) -> (String, String) {
 fn few_blocks(measured: &Measured) -> Option<String> {
     let few = measured.results.warned(WarningKind::FewBlocks);
     let compared = !measured.results.comparisons.is_empty();
-    (few && compared).then(|| match measured.results.blocks {
-        2.. if measured.plan.builds() > 1 => {
-            let builds = measured.plan.builds();
-            format!("With only {builds} builds, intervals assume that builds vary normally.")
-        }
-        1 => "One block says nothing of how blocks scatter.".into(),
-        _ if measured.has_nested_blocks() => {
-            let sets = measured.run.replicate_count();
-            if sets == 1 {
-                return "One set of processes says nothing of how processes differ.".into();
+    (few && compared).then(|| {
+        wording::few_replicates(match measured.results.blocks as usize {
+            2.. if measured.plan.builds() > 1 => Counted::Builds(measured.plan.builds()),
+            1 => Counted::Blocks(1),
+            _ if measured.has_nested_blocks() => {
+                Counted::ProcessSets(measured.run.replicate_count())
             }
-            format!(
-                "With only {sets} sets of processes, intervals assume that processes vary normally."
-            )
-        }
-        n => format!("With only {n} blocks, intervals assume that blocks vary normally."),
+            n => Counted::Blocks(n),
+        })
     })
 }
 
@@ -367,7 +269,7 @@ fn missing(measured: &Measured) -> Option<String> {
     let (lacking, failed) = (subjects(lacking), subjects(failed));
     let refused = |kind: RefusalKind| -> BTreeSet<SubjectId> {
         let refused = measured.refusals();
-        let refused = refused.filter(|r| r.kind == kind);
+        let refused = refused.filter(|r| r.kind() == kind);
         let refused = refused.map(|r| r.subject);
         refused
             .filter(|s| !failed.contains(s) && !lacking.contains(s))
@@ -376,49 +278,22 @@ fn missing(measured: &Measured) -> Option<String> {
     let alone = refused(RefusalKind::WithoutBaseline);
     let other_work = refused(RefusalKind::Subject);
     let several_points = measured.plan.points.len() > 1;
-    let sentence = |all: BTreeSet<SubjectId>, [one, many]: [String; 2]| {
+    let left_out = |all: BTreeSet<SubjectId>, reason| {
         let names: Vec<String> = all.iter().map(|&s| measured.label(s)).collect();
-        let predicate = if names.len() == 1 { one } else { many };
-        (!names.is_empty()).then(|| format!("{} {predicate}.", list(&names)))
+        wording::left_out(&names, reason, several_points)
     };
-    let lacking = sentence(
-        lacking.difference(&failed).copied().collect(),
-        ["is", "are"].map(|is| format!("cannot run here and {is} left out")),
-    );
-    let left_out = |(is, it): (&str, &str)| {
-        if several_points {
-            format!("failed and {is} left out where {it} failed")
-        } else {
-            format!("failed and {is} left out")
-        }
-    };
-    let failed = sentence(failed, [("is", "it"), ("are", "they")].map(left_out));
-    let not_compared = |is| format!("{is} not compared where the baseline failed");
-    let alone = sentence(alone, ["is", "are"].map(not_compared));
-    let place = if several_points {
-        " at some points"
-    } else {
-        ""
-    };
-    let not_the_same = |(is, its): (&str, &str)| {
-        format!("{is} not compared{place}, because {its} work was not the same")
-    };
-    let other_work = sentence(
-        other_work,
-        [("is", "its"), ("are", "their")].map(not_the_same),
-    );
+    let lacking = lacking.difference(&failed).copied().collect();
+    let lacking = left_out(lacking, LeftOut::Lacking);
+    let failed = left_out(failed, LeftOut::Failed);
+    let alone = left_out(alone, LeftOut::BaselineFailed);
+    let other_work = left_out(other_work, LeftOut::OtherWork);
     let exits = measured
         .refusals()
-        .filter(|r| r.kind == RefusalKind::ExitStatus);
+        .filter(|r| r.kind() == RefusalKind::ExitStatus);
     let exits = exits.map(|r| {
-        let at = r
-            .point
-            .map_or(String::new(), |point| measured.at(Some(point)));
-        format!(
-            "{} is not compared{at}: {}.",
-            measured.label(r.subject),
-            r.why
-        )
+        let at = r.point.map(|point| measured.at(Some(point)));
+        let at = at.unwrap_or_default();
+        wording::other_exit_status(&measured.label(r.subject), &at, &r.reason)
     });
     let sentences = [not_steady(measured), lacking, failed, alone, other_work];
     say::paragraph(sentences.into_iter().flatten().chain(exits))
@@ -428,33 +303,22 @@ fn missing(measured: &Measured) -> Option<String> {
 /// few.
 fn not_steady(measured: &Measured) -> Option<String> {
     let refusals = measured.refusals();
-    let refusals = refusals.filter(|r| r.kind == RefusalKind::NotSteady);
-    let mut reasons: Vec<(SubjectId, &str)> = Vec::new();
+    let refusals = refusals.filter(|r| r.kind() == RefusalKind::NotSteady);
+    let mut reasons: Vec<(SubjectId, &ExclusionReason)> = Vec::new();
     for refusal in refusals {
         if !reasons
             .iter()
             .any(|(subject, _)| *subject == refusal.subject)
         {
-            reasons.push((refusal.subject, &refusal.why));
+            reasons.push((refusal.subject, &refusal.reason));
         }
     }
-    let (told, more) = reasons.split_at(reasons.len().min(MAX_REASONS));
-    let sentences = told
+    let (shown, more) = reasons.split_at(reasons.len().min(MAX_REASONS));
+    let sentences = shown
         .iter()
-        .map(|(subject, why)| format!("{} {why}.", measured.label(*subject)));
+        .map(|(subject, reason)| wording::not_steady(&measured.label(*subject), reason));
     let names: Vec<String> = more.iter().map(|(s, _)| measured.label(*s)).collect();
-    let more = match names.len() {
-        0 => None,
-        1 => Some(format!(
-            "{} is not compared for the same reason.",
-            list(&names)
-        )),
-        _ => Some(format!(
-            "{} are not compared for such reasons, too.",
-            list(&names)
-        )),
-    };
-    say::paragraph(sentences.chain(more))
+    say::paragraph(sentences.chain(wording::more_not_steady(&names)))
 }
 
 /// Each point with its name, for [`exceptions`].

@@ -4,6 +4,7 @@
 use super::cell;
 use super::costs::FactorValues;
 use super::measured::{Measured, SubjectScope};
+use crate::wording;
 use lab_document::{Quantity, Row};
 use lab_model::{Direction, Imported, Metric, PointId, Run, SubjectId, Unit};
 use lab_stats::analysis::Verdict;
@@ -201,7 +202,7 @@ fn absent(measured: &Measured) -> Vec<Row> {
             ) {
                 (false, ..) => "cannot do it".into(),
                 (true, Some(failure), _) => format!("failed: {}", failure.kind),
-                (true, None, Some(refusal)) => refusal.why.clone(),
+                (true, None, Some(refusal)) => wording::exclusion(&refusal.reason),
                 (true, None, None) => "not measured".into(),
             };
             rows.push(row);

@@ -3,6 +3,7 @@
 
 use super::scope::{PointGroup, Scope};
 use super::{cell, charts, sentence, table};
+use crate::wording;
 use lab_document::say;
 use lab_document::{
     Axis, Band, Cell, Chart, Column, Item, Line, Quantity, Scale, Section, Stroke, Table, Tone,
@@ -128,7 +129,7 @@ fn law(scope: &Scope, group: &PointGroup) -> Table {
                     format!("{name}'s points do not follow the law: one lies {off} off it. Its row says little.")
                 }));
             }
-            Some((None, Some(why))) => table.notes.push(format!("{name}: {why}.")),
+            Some((None, Some(why))) => table.notes.push(wording::no_law(name, why)),
             _ => {}
         }
     }

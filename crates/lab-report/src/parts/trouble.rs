@@ -2,10 +2,11 @@
 //! Failures, subjects that were not compared, and caveats on the figures.
 
 use super::measured::Measured;
+use crate::wording;
 use lab_document::say::{self, count, list};
 use lab_document::{Finding, Item, Section, Tone};
 use lab_model::Failure;
-use lab_stats::results::WarningKind;
+use lab_stats::results::{WarningFact, WarningKind};
 
 /// The failures, and the subjects that were not compared, each reason once.
 pub fn failures(measured: &Measured) -> Section {
@@ -14,17 +15,18 @@ pub fn failures(measured: &Measured) -> Section {
         section.items.extend(failure_items(measured, failure));
     }
     let refusals = measured.refusals();
-    let refusals = say::grouped(refusals.map(|r| ((r.subject, &r.why), r.point)));
-    let each = refusals.into_iter().map(|((subject, why), points)| {
+    let refusals = say::grouped(refusals.map(|r| ((r.subject, &r.reason), r.point)));
+    let each = refusals.into_iter().map(|((subject, reason), points)| {
         let at = match points.as_slice() {
             [one] => measured.at(*one),
             many => format!(" at {}", count(many.len(), "point")),
         };
-        ((why, at), measured.label(subject))
+        ((reason, at), measured.label(subject))
     });
-    for ((why, at), names) in say::grouped(each) {
+    for ((reason, at), names) in say::grouped(each) {
+        let why = wording::exclusion(reason);
         let text = format!("{}{at}: {why}", list(&names));
-        section.push(Finding::new("not compared", text, Tone::Alarm));
+        section.push(Finding::new("not compared", text, Tone::Alarm).with_data(reason));
     }
     section
 }
@@ -54,42 +56,51 @@ pub fn warnings(measured: &Measured) -> Section {
     let mut section = Section::new("Warnings");
     let all = measured.results.warnings.iter();
     let with_targets = all
-        .filter(|w| w.kind != WarningKind::Failed)
+        .filter(|w| w.kind() != WarningKind::Failed)
         .map(|warning| {
             let target = warning.target.and_then(|t| measured.plan.targets.get(t));
             let target = target.filter(|_| measured.has_targets());
+            let text = wording::warning(&warning.fact);
             (
-                (warning.kind, &warning.text),
-                target.map(|t| t.kind.title()),
+                (warning.kind(), text),
+                (&warning.fact, target.map(|t| t.kind.title())),
             )
         });
-    for ((kind, text), targets) in say::grouped(with_targets) {
-        let names: Vec<&str> = targets.into_iter().flatten().collect();
+    for ((_, text), about) in say::grouped(with_targets) {
+        let names: Vec<&str> = about.iter().filter_map(|(_, target)| *target).collect();
         let place = match names.len() {
             0 => String::new(),
             n if n == measured.plan.targets.len() => String::new(),
             _ => format!("{}: ", list(&names)),
         };
-        section.push(warning(kind, format!("{place}{text}")));
+        let fact = about.first().map(|(fact, _)| *fact);
+        section
+            .items
+            .extend(fact.map(|fact| Item::Finding(finding(fact, format!("{place}{text}")))));
     }
     section
 }
 
 /// True if the figures mislead without it.
-pub fn is_grave(kind: WarningKind) -> bool {
+pub fn is_grave(fact: &WarningFact) -> bool {
     use WarningKind as W;
     matches!(
-        kind,
+        fact.kind(),
         W::NotSteady | W::Agents | W::Errors | W::Saturated | W::Late | W::Overloaded
     )
 }
 
 /// A warning as a finding.
-pub fn warning(kind: WarningKind, text: String) -> Finding {
-    let tone = if is_grave(kind) {
+pub fn warning(fact: &WarningFact) -> Finding {
+    finding(fact, wording::warning(fact))
+}
+
+fn finding(fact: &WarningFact, text: String) -> Finding {
+    let tone = if is_grave(fact) {
         Tone::Alarm
     } else {
         Tone::Undecided
     };
-    Finding::new(kind.name().replace('-', " "), text, tone)
+    let label = fact.kind().name().replace('-', " ");
+    Finding::new(label, text, tone).with_data(fact)
 }

@@ -5,3 +5,4 @@ mod documents;
 mod exchange;
 mod reports;
 mod support;
+mod wording;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What changed from one run to another, keyed by subject, point and metric.
 
-use super::facts::Differing;
+use super::caveat::{Caveat, NotCompared};
+use super::facts::{Differing, ProgramMatch};
 use crate::analysis::Verdict;
 use lab_model::{Interval, Metric};
 use serde::Serialize;
@@ -25,12 +26,12 @@ pub struct Between {
     pub changes: Vec<Changed>,
     /// Of the control's ratio to the baseline, by point; the truth is 1.
     pub controls: Vec<ControlChange>,
-    /// What is in one run alone, or was not compared in one of them: a sentence each.
-    pub apart: Vec<String>,
+    /// The parts that are in one run alone, or were not compared in one of them.
+    pub apart: Vec<NotCompared>,
     /// What differs between the runs.
     pub differences: Vec<Differing>,
-    /// What limits the conclusions, the gravest first.
-    pub reservations: Vec<Reservation>,
+    /// Caveats that limit the conclusions, the gravest first.
+    pub caveats: Vec<Caveat>,
 }
 
 /// How something of a subject at a point changed.
@@ -78,27 +79,6 @@ pub struct ControlChange {
     pub margin: f64,
 }
 
-/// Whether a subject is the same program in both runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ProgramMatch {
-    /// Both runs have the same hash, or the same command line and revision.
-    Same,
-    /// The files do not say.
-    Unknown,
-    /// The hashes, or the command lines and revisions, differ.
-    Changed,
-}
-
-/// What limits the conclusions from two runs.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Reservation {
-    /// In small letters, such as `few-blocks`.
-    pub kind: &'static str,
-    /// One or two sentences: the fact, and what to do.
-    pub text: String,
-}
-
 impl Between {
     /// Changes that have a verdict: of ratios, or of loads.
     pub fn judged(&self) -> impl Iterator<Item = &Changed> + Clone {
@@ -125,9 +105,9 @@ impl Between {
         self.controls.extend(other.controls);
         self.apart.extend(other.apart);
         self.differences.extend(other.differences);
-        for reservation in other.reservations {
-            if !self.reservations.contains(&reservation) {
-                self.reservations.push(reservation);
+        for caveat in other.caveats {
+            if !self.caveats.contains(&caveat) {
+                self.caveats.push(caveat);
             }
         }
     }

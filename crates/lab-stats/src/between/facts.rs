@@ -15,6 +15,18 @@ pub struct Differing {
     pub second: Option<String>,
 }
 
+/// Whether a subject is the same program in both runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProgramMatch {
+    /// Both runs have the same hash, or the same command line and revision.
+    Same,
+    /// The files do not say.
+    Unknown,
+    /// The hashes, or the command lines and revisions, differ.
+    Changed,
+}
+
 /// Names of facts with their values.
 pub(crate) type Facts = Vec<(String, String)>;
 

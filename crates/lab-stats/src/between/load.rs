@@ -5,7 +5,8 @@
 //! percentiles are those of all requests of a run together, for a block's own know nothing of a stall that
 //! other blocks have.
 
-use super::changed::{Changed, ProgramMatch};
+use super::changed::Changed;
+use super::facts::ProgramMatch;
 use super::side::{PointPair, Sides};
 use crate::change::{change, quotient};
 use crate::load::overload::is_overloaded;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Two runs on one target, and their common subjects and points.
 
-use super::changed::{Changed, ProgramMatch};
+use super::changed::Changed;
+use super::facts::ProgramMatch;
 use super::incomparable::{Incomparable, checked_plan};
 use super::work;
 use crate::analysis::Refusal;
@@ -66,10 +67,9 @@ impl<'a> RunSide<'a> {
         self.hashes.get(name).copied()
     }
 
-    /// ` on PostgreSQL` where there are several targets.
-    pub fn place(&self) -> String {
-        self.named
-            .map_or(String::new(), |kind| format!(" on {}", kind.title()))
+    /// The target, where there are several.
+    pub fn target(&self) -> Option<&'static str> {
+        self.named.map(|kind| kind.title())
     }
 
     /// A subject's name, with the target where there are several.

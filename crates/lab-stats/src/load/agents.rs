@@ -5,6 +5,7 @@ use super::{BUSY_SHARE, GENERATOR_SHARE};
 use crate::binomial;
 use crate::order::{median, median_interval};
 use lab_model::{AgentId, AgentSlice, Counts, Interval, Plan, Run, Slice};
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// An agent is late if it begins by more than this after the planned time, ns, beyond the error of the clocks'
@@ -158,10 +159,12 @@ fn all(counts: impl Iterator<Item = u64>) -> u64 {
 }
 
 /// What is missing in a run because all agents were lost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct MissingLoad {
-    /// Complete blocks, and planned blocks.
-    pub blocks: (u32, u32),
+    /// Complete blocks.
+    pub complete: u32,
+    /// Planned blocks.
+    pub planned: u32,
     /// Requests that were due in the missing blocks; 0 in a closed loop.
     pub due: u64,
 }
@@ -185,7 +188,8 @@ pub fn missing(run: &Run, plan: &Plan) -> Option<MissingLoad> {
         visits as f64 * load.arrivals.due(load.stretch_ns)
     };
     (all_lost && complete < planned).then(|| MissingLoad {
-        blocks: (complete, planned),
+        complete,
+        planned,
         due: due.round() as u64,
     })
 }

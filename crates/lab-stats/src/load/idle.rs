@@ -3,7 +3,7 @@
 
 use super::peaks::{Peak, Peaks};
 use super::visits::{Visit, Visits};
-use crate::analysis::{Refusal, RefusalKind};
+use crate::analysis::{ExclusionReason, Refusal};
 use crate::refusals::{self, refused};
 use crate::results::{ServerAge, age_refusals};
 use lab_model::{Plan, PointId, Run, SubjectId};
@@ -20,21 +20,17 @@ pub fn refusals(run: &Run, plan: &Plan, visits: &Visits, ages: &[ServerAge]) -> 
     }
     let peaks = Peaks::of(plan, run);
     for point in 0..plan.points.len() {
-        let idle = |subject| {
-            without_peak(plan, &peaks, subject, point).or_else(|| {
-                let reason = idle(visits, subject, point)?;
-                Some([reason.clone(), reason])
-            })
+        let reason = |subject, baseline: Option<&String>| {
+            without_peak(plan, &peaks, subject, point, baseline)
+                .or_else(|| idle(visits, subject, point, baseline))
         };
-        let baseline = idle(plan.baseline);
+        let name = &plan.subjects[plan.baseline].name;
+        let of_baseline = reason(plan.baseline, Some(name));
         for subject in 0..plan.subjects.len() {
-            let reason = match (idle(subject), &baseline) {
-                (Some([reason, _]), _) => reason,
-                (None, Some([_, reason]))
-                    if visits.of(subject, point).flatten().next().is_some() =>
-                {
-                    let name = &plan.subjects[plan.baseline].name;
-                    format!("there is nothing to compare it with: the baseline {name} {reason}")
+            let reason = match (reason(subject, None), &of_baseline) {
+                (Some(reason), _) => reason,
+                (None, Some(reason)) if visits.of(subject, point).flatten().next().is_some() => {
+                    reason.clone()
                 }
                 _ => continue,
             };
@@ -42,8 +38,7 @@ pub fn refusals(run: &Run, plan: &Plan, visits: &Visits, ages: &[ServerAge]) -> 
                 all.push(Refusal {
                     subject,
                     point: Some(point),
-                    why: reason,
-                    kind: RefusalKind::Subject,
+                    reason,
                 });
             }
         }
@@ -52,33 +47,36 @@ pub fn refusals(run: &Run, plan: &Plan, visits: &Visits, ages: &[ServerAge]) -> 
     refusals::gathered(all, plan)
 }
 
-/// Where no part of a server's peak is offered, in words: by itself, and behind the server's name.
+/// No fraction of a server's peak is offered. `baseline`: its name, if it is the server.
 fn without_peak(
     plan: &Plan,
     peaks: &Peaks,
     subject: SubjectId,
     point: PointId,
-) -> Option<[String; 2]> {
+    baseline: Option<&String>,
+) -> Option<ExclusionReason> {
     plan.part_of_peak(point)?;
     let is_limited = peaks.at(plan, subject, point) == Some(Peak::Generator);
-    (is_limited && plan.takes_part(subject, point)).then(|| {
-        let reason = "for the generator was the limit";
-        ["no peak is known", "has no known peak"].map(|state| format!("{state}, {reason}"))
+    (is_limited && plan.takes_part(subject, point)).then(|| ExclusionReason::PeakUnknown {
+        baseline: baseline.cloned(),
     })
 }
 
-/// Where a server served nothing, in words.
-fn idle(visits: &Visits, subject: SubjectId, point: PointId) -> Option<String> {
+/// A server served nothing in some block. `baseline`: its name, if it is the server.
+fn idle(
+    visits: &Visits,
+    subject: SubjectId,
+    point: PointId,
+    baseline: Option<&String>,
+) -> Option<ExclusionReason> {
     let blocks: Vec<&Visit> = visits.of_blocks(subject, point).flatten().collect();
     let idle: Vec<&&Visit> = blocks.iter().filter(|v| v.served == 0).collect();
     let errors = idle.iter().flat_map(|v| &v.errors);
     let most = errors.max_by_key(|(_, count)| **count);
-    let errors = most.map_or(String::new(), |(kind, _)| {
-        format!(" (mostly {})", kind.name())
-    });
-    match (idle.len(), blocks.len()) {
-        (0, _) => None,
-        (idle, all) if idle == all => Some(format!("served nothing{errors}")),
-        (idle, all) => Some(format!("served nothing in {idle} of {all} blocks{errors}")),
-    }
+    (!idle.is_empty()).then(|| ExclusionReason::ServedNothing {
+        baseline: baseline.cloned(),
+        idle: idle.len(),
+        blocks: blocks.len(),
+        mostly: most.map(|(kind, _)| *kind),
+    })
 }

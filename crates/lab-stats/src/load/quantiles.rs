@@ -46,7 +46,7 @@ const RARE_SEEN: u32 = 59;
 const TAIL_SEEN: u32 = 90;
 
 /// A quantile has an interval if values above it are spread over at least this many blocks.
-const MIN_CARRIERS: f64 = 6.0;
+pub(crate) const MIN_CARRIERS: f64 = 6.0;
 
 /// The least number of blocks for the interval of a quantile: enough that blocks whose requests all exceed it
 /// would show with 97.5 % certainty; beyond the p75 [`RARE_SEEN`], and beyond the p90 [`TAIL_SEEN`].

@@ -6,7 +6,7 @@
 
 use super::{error_share, hidden, quantiles};
 use crate::results::{Results, Value};
-use lab_model::{Interval, Metric, Plan, PointId, RESPONSE_TIMES, SIZES, SubjectId, Unit, trimmed};
+use lab_model::{Interval, Metric, Plan, PointId, RESPONSE_TIMES, SIZES, SubjectId, Unit};
 use serde::Serialize;
 use std::str::FromStr;
 
@@ -28,11 +28,15 @@ pub struct Crossed {
     pub subject: SubjectId,
     /// The point.
     pub point: PointId,
-    /// The threshold, the value, and whether another run might judge otherwise.
-    pub text: String,
-    /// The value: ns, bytes, requests per second, a number, or a part of 1. Infinite (`null` in JSON): an overloaded server's
-    /// response times.
+    /// The threshold, as it was written.
+    pub threshold: String,
+    /// The value: ns, bytes, requests per second, a number, or a fraction. Infinite (`null` in JSON): response times of
+    /// an overloaded server.
     pub value: f64,
+    /// The unit of the value.
+    pub unit: Unit,
+    /// Its interval, if it contains the bound, so that another run might judge otherwise.
+    pub doubt: Option<Interval>,
 }
 
 /// A threshold that could not be judged.
@@ -42,8 +46,37 @@ pub struct Undecided {
     pub subject: SubjectId,
     /// The point.
     pub point: PointId,
-    /// The threshold, and why it could not be judged.
-    pub text: String,
+    /// The threshold, as it was written.
+    pub threshold: String,
+    /// Why it could not be judged.
+    #[serde(flatten)]
+    pub reason: UndecidedReason,
+}
+
+/// Why a threshold could not be judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "code", rename_all = "kebab-case")]
+pub enum UndecidedReason {
+    /// There are no figures.
+    NothingMeasured,
+    /// No request was served.
+    NothingServed,
+    /// No request came to an end.
+    NothingEnded,
+    /// The server was overloaded, so that it has no percentiles.
+    Overloaded,
+    /// The percentile needs more requests.
+    TooFewRequests {
+        /// Responses that there are.
+        responses: u64,
+    },
+    /// The server's process is unknown.
+    ServerUnknown,
+    /// As many requests failed as lie beyond the percentile, and it is unknown how long they would have taken.
+    ErrorsHide {
+        /// Requests that failed.
+        failed: u64,
+    },
 }
 
 /// What thresholds say of a run. If both are empty, it has passed them all.
@@ -67,16 +100,19 @@ pub fn judge(thresholds: &[Threshold], results: &Results, plan: &Plan) -> Judgem
             };
             match threshold.outcome(&server) {
                 ThresholdOutcome::Passed => {}
-                ThresholdOutcome::Crossed(value, text) => judgement.crossed.push(Crossed {
+                ThresholdOutcome::Crossed(value, doubt) => judgement.crossed.push(Crossed {
                     subject,
                     point,
-                    text,
+                    threshold: threshold.text.clone(),
                     value,
+                    unit: threshold.quantity.unit().clone(),
+                    doubt,
                 }),
-                ThresholdOutcome::Undecided(text) => judgement.undecided.push(Undecided {
+                ThresholdOutcome::Undecided(reason) => judgement.undecided.push(Undecided {
                     subject,
                     point,
-                    text,
+                    threshold: threshold.text.clone(),
+                    reason,
                 }),
             }
         }
@@ -163,55 +199,38 @@ impl ServerFigures<'_> {
 /// What a threshold finds at one place.
 enum ThresholdOutcome {
     Passed,
-    Crossed(f64, String),
-    Undecided(String),
+    Crossed(f64, Option<Interval>),
+    Undecided(UndecidedReason),
 }
 
 impl Threshold {
     fn outcome(&self, server: &ServerFigures) -> ThresholdOutcome {
-        let undecided = |reason: String| ThresholdOutcome::Undecided(format!("{self}: {reason}"));
         if !server.is_measured() {
-            return undecided("nothing was measured".to_string());
+            return ThresholdOutcome::Undecided(UndecidedReason::NothingMeasured);
         }
         if self.quantity.grows_without_limit(server)
             && self.comparison.holds(f64::INFINITY, self.bound)
         {
-            let text = format!(
-                "{self}: the server was overloaded, so response times grow for as long as the load lasts and exceed any limit"
-            );
-            return ThresholdOutcome::Crossed(f64::INFINITY, text);
+            return ThresholdOutcome::Crossed(f64::INFINITY, None);
         }
         let measured = match self.quantity.value(server) {
             Ok(measured) => measured,
-            Err(reason) => return undecided(reason),
+            Err(reason) => return ThresholdOutcome::Undecided(reason),
         };
         let value = measured.value();
         if self.comparison.holds(value, self.bound) {
-            return ThresholdOutcome::Crossed(value, self.sentence(value, measured.interval()));
+            return ThresholdOutcome::Crossed(value, self.doubt(measured.interval()));
         }
         match self.quantity.reason_hidden(server) {
-            Some(reason) => undecided(reason),
+            Some(reason) => ThresholdOutcome::Undecided(reason),
             None => ThresholdOutcome::Passed,
         }
     }
 
-    fn sentence(&self, value: f64, interval: Option<&Interval>) -> String {
-        let formatted = |value| self.quantity.formatted(value);
-        let across = |i: &&Interval| {
-            self.comparison.holds(i.low, self.bound) != self.comparison.holds(i.high, self.bound)
-        };
-        let doubt = interval.filter(across).map(|i| {
-            format!(
-                ", but its interval, {} to {}, reaches across the bound: another run may find otherwise",
-                formatted(i.low),
-                formatted(i.high)
-            )
-        });
-        format!(
-            "{self}: it is {}{}",
-            formatted(value),
-            doubt.unwrap_or_default()
-        )
+    /// The interval, if it contains the bound.
+    fn doubt(&self, interval: Option<&Interval>) -> Option<Interval> {
+        let holds = |value| self.comparison.holds(value, self.bound);
+        interval.copied().filter(|i| holds(i.low) != holds(i.high))
     }
 }
 
@@ -360,60 +379,33 @@ impl ThresholdFigure {
     }
 
     /// The value, with an interval if it has one. Error: why there is no value.
-    fn value(self, server: &ServerFigures) -> Result<Value, String> {
+    fn value(self, server: &ServerFigures) -> Result<Value, UndecidedReason> {
         let (errors, served) = (server.count(&Metric::ERRORS), server.count(&Metric::SERVED));
         let ThresholdFigure::Metric(metric) = self else {
             let share = error_share(errors, served).map(Value::Reading);
-            return share.ok_or_else(|| "no request came to an end".into());
+            return share.ok_or(UndecidedReason::NothingEnded);
         };
         let reason = || match part_of_10_000(metric) {
-            _ if served == 0 && *metric != Metric::THREADS => "nothing was served".to_string(),
+            _ if served == 0 && *metric != Metric::THREADS => UndecidedReason::NothingServed,
             Some(_) if server.results.is_overloaded(server.subject, server.point) => {
-                "the server was overloaded: it has no percentiles".to_string()
+                UndecidedReason::Overloaded
             }
-            Some(_) => {
-                let responses = server.count(&Metric::RESPONSES);
-                format!("{responses} requests are too few for it")
-            }
-            None => UNKNOWN_SERVER.into(),
+            Some(_) => UndecidedReason::TooFewRequests {
+                responses: server.count(&Metric::RESPONSES),
+            },
+            None => UndecidedReason::ServerUnknown,
         };
         server.value(metric).ok_or_else(reason)
     }
 
-    /// Why a time that lies within its bound says nothing: as many requests failed as lie beyond it, and
-    /// nobody knows how long they would have taken.
-    fn reason_hidden(self, server: &ServerFigures) -> Option<String> {
+    /// The reason why a time within its bound says nothing.
+    fn reason_hidden(self, server: &ServerFigures) -> Option<UndecidedReason> {
         let ThresholdFigure::Metric(metric) = self else {
             return None;
         };
         let (failed, served) = (server.count(&Metric::ERRORS), server.count(&Metric::SERVED));
-        hidden(failed, served, part_of_10_000(metric)?).then(|| {
-            format!(
-                "{failed} requests failed, which is more than lie beyond it, and how long they would have \
-                 taken is not known"
-            )
-        })
-    }
-
-    fn formatted(self, value: f64) -> String {
-        match self.unit() {
-            Unit::Nanoseconds => {
-                in_unit(value, &[("s", 1e9), ("ms", 1e6), ("us", 1e3), ("ns", 1.0)])
-            }
-            Unit::Bytes => in_unit(
-                value,
-                &[
-                    ("GiB", 1_073_741_824.0),
-                    ("MiB", 1_048_576.0),
-                    ("KiB", 1024.0),
-                    ("B", 1.0),
-                ],
-            ),
-            Unit::Share => format!("{} %", digits(100.0 * value)),
-            Unit::PerSecond(_) => format!("{} per second", digits(value)),
-            _ if self.is(&Metric::SERVER_CORES) => digits(value),
-            _ => value.to_string(),
-        }
+        let is_hidden = hidden(failed, served, part_of_10_000(metric)?);
+        is_hidden.then_some(UndecidedReason::ErrorsHide { failed })
     }
 }
 
@@ -421,21 +413,4 @@ impl ThresholdFigure {
 fn part_of_10_000(metric: &Metric) -> Option<u32> {
     let index = RESPONSE_TIMES.iter().position(|known| known == metric)?;
     Some(quantiles::PARTS.get(index).copied().unwrap_or(10_000))
-}
-
-const UNKNOWN_SERVER: &str =
-    "what the server uses is not known: name its process with --server-pid";
-
-/// `value` in the first of `units` of which it is at least one.
-fn in_unit(value: f64, units: &[(&str, f64)]) -> String {
-    let fits = units.iter().find(|(_, scale)| value >= *scale);
-    let (unit, scale) = fits.or(units.last()).copied().unwrap_or(("", 1.0));
-    format!("{} {unit}", digits(value / scale))
-}
-
-/// The value with three significant digits, and all digits before the point.
-fn digits(value: f64) -> String {
-    let exponent = value.abs().max(1e-3).log10().floor() as i32;
-    let text = format!("{value:.*}", (2 - exponent).clamp(0, 5) as usize);
-    trimmed(&text).to_string()
 }

@@ -5,12 +5,12 @@
 //! The speed of the machine is divided out by the baseline: what counts is the cost of a request as a multiple of the
 //! baseline's, in the pilot right after each of its rounds, and in turns in the same block.
 
-use crate::analysis::{Refusal, RefusalKind};
+use crate::analysis::{ExclusionReason, Refusal};
 use crate::load::visits::{Visit, Visits};
 use crate::order;
+use crate::server_age::{AgeState, ServerAge};
 use crate::steady::{Steady, cost_of_first, steady};
 use lab_model::{Pilot, Plan, PointId, Run, SubjectId};
-use serde::Serialize;
 
 /// Processes of one program differ by about a tenth in their levels (a compiler decides by chance): a process that is
 /// farther from the pilot's level than this, in logarithms, and by more than noise, was not at it.
@@ -26,55 +26,6 @@ const UNKNOWN_ERROR: f64 = 0.05;
 
 /// The numbers of requests whose mean cost is told.
 pub const FIRST: [u64; 3] = [1, 1_000, 100_000];
-
-/// What it took to warm up a server for a case, and at which level its turns were.
-#[derive(Clone, Debug, Serialize)]
-pub struct ServerAge {
-    /// The server.
-    pub subject: SubjectId,
-    /// The point at which it was piloted.
-    pub point: PointId,
-    /// The very first request, ns of wall time; then the mean CPU time of the first 1,000 and 100,000, as far as the pilot
-    /// had so many.
-    pub first_ns: [Option<f64>; 3],
-    /// CPU time of a request at the end of the pilot, ns.
-    pub steady_ns: f64,
-    /// Requests that it had served when that level began.
-    pub requests: u64,
-    /// Seconds from the first request until then.
-    pub seconds: f64,
-    /// The level was steady: it did not fall any more.
-    pub steady: bool,
-    /// CPU time of a request in the turns that count, ns, of the process that was farthest from the steady level; as the
-    /// steady level would be at the same speed of the machine it is `expected_ns`.
-    pub turns_ns: Option<f64>,
-    /// The steady level at the speed that the machine had in those turns, ns.
-    pub expected_ns: Option<f64>,
-    /// Processes whose turns count.
-    pub processes: u32,
-    /// Those of them whose turns were not at the steady level.
-    pub processes_off: u32,
-    /// What is wrong with its figures.
-    pub state: AgeState,
-}
-
-/// Whether a server's turns were at its steady level.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum AgeState {
-    /// They were; or the run compares servers at another age on purpose.
-    Steady,
-    /// They cost more: it was still warming up.
-    WarmingUp,
-    /// They did not cost the same, of a server that needs no warm-up: something else disturbed them.
-    Disturbed,
-    /// They cost less: the pilot ended before it was steady.
-    PilotTooShort,
-    /// Its level still fell when its pilot ended.
-    StillFalling,
-    /// The run had no time to warm it up, and did not measure it.
-    LeftOut,
-}
 
 /// How old servers were, by pilot. Empty for runs whose pilots do not tell.
 pub(crate) fn ages(run: &Run, plan: &Plan, visits: &Visits) -> Vec<ServerAge> {
@@ -190,22 +141,21 @@ pub(crate) fn refusals(plan: &Plan, ages: &[ServerAge]) -> Vec<Refusal> {
     for age in ages.iter().filter(|age| age.state != AgeState::Steady) {
         let case = plan.points[age.point].case;
         let points = (0..plan.points.len()).filter(|&p| plan.points[p].case == case);
-        let why = sentence(age);
         for point in points {
-            let refusal = |subject, why| Refusal {
+            let refusal = |subject, baseline: Option<&String>| Refusal {
                 subject,
                 point: Some(point),
-                why,
-                kind: RefusalKind::NotSteady,
+                reason: ExclusionReason::ServerNotSteady {
+                    baseline: baseline.cloned(),
+                    age: age.clone(),
+                },
             };
-            all.push(refusal(age.subject, why.clone()));
+            all.push(refusal(age.subject, None));
             if age.subject == plan.baseline {
                 let name = &plan.subjects[age.subject].name;
                 let others = (0..plan.subjects.len()).filter(|&s| s != plan.baseline);
                 let others = others.filter(|&s| plan.takes_part(s, point));
-                let why =
-                    format!("has nothing steady to be compared with: the baseline {name} {why}");
-                all.extend(others.map(|s| refusal(s, why.clone())));
+                all.extend(others.map(|s| refusal(s, Some(name))));
             }
         }
     }
@@ -214,7 +164,7 @@ pub(crate) fn refusals(plan: &Plan, ages: &[ServerAge]) -> Vec<Refusal> {
     for refusal in all {
         let place = (refusal.subject, refusal.point);
         match kept.iter_mut().find(|r| (r.subject, r.point) == place) {
-            Some(known) if known.why.starts_with("has nothing steady") => *known = refusal,
+            Some(known) if is_of_baseline(known) => *known = refusal,
             Some(_) => {}
             None => kept.push(refusal),
         }
@@ -222,84 +172,9 @@ pub(crate) fn refusals(plan: &Plan, ages: &[ServerAge]) -> Vec<Refusal> {
     kept
 }
 
-/// What is wrong with the age of a server, as a verb phrase behind its name.
-pub fn sentence(age: &ServerAge) -> String {
-    let time = |ns: Option<f64>| duration(ns.unwrap_or(age.steady_ns));
-    let some = format!(
-        "{} requests ({})",
-        rounded(age.requests),
-        seconds(age.seconds)
-    );
-    let of_processes = match (age.processes_off, age.processes) {
-        (0, _) => String::new(),
-        (off, all) if off == all => String::new(),
-        (off, all) => format!(" in {off} of {all} processes"),
-    };
-    let turns = format!(
-        "turns {}, steady {}",
-        time(age.turns_ns),
-        time(age.expected_ns)
-    );
-    match age.state {
-        AgeState::Steady => String::new(),
-        AgeState::WarmingUp if age.steady => {
-            format!("was still warming up{of_processes} ({turns}); it needs some {some}")
-        }
-        AgeState::WarmingUp => {
-            format!("was still warming up{of_processes} ({turns}); it needs more than {some}")
-        }
-        AgeState::Disturbed => {
-            format!(
-                "was not at its steady level{of_processes} ({turns}), though it needs no warm-up: something disturbed it"
-            )
-        }
-        AgeState::PilotTooShort => {
-            format!(
-                "was not steady yet when its pilot ended{of_processes} ({turns}): it needs more than {some}"
-            )
-        }
-        AgeState::StillFalling => {
-            format!("was still getting cheaper when its pilot ended: it needs more than {some}")
-        }
-        AgeState::LeftOut if age.steady => {
-            format!("cannot be warmed up in the time of this run: each process needs some {some}")
-        }
-        AgeState::LeftOut => {
-            format!("cannot be warmed up in the time of this run: it needs more than {some}")
-        }
-    }
-}
-
-/// Two digits are enough of what one process needed.
-fn rounded(requests: u64) -> String {
-    let digits = requests.max(1).ilog10();
-    let unit = 10_u64.pow(digits.saturating_sub(1));
-    let rounded = (requests + unit / 2) / unit * unit;
-    let text = rounded.to_string();
-    let grouped: Vec<&str> = text
-        .as_bytes()
-        .rchunks(3)
-        .rev()
-        .map(|group| std::str::from_utf8(group).unwrap_or_default())
-        .collect();
-    grouped.join(",")
-}
-
-fn seconds(seconds: f64) -> String {
-    if seconds < 9.95 {
-        format!("{seconds:.1} s")
-    } else {
-        format!("{seconds:.0} s")
-    }
-}
-
-fn duration(ns: f64) -> String {
-    let us = ns / 1e3;
-    if us < 9.95 {
-        format!("{us:.1} µs")
-    } else {
-        format!("{us:.0} µs")
-    }
+fn is_of_baseline(refusal: &Refusal) -> bool {
+    let reason = &refusal.reason;
+    matches!(reason, ExclusionReason::ServerNotSteady { baseline, .. } if baseline.is_some())
 }
 
 fn mean(values: impl Iterator<Item = f64>) -> f64 {

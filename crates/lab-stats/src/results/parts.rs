@@ -126,7 +126,7 @@ impl PartNumbers {
 impl Results {
     /// True if there is a warning of this kind.
     pub fn warned(&self, kind: WarningKind) -> bool {
-        self.warnings.iter().any(|warning| warning.kind == kind)
+        self.warnings.iter().any(|warning| warning.kind() == kind)
     }
 
     /// Everything of a part, under the whole run's numbers.
@@ -237,8 +237,8 @@ impl Results {
     /// Adds a warning. One that holds on multiple targets is shown once, for all.
     fn warn(&mut self, warning: Warning) {
         let same = self.warnings.iter_mut().find(|same| {
-            (same.kind, same.subject, same.point) == (warning.kind, warning.subject, warning.point)
-                && same.text == warning.text
+            (same.subject, same.point) == (warning.subject, warning.point)
+                && same.fact == warning.fact
         });
         match same {
             Some(same) => same.target = None,
@@ -252,6 +252,6 @@ impl Results {
         self.comparisons.sort_by_key(|c| c.key.place());
         self.controls.sort_by_key(|control| control.point);
         self.refusals.sort_by_key(|r| (r.subject, r.point));
-        self.warnings.sort_by_key(|warning| warning.kind);
+        self.warnings.sort_by_key(Warning::kind);
     }
 }

@@ -2,10 +2,12 @@
 //! Servers' turns against the steady level of their pilots, where the truth is known; and sets of processes
 //! as replicates.
 
-use crate::simulator::figures::warnings;
+use crate::simulator::figures::{warning, warnings};
 use crate::simulator::served::World;
 use lab_model::*;
+use lab_stats::analysis::ExclusionReason;
 use lab_stats::results::{AgeState, Results, results};
+use serde_json::json;
 
 /// A server of which a request costs twice the baseline's, 12 blocks.
 const SERVER: SubjectId = 2;
@@ -92,11 +94,11 @@ fn one_that_was_still_warming_up_gets_no_verdict_and_says_what_it_needs() {
             plan.label(point)
         );
     }
-    let warning = warnings(&results, "not-steady").join(" ");
-    assert!(warning.contains("was still warming up (turns"), "{warning}");
-    assert!(
-        warning.contains("it needs some 20,000 requests (2.0 s)"),
-        "{warning}"
+    let age = &warning(&results, "not-steady")["servers"][0]["age"];
+    assert_eq!(age["state"], "warming-up");
+    assert_eq!(
+        (&age["requests"], &age["seconds"]),
+        (&json!(20_000), &json!(2.0))
     );
 }
 
@@ -128,11 +130,8 @@ fn one_for_which_there_was_no_time_is_named() {
     }
     let results = results(&run);
     assert_eq!(state(&results), AgeState::LeftOut);
-    let warning = warnings(&results, "not-steady").join(" ");
-    assert!(
-        warning.contains("cannot be warmed up in the time of this run"),
-        "{warning}"
-    );
+    let age = &warning(&results, "not-steady")["servers"][0]["age"];
+    assert_eq!(age["state"], "left-out");
 }
 
 #[test]
@@ -158,9 +157,10 @@ fn a_baseline_that_is_not_steady_leaves_nothing_to_compare_with() {
         .filter(|r| r.subject == SERVER)
         .collect();
     assert!(
-        refusals[0]
-            .why
-            .starts_with("has nothing steady to be compared with"),
+        matches!(
+            &refusals[0].reason,
+            ExclusionReason::ServerNotSteady { baseline: Some(name), .. } if name == "base"
+        ),
         "{refusals:?}"
     );
 }

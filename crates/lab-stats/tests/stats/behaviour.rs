@@ -3,16 +3,17 @@
 //! warm-up.
 
 use crate::simulator;
-use crate::simulator::figures::{interval, judged, places, reading, warnings};
+use crate::simulator::figures::{interval, judged, places, reading, warning, warnings};
 use crate::simulator::{CALM, FIXED, MARGINAL, Simulator, World};
 use lab_model::*;
-use lab_stats::analysis::Verdict;
+use lab_stats::analysis::{ExclusionReason, Verdict};
 use lab_stats::outlook::{Certainty, Outlook, SAME_ALPHA};
 use lab_stats::ratio::Ratio;
 use lab_stats::results::results;
 use lab_stats::sign_flip::together;
 use lab_stats::verdict::{Margin, verdict};
 use lab_stats::{spending, stop, warmup};
+use serde_json::json;
 
 /// Blocks of a world with the subjects' true ratios.
 fn measured(ratios: &[f64], blocks: u32) -> Run {
@@ -93,11 +94,8 @@ fn few_blocks_say_what_they_take_for_granted() {
     assert_eq!((found.ratio.level, results.level), (0.95, 0.95));
     let slower = results.comparison(2, 0, &Metric::WALL).unwrap();
     assert_eq!(slower.verdict, Some(Verdict::Slower));
-    let few = warnings(&results, "few-blocks");
-    assert!(
-        few.len() == 1 && few[0].contains("3 blocks") && few[0].contains("6 blocks"),
-        "{few:?}"
-    );
+    let few = warning(&results, "few-blocks");
+    assert_eq!((&few["replicates"], &few["needed"]), (&json!(3), &json!(6)));
 }
 
 /// Six blocks that all say slower are enough, however much they scatter: no other signs are as far from 1.
@@ -226,11 +224,9 @@ fn whoever_is_ahead_of_the_limit_is_named() {
     assert!(warnings(&results(&run), "reference-beaten").is_empty());
     plan(&mut run).subjects[0].reference = true;
     let all = results(&run);
-    let messages = warnings(&all, "reference-beaten");
-    assert_eq!(messages.len(), 1);
-    assert!(
-        messages[0].starts_with("base should show what the machine allows, but s1 took less time")
-    );
+    let beaten = warning(&all, "reference-beaten");
+    assert_eq!(beaten["reference"], "base");
+    assert_eq!(beaten["faster"], json!(["s1"]));
     // One limit ahead of another says nothing of either.
     plan(&mut run).subjects[1].reference = true;
     assert!(warnings(&results(&run), "reference-beaten").is_empty());
@@ -248,14 +244,16 @@ fn what_differs_where_the_limit_is_none_is_told() {
         run.settings
             .push(setting(subject, None, "version", version));
     }
-    let message = warnings(&results(&run), "reference-beaten").concat();
-    let differs = "What differs there: round trips is 3 in base, 2 in s1. ";
-    assert!(message.contains(differs), "{message}");
-    assert!(
-        message.contains("`benchlab explain sql --cases "),
-        "{message}"
-    );
-    assert!(message.contains(" --subjects base,s1`"), "{message}");
+    let beaten = warning(&results(&run), "reference-beaten");
+    let differs = json!([{
+        "key": "round_trips",
+        "baseline": {"value": "3", "subject": "base"},
+        "others": [{"value": "2", "subject": "s1"}],
+    }]);
+    assert_eq!(beaten["settings"], differs);
+    let explain = beaten["explain"].as_str().unwrap();
+    assert!(explain.starts_with("benchlab explain sql --cases "));
+    assert!(explain.ends_with(" --subjects base,s1"), "{explain}");
 }
 
 #[test]
@@ -287,7 +285,11 @@ fn what_failed_is_not_compared_and_has_no_figures() {
     assert_eq!(judged(&results).len(), 1);
     assert_eq!(results.comparisons[0].key.subject, 2);
     assert!(results.cells.iter().all(|cell| cell.key.subject != 1));
-    assert!(results.refusals[0].why.contains("it stopped with status 1"));
+    let failed = ExclusionReason::Failed {
+        kind: "crash".into(),
+        message: "it stopped with status 1".into(),
+    };
+    assert_eq!(results.refusals[0].reason, failed);
     assert_eq!(warnings(&results, "failed").len(), 1);
 }
 
@@ -327,29 +329,25 @@ fn other_settings_are_refused_with_both_values_named() {
     let all = results(&run);
     assert_eq!(judged(&all).len(), 1);
     assert_eq!(all.refusals.len(), 1);
-    let reason = &all.refusals[0].why;
-    assert!(
-        reason.contains("journal_mode is wal, but delete in base"),
-        "{reason}"
-    );
-    let versions = warnings(&all, "versions");
-    assert!(
-        versions.len() == 1 && versions[0].contains("3.45.0 in s2"),
-        "{versions:?}"
-    );
+    let refused = |value: Option<&str>| ExclusionReason::SettingDiffers {
+        key: "journal_mode".into(),
+        value: value.map(String::from),
+        baseline_value: Some("delete".into()),
+        baseline: "base".into(),
+    };
+    assert_eq!(all.refusals[0].reason, refused(Some("wal")));
+    let version = json!({"value": "3.45.0", "subject": "s2"});
+    assert_eq!(warning(&all, "versions")["others"], json!([version]));
 
     // One that says nothing is not taken at its word; one that changes its word is not, either.
     run.settings.remove(1);
-    assert!(
-        results(&run).refusals[0]
-            .why
-            .contains("journal_mode is not reported")
-    );
+    assert_eq!(results(&run).refusals[0].reason, refused(None));
     run.settings
         .push(setting(1, Some(0), "journal_mode", "delete"));
     run.settings
         .push(setting(1, Some(0), "journal_mode", "off"));
-    assert!(results(&run).refusals[0].why.contains("delete, then off"));
+    let reason = &results(&run).refusals[0].reason;
+    assert_eq!(*reason, refused(Some("delete, then off")));
 }
 
 #[test]
@@ -648,8 +646,10 @@ fn pilots_without_steady_state_and_unfit_hosts_are_warned_of() {
         advice: "use another".to_string(),
     }];
     let results = results(&run);
-    assert!(warnings(&results, "no-steady-state")[0].contains("s1"));
-    assert_eq!(warnings(&results, "host"), ["one core only: use another."]);
+    let changing = warning(&results, "no-steady-state");
+    assert_eq!(changing["subjects"][0]["name"], "s1");
+    let unfit = json!({"code": "unfit-host", "what": "one core only", "advice": "use another"});
+    assert_eq!(warning(&results, "host"), unfit);
     assert_eq!(results.warm_ups, [(1, 0, WarmUp::NoSteadyState)]);
     assert_eq!(reading(&results, 1, 0, &Metric::COLD), Some(77.0));
     assert_eq!(

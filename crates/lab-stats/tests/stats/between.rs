@@ -5,9 +5,11 @@ use crate::simulator;
 use crate::simulator::{CALM, Simulator, World, target};
 use lab_model::host::HostFinding;
 use lab_model::*;
-use lab_stats::analysis::Verdict;
+use lab_stats::analysis::{ExclusionReason, Verdict};
 use lab_stats::between;
-use lab_stats::between::{Between, Changed, Incomparable, ProgramMatch, Recorded};
+use lab_stats::between::{
+    Between, Caveat, Changed, Incomparable, NotCompared, ProgramMatch, Recorded, WhichRun,
+};
 use std::collections::HashMap;
 
 /// A run of `base`, `s1` … and a control.
@@ -52,8 +54,8 @@ fn compare(first: &Run, second: &Run, changed: &[&str]) -> Result<Between, Incom
     )
 }
 
-fn reservations(between: &Between) -> Vec<&str> {
-    between.reservations.iter().map(|r| r.kind).collect()
+fn caveats(between: &Between) -> Vec<&'static str> {
+    between.caveats.iter().map(|c| c.kind().name()).collect()
 }
 
 fn plan(run: &mut Run) -> &mut Plan {
@@ -82,7 +84,7 @@ fn a_changed_subject_is_told_from_a_faster_machine() {
         (s2.verdict, s2.program),
         (Some(Verdict::Equivalent), ProgramMatch::Same)
     );
-    assert_eq!(reservations(&found), Vec::<&str>::new());
+    assert_eq!(caveats(&found), Vec::<&str>::new());
     // Times are halved for all, which says nothing about any of them.
     let times: Vec<&Changed> = found.times().collect();
     let base = times[0];
@@ -113,7 +115,7 @@ fn another_baseline_or_another_host_is_no_verdict_about_the_subject_alone() {
     after.settings.push(setting("delete"));
     let found = compare(&before, &after, &["base", "control"]).unwrap();
     assert_eq!(
-        reservations(&found),
+        caveats(&found),
         ["baseline", "host", "settings", "measuring", "unfit-host"]
     );
     let differing: Vec<(&str, Option<&str>, Option<&str>)> = found
@@ -138,7 +140,7 @@ fn another_baseline_or_another_host_is_no_verdict_about_the_subject_alone() {
 fn a_program_that_nobody_changed_and_that_changed_is_marked() {
     let found = compare(&measured(&[1.2], 20, 1), &measured(&[1.4], 20, 2), &[]).unwrap();
     assert_eq!(found.changes[0].verdict, Some(Verdict::Slower));
-    assert_eq!(reservations(&found), ["same-program"]);
+    assert_eq!(caveats(&found), ["same-program"]);
 }
 
 #[test]
@@ -147,12 +149,13 @@ fn few_blocks_say_what_they_take_for_granted() {
     let change = &found.changes[0];
     assert_eq!(change.verdict, Some(Verdict::Slower));
     assert_eq!(change.change.level, 0.95);
-    assert_eq!(reservations(&found), ["few-blocks", "same-program"]);
-    assert!(
-        found.reservations[0]
-            .text
-            .contains("Intervals of fewer than 6")
-    );
+    assert_eq!(caveats(&found), ["few-blocks", "same-program"]);
+    let few = Caveat::TooFewBlocks {
+        blocks: [5, 20],
+        needed: 6,
+        loads: false,
+    };
+    assert_eq!(found.caveats[0], few);
 }
 
 #[test]
@@ -167,7 +170,7 @@ fn a_control_that_changed_raises_the_margin() {
     let found = compare(&before, &after, &[]).unwrap();
     assert!(!found.controls[0].met && found.controls[0].margin > 0.09);
     assert_eq!(found.changes[0].margin, found.controls[0].margin);
-    assert!(reservations(&found).contains(&"noise-floor"));
+    assert!(caveats(&found).contains(&"noise-floor"));
 }
 
 #[test]
@@ -199,7 +202,7 @@ fn a_command_alone_has_a_time_and_no_change() {
     };
     let found = compare(&second);
     assert_eq!((found.judged().count(), found.times().count()), (0, 2));
-    assert_eq!(reservations(&found), ["nothing-relative"]);
+    assert_eq!(caveats(&found), ["nothing-relative"]);
     // The line is the same, but who knows what it ran.
     assert_eq!(found.baseline_program, ProgramMatch::Unknown);
     plan(&mut second).subjects[0].command.as_mut().unwrap().line = "sort -u a.txt".into();
@@ -224,9 +227,23 @@ fn what_one_run_lacks_is_said() {
     assert_eq!(
         found.apart,
         [
-            "Subjects of the first run alone: s2.",
-            "Subjects of the second run alone: s3.",
-            "s1 in the second run: failed (build): no compiler"
+            NotCompared::Subjects {
+                run: WhichRun::First,
+                names: vec!["s2".into()],
+            },
+            NotCompared::Subjects {
+                run: WhichRun::Second,
+                names: vec!["s3".into()],
+            },
+            NotCompared::Excluded {
+                run: WhichRun::Second,
+                subject: "s1".into(),
+                point: None,
+                reason: ExclusionReason::Failed {
+                    kind: "build".into(),
+                    message: "no compiler".into(),
+                },
+            },
         ]
     );
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Blocks of several hosts whose true ratios are known.
 
-use crate::simulator::{CALM, Simulator, World, run, served};
+use crate::simulator::{CALM, Simulator, World, figures, run, served};
 use lab_model::{Agent, Block, BlockState, Run};
 use lab_stats::hosts::{effects, hosts, kinds};
-use lab_stats::results::{WarningKind, results};
+use lab_stats::results::results;
+use serde_json::{Value, json};
 
 /// Blocks of hosts on which the subject's ratio is this, in turns.
 fn measured(ratios: &[f64], blocks: usize) -> Run {
@@ -34,10 +35,8 @@ fn named(name: &str) -> Agent {
     }
 }
 
-fn warnings(run: &Run) -> Vec<String> {
-    let all = results(run).warnings.into_iter();
-    let of_hosts = all.filter(|w| w.kind == WarningKind::Agents);
-    of_hosts.map(|w| w.text).collect()
+fn warnings(run: &Run) -> Vec<Value> {
+    figures::warnings(&results(run), "agents")
 }
 
 #[test]
@@ -60,13 +59,14 @@ fn a_host_that_is_unlike_the_others_is_told() {
             "{between:?}"
         );
     }
-    let messages = warnings(&run);
-    assert_eq!(messages.len(), 1, "{messages:?}");
-    assert!(
-        messages[0].starts_with("Hosts differ by more than chance: s1's ratio"),
-        "{messages:?}"
-    );
-    assert!(messages[0].contains("1.50 on host 2"), "{messages:?}");
+    let warned = warnings(&run);
+    assert_eq!(warned.len(), 1, "{warned:?}");
+    assert_eq!(warned[0]["code"], "hosts-differ");
+    let spread = &warned[0]["ratios"][0];
+    assert_eq!(spread["place"]["subject"], "s1");
+    assert_eq!(spread["greatest"]["host"], "host 2");
+    let greatest = spread["greatest"]["ratio"].as_f64().unwrap();
+    assert!((greatest - 1.5).abs() < 0.005, "{spread}");
 }
 
 /// On the second of two hosts all answers of the first server but the baseline take half as much CPU time again.
@@ -99,12 +99,9 @@ fn servers_have_a_ratio_on_each_host() {
             }
         }
     }
-    let messages = warnings(&run);
-    assert_eq!(messages.len(), 1, "{messages:?}");
-    assert!(
-        messages[0].starts_with("Hosts differ by more than chance"),
-        "{messages:?}"
-    );
+    let warned = warnings(&run);
+    assert_eq!(warned.len(), 1, "{warned:?}");
+    assert_eq!(warned[0]["code"], "hosts-differ");
 }
 
 #[test]
@@ -118,7 +115,7 @@ fn hosts_that_are_alike_are_not_told_apart() {
         "{found:?}"
     );
     assert!(found.iter().all(|e| e.between.deviation.high > 0.0));
-    assert_eq!(warnings(&run), [""; 0]);
+    assert_eq!(warnings(&run), Vec::<Value>::new());
 }
 
 /// Each host has one of these processors, in turns.
@@ -154,12 +151,12 @@ fn kinds_of_hosts_are_a_factor() {
         }
         assert!(effect.kinds_differ, "{effect:?}");
     }
-    let messages = warnings(&run);
-    assert!(
-        messages[1].starts_with("Kinds of hosts differ by more than hosts of one kind: s1's ratio")
-            && messages[1].contains("on EPYC and 1.5"),
-        "{messages:?}"
-    );
+    let kinds_differ = &warnings(&run)[1];
+    assert_eq!(kinds_differ["code"], "host-kinds-differ");
+    let spread = &kinds_differ["ratios"][0];
+    assert_eq!(spread["place"]["subject"], "s1");
+    assert_eq!(spread["least"]["host"], "EPYC");
+    assert_eq!(spread["greatest"]["host"], "Xeon");
 }
 
 #[test]
@@ -189,10 +186,11 @@ fn a_lost_host_is_named_with_its_block() {
         state: BlockState::Incomplete,
         ..Block::default()
     });
-    let messages = warnings(&run);
-    let expected =
-        "Hosts were lost: host 1 (its process ended; its block 9 was measured elsewhere).";
-    assert_eq!(messages[0], expected);
+    let lost = json!([{"name": "host 1", "reason": "its process ended", "moved_blocks": [9]}]);
+    assert_eq!(
+        warnings(&run)[0],
+        json!({"code": "hosts-lost", "hosts": lost})
+    );
     // A run that goes on has new agents on the same hosts.
     run.agents.push(Agent {
         name: "host 1".into(),
@@ -221,9 +219,6 @@ fn a_host_is_left_out() {
     let mut run = measured(&[1.2, 1.5], 12);
     run.leave_out(&["host 1".into()]).unwrap();
     assert_eq!(results(&run).blocks, 6);
-    let messages = warnings(&run);
-    assert_eq!(
-        messages,
-        ["By the reader's wish blocks that host 1 measured are in no figure."]
-    );
+    let left_out = json!({"code": "hosts-left-out", "hosts": ["host 1"]});
+    assert_eq!(warnings(&run), [left_out]);
 }

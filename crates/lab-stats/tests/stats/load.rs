@@ -7,15 +7,16 @@ use crate::simulator::figures::{interval, interval_if_any, judged, places, readi
 use crate::simulator::load::{add, counts, open, run, second, times};
 use crate::simulator::{Random, contradicts, most_by_chance};
 use lab_model::*;
-use lab_stats::analysis::Verdict;
-use lab_stats::load::threshold::{Judgement, Threshold, judge};
+use lab_stats::analysis::{ExclusionReason, Verdict};
+use lab_stats::load::threshold::{Judgement, Threshold, UndecidedReason, judge};
 use lab_stats::results::{Comparison, Results, results};
 use proptest::prelude::*;
+use serde_json::{Value, json};
 
 const NUMPY: &str = include_str!("../../reference/load.txt");
 
-fn warned(results: &Results, kind: &str) -> Option<String> {
-    warnings(results, kind).first().map(|text| text.to_string())
+fn warned(results: &Results, kind: &str) -> Option<Value> {
+    warnings(results, kind).into_iter().next()
 }
 
 fn metrics(results: &Results) -> Vec<Metric> {
@@ -181,8 +182,13 @@ fn a_stall_of_one_second_in_ten_is_in_the_percentiles() {
     assert!((p99.estimate / 900e6 - 1.0).abs() < 0.002, "{p99:?}");
     // Nobody knows how often it stalls: one block in ten did.
     assert_eq!(p99.level, 0.0, "{p99:?}");
-    let text = warned(&results, "tails").unwrap();
-    assert!(text.contains("p99") && text.contains("10 blocks"), "{text}");
+    let tails = warned(&results, "tails").unwrap();
+    let p99 = json!({"percentile": "p99", "needed": 90});
+    assert!(
+        tails["percentiles"].as_array().unwrap().contains(&p99),
+        "{tails}"
+    );
+    assert_eq!(tails["blocks"], 10);
     assert_eq!(reading(&results, 0, 0, &Metric::RESPONSES), Some(10_000.0));
     let p50 = interval(&results, 0, 0, &Metric::P50);
     assert!((p50.estimate / 1e6 - 1.0).abs() < 0.001);
@@ -257,8 +263,7 @@ fn a_slower_server_is_found_in_every_respect_and_a_swap_turns_it_round() {
     let open: Vec<&Comparison> = few.comparisons.iter().filter(undecided).collect();
     let open = open.iter().map(|c| c.key.metric.clone());
     assert_eq!(open.collect::<Vec<_>>(), IN_TURNS[1..5]);
-    let text = warned(&few, "few-blocks").unwrap();
-    assert!(text.contains("5 blocks"), "{text}");
+    assert_eq!(warned(&few, "few-blocks").unwrap()["replicates"], 5);
 }
 
 #[test]
@@ -303,14 +308,15 @@ fn errors_are_told_and_hide_percentiles() {
     let counted = [Metric::REQUESTS, Metric::SERVED, Metric::ERRORS];
     let counted = counted.map(|metric| reading(&results, 1, 0, &metric).unwrap());
     assert_eq!(counted, [20_310.0, 20_000.0, 310.0]);
-    let text = warned(&results, "errors").unwrap();
-    assert!(
-        text.contains("1.53 % (300 timeout and 10 reset) for b."),
-        "{text}"
-    );
-    assert!(
-        text.contains("are not compared where more failed"),
-        "{text}"
+    let warned = warned(&results, "errors").unwrap();
+    let at = json!([{
+        "place": {"subject": "b", "point": null},
+        "fraction": 310.0 / 20_310.0,
+        "kinds": [["timeout", 300], ["reset", 10]],
+    }]);
+    assert_eq!(
+        warned,
+        json!({"code": "errors", "at": at, "hide_percentiles": true})
     );
 }
 
@@ -334,20 +340,22 @@ fn a_server_that_served_nothing_is_refused_not_slow() {
     }
     let measured = results(&run);
     assert!(measured.comparisons.is_empty());
+    let nothing = |idle, baseline| ExclusionReason::ServedNothing {
+        baseline,
+        idle,
+        blocks: 10,
+        mostly: Some(ErrorKind::Connect),
+    };
     let reasons: Vec<_> = measured
         .refusals
         .iter()
-        .map(|r| (r.subject, r.point, r.why.as_str()))
+        .map(|r| (r.subject, r.point, r.reason.clone()))
         .collect();
     assert_eq!(
         reasons,
         [
-            (
-                1,
-                Some(0),
-                "served nothing in 1 of 10 blocks (mostly connect)"
-            ),
-            (1, Some(1), "served nothing (mostly connect)"),
+            (1, Some(0), nothing(1, None)),
+            (1, Some(1), nothing(10, None)),
         ]
     );
     assert_eq!(reading(&measured, 1, 1, &Metric::SERVED), Some(0.0));
@@ -363,7 +371,7 @@ fn a_server_that_served_nothing_is_refused_not_slow() {
     assert!(
         refusals
             .iter()
-            .any(|r| r.subject == 0 && r.why.contains("the baseline b served nothing"))
+            .any(|r| r.subject == 0 && r.reason == nothing(10, Some("b".into())))
     );
 }
 
@@ -384,25 +392,24 @@ fn a_generator_at_its_limit_is_named() {
     let cell = |results: &Results| results.is_saturated(0, 0);
     let idle = one_cell(true, |s| s.lag = late(1));
     assert!(
-        !cell(&idle) && idle.warnings.iter().all(|w| w.kind.name() == "tails"),
+        !cell(&idle) && idle.warnings.iter().all(|w| w.kind().name() == "tails"),
         "{:?}",
         idle.warnings
     );
     let lagging = one_cell(true, |s| s.lag = late(21));
-    let text = warned(&lagging, "late").unwrap();
-    assert!(
-        !cell(&lagging) && text.contains("1.10 ms of the p99"),
-        "{text}"
-    );
+    let late_at = warned(&lagging, "late").unwrap();
+    let own = late_at["at"][0]["percentiles"].as_array().unwrap().iter();
+    let mut own = own.filter(|own| own["percentile"] == "p99");
+    let delay_ns = own.next().unwrap()["delay_ns"].as_f64().unwrap();
+    assert!(!cell(&lagging) && (delay_ns / 1.1e6 - 1.0).abs() < 0.01);
     assert!(warned(&lagging, "saturated").is_none());
     // Nothing is due in a closed loop.
     assert!(!cell(&one_cell(false, |s| s.lag = late(21))));
     let busy = one_cell(false, |s| s.busiest_cpu_ns = 910_000_000);
-    let text = warned(&busy, "saturated").unwrap();
-    assert!(
-        cell(&busy) && text.contains("91 %") && text.contains("--threads"),
-        "{text}"
-    );
+    let saturated = warned(&busy, "saturated").unwrap();
+    let share = saturated["at"][0]["busy"].as_f64().unwrap();
+    assert!(cell(&busy) && (share - 0.91).abs() < 0.001, "{saturated}");
+    assert_eq!(saturated["started"], false);
     assert!(!cell(&one_cell(false, |s| s.busiest_cpu_ns = 890_000_000)));
 }
 
@@ -416,27 +423,26 @@ fn connections_that_starve_do_not_stand_for_the_server() {
     });
     let rate = interval(&results, 0, 0, &Metric::THROUGHPUT);
     assert!((rate.estimate / 2000.0 - 1.0).abs() < 0.002, "{rate:?}");
-    let text = warned(&results, "starved").unwrap();
-    assert!(text.contains("8.0 s"), "{text}");
+    let starved = warned(&results, "starved").unwrap();
+    assert_eq!(starved["at"][0]["longest_ns"], 8e9);
     assert_eq!(warned(&one_cell(false, |_| {}), "starved"), None);
 }
 
 #[test]
 fn what_the_way_of_loading_leaves_out_is_said() {
     let closed = one_cell(false, |_| {});
-    let text = warned(&closed, "closed-loop").unwrap();
-    assert!(
-        text.contains("coordinated omission") && text.contains("--rate"),
-        "{text}"
-    );
+    assert!(warned(&closed, "closed-loop").is_some());
     let behind = one_cell(true, |s| s.offered = 2030);
-    let text = warned(&behind, "overloaded").unwrap();
-    assert!(text.contains("2000 of 2030"), "{text}");
+    let rates = |results: &Results| {
+        let at = warned(results, "overloaded").unwrap()["at"][0].clone();
+        [&at["served"], &at["offered"]].map(|rate| rate.as_f64().unwrap().round())
+    };
+    assert_eq!(rates(&behind), [2000.0, 2030.0]);
     let delivered = one_cell(true, |s| s.offered = 2010);
     let others = delivered
         .warnings
         .iter()
-        .filter(|w| w.kind.name() != "tails");
+        .filter(|w| w.kind().name() != "tails");
     assert_eq!(others.count(), 0, "{:?}", delivered.warnings);
     // Served in the end, when nothing more was due.
     let mut run = open(run(&["a"], &[64], 1));
@@ -452,8 +458,7 @@ fn what_the_way_of_loading_leaves_out_is_said() {
             }],
         );
     }
-    let text = warned(&results(&run), "overloaded").unwrap();
-    assert!(text.contains("800 of 1000"), "{text}");
+    assert_eq!(rates(&results(&run)), [800.0, 1000.0]);
     // Also where each visit is one slice, at whose end the last answers were waited for.
     let drained = |service_ms: u64, drain_ms: u64| {
         one_cell(true, |s| {
@@ -473,11 +478,9 @@ fn what_the_way_of_loading_leaves_out_is_said() {
     assert_eq!(reading(&behind, 0, 0, &Metric::DRAIN), Some(254_000_000.0));
     assert_eq!(rate(Metric::THROUGHPUT), 2000.0 / 1.25);
     assert_eq!(rate(Metric::OFFERED), 2000.0);
-    let text = warned(&behind, "overloaded").unwrap();
-    assert!(
-        text.contains("1600 of 2000, until 0.25 s after the end"),
-        "{text}"
-    );
+    assert_eq!(rates(&behind), [1600.0, 2000.0]);
+    let overloaded = warned(&behind, "overloaded").unwrap();
+    assert_eq!(overloaded["at"][0]["drain_ns"], 254e6);
     let stands = |metric| behind.value(0, 0, &metric).is_some();
     assert_eq!(
         reading(&behind, 0, 0, &Metric::BACKLOG),
@@ -549,8 +552,8 @@ fn a_server_that_takes_the_generators_cores_is_named() {
             }],
         );
     }
-    let text = warned(&results(&run), "shared-cores").unwrap();
-    assert!(text.contains("its 2 cores"), "{text}");
+    let full = warned(&results(&run), "shared-cores").unwrap();
+    assert_eq!((&full["agents"], &full["cores"]), (&json!([]), &json!(2.0)));
     run.host.facts = vec![("cores".into(), "4".into())];
     assert!(warned(&results(&run), "shared-cores").is_none());
 }
@@ -573,16 +576,20 @@ fn machines_that_are_not_fit_are_those_of_the_load() {
         let results = results(run);
         (warned(&results, "host"), warned(&results, "agents"))
     };
-    let of_own_machine = Some("own is busy: wait.".to_owned());
+    let of_own_machine =
+        Some(json!({"code": "unfit-host", "what": "own is busy", "advice": "wait"}));
     assert_eq!(warned(&run), (of_own_machine.clone(), None));
     run.agents = ["gen1", "gen2"].map(agent).into();
     for (agent, id) in run.agents.iter_mut().zip(["own", "two"]) {
         agent.host = host(id);
     }
-    let two = "Hosts are not fit to measure: gen2 (two is busy).".to_owned();
-    assert_eq!(warned(&run), (of_own_machine, Some(two.clone())));
+    let two = |name: &str| {
+        let hosts = json!([{"name": name, "findings": ["two is busy"]}]);
+        Some(json!({"code": "unfit-hosts", "hosts": hosts}))
+    };
+    assert_eq!(warned(&run), (of_own_machine, two("gen2")));
     run.agents[0].host = host("two");
-    assert_eq!(warned(&run), (None, Some(two.replace("gen2", "gen1"))));
+    assert_eq!(warned(&run), (None, two("gen1")));
 }
 
 /// Two agents with a machine each. Machines are identified by the ids that they report, not by their names.
@@ -623,10 +630,9 @@ fn only_agents_on_the_servers_machine_share_its_cores() {
         warned(&results(&run), "shared-cores")
     };
     for (beside, id, agent) in [(Some("web1"), "two", "gen2"), (None, "one", "local 1")] {
-        let text = warned(beside, id).unwrap();
-        let expected =
-            format!("on the machine of {agent}, and together they used nearly all of its 2 cores");
-        assert!(text.contains(&expected), "{text}");
+        let full = warned(beside, id).unwrap();
+        assert_eq!(full["agents"], json!([agent]));
+        assert_eq!(full["cores"], 2.0);
     }
     assert_eq!(warned(Some("local 1"), "three"), None);
     assert_eq!(warned(None, "three"), None);
@@ -651,8 +657,7 @@ fn slices_that_depend_on_each_other_are_merged() {
     let width = |i: Interval| (i.high - i.low) / i.estimate;
     let (calm, wandered) = (wandering(0.0, 0.0, 200), wandering(0.9, 0.0, 200));
     assert!(warned(&calm, "dependent").is_none());
-    let text = warned(&wandered, "dependent").unwrap();
-    assert!(text.contains("they were merged"), "{text}");
+    assert_eq!(warned(&wandered, "dependent").unwrap()["merged"], true);
     let p50 = |results: &Results| width(interval(results, 0, 0, &Metric::P50));
     let rate = |results: &Results| width(interval(results, 0, 0, &Metric::THROUGHPUT));
     assert!(
@@ -667,8 +672,8 @@ fn slices_that_depend_on_each_other_are_merged() {
         rate(&wandered),
         rate(&calm)
     );
-    let text = warned(&wandering(1.0, 1.0, 10), "dependent").unwrap();
-    assert!(text.contains("too few to merge them"), "{text}");
+    let unmerged = warned(&wandering(1.0, 1.0, 10), "dependent").unwrap();
+    assert_eq!(unmerged["merged"], false);
 }
 
 #[test]
@@ -808,10 +813,18 @@ fn gated(thresholds: &[&str], run: &Run) -> Judgement {
     judge(&thresholds, &results(run), run.plan().unwrap())
 }
 
-fn texts(judgement: &Judgement) -> (Vec<&str>, Vec<&str>) {
-    let crossed = judgement.crossed.iter().map(|c| c.text.as_str());
-    let undecided = judgement.undecided.iter().map(|u| u.text.as_str());
-    (crossed.collect(), undecided.collect())
+/// The values of thresholds that were crossed.
+fn crossed(judgement: &Judgement) -> Vec<(&str, f64)> {
+    let crossed = judgement.crossed.iter();
+    crossed.map(|c| (c.threshold.as_str(), c.value)).collect()
+}
+
+/// Why thresholds could not be judged.
+fn undecided(judgement: &Judgement) -> Vec<(&str, UndecidedReason)> {
+    let undecided = judgement.undecided.iter();
+    undecided
+        .map(|u| (u.threshold.as_str(), u.reason))
+        .collect()
 }
 
 /// Ten seconds of 2,000 requests of 1 ms each, and one of 30 ms in each.
@@ -881,15 +894,15 @@ fn gates_compare_in_every_unit() {
 fn a_gate_says_what_it_found_and_how_sure_it_is() {
     let mut run = steady();
     let found = gated(&["p99.99>20ms", "rate<2001", "server_memory>64MiB"], &run);
-    assert_eq!(
-        texts(&found).0,
-        [
-            "p99.99>20ms: it is 30 ms",
-            "rate<2001: it is 2000 per second",
-            "server_memory>64MiB: it is 65 MiB",
-        ]
-    );
-    assert_eq!(found.crossed[1].value, 2000.0);
+    let values = crossed(&found);
+    assert_eq!(values[0].0, "p99.99>20ms");
+    assert!((values[0].1 / 30e6 - 1.0).abs() < 0.002, "{values:?}");
+    let rest = [
+        ("rate<2001", 2000.0),
+        ("server_memory>64MiB", f64::from(65 << 20)),
+    ];
+    assert_eq!(values[1..], rest);
+    assert!(found.crossed.iter().all(|c| c.doubt.is_none()));
     // The stalls of ten blocks may come more or less often.
     let first = run.blocks[0].clone();
     run.blocks = (0..90)
@@ -903,13 +916,8 @@ fn a_gate_says_what_it_found_and_how_sure_it_is() {
         block.slices[0].response = response.into();
     }
     let found = gated(&["p99>20ms"], &run);
-    let text = texts(&found).0[0];
-    assert!(
-        text.starts_with(
-            "p99>20ms: it is 500 ms, but its interval, 1 ms to 500 ms, reaches across"
-        ),
-        "{text}"
-    );
+    let doubt = found.crossed[0].doubt.unwrap();
+    assert!(doubt.low < 2e6 && doubt.high > 490e6, "{doubt:?}");
 }
 
 #[test]
@@ -920,13 +928,9 @@ fn a_gate_that_cannot_be_judged_does_not_pass() {
         few.blocks.truncate(4);
         few
     });
-    assert_eq!(
-        texts(&few),
-        (
-            vec![],
-            vec!["p99.99>20ms: 8000 requests are too few for it"]
-        )
-    );
+    assert_eq!(crossed(&few), []);
+    let too_few = UndecidedReason::TooFewRequests { responses: 8000 };
+    assert_eq!(undecided(&few), [("p99.99>20ms", too_few)]);
     for block in &mut run.blocks {
         block.slices[0].errors = vec![(ErrorKind::Timeout, 30)];
         block.slices[0].server_cpu_ns = None;
@@ -942,25 +946,20 @@ fn a_gate_that_cannot_be_judged_does_not_pass() {
         ],
         &run,
     );
-    let (crossed, undecided) = texts(&found);
-    assert_eq!(
-        crossed,
-        ["p99>0.5ms: it is 1 ms", "errors>1%: it is 1.48 %"]
-    );
-    assert!(
-        undecided[0].starts_with("p99>20ms: 300 requests failed, which is more than lie beyond it")
-    );
-    assert!(undecided[1].starts_with("max>1s: 300 requests failed"));
-    assert!(
-        undecided[2].contains("--server-pid") && undecided.len() == 3,
-        "{undecided:?}"
-    );
+    let names: Vec<&str> = crossed(&found).iter().map(|(name, _)| *name).collect();
+    assert_eq!(names, ["p99>0.5ms", "errors>1%"]);
+    let hidden = UndecidedReason::ErrorsHide { failed: 300 };
+    let reasons = [
+        ("p99>20ms", hidden),
+        ("max>1s", hidden),
+        ("server_cpu>1us", UndecidedReason::ServerUnknown),
+    ];
+    assert_eq!(undecided(&found), reasons);
     run.blocks.clear();
     let found = gated(&["errors>0"], &run);
-    assert_eq!(
-        texts(&found),
-        (vec![], vec!["errors>0: nothing was measured"])
-    );
+    assert_eq!(crossed(&found), []);
+    let nothing = UndecidedReason::NothingMeasured;
+    assert_eq!(undecided(&found), [("errors>0", nothing)]);
 }
 
 #[test]
@@ -1052,26 +1051,22 @@ fn what_was_due_after_the_loss_of_all_agents_is_told() {
     run.agents = vec![lost("gen1", Some("killed")), lost("gen2", Some("cut off"))];
     let slice = second(0, 0, counts([1e6; 10]));
     add(&mut run, vec![slice.clone()]);
-    let text = warned(&results(&run), "agents").unwrap();
-    assert!(
-        text.starts_with("All agents were lost: gen1 (killed) and gen2 (cut off). The load ended there, after 1 of 5 \
-            blocks."),
-        "{text}"
-    );
-    assert!(
-        text.contains(" 40 requests that were due after that were not sent."),
-        "{text}"
-    );
+    let warned = |run: &Run| warned(&results(run), "agents").unwrap();
+    let all_lost = warned(&run);
+    let agent_of = |i: usize| all_lost["agents"][i].clone();
+    assert_eq!(agent_of(0)["name"], "gen1");
+    assert_eq!(agent_of(1)["reason"], "cut off");
+    let end = json!({"complete": 1, "planned": 5, "due": 40});
+    assert_eq!(all_lost["end"], end);
     // Others went on with it.
     run.agents.push(agent("gen1"));
     for _ in 0..4 {
         add(&mut run, vec![slice.clone()]);
     }
-    let text = warned(&results(&run), "agents").unwrap();
-    assert!(
-        text.starts_with("Agents were lost: gen1 (killed)"),
-        "{text}"
-    );
+    let some_lost = warned(&run);
+    assert_eq!(some_lost["code"], "agents-lost");
+    assert_eq!(some_lost["agents"][0]["name"], "gen1");
+    assert_eq!(some_lost["end"], Value::Null);
     assert_eq!(run.agent_name(2), "gen1, resumed");
 }
 
@@ -1089,24 +1084,20 @@ fn of_how_many_blocks_a_servers_figures_are_is_told() {
         block: Some(2),
         line: LogLine::server_unknown("its agent was lost"),
     });
-    let text = warned(&results(&run), "agents").unwrap();
-    assert!(
-        text.contains("known of 2 of 5 blocks only") && text.ends_with("its agent was lost."),
-        "{text}"
-    );
+    let unknown = |known: usize| {
+        let reason = "its agent was lost";
+        json!({"code": "server-unknown", "known": known, "blocks": 5, "reason": reason})
+    };
+    assert_eq!(warned(&results(&run), "agents"), Some(unknown(2)));
     for block in &mut run.blocks {
         block.slices[0].server_cpu_ns = None;
     }
-    let text = warned(&results(&run), "agents").unwrap();
-    assert_eq!(
-        text,
-        "What the server used is not known: its agent was lost."
-    );
+    assert_eq!(warned(&results(&run), "agents"), Some(unknown(0)));
     // Without one of the agents it never is.
     run.agents = ["gen1", "gen2"].map(agent).into();
     run.agents[1].is_left_out = true;
-    let text = warned(&results(&run), "agents").unwrap();
-    assert!(text.starts_with("By the reader's wish gen2 is"), "{text}");
+    let left_out = json!({"code": "agents-left-out", "agents": ["gen2"]});
+    assert_eq!(warned(&results(&run), "agents"), Some(left_out));
 }
 
 #[test]
@@ -1118,6 +1109,9 @@ fn answers_that_were_timed_by_reading_are_told_if_they_are_many() {
     let is_warned = |run: &Run| warned(&results(run), "late").is_some();
     assert!(!is_warned(&run));
     run.blocks[0].slices[0].read_times = 500;
-    let text = warned(&results(&run), "late").unwrap();
-    assert!(text.contains("50 %"), "{text}");
+    let late = warned(&results(&run), "late").unwrap();
+    assert_eq!(
+        late["generators"],
+        json!([{"agent": null, "fraction": 0.5}])
+    );
 }

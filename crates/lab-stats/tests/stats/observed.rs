@@ -128,7 +128,7 @@ fn what_limits_it_is_said() {
     let run = run(3);
     let mut observations = observations(&run, 1.0);
     let few = observed(&run, &observations);
-    assert!(few.warnings.iter().any(|w| w.kind.name() == "few-blocks"));
+    assert!(few.warnings.iter().any(|w| w.kind().name() == "few-blocks"));
     observations.retain(|o| o.block != 1 || o.key.subject != 1);
     let cell = observed(&run, &observations);
     assert_eq!(cell.find(1, Some(0), &STALLS).unwrap().blocks, 2);
@@ -145,7 +145,7 @@ fn a_copy_that_differs_raises_the_margin_of_its_metric() {
     let warning = results
         .warnings
         .iter()
-        .find(|w| w.kind.name() == "noise-floor");
+        .find(|w| w.kind().name() == "noise-floor");
     assert_eq!(warning.unwrap().subject, Some(0));
 }
 
@@ -177,5 +177,5 @@ fn failures_are_not_compared() {
     let results = observed(&run, &observations);
     assert!(results.comparison(1, 0, &STALLS).is_none());
     assert_eq!(results.refusals.len(), 4);
-    assert!(results.warnings.iter().any(|w| w.kind.name() == "failed"));
+    assert!(results.warnings.iter().any(|w| w.kind().name() == "failed"));
 }

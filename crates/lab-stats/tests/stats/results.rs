@@ -7,12 +7,11 @@ use crate::simulator::{
     CALM, Random, Simulator, World, block, empty_run, sample, served, subject, target,
 };
 use lab_model::*;
-use lab_stats::results::{Key, Results, results};
+use lab_stats::results::{Key, Results, WarningFact, results};
 
-/// The kinds and texts of warnings.
-fn texts(results: &Results) -> Vec<(String, String)> {
-    let pair = |w: &lab_stats::results::Warning| (w.kind.name().to_string(), w.text.clone());
-    results.warnings.iter().map(pair).collect()
+/// The facts of warnings.
+fn facts(results: &Results) -> Vec<WarningFact> {
+    results.warnings.iter().map(|w| w.fact.clone()).collect()
 }
 
 /// Compares the results of batches and of whole commands with those of their parts, each by itself.
@@ -102,13 +101,13 @@ fn as_in_its_parts(run: &Run) -> Results {
             let same = (subject(*s), point(*p), statuses.clone());
             assert!(whole.statuses.contains(&same));
         }
-        for text in texts(&of_part) {
-            assert!(texts(&whole).contains(&text), "{text:?}");
+        for fact in facts(&of_part) {
+            assert!(facts(&whole).contains(&fact), "{fact:?}");
         }
         for refusal in &of_part.refusals {
             let place = (subject(refusal.subject), refusal.point.map(point));
             let same = |r: &lab_stats::analysis::Refusal| {
-                (r.subject, r.point) == place && r.why == refusal.why
+                (r.subject, r.point) == place && r.reason == refusal.reason
             };
             assert!(whole.refusals.iter().any(same));
         }
@@ -232,13 +231,16 @@ fn of_batches() {
     });
     let results = as_in_its_parts(&run);
     assert_eq!(results.fits.len(), 5);
-    let failed = results.warnings.iter().find(|w| w.kind.name() == "failed");
+    let failed = results
+        .warnings
+        .iter()
+        .find(|w| w.kind().name() == "failed");
     let failed = failed.unwrap();
     assert_eq!(
         (failed.subject, failed.point, failed.target),
         (Some(3), Some(1), None)
     );
-    let kinds: Vec<_> = texts(&results).into_iter().map(|(kind, _)| kind).collect();
+    let kinds: Vec<_> = results.warnings.iter().map(|w| w.kind().name()).collect();
     let gravest_first = ["failed", "noise-floor", "no-steady-state"];
     assert_eq!(kinds, gravest_first);
     for metric in [Metric::MEMORY, Metric::PEAK_MEMORY, Metric::STARTUP] {
@@ -370,13 +372,13 @@ fn of_several_targets() {
     let host: Vec<_> = results
         .warnings
         .iter()
-        .filter(|w| w.kind.name() == "host")
+        .filter(|w| w.kind().name() == "host")
         .collect();
     assert_eq!((host.len(), host[0].target), (1, None), "said once, of all");
     let changing = results
         .warnings
         .iter()
-        .filter(|w| w.kind.name() == "no-steady-state");
+        .filter(|w| w.kind().name() == "no-steady-state");
     let changing: Vec<_> = changing.map(|w| (w.subject, w.target)).collect();
     assert_eq!(changing, [(Some(2), Some(0))]);
 }
@@ -430,7 +432,7 @@ fn of_a_load() {
     );
     assert_eq!(reading(&results, 0, 1, &Metric::ERRORS), Some(0.0));
     let mut warnings = results.warnings.iter();
-    let saturated = warnings.find(|w| w.kind.name() == "saturated").unwrap();
+    let saturated = warnings.find(|w| w.kind().name() == "saturated").unwrap();
     assert_eq!((saturated.subject, saturated.point), (Some(1), Some(1)));
     assert_eq!(results.saturated, [(1, 1)]);
 }

@@ -3,13 +3,14 @@
 //! and at open ones, their memory, and a generator that is the bottleneck.
 
 use crate::documents;
-use crate::simulator::figures::{interval, judged, reading, warnings};
+use crate::simulator::figures::{interval, judged, reading, warning, warnings};
 use crate::simulator::served::World;
 use crate::simulator::{contradicts, most_by_chance};
 use lab_model::*;
-use lab_stats::analysis::Verdict;
+use lab_stats::analysis::{ExclusionReason, Verdict};
 use lab_stats::load::peaks::{Peak, Peaks};
 use lab_stats::results::{Overall, Results, results};
+use serde_json::json;
 
 fn overall(results: &Results, subject: SubjectId, case: Option<usize>) -> &Overall {
     let mut all = results.overall.iter();
@@ -17,8 +18,10 @@ fn overall(results: &Results, subject: SubjectId, case: Option<usize>) -> &Overa
     found.expect("it is compared")
 }
 
-fn warned<'r>(results: &'r Results, kind: &str) -> Option<&'r str> {
-    warnings(results, kind).first().copied()
+/// Points of a subject that a warning lists.
+fn places_of(warning: &serde_json::Value, subject: &str) -> usize {
+    let all = warning["at"].as_array().expect("places").iter();
+    all.filter(|at| at["place"]["subject"] == subject).count()
 }
 
 fn near(found: f64, truth: f64) -> bool {
@@ -94,7 +97,7 @@ fn rates_are_compared_at_closed_points_and_latencies_at_open_ones() {
             .iter()
             .all(|s| !s.factors.iter().any(|(_, v)| v == "50%"))
     );
-    assert_eq!(warned(&results, "overloaded"), None);
+    assert!(warnings(&results, "overloaded").is_empty());
 }
 
 /// The median of the first blocks, over as many connections; later blocks change nothing.
@@ -127,14 +130,13 @@ fn a_peak_is_of_the_first_blocks_and_none_where_the_generator_was_the_limit() {
     let refused = |run: &Run, subject| {
         let found = results(run).refusals.into_iter();
         let mut found = found.filter(|r| (r.subject, r.point) == (subject, Some(open)));
-        found.next().map(|r| r.why)
+        found.next().map(|r| r.reason)
     };
-    let reason = refused(&run, 2).unwrap();
-    assert!(reason.contains("the generator was the limit"), "{reason}");
+    let unknown = |baseline| Some(ExclusionReason::PeakUnknown { baseline });
+    assert_eq!(refused(&run, 2), unknown(None));
     assert_eq!(refused(&run, 3), None);
     limited(&mut run, 0, 3);
-    let reason = refused(&run, 3).unwrap();
-    assert!(reason.contains("nothing to compare it with"), "{reason}");
+    assert_eq!(refused(&run, 3), unknown(Some("base".into())));
     run.blocks.truncate(2);
     assert_eq!(Peaks::of(&plan, &run).at(&plan, 3, open), None);
 }
@@ -182,9 +184,12 @@ fn a_copy_that_differs_raises_the_margin() {
             .filter(|c| c.metric == Metric::SERVER_CPU)
             .all(|c| !c.met)
     );
-    let text = warned(&measured, "noise-floor").unwrap();
-    assert!(text.contains("in 34 of 38 respects"), "{text}");
-    assert!(text.contains("the margin is raised, up to "), "{text}");
+    let differ = warning(&measured, "noise-floor");
+    assert_eq!(differ["at"].as_array().unwrap().len(), 34);
+    assert_eq!(differ["controls"], 38);
+    let margins = differ["at"].as_array().unwrap().iter();
+    let mut margins = margins.map(|at| at["margin"].as_f64().unwrap());
+    assert!(margins.any(|margin| margin > 0.055), "{differ}");
     let equal = results(&World::new(&[1.0]).run(1, 12));
     let (met, all) = (
         equal.controls.iter().filter(|c| c.met).count(),
@@ -232,11 +237,10 @@ fn a_rate_of_the_generator_is_no_rate_of_the_servers() {
             .iter()
             .all(|s| s.subject != 0 && s.subject != 3)
     );
-    let text = warned(&results, "saturated").unwrap();
-    assert!(
-        text.contains("for base at 16 points and s3 at 16"),
-        "{text}"
-    );
+    let saturated = warning(&results, "saturated");
+    for (name, points) in [("base", 16), ("s2", 0), ("s3", 16)] {
+        assert_eq!(places_of(&saturated, name), points, "{name}");
+    }
 }
 
 #[test]
@@ -275,8 +279,11 @@ fn one_block_decides_nothing_and_says_so() {
     let at_points = judged(&results).into_iter();
     assert!(at_points.clone().all(|(c, _)| open(c.verdict)) && at_points.len() > 0);
     assert!(results.overall.iter().all(|o| open(o.verdict)));
-    let text = warned(&results, "few-blocks").unwrap();
-    assert!(text.contains("One block"), "{text}");
+    let few = &warnings(&results, "few-blocks")[0];
+    assert_eq!(
+        (&few["replicates"], &few["unit"]),
+        (&json!(1), &json!("block"))
+    );
 }
 
 /// Three blocks distinguish twice the cost from the same cost at all points at once.
@@ -289,8 +296,7 @@ fn three_blocks_decide_what_is_plain() {
         assert_eq!(verdict, Verdict::Slower, "{c:?}");
         assert_eq!(c.ratio.level, 0.95);
     }
-    let text = warned(&results, "few-blocks").unwrap();
-    assert!(text.contains("3 blocks"), "{text}");
+    assert_eq!(warning(&results, "few-blocks")["replicates"], 3);
 }
 
 /// Three blocks of the allowed twelve find the peak, but there are only two.
@@ -298,15 +304,11 @@ fn three_blocks_decide_what_is_plain() {
 fn a_run_that_ends_before_peaks_are_known_says_so() {
     let mut run = World::new(&[2.0]).run(1, 2);
     run.plan_mut().unwrap().measure.max_blocks = 12;
-    let texts = warnings(&results(&run), "few-blocks").join(" ");
-    assert!(
-        texts.contains(
-            "No part of a server's peak was offered: 3 blocks find the peak, and there are 2."
-        ),
-        "{texts}"
-    );
+    let unknown = json!({"code": "peaks-unknown", "blocks": 2, "needed": 3});
+    let few = warnings(&results(&run), "few-blocks");
+    assert!(few.contains(&unknown), "{few:?}");
     let enough = World::new(&[2.0]).run(1, 12);
-    assert_eq!(warned(&results(&enough), "few-blocks"), None);
+    assert!(warnings(&results(&enough), "few-blocks").is_empty());
 }
 
 #[test]
@@ -315,10 +317,7 @@ fn a_late_generator_is_one_warning() {
     for slice in run.blocks.iter_mut().flat_map(|b| &mut b.slices) {
         slice.lag = Counts(vec![(3_000_000, slice.served)]).into();
     }
-    let late = results(&run).warnings.into_iter();
-    let late: Vec<_> = late.filter(|w| w.kind.name() == "late").collect();
-    assert_eq!(late.len(), 1, "{late:?}");
-    assert!(late[0].text.len() < 600, "{}", late[0].text);
+    warning(&results(&run), "late");
 }
 
 #[test]
@@ -335,26 +334,15 @@ fn warnings_are_few_however_many_points_there_are() {
         value: "yes".into(),
     });
     let results = results(&run);
-    let kinds: Vec<&str> = results.warnings.iter().map(|w| w.kind.name()).collect();
-    for kind in ["errors", "overloaded", "shared-cores"] {
-        assert_eq!(
-            kinds.iter().filter(|k| **k == kind).count(),
-            1,
-            "{kind} in {kinds:?}"
-        );
-    }
-    for warning in &results.warnings {
-        assert!(warning.text.len() < 600, "{}", warning.text);
-    }
-    let errors = warned(&results, "errors").unwrap();
-    assert!(
-        errors.contains("at 18 points") && errors.contains("reset"),
-        "{errors}"
-    );
-    let short = warned(&results, "overloaded").unwrap();
-    assert!(
-        short.contains("at 2 points"),
-        "only where requests are due: {short}"
+    assert_eq!(warning(&results, "shared-cores")["code"], "one-core");
+    let errors = warning(&results, "errors");
+    assert_eq!(places_of(&errors, "base"), 18);
+    assert_eq!(errors["at"][0]["kinds"][0][0], "timeout");
+    let overloaded = warning(&results, "overloaded");
+    assert_eq!(
+        places_of(&overloaded, "base"),
+        2,
+        "only where requests are due"
     );
 }
 

@@ -6,9 +6,9 @@ use crate::simulator::figures::{interval, interval_if_any, judged, places, readi
 use crate::simulator::{Random, block, empty_run, sample, subject, target};
 use lab_model::*;
 use lab_stats::analysis::Verdict;
-use lab_stats::between::{Between, Recorded, between};
+use lab_stats::between::{Between, NotCompared, Recorded, WhichRun, between};
 use lab_stats::latencies::bucket;
-use lab_stats::results::{Results, results};
+use lab_stats::results::{NoLaw, Results, results};
 use lab_stats::usl;
 use std::collections::HashMap;
 
@@ -150,7 +150,7 @@ fn every_target_has_its_own_baseline_and_verdicts() {
             results
                 .warnings
                 .iter()
-                .all(|w| w.kind.name() == "interrupted"),
+                .all(|w| w.kind().name() == "interrupted"),
             "{:?}",
             results.warnings
         );
@@ -396,8 +396,11 @@ fn three_points_are_too_few_for_the_law() {
     let (_, results) = results_on(&run, TargetKind::Postgresql);
     let scaling = &results.scalings[0];
     assert!(scaling.law.is_none());
-    let reason = scaling.why.as_deref().unwrap();
-    assert_eq!(reason, "the law needs 4 points, and there are 3");
+    let too_few = NoLaw::TooFewPoints {
+        needed: 4,
+        points: 3,
+    };
+    assert_eq!(scaling.why, Some(too_few));
 }
 
 fn compare(first: &Run, second: &Run) -> Between {
@@ -458,6 +461,9 @@ fn a_run_on_one_target_is_compared_with_that_part_of_another() {
     assert_eq!(found.judged().count(), 4);
     assert_eq!(
         found.apart,
-        ["Targets of the second run alone: PostgreSQL."]
+        [NotCompared::Targets {
+            run: WhichRun::Second,
+            names: vec!["PostgreSQL".into()],
+        }]
     );
 }

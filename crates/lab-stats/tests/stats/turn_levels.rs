@@ -122,7 +122,9 @@ impl World {
 fn off(run: &Run) -> Vec<(SubjectId, Option<PointId>)> {
     let plan = run.plan().unwrap();
     let refusals = refusals(run, plan);
-    let off = refusals.iter().filter(|r| r.kind == RefusalKind::NotSteady);
+    let off = refusals
+        .iter()
+        .filter(|r| r.kind() == RefusalKind::NotSteady);
     off.map(|r| (r.subject, r.point)).collect()
 }
 

@@ -78,7 +78,7 @@ fn a_server_that_became_slower_is_slower_in_every_respect() {
             assert_eq!(change.verdict, Some(Verdict::Slower), "{change:?}");
         }
     }
-    let kinds: Vec<&str> = found.reservations.iter().map(|r| r.kind).collect();
+    let kinds: Vec<&str> = found.caveats.iter().map(|c| c.kind().name()).collect();
     assert_eq!(kinds, ["machine"]);
     let differing: Vec<&str> = found.differences.iter().map(|d| &d.what[..]).collect();
     assert_eq!(differing, ["server"], "the name is no difference");
@@ -96,7 +96,7 @@ fn one_machine_before_and_after_a_restart_is_one_host() {
     };
     let found = compared(&after_start("one", 1), &after_start("two", 2)).unwrap();
     assert!(found.differences.is_empty(), "{:?}", found.differences);
-    assert!(found.reservations.iter().all(|r| r.kind != "host"));
+    assert!(found.caveats.iter().all(|c| c.kind().name() != "host"));
 }
 
 /// A stall that nine blocks in ten do not show is in the percentile all the same.
@@ -149,7 +149,8 @@ fn a_late_generator_makes_no_percentile_equivalent() {
         matches!(verdict, Some(Verdict::Inconclusive { .. })),
         "{verdict:?}"
     );
-    let is_reserved = |found: &Between| found.reservations.iter().any(|r| r.kind == "generator");
+    let is_reserved =
+        |found: &Between| found.caveats.iter().any(|c| c.kind().name() == "generator");
     assert_eq!([is_reserved(&prompt), is_reserved(&late)], [false, true]);
 }
 
@@ -173,7 +174,7 @@ fn what_a_run_does_not_have_is_not_compared() {
     ];
     assert_eq!(metrics, comparable);
     let few = compared(&first, &loaded("a", 2, 1e6, 4, |_| ())).unwrap();
-    assert!(few.reservations.iter().any(|r| r.kind == "few-blocks"));
+    assert!(few.caveats.iter().any(|c| c.kind().name() == "few-blocks"));
     let open = |c: &Changed| matches!(c.verdict, Some(Verdict::Inconclusive { .. }));
     let mut tails = few.changes.iter().filter(|c| c.metric.id.starts_with('p'));
     assert!(tails.all(open), "{:?}", few.changes);
@@ -212,7 +213,12 @@ fn loads_that_asked_for_something_else_are_refused() {
     let settings = other(&|load| (load.threads, load.protocol) = (4, Protocol::Http2)).unwrap();
     let differing: Vec<&str> = settings.differences.iter().map(|d| &d.what[..]).collect();
     assert_eq!(differing, ["protocol", "threads of the generator"]);
-    assert!(settings.reservations.iter().any(|r| r.kind == "measuring"));
+    assert!(
+        settings
+            .caveats
+            .iter()
+            .any(|c| c.kind().name() == "measuring")
+    );
     let mut plain = loaded("a", 2, 1e6, 12, |_| ());
     plain.plan_mut().unwrap().work = Work::Batches;
     assert!(matches!(

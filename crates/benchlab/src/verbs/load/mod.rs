@@ -26,7 +26,7 @@ use lab_bench::{BenchError, LoadWorkload, Session, interrupt, unix_seconds};
 use lab_model::host::HostFinding;
 use lab_model::{Ending, Host, Metric, Plan, Run};
 use lab_plan::Loading;
-use lab_report::Report;
+use lab_report::{Report, wording};
 use lab_stats::load::threshold::{Threshold, judge};
 use lab_store::RunWriter;
 pub use resumed::{Resumed, command_line, original_command};
@@ -214,9 +214,12 @@ fn judge_conditions(report: &Report, conditions: &[Threshold]) -> GateResult {
     };
     let judgement = judge(conditions, &report.results, plan);
     let crossed = judgement.crossed.iter();
-    let crossed = crossed.map(|c| ("--fail-if holds", c.subject, c.point, &c.text));
+    let crossed = crossed.map(|c| ("--fail-if holds", c.subject, c.point, wording::crossed(c)));
     let undecided = judgement.undecided.iter();
-    let undecided = undecided.map(|u| ("--fail-if is not decided", u.subject, u.point, &u.text));
+    let undecided = undecided.map(|u| {
+        let text = wording::undecided(u);
+        ("--fail-if is inconclusive", u.subject, u.point, text)
+    });
     for (state, subject, point, text) in crossed.chain(undecided) {
         let of = match plan.subjects.len() {
             1 => String::new(),

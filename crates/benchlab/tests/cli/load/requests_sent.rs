@@ -202,10 +202,10 @@ fn conditions_end_a_load_with_their_code() {
         .says(&["--fail-if holds: p50>1ms: it is "]);
     load(&["server_cpu>1ms"])
         .expect(4)
-        .says(&["--fail-if is not decided", "--server-pid"]);
+        .says(&["--fail-if is inconclusive", "--server-pid"]);
     load(&["p50>1ms", "server_cpu>1ms"])
         .expect(3)
-        .says(&["is not decided"]);
+        .says(&["is inconclusive"]);
 }
 
 #[test]

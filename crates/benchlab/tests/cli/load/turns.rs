@@ -290,7 +290,7 @@ fn what_the_generator_hides_is_not_equivalent() {
         .compare(&[&[&a[..], &b, "--in-turns"], &rate[..]].concat())
         .expect(0);
     let json = place.json();
-    let is_late = json.to_string().contains("More than a tenth of");
+    let is_late = json.to_string().contains("generator-late");
     let equivalent = distinct_values(&json, |row| {
         let id = row["metric"]["id"].as_str()?;
         (row["verdict"] == "equivalent" && id == "p50").then_some(id)

@@ -102,7 +102,7 @@ fn two_hosts_measure_the_blocks_of_one_run() {
     report(&["--without", "local 2"]).expect(0).shows(&[
         &text,
         "local 2 (left out)",
-        "By the reader's wish",
+        "As requested, blocks that",
     ]);
 }
 

@@ -140,7 +140,7 @@ fn a_load_without_any_agent_left_has_failed() {
     assert_eq!((run.ending, &*run.failures), (None, &[][..]));
     place.report(&[]).shows(&[
         "All agents were lost",
-        "that were due after that were not sent",
+        "that were due later were not sent",
         "served or is an error, ",
         "in its last slice",
     ]);
@@ -152,7 +152,7 @@ fn a_load_without_any_agent_left_has_failed() {
     place.report(&["--without", "local 2"]).shows(&[
         "local 1, resumed",
         "local 2, resumed (left out)",
-        "By the reader's wish local 2 is in no figure",
+        "As requested, local 2 is in no figure",
     ]);
 }
 

@@ -152,7 +152,7 @@ fn a_reader_leaves_an_agent_out_and_the_report_says_so() {
     let report = |words: &[&str]| place.0.call(&[&["report", file, "--full"], words].concat());
     report(&["--without", "local 2"])
         .expect(0)
-        .shows(&["By the reader's wish local 2", "local 2 (left out)"]);
+        .shows(&["As requested, local 2", "local 2 (left out)"]);
     report(&["--without", "gen9"])
         .expect(2)
         .says(&["no agent is called `gen9`, only local 1, local 2"]);

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a reader of the times of batches and of whole commands must know.
+//! Warnings about the times of batches and of whole commands.
 
 use super::reference::reference_beaten;
 use super::{
-    WarningBasis, alone, disturbances, failed, fewest, label, list, one_place, percent, places,
-    shortfall, unfit,
+    WarningBasis, disturbances, failed, fewest, interrupted, label, label_unless_obvious,
+    level_not_reached, one_place, place_of_pair, places, shortfall, unfit,
 };
 use crate::results::compare::Pair;
-use crate::results::{Cell, Control, Warning, WarningKind};
-use crate::{family, forecast, refusals, settings, stopping};
-use lab_model::{Interval, Metric, Plan, PointId, Run, SubjectId, WarmUp};
+use crate::results::warning::{
+    ChangingSubject, CopiesDiffer, CopyDiffers, Place, SettingDiffers, SettingOf,
+};
+use crate::results::{Cell, Control, Warning, WarningFact};
+use crate::{forecast, refusals, settings};
+use lab_model::{Metric, Plan, PointId, Run, SubjectId, WarmUp};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A command's run is short if it takes less than this many starts of a process: what is compared is
@@ -22,7 +25,7 @@ pub(in crate::results) fn of_batches(evidence: &WarningBasis) -> Vec<Warning> {
     let judged = evidence.pairs.iter();
     let judged = judged.filter(|pair| pair.comparison.verdict.is_some());
     let pairs: Vec<&Pair> = judged.collect();
-    let mut all: Vec<Warning> = interrupted(run).into_iter().collect();
+    let mut all: Vec<Warning> = interrupted(run, plan).into_iter().collect();
     all.extend(failed(run, plan));
     all.extend(unfit(run));
     all.extend(few_blocks(run, plan, &pairs));
@@ -36,34 +39,16 @@ pub(in crate::results) fn of_batches(evidence: &WarningBasis) -> Vec<Warning> {
     all
 }
 
-fn interrupted(run: &Run) -> Option<Warning> {
-    let state = stopping::unfinished(run)?;
-    let text = format!(
-        "The run {state}: what it has is shown. `benchlab resume {}` goes on.",
-        run.name
-    );
-    Some(Warning::new(WarningKind::Interrupted, text))
-}
-
 fn few_blocks(run: &Run, plan: &Plan, pairs: &[&Pair]) -> Option<Warning> {
-    let (shortage, needed) = match fewest(pairs.iter().copied()) {
-        None => {
-            let needed = family::blocks_needed(plan.measure.alpha, 1)?;
-            (alone(run, plan, pairs.is_empty())?, needed)
-        }
-        Some(pair) => (shortfall(run, pair), pair.ratio.needed),
+    let time = |blocks| {
+        plan.commands()
+            .and_then(|_| forecast::time_for(run, blocks))
     };
-    let text = format!("{shortage}. {}.", more_time(run, plan, needed));
-    Some(Warning::new(WarningKind::FewBlocks, text))
-}
-
-/// What to do about too few blocks.
-fn more_time(run: &Run, plan: &Plan, blocks: u32) -> String {
-    let time = plan.commands();
-    match time.and_then(|_| forecast::time_for(run, blocks)) {
-        Some(time) => format!("Give it more time: --for {}", time.option()),
-        None => "Give the run more time".to_string(),
-    }
+    let fact = match fewest(pairs.iter().copied()) {
+        None => level_not_reached(run, plan, pairs.is_empty(), time)?,
+        Some(pair) => shortfall(run, pair, time),
+    };
+    Some(Warning::new(fact))
 }
 
 /// Commands of whose runs the start is a good part.
@@ -83,11 +68,6 @@ fn short_run(plan: &Plan, cells: &[Cell], subject: SubjectId) -> Option<Warning>
         let walls = cells.iter().filter(|c| c.key.metric == Metric::WALL);
         walls.filter_map(|c| Some((c, c.value.interval()?)))
     };
-    let overhead = if with_shell.is_some() {
-        "starting a shell"
-    } else {
-        "starting a process"
-    };
     let cost_at = |point: Option<PointId>| {
         let starts = || walls().filter(|(c, _)| c.key.subject == start);
         let at_point = starts().find(|(c, _)| c.key.point == point);
@@ -101,121 +81,93 @@ fn short_run(plan: &Plan, cells: &[Cell], subject: SubjectId) -> Option<Warning>
         (short && have_intervals).then_some((cell.key.point?, time, cost))
     });
     let (point, time, cost) = shorts.min_by(|a, b| a.1.estimate.total_cmp(&b.1.estimate))?;
-    let at = if one_place(plan) {
-        String::new()
-    } else {
-        format!(" at {}", label(plan, point))
+    let fact = WarningFact::ShortRun {
+        place: Place {
+            subject: Some(plan.subjects[subject].name.clone()),
+            point: label_unless_obvious(plan, point),
+        },
+        run: *time,
+        start: *cost,
+        shell: with_shell.is_some(),
     };
-    let text = format!(
-        "{}{at} takes {} ms, of which {overhead} is {} ms: let it do more work in one run.",
-        plan.subjects[subject].name,
-        milliseconds(time),
-        milliseconds(cost),
-    );
-    let place = (subject, Some(point));
-    Some(Warning::about(WarningKind::Short, text, [place]))
-}
-
-/// `0.91 (0.88 to 0.95)`.
-fn milliseconds(time: &Interval) -> String {
-    let ms = |ns: f64| format!("{:.2}", ns / 1e6);
-    format!(
-        "{} ({} to {})",
-        ms(time.estimate),
-        ms(time.low),
-        ms(time.high)
-    )
+    Some(Warning::about(fact, [(subject, Some(point))]))
 }
 
 fn noise_floor(plan: &Plan, controls: &[Control]) -> Option<Warning> {
-    let unmet: Vec<_> = controls.iter().filter(|control| !control.met).collect();
-    let points: BTreeSet<PointId> = unmet.iter().map(|control| control.point).collect();
-    let margin = unmet.iter().map(|c| c.margin).fold(0.0, f64::max);
-    let name = &plan.subjects[plan.baseline].name;
-    let margin = percent(margin);
-    let points = list(points.into_iter().map(|point| label(plan, point)));
-    let text = if one_place(plan) {
-        format!(
-            "Two copies of {name} differ: the machine was not quiet enough. Only differences beyond {margin} count. \
-             Measure again when it is quiet."
-        )
-    } else {
-        format!(
-            "Two copies of {name} differ at {points}: only differences beyond {margin} count there. With {} points, \
-             {} such can be expected by chance alone.",
-            controls.len(),
-            (controls.len() as f64 * plan.measure.alpha).ceil(),
-        )
-    };
-    let places = unmet.iter().map(|c| (plan.baseline, Some(c.point)));
-    (!unmet.is_empty()).then(|| Warning::about(WarningKind::NoiseFloor, text, places))
+    let by_chance = (controls.len() as f64 * plan.measure.alpha).ceil();
+    copies_differ(plan, controls, by_chance)
+}
+
+/// Controls whose interval excludes 1. `by_chance`: so many of all are expected to.
+pub(super) fn copies_differ(plan: &Plan, controls: &[Control], by_chance: f64) -> Option<Warning> {
+    let unmet = || controls.iter().filter(|control| !control.met);
+    let at = unmet().map(|control| CopyDiffers {
+        metric: control.metric.clone(),
+        point: label(plan, control.point),
+        margin: control.margin,
+    });
+    let at: Vec<CopyDiffers> = at.collect();
+    let places = unmet().map(|c| (plan.baseline, Some(c.point)));
+    (!at.is_empty()).then(|| {
+        let fact = WarningFact::CopiesDiffer(CopiesDiffer {
+            baseline: plan.subjects[plan.baseline].name.clone(),
+            at,
+            controls: controls.len(),
+            by_chance,
+            margin: plan.measure.margin,
+            one_point: one_place(plan),
+        });
+        Warning::about(fact, places)
+    })
 }
 
 fn conditions(run: &Run, plan: &Plan) -> Vec<Warning> {
-    let mut by_key: BTreeMap<String, (BTreeSet<String>, Vec<_>)> = BTreeMap::new();
+    let baseline = plan.baseline;
+    let setting = |value: Option<String>, subject: SubjectId| SettingOf {
+        value,
+        subject: plan.subjects[subject].name.clone(),
+    };
+    type Others = (BTreeSet<SettingOf>, Vec<(SubjectId, Option<PointId>)>);
+    let mut by_key: BTreeMap<(String, SettingOf), Others> = BTreeMap::new();
     for difference in settings::differences(plan, &run.settings, &plan.proof.conditions) {
         let failed = |subject| refusals::failed(run, subject, difference.point);
-        if !failed(difference.subject) && !failed(plan.baseline) {
-            let value = difference.value.as_deref().unwrap_or("not reported");
-            let deviation = format!("{} in {}", value, plan.subjects[difference.subject].name);
-            let baseline = difference.baseline.as_deref().unwrap_or("not reported");
-            let key = format!(
-                "{} is {baseline} in {}",
-                difference.key, plan.subjects[plan.baseline].name
-            );
-            let (all, places) = by_key.entry(key).or_default();
-            all.insert(deviation);
+        if !failed(difference.subject) && !failed(baseline) {
+            let key = (difference.key, setting(difference.baseline, baseline));
+            let (others, places) = by_key.entry(key).or_default();
+            others.insert(setting(difference.value, difference.subject));
             places.push((difference.subject, Some(difference.point)));
         }
     }
-    let warning = |(key, (deviations, places)): (String, (BTreeSet<String>, Vec<_>))| {
-        let text = format!(
-            "{key}, but {}: part of a difference may come from that.",
-            list(deviations)
-        );
-        Warning::about(WarningKind::Versions, text, places)
+    let warning = |((key, baseline), (others, places)): ((String, SettingOf), Others)| {
+        let fact = WarningFact::ConditionDiffers(SettingDiffers {
+            key,
+            baseline,
+            others: others.into_iter().collect(),
+        });
+        Warning::about(fact, places)
     };
     by_key.into_iter().map(warning).collect()
 }
 
 fn dependent(plan: &Plan, pairs: &[&Pair]) -> Vec<Warning> {
-    let select = |is_selected: fn(&Pair) -> bool| -> Vec<&Pair> {
-        pairs
-            .iter()
-            .copied()
-            .filter(|pair| is_selected(pair))
-            .collect()
+    let warning = |merged: bool, is_selected: fn(&Pair) -> bool| {
+        let selected = || pairs.iter().copied().filter(|pair| is_selected(pair));
+        let at: Vec<Place> = selected().map(|pair| place_of_pair(plan, pair)).collect();
+        (!at.is_empty()).then(|| {
+            let fact = WarningFact::BlocksDepend {
+                at,
+                comparisons: Some(pairs.len()),
+                merged,
+            };
+            Warning::about(fact, places(selected()))
+        })
     };
-    let named = |pairs: &[&Pair]| list(pairs.iter().map(|pair| at(plan, pair)));
-    let merged = select(|pair| pair.ratio.dependent && !pair.ratio.unresolved);
-    let unmerged = select(|pair| pair.ratio.unresolved);
-    let mut warnings = Vec::new();
-    let mut warn = |text, pairs: &[&Pair]| {
-        warnings.push(Warning::about(
-            WarningKind::Dependent,
-            text,
-            places(pairs.iter().copied()),
-        ))
-    };
-    if !merged.is_empty() {
-        let text = format!(
-            "Neighbouring blocks depend on each other for {}: they were merged, and fewer count.",
-            named(&merged),
-        );
-        warn(text, &merged);
-    }
-    if !unmerged.is_empty() {
-        let text = format!(
-            "Neighbouring blocks depend on each other for {}, and there are too few to merge them: \
-             the intervals may be too narrow, and no winner is named. Give the run more time.",
-            named(&unmerged),
-        );
-        warn(text, &unmerged);
-    }
-    warnings
+    let merged = warning(true, |pair| pair.ratio.dependent && !pair.ratio.unresolved);
+    let unresolved = warning(false, |pair| pair.ratio.unresolved);
+    merged.into_iter().chain(unresolved).collect()
 }
 
-/// Of whole commands every run is a fresh process, which is all that a pilot could tell.
+/// Of whole commands every run is a fresh process, which is all that a pilot could show.
 fn no_steady_state(run: &Run, plan: &Plan) -> Vec<Warning> {
     if plan.commands().is_some() {
         return Vec::new();
@@ -234,30 +186,16 @@ fn no_steady_state(run: &Run, plan: &Plan) -> Vec<Warning> {
                 .push(pilot.point);
         }
     }
-    let warning = |((subject, is_cut_short), points): ((SubjectId, bool), Vec<PointId>)| {
-        let name = &plan.subjects[subject].name;
-        let places = list(points.iter().map(|&point| label(plan, point)));
-        let text = if is_cut_short {
-            format!(
-                "The time of this run was too short to see whether {name} was steady at {places}: its figures hold for a \
-                 process that is hardly warmed up. Give the run more time, or fewer points."
-            )
-        } else {
-            format!(
-                "{name} was still changing at the end of the pilot at {places}: its figures hold for a process of that age."
-            )
+    let warning = |((subject, cut_short), points): ((SubjectId, bool), Vec<PointId>)| {
+        let changing = ChangingSubject {
+            name: plan.subjects[subject].name.clone(),
+            at: points.iter().map(|&point| label(plan, point)).collect(),
         };
-        let places = points.iter().map(|&point| (subject, Some(point)));
-        Warning::about(WarningKind::NoSteadyState, text, places)
+        let fact = WarningFact::NoSteadyState {
+            subjects: vec![changing],
+            cut_short,
+        };
+        Warning::about(fact, points.iter().map(|&point| (subject, Some(point))))
     };
     by_subject.into_iter().map(warning).collect()
-}
-
-fn at(plan: &Plan, pair: &Pair) -> String {
-    let key = &pair.comparison.key;
-    let name = &plan.subjects[key.subject].name;
-    match key.point {
-        Some(point) if !one_place(plan) => format!("{name} at {}", label(plan, point)),
-        _ => name.clone(),
-    }
 }

@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a reader of the figures of a load must know.
+//! Warnings about the load on servers that were there.
 
 use super::agents::of_agents;
-use super::server::{
-    Loaded, ServerCells, interrupted, of_servers, percent_of_errors, warning, whole_percent,
-};
+use super::server::{Loaded, ServerCells, of_servers, warning};
 use super::{
-    WarningBasis, alone, disturbances, failed, fewest, list, percent, servers, shortfall, tails,
-    unfit,
+    WarningBasis, disturbances, failed, fewest, interrupted, level_not_reached, servers, shortfall,
+    tails, unfit,
 };
-use crate::load::hidden;
-use crate::load::visits::per_10_000;
-use crate::results::{Warning, WarningKind};
+use crate::results::warning::ReadBy;
+use crate::results::{Warning, WarningFact};
 use lab_model::{AgentId, Arrivals, Block, Host, Load, LogLine, Metric, Slice};
-use std::ops::Deref;
 
-/// Answers are many from this part of all on.
+/// Responses are many from this fraction of all on.
 const MANY_READ_SHARE: f64 = 0.01;
 
 /// Generator and server take from each other where together they use more than this part of the cores.
@@ -31,16 +27,15 @@ pub(in crate::results) fn of_load(evidence: &WarningBasis) -> Vec<Warning> {
     if plan.serving().is_some() {
         return servers::of_servers(&loaded);
     }
-    let loaded = Naming(&loaded);
-    let mut all: Vec<Warning> = interrupted(run).into_iter().collect();
+    let mut all: Vec<Warning> = interrupted(run, plan).into_iter().collect();
     all.extend(failed(run, plan));
     all.extend(of_agents(run, plan));
     all.extend(loaded.server_unknown());
     all.extend(loaded.errors());
     all.extend(loaded.saturated());
-    all.extend(loaded.came_late(load));
+    all.extend(loaded.late());
     all.extend(loaded.timed_by_reading());
-    all.extend(loaded.overload());
+    all.extend(loaded.overloaded());
     all.extend(loaded.starved());
     all.extend(loaded.shared_cores());
     if run.is_loaded_here() {
@@ -58,172 +53,31 @@ pub(in crate::results) fn of_load(evidence: &WarningBasis) -> Vec<Warning> {
     all
 }
 
-/// Names every place where something is so.
-struct Naming<'l>(&'l Loaded<'l>);
-
-impl<'l> Deref for Naming<'l> {
-    type Target = Loaded<'l>;
-
-    fn deref(&self) -> &Loaded<'l> {
-        self.0
-    }
-}
-
-impl Naming<'_> {
-    /// A cell's server and point, as far as they do not go without saying.
-    fn place(&self, cell: &ServerCells) -> String {
-        let several = self.plan.subjects.len() > 1;
-        let subject = several.then(|| self.plan.subjects[cell.subject].name.clone());
-        let point = self.plan.points[cell.point].params.iter();
-        let point: Vec<String> = point.map(|(key, value)| format!("{key}={value}")).collect();
-        let point = (self.plan.points.len() > 1).then(|| point.join(" "));
-        let words: Vec<String> = subject.into_iter().chain(point).collect();
-        words.join(" at ")
-    }
-
-    /// ` at connections=8 and connections=16`, ` for A at connections=8`, or nothing.
-    fn at(&self, cells: &[&ServerCells]) -> String {
-        let preposition = match self.plan.subjects.len() {
-            1 => "at",
-            _ => "for",
-        };
-        let places = list(cells.iter().map(|cell| self.place(cell)));
-        if places.is_empty() {
-            places
-        } else {
-            format!(" {preposition} {places}")
-        }
-    }
-
-    /// Of the cells, each with something to say of it.
-    fn each(&self, cells: &[&ServerCells], describe: impl Fn(&ServerCells) -> String) -> String {
-        list(
-            cells
-                .iter()
-                .map(|cell| format!("{}{}", describe(cell), self.at(&[cell]))),
-        )
-    }
-
-    fn errors(&self) -> Option<Warning> {
-        let failing = self.failing();
-        let hides = |cell: &ServerCells| {
-            let part = per_10_000(&Metric::P999);
-            part.is_some_and(|part| hidden(cell.errors(), cell.served(), part))
-        };
-        let several = self.plan.subjects.len() > 1;
-        let left_out = if several && failing.iter().any(|cell| hides(cell)) {
-            " Percentiles are not compared where more failed than lie beyond them."
-        } else {
-            ""
-        };
-        let shares = self.each(&failing, |cell| {
-            let all = self.evidence.errors.iter();
-            let of_cell = all.filter(|e| (e.0, e.1) == (cell.subject, cell.point));
-            let kinds = of_cell.map(|(.., kind, count)| format!("{count} {}", kind.name()));
-            format!(
-                "{} ({})",
-                percent_of_errors(cell.error_share()),
-                list(kinds)
-            )
-        });
-        warning(WarningKind::Errors, &failing, || {
-            format!(
-                "Of the requests, these were not answered as they should be: {shares}. They are in no \
-                 percentile: those are of what was served.{left_out}"
-            )
-        })
-    }
-
-    fn saturated(&self) -> Option<Warning> {
-        let busy = self.busy();
-        let parts = self.each(&busy, |cell| {
-            percent(whole_percent(cell.number(&Metric::GENERATOR_BUSY)))
-        });
-        warning(WarningKind::Saturated, &busy, || {
-            format!(
-                "The load generator was the limit. Its busiest thread used so much of a core: {parts}. \
-                 Figures there tell what the generator can do, not the server. Give it more threads (--threads), \
-                 have the server send smaller answers, or generate the load on another machine."
-            )
-        })
-    }
-
-    fn came_late(&self, load: &Load) -> Option<Warning> {
-        let late = self.late();
-        let lags = self.each(&late, |cell| {
-            let latencies = cell.of_generator(load);
-            list(
-                latencies.map(|(metric, ns)| format!("{:.2} ms of the {}", ns / 1e6, metric.title)),
-            )
-        });
-        warning(WarningKind::Late, &late, || {
-            format!(
-                "The load generator itself was late. More than a tenth of these percentiles can be its own latency: \
-                 {lags}. None of them is called equivalent. Give it a core of its own or more threads (--threads), a \
-                 lower --rate, or another machine."
-            )
-        })
-    }
-
+impl Loaded<'_> {
     /// Of agents each has a clock of its own.
     fn timed_by_reading(&self) -> Option<Warning> {
         let slices = || self.run.complete_blocks().flat_map(|block| &block.slices);
-        let of_agents = (0..self.run.agents.len()).filter_map(|id| {
+        let by_agent = (0..self.run.agents.len()).filter_map(|id| {
             let parts = slices().flat_map(|slice| &slice.agents);
             let of_agent = parts
                 .filter(|part| part.agent == id)
                 .map(|part| &part.slice);
-            Some(format!(
-                "{} on {}",
-                percent(many_read(of_agent)?),
-                self.run.agent_name(id)
-            ))
+            Some(ReadBy {
+                agent: Some(self.run.agent_name(id)),
+                fraction: many_read(of_agent)?,
+            })
         });
-        let mut parts: Vec<String> = of_agents.collect();
+        let mut generators: Vec<ReadBy> = by_agent.collect();
         if self.run.agents.is_empty() {
-            parts.extend(many_read(slices()).map(percent));
+            generators.extend(many_read(slices()).map(|fraction| ReadBy {
+                agent: None,
+                fraction,
+            }));
         }
-        (!parts.is_empty()).then(|| {
-            let text = format!(
-                "The time of day was set during the load, or is not the one that the kernel notes arrivals by. So \
-                 these answers were timed when the generator read them, which may be later than they came: {}.",
-                list(parts)
-            );
-            Warning::new(WarningKind::Late, text)
-        })
+        (!generators.is_empty()).then(|| Warning::new(WarningFact::TimedByReading { generators }))
     }
 
-    fn overload(&self) -> Option<Warning> {
-        let short = self.overloaded();
-        let rates = self.each(&short, |cell| {
-            let rates = [Metric::THROUGHPUT, Metric::OFFERED];
-            let [served, offered] = rates.map(|metric| cell.number(&metric));
-            let late_s = cell.number(&Metric::DRAIN) / 1e9;
-            format!("{served:.0} of {offered:.0}, until {late_s:.2} s after the end")
-        });
-        warning(WarningKind::Overloaded, &short, || {
-            format!(
-                "The server is overloaded: not all that was due was served in time; of the requests per second: \
-                 {rates}. Where requests pile up, response times grow as long as the load lasts: there are no \
-                 percentiles. Look for the highest rate that is served, or raise --connections."
-            )
-        })
-    }
-
-    fn starved(&self) -> Option<Warning> {
-        let starving = self.starving();
-        let longest = self.each(&starving, |cell| {
-            format!("{:.1} s", cell.number(&Metric::DRAIN) / 1e9)
-        });
-        warning(WarningKind::Starved, &starving, || {
-            format!(
-                "Some connections waited for their answer while others were served, the longest for: {longest}. The \
-                 rate is that of the load's own time. The server may serve fewer connections at once than there were."
-            )
-        })
-    }
-
-    /// From some slice on nobody could tell what the server used. That is never known where an agent is left out: the
+    /// From some slice on nobody could read what the server used. That is never known where an agent is left out: the
     /// server served it, too.
     fn server_unknown(&self) -> Option<Warning> {
         if !self.run.left_out().is_empty() {
@@ -237,13 +91,13 @@ impl Naming<'_> {
         };
         let known = self.run.complete_blocks().filter(is_known).count();
         let all = self.run.complete_blocks().count();
-        let text = match known {
-            0 => format!("What the server used is not known: {reason}."),
-            _ => format!(
-                "What the server used is known of {known} of {all} blocks only, and its figures are of those: {reason}."
-            ),
-        };
-        (known < all).then(|| Warning::new(WarningKind::Agents, text))
+        (known < all).then(|| {
+            Warning::new(WarningFact::ServerUnknown {
+                known,
+                blocks: all,
+                reason: reason.into(),
+            })
+        })
     }
 
     /// Those that put load on from the server's machine, and that machine; of no agents it is the lab itself.
@@ -278,20 +132,10 @@ impl Naming<'_> {
         };
         let mut full = self.cells(|cell| used(cell).is_some_and(|used| used > FULL_SHARE * cores));
         full.retain(|_| cores > 0.0);
-        warning(WarningKind::SharedCores, &full, || {
-            let whose = match &agents[..] {
-                [] => "the generator's machine".into(),
-                agents => {
-                    let names = agents.iter().map(|agent| self.run.agent_name(*agent));
-                    format!("the machine of {}", list(names))
-                }
-            };
-            format!(
-                "The server is on {whose}, and together they used nearly all of its \
-                 {cores:.0} core{}{}: each took from the other. On two machines more would be served.",
-                if cores == 1.0 { "" } else { "s" },
-                self.at(&full),
-            )
+        warning(&full, || WarningFact::CoresFull {
+            agents: agents.iter().map(|id| self.run.agent_name(*id)).collect(),
+            cores,
+            at: full.iter().map(|cell| self.place(cell)).collect(),
         })
     }
 
@@ -317,12 +161,12 @@ impl Naming<'_> {
     }
 
     fn few_blocks(&self) -> Option<Warning> {
-        let text = match fewest(self.evidence.pairs) {
-            None => alone(self.run, self.plan, self.evidence.pairs.is_empty())?,
-            Some(pair) => shortfall(self.run, pair),
-        };
-        let text = format!("{text}. Give the run more time (--for).");
-        Some(Warning::new(WarningKind::FewBlocks, text))
+        let pairs = self.evidence.pairs;
+        let time = |_| None;
+        Some(Warning::new(match fewest(pairs) {
+            None => level_not_reached(self.run, self.plan, pairs.is_empty(), time)?,
+            Some(pair) => shortfall(self.run, pair, time),
+        }))
     }
 
     fn dependent(&self) -> Option<Warning> {
@@ -337,50 +181,30 @@ impl Naming<'_> {
             all.any(|m| (m.subject, m.point) == place)
         };
         let cells = self.cells(depends);
-        let at = self.at(&cells);
-        let text = match (open, merged) {
-            (true, _) => format!(
-                "Neighbouring blocks depend on each other{at}, and there are too few to merge them: the \
-                 intervals may be too narrow. The server may still be warming up or filling a cache. \
-                 Give the run more time (--for)."
-            ),
-            (false, true) => format!(
-                "Neighbouring blocks depend on each other{at}: they were merged, and fewer count."
-            ),
-            (false, false) => return None,
-        };
-        Some(Warning::about(
-            WarningKind::Dependent,
-            text,
-            of_servers(&cells),
-        ))
+        (open || merged).then(|| {
+            let fact = WarningFact::BlocksDepend {
+                at: cells.iter().map(|cell| self.place(cell)).collect(),
+                comparisons: None,
+                merged: !open,
+            };
+            Warning::about(fact, of_servers(&cells))
+        })
     }
 
-    /// Where the rate changes as planned, that neighbours are alike says nothing of the server.
+    /// Where the rate changes as planned, that neighbors are alike says nothing of the server.
     fn stages(&self) -> Option<Warning> {
-        let text = (!self.cells(|_| true).is_empty()).then(|| {
-            "The rate changed as it was planned to: rates and costs are those of the middle of it, percentiles \
-             those of all of it, and the intervals say little. Look at the course over time."
-                .to_string()
-        });
-        Some(Warning::new(WarningKind::Stages, text?))
+        let has_figures = !self.cells(|_| true).is_empty();
+        has_figures.then(|| Warning::new(WarningFact::RateChanges))
     }
 
     fn closed_loop(&self, load: &Load) -> Option<Warning> {
-        let timed = !self
-            .cells(|cell| cell.number(&Metric::RESPONSES) > 0.0)
-            .is_empty();
-        let text = (timed && load.arrivals == Arrivals::Closed).then(|| {
-            "Each connection waits for its answer before it sends the next request. So a server that \
-             stalls gets fewer requests while it does, and the percentiles leave out the waits of users who do \
-             not hold back (coordinated omission). `--rate` sends requests when they are due."
-                .to_string()
-        });
-        Some(Warning::new(WarningKind::ClosedLoop, text?))
+        let timed = self.cells(|cell| cell.number(&Metric::RESPONSES) > 0.0);
+        let is_closed = load.arrivals == Arrivals::Closed;
+        (is_closed && !timed.is_empty()).then(|| Warning::new(WarningFact::ClosedLoop))
     }
 }
 
-/// The part of the answers whose times end when they were read, if they are many.
+/// The fraction of the responses whose times end when they were read, if they are many.
 fn many_read<'s>(slices: impl Iterator<Item = &'s Slice>) -> Option<f64> {
     let (mut read, mut all) = (0_u64, 0_u64);
     for slice in slices {

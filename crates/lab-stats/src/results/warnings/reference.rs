@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Where a subject is ahead of all that are to show what the machine allows, and what differs there.
+//! Subjects that are faster than every reference, and what differs there.
 
-use super::{WarningBasis, label, list, one_place};
+use super::{WarningBasis, label, label_unless_obvious, one_place};
 use crate::analysis::Verdict;
 use crate::results::compare::Pair;
-use crate::results::{Comparison, Warning, WarningKind};
+use crate::results::warning::{CheaperSubject, Place, ReferenceBeaten, SettingDiffers, SettingOf};
+use crate::results::{Comparison, Warning, WarningFact};
 use crate::settings;
 use lab_model::{Metric, Plan, PointId, SubjectId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// CPU time explains a difference if it is at least this part of it.
 const EXPLAINING_SHARE: f64 = 0.5;
 
-/// The reference was beaten.
+/// Points at which no reference shows what the machine allows.
 pub(super) fn reference_beaten(evidence: &WarningBasis, pairs: &[&Pair]) -> Option<Warning> {
     let plan = evidence.basis.plan;
     let times = pairs.iter().map(|pair| &pair.comparison);
@@ -23,32 +24,27 @@ pub(super) fn reference_beaten(evidence: &WarningBasis, pairs: &[&Pair]) -> Opti
         is_faster && plan.subjects[c.baseline].reference && !another_holds(plan, &times, c)
     });
     let ahead: Vec<&Comparison> = ahead.collect();
-    let reference = &plan.subjects[ahead.first()?.baseline].name;
-    let at = if one_place(plan) {
-        String::new()
-    } else {
-        let points: BTreeSet<PointId> = ahead.iter().filter_map(|c| c.key.point).collect();
-        format!(" at {}", list(points.iter().map(|&p| label(plan, p))))
-    };
+    let reference = ahead.first()?.baseline;
+    let points: BTreeSet<PointId> = ahead.iter().filter_map(|c| c.key.point).collect();
+    let points = points.iter().filter(|_| !one_place(plan));
     let subjects: BTreeSet<SubjectId> = ahead.iter().map(|c| c.key.subject).collect();
-    let names = list(subjects.iter().map(|&s| plan.subjects[s].name.clone()));
-    let differs = differing(evidence, &ahead).into_iter();
-    let differs: Vec<String> = differs.chain(cheaper(evidence, &ahead)).collect();
-    let differs = if differs.is_empty() {
-        String::new()
-    } else {
-        format!(" What differs there: {}.", differs.join("; "))
-    };
-    let text = format!(
-        "{reference} should show what the machine allows, but {names} took less time{at}: it is not a reference there.\
-         {differs} `{}` counts what each does.",
-        command(plan, &ahead)
-    );
+    let fact = WarningFact::ReferenceBeaten(ReferenceBeaten {
+        reference: name(plan, reference),
+        faster: subjects.iter().map(|&s| name(plan, s)).collect(),
+        points: points.map(|&point| label(plan, point)).collect(),
+        settings: differing(evidence, &ahead),
+        cheaper: cheaper(evidence, &ahead),
+        explain: command(plan, &ahead),
+    });
     let places = ahead.iter().map(|c| (c.key.subject, c.key.point));
-    Some(Warning::about(WarningKind::ReferenceBeaten, text, places))
+    Some(Warning::about(fact, places))
 }
 
-/// True if another reference is not beaten there beyond doubt, as far as both bounds allow to tell.
+fn name(plan: &Plan, subject: SubjectId) -> String {
+    plan.subjects[subject].name.clone()
+}
+
+/// True if another reference is not beaten there beyond doubt, as far as both bounds show.
 fn another_holds(plan: &Plan, times: &[&Comparison], ahead: &Comparison) -> bool {
     let others = times.iter().filter(|c| {
         let subject = &plan.subjects[c.key.subject];
@@ -58,38 +54,42 @@ fn another_holds(plan: &Plan, times: &[&Comparison], ahead: &Comparison) -> bool
     bounds.any(|highest| highest >= 1.0 - ahead.margin)
 }
 
-/// Of each subject at each point, the first of the experiment's conditions in which it is not as the reference is.
-fn differing(evidence: &WarningBasis, ahead: &[&Comparison]) -> Vec<String> {
+/// Of each subject at each point, the first of the experiment's conditions in which it differs from the reference.
+fn differing(evidence: &WarningBasis, ahead: &[&Comparison]) -> Vec<SettingDiffers> {
     let (run, plan) = (evidence.basis.run, evidence.basis.plan);
     let is_ahead = |subject, point| {
         let mut all = ahead.iter();
         all.any(|c| (c.key.subject, c.key.point) == (subject, Some(point)))
     };
     let mut handled = BTreeSet::new();
-    let mut subjects_of: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
+    let mut subjects_of: BTreeMap<(String, String), BTreeSet<SettingOf>> = BTreeMap::new();
     for difference in settings::differences(plan, &run.settings, &plan.proof.conditions) {
         let place = (difference.subject, difference.point);
         let (Some(value), Some(base)) = (difference.value, difference.baseline) else {
             continue;
         };
         if is_ahead(place.0, place.1) && handled.insert(place) {
-            let names = subjects_of.entry((difference.key, base)).or_default();
-            names.insert(format!("{value} in {}", plan.subjects[place.0].name));
+            let others = subjects_of.entry((difference.key, base)).or_default();
+            others.insert(SettingOf {
+                value: Some(value),
+                subject: name(plan, place.0),
+            });
         }
     }
-    let reference = &plan.subjects[ahead[0].baseline].name;
-    let sentence = |((key, base), others): ((String, String), BTreeSet<String>)| {
-        format!(
-            "{} is {base} in {reference}, {}",
-            key.replace('_', " "),
-            list(others)
-        )
+    let reference = name(plan, ahead[0].baseline);
+    let differs = |((key, base), others): ((String, String), BTreeSet<SettingOf>)| SettingDiffers {
+        key,
+        baseline: SettingOf {
+            value: Some(base),
+            subject: reference.clone(),
+        },
+        others: others.into_iter().collect(),
     };
-    subjects_of.into_iter().map(sentence).collect()
+    subjects_of.into_iter().map(differs).collect()
 }
 
-/// On a server, subjects that spare most of their time in CPU time of their own: each where it is furthest ahead.
-fn cheaper(evidence: &WarningBasis, ahead: &[&Comparison]) -> Vec<String> {
+/// On a server, subjects that save most of their time in CPU time of their own: each where it is furthest ahead.
+fn cheaper(evidence: &WarningBasis, ahead: &[&Comparison]) -> Vec<CheaperSubject> {
     let plan = evidence.basis.plan;
     let mut furthest: BTreeMap<SubjectId, &Comparison> = BTreeMap::new();
     for &comparison in ahead.iter().filter(|c| spares_cpu(evidence, c)) {
@@ -98,19 +98,20 @@ fn cheaper(evidence: &WarningBasis, ahead: &[&Comparison]) -> Vec<String> {
             *furthest_of_subject = comparison;
         }
     }
-    let sentence = |(subject, c): (SubjectId, &Comparison)| {
-        let cpu = |subject| time(value(evidence, (subject, c.key.point), &Metric::MEAN_CPU));
-        let at = c.key.point.filter(|_| !one_place(plan));
-        let at = at.map_or(String::new(), |p| format!(" at {}", label(plan, p)));
-        format!(
-            "an operation takes {} of {}'s own CPU time{at}, {} of {}'s",
-            cpu(subject),
-            plan.subjects[subject].name,
-            cpu(c.baseline),
-            plan.subjects[c.baseline].name
-        )
+    let cheaper = |(subject, c): (SubjectId, &Comparison)| {
+        let cpu = |subject| value(evidence, (subject, c.key.point), &Metric::MEAN_CPU);
+        let point = c.key.point.and_then(|p| label_unless_obvious(plan, p));
+        CheaperSubject {
+            place: Place {
+                subject: Some(name(plan, subject)),
+                point,
+            },
+            cpu_ns: cpu(subject),
+            reference: name(plan, c.baseline),
+            reference_cpu_ns: cpu(c.baseline),
+        }
     };
-    furthest.into_iter().map(sentence).collect()
+    furthest.into_iter().map(cheaper).collect()
 }
 
 fn spares_cpu(evidence: &WarningBasis, c: &Comparison) -> bool {
@@ -136,15 +137,7 @@ fn value(
     cell.map_or(0.0, |cell| cell.value.value())
 }
 
-fn time(ns: f64) -> String {
-    match ns {
-        ns if ns < 1e3 => format!("{ns:.0} ns"),
-        ns if ns < 1e6 => format!("{:.1} µs", ns / 1e3),
-        ns => format!("{:.1} ms", ns / 1e6),
-    }
-}
-
-/// What counts what those who are ahead do, and the reference.
+/// The command that counts what those who are ahead do, and the reference.
 fn command(plan: &Plan, ahead: &[&Comparison]) -> String {
     let points: BTreeSet<PointId> = ahead.iter().filter_map(|c| c.key.point).collect();
     let targets: BTreeSet<&str> = points

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Servers under load: their figures, and which of them a warning concerns.
+//! Servers under load: their figures, and warnings about any of them.
 
-use super::{WarningBasis, percent};
-use crate::load::{BUSY_SHARE, OWN_LATENCY, error_share, is_generators};
-use crate::results::{Cell, Value, Warning, WarningKind};
-use crate::stopping;
+use super::WarningBasis;
+use crate::load::visits::per_10_000;
+use crate::load::{BUSY_SHARE, OWN_LATENCY, error_share, hidden, is_generators};
+use crate::results::warning::{BusyAt, ErrorsAt, LateAt, OverloadAt, OwnLatency, Place, StarvedAt};
+use crate::results::{Cell, Value, Warning, WarningFact};
 use lab_model::{Load, Metric, Plan, PointId, Run, SubjectId};
 
-/// Who waits for an answer for less than a second is not said to starve.
+/// A connection that waits for its response for less than a second is not starved.
 const STARVED_NS: f64 = 1e9;
 
 /// What warnings of a load are found in.
@@ -33,39 +34,120 @@ impl<'e> Loaded<'e> {
         self.servers.iter().filter(|cell| which(cell)).collect()
     }
 
-    /// Those of which requests failed.
-    pub fn failing(&self) -> Vec<&ServerCells<'e>> {
-        self.cells(|cell| cell.errors() > 0)
+    /// benchlab starts the servers, and compares them.
+    fn are_started(&self) -> bool {
+        self.plan.serving().is_some()
     }
 
-    /// Those at which the generator's busiest thread was the limit.
-    pub fn busy(&self) -> Vec<&ServerCells<'e>> {
-        self.cells(|cell| cell.number(&Metric::GENERATOR_BUSY) > BUSY_SHARE)
+    /// The names of a cell's server and point. Of a server that was there, as far as they do not go without saying.
+    pub fn place(&self, cell: &ServerCells) -> Place {
+        let name = || self.plan.subjects[cell.subject].name.clone();
+        if self.are_started() {
+            return Place {
+                subject: Some(name()),
+                point: Some(self.plan.label(cell.point)),
+            };
+        }
+        let params = self.plan.points[cell.point].params.iter();
+        let params: Vec<String> = params
+            .map(|(key, value)| format!("{key}={value}"))
+            .collect();
+        Place {
+            subject: (self.plan.subjects.len() > 1).then(name),
+            point: (self.plan.points.len() > 1).then(|| params.join(" ")),
+        }
     }
 
-    /// Those of which more than a tenth of a percentile can be the generator's own latency.
-    pub fn late(&self) -> Vec<&ServerCells<'e>> {
-        let load = self.plan.load();
-        self.cells(|cell| {
-            let latencies = load.into_iter().flat_map(|load| cell.of_generator(load));
-            self.plan.is_open(cell.point) && latencies.count() > 0
+    pub fn errors(&self) -> Option<Warning> {
+        let failing = self.cells(|cell| cell.errors() > 0);
+        let hides = |cell: &ServerCells| {
+            let part = per_10_000(&Metric::P999);
+            part.is_some_and(|part| hidden(cell.errors(), cell.served(), part))
+        };
+        let several = self.plan.subjects.len() > 1;
+        let hide_percentiles =
+            self.are_started() || several && failing.iter().any(|cell| hides(cell));
+        let at = |cell: &&ServerCells| {
+            let all = self.evidence.errors.iter();
+            let of_cell = all.filter(|e| (e.0, e.1) == (cell.subject, cell.point));
+            ErrorsAt {
+                place: self.place(cell),
+                fraction: cell.error_share(),
+                kinds: of_cell.map(|(.., kind, count)| (*kind, *count)).collect(),
+            }
+        };
+        warning(&failing, || WarningFact::Errors {
+            at: failing.iter().map(at).collect(),
+            hide_percentiles,
         })
     }
 
-    /// Those that left requests of a closed loop waiting for longer than the load lasted.
-    pub fn starving(&self) -> Vec<&ServerCells<'e>> {
-        let load_ns = self
-            .plan
-            .load()
-            .map_or(f64::MAX, |load| load.stretch_ns as f64);
-        self.cells(|cell| {
+    /// Where the generator's busiest thread was the limit.
+    pub fn saturated(&self) -> Option<Warning> {
+        let busy = self.cells(|cell| cell.number(&Metric::GENERATOR_BUSY) > BUSY_SHARE);
+        let at = |cell: &&ServerCells| BusyAt {
+            place: self.place(cell),
+            busy: cell.number(&Metric::GENERATOR_BUSY),
+        };
+        warning(&busy, || WarningFact::GeneratorSaturated {
+            at: busy.iter().map(at).collect(),
+            started: self.are_started(),
+        })
+    }
+
+    /// Where more than a tenth of a percentile can be the generator's own latency.
+    pub fn late(&self) -> Option<Warning> {
+        let load = self.plan.load()?;
+        let late = self.cells(|cell| {
+            self.plan.is_open(cell.point) && cell.of_generator(load).next().is_some()
+        });
+        let at = |cell: &&ServerCells| {
+            let percentiles = cell.of_generator(load);
+            let percentiles = percentiles.map(|(metric, delay_ns)| OwnLatency {
+                percentile: metric.title.to_string(),
+                delay_ns,
+            });
+            LateAt {
+                place: self.place(cell),
+                percentiles: percentiles.collect(),
+                p99_ns: cell.number(&Metric::LAG_P99),
+            }
+        };
+        warning(&late, || WarningFact::GeneratorLate {
+            at: late.iter().map(at).collect(),
+            started: self.are_started(),
+        })
+    }
+
+    /// Where requests of a closed loop waited for longer than the load lasted.
+    pub fn starved(&self) -> Option<Warning> {
+        let load_ns = self.plan.load()?.stretch_ns as f64;
+        let starving = self.cells(|cell| {
             !self.plan.is_open(cell.point) && cell.number(&Metric::DRAIN) > load_ns.max(STARVED_NS)
+        });
+        let at = |cell: &&ServerCells| StarvedAt {
+            place: self.place(cell),
+            longest_ns: cell.number(&Metric::DRAIN),
+        };
+        warning(&starving, || WarningFact::ConnectionsStarved {
+            at: starving.iter().map(at).collect(),
+            started: self.are_started(),
         })
     }
 
-    /// Those that did not keep up with the rate.
-    pub fn overloaded(&self) -> Vec<&ServerCells<'e>> {
-        self.cells(|cell| cell.value(&Metric::BACKLOG).is_some())
+    /// Where a server did not keep up with the rate.
+    pub fn overloaded(&self) -> Option<Warning> {
+        let short = self.cells(|cell| cell.value(&Metric::BACKLOG).is_some());
+        let at = |cell: &&ServerCells| OverloadAt {
+            place: self.place(cell),
+            served: cell.number(&Metric::THROUGHPUT),
+            offered: cell.number(&Metric::OFFERED),
+            drain_ns: cell.number(&Metric::DRAIN),
+        };
+        warning(&short, || WarningFact::Overloaded {
+            at: short.iter().map(at).collect(),
+            started: self.are_started(),
+        })
     }
 }
 
@@ -129,35 +211,15 @@ impl ServerCells<'_> {
     }
 }
 
-pub(super) fn interrupted(run: &Run) -> Option<Warning> {
-    let state = stopping::unfinished(run)?;
-    let text = format!("The run {state}: what it has is shown.");
-    Some(Warning::new(WarningKind::Interrupted, text))
-}
-
 /// A warning of some cells, if there are any.
 pub(super) fn warning(
-    kind: WarningKind,
     cells: &[&ServerCells],
-    text: impl FnOnce() -> String,
+    fact: impl FnOnce() -> WarningFact,
 ) -> Option<Warning> {
-    (!cells.is_empty()).then(|| Warning::about(kind, text(), of_servers(cells)))
+    (!cells.is_empty()).then(|| Warning::about(fact(), of_servers(cells)))
 }
 
 pub(super) fn of_servers(servers: &[&ServerCells]) -> Vec<(SubjectId, Option<PointId>)> {
     let place = |server: &&ServerCells| (server.subject, Some(server.point));
     servers.iter().map(place).collect()
-}
-
-/// Parts in whole percent.
-pub(super) fn whole_percent(part: f64) -> f64 {
-    (100.0 * part).round() / 100.0
-}
-
-/// `2.1 %`, and never 0 % of something.
-pub(super) fn percent_of_errors(share: f64) -> String {
-    match share {
-        share if share < 0.0001 => "less than 0.01 %".to_string(),
-        share => percent(share),
-    }
 }

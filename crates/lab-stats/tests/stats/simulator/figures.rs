@@ -53,8 +53,17 @@ pub fn places(results: &Results) -> Vec<(SubjectId, PointId)> {
     places
 }
 
-/// The texts of the warnings of a kind.
-pub fn warnings<'r>(results: &'r Results, kind: &str) -> Vec<&'r str> {
-    let of_kind = results.warnings.iter().filter(|w| w.kind.name() == kind);
-    of_kind.map(|w| w.text.as_str()).collect()
+/// The warnings of a kind as the data of JSON reports.
+pub fn warnings(results: &Results, kind: &str) -> Vec<serde_json::Value> {
+    let of_kind = results.warnings.iter().filter(|w| w.kind().name() == kind);
+    let data = of_kind.map(|w| serde_json::to_value(&w.fact).expect("data"));
+    data.collect()
+}
+
+/// The only warning of a kind.
+#[track_caller]
+pub fn warning(results: &Results, kind: &str) -> serde_json::Value {
+    let mut all = warnings(results, kind);
+    assert_eq!(all.len(), 1, "{kind}: {all:?}");
+    all.remove(0)
 }

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Why a subject is not compared, as a phrase behind its name.
+
+use super::times::{budget, microseconds, seconds, short_time};
+use lab_document::say;
+use lab_model::grouped;
+use lab_stats::analysis::{ExclusionReason, FirstPoint, StatusCount, TurnsCause, TurnsNotSteady};
+use lab_stats::results::{AgeState, ServerAge};
+
+/// The reason for an exclusion.
+pub fn exclusion(reason: &ExclusionReason) -> String {
+    use ExclusionReason as R;
+    match reason {
+        R::Failed { kind, message } => format!("failed ({kind}): {message}"),
+        R::BaselineFailed { baseline } => nothing_to_compare(baseline, "failed"),
+        R::SettingDiffers {
+            key,
+            value,
+            baseline_value,
+            baseline,
+        } => {
+            let said = |value: &Option<String>| value.clone().unwrap_or("not reported".into());
+            format!(
+                "different settings: {key} is {}, but {} in {baseline}",
+                said(value),
+                said(baseline_value)
+            )
+        }
+        R::ExitStatus {
+            own,
+            baseline,
+            of_baseline,
+        } => format!(
+            "its runs ended with other exit statuses: {}, those of {baseline}: {}",
+            statuses(own),
+            statuses(of_baseline)
+        ),
+        R::PilotCutShort {
+            baseline,
+            at,
+            pilot_ns,
+            budget_s,
+        } => {
+            let advice = match budget_s {
+                Some(seconds) => format!("--budget {}", budget(*seconds)),
+                None => "more time".into(),
+            };
+            let own = format!(
+                "could not be warmed up at {} in {}; start the run again with {advice}",
+                first_point(at),
+                short_time(*pilot_ns as f64)
+            );
+            match baseline {
+                Some(name) => format!("has nothing to be compared with, since {name} {own}"),
+                None => own,
+            }
+        }
+        R::TurnsNotSteady(turns) => turns_not_steady(turns),
+        R::ServerNotSteady { baseline, age } => {
+            let own = server_age(age);
+            match baseline {
+                Some(name) => {
+                    format!("has nothing steady to be compared with: the baseline {name} {own}")
+                }
+                None => own,
+            }
+        }
+        R::PeakUnknown { baseline } => {
+            let why = "because the generator was the limit";
+            match baseline {
+                Some(name) => nothing_to_compare(name, &format!("has no known peak, {why}")),
+                None => format!("no peak is known, {why}"),
+            }
+        }
+        R::ServedNothing {
+            baseline,
+            idle,
+            blocks,
+            mostly,
+        } => {
+            let errors = mostly.map_or(String::new(), |kind| format!(" (mostly {})", kind.name()));
+            let own = match idle {
+                idle if idle == blocks => format!("served nothing{errors}"),
+                idle => format!("served nothing in {idle} of {blocks} blocks{errors}"),
+            };
+            match baseline {
+                Some(name) => nothing_to_compare(name, &own),
+                None => own,
+            }
+        }
+    }
+}
+
+fn nothing_to_compare(baseline: &str, why: &str) -> String {
+    format!("there is nothing to compare it with: the baseline {baseline} {why}")
+}
+
+/// `2 of 20 with 1, 18 of 20 with 0`, `all 8 with 0`.
+fn statuses(counts: &[StatusCount]) -> String {
+    let all: usize = counts.iter().map(|count| count.runs).sum();
+    let parts = counts.iter().map(|count| match count.runs == all {
+        true => format!("all {all} with {}", count.status),
+        false => format!("{} of {all} with {}", count.runs, count.status),
+    });
+    say::joined(parts, ", ").unwrap_or_default()
+}
+
+fn first_point(at: &FirstPoint) -> String {
+    match at.more {
+        0 => at.first.clone(),
+        1 => format!("{} and one more point", at.first),
+        more => format!("{} and {more} more points", at.first),
+    }
+}
+
+/// ` in 3 of 12 processes`; nothing if it is all of them, or none.
+fn some_processes(off: usize, all: usize) -> String {
+    if off == 0 || off == all {
+        String::new()
+    } else {
+        format!(" in {off} of {all} processes")
+    }
+}
+
+fn turns_not_steady(turns: &TurnsNotSteady) -> String {
+    let place = first_point(&turns.at);
+    let processes = some_processes(turns.processes_off, turns.processes);
+    let levels = format!(
+        "turns {}, steady {} at the same speed of the machine",
+        short_time(turns.turns_ns),
+        short_time(turns.steady_ns)
+    );
+    match turns.cause {
+        TurnsCause::TwoLevels { other_ns } => format!(
+            "ran at one of two lasting levels at {place}: {} of {} processes took {}, the others {}, and they did not \
+             approach each other during their turns: a ratio would show how many of each there were",
+            turns.processes_off,
+            turns.processes,
+            short_time(turns.turns_ns),
+            short_time(other_ns)
+        ),
+        TurnsCause::PilotTooShort => format!(
+            "took less time at {place} than its pilot found steady{processes} ({levels}): it or the baseline needs a \
+             longer warm-up than the pilot saw"
+        ),
+        TurnsCause::Disturbed => format!(
+            "was not at its steady level at {place}{processes} ({levels}), though its pilot saw no warm-up: something \
+             disturbed it"
+        ),
+        TurnsCause::WarmingUp {
+            pilot_steady,
+            operations,
+            wall_ns,
+        } => {
+            let was = if pilot_steady { "was" } else { "was not" };
+            format!(
+                "was still warming up at {place}{processes} ({levels}); its pilot {was} steady after {operations} \
+                 operations ({})",
+                short_time(wall_ns as f64)
+            )
+        }
+    }
+}
+
+/// What is wrong with the age of a server, as a verb phrase behind its name; nothing if it was steady.
+pub fn server_age(age: &ServerAge) -> String {
+    let time = |ns: Option<f64>| microseconds(ns.unwrap_or(age.steady_ns));
+    let needed = format!(
+        "{} requests ({})",
+        grouped(two_digits(age.requests)),
+        seconds(age.seconds)
+    );
+    let processes = some_processes(age.processes_off as usize, age.processes as usize);
+    let turns = format!(
+        "turns {}, steady {}",
+        time(age.turns_ns),
+        time(age.expected_ns)
+    );
+    let at_least = match age.steady {
+        true => format!("about {needed}"),
+        false => format!("more than {needed}"),
+    };
+    match age.state {
+        AgeState::Steady => String::new(),
+        AgeState::WarmingUp => {
+            format!("was still warming up{processes} ({turns}); it needs {at_least}")
+        }
+        AgeState::Disturbed => format!(
+            "was not at its steady level{processes} ({turns}), though it needs no warm-up: something disturbed it"
+        ),
+        AgeState::PilotTooShort => format!(
+            "was not steady yet when its pilot ended{processes} ({turns}): it needs more than {needed}"
+        ),
+        AgeState::StillFalling => {
+            format!("was still getting cheaper when its pilot ended: it needs more than {needed}")
+        }
+        AgeState::LeftOut => {
+            format!("cannot be warmed up in the time of this run: each process needs {at_least}")
+        }
+    }
+}
+
+/// Two digits are enough of what one process needed.
+fn two_digits(requests: u64) -> u64 {
+    let digits = requests.max(1).ilog10();
+    let unit = 10_u64.pow(digits.saturating_sub(1));
+    (requests + unit / 2) / unit * unit
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Sentences about measured runs: the only place where findings become English.
+
+mod answers;
+mod caveats;
+pub mod changes;
+mod exclusions;
+mod gates;
+mod places;
+mod scaling;
+mod times;
+mod verdicts;
+mod warnings;
+
+pub use answers::{
+    Counted, LeftOut, LongerRun, PairOverPoints, WouldDecide, apart_from_reference, few_replicates,
+    inconclusive, left_out, measured_alone, more_not_steady, no_answer, not_steady,
+    other_exit_status, over_points, pair_over_points, too_few_operations, would_decide,
+};
+pub use caveats::{caveat, not_compared};
+pub use exclusions::exclusion;
+pub use gates::{crossed, undecided};
+pub use scaling::no_law;
+pub use verdicts::{
+    Compared, MetricWords, Order, Ranked, comparison, greatest_ratio, leads_part, metric_words,
+    order, pauses, ratio, verdict,
+};
+pub use warnings::warning;

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Names of subjects and points in sentences: each one while they are few, counts beyond that.
+
+use lab_document::say::{self, count};
+use lab_stats::results::warning::Place;
+
+/// Places that are named one by one; more are counted.
+const MAX_NAMED: usize = 3;
+
+/// `a`, `a and b`, `a, b and c`.
+pub fn listed<S: AsRef<str>>(items: impl IntoIterator<Item = S>) -> String {
+    say::list(&items.into_iter().collect::<Vec<S>>())
+}
+
+/// `a`, `a and b`, `a, b and c`, `a, b, c and 4 more`.
+pub fn shortened<S: AsRef<str>>(items: impl IntoIterator<Item = S>) -> String {
+    let items: Vec<S> = items.into_iter().collect();
+    let mut names: Vec<&str> = items.iter().map(S::as_ref).collect();
+    let more = format!("{} more", names.len().saturating_sub(MAX_NAMED));
+    if names.len() > MAX_NAMED + 1 {
+        names.truncate(MAX_NAMED);
+        names.push(&more);
+    }
+    say::list(&names)
+}
+
+/// `c at json connections=64`.
+pub fn name(place: &Place) -> String {
+    let names = [&place.subject, &place.point].into_iter().flatten();
+    let names: Vec<&str> = names.map(String::as_str).collect();
+    names.join(" at ")
+}
+
+/// ` at connections=8 and connections=16`, ` for A at connections=8`, ` for c at 20 points and go at 1`; nothing
+/// where it goes without saying.
+pub fn at(places: &[&Place]) -> String {
+    let preposition = match places.iter().any(|place| place.subject.is_some()) {
+        true => "for",
+        false => "at",
+    };
+    match names(places) {
+        names if names.is_empty() => names,
+        names => format!(" {preposition} {names}"),
+    }
+}
+
+/// The same, without a preposition.
+fn names(places: &[&Place]) -> String {
+    let is_whole = |place: &&&Place| place.subject.is_some() && place.point.is_some();
+    if are_few(places.len()) || !places.iter().all(|place| is_whole(&place)) {
+        return shortened(places.iter().map(|place| name(place)));
+    }
+    let mut by_subject = say::grouped(places.iter().map(|place| (&place.subject, ())));
+    by_subject.sort_by_key(|(_, points)| std::cmp::Reverse(points.len()));
+    let counted = by_subject.iter().enumerate().map(|(i, (subject, points))| {
+        let subject = subject.as_deref().unwrap_or_default();
+        match i {
+            0 => format!("{subject} at {}", count(points.len(), "point")),
+            _ => format!("{subject} at {}", points.len()),
+        }
+    });
+    shortened(counted)
+}
+
+/// True if places are named one by one.
+pub fn are_few(places: usize) -> bool {
+    places <= MAX_NAMED
+}
+
+/// A value at each place, such as `97 % at connections=256`. `text`: the value with its place.
+pub fn each<T>(
+    all: &[T],
+    place: impl Fn(&T) -> &Place,
+    text: impl Fn(&T, &str) -> String,
+) -> String {
+    listed(all.iter().map(|one| text(one, &at(&[place(one)]))))
+}
+
+/// The one with the greatest value.
+pub fn worst<T>(all: &[T], value: impl Fn(&T) -> f64) -> Option<&T> {
+    all.iter().max_by(|a, b| value(a).total_cmp(&value(b)))
+}
