@@ -23,7 +23,7 @@ pub enum Verdict {
     },
     /// None of these.
     Inconclusive {
-        /// Blocks that would probably decide it, if that can be said.
+        /// The number of blocks that would probably resolve it, if that is known.
         blocks_needed: Option<u32>,
     },
 }
@@ -102,7 +102,7 @@ pub enum ExclusionReason {
     Failed {
         /// The kind of failure.
         kind: String,
-        /// What was said of it.
+        /// The message of the failure.
         message: String,
     },
     /// The baseline failed, which says nothing against the subject.
@@ -147,7 +147,7 @@ pub enum ExclusionReason {
     ServerNotSteady {
         /// The baseline, if it is the server; otherwise it is the subject itself.
         baseline: Option<String>,
-        /// What its pilot and its turns show.
+        /// The results of its pilot and its turns.
         age: ServerAge,
     },
     /// No peak of a server is known, since the generator was the limit.

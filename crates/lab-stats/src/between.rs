@@ -28,9 +28,9 @@ use lab_model::{Part, PointId, parts};
 use side::{RunSide, Sides};
 use std::collections::HashSet;
 
-/// Compares two runs of one experiment, target by target. `first` is what `second` is compared with.
-/// Where they have several targets in common, names are those of [`lab_model::Plan::subject_label`] and
-/// [`lab_model::Plan::label`]. Errors: there is nothing that could be compared.
+/// Compares two runs of one experiment, target by target; `first` is the basis of comparison. Where they have
+/// more than one target in common, names are those of [`lab_model::Plan::subject_label`] and
+/// [`lab_model::Plan::label`]. Errors: the runs have nothing to compare.
 pub fn between(first: Recorded, second: Recorded) -> Result<Between, Incomparable> {
     let mut found: Option<Between> = None;
     let apart = each_target([first, second], |sides| {
@@ -93,7 +93,7 @@ fn give_one_name(parts: &mut [Vec<Part>; 2]) {
     }
 }
 
-/// What changed on one target; nothing if nothing is common.
+/// The changes on one target; `None` if the runs have nothing in common there.
 fn on_target(sides: &Sides) -> Option<Between> {
     let points = sides.points();
     let baseline = sides.0.each_ref().map(|side| side.baseline().name.as_str());

@@ -33,9 +33,9 @@ impl From<TimeBudget> for String {
     }
 }
 
-/// The time that a run like this one with so many replicates takes, which are blocks, or sets of processes that serve several
-/// blocks: the time before the first block, and for each replicate the time of all blocks / the complete ones, as some are
-/// redone. A tenth is added, and the sum is rounded up. `None`
+/// The time that a run like this one with `replicates` replicates takes, which are blocks, or sets of
+/// processes that serve multiple blocks: the time before the first block, and for each replicate the time of
+/// all blocks / the complete ones, as some are redone. A tenth is added, and the sum is rounded up. `None`
 /// without a complete block, or if it is more than a day.
 pub fn time_for(run: &Run, replicates: u32) -> Option<TimeBudget> {
     let complete = run.replicate_count();

@@ -64,7 +64,8 @@ pub fn nothing_left(run: &Run, plan: &Plan) -> bool {
     several.peek().is_some() && several.all(|point| not_failed(point).count() < 2)
 }
 
-/// True if the baseline is the only one that this host has all for: it is measured as if it alone had been asked for.
+/// True if the baseline is the only subject for which this host has everything: it is then measured as if it
+/// alone had been requested.
 pub fn is_alone(run: &Run, plan: &Plan) -> bool {
     let lacks = |subject| {
         let mut failures = run.failures.iter();

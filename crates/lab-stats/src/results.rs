@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What a run's samples say, whatever was measured: figures and comparisons keyed by subject, point and metric.
+//! The results of a run of any kind: figures and comparisons keyed by subject, point and metric.
 
 mod ages;
 pub(crate) mod batches;
@@ -45,7 +45,7 @@ pub struct Results {
     pub blocks: u32,
     /// Blocks that were redone because the host disturbed them.
     pub disturbed_blocks: u32,
-    /// The level that simultaneous intervals were asked to have at this look, 0 to 1.
+    /// The requested level of simultaneous intervals at this interim analysis, 0 to 1.
     pub level: f64,
     /// Ratios within 1 ± margin count as equivalent.
     pub margin: f64,
@@ -55,25 +55,25 @@ pub struct Results {
     pub comparisons: Vec<Comparison>,
     /// The second copy of each target's baseline against it, by point, then metric.
     pub controls: Vec<Control>,
-    /// Over several points.
+    /// Ratios over multiple points.
     pub overall: Vec<Overall>,
-    /// Who is ahead of whom, at a point or over several.
+    /// The rankings of subjects, at a point or over multiple points.
     pub rankings: Vec<Ranking>,
     /// Lines `time = fixed + marginal * x` over sweeps.
     pub fits: Vec<Fit>,
-    /// What a factor costs within one subject.
+    /// The cost of a factor within one subject.
     pub effects: Vec<Effect>,
-    /// What more connections or threads bring.
+    /// The gain of more connections or threads.
     pub scalings: Vec<Scaling>,
     /// The most that each subject does over a sweep of them.
     pub bests: Vec<Best>,
-    /// What each value of the first case's factors costs, where the answer tells it.
+    /// The cost of each value of the first case's factors, at the point that the answer shows.
     pub spreads: Vec<Spread>,
-    /// Where pauses cost most, of the places where they cost more than the margin beyond doubt.
+    /// The subjects and points with the most costly pauses, where they significantly exceed the margin.
     pub pausing: Vec<Key>,
     /// How the distributions of response times of an open loop differ.
     pub shifts: Vec<Shift>,
-    /// What could be mistaken for a difference between subjects.
+    /// Biases that could be mistaken for a difference between subjects.
     pub biases: Vec<Bias>,
     /// How batch times of fresh processes behave.
     pub warm_ups: Vec<(SubjectId, PointId, WarmUp)>,
@@ -85,13 +85,13 @@ pub struct Results {
     pub saturated: Vec<(SubjectId, PointId)>,
     /// Exit statuses that processes of whole commands ended with, ascending.
     pub statuses: Vec<(SubjectId, PointId, Vec<i32>)>,
-    /// What was not compared.
+    /// The exclusions.
     pub refusals: Vec<Refusal>,
     /// Facts without which the figures are misread, the gravest first.
     pub warnings: Vec<Warning>,
 }
 
-/// What a figure, a comparison or a warning is of. `None`: of all.
+/// The subject, point and metric of a figure, a comparison or a warning.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Key {
     /// The subject.
@@ -114,7 +114,7 @@ pub struct Cell {
     pub value: Value,
 }
 
-/// A value, as far as it is known.
+/// An estimate or a reading.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Value {
@@ -124,9 +124,9 @@ pub enum Value {
     Reading(f64),
 }
 
-/// A subject against the baseline; with a control among them where there is no point: of memory over the whole
-/// run. A ratio is of times or costs, so that below 1 is better; of throughput it
-/// is that of the time for each request.
+/// A subject against the baseline. The control is included where there is no point, as for memory over the
+/// whole run. A ratio compares times or costs, so that below 1 is better; for throughput it compares the time
+/// per request.
 #[derive(Clone, Debug, Serialize)]
 pub struct Comparison {
     /// The subject, point and metric.
@@ -141,13 +141,13 @@ pub struct Comparison {
     pub ratio: Interval,
     /// p-value of ratio = 1, adjusted for all that the run compares; `None`: the metric has no verdict of its own.
     pub p: Option<f64>,
-    /// What the ratio supports; `None`: the metric has no verdict of its own.
+    /// The verdict on the ratio; `None`: the metric has no verdict of its own.
     pub verdict: Option<Verdict>,
     /// The margin used: the plan's, or the control's bound where its noise floor was not met.
     pub margin: f64,
     /// Adjacent blocks were merged because they depend, or may depend, on each other.
     pub merged: bool,
-    /// What is known of it where it is not decided and more blocks could decide it.
+    /// The data of an inconclusive comparison that more blocks could resolve.
     #[serde(skip)]
     pub open: Option<Open>,
 }
@@ -167,7 +167,7 @@ pub struct Control {
     pub margin: f64,
 }
 
-/// A subject against the baseline over several points: the geometric mean of its ratios.
+/// A subject against the baseline over multiple points: the geometric mean of its ratios.
 #[derive(Clone, Debug, Serialize)]
 pub struct Overall {
     /// The subject.
@@ -178,7 +178,8 @@ pub struct Overall {
     pub target: TargetId,
     /// Index into the plan's cases; `None`: over all of them.
     pub case: Option<usize>,
-    /// Of servers: over points whose connections serve one request after the other, or one alone.
+    /// For servers: the mean is over points whose connections are kept alive, or over points whose
+    /// connections serve one request each.
     pub keep_alive: Option<bool>,
     /// How many points went into it.
     pub points: u32,
@@ -186,7 +187,7 @@ pub struct Overall {
     pub ratio: Interval,
     /// p-value of ratio = 1, adjusted for all that the run compares.
     pub p: Option<f64>,
-    /// What the ratio supports.
+    /// The verdict on the ratio.
     pub verdict: Option<Verdict>,
     /// The margin used.
     pub margin: f64,
@@ -225,8 +226,8 @@ impl Over {
     }
 }
 
-/// Subjects in one respect: over several points, or at the only one, by direct ratios of each to each on the same
-/// points; at one of many by their ratios to the baseline.
+/// The ranking of subjects in one metric: over multiple points, or at the only one, by direct ratios of each
+/// to each on the same points; at one of many by their ratios to the baseline.
 #[derive(Clone, Debug, Serialize)]
 pub struct Ranking {
     /// The target.
@@ -237,7 +238,7 @@ pub struct Ranking {
     pub metric: Metric,
     /// Those that were measured at all of the points, the best first, the baseline among them.
     pub subjects: Vec<SubjectId>,
-    /// Of each pair the first is ahead, at the level of the run and beyond the margin.
+    /// Pairs of which the first is ahead, at the level of the run and beyond the margin.
     pub apart: Vec<(SubjectId, SubjectId)>,
 }
 
@@ -264,7 +265,8 @@ impl Ranking {
     }
 }
 
-/// What a factor costs within one subject: the same with another value of one parameter, paired by block.
+/// The cost of a factor within one subject: the same work with another value of one parameter, paired by
+/// block.
 #[derive(Clone, Debug, Serialize)]
 pub struct Effect {
     /// The subject.
@@ -275,13 +277,13 @@ pub struct Effect {
     pub factor: String,
     /// Pairs of points: with the factor's first value, and with another.
     pub pairs: Vec<(PointId, PointId)>,
-    /// Over the pairs of points of one case; `None`: of several.
+    /// The case of the pairs of points; `None`: they are of multiple cases.
     pub case: Option<usize>,
     /// Value with the second / value with the first.
     pub ratio: Interval,
 }
 
-/// What more connections or threads bring, for one subject and one choice of factors.
+/// The gain of more connections or threads, for one subject and one choice of factors.
 #[derive(Clone, Debug, Serialize)]
 pub struct Scaling {
     /// The subject.
@@ -296,11 +298,11 @@ pub struct Scaling {
     pub points: u32,
     /// The law through them.
     pub law: Option<ScalingLaw>,
-    /// Why there is no law, if there is none.
+    /// The reason why there is no law, if there is none.
     pub why: Option<NoLaw>,
 }
 
-/// Why there is no scalability law.
+/// The reason for a missing scalability law.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "code", rename_all = "kebab-case")]
 pub enum NoLaw {
@@ -329,7 +331,7 @@ pub struct Best {
     pub rate: Interval,
 }
 
-/// What another value of a factor costs the subjects, at one value of the sweep.
+/// The cost of another value of a factor for the subjects, at one value of the sweep.
 #[derive(Clone, Debug, Serialize)]
 pub struct Spread {
     /// The point with the factor's first value.
@@ -350,12 +352,12 @@ pub struct Shift {
     pub subject: SubjectId,
     /// The point.
     pub point: PointId,
-    /// What so many in 10,000 requests do not exceed / the same of the baseline; the intervals of all hold together
-    /// at the plan's level, by themselves.
+    /// The ratio of a quantile to the baseline's, by quantile (of 10,000); the intervals of all hold together
+    /// at the plan's level, independently of other figures.
     pub parts: Vec<(u32, Interval)>,
 }
 
-/// What could be mistaken for a difference between subjects, as far as the run shows it.
+/// A bias that could be mistaken for a difference between subjects, as far as the run shows it.
 #[derive(Clone, Debug, Serialize)]
 pub struct Bias {
     /// The subject.
@@ -461,14 +463,14 @@ impl Results {
         self.saturated.contains(&(subject, point))
     }
 
-    /// True if the server did not keep up with the rate, so that there are no percentiles.
+    /// True if the server did not keep up with the rate, so that it has no percentiles.
     pub fn is_overloaded(&self, subject: SubjectId, point: PointId) -> bool {
         self.value(subject, point, &Metric::BACKLOG).is_some()
     }
 }
 
 impl Key {
-    /// The order of cells and comparisons: by point, what is of the whole run last; then subject.
+    /// The sort key of cells and comparisons: by point, with the whole run last; then subject.
     pub(crate) fn place(&self) -> (PointId, SubjectId) {
         (self.point.unwrap_or(PointId::MAX), self.subject)
     }

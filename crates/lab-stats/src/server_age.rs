@@ -4,15 +4,15 @@
 use lab_model::{PointId, SubjectId};
 use serde::Serialize;
 
-/// What it took to warm up a server for a case, and at which level its turns were.
+/// The warm-up of a server for a case, and the level of its turns.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ServerAge {
     /// The server.
     pub subject: SubjectId,
     /// The point at which it was piloted.
     pub point: PointId,
-    /// The very first request, ns of wall time; then the mean CPU time of the first 1,000 and 100,000, as far as the pilot
-    /// had so many.
+    /// The very first request, ns of wall time; then the mean CPU time of the first 1,000 and 100,000, if the
+    /// pilot had that many.
     pub first_ns: [Option<f64>; 3],
     /// CPU time of a request at the end of the pilot, ns.
     pub steady_ns: f64,
@@ -31,11 +31,11 @@ pub struct ServerAge {
     pub processes: u32,
     /// Those of them whose turns were not at the steady level.
     pub processes_off: u32,
-    /// What is wrong with its figures.
+    /// The state of the server during its turns.
     pub state: AgeState,
 }
 
-/// Whether a server's turns were at its steady level.
+/// The state of a server relative to its steady level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AgeState {

@@ -101,8 +101,8 @@ pub fn pair(scope: &Scope, subject: SubjectId, metric: &Metric) -> Option<Findin
     }
 }
 
-/// In which of some parts another one leads than over all, and where the most is lost. Nothing of one part, or of
-/// two subjects.
+/// The parts in which another subject leads than over all, and the part with the greatest loss. `None` for a
+/// single part, or for two subjects.
 pub fn exceptions(
     scope: &Scope,
     metric: &Metric,
@@ -218,7 +218,7 @@ fn would_decide(measured: &Measured, by: Deciding) -> WouldDecide {
     }
 }
 
-/// A run with so many replicates, and how to ask for it.
+/// A run with `blocks` replicates, and the option that requests it.
 fn longer_run(measured: &Measured, blocks: u32) -> LongerRun {
     let time = forecast::time_for(measured.run, blocks);
     if measured.plan.builds() > 1 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What the sentences about verdicts need, from a scope.
+//! Gathers from a scope the data of sentences about verdicts.
 
 use super::scope::Scope;
 use super::standings::{Standing, Standings};
@@ -34,7 +34,7 @@ pub fn pauses(scope: &Scope) -> Option<String> {
     Some(wording::pauses(name, &at, cost, scope.level()))
 }
 
-/// The best of several: at most two sentences. `None`: there is no interval.
+/// The order of multiple subjects, in at most two sentences. `None` without intervals.
 pub fn order(scope: &Scope, standings: &Standings, over: &str) -> Option<String> {
     let ranked = |standing: &Standing| ranked(scope, standing);
     wording::order(&Order {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The answer of a run in sentences: what was found, what is inconclusive, what would decide it, and what is missing.
+//! The answer of a run in sentences: the findings, the inconclusive comparisons, how to resolve them, and the
+//! missing subjects.
 
 use super::exclusions::exclusion;
 use super::times::time_budget;
@@ -31,7 +32,7 @@ pub fn over_points(points: usize) -> String {
     }
 }
 
-/// A subject against the baseline over several points.
+/// A subject against the baseline over multiple points.
 pub struct PairOverPoints<'a> {
     /// The metric.
     pub metric: &'a Metric,
@@ -45,7 +46,7 @@ pub struct PairOverPoints<'a> {
     pub points: usize,
     /// The points with each verdict, in a word.
     pub verdicts: Vec<(&'static str, Vec<String>)>,
-    /// The level that was asked for.
+    /// The requested level.
     pub level: f64,
 }
 
@@ -77,7 +78,8 @@ pub fn pair_over_points(pair: &PairOverPoints) -> String {
     format!("{begin}: {}.", list(&verdicts.collect::<Vec<_>>()))
 }
 
-/// How many comparisons are inconclusive, before what would decide them; nothing if there is only one comparison.
+/// The number of inconclusive comparisons, as an introduction to how to resolve them; empty if there is only
+/// one comparison.
 pub fn inconclusive(open: usize, all: usize) -> String {
     match open {
         _ if all == 1 => String::new(),
@@ -93,11 +95,11 @@ pub enum LongerRun {
     Builds(u32),
     /// So many blocks, whose time is unknown.
     Blocks(u32),
-    /// So much time, in which a run has about so many blocks.
+    /// This much time, in which a run has about this many blocks.
     TimeForBlocks(TimeBudget, u32),
-    /// So much time, in which a run has about so many sets of processes.
+    /// This much time, in which a run has about this many sets of processes.
     TimeForSets(TimeBudget, u32),
-    /// So many blocks, which need more than the planned looks, and their time.
+    /// This many blocks, which need more than the planned interim analyses, and their time.
     MoreBlocks(TimeBudget, u32),
 }
 
@@ -135,24 +137,24 @@ impl LongerRun {
 pub enum Counted {
     /// Blocks of fresh processes.
     Blocks(usize),
-    /// Sets of processes, which serve several blocks.
+    /// Sets of processes, each of which serves multiple blocks.
     ProcessSets(usize),
     /// Builds of the programs.
     Builds(usize),
 }
 
-/// What would decide the comparisons that are inconclusive.
+/// The run that would resolve the inconclusive comparisons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WouldDecide {
-    /// A longer run would probably decide all of them.
+    /// A longer run would probably resolve all of them.
     All(LongerRun),
-    /// It would probably decide half of them.
+    /// A longer run would probably resolve half of them.
     Half(LongerRun),
     /// There are too few replicates to say; a longer run would show it.
     TooFew(Counted, LongerRun),
-    /// Even the longest run may not decide them.
+    /// Even the longest run may not resolve them.
     Perhaps(LongerRun),
-    /// Even the longest run would hardly decide them.
+    /// Even the longest run would hardly resolve them.
     Hardly(LongerRun),
 }
 
@@ -204,7 +206,7 @@ pub fn too_few_operations(operations: f64, subject: &str) -> String {
     )
 }
 
-/// What few replicates mean for all that is compared.
+/// The effect of too few replicates on all comparisons.
 pub fn few_replicates(counted: Counted) -> String {
     match counted {
         Counted::Blocks(1) => "One block does not show how blocks vary.".into(),
@@ -236,8 +238,8 @@ pub enum LeftOut {
     OtherWork,
 }
 
-/// Subjects that are not in the answer; `None`: there are none. `several_points`: the run has several, so that they may
-/// be in a part of it.
+/// Subjects that are missing from the answer; `None` if there are none. `several_points`: the run has more
+/// than one point, so that they may be missing from a part of it.
 pub fn left_out(names: &[String], reason: LeftOut, several_points: bool) -> Option<String> {
     let is_one = names.len() == 1;
     let is = if is_one { "is" } else { "are" };

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What changed between two runs, in sentences.
+//! The changes between two runs, in sentences.
 
 use lab_document::say::{self, count, list};
 use lab_model::{Interval, Unit};
 use lab_stats::between::ProgramMatch;
 
-/// What a report of two runs answers.
+/// The question of a report of two runs.
 pub const QUESTION: &str = "What changed from the first run to the second?";
 
 /// Says if a subject is the same program in both runs.
@@ -72,7 +72,8 @@ pub fn parts_changed(subject: &str, parts: &[PartChanged]) -> String {
     format!("{subject}: {}.", texts.join("; "))
 }
 
-/// Changes that are inconclusive. `blocks`: blocks in each run that would probably decide them, if that can be said.
+/// The number of inconclusive changes. `blocks`: the number of blocks in each run that would probably resolve
+/// them, if it is known.
 pub fn inconclusive_changes(open: usize, all: usize, blocks: Option<u32>) -> String {
     let decide = blocks.map_or(String::new(), |blocks| {
         format!("; about {blocks} blocks in each run would probably decide them")
@@ -83,7 +84,7 @@ pub fn inconclusive_changes(open: usize, all: usize, blocks: Option<u32>) -> Str
     )
 }
 
-/// What would decide one change.
+/// The number of blocks that would resolve one change.
 pub fn would_decide_change(blocks: u32) -> String {
     format!("about {blocks} blocks in each run would probably decide it")
 }
@@ -103,7 +104,7 @@ pub fn nothing_changed(reason: Option<String>, advice: &str) -> String {
 pub enum BaselineTime<'a> {
     /// At the only point.
     Only(&'a Interval),
-    /// At several points: it took longer at some, and less time at others.
+    /// With multiple points: it took longer at some, and less time at others.
     Many {
         /// Points at which it took longer.
         longer: usize,
@@ -114,8 +115,8 @@ pub enum BaselineTime<'a> {
     },
 }
 
-/// How the baseline's own time changed: the machine's doing, if it is the same program. `level`: the level that was
-/// asked for.
+/// The change of the baseline's own time. If the baseline is the same program, the machine caused it.
+/// `level`: the requested level.
 pub fn baseline_time(
     baseline: &str,
     program: ProgramMatch,

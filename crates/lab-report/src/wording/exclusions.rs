@@ -162,7 +162,7 @@ fn turns_not_steady(turns: &TurnsNotSteady) -> String {
     }
 }
 
-/// What is wrong with the age of a server, as a verb phrase behind its name; nothing if it was steady.
+/// The problem with the age of a server, as a verb phrase after its name; empty if it was steady.
 pub fn server_age(age: &ServerAge) -> String {
     let time = |ns: Option<f64>| microseconds(ns.unwrap_or(age.steady_ns));
     let needed = format!(

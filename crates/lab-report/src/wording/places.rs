@@ -31,8 +31,8 @@ pub fn name(place: &Place) -> String {
     names.join(" at ")
 }
 
-/// ` at connections=8 and connections=16`, ` for A at connections=8`, ` for c at 20 points and go at 1`; nothing
-/// where it goes without saying.
+/// ` at connections=8 and connections=16`, ` for A at connections=8`, ` for c at 20 points and go at 1`;
+/// empty in a run of one point.
 pub fn at(places: &[&Place]) -> String {
     let preposition = match places.iter().any(|place| place.subject.is_some()) {
         true => "for",

@@ -10,17 +10,17 @@ use lab_stats::results::Comparison;
 pub struct MetricWords {
     /// Before a ratio: `takes`.
     pub verb: &'static str,
-    /// What a ratio counts, after `c's`: `time`.
+    /// The noun of a ratio, after `c's`: `time`.
     noun: String,
-    /// What a subject does with less of it: `is faster`.
+    /// Predicate for a subject with less of it: `is faster`.
     less: String,
-    /// What it does with more of it: `is slower`.
+    /// Predicate for a subject with more of it: `is slower`.
     more: String,
-    /// What the one with the least does: `is fastest`.
+    /// Predicate for the subject with the least: `is fastest`.
     least: String,
-    /// What several with the least do: `are fastest`.
+    /// Predicate for multiple subjects tied for the least: `are fastest`.
     least_many: String,
-    /// What the one with the most does: `is slowest`.
+    /// Predicate for the subject with the most: `is slowest`.
     most: String,
     /// Ratios are of the time for each request; sentences give their inverse.
     inverted: bool,
@@ -59,7 +59,8 @@ pub fn metric_words(metric: &Metric) -> MetricWords {
 }
 
 impl MetricWords {
-    /// Verbs for one and for several, and what they do with less, more, the least and the most.
+    /// Builds the predicates from a verb in singular and plural and the words for less, more, the least and
+    /// the most.
     fn new(
         (verb, noun): (&'static str, &str),
         [one, many]: [&str; 2],
@@ -116,9 +117,9 @@ pub struct Compared<'a> {
     pub baseline: &'a str,
     /// The ratio of the mean times, pauses included, if it is known.
     pub mean: Option<&'a Interval>,
-    /// The point, such as ` at select limit=100`; empty where it goes without saying.
+    /// The point, such as ` at select limit=100`; empty in a run of one point.
     pub at: &'a str,
-    /// The level that was asked for.
+    /// The requested level.
     pub level: f64,
 }
 
@@ -212,11 +213,12 @@ pub struct Order<'a> {
     pub last: Option<Ranked<'a>>,
     /// The points, such as ` over 3 points`.
     pub over: &'a str,
-    /// The level that was asked for.
+    /// The requested level.
     pub level: f64,
 }
 
-/// The best of several, and the worst: at most two sentences. `None`: there is no interval.
+/// The order of multiple subjects, from the best to the worst, in at most two sentences. `None` without
+/// intervals.
 pub fn order(order: &Order) -> Option<String> {
     let Order { over, .. } = order;
     let words = metric_words(order.metric);

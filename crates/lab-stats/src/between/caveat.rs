@@ -37,7 +37,7 @@ pub enum Caveat {
     BaselineChanged {
         /// The baseline.
         baseline: String,
-        /// Whether it is the same program.
+        /// The match of its programs in the two runs.
         program: ProgramMatch,
     },
     /// The hosts differ.
@@ -52,7 +52,7 @@ pub enum Caveat {
     },
     /// The runs were measured in different ways.
     MeasuringDiffers {
-        /// What differs.
+        /// The facts that differ.
         facts: Vec<String>,
     },
     /// A run has too few blocks for intervals that assume symmetry alone.
@@ -70,7 +70,7 @@ pub enum Caveat {
         points: usize,
         /// All points.
         all: usize,
-        /// The target, where there are several.
+        /// The target, if there is more than one.
         target: Option<String>,
     },
     /// The ratio of subjects changed, although they are the same program.
@@ -91,7 +91,7 @@ pub enum Caveat {
     UnfitHost {
         /// The run.
         run: String,
-        /// What was wrong with the host.
+        /// The problems of the host.
         findings: Vec<String>,
     },
 }

@@ -35,7 +35,7 @@ pub(crate) fn caveats(between: &Between, sides: &Sides) -> Vec<Caveat> {
     of_both.into_iter().chain(of_each).flatten().collect()
 }
 
-/// Of load runs.
+/// The caveat of all load runs: the machine may have changed between them.
 fn machine(between: &Between) -> Option<Caveat> {
     between.is_of_loads().then_some(Caveat::LoadsNotInterleaved)
 }
@@ -95,7 +95,8 @@ fn settings(sides: &Sides) -> Option<Caveat> {
 }
 
 fn measuring(sides: &Sides) -> Option<Caveat> {
-    // How long a run may last, when it looks, and where a server listens do not change what a block measures.
+    // The length of a run, its interim analyses, and the address of a server do not change the measurements
+    // of a block.
     const HARMLESS: [&str; 9] = [
         "length of a visit",
         "server",

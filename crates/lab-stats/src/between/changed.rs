@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What changed from one run to another, keyed by subject, point and metric.
+//! The changes from one run to another, keyed by subject, point and metric.
 
 use super::caveat::{Caveat, NotCompared};
 use super::facts::{Differing, ProgramMatch};
@@ -7,12 +7,12 @@ use crate::analysis::Verdict;
 use lab_model::{Interval, Metric};
 use serde::Serialize;
 
-/// What changed from one run to another.
+/// The changes from one run to another.
 #[derive(Clone, Debug, Serialize)]
 pub struct Between {
     /// The name of the baseline, if both runs have the same, on each target.
     pub baseline: Option<String>,
-    /// Whether the baseline is the same program in both, on each target.
+    /// The match of the baseline's programs, over all targets.
     pub baseline_program: ProgramMatch,
     /// Complete blocks of each.
     pub blocks: [u32; 2],
@@ -24,11 +24,11 @@ pub struct Between {
     pub margin: f64,
     /// By point, then subject, then metric, in the order of the first run: ratios to the baseline, then times.
     pub changes: Vec<Changed>,
-    /// Of the control's ratio to the baseline, by point; the truth is 1.
+    /// The changes of the control's ratio to the baseline, by point; the truth is 1.
     pub controls: Vec<ControlChange>,
     /// The parts that are in one run alone, or were not compared in one of them.
     pub apart: Vec<NotCompared>,
-    /// What differs between the runs.
+    /// The differences between the runs.
     pub differences: Vec<Differing>,
     /// Caveats that limit the conclusions, the gravest first.
     pub caveats: Vec<Caveat>,
@@ -37,7 +37,7 @@ pub struct Between {
 /// How something of a subject at a point changed.
 #[derive(Clone, Debug, Serialize)]
 pub struct Changed {
-    /// The subject's name, with the target where there are several.
+    /// The subject's name, with the target if there is more than one.
     pub subject: String,
     /// The point's label.
     pub point: String,

@@ -15,7 +15,7 @@ pub struct Differing {
     pub second: Option<String>,
 }
 
-/// Whether a subject is the same program in both runs.
+/// The match of a subject's programs in the two runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProgramMatch {

@@ -28,7 +28,7 @@ pub(crate) struct RunSide<'a> {
     pub run: &'a Run,
     pub plan: &'a Plan,
     pub refusals: Vec<Refusal>,
-    /// The target, in runs that have several.
+    /// The target, in runs that have more than one.
     named: Option<TargetKind>,
     /// By the subjects' names.
     hashes: HashMap<&'a str, &'a String>,
@@ -67,12 +67,12 @@ impl<'a> RunSide<'a> {
         self.hashes.get(name).copied()
     }
 
-    /// The target, where there are several.
+    /// The target, if there is more than one.
     pub fn target(&self) -> Option<&'static str> {
         self.named.map(|kind| kind.title())
     }
 
-    /// A subject's name, with the target where there are several.
+    /// A subject's name, with the target if there is more than one.
     pub fn subject_label(&self, name: &str) -> String {
         match self.named {
             Some(kind) => format!("{name} on {}", kind.name()),
@@ -80,7 +80,7 @@ impl<'a> RunSide<'a> {
         }
     }
 
-    /// A point in words, with the target where there are several.
+    /// A point in words, with the target if there is more than one.
     pub fn label(&self, point: PointId) -> String {
         let label = self.plan.label(point);
         match self.named {
@@ -125,8 +125,8 @@ fn hashes<'a>(recorded: Recorded<'a>, part: &'a Part) -> HashMap<&'a str, &'a St
 pub(crate) struct Sides<'a>(pub [RunSide<'a>; 2]);
 
 impl Sides<'_> {
-    /// 1 - the level of the changes that have a verdict, together. It is what both runs' looks have left of their
-    /// alpha.
+    /// 1 - the level of the changes that have a verdict, together: the alpha that the interim analyses of
+    /// both runs have left.
     pub fn alpha(&self) -> f64 {
         let [a, b] = self.0.each_ref();
         spending::alpha(a.run, a.plan).min(spending::alpha(b.run, b.plan))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What each of several agents did of a load, and in what it was unlike the others.
+//! The results of each agent of a load, and its differences from the others.
 
 use super::{BUSY_SHARE, GENERATOR_SHARE};
 use crate::binomial;
@@ -12,13 +12,13 @@ use std::collections::BTreeMap;
 /// comparison.
 const LATE_NS: u64 = 10_000_000;
 
-/// An agent is on another path if its service times are at least so many times as long as the others'.
+/// An agent is on another path if its service times are at least this many times as long as the others'.
 const SLOW_PATH_RATIO: f64 = 1.2;
 
 /// An agent is named if the part of its requests that fail exceeds the others' by more than this, beyond chance.
 const EXCESS_ERROR_SHARE: f64 = 0.01;
 
-/// What an agent did in all slices that count.
+/// The results of an agent over all slices that count.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AgentResult {
     /// The agent.
@@ -39,7 +39,7 @@ pub struct AgentResult {
     pub p50: Option<u64>,
     /// The 99th percentile of its response time, ns.
     pub p99: Option<u64>,
-    /// The 99th percentile of its lag, ns.
+    /// The 99th percentile of its send delay, ns.
     pub lag_p99: Option<u64>,
     /// Its median service time as a multiple of the other agents' in the same slice: the median over slices.
     pub path: Option<Interval>,
@@ -86,7 +86,7 @@ impl AgentResult {
     }
 }
 
-/// What the agents of a run did, those that were left out not counted.
+/// The results of the agents of a run, without those that were left out.
 pub fn agents(run: &Run, alpha: f64) -> Vec<AgentResult> {
     let slices: Vec<&Slice> = run.complete_blocks().flat_map(|b| &b.slices).collect();
     let counted = run
@@ -158,7 +158,7 @@ fn all(counts: impl Iterator<Item = u64>) -> u64 {
     counts.fold(0, u64::saturating_add)
 }
 
-/// What is missing in a run because all agents were lost.
+/// The missing part of a run that lost all agents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct MissingLoad {
     /// Complete blocks.
@@ -169,7 +169,7 @@ pub struct MissingLoad {
     pub due: u64,
 }
 
-/// What is missing in a run that lost all agents; `None`: it did not.
+/// The missing part of a run that lost all agents; `None` if it did not.
 pub fn missing(run: &Run, plan: &Plan) -> Option<MissingLoad> {
     let load = plan.load()?;
     let planned = plan.measure.max_blocks;
@@ -227,8 +227,9 @@ fn result(agent: AgentId, slices: &[&Slice], ratios: &[f64], alpha: f64) -> Agen
     }
 }
 
-/// Of each agent the logarithm of its median service time as a multiple of the others', in each slice in which both
-/// have one. The others' distribution is that of all without its own, so that agents cost no more than their number.
+/// For each agent, the logarithm of its median service time as a multiple of the others', in each slice in
+/// which both have one. The others' distribution is that of all minus its own, so that the cost grows
+/// linearly with the number of agents.
 fn paths(slices: &[&Slice]) -> BTreeMap<AgentId, Vec<f64>> {
     let mut ratios: BTreeMap<AgentId, Vec<f64>> = BTreeMap::new();
     for slice in slices {
@@ -264,7 +265,7 @@ mod tests {
     use super::*;
     use lab_model::{Agent, Block, BlockState, ClockOffset, ErrorKind};
 
-    /// Three agents over so many slices; service times of each, ns.
+    /// Three agents over `slices` slices; service times of each, ns.
     fn run(slices: usize, service_ns: [u64; 3]) -> Run {
         let part = |(agent, ns): (AgentId, u64)| AgentSlice {
             agent,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Gates on a load run: what `--fail-if 'p99>20ms'` says, and whether it is so.
+//! Gates on a load run: parses and judges conditions such as `--fail-if 'p99>20ms'`.
 //!
 //! A gate is on the estimate, for a single run's reader wants to know of that run. Where the interval
 //! reaches across the bound the finding says so. A gate that cannot be judged does not pass: it is undecided.
@@ -79,7 +79,7 @@ pub enum UndecidedReason {
     },
 }
 
-/// What thresholds say of a run. If both are empty, it has passed them all.
+/// The result of all thresholds on a run. If both lists are empty, it has passed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Judgement {
     /// By threshold, then point, then subject.
@@ -126,7 +126,7 @@ fn places(plan: &Plan) -> impl Iterator<Item = (PointId, SubjectId)> {
     all.filter(|&(point, subject)| plan.takes_part(subject, point))
 }
 
-/// A text that is no threshold: the text, what is wrong with it, and a right example.
+/// A text that is not a valid threshold: the text, the mistake, and a valid example.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is no threshold: {reason}")]
 pub struct ThresholdError {
@@ -196,7 +196,7 @@ impl ServerFigures<'_> {
     }
 }
 
-/// What a threshold finds at one place.
+/// The outcome of a threshold for a server at a point.
 enum ThresholdOutcome {
     Passed,
     Crossed(f64, Option<Interval>),
@@ -378,7 +378,7 @@ impl ThresholdFigure {
             && server.results.is_overloaded(server.subject, server.point)
     }
 
-    /// The value, with an interval if it has one. Error: why there is no value.
+    /// The value, with its interval if it has one. Error: the reason why it is missing.
     fn value(self, server: &ServerFigures) -> Result<Value, UndecidedReason> {
         let (errors, served) = (server.count(&Metric::ERRORS), server.count(&Metric::SERVED));
         let ThresholdFigure::Metric(metric) = self else {

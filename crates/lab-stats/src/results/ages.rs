@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Whether the turns of servers that count were at the steady level of a long pilot, and how old a server is when it
-//! gets there.
+//! Compares the turns of servers with the steady level of a long pilot, and finds the age at which a server
+//! reaches that level.
 //!
 //! The speed of the machine is divided out by the baseline: what counts is the cost of a request as a multiple of the
 //! baseline's, in the pilot right after each of its rounds, and in turns in the same block.
@@ -19,15 +19,15 @@ const TOLERANCE: f64 = 0.2;
 const MEAN_TOLERANCE: f64 = 0.12;
 /// The baseline's own level also follows the speed of the machine.
 const MACHINE_TOLERANCE: f64 = 0.5;
-/// Noise is so many standard errors.
+/// The number of standard errors up to which a deviation counts as noise.
 const CERTAIN: f64 = 2.0;
 /// The standard error of the logarithm of a process's level where its turns do not show it.
 const UNKNOWN_ERROR: f64 = 0.05;
 
-/// The numbers of requests whose mean cost is told.
+/// The numbers of requests whose mean cost is reported.
 pub const FIRST: [u64; 3] = [1, 1_000, 100_000];
 
-/// How old servers were, by pilot. Empty for runs whose pilots do not tell.
+/// The ages of servers, by pilot. Empty for runs whose pilots did not record ages.
 pub(crate) fn ages(run: &Run, plan: &Plan, visits: &Visits) -> Vec<ServerAge> {
     let pilots = run.pilots.iter();
     let known = pilots.filter(|p| p.subject < plan.subjects.len() && p.point < plan.points.len());
@@ -135,7 +135,8 @@ fn was_left_out(run: &Run, subject: SubjectId) -> bool {
     has_blocks && !failed && !starts.any(|start| start.subject == subject)
 }
 
-/// What is not compared since servers were not at their steady level: they, and everybody with a baseline that was not.
+/// The exclusions because of servers that were not at their steady level: these servers, and all others if
+/// the baseline is one of them.
 pub(crate) fn refusals(plan: &Plan, ages: &[ServerAge]) -> Vec<Refusal> {
     let mut all = Vec::new();
     for age in ages.iter().filter(|age| age.state != AgeState::Steady) {

@@ -14,7 +14,7 @@ pub struct Warning {
     pub subject: Option<SubjectId>,
     /// The point that it concerns; `None`: all.
     pub point: Option<PointId>,
-    /// The target that it concerns, where there are several; `None`: all.
+    /// The target that it concerns, if there is more than one; `None`: all.
     pub target: Option<TargetId>,
     /// The fact.
     #[serde(flatten)]
@@ -90,7 +90,7 @@ pub enum WarningFact {
         subject: String,
         /// Where it failed.
         at: FailedAt,
-        /// What it said first.
+        /// The first line of its message.
         message: String,
     },
     /// Agents were lost.
@@ -115,7 +115,7 @@ pub enum WarningFact {
         /// The machines.
         hosts: Vec<UnfitHost>,
     },
-    /// From some block on nobody could read what the server used.
+    /// From some block on the server's resource usage could not be read.
     ServerUnknown {
         /// Blocks in which it is known.
         known: usize,
@@ -202,9 +202,9 @@ pub enum WarningFact {
     OneCore,
     /// The host is not fit to measure.
     UnfitHost {
-        /// What is wrong with it.
+        /// The problem with the host.
         what: String,
-        /// What to do about it.
+        /// The advice on how to solve it.
         advice: String,
     },
     /// Comparisons have too few replicates for intervals that assume symmetry alone.
@@ -213,20 +213,20 @@ pub enum WarningFact {
         replicates: u32,
         /// The number from which on intervals do not assume a normal distribution.
         needed: u32,
-        /// What counts as a replicate.
+        /// The kind of replicates.
         unit: Replicate,
-        /// How long a run with so many takes, if that is known.
+        /// The time of a run with this many, if it is known.
         time: Option<TimeBudget>,
     },
-    /// Single figures have too few blocks for the level that was asked for.
+    /// Single figures have too few blocks for the requested level.
     LevelNotReached {
         /// Complete blocks.
         blocks: usize,
         /// Blocks for the level.
         needed: u32,
-        /// The level that was asked for.
+        /// The requested level.
         level: f64,
-        /// How long a run with so many takes, if that is known.
+        /// The time of a run with this many, if it is known.
         time: Option<TimeBudget>,
     },
     /// No fraction of a server's peak was offered, since the peak is not known yet.
@@ -303,7 +303,7 @@ pub enum Unfinished {
     Running,
 }
 
-/// A subject at a point, by their names. `None`: it goes without saying.
+/// A subject at a point, by their names. `None`: there is only one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Place {
     /// The subject.
@@ -316,7 +316,7 @@ pub struct Place {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FailedAt {
-    /// In a run of one point, which goes without saying.
+    /// The only point of a run.
     OnlyPoint,
     /// At all points.
     Everywhere,
@@ -379,7 +379,7 @@ pub enum AgentDifference {
 pub struct UnfitHost {
     /// The agent on it.
     pub name: String,
-    /// What is wrong with it.
+    /// The problem with the host.
     pub findings: Vec<String>,
 }
 
@@ -421,7 +421,7 @@ pub struct UnsteadyServer {
     pub name: String,
     /// The case; `None`: there is one.
     pub case: Option<String>,
-    /// What its pilot and its turns show.
+    /// The results of its pilot and its turns.
     pub age: ServerAge,
 }
 
@@ -502,7 +502,7 @@ pub struct StarvedAt {
 pub enum Replicate {
     /// A block of fresh processes.
     Block,
-    /// A set of processes, which serves several blocks.
+    /// A set of processes, which serves multiple blocks.
     ProcessSet,
 }
 
@@ -526,9 +526,9 @@ pub struct CopiesDiffer {
     pub controls: usize,
     /// Those of them that are expected to differ by chance.
     pub by_chance: f64,
-    /// The margin that was asked for.
+    /// The requested margin.
     pub margin: f64,
-    /// The run has one point, which goes without saying.
+    /// The run has only one point.
     pub one_point: bool,
 }
 
@@ -619,7 +619,7 @@ impl Warning {
         Warning::about(fact, [])
     }
 
-    /// A warning of the subject and the point that all of `places` have in common, if there are such.
+    /// A warning with the subject and the point that all of `places` have in common, if any.
     pub(crate) fn about(
         fact: WarningFact,
         places: impl IntoIterator<Item = (SubjectId, Option<PointId>)>,

@@ -203,7 +203,7 @@ fn a_command_alone_has_a_time_and_no_change() {
     let found = compare(&second);
     assert_eq!((found.judged().count(), found.times().count()), (0, 2));
     assert_eq!(caveats(&found), ["nothing-relative"]);
-    // The line is the same, but who knows what it ran.
+    // The line is the same, but what it ran is unknown.
     assert_eq!(found.baseline_program, ProgramMatch::Unknown);
     plan(&mut second).subjects[0].command.as_mut().unwrap().line = "sort -u a.txt".into();
     assert_eq!(compare(&second).baseline_program, ProgramMatch::Changed);

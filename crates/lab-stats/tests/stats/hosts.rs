@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Blocks of several hosts whose true ratios are known.
+//! Blocks of multiple hosts whose true ratios are known.
 
 use crate::simulator::{CALM, Simulator, World, figures, run, served};
 use lab_model::{Agent, Block, BlockState, Run};

@@ -180,7 +180,7 @@ fn a_stall_of_one_second_in_ten_is_in_the_percentiles() {
     let results = results(&run);
     let p99 = interval(&results, 0, 0, &Metric::P99);
     assert!((p99.estimate / 900e6 - 1.0).abs() < 0.002, "{p99:?}");
-    // Nobody knows how often it stalls: one block in ten did.
+    // The frequency of stalls is unknown: one block in ten had one.
     assert_eq!(p99.level, 0.0, "{p99:?}");
     let tails = warned(&results, "tails").unwrap();
     let p99 = json!({"percentile": "p99", "needed": 90});

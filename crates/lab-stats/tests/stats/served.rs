@@ -89,7 +89,7 @@ fn rates_are_compared_at_closed_points_and_latencies_at_open_ones() {
         let is_decided = ![Metric::P90, Metric::P99].contains(&c.key.metric);
         assert_eq!(verdict == Verdict::Slower, is_decided, "{c:?}");
     }
-    // A law for each case, with and without keep-alive, and none through rates that were asked for.
+    // A law for each case, with and without keep-alive, and none through requested rates.
     assert_eq!(results.scalings.len(), 2 * 2 * 2);
     assert!(
         results

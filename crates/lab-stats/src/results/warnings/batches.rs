@@ -15,8 +15,8 @@ use crate::{forecast, refusals, settings};
 use lab_model::{Metric, Plan, PointId, Run, SubjectId, WarmUp};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A command's run is short if it takes less than this many starts of a process: what is compared is
-/// then in good part the system's work, not the command's.
+/// A command's run is short if it takes less than this many starts of a process: the comparison is then
+/// largely about the system's work, not the command's.
 const SHORT_RUN_STARTS: f64 = 10.0;
 
 /// All warnings about a run, the gravest first.
@@ -59,7 +59,7 @@ fn short(plan: &Plan, cells: &[Cell]) -> Vec<Warning> {
     found.collect()
 }
 
-/// Of the points at which a command is short, that with the shortest run.
+/// A warning about the shortest run of a command, over the points at which it is short.
 fn short_run(plan: &Plan, cells: &[Cell], subject: SubjectId) -> Option<Warning> {
     let shell = plan.subjects[subject].command.as_ref()?.shell;
     let with_shell = plan.start_cost(true).filter(|_| shell);
@@ -98,7 +98,7 @@ fn noise_floor(plan: &Plan, controls: &[Control]) -> Option<Warning> {
     copies_differ(plan, controls, by_chance)
 }
 
-/// Controls whose interval excludes 1. `by_chance`: so many of all are expected to.
+/// Controls whose interval excludes 1. `by_chance`: the number of all that is expected by chance.
 pub(super) fn copies_differ(plan: &Plan, controls: &[Control], by_chance: f64) -> Option<Warning> {
     let unmet = || controls.iter().filter(|control| !control.met);
     let at = unmet().map(|control| CopyDiffers {
@@ -167,7 +167,7 @@ fn dependent(plan: &Plan, pairs: &[&Pair]) -> Vec<Warning> {
     merged.into_iter().chain(unresolved).collect()
 }
 
-/// Of whole commands every run is a fresh process, which is all that a pilot could show.
+/// Every run of a whole command is a fresh process, so this applies to other programs only.
 fn no_steady_state(run: &Run, plan: &Plan) -> Vec<Warning> {
     if plan.commands().is_some() {
         return Vec::new();

@@ -54,7 +54,7 @@ pub(in crate::results) fn of_load(evidence: &WarningBasis) -> Vec<Warning> {
 }
 
 impl Loaded<'_> {
-    /// Of agents each has a clock of its own.
+    /// Each agent has a clock of its own.
     fn timed_by_reading(&self) -> Option<Warning> {
         let slices = || self.run.complete_blocks().flat_map(|block| &block.slices);
         let by_agent = (0..self.run.agents.len()).filter_map(|id| {
@@ -77,8 +77,8 @@ impl Loaded<'_> {
         (!generators.is_empty()).then(|| Warning::new(WarningFact::TimedByReading { generators }))
     }
 
-    /// From some slice on nobody could read what the server used. That is never known where an agent is left out: the
-    /// server served it, too.
+    /// From some slice on the server's resource usage is unknown. It is always unknown if an agent is left
+    /// out, since the server served that one, too.
     fn server_unknown(&self) -> Option<Warning> {
         if !self.run.left_out().is_empty() {
             return None;
@@ -100,7 +100,8 @@ impl Loaded<'_> {
         })
     }
 
-    /// Those that put load on from the server's machine, and that machine; of no agents it is the lab itself.
+    /// The agents that put load on from the server's machine, and that machine; without agents this process
+    /// is the generator.
     fn beside_the_server(&self) -> Option<(Vec<AgentId>, &Host)> {
         let (run, host) = (self.run, &self.run.host);
         let machine = host.fact(Host::MACHINE_ID);
@@ -139,7 +140,7 @@ impl Loaded<'_> {
         })
     }
 
-    /// Of the generators' CPU time at a point that of these agents; of none it is the lab's own.
+    /// The fraction of the generators' CPU time at a point that these agents used; without agents it is 1.
     fn part_of_cpu(&self, cell: &ServerCells, agents: &[AgentId]) -> f64 {
         let slices = self.run.complete_blocks().flat_map(|block| &block.slices);
         let at_point =

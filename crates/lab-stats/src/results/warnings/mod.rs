@@ -26,7 +26,7 @@ use lab_model::{
 };
 use std::collections::BTreeSet;
 
-/// What warnings are found in.
+/// The data in which warnings are found.
 pub(super) struct WarningBasis<'e> {
     pub basis: &'e Basis<'e>,
     /// By point, then subject.
@@ -40,7 +40,7 @@ pub(super) struct WarningBasis<'e> {
     pub ages: &'e [ServerAge],
 }
 
-/// Whether the blocks of a subject's own figures depend on each other.
+/// The dependence between the blocks of a subject's own figures.
 pub(super) struct Depending {
     pub subject: SubjectId,
     pub point: PointId,
@@ -50,7 +50,7 @@ pub(super) struct Depending {
     pub unresolved: bool,
 }
 
-/// Of the comparisons with fewer blocks than they need, the one with the fewest.
+/// The comparison with the fewest blocks, among those with fewer than they need.
 fn fewest<'p>(pairs: impl IntoIterator<Item = &'p Pair>) -> Option<&'p Pair> {
     let short = pairs.into_iter().filter(|pair| pair.ratio.assumed);
     short.min_by_key(|pair| pair.ratio.values)
@@ -66,7 +66,8 @@ fn interrupted(run: &Run, plan: &Plan) -> Option<Warning> {
     }))
 }
 
-/// The comparison with the fewest replicates has too few. `time`: how long a run with so many takes.
+/// The comparison with the fewest replicates has too few. `time`: the time of a run with a number of
+/// replicates.
 fn shortfall(run: &Run, pair: &Pair, time: impl FnOnce(u32) -> Option<TimeBudget>) -> WarningFact {
     let needed = pair.ratio.needed;
     let is_nested = run.replicate_count() < run.complete_blocks().count();
@@ -201,7 +202,7 @@ fn place_of_pair(plan: &Plan, pair: &Pair) -> Place {
     }
 }
 
-/// Whole commands without parameters: where something is goes without saying.
+/// True for whole commands without parameters, which have only one point.
 fn one_place(plan: &Plan) -> bool {
     plan.commands().is_some() && plan.points.len() == 1
 }

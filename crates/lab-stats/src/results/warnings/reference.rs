@@ -44,7 +44,7 @@ fn name(plan: &Plan, subject: SubjectId) -> String {
     plan.subjects[subject].name.clone()
 }
 
-/// True if another reference is not beaten there beyond doubt, as far as both bounds show.
+/// True if another reference may be as fast there, as far as both bounds show.
 fn another_holds(plan: &Plan, times: &[&Comparison], ahead: &Comparison) -> bool {
     let others = times.iter().filter(|c| {
         let subject = &plan.subjects[c.key.subject];
@@ -54,7 +54,8 @@ fn another_holds(plan: &Plan, times: &[&Comparison], ahead: &Comparison) -> bool
     bounds.any(|highest| highest >= 1.0 - ahead.margin)
 }
 
-/// Of each subject at each point, the first of the experiment's conditions in which it differs from the reference.
+/// For each subject at each point, the first of the experiment's conditions in which it differs from the
+/// reference.
 fn differing(evidence: &WarningBasis, ahead: &[&Comparison]) -> Vec<SettingDiffers> {
     let (run, plan) = (evidence.basis.run, evidence.basis.plan);
     let is_ahead = |subject, point| {
@@ -137,7 +138,7 @@ fn value(
     cell.map_or(0.0, |cell| cell.value.value())
 }
 
-/// The command that counts what those who are ahead do, and the reference.
+/// The command that counts the events of the subjects that are ahead, and of the reference.
 fn command(plan: &Plan, ahead: &[&Comparison]) -> String {
     let points: BTreeSet<PointId> = ahead.iter().filter_map(|c| c.key.point).collect();
     let targets: BTreeSet<&str> = points

@@ -11,7 +11,7 @@ use lab_model::{Load, Metric, Plan, PointId, Run, SubjectId};
 /// A connection that waits for its response for less than a second is not starved.
 const STARVED_NS: f64 = 1e9;
 
-/// What warnings of a load are found in.
+/// The data in which warnings of a load are found.
 pub(super) struct Loaded<'e> {
     pub run: &'e Run,
     pub plan: &'e Plan,
@@ -29,7 +29,7 @@ impl<'e> Loaded<'e> {
         }
     }
 
-    /// The servers at the points at which something is so.
+    /// The servers and points that a condition selects.
     pub fn cells(&self, which: impl Fn(&ServerCells) -> bool) -> Vec<&ServerCells<'e>> {
         self.servers.iter().filter(|cell| which(cell)).collect()
     }
@@ -39,7 +39,7 @@ impl<'e> Loaded<'e> {
         self.plan.serving().is_some()
     }
 
-    /// The names of a cell's server and point. Of a server that was there, as far as they do not go without saying.
+    /// The names of a cell's server and point; empty where there is only one.
     pub fn place(&self, cell: &ServerCells) -> Place {
         let name = || self.plan.subjects[cell.subject].name.clone();
         if self.are_started() {
