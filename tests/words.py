@@ -49,7 +49,7 @@ RULES = [
     rule("reservation", r"\b[Rr]eservations?\b", "caveat"),
 ]
 
-LEFT: dict[str, int] = {"comment": 233, "constant": 3, "patience": 0, "is wanted": 1, "not decided": 18, "told apart": 9, "besides": 182, "whoever": 33, "come out": 0, "reservation": 48}
+LEFT: dict[str, int] = {"comment": 162, "constant": 3, "is wanted": 1, "not decided": 10, "told apart": 6, "besides": 178, "whoever": 33}
 """Rule: how many are still there."""
 
 
