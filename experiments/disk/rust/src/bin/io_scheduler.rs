@@ -56,9 +56,7 @@ fn serve_case(mut opening: Opening, pattern: &[Kind]) -> Result<Closed, Failure>
         Some("ionice") => Held::Ionice,
         Some("group") => Held::Group,
         Some(other) => {
-            return Err(Failure::usage(format!(
-                "{other}: expected ionice or group"
-            )));
+            return Err(Failure::usage(format!("{other}: expected ionice or group")));
         }
     };
     if let Some(kind) = background {
