@@ -18,7 +18,7 @@ import (
 const (
 	// The lab stops a subject for a minute while others have their turn, and does not want that to be
 	// taken for slow clients.
-	timeout     = 5 * time.Minute
+	timeout      = 5 * time.Minute
 	closeTimeout = 4 * time.Second
 )
 
