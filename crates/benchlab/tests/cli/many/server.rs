@@ -45,7 +45,7 @@ fn the_loss_of_the_agent_beside_the_server_is_in_the_report() {
         .expect(0)
         .says(&["the agent beside the server, on local 1, was lost"]);
     place.report(&[]).shows(&[
-        "What the server used is known of",
+        "The resources that the server used are known for",
         "of 12 blocks only",
         "the agent beside the server, on local 1, was lost",
         "an agent on local 1 read what it used",
