@@ -84,7 +84,7 @@ pub struct Follower<'a> {
     end: Option<Duration>,
     /// The folders in which subjects have made their files.
     places: BTreeSet<&'a str>,
-    /// When the last line was written where there is no terminal, and the part that it was about.
+    /// The time and the subject of the last line, if the output is not a terminal.
     last_line: Option<(Instant, String)>,
     /// The estimate so far, if it fits a few words; else empty.
     estimate: String,

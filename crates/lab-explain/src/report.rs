@@ -93,7 +93,7 @@ fn warnings(report: &ExplainReport) -> Section {
         }
     }
     for ((event, reason), subjects) in missing {
-        // Of multiple warnings the first screen shows labels alone: this one names the event.
+        // The first screen shows only the labels of multiple warnings, so the label names the event.
         let text = wording::not_counted(&say::distinct(subjects), reason);
         section.push(Finding::new(wording::no_event(event), text, Tone::Alarm));
     }

@@ -107,7 +107,7 @@ pub enum LogsFinding {
     Assumed {
         /// The assumption.
         assumption: LogAssumption,
-        /// The logs of a comparison that it is about; `None`: there is no comparison.
+        /// The logs that it concerns in a comparison, or `None` without a comparison.
         log: Option<ComparedLog>,
     },
     /// Lines cannot be parsed.

@@ -401,7 +401,7 @@ fn host_things(observation: &CookieObservation) -> Vec<Thing> {
     hosts.into_iter().filter_map(thing).collect()
 }
 
-/// The files and pages that could not be read; `None`: all were read, or there is no cookie.
+/// The files and pages that could not be read, or `None` if all were read or there is no cookie.
 fn input_thing(observation: &CookieObservation) -> Option<Thing> {
     let mut gaps = observation.gaps.clone();
     if observation.skipped > 0 {

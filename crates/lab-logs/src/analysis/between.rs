@@ -190,7 +190,7 @@ mod tests {
             (None, open),
         ] {
             assert_eq!(judged(0.5, ratio), expected, "{ratio:?}");
-            // Of a page that takes next to no time nothing is missed.
+            // A page that takes almost no time does not leave the judgment open.
             assert_eq!(judged(0.001, ratio), (expected.0, false), "{ratio:?}");
         }
         let alone = Interval::alone(0.5);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `--follow`: a screen that is drawn anew while logs grow, or lines where there is no terminal.
+//! `--follow`: redraws a screen while logs grow, or prints lines if the output is not a terminal.
 
 use super::{LogsCommand, with_progress};
 use crate::exit::Exit;

@@ -7,8 +7,8 @@ use lab_logs::check_files;
 use lab_many::AgentStart;
 use lab_many::logs::{LogsAgents, LogsOrder};
 
-/// Reads the logs at all places. Errors: a log is no file, an agent cannot be started or was lost, or nothing could be
-/// read anywhere.
+/// Reads the logs on all hosts. Returns an error if a log is not a file, if an agent cannot be started or was lost, or if
+/// nothing could be read on any host.
 pub fn read(command: &mut LogsCommand, starting: &AgentStart) -> Result<(), Exit> {
     let args = command.args;
     let rules = args.rules.as_ref().map(std::fs::read_to_string).transpose();

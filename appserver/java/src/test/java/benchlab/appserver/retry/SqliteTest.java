@@ -44,7 +44,7 @@ class SqliteTest extends DatabaseTest {
                 var query = reader.prepareStatement("SELECT id FROM account");
                 var rows = query.executeQuery()) {
             injector.beforeNextCommit(
-                    () -> injector.beforeNextCommit(rows::close)); // Of the second attempt.
+                    () -> injector.beforeNextCommit(rows::close)); // In the second attempt.
             Retry.call(
                     policy,
                     transactions,

@@ -19,7 +19,7 @@ class AccountsExampleTest {
                     var rows = query.executeQuery()) {
                 var injector = application.injector;
                 injector.beforeNextCommit(
-                        () -> injector.beforeNextCommit(rows::close)); // Of the second attempt.
+                        () -> injector.beforeNextCommit(rows::close)); // In the second attempt.
                 application.bean(AccountsExample.class).add(1, 5);
             }
             assertEquals(5, application.balance());
