@@ -189,10 +189,9 @@ impl OpenCase {
         let Some(database) = &mut self.database else {
             return Ok(());
         };
-        self.effects = match plan.case(self.point).check {
-            Check::Effects => Some(database.effects(&calls)?),
-            _ => None,
-        };
+        if plan.case(self.point).check == Check::Effects && !calls.is_empty() {
+            self.effects = Some(database.effects(&calls)?);
+        }
         database.check_work(plan, self.point, reported)
     }
 

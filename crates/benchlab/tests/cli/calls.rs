@@ -281,7 +281,7 @@ fn sum(run: &Run, subject: &str, metric: &Metric) -> f64 {
 
 #[test]
 fn what_became_of_calls_is_read_in_a_file() {
-    let names = ["careless", "timid", "stray"];
+    let names = ["careless", "hesitant", "timid", "stray"];
     let programs = names.map(|name| subject(name, &["careless.py", name]));
     let project = Project::with_text(&(FILE.to_owned() + &programs.concat()));
     project.run_blocks("2", "2", &[]).expect(0);
@@ -297,6 +297,7 @@ fn what_became_of_calls_is_read_in_a_file() {
     let [calls, lost, doubled, unreported, failed] = Metric::EFFECTS;
     for (subject, even, odd, others) in [
         ("careless", &lost, &doubled, [&unreported, &failed]),
+        ("hesitant", &lost, &doubled, [&unreported, &failed]),
         ("timid", &unreported, &failed, [&lost, &doubled]),
     ] {
         let (even, odd) = (sum(&run, subject, even), sum(&run, subject, odd));
