@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Cachegrind's files (Valgrind's manual, 5.10: "Cachegrind Output File Format").
+//! Parses Cachegrind output files (Valgrind's manual, section 5.10: "Cachegrind Output File Format").
 
 use crate::ProfileError;
 use crate::costs::CostProfile;
@@ -9,7 +9,9 @@ use std::io::BufRead;
 
 const TOOL: &str = "Cachegrind";
 
-/// Reads a file. Errors: it is not of Cachegrind, or not complete.
+/// Reads a Cachegrind file.
+///
+/// Returns an error if the file was written by another tool or is incomplete.
 pub fn read(from: impl BufRead) -> Result<CostProfile, ProfileError> {
     let mut lines = LineReader::new(from);
     let mut profile = header(&mut lines)?;
@@ -29,8 +31,8 @@ pub fn read(from: impl BufRead) -> Result<CostProfile, ProfileError> {
                         None
                     }
                     (_, _, Err(reason)) => Some(reason),
-                    (None, ..) => Some("its line number is too great"),
-                    (_, None, _) => Some("it has costs before a line `fn=`"),
+                    (None, ..) => Some("the line number is too large"),
+                    (_, None, _) => Some("costs come before the first `fn=` line"),
                 }
             }
             [b'f', b'n', b'=', name @ ..] => match file {
@@ -39,7 +41,7 @@ pub fn read(from: impl BufRead) -> Result<CostProfile, ProfileError> {
                     function = Some(profile.function(file, name)?);
                     None
                 }
-                None => Some("it names a function before a line `fl=`"),
+                None => Some("a function comes before the first `fl=` line"),
             },
             [b'f', b'l', b'=', name @ ..] => {
                 file = Some(profile.name(name)?);
@@ -54,28 +56,28 @@ pub fn read(from: impl BufRead) -> Result<CostProfile, ProfileError> {
                     }
                     Err(reason) => Some(reason),
                 },
-                None => Some("it is nothing that Cachegrind writes"),
+                None => Some("this is not Cachegrind output"),
             },
         };
         if let Some(reason) = fault {
             return Err(if lines.ended {
                 lines.wrong(reason)
             } else {
-                ProfileError::Truncated(format!("line {} is not whole", lines.number))
+                ProfileError::Truncated(format!("line {} is incomplete", lines.number))
             });
         }
     }
     profile.totals = summary
-        .ok_or_else(|| ProfileError::Truncated("there is no line `summary:` at its end".into()))?;
+        .ok_or_else(|| ProfileError::Truncated("the final `summary:` line is missing".into()))?;
     profile.settle();
     if profile.totals == profile.summed() {
         Ok(profile)
     } else {
-        Err(lines.wrong("the summary is not the sum of the functions: the file was changed"))
+        Err(lines.wrong("the summary is not the sum of the functions: the file has been changed"))
     }
 }
 
-/// `desc:` lines, `cmd:` and `events:`.
+/// Reads the header: `desc:` lines, `cmd:` and `events:`.
 fn header<R: BufRead>(lines: &mut LineReader<R>) -> Result<CostProfile, ProfileError> {
     let mut description = Vec::new();
     let mut command = None;
@@ -100,6 +102,6 @@ fn header<R: BufRead>(lines: &mut LineReader<R>) -> Result<CostProfile, ProfileE
     }
     Err(match lines.number {
         0 => foreign(TOOL, b""),
-        _ => ProfileError::Truncated("there is no line `events:`".into()),
+        _ => ProfileError::Truncated("the `events:` line is missing".into()),
     })
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Callgrind's files (Valgrind's manual, "Callgrind Format Specification", version 1): one part or several,
-//! names and positions compressed or not, with inlined code, calls and jumps.
+//! Parses Callgrind output files (Valgrind's manual, "Callgrind Format Specification", version 1).
+//!
+//! Supports files with one or more parts, compressed and uncompressed names and positions, inlined code, calls and
+//! jumps.
 
 use crate::ProfileError;
 use crate::costs::{CostProfile, add};
@@ -12,24 +14,28 @@ use std::io::BufRead;
 
 const TOOL: &str = "Callgrind";
 const VERSION: u32 = 1;
-/// The most compressed names that are remembered; Valgrind numbers them without gaps.
+/// The maximum number of compressed names. Valgrind numbers names without gaps.
 const MAX_IDS: usize = 1 << 24;
 
-/// Reads one file, which may hold several parts. Errors: it is not of Callgrind, or not complete.
+/// Reads one file, which may contain multiple parts.
+///
+/// Returns an error if the file was written by another tool or is incomplete.
 pub fn read(from: impl BufRead) -> Result<CostProfile, ProfileError> {
     let mut reader = CallgrindReader::default();
     reader.add(from)?;
     reader.done()
 }
 
-/// Reads the files of one program, whose costs are added: Callgrind writes a file for each part and thread.
+/// Reads the files of one program and adds up their costs. Callgrind writes a file for each part and thread.
 #[derive(Debug, Default)]
 pub struct CallgrindReader {
     profile: Option<CostProfile>,
 }
 
 impl CallgrindReader {
-    /// Reads a further file. Errors: it is not of Callgrind, not complete, or has other events.
+    /// Reads another file.
+    ///
+    /// Returns an error if the file was written by another tool, is incomplete, or has different events.
     pub fn add(&mut self, from: impl BufRead) -> Result<(), ProfileError> {
         let mut part = FileParts {
             profile: self.profile.take().unwrap_or_default(),
@@ -40,7 +46,7 @@ impl CallgrindReader {
         Ok(())
     }
 
-    /// The sum of all files. Error: there was none.
+    /// Returns the sum of all files, or an error if no file was added.
     pub fn done(self) -> Result<CostProfile, ProfileError> {
         let mut profile = self.profile.ok_or_else(|| foreign(TOOL, b""))?;
         profile.settle();
@@ -48,32 +54,32 @@ impl CallgrindReader {
     }
 }
 
-/// The parts of a file, and where in it the reader is.
+/// The parser's state within one file.
 struct FileParts<R> {
     lines: LineReader<R>,
     profile: CostProfile,
-    /// Full names by their numbers: of objects, files and functions.
+    /// Full names by ID: of objects, files and functions.
     names: [HashMap<u64, u32, RandomState>; 3],
     has_address: bool,
     has_line: bool,
-    /// Number and line of the previous position, which compressed positions are relative to.
+    /// The address and line of the previous position. Compressed positions are relative to this position.
     address: u64,
     line: u64,
     object: Option<u32>,
-    /// Costs of the first event in the object, since it was named.
+    /// The object's costs of the first event, since the object was named.
     in_object: u64,
     file: Option<u32>,
     name: Option<u32>,
-    /// The function has no symbol.
+    /// True if the function has no symbol.
     unnamed: bool,
-    /// The number of the function of `name` in `file`.
+    /// The index of the function `name` in `file`.
     function: Option<u32>,
     called_file: Option<u32>,
     called: Option<u32>,
-    /// Calls whose costs are in the next line.
+    /// The number of calls whose costs follow on the next line.
     calls: Option<u64>,
     counted: Vec<u64>,
-    /// The costs of the part: by `summary:`, by `totals:`, and the sum of its lines.
+    /// The costs of the part: from `summary:`, from `totals:`, and as the sum of its lines.
     summary: Option<Vec<u64>>,
     totals: Option<Vec<u64>>,
     summed: Vec<u64>,
@@ -121,7 +127,7 @@ impl<R: BufRead> FileParts<R> {
                 Err(_) if !self.lines.ended => {
                     let number = self.lines.number;
                     return Err(ProfileError::Truncated(format!(
-                        "line {number} is not whole"
+                        "line {number} is incomplete"
                     )));
                 }
                 Err(reason) => return Err(self.lines.wrong(reason)),
@@ -131,16 +137,18 @@ impl<R: BufRead> FileParts<R> {
             return Err(foreign(TOOL, b""));
         }
         if self.parts == 0 {
-            return Err(ProfileError::Truncated("there is no line `events:`".into()));
+            return Err(ProfileError::Truncated(
+                "the `events:` line is missing".into(),
+            ));
         }
         if self.calls.is_some() {
-            let reason = "the costs of its last call are missing";
+            let reason = "the costs of the last call are missing";
             return Err(ProfileError::Truncated(reason.into()));
         }
         self.end_part()
     }
 
-    /// The inner error: what is wrong with the line.
+    /// Processes a line. The inner error describes what is wrong with the line.
     fn line(&mut self, line: &[u8]) -> Result<Result<(), &'static str>, ProfileError> {
         match line {
             [] | [b'#', ..] => Ok(Ok(())),
@@ -148,7 +156,7 @@ impl<R: BufRead> FileParts<R> {
             line => {
                 let stop = line.iter().position(|c| matches!(c, b'=' | b':'));
                 let Some(stop) = stop else {
-                    return Ok(Err("it is no file of Callgrind"));
+                    return Ok(Err("this is not Callgrind output"));
                 };
                 let (key, value) = (&line[..stop], &line[stop + 1..]);
                 match line[stop] {
@@ -173,7 +181,7 @@ impl<R: BufRead> FileParts<R> {
                 });
             }
             b"cmd" => self.profile.command = text(value),
-            // Repeated for each part, and every option has a line.
+            // The description is repeated in each part, with a line for every option.
             b"desc" if self.parts == 0 && self.profile.description.len() < 100 => {
                 let text = text(value);
                 if !text.starts_with("Option:") {
@@ -185,7 +193,7 @@ impl<R: BufRead> FileParts<R> {
                 self.has_line = has(&[b"line"]);
                 self.has_address = has(&[b"instr", b"addr"]);
                 if !self.has_line && !self.has_address {
-                    return Ok(Err("its positions are neither lines nor instructions"));
+                    return Ok(Err("the positions are neither lines nor instructions"));
                 }
             }
             b"events" => return self.events(value),
@@ -201,12 +209,12 @@ impl<R: BufRead> FileParts<R> {
                 }
             }
             b"version" | b"creator" | b"pid" | b"thread" | b"part" | b"event" | b"desc" => {}
-            _ => return Ok(Err("it is no file of Callgrind")),
+            _ => return Ok(Err("this is not Callgrind output")),
         }
         Ok(Ok(()))
     }
 
-    /// Begins a part with these events.
+    /// Starts a part with these events.
     fn events(&mut self, value: &[u8]) -> Result<Result<(), &'static str>, ProfileError> {
         let events: Vec<&[u8]> = words(value).collect();
         if self.profile.events.is_empty() {
@@ -220,7 +228,7 @@ impl<R: BufRead> FileParts<R> {
             .copied()
             .eq(self.profile.events.iter().map(String::as_bytes))
         {
-            return Ok(Err("its events are others than those of the parts before"));
+            return Ok(Err("the events differ from those of the previous parts"));
         }
         if self.parts > 0 {
             self.end_part()?;
@@ -232,8 +240,9 @@ impl<R: BufRead> FileParts<R> {
         Ok(Ok(()))
     }
 
-    /// Ends a part and adds its total, as `callgrind_annotate` reads it. Error: its `totals:` are not the sum of its
-    /// lines.
+    /// Ends a part and adds its total in the way `callgrind_annotate` does.
+    ///
+    /// Returns an error if `totals:` is not the sum of the part's lines.
     fn end_part(&mut self) -> Result<(), ProfileError> {
         self.leave_object();
         let (summary, totals) = (self.summary.take(), self.totals.take());
@@ -262,25 +271,25 @@ impl<R: BufRead> FileParts<R> {
         value: &[u8],
     ) -> Result<Result<(), &'static str>, ProfileError> {
         if self.parts == 0 {
-            return Ok(Err("it comes before a line `events:`"));
+            return Ok(Err("this line comes before the `events:` line"));
         }
         let kind = match key {
             b"ob" | b"cob" => 0,
             b"fl" | b"fi" | b"fe" | b"cfi" | b"cfl" | b"jfi" => FILE,
-            // `frfn=`: the caller, where functions are told apart by it (--separate-callers).
+            // `frfn=`: the caller, if functions are counted separately for each caller (--separate-callers).
             b"fn" | b"cfn" | b"jfn" | b"frfn" => FUNCTION,
             b"calls" => {
                 let count = words(value).next().and_then(number);
                 self.calls = count;
                 return Ok(match (count, self.called) {
-                    (None, _) => Err("its number of calls is no number"),
-                    (_, None) => Err("it calls without a line `cfn=`"),
+                    (None, _) => Err("the call count is not a number"),
+                    (_, None) => Err("a call comes before its `cfn=` line"),
                     _ => Ok(()),
                 });
             }
-            // Executions and a target, without costs.
+            // A jump has an execution count and a target, but no costs.
             b"jump" | b"jcnd" => return Ok(Ok(())),
-            _ => return Ok(Err("it is no file of Callgrind")),
+            _ => return Ok(Err("this is not Callgrind output")),
         };
         let name = match self.uncompressed(kind, value)? {
             Ok(name) => name,
@@ -301,7 +310,7 @@ impl<R: BufRead> FileParts<R> {
             b"cfn" => {
                 let file = self.called_file.take().or(self.file);
                 let Some(file) = file else {
-                    return Ok(Err("it names a function before a file"));
+                    return Ok(Err("a function comes before its file"));
                 };
                 self.called = Some(self.profile.function(file, name)?);
             }
@@ -316,7 +325,7 @@ impl<R: BufRead> FileParts<R> {
         Ok(Ok(()))
     }
 
-    /// `(12) name`, `(12)`, or a name.
+    /// Resolves `(12) name`, `(12)`, or a plain name.
     fn uncompressed(
         &mut self,
         kind: usize,
@@ -331,7 +340,7 @@ impl<R: BufRead> FileParts<R> {
         };
         if name.is_empty() {
             let name = self.names[kind].get(&id).copied();
-            return Ok(name.ok_or("its number stands for no name"));
+            return Ok(name.ok_or("the name ID is undefined"));
         }
         let name = self.profile.name(name)?;
         if self.names[kind].len() >= MAX_IDS {
@@ -345,10 +354,11 @@ impl<R: BufRead> FileParts<R> {
         Ok(Ok(name))
     }
 
-    /// A position and costs: of the function itself, or of calls that the line before names.
+    /// Adds a line with a position and costs: the function's own costs, or the costs of the calls on the previous
+    /// line.
     fn cost_line(&mut self, line: &[u8]) -> Result<Result<(), &'static str>, ProfileError> {
         let Some(function) = self.function else {
-            return Ok(Err("it has costs before a file and a function"));
+            return Ok(Err("costs come before the first file and function"));
         };
         let (first, rest) = cut(line);
         let (second, rest) = if self.has_address && self.has_line {
@@ -358,13 +368,13 @@ impl<R: BufRead> FileParts<R> {
         };
         if self.has_address {
             let Some(address) = position(first, self.address) else {
-                return Ok(Err("its address is no number"));
+                return Ok(Err("the address is not a number"));
             };
             self.address = address;
         }
         if self.has_line {
             let Some(line) = position(second, self.line) else {
-                return Ok(Err("its line number is no number"));
+                return Ok(Err("the line number is not a number"));
             };
             self.line = line;
         }
@@ -374,7 +384,7 @@ impl<R: BufRead> FileParts<R> {
         }
         let place = if self.has_line { self.line } else { 0 };
         let Ok(place) = u32::try_from(place) else {
-            return Ok(Err("its line number is too great"));
+            return Ok(Err("the line number is too large"));
         };
         match (self.calls.take(), self.called) {
             (Some(calls), Some(called)) => {
@@ -395,7 +405,8 @@ impl<R: BufRead> FileParts<R> {
     }
 }
 
-/// True if a first line may be Callgrind's; other tools that write this format begin with a header.
+/// Returns true if this can be the first line of a Callgrind file. Other tools that write this format start with a
+/// header.
 fn begins_a_file(line: &[u8]) -> bool {
     let keys: [&[u8]; 7] = [
         b"# callgrind format",
@@ -409,7 +420,7 @@ fn begins_a_file(line: &[u8]) -> bool {
     line.is_empty() || keys.iter().any(|key| line.starts_with(key))
 }
 
-/// The first word, and the rest.
+/// Returns the first word and the rest of the line.
 #[inline]
 fn cut(line: &[u8]) -> (&[u8], &[u8]) {
     let end = line.iter().position(|c| matches!(c, b' ' | b'\t'));
@@ -417,7 +428,7 @@ fn cut(line: &[u8]) -> (&[u8], &[u8]) {
     (word, rest.trim_ascii_start())
 }
 
-/// `16`, `0x10`, or relative to the position before: `+3`, `-3`, `*`.
+/// Parses `16`, `0x10`, or a position relative to the previous one: `+3`, `-3`, `*`.
 #[inline]
 fn position(word: &[u8], before: u64) -> Option<u64> {
     match word {

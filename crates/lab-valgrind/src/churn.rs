@@ -1,42 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Churn: memory that is allocated again and again, and freed before the next.
+//! Churn: memory that is allocated repeatedly, with each block freed before the next is allocated.
 
 use crate::dhat::Dhat;
 use crate::names::Frame;
 use std::collections::HashMap;
 
-/// The least number of blocks. At most a tenth of them may exist at once.
+/// The minimum number of blocks. At most a tenth of the blocks may be live at once.
 const MIN_BLOCKS: u64 = 10;
-/// The least part of all allocated bytes.
+/// The minimum fraction of all allocated bytes.
 const MIN_SHARE: f64 = 0.01;
 
-/// Memory that one place allocates again and again.
+/// Memory that one location allocates repeatedly.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Churn {
-    /// The place.
+    /// The allocating location.
     pub site: Frame,
     /// The total number of blocks.
     pub blocks: u64,
     /// The total number of bytes.
     pub bytes: u64,
-    /// The most blocks at once: as DHAT counted them, or what fits into the peak of the whole heap.
+    /// The maximum number of live blocks: DHAT's count, or the number of blocks that fit into the peak of the whole
+    /// heap.
     pub at_once: u64,
     /// True if all blocks have the same size.
     pub same_size: bool,
     /// Bytes written into the blocks.
     pub written: u64,
-    /// Bytes read from them.
+    /// Bytes read from the blocks.
     pub read: u64,
 }
 
 impl Churn {
-    /// Bytes of a block, on average.
+    /// Returns the mean size of a block in bytes.
     pub fn size(&self) -> u64 {
         self.bytes / self.blocks.max(1)
     }
 }
 
-/// Places that churn, most bytes first.
+/// Finds the locations with churn, most bytes first.
 pub fn churn(dhat: &Dhat) -> Vec<Churn> {
     let mut by_site: HashMap<&Frame, Vec<Churn>> = HashMap::new();
     for point in &dhat.points {
@@ -53,7 +54,7 @@ pub fn churn(dhat: &Dhat) -> Vec<Churn> {
             read: point.read_bytes,
         };
         let all = by_site.entry(site).or_default();
-        // Blocks of one size and of several sizes at one place are separate.
+        // If a location allocates blocks of a fixed size and blocks of varying size, count them separately.
         match all
             .iter_mut()
             .find(|c| c.same_size && one.same_size && c.size() == one.size())

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Costs by function and line: what Cachegrind's and Callgrind's files hold.
+//! Costs by function and line, as recorded by Cachegrind and Callgrind.
 
 use crate::ProfileError;
 use foldhash::fast::RandomState;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 
-/// The most distinct names, functions, lines and calls of a file.
+/// The maximum number of distinct names, functions, lines and calls in a file.
 const MAX_ENTRIES: usize = 1 << 24;
-/// The most bytes in names.
+/// The maximum total length of all names in bytes.
 const MAX_NAME_BYTES: usize = 1 << 30;
 /// Valgrind has fewer than twenty events.
 const MAX_EVENTS: usize = 64;
 
-/// Events that are sums of others.
+/// Sums of events, with the events that they consist of.
 const SUMS: [(&str, &[&str]); 5] = [
     ("I1", &["I1mr"]),
     ("D1", &["D1mr", "D1mw"]),
@@ -22,7 +22,7 @@ const SUMS: [(&str, &[&str]); 5] = [
     ("mispredicts", &["Bcm", "Bim"]),
 ];
 
-/// Costs of a program.
+/// The costs of a program.
 #[derive(Clone, Debug, Default)]
 pub struct CostProfile {
     /// The command line.
@@ -31,27 +31,27 @@ pub struct CostProfile {
     pub description: Vec<String>,
     /// The names of the events, such as `Ir`.
     pub events: Vec<String>,
-    /// The program's costs as the file states them, by event.
+    /// The program's total costs by event, as stated in the file.
     pub totals: Vec<u64>,
-    /// Costs of the first event without a symbol, by object. Cachegrind does not name objects.
+    /// Costs of the first event in code without a symbol, by object. Cachegrind does not name objects.
     unnamed: BTreeMap<u32, u64>,
     /// All costs of the first event, by object.
     objects: BTreeMap<u32, u64>,
     names: NumberedNames,
     functions: CostSums<FunctionKey>,
-    /// By function and line.
+    /// Costs by function and line.
     lines: CostSums<(u32, u32)>,
     calls: CostSums<(u32, u32)>,
     call_counts: Vec<u64>,
 }
 
-/// Indices of names: file, function. Objects are no part of it, as in `callgrind_annotate`.
+/// Indices of the file name and the function name. As in `callgrind_annotate`, the object is not included.
 type FunctionKey = (u32, u32);
 
 /// A function and its own costs.
 #[derive(Clone, Copy, Debug)]
 pub struct Function<'p> {
-    /// The source file; `???` if it is not known. For inlined code the file that holds it.
+    /// The source file, or `???` if unknown. For inlined code this is the file that contains the code.
     pub file: &'p str,
     /// The function's name.
     pub name: &'p str,
@@ -64,20 +64,20 @@ pub struct Function<'p> {
 pub struct LineCosts<'p> {
     /// The source file.
     pub file: &'p str,
-    /// The function that it is in, or was inlined into.
+    /// The function that contains the line, or that it was inlined into.
     pub function: &'p str,
-    /// The line number, from 1; 0: not known.
+    /// The line number, from 1, or 0 if unknown.
     pub number: u32,
     /// Costs by event.
     pub costs: &'p [u64],
 }
 
-/// Calls of a function by another.
+/// The calls from one function to another.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'p> {
-    /// File and name of the caller.
+    /// The caller's file and name.
     pub caller: (&'p str, &'p str),
-    /// File and name of the callee.
+    /// The callee's file and name.
     pub callee: (&'p str, &'p str),
     /// The number of calls.
     pub count: u64,
@@ -86,7 +86,7 @@ pub struct Call<'p> {
 }
 
 impl CostProfile {
-    /// A profile with these events. Error: none, or more than [`MAX_EVENTS`].
+    /// Creates a profile with these events. Returns an error if there are none, or more than [`MAX_EVENTS`].
     pub(crate) fn with_events(words: &[&[u8]]) -> Result<CostProfile, String> {
         if !(1..=MAX_EVENTS).contains(&words.len()) {
             let most = MAX_EVENTS;
@@ -103,12 +103,12 @@ impl CostProfile {
         })
     }
 
-    /// The number of a name.
+    /// Returns the index of a name, which is added if it is new.
     pub(crate) fn name(&mut self, name: &[u8]) -> Result<u32, ProfileError> {
         self.names.number(name)
     }
 
-    /// The number of a function in a file.
+    /// Returns the index of a function in a file, which is added if it is new.
     pub(crate) fn function(&mut self, file: u32, name: u32) -> Result<u32, ProfileError> {
         self.functions.slot((file, name), "functions")
     }
@@ -126,7 +126,7 @@ impl CostProfile {
         Ok(())
     }
 
-    /// Makes the costs of each function the sum of its lines.
+    /// Sets the costs of each function to the sum of its lines.
     pub(crate) fn settle(&mut self) {
         self.functions.sums.fill(0);
         for (line, (function, _)) in self.lines.keys.iter().enumerate() {
@@ -150,7 +150,7 @@ impl CostProfile {
         Ok(())
     }
 
-    /// Adds a cost of the first event to what an object has without symbols.
+    /// Adds a cost of the first event to the costs without a symbol of an object.
     pub(crate) fn add_unnamed(&mut self, object: u32, cost: u64) {
         let sum = self.unnamed.entry(object).or_default();
         *sum = sum.saturating_add(cost);
@@ -162,17 +162,19 @@ impl CostProfile {
         *sum = sum.saturating_add(cost);
     }
 
-    /// True if a name is a symbol.
+    /// Returns true if a name is a symbol.
     pub(crate) fn is_symbol(&self, name: u32) -> bool {
         crate::names::has_symbol(self.names.get(name))
     }
 
-    /// Objects with what of the first event has no symbol in them, the most first; none of Cachegrind.
+    /// Returns each object's costs of the first event in code without a symbol, highest first. Empty for Cachegrind.
     pub fn unnamed(&self) -> Vec<(&str, u64)> {
         self.most_first(&self.unnamed)
     }
 
-    /// Objects (the program, libraries) with their own costs of the first event, the most first; none of Cachegrind.
+    /// Returns each object's own costs of the first event, highest first. An object is the program or a library.
+    ///
+    /// Empty for Cachegrind.
     pub fn objects(&self) -> Vec<(&str, u64)> {
         self.most_first(&self.objects)
     }
@@ -185,12 +187,12 @@ impl CostProfile {
         named
     }
 
-    /// The index of an event.
+    /// Returns the index of an event.
     pub fn event(&self, name: &str) -> Option<usize> {
         self.events.iter().position(|event| event == name)
     }
 
-    /// The cost of an event or of a sum such as `D1`, out of `costs`. `None`: it was not recorded.
+    /// Returns the cost of an event or of a sum such as `D1`. Returns `None` if it was not recorded.
     pub fn value(&self, event: &str, costs: &[u64]) -> Option<u64> {
         if let Some(place) = self.event(event) {
             return costs.get(place).copied();
@@ -202,12 +204,12 @@ impl CostProfile {
         (recorded.len() == parts.len()).then(|| sum.fold(0, u64::saturating_add))
     }
 
-    /// The program's total of an event or a sum.
+    /// Returns the program's total of an event or a sum of events.
     pub fn total_of(&self, event: &str) -> Option<u64> {
         self.value(event, &self.totals)
     }
 
-    /// The sum of all functions' costs.
+    /// Adds up the costs of all functions.
     pub fn summed(&self) -> Vec<u64> {
         let mut sum = vec![0u64; self.events.len()];
         for function in self.functions() {
@@ -216,7 +218,7 @@ impl CostProfile {
         sum
     }
 
-    /// The functions in the order of the file.
+    /// Returns the functions in the order of the file.
     pub fn functions(&self) -> impl Iterator<Item = Function<'_>> {
         (0..self.functions.keys.len() as u32).map(|number| {
             let (file, name) = self.function_names(number);
@@ -225,7 +227,7 @@ impl CostProfile {
         })
     }
 
-    /// The lines in the order of the file.
+    /// Returns the lines in the order of the file.
     pub fn lines(&self) -> impl Iterator<Item = LineCosts<'_>> {
         let keys = self.lines.keys.iter().enumerate();
         keys.map(|(i, &(function, number))| {
@@ -239,7 +241,7 @@ impl CostProfile {
         })
     }
 
-    /// The calls; Cachegrind has none.
+    /// Returns the calls. Cachegrind records none.
     pub fn calls(&self) -> impl Iterator<Item = Call<'_>> {
         let keys = self.calls.keys.iter().enumerate();
         keys.map(|(i, &(caller, callee))| Call {
@@ -261,7 +263,7 @@ impl CostProfile {
 struct CostSums<K> {
     slots: HashMap<K, u32, RandomState>,
     keys: Vec<K>,
-    /// The index that was found last.
+    /// The most recently found index.
     last: usize,
     /// `width` sums for each key.
     sums: Vec<u64>,
@@ -290,7 +292,7 @@ impl<K: Copy + Eq + Hash> CostSums<K> {
 
     #[inline]
     fn slot(&mut self, key: K, items: &'static str) -> Result<u32, ProfileError> {
-        // Instructions of one line follow each other, and the parts of a file have the same order.
+        // Instructions of one line follow each other, and all parts of a file have the same order.
         for near in [self.last, self.last + 1] {
             if self.keys.get(near) == Some(&key) {
                 self.last = near;
@@ -331,7 +333,7 @@ impl<K: Copy + Eq + Hash> CostSums<K> {
     }
 }
 
-/// Adds with saturation: a file may hold any number.
+/// Adds costs with saturation, since a file may contain any number.
 #[inline]
 pub(crate) fn add(to: &mut [u64], costs: &[u64]) {
     for (sum, cost) in to.iter_mut().zip(costs) {
@@ -339,7 +341,7 @@ pub(crate) fn add(to: &mut [u64], costs: &[u64]) {
     }
 }
 
-/// Names by number.
+/// Names by index.
 #[derive(Clone, Debug, Default)]
 struct NumberedNames {
     numbers: HashMap<Box<str>, u32, RandomState>,

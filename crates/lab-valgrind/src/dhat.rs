@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! DHAT's files: JSON of version 1 (Valgrind 3.15, 3.16) or 2 (from 3.17 on; comments in `dhat/dh_main.c`). The
-//! program points are read one by one.
+//! Parses DHAT's output files: JSON of version 1 (Valgrind 3.15 and 3.16) or version 2 (since 3.17; see the comments
+//! in `dhat/dh_main.c`).
+//!
+//! The program points are read one at a time.
 
 use crate::ProfileError;
 use crate::error::foreign;
@@ -12,44 +14,44 @@ use std::io::BufRead;
 
 const TOOL: &str = "DHAT";
 const VERSION: u32 = 2;
-/// The most program points, and the most frames.
+/// The maximum number of program points, and of frames.
 const MAX_ENTRIES: usize = 1 << 22;
 const MAX_FRAMES: usize = 1024;
 
-/// A program's blocks.
+/// The heap blocks of a program.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Dhat {
     /// The command line.
     pub command: String,
-    /// Instructions at the end, where time is counted in them.
+    /// The time at the end of the program in instructions, if time is counted in instructions.
     pub end: u64,
-    /// Blocks with shorter lives are short-lived, as in DHAT's viewer; in the unit of times.
+    /// Blocks with a shorter lifetime are short-lived, as in DHAT's viewer. In the file's time unit.
     pub short: u64,
     /// Where blocks were allocated.
     pub points: Vec<AllocationPoint>,
     /// All frames; the first is the root.
     pub frames: Vec<Frame>,
-    /// True if `most_bytes` and `most_blocks` are right. Valgrind 3.17 to 3.27 sets them only while the whole
+    /// True if `most_bytes` and `most_blocks` are correct. Valgrind 3.17 to 3.27 updates both only while the whole
     /// heap is at a new peak (`intro_Block` in `dhat/dh_main.c`).
     pub knows_most: bool,
 }
 
-/// A place where blocks were allocated, told apart by its whole stack.
+/// A location that allocates blocks, identified by its whole stack.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 pub struct AllocationPoint {
-    /// Bytes allocated altogether.
+    /// Total bytes allocated.
     #[serde(rename = "tb")]
     pub bytes: u64,
-    /// Blocks allocated altogether.
+    /// Total blocks allocated.
     #[serde(rename = "tbk")]
     pub blocks: u64,
-    /// The sum of the lifetimes of all blocks, in the unit of the file's times; 0: not recorded.
+    /// The sum of the lifetimes of all blocks in the file's time unit, or 0 if not recorded.
     #[serde(rename = "tl", alias = "tli", default)]
     pub lifetime: u64,
-    /// The most bytes of this point at once, if the file [knows](Dhat::knows_most).
+    /// The maximum number of live bytes of this point, if the file [knows](Dhat::knows_most) it.
     #[serde(rename = "mb", default)]
     pub most_bytes: u64,
-    /// The blocks of this point at that moment.
+    /// The number of live blocks of this point at that moment.
     #[serde(rename = "mbk", default)]
     pub most_blocks: u64,
     /// Bytes at the peak of the whole heap.
@@ -70,17 +72,18 @@ pub struct AllocationPoint {
     /// Bytes written into the blocks.
     #[serde(rename = "wb", default)]
     pub written_bytes: u64,
-    /// All blocks have one size: DHAT counts accesses by offset for such points only.
+    /// True if all blocks have the same size. DHAT counts accesses by offset only for such points.
     #[serde(rename = "acc", default, deserialize_with = "is_present")]
     pub one_size: bool,
-    /// Indices of frames, the innermost first.
+    /// Indices into the frames, innermost first.
     #[serde(rename = "fs", deserialize_with = "stack")]
     pub stack: Vec<u32>,
 }
 
 impl AllocationPoint {
-    /// True if the mean size of the blocks is the same at three moments, so that they have one size as far as
-    /// the file shows.
+    /// Returns true if the blocks have the same mean size at three moments.
+    ///
+    /// This is all that the file says about a common size of the blocks.
     pub fn has_one_size(&self) -> bool {
         let moments = [
             (self.most_bytes, self.most_blocks),
@@ -98,7 +101,7 @@ impl AllocationPoint {
                 && self.bytes.is_multiple_of(self.blocks.max(1))
     }
 
-    /// Bytes that were written and never read.
+    /// Returns the bytes that were written and never read.
     pub fn unread_bytes(&self) -> u64 {
         if self.read_bytes == 0 {
             self.written_bytes
@@ -109,7 +112,7 @@ impl AllocationPoint {
 }
 
 impl Dhat {
-    /// The bytes of a point if its blocks are short-lived on average.
+    /// Returns the point's bytes if its blocks are short-lived on average, otherwise 0.
     pub fn short_lived_bytes(&self, point: &AllocationPoint) -> u64 {
         let mean = point.lifetime.checked_div(point.blocks);
         if mean.is_some_and(|mean| mean <= self.short) {
@@ -119,12 +122,12 @@ impl Dhat {
         }
     }
 
-    /// The sum of a figure over all points.
+    /// Adds up a value over all points.
     pub fn sum(&self, figure: impl Fn(&AllocationPoint) -> u64) -> u64 {
         self.points.iter().map(figure).fold(0, u64::saturating_add)
     }
 
-    /// Where a point's blocks are allocated: its first frame that does not allocate for others.
+    /// Returns the location that allocates a point's blocks: the first frame that is not an allocator.
     pub fn site(&self, point: &AllocationPoint) -> Option<&Frame> {
         let mut frames = point
             .stack
@@ -135,7 +138,9 @@ impl Dhat {
     }
 }
 
-/// Reads a file. Errors: it is not of DHAT, not complete, or of ad hoc or copy profiling.
+/// Reads a DHAT file.
+///
+/// Returns an error if the file was written by another tool, is incomplete, or is an ad hoc or copy profile.
 pub fn read(mut from: impl BufRead) -> Result<Dhat, ProfileError> {
     let begin = from.fill_buf()?;
     let text = begin.trim_ascii_start();
@@ -157,7 +162,7 @@ pub fn read(mut from: impl BufRead) -> Result<Dhat, ProfileError> {
         (_, "" | "heap" | "rust-heap") => Ok(dhat),
         (_, mode) => Err(ProfileError::Foreign {
             tool: TOOL,
-            hint: format!(" that has a heap: its mode is `{}`", mode.escape_default()),
+            hint: format!(" with heap data: its mode is `{}`", mode.escape_default()),
         }),
     }
 }
@@ -166,7 +171,7 @@ fn wrong(error: serde_json::Error) -> ProfileError {
     match error.classify() {
         serde_json::error::Category::Io => ProfileError::Io(error.into()),
         serde_json::error::Category::Eof => {
-            ProfileError::Truncated("its JSON is not closed".into())
+            ProfileError::Truncated("the JSON document is incomplete".into())
         }
         _ => ProfileError::Line {
             line: error.line() as u64,
@@ -175,14 +180,14 @@ fn wrong(error: serde_json::Error) -> ProfileError {
     }
 }
 
-/// The whole of a file: what it holds, its version and its mode.
+/// Deserializes a whole file: its contents, version and mode.
 struct DhatFile;
 
 impl<'de> Visitor<'de> for DhatFile {
     type Value = (Dhat, Option<u32>, String);
 
     fn expecting(&self, f: &mut Formatter) -> std::fmt::Result {
-        f.write_str("an object as DHAT writes it")
+        f.write_str("a DHAT object")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
@@ -190,7 +195,7 @@ impl<'de> Visitor<'de> for DhatFile {
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
                 "dhatFileVersion" => version = Some(map.next_value()?),
-                // Ignore the rest of a file of a newer version.
+                // Skip the rest if the file has a newer version.
                 _ if version.is_some_and(|version| version > VERSION) => {
                     map.next_value::<IgnoredAny>()?;
                 }
@@ -223,7 +228,7 @@ impl<'de> Visitor<'de> for DhatFile {
     }
 }
 
-/// A frame as text.
+/// A frame in its text form.
 struct Text(Frame);
 
 impl<'de> Deserialize<'de> for Text {
@@ -251,7 +256,7 @@ fn stack<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u32>, D::Error> {
     from.deserialize_seq(Limited(MAX_FRAMES, std::marker::PhantomData))
 }
 
-/// A list with a limit on its length.
+/// A list with a maximum length.
 struct Limited<T>(usize, std::marker::PhantomData<T>);
 
 impl<'de, T: Deserialize<'de>> Visitor<'de> for Limited<T> {
@@ -266,7 +271,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for Limited<T> {
         while let Some(one) = list.next_element()? {
             if all.len() >= self.0 {
                 return Err(A::Error::custom(format!(
-                    "it has more than {} elements",
+                    "the list has more than {} elements",
                     self.0
                 )));
             }

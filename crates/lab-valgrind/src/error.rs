@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Why a file could not be read.
+//! Errors in reading a profile.
 
-/// A file that cannot be read as a profile.
+/// The reason why a file cannot be read as a profile.
 #[derive(Debug, thiserror::Error)]
 pub enum ProfileError {
-    /// A wrong line.
+    /// A line is invalid.
     #[error("line {line}: {reason}")]
     Line {
         /// The line number, from 1.
         line: u64,
-        /// The fault.
+        /// A description of the problem.
         reason: String,
     },
-    /// The file ends too early.
-    #[error("it ends too early: {0}; was the program or Valgrind killed while it was written?")]
+    /// The file is truncated.
+    #[error("the file is truncated: {0}; was the program or Valgrind killed while writing it?")]
     Truncated(String),
-    /// The file is not of this tool.
-    #[error("it is no file of {tool}'s{hint}")]
+    /// The file was not written by this tool.
+    #[error("not a {tool} file{hint}")]
     Foreign {
         /// The tool whose file was expected.
         tool: &'static str,
-        /// The tool whose file it is, after a colon; or empty.
+        /// A colon and the tool that wrote the file, or empty.
         hint: String,
     },
     /// The file's version is not supported.
     #[error(
-        "it has version {found} of {tool}'s format, and up to version {supported} is known: update benchlab"
+        "version {found} of {tool}'s format is newer than the supported version {supported}: update benchlab"
     )]
     TooNew {
         /// The tool of the format.
@@ -35,8 +35,8 @@ pub enum ProfileError {
         /// The newest supported version.
         supported: u32,
     },
-    /// The file has more items than the limit.
-    #[error("it holds more than {most} {items}: profile a shorter part of the program")]
+    /// The file has too many items.
+    #[error("the file has more than {most} {items}: profile a shorter section of the program")]
     TooMuch {
         /// The limit.
         most: usize,
@@ -44,23 +44,23 @@ pub enum ProfileError {
         items: &'static str,
     },
     /// Reading failed.
-    #[error("it cannot be read: {0}")]
+    #[error("cannot read the file: {0}")]
     Io(#[from] std::io::Error),
 }
 
-/// A file of another tool's than `tool`, told by its first line.
+/// Creates an error for a file that was not written by `tool`. Recognizes the actual tool by the first line.
 pub(crate) fn foreign(tool: &'static str, first: &[u8]) -> ProfileError {
     let begins = |text: &str| first.starts_with(text.as_bytes());
     let hint = if first.is_empty() {
         ": it is empty"
     } else if begins("{\"dhat") {
-        ": it is DHAT's, give it with --dhat"
+        ": it is a DHAT file; pass it with --dhat"
     } else if begins("# callgrind") || begins("version:") || begins("creator: callgrind") {
-        ": it looks like Callgrind's, give it with --callgrind"
+        ": it looks like a Callgrind file; pass it with --callgrind"
     } else if begins("desc: I1 cache") {
-        ": it looks like Cachegrind's, give it with --cachegrind"
+        ": it looks like a Cachegrind file; pass it with --cachegrind"
     } else if begins("desc:") {
-        ": it looks like Massif's or Cachegrind's, give it with --massif or --cachegrind"
+        ": it looks like a Massif or Cachegrind file; pass it with --massif or --cachegrind"
     } else if begins("==") {
         ": it looks like Valgrind's log"
     } else if begins("<?xml") {

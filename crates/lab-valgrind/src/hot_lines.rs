@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The source lines that cost most.
+//! The most expensive source lines.
 
 use crate::costs::{CostProfile, add};
 use std::collections::HashMap;
 
-/// A source line with all that it costs, wherever it was inlined.
+/// A source line with its total costs, including all locations where it was inlined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HotLine<'p> {
-    /// The file, as the profile has it.
+    /// The file name, as in the profile.
     pub file: &'p str,
-    /// From 1.
+    /// The line number, from 1.
     pub number: u32,
-    /// By event.
+    /// Costs by event.
     pub costs: Vec<u64>,
 }
 
 impl CostProfile {
-    /// Known source lines by an event or a sum of events, the most costly first.
+    /// Returns the `most` source lines with the highest cost of an event or a sum of events, highest first.
     pub fn hottest(&self, event: &str, most: usize) -> Vec<HotLine<'_>> {
         let mut sums: HashMap<(&str, u32), Vec<u64>> = HashMap::new();
         for line in self.lines().filter(|line| line.number > 0) {
@@ -41,7 +41,7 @@ impl CostProfile {
         lines
     }
 
-    /// The event by which lines are chosen: misses of the first-level data cache, or what there is.
+    /// Returns the event to select lines by: misses of the first-level data cache, or else the first recorded event.
     pub fn chosen_event(&self) -> &str {
         match self.total_of("D1") {
             Some(misses) if misses > 0 => "D1",

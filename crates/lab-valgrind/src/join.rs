@@ -1,41 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Functions and lines of two builds side by side.
+//! Joins the functions and lines of two builds.
 
 use crate::costs::{CostProfile, add};
 use crate::names::{base_name, clean};
 use std::collections::HashMap;
 
-/// A function before and after. Copies that a compiler made of it are added up.
+/// A function before and after a change. The costs of copies made by the compiler are added up.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FunctionPair {
-    /// The source file, as the later profile has it.
+    /// The source file, as named in the later profile.
     pub file: String,
-    /// Its name without what the compiler appended.
+    /// The name, without suffixes appended by the compiler.
     pub name: String,
-    /// Costs in the earlier profile, by its events; `None`: the function was not in it.
+    /// Costs in the earlier profile, by its events. `None` if the earlier profile lacks the function.
     pub before: Option<Vec<u64>>,
-    /// Costs in the later profile, by the events of the earlier; an event that it lacks is 0.
+    /// Costs in the later profile, by the events of the earlier profile. The cost of an event that the later profile
+    /// lacks is 0.
     pub after: Option<Vec<u64>>,
 }
 
-/// A source line before and after.
+/// A source line before and after a change.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinePair {
-    /// The file's base name.
+    /// The base name of the file.
     pub file: String,
-    /// The line number, from 1; 0: not known.
+    /// The line number, from 1, or 0 if unknown.
     pub number: u32,
     /// Costs in the earlier profile, by its events.
     pub before: Option<Vec<u64>>,
-    /// Costs in the later profile, by the events of the earlier.
+    /// Costs in the later profile, by the events of the earlier profile.
     pub after: Option<Vec<u64>>,
 }
 
 type Key<'p> = (&'p str, &'p str);
 type Sums<'p> = HashMap<Key<'p>, Vec<u64>>;
 
-/// Joins the functions of two profiles: those of one file and name first, then those whose file moved to another
-/// folder, then those whose name there is once on both sides. In no order.
+/// Joins the functions of two profiles, in no particular order.
+///
+/// Functions with the same file and name are joined first. Next come functions whose file moved to another directory,
+/// then functions whose name occurs exactly once on both sides.
 pub fn join(before: &CostProfile, after: &CostProfile) -> Vec<FunctionPair> {
     let places = places(before, after);
     let mut old = sums(before, &identity(before));
@@ -77,7 +80,7 @@ pub fn join(before: &CostProfile, after: &CostProfile) -> Vec<FunctionPair> {
     joined
 }
 
-/// Joins source lines by the file's last name and the line's number.
+/// Joins source lines by the file's base name and the line number.
 pub fn join_lines(before: &CostProfile, after: Option<&CostProfile>) -> Vec<LinePair> {
     let by_line = |profile: &CostProfile, places: &[Option<usize>]| {
         let mut sums: HashMap<(String, u32), Vec<u64>> = HashMap::new();
@@ -109,7 +112,7 @@ pub fn join_lines(before: &CostProfile, after: Option<&CostProfile>) -> Vec<Line
     joined
 }
 
-/// For each event of the first profile its index in the second.
+/// Returns the index in the second profile of each event of the first profile.
 fn places(first: &CostProfile, second: &CostProfile) -> Vec<Option<usize>> {
     first
         .events
@@ -137,7 +140,7 @@ fn sums<'p>(profile: &'p CostProfile, places: &[Option<usize>]) -> Sums<'p> {
     sums
 }
 
-/// The functions whose key no other function has.
+/// Returns the functions whose key is unique.
 fn unique<'p>(sums: &Sums<'p>, stage: fn(Key<'p>) -> Key<'p>) -> HashMap<Key<'p>, Key<'p>> {
     let mut found: HashMap<Key, Option<Key>> = HashMap::new();
     for key in sums.keys() {

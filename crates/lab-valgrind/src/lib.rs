@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Valgrind's files (3.15 and newer) as figures: Massif, Cachegrind, Callgrind and DHAT.
-//! Files are read line by line; memory grows with what is distinct in a file, up to limits, never with its length.
+//! Parses the output files of Valgrind 3.15 and newer: Massif, Cachegrind, Callgrind and DHAT.
+//!
+//! Files are read line by line. Memory grows with the number of distinct items in a file, up to fixed limits, and not
+//! with the file's length.
 
 mod cachegrind;
 mod callgrind;
@@ -27,9 +29,10 @@ pub use massif::{AllocationSite, Massif, Snapshot, TimeUnit, read as read_massif
 pub use names::{Frame, base_name, clean, has_symbol};
 pub use stacks::Stack;
 
-/// Options of the caches that are simulated whatever the host has, so that figures do not depend on it: I1, D1 and last
-/// level, each size, ways and bytes of a line.
+/// Options that set the simulated caches regardless of the host, so that results do not depend on it.
+///
+/// The values are size, ways and bytes per line of I1, D1 and the last level.
 pub const CACHES: [&str; 3] = ["--I1=32768,8,64", "--D1=49152,12,64", "--LL=8388608,16,64"];
 
-/// A killed Valgrind would leave behind the pipes by which a debugger reaches it.
+/// Turns off the debugger pipes, which a killed Valgrind would leave on disk.
 pub const NO_DEBUGGER: &str = "--vgdb=no";

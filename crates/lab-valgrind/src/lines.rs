@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Lines of a file, one at a time, none longer than a limit.
+//! Reads a file line by line, with a maximum line length.
 
 use crate::ProfileError;
 use std::io::BufRead;
 
-/// The longest line, bytes. Names of C++ and Rust with their parameters are far shorter.
+/// The maximum length of a line in bytes. C++ and Rust names with their parameters are far shorter.
 const MAX_LINE_BYTES: u64 = 1 << 20;
 
-/// Reads lines.
+/// A reader of lines.
 pub struct LineReader<R> {
     from: R,
-    /// The number of the last line that was read, from 1.
+    /// The number of the most recently read line, from 1.
     pub number: u64,
     /// True if that line ended with a line feed.
     pub ended: bool,
 }
 
 impl<R: BufRead> LineReader<R> {
-    /// From the beginning.
+    /// Creates a reader at the start of the input.
     pub fn new(from: R) -> LineReader<R> {
         LineReader {
             from,
@@ -26,8 +26,9 @@ impl<R: BufRead> LineReader<R> {
         }
     }
 
-    /// Reads the next line into `line`, without blanks at its end. Returns whether there was one. Errors: reading
-    /// failed, or the line is too long.
+    /// Reads the next line into `line`, without trailing white space. Returns false at the end of the file.
+    ///
+    /// Returns an error if reading fails or the line is too long.
     pub fn next(&mut self, line: &mut Vec<u8>) -> Result<bool, ProfileError> {
         line.clear();
         loop {
@@ -47,13 +48,13 @@ impl<R: BufRead> LineReader<R> {
         self.number += 1;
         self.ended = line.last() == Some(&b'\n');
         if line.len() as u64 == MAX_LINE_BYTES && !self.ended {
-            return Err(self.wrong("it is longer than 1 MiB"));
+            return Err(self.wrong("the line is longer than 1 MiB"));
         }
         line.truncate(line.trim_ascii_end().len());
         Ok(true)
     }
 
-    /// An error about this line.
+    /// Creates an error about the current line.
     pub fn wrong(&self, reason: impl Into<String>) -> ProfileError {
         ProfileError::Line {
             line: self.number,
@@ -62,12 +63,12 @@ impl<R: BufRead> LineReader<R> {
     }
 }
 
-/// A line as text; bytes that are not UTF-8 are replaced.
+/// Converts a line to text. Invalid UTF-8 is replaced.
 pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).trim().into()
 }
 
-/// A decimal number; `None` if there is anything else.
+/// Parses a decimal number. Returns `None` if the word contains anything else.
 #[inline]
 pub fn number(word: &[u8]) -> Option<u64> {
     match leading_number(word) {
@@ -76,10 +77,12 @@ pub fn number(word: &[u8]) -> Option<u64> {
     }
 }
 
-/// The most digits whose number always fits into 64 bits.
+/// The maximum number of digits that always fit into 64 bits.
 const DIGITS: usize = 19;
 
-/// The decimal number at the beginning of a text, and the rest. `None`: there is none, or it is too great.
+/// Splits off the decimal number at the start of a text, and returns the number and the rest.
+///
+/// The number is `None` if there is no number or it is too large.
 #[inline]
 pub fn leading_number(text: &[u8]) -> (Option<u64>, &[u8]) {
     let (mut value, mut length) = (0u64, 0);
@@ -101,14 +104,16 @@ pub fn leading_number(text: &[u8]) -> (Option<u64>, &[u8]) {
     ((length > 0).then_some(value), &text[length..])
 }
 
-/// Words between blanks.
+/// Splits a line into words at blanks and tabs.
 pub fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(|c| matches!(c, b' ' | b'\t'))
         .filter(|word| !word.is_empty())
 }
 
-/// Parses the costs of a line into `into`, which becomes `width` long; missing ones are 0 (Cachegrind's manual, 5.10).
-/// Errors: too many, or no number.
+/// Parses the costs of a line into `into`, which is resized to `width`. Missing costs are 0 (Cachegrind's manual,
+/// 5.10).
+///
+/// Returns an error if there are too many costs or a cost is not a number.
 #[inline]
 pub fn costs(line: &[u8], width: usize, into: &mut Vec<u64>) -> Result<(), &'static str> {
     into.resize(width, 0);
@@ -122,17 +127,17 @@ pub fn costs(line: &[u8], width: usize, into: &mut Vec<u64>) -> Result<(), &'sta
             return Ok(());
         }
         let (value, after) = match rest {
-            // Most costs have one digit.
+            // Fast path: most costs have one digit.
             [digit @ b'0'..=b'9', b' ', ..] => (Some(u64::from(digit - b'0')), &rest[1..]),
-            // Old files have a dot for 0.
+            // Old files contain a dot instead of 0.
             [b'.', after @ ..] => (Some(0), after),
             digits => leading_number(digits),
         };
         let (Some(value), [] | [b' ' | b'\t', ..]) = (value, after) else {
-            return Err("a cost is no number");
+            return Err("a cost is not a number");
         };
         let Some(place) = into.get_mut(count) else {
-            return Err("it has more costs than there are events");
+            return Err("there are more costs than events");
         };
         *place = value;
         (rest, count) = (after, count + 1);

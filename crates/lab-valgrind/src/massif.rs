@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Massif's files: the heap at up to a thousand moments, and where it came from at some of them.
+//! Parses Massif's output files: the heap at up to a thousand moments, and at some of them the allocating locations.
 
 use crate::ProfileError;
 use crate::error::foreign;
@@ -8,9 +8,9 @@ use crate::names::Frame;
 use std::io::BufRead;
 
 const TOOL: &str = "Massif";
-/// Massif writes a thousand at the most (--max-snapshots).
+/// Massif writes at most a thousand snapshots (--max-snapshots).
 const MAX_SNAPSHOTS: usize = 100_000;
-/// The most allocation sites of a snapshot that are kept.
+/// The maximum number of allocation sites stored for a snapshot.
 const MAX_SITES: usize = 100_000;
 
 /// A program's heap over time.
@@ -22,13 +22,13 @@ pub struct Massif {
     pub description: String,
     /// The unit of times.
     pub time_unit: TimeUnit,
-    /// In order of time.
+    /// The snapshots, in order of time.
     pub snapshots: Vec<Snapshot>,
-    /// Where the memory at Massif's peak snapshot came from, as far as the file says.
+    /// The locations that allocated the memory of Massif's peak snapshot, if the file lists them.
     pub sites: Vec<AllocationSite>,
 }
 
-/// The unit of times.
+/// The unit of times in a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TimeUnit {
     /// Instructions.
@@ -40,32 +40,32 @@ pub enum TimeUnit {
     Bytes,
 }
 
-/// The heap at a moment.
+/// The heap at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Snapshot {
     /// Time since the program's start.
     pub time: u64,
     /// Bytes that the program requested.
     pub heap: u64,
-    /// Bytes of administration and alignment.
+    /// Bytes of overhead: administration and alignment.
     pub extra: u64,
-    /// Bytes of the stacks, if they were recorded.
+    /// Bytes of the stacks, or 0 if not recorded.
     pub stacks: u64,
 }
 
-/// A place that allocated memory, or that called one.
+/// A location that allocated memory, or one of its callers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AllocationSite {
-    /// 1: the place that allocated; greater: its callers.
+    /// 1 for the location that allocated, and greater for its callers.
     pub depth: usize,
-    /// The bytes that it held.
+    /// The number of live bytes.
     pub bytes: u64,
-    /// The place; `None`: several places below Massif's threshold.
+    /// The location. `None` stands for multiple locations below Massif's threshold.
     pub frame: Option<Frame>,
 }
 
 impl Snapshot {
-    /// All bytes, as `ms_print` has them under `total(B)`.
+    /// Returns all bytes, like `total(B)` in `ms_print`.
     pub fn total(&self) -> u64 {
         self.heap
             .saturating_add(self.extra)
@@ -74,7 +74,7 @@ impl Snapshot {
 }
 
 impl Massif {
-    /// The most bytes of a snapshot.
+    /// Returns the maximum size of the heap in bytes.
     pub fn peak_bytes(&self) -> u64 {
         self.snapshots
             .iter()
@@ -83,8 +83,9 @@ impl Massif {
             .unwrap_or(0)
     }
 
-    /// How often the heap falls by more than a fifth of its peak and rises as much again, and by how many bytes it
-    /// falls at least.
+    /// Counts how often the heap falls by more than a fifth of its peak and then rises again by as much.
+    ///
+    /// Also returns the smallest of these falls in bytes.
     pub fn sawtooth(&self) -> (usize, u64) {
         let least = self.peak_bytes() / 5;
         let (mut high, mut low) = (0u64, 0u64);
@@ -108,14 +109,16 @@ impl Massif {
     }
 }
 
-/// Reads a file. Errors: it is not of Massif, or not complete.
+/// Reads a Massif file.
+///
+/// Returns an error if the file was written by another tool or is incomplete.
 pub fn read(from: impl BufRead) -> Result<Massif, ProfileError> {
     let mut lines = LineReader::new(from);
     let mut massif = header(&mut lines)?;
     let mut current: Option<Snapshot> = None;
     // A bit for each of the snapshot's five fields that was read.
     let (mut fields, mut is_kept, mut has_peak) = (0u8, false, false);
-    // Lines of the tree that have still to follow.
+    // The number of tree lines that have yet to follow.
     let mut tree_lines_due = 0u64;
     let mut line = Vec::new();
     while lines.next(&mut line)? {
@@ -149,7 +152,7 @@ pub fn read(from: impl BufRead) -> Result<Massif, ProfileError> {
             }
             (b"heap_tree", None, Some(_)) if lines.ended => {
                 fields |= 16;
-                // The tree of the peak, or the last one where no snapshot is called the peak.
+                // Use the tree of the peak, or the last detailed tree if no snapshot is marked as the peak.
                 let is_peak = value == b"peak";
                 tree_lines_due = u64::from(value != b"empty");
                 is_kept = is_peak || (value == b"detailed" && !has_peak);
@@ -161,14 +164,14 @@ pub fn read(from: impl BufRead) -> Result<Massif, ProfileError> {
             _ if !lines.ended => {
                 let number = lines.number;
                 return Err(ProfileError::Truncated(format!(
-                    "line {number} is not whole"
+                    "line {number} is incomplete"
                 )));
             }
-            _ => return Err(lines.wrong("it is nothing that Massif writes")),
+            _ => return Err(lines.wrong("this is not Massif output")),
         }
     }
     if tree_lines_due > 0 || !lines.ended {
-        let reason = "the tree of its last snapshot is not whole";
+        let reason = "the tree of the last snapshot is incomplete";
         return Err(ProfileError::Truncated(reason.into()));
     }
     massif.keep(current, fields)?;
@@ -179,14 +182,14 @@ pub fn read(from: impl BufRead) -> Result<Massif, ProfileError> {
 }
 
 impl Massif {
-    /// Keeps a snapshot. Errors: a field is missing, or there are too many snapshots.
+    /// Stores a snapshot. Returns an error if a field is missing or there are too many snapshots.
     fn keep(&mut self, snapshot: Option<Snapshot>, fields: u8) -> Result<(), ProfileError> {
         let Some(snapshot) = snapshot else {
             return Ok(());
         };
         if fields != 31 {
             let number = self.snapshots.len();
-            let reason = format!("snapshot {number} is not whole");
+            let reason = format!("snapshot {number} is incomplete");
             return Err(ProfileError::Truncated(reason));
         }
         if self.snapshots.len() >= MAX_SNAPSHOTS {
@@ -200,7 +203,7 @@ impl Massif {
     }
 }
 
-/// `desc:`, `cmd:` and `time_unit:`.
+/// Reads the header: `desc:`, `cmd:` and `time_unit:`.
 fn header<R: BufRead>(lines: &mut LineReader<R>) -> Result<Massif, ProfileError> {
     let mut massif = Massif::default();
     let mut line = Vec::new();
@@ -208,7 +211,7 @@ fn header<R: BufRead>(lines: &mut LineReader<R>) -> Result<Massif, ProfileError>
         if !lines.next(&mut line)? {
             return Err(match lines.number {
                 0 => foreign(TOOL, b""),
-                _ => ProfileError::Truncated(format!("there is no line `{key}`")),
+                _ => ProfileError::Truncated(format!("the `{key}` line is missing")),
             });
         }
         let Some(value) = line.strip_prefix(key.as_bytes()) else {
@@ -227,7 +230,7 @@ fn header<R: BufRead>(lines: &mut LineReader<R>) -> Result<Massif, ProfileError>
                     "i" => TimeUnit::Instructions,
                     "ms" => TimeUnit::Milliseconds,
                     "B" => TimeUnit::Bytes,
-                    _ => return Err(lines.wrong("its time unit is none of i, ms and B")),
+                    _ => return Err(lines.wrong("the time unit is not i, ms or B")),
                 }
             }
         }
@@ -235,8 +238,9 @@ fn header<R: BufRead>(lines: &mut LineReader<R>) -> Result<Massif, ProfileError>
     Ok(massif)
 }
 
-/// Parses ` n2: 512 0x10915E: main (a.c:3)` into the number of children and the site; blanks give the depth. `None`:
-/// another line.
+/// Parses ` n2: 512 0x10915E: main (a.c:3)` into the number of children and the site. Leading blanks give the depth.
+///
+/// Returns `None` for any other line.
 fn site(line: &[u8]) -> Option<(u64, AllocationSite)> {
     let depth = line.iter().take_while(|c| **c == b' ').count();
     let rest = line[depth..].strip_prefix(b"n")?;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Names of functions: as one would write them in the source, whatever the compiler made of them.
+//! Function names as written in the source, without what the compiler added.
 
 /// Suffixes that compilers append to copies of a function, each followed by a number or nothing (GCC's
 /// `clone_function_name`, LLVM's ThinLTO).
@@ -15,7 +15,7 @@ const SUFFIXES: [&str; 9] = [
     "unlikely",
 ];
 
-/// Functions that allocate for others: the place of an allocation is behind them.
+/// Functions that allocate on behalf of their callers. The allocation is attributed to the caller.
 const ALLOCATORS: [&str; 23] = [
     "malloc",
     "calloc",
@@ -42,19 +42,19 @@ const ALLOCATORS: [&str; 23] = [
     "alloc::",
 ];
 
-/// A place in a program, as Massif and DHAT write it: `0x10915E: main (a.c:3)`.
+/// A location in a program, as written by Massif and DHAT: `0x10915E: main (a.c:3)`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Frame {
-    /// The function; `???` if it is not known.
+    /// The function, or `???` if unknown.
     pub function: String,
-    /// The source file, or the object where that is not known; may be empty.
+    /// The source file, or the object if the source file is unknown. May be empty.
     pub file: String,
-    /// The line number, from 1; 0: not known.
+    /// The line number, from 1, or 0 if unknown.
     pub line: u32,
 }
 
 impl Frame {
-    /// Parses any text.
+    /// Parses a frame. Never fails: other text becomes the function's name.
     pub fn parse(text: &str) -> Frame {
         let text = match text.split_once(": ") {
             Some((address, rest)) if address.starts_with("0x") => rest,
@@ -83,7 +83,7 @@ impl Frame {
         }
     }
 
-    /// True if it allocates for its callers.
+    /// Returns true if the function allocates on behalf of its callers.
     pub fn is_allocator(&self) -> bool {
         self.file == "vg_replace_malloc.c"
             || ALLOCATORS
@@ -91,7 +91,7 @@ impl Frame {
                 .any(|name| self.function.starts_with(name))
     }
 
-    /// The place as text, such as `sax-symbols.adb:99`; the function where no line is known.
+    /// Formats the location, such as `sax-symbols.adb:99`, or as the function if the line is unknown.
     pub fn place(&self) -> String {
         match self.line {
             0 => self.function.clone(),
@@ -100,9 +100,10 @@ impl Frame {
     }
 }
 
-/// A function's name without what a compiler or Callgrind appended: `.constprop.0`, `.isra.3`, `.part.1`, `.cold`,
-/// `.lto_priv.0`, the number of a nested Ada subprogram, the hash of Rust's, the depth of a recursion,
-/// the version of a symbol.
+/// Strips everything that a compiler or Callgrind appended to a function's name.
+///
+/// These are suffixes such as `.constprop.0`, `.isra.3`, `.part.1`, `.cold` and `.lto_priv.0`, the number of a nested
+/// Ada subprogram, Rust's hash, the recursion depth, and the symbol version.
 pub fn clean(name: &str) -> &str {
     let mut name = name;
     loop {
@@ -115,7 +116,7 @@ pub fn clean(name: &str) -> &str {
 }
 
 fn without_suffix(name: &str) -> &str {
-    // The version of a symbol of a shared library (GNU ld's manual, VERSION).
+    // The symbol version of a shared library (GNU ld's manual, VERSION).
     if let Some((before, _)) = name.split_once("@@") {
         return before;
     }
@@ -144,14 +145,14 @@ fn without_suffix(name: &str) -> &str {
     }
 }
 
-/// True if a function has a name rather than an address or a question mark.
+/// Returns true if a function has a name rather than an address or question marks.
 pub fn has_symbol(name: &str) -> bool {
     let address = name.strip_prefix("0x");
     let is_address = address.is_some_and(|hex| hex.bytes().all(|c| c.is_ascii_hexdigit()));
     !(is_address || matches!(name, "" | "???" | "(unknown)" | "<unspecified>"))
 }
 
-/// The last part of a path.
+/// Returns the last component of a path.
 pub fn base_name(path: &str) -> &str {
     path.rsplit_once('/').map_or(path, |(_, name)| name)
 }

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Costs by stack, for flame graphs: of DHAT as they were seen, of Callgrind as its calls let conclude.
+//! Costs by stack, for flame graphs. DHAT records whole stacks; for Callgrind, stacks are inferred from the calls.
 
 use crate::costs::CostProfile;
 use crate::dhat::{AllocationPoint, Dhat};
 use crate::names::clean;
 use std::collections::HashMap;
 
-/// A stack, the outermost function first, and what it costs by itself.
+/// A stack, outermost function first, and its own cost.
 pub type Stack = (Vec<String>, u64);
 
-/// Parts of a whole that are less than this are left out with all that they call.
+/// Functions whose fraction of the total is smaller are omitted with everything that they call.
 const MIN_SHARE: f64 = 0.0005;
 
-/// The longest stack.
+/// The maximum depth of a stack.
 const MAX_DEPTH: usize = 60;
 
 impl Dhat {
-    /// Stacks that allocated, by a figure of their blocks. Those that are the same by their functions' names are one.
+    /// Returns the stacks that allocated, with the sum of a value of their blocks. Stacks with the same function
+    /// names are merged.
     pub fn stacks(&self, figure: impl Fn(&AllocationPoint) -> u64) -> Vec<Stack> {
         let mut sums: HashMap<Vec<String>, u64> = HashMap::new();
         for point in &self.points {
@@ -34,7 +35,7 @@ impl Dhat {
     }
 }
 
-/// A function with what it costs by itself, with all that it calls, and its calls.
+/// A function's own cost, the cost of the calls to it, and its own calls.
 #[derive(Default)]
 struct Node {
     self_cost: f64,
@@ -49,9 +50,12 @@ impl Node {
 }
 
 impl CostProfile {
-    /// Stacks by an event or a sum of events. Callgrind knows who called whom, not whole stacks: what a function calls
-    /// is shared among its callers in proportion to what their calls of it cost (Graham, Kessler, McKusick, *gprof: a
-    /// Call Graph Execution Profiler*, 1982). A call of a function that is already on the stack is no new one.
+    /// Returns stacks by an event or a sum of events.
+    ///
+    /// Callgrind records callers and callees but not whole stacks. The cost of a function's calls is therefore
+    /// divided among its callers in proportion to the cost of their calls (Graham, Kessler, McKusick, *gprof: a Call
+    /// Graph Execution Profiler*, 1982). A call to a function that is already on the stack does not start a new
+    /// stack.
     pub fn stacks(&self, event: &str) -> Vec<Stack> {
         let mut graph = Graph::default();
         for function in self.functions() {
@@ -79,7 +83,8 @@ struct Graph<'p> {
 }
 
 impl<'p> Graph<'p> {
-    /// Callgrind tells the calls of a recursion apart (`walk'2`): so does the graph, where a cycle would count twice.
+    /// Returns the index of a function. Callgrind separates the levels of a recursion (`walk'2`). So does the graph,
+    /// because a cycle would be counted twice.
     fn node(&mut self, name: &'p str) -> usize {
         *self.numbers.entry(name).or_insert_with(|| {
             self.names.push(name);
@@ -88,11 +93,12 @@ impl<'p> Graph<'p> {
         })
     }
 
-    /// From the functions that cost more than what they are called for.
+    /// Builds stacks, starting with the functions that cost more than the calls to them.
     fn stacks(&self, total: f64) -> Vec<Stack> {
         let mut stacks = Vec::new();
         let beyond = |node: &Node| (node.inclusive() - node.called).max(0.0);
-        // In a file whose costs do not add up, calls can cost more than all: the number of stacks is bounded there, too.
+        // If the costs in a file do not add up, calls can cost more than the total. This bounds the number of stacks
+        // in that case, too.
         let whole: f64 = self.nodes.iter().map(beyond).sum();
         let least = total.max(whole) * MIN_SHARE;
         for (root, node) in self.nodes.iter().enumerate() {
@@ -106,7 +112,7 @@ impl<'p> Graph<'p> {
         stacks
     }
 
-    /// `part`: of all that the last function of the path costs, what belongs to the path.
+    /// Adds the stacks below a path. `part` is the fraction of the last function's cost that belongs to the path.
     fn descend(&self, path: &mut Vec<usize>, part: f64, least: f64, stacks: &mut Vec<Stack>) {
         let Some(node) = path.last().map(|last| &self.nodes[*last]) else {
             return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Parts of the formats that are documented and rare, and files that are broken, hostile or of another tool.
+//! Rare but documented elements of the formats, and files that are broken, hostile or from another tool.
 
 use lab_valgrind::{
     CallgrindReader, CostProfile, Frame, Massif, ProfileError, TimeUnit, churn, clean, join,
@@ -12,7 +12,7 @@ const CACHEGRIND: &str = "desc: I1 cache: 32768 B, 64 B, 8-way associative\n\
     fl=/src/a.c\nfn=main\n3 10 4 1\n4 5\nfn=helper.constprop.0\n9 7 . 2\nfl=???\nfn=???\n0 1 1 1\n\
     summary: 23 5 4\n";
 
-/// Two parts, names and positions compressed, inlined code, calls and jumps.
+/// Two parts, compressed names and positions, inlined code, calls and jumps.
 const CALLGRIND: &str = "# callgrind format\nversion: 1\ncreator: callgrind-3.19.0\npid: 7\ncmd: ./prog\npart: 1\n\
     desc: Trigger: x\npositions: instr line\nevents: Ir Dr\nsummary: 126 8\n\n\
     ob=(1) /bin/prog\nfl=(1) a.c\nfn=(1) main\n0x100 3 10 4\n+4 +2 6\nfi=(2) b.h\n+4 20 7 1\nfe=(1)\n* * 1\n\
@@ -105,7 +105,7 @@ fn callgrind_that_tells_functions_apart_by_callers_is_read() {
     assert_eq!(function(&profile, "a.c", "main"), Some(vec![1]));
 }
 
-/// From 3.21 on the caches are named if they were simulated only.
+/// Since 3.21 the file names the caches only if they were simulated.
 #[test]
 fn cachegrind_without_caches_is_read() {
     let file = "cmd: a\nevents: Ir\nfl=a.c\nfn=f\n3 5\nsummary: 5\n";
@@ -171,7 +171,8 @@ fn dhat_of_both_versions_and_churn() {
 
 #[test]
 fn stacks_are_bounded_where_costs_do_not_add_up() {
-    // In each layer both functions call both of the next one, for half of what they are called for: 2^40 paths.
+    // In each layer, both functions call both functions of the next layer, each for half of their own inclusive cost:
+    // 2^40 paths.
     let mut text = String::from("# callgrind format\nevents: Ir\nfl=a.c\n");
     for layer in 0..40 {
         for function in 0..2 {
@@ -187,7 +188,8 @@ fn stacks_are_bounded_where_costs_do_not_add_up() {
     assert!(stacks.len() <= 60 * 2000, "{}", stacks.len());
 }
 
-/// A function that two others call is shared between them by what their calls cost; a recursion ends.
+/// The cost of a function with two callers is divided in proportion to the cost of their calls. A recursion
+/// terminates.
 #[test]
 fn calls_become_stacks() {
     let file = "version: 1\ncmd: a\nevents: Ir\nfl=a.c\nfn=main\n1 10\ncfn=f\ncalls=1 2\n1 300\ncfn=g\ncalls=1 3\n1 100\n\
@@ -313,7 +315,7 @@ fn files_of_other_tools_and_versions_are_named() {
     assert!(message(read_cachegrind(&long[..]).map(drop)).contains("longer"));
 }
 
-/// A file with some of its bytes changed, lines doubled and ends cut off.
+/// Returns a file with some bytes changed, text duplicated and the end cut off.
 fn damaged(text: &'static str) -> impl Strategy<Value = Vec<u8>> {
     let changes = prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..4u8), 0..12);
     changes.prop_map(move |changes| {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Figures equal those of `cg_annotate`, `cg_diff`, `callgrind_annotate`, `ms_print` and `dh_view`, to the last digit, on files
-//! that Valgrind writes here of programs that every Debian has.
+//! Compares the results with `cg_annotate`, `cg_diff`, `callgrind_annotate`, `ms_print` and `dh_view`, to the last
+//! digit.
+//!
+//! The files are written by the installed Valgrind from programs that every Debian system has.
 
 use lab_valgrind::{
     CostProfile, Massif, clean, join, read_cachegrind, read_callgrind, read_dhat, read_massif,
@@ -12,12 +14,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
 
-/// A file that some of them read.
+/// An input file for some of the programs.
 const INPUT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/lib.rs");
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../appserver/java/pom.xml");
 
-/// Programs of Debian, each before and after a change of what they do.
+/// Debian programs, each with two different command lines: before and after a change.
 const PROGRAMS: [[&[&str]; 2]; 11] = [
     [&["gzip", "-c", INPUT], &["gzip", "-1", "-c", SOURCE]],
     [&["sort", INPUT], &["sort", "-r", SOURCE]],
@@ -102,7 +104,7 @@ fn open(path: &Path) -> BufReader<File> {
     BufReader::new(File::open(path).expect("a file"))
 }
 
-/// Runs a program under a tool, and returns the file.
+/// Runs a program under a tool, and returns the output file.
 fn run(folder: &TempDir, tool: &str, options: &[&str], words: &[&str]) -> PathBuf {
     let number = std::fs::read_dir(folder).expect("a folder").count();
     let path = folder.path().join(format!("{tool}-{number}"));
@@ -138,14 +140,14 @@ fn output_of(words: &[&str], files: &[&Path]) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// Rows of figures in front of a name, as the annotating tools print them: `1,234 (56.7%)  . (0.0%)  file:name`.
+/// Parses the rows of the annotating tools: counts followed by a name, such as `1,234 (56.7%)  . (0.0%)  file:name`.
 fn rows(text: &str, columns: usize) -> HashMap<String, Vec<i64>> {
     let mut found = HashMap::new();
     for line in text.lines() {
         let words = line
             .split_whitespace()
             .filter(|w| !w.starts_with('(') || !w.ends_with(')'));
-        // `( 0.03%)` has a blank in it.
+        // `( 0.03%)` contains a blank.
         let words: Vec<&str> = words.filter(|w| !w.ends_with("%)") && *w != "(").collect();
         let number = |word: &&str| match *word {
             "." => Some(0),
@@ -165,8 +167,9 @@ fn signed(costs: &[u64]) -> Vec<i64> {
     costs.iter().map(|cost| *cost as i64).collect()
 }
 
-/// Asserts that a tool prints each function of a profile, with its figures, and nothing else: `file:name`, without
-/// the object in brackets.
+/// Asserts that the tool prints each function of a profile with the same counts, and nothing else.
+///
+/// Functions are compared as `file:name`, without the object in brackets.
 fn compare(profile: &CostProfile, mut printed: HashMap<String, Vec<i64>>, context: &str) {
     let totals = printed.remove("PROGRAM TOTALS");
     assert_eq!(totals, Some(signed(&profile.totals)), "{context}");
@@ -208,7 +211,7 @@ fn figures_and_differences_are_those_of_cg_annotate() {
             compare(&profile, printed, &context);
             profile
         });
-        // What `cg_annotate --diff` became with Valgrind 3.21 is `cg_diff` before.
+        // Before Valgrind 3.21, `cg_annotate --diff` was the separate program `cg_diff`.
         let difference = folder
             .path()
             .join(format!("difference-{}", paths[0].display()).replace('/', "_"));
@@ -225,7 +228,7 @@ fn figures_and_differences_are_those_of_cg_annotate() {
     }
 }
 
-/// The tool tells the copies that a compiler made of a function apart: here they are added up.
+/// The tool lists compiler-made copies of a function separately. Here their costs are added up.
 fn compare_differences(
     [before, after]: &[CostProfile; 2],
     mut printed: HashMap<String, Vec<i64>>,
@@ -316,7 +319,7 @@ fn snapshots_are_those_of_ms_print_and_blocks_those_of_dh_view() {
     }
 }
 
-/// Runs DHAT's own viewer without a browser, and prints the figures of its root.
+/// Runs DHAT's own viewer without a browser, and prints the totals of its root.
 const VIEW: &str = r#"
     const fs = require('fs'), vm = require('vm');
     const viewer = ['/usr/libexec/valgrind', '/usr/lib/valgrind', '/usr/local/libexec/valgrind']
@@ -337,7 +340,7 @@ fn snapshots(massif: &Massif) -> Vec<[u64; 5]> {
         .collect()
 }
 
-/// `  1  84,123  1,016  1,000  16  0`
+/// Parses rows such as `  1  84,123  1,016  1,000  16  0`.
 fn printed_snapshots(text: &str) -> Vec<[u64; 5]> {
     let row = |line: &str| {
         let numbers = line

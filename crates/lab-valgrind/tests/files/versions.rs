@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Files that four versions of Valgrind wrote of the same two programs (`tests/valgrind/README.md`). The figures are those
-//! that `cg_annotate`, `callgrind_annotate` and `ms_print` of each version print of them.
+//! Files written by four versions of Valgrind for the same two programs (`tests/valgrind/README.md`).
+//!
+//! The expected values are the output of each version's `cg_annotate`, `callgrind_annotate` and `ms_print`.
 
 use lab_valgrind::{CostProfile, churn, read_cachegrind, read_callgrind, read_dhat, read_massif};
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
-/// Each with D1 write misses of the whole program: they depend on where the stack begins.
+/// Valgrind versions, each with the D1 write misses of the whole program. The misses depend on where the stack
+/// begins.
 const VERSIONS: [(&str, u64); 4] = [
     ("3.16.1", 10_182),
     ("3.19.0", 10_178),
@@ -74,7 +76,7 @@ fn heaps_of_every_version() {
         assert_eq!(dhat.sum(|point| point.bytes), 5_442_880, "{version}");
         assert_eq!(dhat.sum(|point| point.peak_bytes), 262_144, "{version}");
         assert_eq!(dhat.sum(|point| point.end_blocks), 1, "{version}");
-        // The hundred blocks that are there at once are no churn, whatever `mbk` is.
+        // The hundred simultaneously live blocks are not churn, whatever `mbk` says.
         let found = churn(&dhat);
         let found = found.iter().map(|c| (c.site.place(), c.blocks, c.at_once));
         let found: Vec<_> = found.collect();
