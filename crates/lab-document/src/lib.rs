@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The content of a report, and its formats: terminal, Markdown, CSV, JSON, XML, XLSX, SVG, HTML.
+//! The content of a report and its output formats: terminal, Markdown, CSV, JSON, XML, XLSX, SVG and HTML.
 //!
-//! Everything that benchlab reports is one [`Document`]: headings, tables, charts and findings. A format is a file in
-//! [`format`] that renders any document, and its registration in [`FORMATS`]. Nothing here knows what was measured,
-//! and nothing opens a file, a socket or a process.
+//! Every report is one [`Document`] of headings, tables, charts and findings. Each format has a file in [`format`] that
+//! renders any document, and an entry in [`FORMATS`]. This crate does not depend on what was measured, and it opens no
+//! files, sockets or processes.
 
 pub mod chart;
 mod document;
@@ -23,7 +23,7 @@ pub use crate::output::{Error, File, Format, Rendered, Terminal};
 
 use crate::format::{csv, html, json, markdown, svg, terminal, xlsx, xml};
 
-/// All formats, in the order in which they are offered.
+/// All formats, in the order in which benchlab lists them.
 pub const FORMATS: [Format; 8] = [
     terminal::FORMAT,
     markdown::FORMAT,

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A format, and a document in it.
+//! Output formats, and the results of rendering a document.
 
 use crate::document::Document;
 use std::fmt;
 
-/// How a document is drawn for a terminal.
+/// Settings of the terminal that a document is rendered for.
 #[derive(Clone, Copy, Debug)]
 pub struct Terminal {
-    /// Columns, at least 40: 80.
+    /// The width in columns, at least 40; 80 by default.
     pub width: usize,
-    /// Escape sequences for colours.
+    /// Whether to use escape sequences for colors.
     pub colour: bool,
-    /// All sections before the answer, not the answer alone.
+    /// Whether to print all sections before the answer, instead of the answer alone.
     pub full: bool,
 }
 
@@ -25,30 +25,31 @@ impl Default for Terminal {
     }
 }
 
-/// A format that a document can be rendered in. Its file in [`format`] defines it.
+/// A format that a document can be rendered in, defined by its file in [`format`].
 #[derive(Clone, Copy)]
 pub struct Format {
-    /// The name that a command line takes: `markdown`.
+    /// The name on the command line, such as `markdown`.
     pub name: &'static str,
-    /// The extension of its files, without the dot: `md`.
+    /// The file extension without the dot, such as `md`.
     pub extension: &'static str,
-    /// The name for people: `Text (Markdown)`.
+    /// The display name, such as `Text (Markdown)`.
     pub title: &'static str,
-    /// A document becomes a folder of files.
+    /// Whether a document becomes a directory of files.
     pub is_folder: bool,
-    /// Renders a document; terminals alone heed the second.
+    /// Renders a document; only the terminal format uses the second argument.
     pub(crate) render: fn(&Document, Terminal) -> Result<Rendered, Error>,
 }
 
 impl Format {
-    /// Renders a document. `terminal`: how it is drawn, if this is the terminal's format. Error: the format's library
-    /// refused something.
+    /// Renders a document.
+    ///
+    /// Only the terminal format uses `terminal`. Returns an error if the format's library fails.
     pub fn render(self, document: &Document, terminal: Terminal) -> Result<Rendered, Error> {
         (self.render)(document, terminal)
     }
 }
 
-/// Formats are the same if their names are.
+/// Two formats are equal if their names are equal.
 impl PartialEq for Format {
     fn eq(&self, other: &Format) -> bool {
         self.name == other.name
@@ -66,24 +67,24 @@ impl fmt::Debug for Format {
 /// A file of a rendered document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct File {
-    /// Its name, without a folder; letters, digits, `.`, `-` and `_` only.
+    /// The file name without a directory; consists of letters, digits, `.`, `-` and `_` only.
     pub name: String,
-    /// Its content.
+    /// The file's content.
     pub text: String,
 }
 
-/// A document in some format.
+/// A rendered document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rendered {
     /// One text, for a terminal, a pipe or a file.
     Text(String),
     /// One binary file.
     Bytes(Vec<u8>),
-    /// Several files, for a folder.
+    /// Multiple files, for a directory.
     Files(Vec<File>),
 }
 
-/// A document that could not be rendered.
+/// The error for a document that could not be rendered.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot make the {what}: {source}")]
 pub struct Error {
@@ -92,7 +93,7 @@ pub struct Error {
 }
 
 impl Error {
-    /// `what`: what could not be made, such as `workbook`. `source`: what the library reported.
+    /// Creates an error. `what` names the output, such as `workbook`; `source` is the library's error.
     pub(crate) fn new(
         what: impl Into<String>,
         source: impl Into<Box<dyn std::error::Error + Send + Sync>>,

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Numbers and names in sentences: the only place where a document's texts meet the formatting of numbers.
+//! Formats numbers and names for sentences.
+//!
+//! The texts of documents format their numbers only through this module.
 
 use crate::Quantity;
 use crate::format::quantity;
 pub use lab_model::distinct;
 use lab_model::{Interval, Unit};
 
-/// A figure with its interval behind what it is of: `0.63`, `(0.61 to 0.66)`.
+/// An estimate and its interval as separate texts, such as `0.63` and `(0.61 to 0.66)`.
 pub struct IntervalText {
     /// The estimate with its unit.
     pub value: String,
-    /// The interval in brackets, with its level where that is below the one asked for.
+    /// The interval in parentheses, with its level if that is below the requested level.
     pub range: String,
 }
 
-/// An interval in a sentence. `asked`: the level that it was asked to have, 0 to 1.
+/// Formats an interval for a sentence. `asked` is the requested level, 0 to 1.
 pub fn interval_text(interval: &Interval, unit: &Unit, asked: f64) -> IntervalText {
     let text = quantity::sentence(&Quantity::estimate(interval, unit.clone()));
     let (value, rest) = text.split_once(" (").unwrap_or((&text, ""));
@@ -30,19 +32,19 @@ pub fn interval_text(interval: &Interval, unit: &Unit, asked: f64) -> IntervalTe
     }
 }
 
-/// `12.3 µs (12.1 to 12.6)`.
+/// Formats an estimate with its interval: `12.3 µs (12.1 to 12.6)`.
 pub fn figure(interval: &Interval, unit: &Unit, asked: f64) -> String {
     let IntervalText { value, range } = interval_text(interval, unit, asked);
     format!("{value} {range}")
 }
 
-/// `0.63 times c's time (0.61 to 0.66)`, of whatever `of` names.
+/// Formats a ratio: `0.63 times c's time (0.61 to 0.66)`, where `of` is `c's time`.
 pub fn times(ratio: &Interval, of: &str, asked: f64) -> String {
     let IntervalText { value, range } = interval_text(ratio, &Unit::Ratio, asked);
     format!("{value} times {of} {range}")
 }
 
-/// `0.90 to 0.91`, or one of two ratios that are the same in words.
+/// Formats a range of ratios: `0.90 to 0.91`, or a single number if both ratios round to the same text.
 pub fn span(low: f64, high: f64) -> String {
     let [low, high] = [low, high].map(|ratio| reading(ratio, &Unit::Ratio));
     if low == high {
@@ -52,7 +54,7 @@ pub fn span(low: f64, high: f64) -> String {
     }
 }
 
-/// A number that was read once or set, to three digits: `8.3 ms`.
+/// Formats a number that was read or set rather than estimated, to three digits: `8.3 ms`.
 pub fn reading(value: f64, unit: &Unit) -> String {
     match unit {
         Unit::Share => percent(value),
@@ -62,27 +64,27 @@ pub fn reading(value: f64, unit: &Unit) -> String {
     }
 }
 
-/// A time that was read once or set.
+/// Formats a time that was read or set rather than estimated.
 pub fn time(ns: u64) -> String {
     reading(ns as f64, &Unit::Nanoseconds)
 }
 
-/// `95 %`, `2 %`.
+/// Formats a fraction as a percentage: `95 %`, `2 %`.
 pub fn percent(part: f64) -> String {
     format!("{} %", (part * 1e4).round() / 100.0)
 }
 
-/// True if an interval has the requested level.
+/// Returns true if an interval has the requested level.
 pub fn has_level(interval: &Interval, asked: f64) -> bool {
     interval.level >= asked - 1e-9
 }
 
-/// True if both ends are known; the lower end of a ratio must be above 0.
+/// Returns true if both bounds are known; the lower bound of a ratio must be above 0.
 pub fn is_bounded(interval: &Interval) -> bool {
     Quantity::ratio(interval).bounds().is_some()
 }
 
-/// How many times as much the other way round: the bounds change places.
+/// Inverts a ratio: `of` divided by the ratio. The bounds swap places.
 pub fn inverse(interval: &Interval, of: f64) -> Interval {
     let inverse = |value: f64| {
         if value > 0.0 {
@@ -99,7 +101,7 @@ pub fn inverse(interval: &Interval, of: f64) -> Interval {
     }
 }
 
-/// `1 block`, `3 blocks`.
+/// Formats a count: `1 block`, `3 blocks`.
 pub fn count(n: usize, word: &str) -> String {
     match n {
         1 => format!("1 {word}"),
@@ -107,7 +109,7 @@ pub fn count(n: usize, word: &str) -> String {
     }
 }
 
-/// `a`, `a and b`, `a, b and c`.
+/// Joins items in a sentence: `a`, `a and b`, `a, b and c`.
 pub fn list<S: AsRef<str>>(items: &[S]) -> String {
     let items: Vec<&str> = items.iter().map(S::as_ref).collect();
     match items.as_slice() {
@@ -116,18 +118,18 @@ pub fn list<S: AsRef<str>>(items: &[S]) -> String {
     }
 }
 
-/// Texts in one; `None`: there are none.
+/// Joins texts. Returns `None` if there are none.
 pub fn joined(texts: impl IntoIterator<Item = String>, separator: &str) -> Option<String> {
     let texts: Vec<String> = texts.into_iter().collect();
     (!texts.is_empty()).then(|| texts.join(separator))
 }
 
-/// Sentences in one text; `None`: there are none.
+/// Joins sentences with spaces. Returns `None` if there are none.
 pub fn paragraph(sentences: impl IntoIterator<Item = String>) -> Option<String> {
     joined(sentences, " ")
 }
 
-/// The least and the greatest value; `None`: there are none.
+/// Returns the minimum and the maximum, or `None` if there are no values.
 pub fn extremes(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     values.fold(None, |ends: Option<(f64, f64)>, value| {
         let (least, greatest) = ends.unwrap_or((value, value));
@@ -135,7 +137,9 @@ pub fn extremes(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     })
 }
 
-/// `3 to 5`, or `5` where all values are the same in size; `None`: there are no values.
+/// Formats the range of the values: `3 to 5`, or `5` if all values are equal.
+///
+/// Returns `None` if there are no values.
 pub fn least_to_most<T: Ord + Copy>(
     values: impl IntoIterator<Item = T>,
     text: impl Fn(T) -> String,
@@ -149,12 +153,12 @@ pub fn least_to_most<T: Ord + Copy>(
     })
 }
 
-/// `statement=text`.
+/// Formats a parameter: `statement=text`.
 pub fn parameter((key, value): &(String, String)) -> String {
     format!("{key}={value}")
 }
 
-/// Values by what they belong to, in the order in which that comes first.
+/// Groups values by key, in the order in which the keys first occur.
 pub fn grouped<K: PartialEq, V>(pairs: impl IntoIterator<Item = (K, V)>) -> Vec<(K, Vec<V>)> {
     let mut groups: Vec<(K, Vec<V>)> = Vec::new();
     for (key, value) in pairs {
@@ -166,21 +170,21 @@ pub fn grouped<K: PartialEq, V>(pairs: impl IntoIterator<Item = (K, V)>) -> Vec<
     groups
 }
 
-/// The text with a capital first letter.
+/// Capitalizes the first letter of a text.
 pub fn capital(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().into_iter().flat_map(char::to_uppercase);
     first.chain(letters).collect()
 }
 
-/// A minute in UTC, from seconds since 1970: `2026-11-21 09:15`.
+/// Formats a minute in UTC, from seconds since 1970: `2026-11-21 09:15`.
 pub fn minute(unix_s: f64) -> String {
     let seconds = unix_s.clamp(0.0, 2.5e11) as i64;
     let time = jiff::Timestamp::from_second(seconds).unwrap_or_default();
     time.strftime("%Y-%m-%d %H:%M").to_string()
 }
 
-/// The name of a zone by what it is ahead of UTC, s: `UTC`, `UTC+2`, `UTC-3:30`.
+/// Formats the name of a time zone from its offset from UTC in seconds: `UTC`, `UTC+2`, `UTC-3:30`.
 pub fn zone(offset_s: i64) -> String {
     let sign = if offset_s < 0 { '-' } else { '+' };
     let minutes = offset_s.abs() / 60;

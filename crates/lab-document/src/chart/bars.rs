@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A bar for each row with its interval, in panels with headings: whole bars, or stacks of their parts. On a
-//! logarithmic scale, which has no zero that a bar could begin at, a dot takes the bar's place.
+//! Bar charts: a bar for each row with its interval, in panels with headings.
+//!
+//! Bars are plain or stacked. A logarithmic scale has no zero at which a bar could begin, so a dot replaces the bar.
 
 use super::canvas::{
     self, Canvas, Dot, DrawResult, Legend, Pixel, TextAnchor, Type, colour_and_dot, fit, width_of,
@@ -11,15 +12,15 @@ use crate::document::{BarRow, Bars, Scale};
 use crate::format::quantity;
 use crate::output::Error;
 
-/// Full width of a chart with bars in one column, in pixels.
+/// The full width of a chart with bars in one column, in pixels.
 pub const WIDTH: f64 = 760.0;
 const COLUMN: f64 = 480.0;
 const BAR: f64 = 20.0;
 const HEAD: f64 = 26.0;
 const FOOT: f64 = 32.0;
-/// More panels than these stand in two columns.
+/// More panels than this are arranged in two columns.
 const ONE_COLUMN: usize = 3;
-/// Panels whose greatest values differ by more than this factor have a scale each.
+/// If the maxima of the panels differ by more than this factor, each panel has its own scale.
 const FAR: f64 = 4.0;
 
 pub fn draw(id: &str, bars: &Bars, room: f64) -> Result<String, Error> {
@@ -83,7 +84,7 @@ pub fn draw(id: &str, bars: &Bars, room: f64) -> Result<String, Error> {
     })
 }
 
-/// Rows with a heading each, and whether they need scales of their own.
+/// Returns the panels, one per heading, and whether they need separate scales.
 fn panels(bars: &Bars) -> (Vec<&[BarRow]>, bool) {
     let same = |a: &BarRow, b: &BarRow| b.group.is_empty() || a.group == b.group;
     let panels: Vec<&[BarRow]> = bars.rows.chunk_by(same).collect();
@@ -91,7 +92,7 @@ fn panels(bars: &Bars) -> (Vec<&[BarRow]>, bool) {
     (panels, have_own_scales)
 }
 
-/// True if bars of one panel would be too short to see on another panel's scale.
+/// Returns true if bars of one panel would be too short to see on another panel's scale.
 fn need_own_scales(bars: &Bars, panels: &[&[BarRow]]) -> bool {
     let most = |panel: &&[BarRow]| {
         let ends = panel.iter().flat_map(|row| ends(bars, row));
@@ -102,7 +103,7 @@ fn need_own_scales(bars: &Bars, panels: &[&[BarRow]]) -> bool {
     bars.axis.scale == Scale::Linear && most.iter().any(|most| most * FAR < greatest)
 }
 
-/// The ends of a row's bar and interval.
+/// Returns the ends of a row's bar and interval.
 fn ends(bars: &Bars, row: &BarRow) -> Vec<f64> {
     let parts = row.parts.iter().map(|part| part.value.value);
     let stack: f64 = parts.filter(|v| v.is_finite()).sum();
@@ -121,7 +122,7 @@ struct BarPanel<'b> {
 }
 
 impl BarPanel<'_> {
-    /// Names on the left, bars in the middle, values on the right of the intervals.
+    /// Draws the names on the left, the bars in the middle, and the values to the right of the intervals.
     fn draw(&self, canvas: &Canvas, top: f64, first: f64) -> DrawResult {
         let names = self.rows.iter().map(|row| width_of(&row.name));
         let names = names.fold(0.0, f64::max).min(self.width / 3.0) + 16.0;
@@ -154,7 +155,7 @@ impl BarPanel<'_> {
         Ok(())
     }
 
-    /// Draws a bar; returns where it ends with its interval.
+    /// Draws a bar, and returns the right end of the bar and its interval.
     fn bar(&self, canvas: &Canvas, row: &BarRow, (left, right): Pixel, y: f64) -> DrawResult<f64> {
         let across = |value: f64| left + self.span.clamped(value) * (right - left);
         let scale = self.bars.axis.scale;

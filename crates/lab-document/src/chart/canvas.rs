@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The canvas of all charts: shapes and text at pixel positions, labels in free positions, legends.
+//! The canvas of all charts: shapes and text at pixel positions, label placement, and legends.
 
 use super::colour::{GRID, INK, MUTED, PAPER, numbered};
 use crate::format::text::cut;
@@ -9,52 +9,52 @@ use plotters::element::{DashedPathElement, Drawable, PointCollection};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-/// The library draws on whole units; four of them make one pixel of the picture.
+/// The number of drawing units per pixel. The library draws at integer coordinates.
 const UNIT: f64 = 4.0;
 
-/// The result of drawing, or the error in words.
+/// The result of drawing, with the error as text.
 pub type DrawResult<T = ()> = Result<T, String>;
 
-/// A place in pixels, from the upper left corner.
+/// A position in pixels, from the upper left corner.
 pub type Pixel = (f64, f64);
 
 /// The drawing area.
 pub struct Canvas<'a>(DrawingArea<SVGBackend<'a>, Shift>);
 
-/// How text looks.
+/// The style of text.
 #[derive(Clone, Copy)]
 pub enum Type {
     /// Headings of panels.
     Heading,
-    /// Names.
+    /// Labels with names.
     Label,
     /// Ticks and values.
     Small,
 }
 
-/// Where text stands relative to its place.
+/// The alignment of text relative to its position.
 #[derive(Clone, Copy)]
 pub enum TextAnchor {
-    /// It begins there.
+    /// The text begins at the position.
     Right,
-    /// It ends there.
+    /// The text ends at the position.
     Left,
-    /// Its middle is there.
+    /// The text is centered at the position.
     Middle,
 }
 
-/// A dot's form: colours that come again have another one.
+/// The shape of a dot. Colors that repeat have another shape.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Dot {
     /// A disc.
     Disc,
     /// A square.
     Square,
-    /// A disc that is not filled.
+    /// An unfilled circle.
     Ring,
 }
 
-/// Draws a picture of that size in pixels, and returns the `svg` element.
+/// Draws a picture of the given size in pixels, and returns the `svg` element.
 pub fn draw(
     id: &str,
     (width, height): (f64, f64),
@@ -76,31 +76,31 @@ pub fn draw(
 }
 
 impl<'a> Canvas<'a> {
-    /// A line through places.
+    /// Draws a line through the given positions.
     pub fn path(&self, places: &[Pixel], colour: RGBColor, width: f64) -> DrawResult {
         let style = colour.stroke_width((width * UNIT) as u32);
         self.shape(&PathElement::new(units(places), style))
     }
 
-    /// A line in dashes.
+    /// Draws a dashed line.
     pub fn dashes(&self, places: &[Pixel], colour: RGBColor, width: f64) -> DrawResult {
         let style = colour.stroke_width((width * UNIT) as u32);
         let (dash, gap) = ((5.0 * UNIT) as i32, (4.0 * UNIT) as i32);
         self.shape(&DashedPathElement::new(units(places), dash, gap, style))
     }
 
-    /// A filled area; `strength` from 0 to 1.
+    /// Draws a filled area. `strength` is the opacity, from 0 to 1.
     pub fn area(&self, corners: &[Pixel], colour: RGBColor, strength: f64) -> DrawResult {
         self.shape(&Polygon::new(units(corners), colour.mix(strength)))
     }
 
-    /// A filled rectangle between two corners; `strength` from 0 to 1.
+    /// Draws a filled rectangle between two corners. `strength` is the opacity, from 0 to 1.
     pub fn rectangle(&self, (a, b): (Pixel, Pixel), colour: RGBColor, strength: f64) -> DrawResult {
         let corners = [unit(a), unit(b)];
         self.shape(&Rectangle::new(corners, colour.mix(strength).filled()))
     }
 
-    /// A dot of that radius.
+    /// Draws a dot with the given radius.
     pub fn dot(&self, (x, y): Pixel, radius: f64, colour: RGBColor, dot: Dot) -> DrawResult {
         let r = (radius * UNIT) as i32;
         match dot {
@@ -117,25 +117,25 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// An interval on a level line, with its ends.
+    /// Draws a horizontal interval with end marks.
     pub fn whisker(&self, (low, high): (f64, f64), y: f64) -> DrawResult {
         self.path(&[(low, y), (high, y)], INK, 1.0)?;
         self.path(&[(low, y - 3.0), (low, y + 3.0)], INK, 1.0)?;
         self.path(&[(high, y - 3.0), (high, y + 3.0)], INK, 1.0)
     }
 
-    /// A line behind the figures.
+    /// Draws a grid line.
     pub fn rule(&self, from: Pixel, to: Pixel) -> DrawResult {
         self.path(&[from, to], GRID, 1.0)
     }
 
-    /// Text at a place, its middle on the place's height.
+    /// Draws text, vertically centered at the position.
     pub fn text(&self, text: &str, kind: Type, side: TextAnchor, place: Pixel) -> DrawResult {
         let text = legal(text);
         self.shape(&Text::new(text, unit(place), style(kind, side)))
     }
 
-    /// A heading above the figures, cut to that width in pixels.
+    /// Draws a heading, cut to a width in pixels.
     pub fn heading(&self, text: &str, place: Pixel, width: f64) -> DrawResult {
         self.text(
             &fit(text, width * LETTER / BOLD),
@@ -165,7 +165,7 @@ fn style(kind: Type, side: TextAnchor) -> TextStyle<'static> {
         TextAnchor::Left => HPos::Right,
         TextAnchor::Middle => HPos::Center,
     };
-    // The library divides sizes by 1.24, the height of a line.
+    // The library divides sizes by 1.24, the line height.
     let font = FontDesc::new(FontFamily::SansSerif, pixels * 1.24 * UNIT, weight);
     TextStyle {
         pos: Pos::new(h, VPos::Center),
@@ -174,32 +174,32 @@ fn style(kind: Type, side: TextAnchor) -> TextStyle<'static> {
     }
 }
 
-/// The colour and the dot of a number.
+/// Returns the color and the dot shape of an index.
 pub fn colour_and_dot(number: usize) -> (RGBColor, Dot) {
     let again = number != crate::document::NEUTRAL && number / super::colour::COLOURS % 2 == 1;
     let dot = if again { Dot::Square } else { Dot::Disc };
     (numbered(number), dot)
 }
 
-/// Dots with names.
+/// A legend of dots with names.
 pub struct Legend {
     entries: Vec<(String, RGBColor, Dot)>,
     width: f64,
 }
 
 impl Legend {
-    /// In lines of that width in pixels.
+    /// Creates a legend with lines of the given width in pixels.
     pub fn new(entries: Vec<(String, RGBColor, Dot)>, width: f64) -> Legend {
         Legend { entries, width }
     }
 
-    /// In pixels; 0 without entries.
+    /// Returns the height in pixels; 0 without entries.
     pub fn height(&self) -> f64 {
         let last = self.places().last().map(|(_, line)| *line);
         last.map_or(0.0, |line| 24.0 + 20.0 * f64::from(line))
     }
 
-    /// From an upper left corner on.
+    /// Draws the legend at its upper left corner.
     pub fn draw(&self, canvas: &Canvas, (left, top): Pixel) -> DrawResult {
         for ((name, colour, dot), (x, line)) in self.entries.iter().zip(self.places()) {
             let place = (left + x + 5.0, top + 10.0 + 20.0 * f64::from(line));
@@ -215,7 +215,7 @@ impl Legend {
         Ok(())
     }
 
-    /// The entries' places from the left, and their lines.
+    /// Returns the entries' horizontal positions and line numbers.
     fn places(&self) -> Vec<(f64, u32)> {
         let (mut x, mut line) = (0.0, 0);
         let place = |(name, ..): &(String, RGBColor, Dot)| {
@@ -231,25 +231,27 @@ impl Legend {
     }
 }
 
-/// Columns that a name takes at the most where it stands beside a line or in a legend.
+/// The maximum width of a name in a legend or next to a line, in columns.
 pub const NAME: usize = 28;
 
-/// About how wide a text is, in pixels: the library has no fonts to measure with.
+/// Estimates the width of a text in pixels, because the library has no fonts to measure with.
 pub fn width_of(text: &str) -> f64 {
     unicode_width::UnicodeWidthStr::width(text) as f64 * LETTER
 }
 
-/// Text cut to about that width in pixels.
+/// Cuts text to approximately the given width in pixels.
 pub fn fit(text: &str, width: f64) -> String {
     cut(text, ((width / LETTER) as usize).max(2))
 }
 
+/// The width of a character of normal text, in pixels.
 const LETTER: f64 = 7.0;
-/// The width of a letter of a heading, in pixels.
+/// The width of a character of a heading, in pixels.
 const BOLD: f64 = 8.0;
 
-/// Places of at least `gap` apart, as near as possible to the wanted ones and within the limits as far as
-/// they have room: for names.
+/// Moves positions of labels at least `gap` apart.
+///
+/// The positions are as close as possible to the wanted ones, and within the limits as far as there is room.
 pub fn spread_out(wanted: &[f64], gap: f64, (top, bottom): (f64, f64)) -> Vec<f64> {
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     order.sort_by(|&a, &b| wanted[a].total_cmp(&wanted[b]));
@@ -267,7 +269,7 @@ pub fn spread_out(wanted: &[f64], gap: f64, (top, bottom): (f64, f64)) -> Vec<f6
     places
 }
 
-/// Without what XML 1.0 cannot hold (section 2.2) and what turns the direction of writing.
+/// Replaces characters that XML 1.0 does not allow (section 2.2) and bidirectional formatting characters.
 pub fn legal(text: &str) -> String {
     crate::format::text::clean(text).replace(['\u{FFFE}', '\u{FFFF}'], " ")
 }
@@ -276,7 +278,7 @@ fn unit((x, y): Pixel) -> (i32, i32) {
     ((x * UNIT).round() as i32, (y * UNIT).round() as i32)
 }
 
-/// Without places that fall onto the one before.
+/// Converts positions to drawing units, without consecutive duplicates.
 fn units(places: &[Pixel]) -> Vec<(i32, i32)> {
     let mut units: Vec<_> = places.iter().map(|place| unit(*place)).collect();
     units.dedup();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Colours that people with colour-blindness tell apart, in light and in dark. The numbered hues are
-//! M. Okabe's and K. Ito's (*Color Universal Design*, 2008), some a little darker or lighter, so that
-//! each has a contrast of at least 3 to 1 against the paper.
+//! Colors that people with color blindness can distinguish, in light and dark mode.
+//!
+//! The indexed hues are from M. Okabe and K. Ito (*Color Universal Design*, 2008), some slightly darker or lighter, so
+//! that each has a contrast of at least 3:1 with the background.
 
 use crate::document::{NEUTRAL, Tone};
 use plotters::style::RGBColor;
@@ -10,20 +11,20 @@ use plotters::style::RGBColor;
 pub const PAPER: RGBColor = PAIRS[0].light;
 /// Text.
 pub const INK: RGBColor = PAIRS[1].light;
-/// Text that explains.
+/// Explanatory text.
 pub const MUTED: RGBColor = PAIRS[2].light;
-/// Lines behind the figures.
+/// Grid lines.
 pub const GRID: RGBColor = PAIRS[3].light;
-/// Areas behind the figures.
+/// Areas behind the data.
 pub const BAND: RGBColor = PAIRS[4].light;
-/// The grey of [`NEUTRAL`].
+/// The gray of [`NEUTRAL`].
 const GREY: RGBColor = PAIRS[5].light;
-/// Where the numbered colours begin.
+/// The position of the first indexed color.
 const FIRST: usize = 6;
-/// How many numbered colours there are; then they begin anew.
+/// The number of indexed colors, after which the colors repeat.
 pub const COLOURS: usize = PAIRS.len() - FIRST;
 
-/// A colour on light paper and its counterpart on dark paper.
+/// A color on a light background and its counterpart on a dark background.
 struct ColourPair {
     light: RGBColor,
     dark: RGBColor,
@@ -49,7 +50,7 @@ const PAIRS: [ColourPair; 17] = [
     pair(0xC2185B, 0xFF7FAE),
 ];
 
-/// The colour of that number, on light paper.
+/// Returns the color of an index, on a light background.
 pub fn numbered(number: usize) -> RGBColor {
     if number == NEUTRAL {
         GREY
@@ -58,7 +59,7 @@ pub fn numbered(number: usize) -> RGBColor {
     }
 }
 
-/// The colour of a meaning, on light paper.
+/// Returns the color of a meaning, on a light background.
 pub fn toned(tone: Tone) -> RGBColor {
     match tone {
         Tone::Plain => INK,
@@ -67,7 +68,7 @@ pub fn toned(tone: Tone) -> RGBColor {
     }
 }
 
-/// The number of a meaning's colour.
+/// Returns the index of a meaning's color.
 pub fn tone_number(tone: Tone) -> usize {
     match tone {
         Tone::Better => 0,
@@ -78,7 +79,7 @@ pub fn tone_number(tone: Tone) -> usize {
     }
 }
 
-/// The rules that turn charts dark, and their type: part of a page that holds charts.
+/// Returns the style sheet for a page that contains charts, with their font and their colors in dark mode.
 pub fn style_sheet() -> String {
     let mut css = String::from(
         "svg.plot text{font-family:system-ui,-apple-system,\"Segoe UI\",Roboto,\"Noto Sans\",\"Liberation Sans\",sans-serif}\
@@ -93,7 +94,7 @@ pub fn style_sheet() -> String {
     css + "}"
 }
 
-/// A colour as `#RRGGBB`.
+/// Formats a color as `#RRGGBB`.
 pub fn hex(RGBColor(r, g, b): RGBColor) -> String {
     format!("#{r:02X}{g:02X}{b:02X}")
 }

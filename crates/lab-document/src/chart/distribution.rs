@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The part of all values that do not exceed a value, as lines. Even shares stand upright beside the values; shares
-//! that
-//! are spread out towards 1 lie below them, as in HdrHistogram's plots: each step is ten times rarer.
+//! Cumulative distributions as lines: the fraction of values at or below each value.
+//!
+//! On a linear scale, the fractions are on the vertical axis. Fractions that are spread out toward 1 are on the
+//! horizontal axis, as in HdrHistogram's plots, where each step is ten times rarer.
 
 use super::scale::drawable;
 use crate::document::{
@@ -9,10 +10,10 @@ use crate::document::{
 };
 use lab_model::Unit;
 
-/// A curve of many values ends where fewer than this lie beyond: what follows is luck.
+/// A curve of many values ends where fewer values than this lie beyond, because the rest is random.
 const BEYOND: f64 = 10.0;
 
-/// A distribution as steps.
+/// Converts a distribution to step functions.
 pub fn lines(distribution: &Distribution) -> Lines {
     let values = &distribution.values;
     let rare = distribution.shares == Scale::Percentiles;
@@ -49,7 +50,7 @@ pub fn lines(distribution: &Distribution) -> Lines {
     }
 }
 
-/// Shares by their values, from 0 to the greatest value of all lines.
+/// Returns fractions by value, from 0 to the maximum value of all lines.
 fn even(line: &DistributionLine, values: &Axis, most: f64) -> Vec<(f64, Quantity)> {
     let shares = shares(line, values.scale);
     let first = shares.first().map(|(value, _)| (*value, 0.0));
@@ -59,7 +60,7 @@ fn even(line: &DistributionLine, values: &Axis, most: f64) -> Vec<(f64, Quantity
     all.map(share).collect()
 }
 
-/// Values by the shares that lie below them, up to where they are known.
+/// Returns values by the fraction of values below them, as far as the tail is known.
 fn rarer(line: &DistributionLine, values: &Axis) -> Vec<(f64, Quantity)> {
     let shares = shares(line, values.scale);
     let total: f64 = line.counts.iter().map(|(_, n)| *n as f64).sum();
@@ -75,8 +76,9 @@ fn rarer(line: &DistributionLine, values: &Axis) -> Vec<(f64, Quantity)> {
     points.into_iter().map(value).collect()
 }
 
-/// A line's values, ascending, each with the part of all that does not exceed it; those without a place on the
-/// scale are left out.
+/// Returns a line's values in ascending order, each with the fraction of values that do not exceed it.
+///
+/// Values that the scale cannot show are left out.
 fn shares(line: &DistributionLine, scale: Scale) -> Vec<(f64, f64)> {
     let mut counts: Vec<(f64, u64)> = line.counts.clone();
     counts.retain(|(value, count)| *count > 0 && drawable(scale, *value));

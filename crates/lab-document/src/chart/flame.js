@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Flame graphs answer: a click enlarges a function, a click on the lowest shows all again; "Search" asks for a word.
+// Makes flame graphs interactive: a click on a function zooms in, a click on the lowest frame shows all again, and
+// "Search" asks for a word.
 for (const svg of document.querySelectorAll('svg[data-flame]')) {
   const frames = [...svg.querySelectorAll('g[data-cost]')].map((group) => {
     const [title, box, text] = group.children;
@@ -28,11 +29,11 @@ for (const svg of document.querySelectorAll('svg[data-flame]')) {
     }
   };
   const search = () => {
-    const word = window.prompt('Part of a name:');
+    const word = window.prompt('Part of a function name:');
     if (word === null) return;
     const found = frames.filter((frame) => word !== '' && frame.name.toLowerCase().includes(word.toLowerCase()));
     for (const frame of frames) frame.box.setAttribute('fill-opacity', found.includes(frame) ? '0.95' : '0.35');
-    // A function that was found above another one is part of it.
+    // A match above another match is already included in the width of the lower one.
     const outer = found.filter((frame) => !found.some((other) => other.y > frame.y && other.x <= frame.x + 0.01 &&
       other.x + other.width >= frame.x + frame.width - 0.01));
     const part = outer.reduce((sum, frame) => sum + frame.width, 0) / all.width;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Flame graphs (B. Gregg, *The Flame Graph*, CACM 59(6), 2016): what called what, as wide as it costs, the outermost
-//! function below. With [`SCRIPT`] they can be searched and enlarged; without it they can be read.
+//! Flame graphs (B. Gregg, *The Flame Graph*, CACM 59(6), 2016).
+//!
+//! Each frame is as wide as its function's cost, above the frame of its caller, with the outermost function at the
+//! bottom. With [`SCRIPT`], flame graphs can be searched and zoomed; without it, they are still readable.
 
 use super::canvas::{fit, legal};
 use super::colour::{INK, MUTED, PAPER, hex, numbered};
@@ -12,7 +14,7 @@ use quick_xml::escape::escape;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Makes every flame graph of a page, or of a file that stands alone, answer to clicks.
+/// The script that makes all flame graphs of a page or a standalone file interactive.
 pub const SCRIPT: &str = include_str!("flame.js");
 
 const WIDTH: f64 = 960.0;
@@ -20,15 +22,15 @@ const ROW: f64 = 18.0;
 const TOP: f64 = 26.0;
 /// Narrower frames are left out, in pixels.
 const NARROWEST: f64 = 0.4;
-/// The most frames that are drawn.
+/// The maximum number of frames that are drawn.
 const MOST: usize = 4000;
-/// Colours of frames, none of which says anything.
+/// The colors of frames, which have no meaning.
 const COLOURS: [usize; 4] = [1, 4, 8, 6];
 
 /// A function on a stack.
 #[derive(Default)]
 struct StackFrame<'f> {
-    /// With all that it calls.
+    /// The cost of the function, including the functions that it calls.
     cost: u64,
     calls: BTreeMap<&'f str, StackFrame<'f>>,
 }
@@ -47,7 +49,7 @@ impl StackFrame<'_> {
     }
 }
 
-/// The picture; error: it could not be written.
+/// Renders the flame graph. Returns an error if it cannot be written.
 pub fn draw(id: &str, flame: &Flame) -> Result<String, Error> {
     let mut root = StackFrame::default();
     for (stack, cost) in &flame.stacks {
@@ -140,7 +142,7 @@ impl FlameDrawing<'_> {
     }
 }
 
-/// The number of a frame's colour: the same for the same name.
+/// Returns the index of a frame's color, which depends only on the name.
 fn colour(name: &str) -> usize {
     let sum = name.bytes().fold(5381usize, |sum, byte| {
         sum.wrapping_mul(33).wrapping_add(byte.into())

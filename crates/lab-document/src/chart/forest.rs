@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Intervals beside a reference: a row for each, groups with headings, the value at the right.
+//! Forest plots: intervals compared with a reference, a row for each, in groups with headings, with the values on the
+//! right.
 
 use super::canvas::{self, Canvas, Dot, DrawResult, Legend, TextAnchor, Type, fit, width_of};
 use super::colour::{BAND, INK, toned};
@@ -9,7 +10,7 @@ use crate::document::{Forest, ForestRow, Tone};
 use crate::format::quantity;
 use crate::output::Error;
 
-/// Full width of a forest plot, in pixels.
+/// The full width of a forest plot, in pixels.
 pub const WIDTH: f64 = 820.0;
 const ROW: f64 = 19.0;
 const HEAD: f64 = 24.0;
@@ -31,7 +32,7 @@ pub fn draw(id: &str, forest: &Forest, width: f64) -> Result<String, Error> {
     let margin = forest
         .margin
         .map(|m| [1.0 - m, 1.0 + m].map(|part| part * forest.reference));
-    // Twice the margin, so that what is within it is seen to be.
+    // The axis covers twice the margin, so that an interval within the margin is visibly inside.
     let around = forest.margin.unwrap_or(0.0) * 2.0;
     let around = [1.0 - around, 1.0 + around].map(|part| part * forest.reference);
     let reached = rows().flat_map(|row| reach(&row.value, forest.axis.scale));
@@ -72,7 +73,7 @@ pub fn draw(id: &str, forest: &Forest, width: f64) -> Result<String, Error> {
     })
 }
 
-/// The legend of the dots' colors, if there is more than one.
+/// Returns the legend of the dots' colors.
 fn legend(forest: &Forest, width: f64) -> Legend {
     let words = [
         (Tone::Better, "better"),
@@ -89,7 +90,7 @@ fn legend(forest: &Forest, width: f64) -> Legend {
     Legend::new(entries.collect(), width - 16.0)
 }
 
-/// Meanings have forms, too, for who sees no colours.
+/// Returns the shape of the dot for a meaning, for people who cannot distinguish the colors.
 fn dot(tone: Tone) -> Dot {
     match tone {
         Tone::Undecided => Dot::Ring,
@@ -126,7 +127,7 @@ impl ForestPanel {
             if let Some((low, high)) = row.value.bounds() {
                 let ends = [low, high].map(|bound| self.across(bound));
                 canvas.path(&[(ends[0], y), (ends[1], y)], colour, 2.0)?;
-                // An arrow: the interval goes on beyond the axis.
+                // An arrow shows that the interval continues beyond the axis.
                 for (x, way, beyond) in [
                     (ends[0], 6.0, self.span.is_below(low)),
                     (ends[1], -6.0, self.span.is_above(high)),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A rectangle with an axis below and one beside it, and names at the ends of its lines.
+//! A plot area with a horizontal and a vertical axis, and names at the ends of its lines.
 
 use super::canvas::{Canvas, DrawResult, NAME, Pixel, TextAnchor, Type, fit, spread_out, width_of};
 use super::scale::Span;
@@ -7,44 +7,44 @@ use crate::document::Axis;
 use crate::format::text::cut;
 use plotters::style::RGBColor;
 
-/// Room for the numbers beside an axis, in pixels.
+/// The room for the labels of the vertical axis, in pixels.
 pub const LEFT: f64 = 74.0;
-/// Room for the numbers below an axis and its title.
+/// The room for the horizontal axis's labels and title, in pixels.
 pub const BOTTOM: f64 = 48.0;
 
-/// Where values are drawn; edges in pixels.
+/// The plot area; edges in pixels.
 pub struct PlotFrame {
-    /// Edges.
+    /// The left edge.
     pub left: f64,
-    /// Edges.
+    /// The right edge.
     pub right: f64,
-    /// Edges.
+    /// The top edge.
     pub top: f64,
-    /// Edges.
+    /// The bottom edge.
     pub bottom: f64,
-    /// From left to right.
+    /// The horizontal axis.
     pub x: Span,
-    /// From below.
+    /// The vertical axis.
     pub y: Span,
 }
 
 impl PlotFrame {
-    /// Where a part of the axis below is.
+    /// Returns the horizontal pixel position of a position on the x axis, 0 to 1.
     pub fn across(&self, part: f64) -> f64 {
         self.left + part * (self.right - self.left)
     }
 
-    /// Where a part of the axis beside it is.
+    /// Returns the vertical pixel position of a position on the y axis, 0 to 1.
     pub fn up(&self, part: f64) -> f64 {
         self.bottom - part * (self.bottom - self.top)
     }
 
-    /// Where two values are; `None`: one cannot be drawn.
+    /// Returns the position of a pair of values, or `None` if one of them cannot be drawn.
     pub fn place(&self, x: f64, y: f64) -> Option<Pixel> {
         Some((self.across(self.x.part(x)?), self.up(self.y.part(y)?)))
     }
 
-    /// Rules and numbers, the latter only where they have room, and the titles of both axes.
+    /// Draws grid lines, tick labels where there is room, and the titles of both axes.
     pub fn axes(&self, canvas: &Canvas, x: &[(f64, String)], titles: (&Axis, &Axis)) -> DrawResult {
         for (part, word) in self.y.ticks() {
             let y = self.up(part);
@@ -59,7 +59,7 @@ impl PlotFrame {
         canvas.text(&title, Type::Small, TextAnchor::Right, (8.0, 12.0))
     }
 
-    /// Names at the right, moved apart, each with a leader from its line's end.
+    /// Draws names on the right, moved apart, each with a leader from the end of its line.
     pub fn names(&self, canvas: &Canvas, names: &[(&str, RGBColor)], ends: &[Pixel]) -> DrawResult {
         let heights: Vec<f64> = ends.iter().map(|end| end.1).collect();
         let places = spread_out(&heights, 16.0, (self.top, self.bottom));
@@ -77,13 +77,15 @@ impl PlotFrame {
     }
 }
 
-/// Room for names at the right, in pixels.
+/// Returns the room for names on the right, in pixels.
 pub fn room_for<'n>(names: impl Iterator<Item = &'n str>) -> f64 {
     let widths = names.map(|name| width_of(&cut(name, NAME)));
     widths.fold(0.0, f64::max) + 28.0
 }
 
-/// Upright rules with numbers below, from left to right and from top to bottom.
+/// Draws vertical grid lines with tick labels below them.
+///
+/// `(left, right)` and `(top, bottom)` are the edges of the plot area.
 pub fn below(
     canvas: &Canvas,
     (left, right): (f64, f64),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Where values lie from column to column: the darker, the greater a part of the column's values.
+//! Heat maps: the distribution of values in each column. A darker cell contains a larger fraction of the column's
+//! values.
 
 use super::canvas::{self, Canvas, DrawResult, TextAnchor, Type, fit};
 use super::colour::INK;
@@ -53,7 +54,9 @@ pub fn draw(id: &str, heat: &HeatMaps) -> Result<String, Error> {
     })
 }
 
-/// How dark a part of a column is drawn: one in 10,000 is still seen.
+/// Returns the opacity of a cell that contains a fraction of its column's values.
+///
+/// One in 10,000 is still visible.
 fn darkness(part: f64) -> f64 {
     (1.0 + part.log10() / 4.5).clamp(0.1, 1.0)
 }
@@ -79,12 +82,12 @@ fn shades(canvas: &Canvas) -> DrawResult {
 struct HeatPanel<'m> {
     map: &'m HeatMap,
     span: &'m Span,
-    /// Where the rows begin, from below.
+    /// The bottom edge of the rows.
     foot: f64,
 }
 
 impl HeatPanel<'_> {
-    /// The left edge of a column.
+    /// Returns the left edge of a column.
     fn across(&self, column: usize) -> f64 {
         LEFT + column as f64 / self.map.columns.len() as f64 * (RIGHT - LEFT)
     }
@@ -132,14 +135,14 @@ impl HeatPanel<'_> {
     }
 }
 
-/// The axis of all maps.
+/// Returns the common axis of all maps.
 fn span(heat: &HeatMaps) -> Span {
     let columns = heat.maps.iter().flat_map(|map| &map.columns);
     let values = columns.flat_map(|column| column.counts.iter().map(|(value, _)| *value));
     Span::of(&heat.axis, values)
 }
 
-/// How many of a column's values lie in each row, from below.
+/// Counts a column's values in each row, from bottom to top.
 fn rows(span: &Span, column: &HeatColumn) -> [f64; ROWS] {
     let mut rows = [0.0; ROWS];
     for (value, count) in &column.counts {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Values over a quantity: a line for each series, intervals as bands, names at the lines' ends.
+//! Line charts: a line for each series, with intervals as bands and names at the ends of the lines.
 
 use super::canvas::{self, Canvas, Dot, DrawResult, Pixel, colour_and_dot};
 use super::frame::{BOTTOM, LEFT, PlotFrame, room_for};
@@ -10,9 +10,9 @@ use crate::output::Error;
 const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 400.0;
 const TOP: f64 = 34.0;
-/// Lines of more points have no dots.
+/// Lines with more points than this have no dots.
 const DOTS: usize = 32;
-/// An axis has a number for each value if there are no more.
+/// An axis has a tick for each value if there are at most this many values.
 const VALUES: usize = 16;
 
 pub fn draw(id: &str, lines: &Lines) -> Result<String, Error> {
@@ -57,7 +57,9 @@ pub fn draw(id: &str, lines: &Lines) -> Result<String, Error> {
     })
 }
 
-/// Lines that have a place; of those with one name the first, such as what was measured before its model.
+/// Returns the lines that can be drawn and have a name.
+///
+/// If multiple lines share a name, only the first is returned, such as the measured line before its model.
 fn named(lines: &Lines) -> Vec<&Line> {
     let mut named: Vec<&Line> = Vec::new();
     for line in &lines.lines {
@@ -78,7 +80,9 @@ fn xs(lines: &Lines) -> impl Iterator<Item = f64> {
     points.map(|(x, _)| *x)
 }
 
-/// Where the axis is logarithmic, as of a sweep, its few measured values.
+/// Returns the ticks of the horizontal axis.
+///
+/// If the axis is logarithmic, as in a sweep, and has few measured values, those are the ticks.
 fn ticks(lines: &Lines, span: &Span) -> Vec<(f64, String)> {
     let measured = lines.lines.iter().filter(|l| l.stroke != Stroke::Model);
     let mut values: Vec<f64> = measured
@@ -93,7 +97,7 @@ fn ticks(lines: &Lines, span: &Span) -> Vec<(f64, String)> {
     }
 }
 
-/// Parts of a line without a gap: a value that cannot be drawn breaks it.
+/// Splits a line into segments at values that cannot be drawn.
 fn stretches<'l>(frame: &PlotFrame, line: &'l Line) -> Vec<Vec<(Pixel, &'l Quantity)>> {
     let mut stretches = vec![Vec::new()];
     for (x, y) in &line.points {
@@ -159,7 +163,7 @@ fn line(canvas: &Canvas, frame: &PlotFrame, line: &Line) -> DrawResult {
     Ok(())
 }
 
-/// Steps go on at their height until the next value.
+/// Converts points to steps, which stay at their height until the next point.
 pub fn stepped<Y: Clone>(line: &Line, places: Vec<(f64, Y)>) -> Vec<(f64, Y)> {
     if line.stroke != Stroke::Steps {
         return places;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Charts as SVG. One drawing serves light and dark: a style sheet maps each light colour to a dark one.
-//! Values that are not finite are never drawn; the same chart gives the same text.
+//! Charts as SVG.
+//!
+//! One drawing serves light and dark mode: a style sheet maps each light color to a dark one. Values that are not
+//! finite are never drawn. The same chart always gives the same text.
 
 mod bars;
 mod canvas;
@@ -26,11 +28,12 @@ use canvas::legal;
 use plotters::style::Color;
 use quick_xml::escape::escape;
 
-/// The width of a phone's page, in pixels.
+/// The width of a page on a phone, in pixels.
 const NARROW: f64 = 320.0;
 
-/// The chart as an `svg` element without a style sheet: a page that holds it has [`style_sheet`].
-/// Error: the drawing library refused something.
+/// Renders the chart as an `svg` element without a style sheet, which the page provides with [`style_sheet`].
+///
+/// Returns an error if the drawing library fails.
 pub fn svg(chart: &Chart) -> Result<String, Error> {
     let id = &file_name(&chart.id);
     let svg = match &chart.drawing {
@@ -44,7 +47,9 @@ pub fn svg(chart: &Chart) -> Result<String, Error> {
     Ok(named(chart, id, &svg))
 }
 
-/// The chart in the width of a phone; `None`: there is no drawing of this kind that is so narrow.
+/// Renders the chart in the width of a phone.
+///
+/// Returns `None` if this kind of chart has no narrow drawing.
 pub fn narrow(chart: &Chart) -> Result<Option<String>, Error> {
     let id = &(file_name(&chart.id) + "-narrow");
     let svg = match &chart.drawing {
@@ -55,7 +60,7 @@ pub fn narrow(chart: &Chart) -> Result<Option<String>, Error> {
     Ok(Some(named(chart, id, &svg)))
 }
 
-/// A drawing with what it says of itself to who cannot see it.
+/// Adds a title and a description for screen readers to a drawing.
 fn named(chart: &Chart, id: &str, svg: &str) -> String {
     let [title, caption] = [&chart.title, &chart.caption].map(|text| legal(text));
     let named = format!(
@@ -69,7 +74,9 @@ fn named(chart: &Chart, id: &str, svg: &str) -> String {
     after_first_tag(&svg.replacen("<svg ", &tag, 1), &named)
 }
 
-/// The chart as a file that stands alone. Errors as for [`svg`].
+/// Renders the chart as a standalone file.
+///
+/// Returns an error if the drawing library fails.
 pub fn standalone(chart: &Chart) -> Result<String, Error> {
     let style = format!("<style>{}</style>\n", style_sheet());
     let mut drawing = after_first_tag(&svg(chart)?, &style);
@@ -82,12 +89,12 @@ pub fn standalone(chart: &Chart) -> Result<String, Error> {
     ))
 }
 
-/// The colour of that number on light paper as red, green and blue, for formats that draw for themselves.
+/// Returns the red, green and blue of a color on a light background, for formats that draw charts themselves.
 pub fn rgb(number: usize) -> (u8, u8, u8) {
     colour::numbered(number).rgb()
 }
 
-/// A name of small letters, digits and `-`; never empty.
+/// Converts a text to a name of lowercase letters, digits and `-`; never empty.
 pub fn file_name(text: &str) -> String {
     let mut name = String::new();
     for c in text.chars() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! From values to parts of an axis and back to round numbers with their units.
+//! Converts values to positions on an axis, and chooses round tick values with units.
 
 use crate::document::{Axis, Quantity, Scale};
 use crate::format::quantity;
@@ -14,7 +14,9 @@ pub struct Span {
 }
 
 impl Span {
-    /// An axis on which all of these values have a place, with a little room; others are passed over.
+    /// Creates an axis that covers all the values, with a small margin.
+    ///
+    /// Values that cannot be drawn are skipped.
     pub fn of(axis: &Axis, values: impl IntoIterator<Item = f64>) -> Span {
         let (scale, unit) = (axis.scale, axis.unit.clone());
         let values = values.into_iter().filter(|v| drawable(scale, *v));
@@ -49,12 +51,12 @@ impl Span {
         }
     }
 
-    /// Where a value is, 0 to 1; a value beyond an end is at the end. `None`: it cannot be drawn.
+    /// Returns the position of a value, 0 to 1, clamped to the axis, or `None` if the value cannot be drawn.
     pub fn part(&self, value: f64) -> Option<f64> {
         drawable(self.scale, value).then(|| self.clamped(value))
     }
 
-    /// Where a bound is, 0 to 1; it is at the lower end where it cannot be drawn.
+    /// Returns the position of a bound, 0 to 1, clamped to the axis; a bound that cannot be drawn is at the lower end.
     pub fn clamped(&self, value: f64) -> f64 {
         let [low, value, high] = [self.low, value, self.high].map(|v| {
             if drawable(self.scale, v) {
@@ -71,17 +73,17 @@ impl Span {
         }
     }
 
-    /// True if a bound lies before the start of the axis.
+    /// Returns true if a bound lies before the start of the axis.
     pub fn is_below(&self, bound: f64) -> bool {
         bound < self.low
     }
 
-    /// True if a bound lies after the end of the axis.
+    /// Returns true if a bound lies after the end of the axis.
     pub fn is_above(&self, bound: f64) -> bool {
         bound > self.high
     }
 
-    /// The value at a part of the axis.
+    /// Returns the value at a position of the axis, 0 to 1.
     pub fn value(&self, part: f64) -> f64 {
         let (low, high) = (self.even(self.low), self.even(self.high));
         let even = low + part * (high - low);
@@ -92,7 +94,7 @@ impl Span {
         }
     }
 
-    /// A value on the scale on which equal steps have equal lengths.
+    /// Converts a value to the scale on which equal steps have equal lengths.
     fn even(&self, value: f64) -> f64 {
         match self.scale {
             Scale::Linear | Scale::LinearFromLeast => value,
@@ -101,7 +103,7 @@ impl Span {
         }
     }
 
-    /// Round values with their places and their words.
+    /// Returns the ticks: round values as positions and labels.
     pub fn ticks(&self) -> Vec<(f64, String)> {
         let values = match (self.scale, &self.unit) {
             (Scale::Percentiles, _) => percentiles(self.high),
@@ -117,7 +119,7 @@ impl Span {
         self.ticks_at(&values)
     }
 
-    /// These values, with their places and their words.
+    /// Returns ticks at the given values, as positions and labels.
     pub fn ticks_at(&self, values: &[f64]) -> Vec<(f64, String)> {
         let most = values.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
         let word = |value: f64| match self.scale {
@@ -130,7 +132,9 @@ impl Span {
     }
 }
 
-/// A value and its bounds as far as a chart shows them: a bound far from its value would squeeze all else.
+/// Returns a value and its bounds, limited to what a chart shows.
+///
+/// A bound far from its value would squeeze the rest of the chart.
 pub fn reach(quantity: &Quantity, scale: Scale) -> [f64; 3] {
     let value = quantity.value;
     let Some((low, high)) = quantity.bounds() else {
@@ -147,7 +151,7 @@ pub fn reach(quantity: &Quantity, scale: Scale) -> [f64; 3] {
     }
 }
 
-/// True if a scale can show a value.
+/// Returns true if a scale can show a value.
 pub fn drawable(scale: Scale, value: f64) -> bool {
     let moderate = value.is_finite() && value.abs() < 1e100;
     moderate
@@ -158,7 +162,7 @@ pub fn drawable(scale: Scale, value: f64) -> bool {
         }
 }
 
-/// `99.9 %` for 0.999.
+/// Formats a fraction as a percentile: `99.9 %` for 0.999.
 fn percentile(part: f64) -> String {
     let decimals = ((1.0 / (1.0 - part)).log10().round() as usize).saturating_sub(2);
     format!("{:.decimals$} %", 100.0 * part)
@@ -179,7 +183,7 @@ fn powers_of_two(low: f64, high: f64) -> Vec<f64> {
     (first..=last).step_by(step).map(|e| 2f64.powi(e)).collect()
 }
 
-/// Round numbers for a logarithmic axis, a handful of them.
+/// Returns round numbers for a logarithmic axis, at least four if possible.
 fn log_ticks(low: f64, high: f64) -> Vec<f64> {
     let decades = low.log10().floor() as i32..=high.log10().ceil() as i32;
     let each = ((high / low).log10() / 9.0).ceil().max(1.0) as usize;
@@ -198,7 +202,7 @@ fn log_ticks(low: f64, high: f64) -> Vec<f64> {
     enough.next().unwrap_or_else(|| linear_ticks(low, high))
 }
 
-/// Round numbers for a linear axis, four to eight of them.
+/// Returns round numbers for a linear axis, four to eight of them.
 fn linear_ticks(low: f64, high: f64) -> Vec<f64> {
     let decade = 10f64.powf((high - low).log10().floor());
     let steps = [5.0, 2.0, 1.0, 0.5, 0.2, 0.1].map(|s| s * decade);

@@ -1,220 +1,222 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Charts as specifications: what is drawn, not how. Six of them serve every kind of run.
+//! Chart specifications, independent of how a format draws them.
+//!
+//! Six kinds of charts serve every kind of run.
 
 use super::{Quantity, Tone};
 use lab_model::Unit;
 use serde::Serialize;
 
-/// The number of a colour that recedes: of a baseline, or of time spent waiting.
+/// The index of a muted color, for a baseline or for time spent waiting.
 pub const NEUTRAL: usize = 255;
 
 /// A chart.
 #[derive(Clone, Debug, Serialize)]
 pub struct Chart {
-    /// Small letters, digits and `-`, unique in its document: the name of its file.
+    /// The ID, unique in the document, which names the chart's file. Consists of lowercase letters, digits and `-`.
     pub id: String,
     /// The title.
     pub title: String,
-    /// One sentence that says what is to be seen in it: its alternative text.
+    /// One sentence that says what the chart shows; also its alternative text.
     pub caption: String,
     /// The drawing.
     pub drawing: Drawing,
 }
 
-/// The drawing of a chart.
+/// The kind of a chart, with its data.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Drawing {
-    /// Values over a quantity, one line per series.
+    /// Values against a quantity, one line per series.
     Lines(Lines),
-    /// One bar per row, whole or made of parts.
+    /// One bar per row, plain or stacked.
     Bars(Bars),
-    /// Intervals beside a reference.
+    /// Intervals compared with a reference value.
     Forest(Forest),
-    /// How many values lie where, column by column: the darker, the more.
+    /// Distributions of values, one per column; a darker cell contains more values.
     Heat(HeatMaps),
-    /// The part of all values that do not exceed a value.
+    /// Cumulative distributions: the fraction of values at or below each value.
     Distribution(Distribution),
-    /// Calls, and each function's fraction of the whole.
+    /// A flame graph: calls, and each function's fraction of the total cost.
     Flame(Flame),
 }
 
-/// An axis.
+/// An axis of a chart.
 #[derive(Clone, Debug, Serialize)]
 pub struct Axis {
-    /// The title, without the unit.
+    /// The title without the unit.
     pub title: String,
-    /// The unit of its values.
+    /// The unit of the values.
     #[serde(serialize_with = "super::unit_name::serialize_unit")]
     pub unit: Unit,
-    /// How values become lengths.
+    /// The mapping of values to positions on the axis.
     pub scale: Scale,
 }
 
-/// How values become lengths.
+/// The mapping of values to positions on the axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scale {
-    /// Evenly, from 0.
+    /// Linear, starting at 0.
     Linear,
-    /// Evenly, from the least value.
+    /// Linear, starting at the minimum value.
     LinearFromLeast,
-    /// By their logarithms; values of 0 and less are left out.
+    /// Logarithmic; values of 0 or less are left out.
     Log,
-    /// Parts of a whole, spread out towards 1: 0, 0.9, 0.99, 0.999.
+    /// Fractions of a whole, spread out toward 1: 0, 0.9, 0.99, 0.999.
     Percentiles,
 }
 
-/// Values over a quantity.
+/// A line chart: values against a quantity.
 #[derive(Clone, Debug, Serialize)]
 pub struct Lines {
-    /// From left to right.
+    /// The horizontal axis.
     pub x: Axis,
-    /// From below.
+    /// The vertical axis.
     pub y: Axis,
     /// The lines.
     pub lines: Vec<Line>,
 }
 
-/// A line with a band: the intervals of its points.
+/// A line with a band that shows the intervals of its points.
 #[derive(Clone, Debug, Serialize)]
 pub struct Line {
-    /// Its name at its end; of several lines with one name only the first is named.
+    /// The name, drawn at the line's end. If multiple lines share a name, only the first is labeled.
     pub name: String,
-    /// Number of its colour: the same for one subject in all charts of a document.
+    /// The color's index; each subject has the same color in all charts of a document.
     pub colour: usize,
-    /// How it is drawn.
+    /// The style of the line.
     pub stroke: Stroke,
-    /// x and y, ascending; a value that is not finite breaks the line.
+    /// The points as x and y, in ascending order of x. A value that is not finite breaks the line.
     pub points: Vec<(f64, Quantity)>,
-    /// How intervals are drawn.
+    /// Whether the intervals are drawn.
     pub band: Band,
 }
 
-/// How a line is drawn.
+/// The style of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stroke {
-    /// Points joined by lines.
+    /// Points joined by straight lines.
     Measured,
-    /// Dashes: a model, not measured.
+    /// A dashed line, for a model rather than measured values.
     Model,
-    /// Steps.
+    /// A step function.
     Steps,
 }
 
-/// How the intervals of a line are drawn.
+/// Whether the intervals of a line are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Band {
-    /// As a band.
+    /// Drawn as a band.
     Shown,
-    /// Not at all.
+    /// Not drawn.
     Hidden,
 }
 
-/// One bar per row.
+/// A bar chart with one bar per row.
 #[derive(Clone, Debug, Serialize)]
 pub struct Bars {
     /// The axis of the bars' lengths.
     pub axis: Axis,
-    /// The names of the parts, with the numbers of their colours; empty: bars are whole.
+    /// The names of the segments, with the indexes of their colors. Empty if the bars are not stacked.
     pub parts: Vec<(String, usize)>,
-    /// From above.
+    /// The rows, from top to bottom.
     pub rows: Vec<BarRow>,
 }
 
-/// A bar.
+/// A bar of a bar chart.
 #[derive(Clone, Debug, Serialize)]
 pub struct BarRow {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// The heading of the rows from here on, where it is another one than before; may be empty.
+    /// The heading above this row, if a new group of rows starts here; otherwise empty.
     pub group: String,
-    /// Number of its colour, where it is whole.
+    /// The color's index, if the bar is not stacked.
     pub colour: usize,
-    /// Its length, with its interval.
+    /// The bar's length, with its interval.
     pub total: Quantity,
-    /// The parts, in order.
+    /// The segments, in order.
     pub parts: Vec<BarPart>,
 }
 
-/// A part of a bar.
+/// A segment of a bar.
 #[derive(Clone, Debug, Serialize)]
 pub struct BarPart {
     /// Index into [`Bars::parts`].
     pub part: usize,
-    /// Its length.
+    /// The segment's length.
     pub value: Quantity,
 }
 
-/// Intervals beside a reference.
+/// Intervals compared with a reference value.
 #[derive(Clone, Debug, Serialize)]
 pub struct Forest {
     /// The axis of the values.
     pub axis: Axis,
-    /// Where the reference stands, such as 1 of a ratio.
+    /// The reference value, such as 1 for a ratio.
     pub reference: f64,
-    /// Values within reference × (1 ± margin) count as equivalent, where there is a margin.
+    /// The margin of equivalence, if any: values within reference × (1 ± margin) are equivalent.
     pub margin: Option<f64>,
-    /// From above.
+    /// The groups, from top to bottom.
     pub groups: Vec<ForestGroup>,
 }
 
-/// Rows with a heading.
+/// A group of rows with a heading.
 #[derive(Clone, Debug, Serialize)]
 pub struct ForestGroup {
-    /// May be empty.
+    /// The heading; may be empty.
     pub title: String,
-    /// From above.
+    /// The rows, from top to bottom.
     pub rows: Vec<ForestRow>,
 }
 
-/// An interval.
+/// An interval in a forest plot.
 #[derive(Clone, Debug, Serialize)]
 pub struct ForestRow {
-    /// Whose.
+    /// The row's name.
     pub name: String,
-    /// Where.
+    /// The estimate with its interval.
     pub value: Quantity,
     /// The meaning.
     pub tone: Tone,
-    /// The label at its end; if empty, the value.
+    /// The label at the end of the row. If empty, the value is shown.
     pub label: String,
 }
 
-/// Maps, one below the other on the same axis.
+/// Heat maps, one below the other, with a common axis.
 #[derive(Clone, Debug, Serialize)]
 pub struct HeatMaps {
-    /// The axis of the values, from below.
+    /// The vertical axis, for the values.
     pub axis: Axis,
     /// The meaning of the columns, such as `seconds since the start`.
     pub columns: String,
-    /// From above.
+    /// The maps, from top to bottom.
     pub maps: Vec<HeatMap>,
 }
 
-/// A map.
+/// A heat map.
 #[derive(Clone, Debug, Serialize)]
 pub struct HeatMap {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Number of its colour.
+    /// The color's index.
     pub colour: usize,
-    /// From left to right.
+    /// The columns, from left to right.
     pub columns: Vec<HeatColumn>,
 }
 
-/// A column of a map.
+/// A column of a heat map.
 #[derive(Clone, Debug, Serialize)]
 pub struct HeatColumn {
-    /// Below it, where there is room.
+    /// The label below the column, drawn if there is room.
     pub label: String,
-    /// Values in the axis's unit, ascending, and how many there are of each.
+    /// Values in the axis's unit, in ascending order, each with the number of occurrences.
     pub counts: Vec<(f64, u64)>,
 }
 
-/// The part of all values that do not exceed a value.
+/// Cumulative distributions: the fraction of values at or below each value.
 #[derive(Clone, Debug, Serialize)]
 pub struct Distribution {
     /// The axis of the values.
@@ -225,14 +227,14 @@ pub struct Distribution {
     pub lines: Vec<DistributionLine>,
 }
 
-/// A distribution.
+/// The distribution of one subject's values.
 #[derive(Clone, Debug, Serialize)]
 pub struct DistributionLine {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Number of its colour.
+    /// The color's index.
     pub colour: usize,
-    /// Values in the axis's unit, ascending, and how many there are of each.
+    /// Values in the axis's unit, in ascending order, each with the number of occurrences.
     pub counts: Vec<(f64, u64)>,
 }
 
@@ -242,12 +244,12 @@ pub struct Flame {
     /// The unit of the costs.
     #[serde(serialize_with = "super::unit_name::serialize_unit")]
     pub unit: Unit,
-    /// Stacks, the outermost function first, each with what it costs by itself.
+    /// Call stacks, outermost function first, each with the cost of its innermost function alone.
     pub stacks: Vec<(Vec<String>, u64)>,
 }
 
 impl Axis {
-    /// An axis.
+    /// Creates an axis.
     pub fn new(title: impl Into<String>, unit: Unit, scale: Scale) -> Axis {
         Axis {
             title: title.into(),
@@ -258,7 +260,7 @@ impl Axis {
 }
 
 impl Bars {
-    /// Bars without parts.
+    /// Creates bars that are not stacked.
     pub fn whole(axis: Axis, rows: impl IntoIterator<Item = BarRow>) -> Bars {
         Bars {
             axis,
@@ -269,7 +271,7 @@ impl Bars {
 }
 
 impl Forest {
-    /// Ratios beside 1 in one group without a heading, without a margin.
+    /// Creates a forest plot of ratios compared with 1, in one group without a heading, without a margin.
     pub fn of_ratios(title: &str, scale: Scale, rows: Vec<ForestRow>) -> Forest {
         Forest {
             axis: Axis::new(title, Unit::Ratio, scale),
@@ -284,7 +286,7 @@ impl Forest {
 }
 
 impl ForestRow {
-    /// A row with its value at its end.
+    /// Creates a row that shows its value at the end.
     pub fn new(name: impl Into<String>, value: Quantity, tone: Tone) -> ForestRow {
         ForestRow {
             name: name.into(),
@@ -296,7 +298,7 @@ impl ForestRow {
 }
 
 impl BarRow {
-    /// A whole bar without a heading.
+    /// Creates a bar without segments or a heading.
     pub fn new(name: &str, colour: usize, total: Quantity) -> BarRow {
         BarRow {
             name: name.into(),

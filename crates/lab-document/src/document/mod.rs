@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The content of a report, without a format: each kind of run builds one document, and each format renders
-//! any document.
+//! The content of a report, independent of the format.
+//!
+//! Each kind of run builds one document, and each format renders any document.
 
 mod chart;
 mod quantity;
@@ -25,83 +26,84 @@ use serde::Serialize;
 /// A report.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Document {
-    /// The measured thing, such as the experiment's title; not empty.
+    /// What was measured, such as the experiment's title; not empty.
     pub title: String,
-    /// The question that it answers; may be empty.
+    /// The question that the report answers; may be empty.
     pub question: String,
-    /// When and where it was measured, in a line.
+    /// The time and the host of the measurement, in one line.
     pub made: String,
-    /// The version of the lab that measured it.
+    /// The benchlab version that made the measurement.
     pub lab_version: String,
-    /// The answer: what a reader sees first.
+    /// The answer, which a user sees first.
     pub answer: Answer,
-    /// All else, in the order in which it is read.
+    /// All other sections, in reading order.
     pub sections: Vec<Section>,
-    /// Every figure, tidy: what CSV, JSON and XML hold.
+    /// All metrics as tidy rows, which the CSV, JSON and XML formats write.
     pub rows: Vec<Row>,
-    /// Where the samples are, in a sentence.
+    /// A sentence that says where the samples are stored.
     pub source: String,
-    /// `benchlab report` shows it again.
+    /// Whether the run was saved, so that `benchlab report` can show this report again.
     #[serde(skip)]
     pub kept: bool,
 }
 
-/// The first screen.
+/// The content of the first screen.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Answer {
     /// The chart that answers the question.
     pub chart: Option<Chart>,
-    /// Plain sentences, the most important first: at most three findings.
+    /// Plain sentences, the most important first; at most three findings.
     pub findings: Vec<Finding>,
-    /// The inconclusive part of the answer, with the command that settles it.
+    /// A sentence on what is inconclusive, with the command that resolves it.
     pub undecided: Option<String>,
 }
 
 impl Answer {
-    /// Findings that an answer shows.
+    /// The maximum number of findings that an answer shows.
     pub const MAX_FINDINGS: usize = 3;
 }
 
-/// A sentence or two that the figures support.
+/// One or two sentences that the data support.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Finding {
-    /// The topic in a few words, such as a target or a kind of warning; may be empty. The first screen shows
-    /// only the labels of several warnings.
+    /// The topic in a few words, such as a target or a kind of warning; may be empty.
+    ///
+    /// If there are multiple warnings, the first screen shows only their labels.
     pub label: String,
     /// The sentences.
     pub text: String,
     /// The meaning.
     pub tone: Tone,
-    /// The same as data, for programs: an object whose `code` names the sentence.
+    /// The finding as data for programs: an object whose `code` identifies the sentence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<serde_json::Value>,
 }
 
-/// A part of a document with a heading.
+/// A section of a document with a heading.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Section {
-    /// Its heading; unique within its parent.
+    /// The heading, unique within the parent.
     pub title: String,
-    /// How much of it is shown at first.
+    /// Whether the section is shown or folded at first.
     pub detail: Detail,
     /// The items, in order.
     pub items: Vec<Item>,
-    /// Parts of it with headings of their own.
+    /// Subsections.
     pub sections: Vec<Section>,
 }
 
-/// How much a part matters to a reader who wants the answer.
+/// Whether a section is needed for the answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Detail {
-    /// It is shown.
+    /// Always shown.
     #[default]
     Shown,
-    /// It is there to be looked up: folded where a format can fold.
+    /// Only for reference; folded in formats that support folding.
     Folded,
 }
 
-/// A piece of a section.
+/// An item in a section.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Item {
@@ -111,18 +113,18 @@ pub enum Item {
     List(Vec<String>),
     /// Names with their values.
     Facts(Vec<(String, String)>),
-    /// Figures in rows and columns.
+    /// A table of values.
     Table(Table),
-    /// A drawing of figures.
+    /// A chart of values.
     Chart(Chart),
-    /// A sentence that stands out, such as a warning.
+    /// A highlighted sentence, such as a warning.
     Finding(Finding),
-    /// Lines as a program wrote them, in a fixed-width face.
+    /// A program's output, line by line, in a fixed-width font.
     Log(Vec<String>),
 }
 
 impl Finding {
-    /// A finding with a label and a tone.
+    /// Creates a finding with a label and a tone.
     pub fn new(label: impl Into<String>, text: impl Into<String>, tone: Tone) -> Finding {
         Finding {
             label: label.into(),
@@ -132,7 +134,7 @@ impl Finding {
         }
     }
 
-    /// The finding with the data that its sentences were made from.
+    /// Adds the data that the sentences were made from.
     pub fn with_data(self, data: &impl Serialize) -> Finding {
         Finding {
             data: serde_json::to_value(data).ok(),
@@ -140,19 +142,19 @@ impl Finding {
         }
     }
 
-    /// A finding without a label or a tone.
+    /// Creates a finding without a label or a tone.
     pub fn plain(text: impl Into<String>) -> Finding {
         Finding::new("", text, Tone::Plain)
     }
 
-    /// The finding with another tone.
+    /// Replaces the tone.
     pub fn toned(self, tone: Tone) -> Finding {
         Finding { tone, ..self }
     }
 }
 
 impl Section {
-    /// A section that is shown.
+    /// Creates a section that is shown.
     pub fn new(title: impl Into<String>) -> Section {
         Section {
             title: title.into(),
@@ -160,7 +162,7 @@ impl Section {
         }
     }
 
-    /// A section that is there to be looked up.
+    /// Creates a folded section.
     pub fn folded(title: impl Into<String>) -> Section {
         Section {
             detail: Detail::Folded,
@@ -168,14 +170,14 @@ impl Section {
         }
     }
 
-    /// A section that is shown, of one table; empty where the table has no rows.
+    /// Creates a section with one table; the section is empty if the table has no rows.
     pub fn of_table(title: impl Into<String>, table: Table) -> Section {
         let mut section = Section::new(title);
         section.table(table);
         section
     }
 
-    /// True if there is nothing to show.
+    /// Returns true if there is nothing to show.
     pub fn is_empty(&self) -> bool {
         self.items.is_empty() && self.sections.iter().all(Section::is_empty)
     }
@@ -221,7 +223,7 @@ impl Document {
         }
     }
 
-    /// Every chart, that of the answer first, in the order in which they are read.
+    /// Returns all charts in reading order, starting with the answer's chart.
     pub fn charts(&self) -> Vec<&Chart> {
         let charts = self.items().filter_map(|item| match item {
             Item::Chart(chart) => Some(chart),
@@ -230,7 +232,7 @@ impl Document {
         self.answer.chart.iter().chain(charts).collect()
     }
 
-    /// Every table, in the order in which they are read.
+    /// Returns all tables in reading order.
     pub fn tables(&self) -> Vec<&Table> {
         let tables = self.items().filter_map(|item| match item {
             Item::Table(table) => Some(table),
@@ -239,7 +241,7 @@ impl Document {
         tables.collect()
     }
 
-    /// The findings that call for attention: those of all sections with a warning tone.
+    /// Returns the findings of all sections that have a warning tone.
     pub fn warnings(&self) -> Vec<&Finding> {
         let warnings = self.items().filter_map(|item| match item {
             Item::Finding(finding) => Some(finding).filter(|f| f.tone.warns()),
@@ -248,7 +250,7 @@ impl Document {
         warnings.collect()
     }
 
-    /// Every item of every section, in the order in which they are read.
+    /// Returns the items of all sections in reading order.
     pub fn items(&self) -> impl Iterator<Item = &Item> {
         fn collect<'d>(sections: &'d [Section], items: &mut Vec<&'d Item>) {
             for section in sections {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A number with its unit and its interval: every format writes it in its own way.
+//! Numbers with a unit and an interval, which each format writes in its own way.
 
 use super::unit_name;
 use lab_model::{Interval, Unit};
@@ -8,32 +8,31 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 /// A number with its unit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quantity {
-    /// In the unit.
+    /// The number, in `unit`.
     pub value: f64,
-    /// The unit.
     pub unit: Unit,
-    /// How exactly it is known.
+    /// The precision of the number.
     pub precision: Precision,
 }
 
-/// How exactly a number is known.
+/// The precision of a number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Precision {
-    /// It was counted, set or read: there is nothing to estimate.
+    /// The number was counted, set or read, so there is nothing to estimate.
     Exact,
-    /// It is an estimate between these bounds, at a level of 0 to 1; a level of 0 is no interval.
+    /// The number is an estimate with bounds at a confidence level of 0 to 1. A level of 0 means no interval.
     Within {
         /// Lower bound.
         low: f64,
         /// Upper bound.
         high: f64,
-        /// The confidence that the interval has.
+        /// The confidence level of the interval.
         level: f64,
     },
 }
 
 impl Quantity {
-    /// A number without an interval.
+    /// Creates a number without an interval.
     pub fn exact(value: f64, unit: Unit) -> Quantity {
         Quantity {
             value,
@@ -42,12 +41,12 @@ impl Quantity {
         }
     }
 
-    /// A count of what is named in the plural.
+    /// Creates a count. `counted` names the counted things in the plural.
     pub fn count(n: u64, counted: &'static str) -> Quantity {
         Quantity::exact(n as f64, Unit::Count(counted.into()))
     }
 
-    /// An estimate.
+    /// Creates an estimate with its interval.
     pub fn estimate(interval: &Interval, unit: Unit) -> Quantity {
         let &Interval {
             estimate,
@@ -62,12 +61,12 @@ impl Quantity {
         }
     }
 
-    /// A ratio.
+    /// Creates an estimated ratio with its interval.
     pub fn ratio(interval: &Interval) -> Quantity {
         Quantity::estimate(interval, Unit::Ratio)
     }
 
-    /// Lower bound, upper bound and level, where there is an interval with finite bounds.
+    /// Returns the lower bound, the upper bound and the level, if there is an interval with finite bounds.
     pub fn interval(&self) -> Option<[f64; 3]> {
         match (self.bounds(), self.precision) {
             (Some((low, high)), Precision::Within { level, .. }) => Some([low, high, level]),
@@ -75,7 +74,7 @@ impl Quantity {
         }
     }
 
-    /// The bounds, where there is an interval with finite ones.
+    /// Returns the lower and the upper bound, if there is an interval with finite bounds.
     pub fn bounds(&self) -> Option<(f64, f64)> {
         match self.precision {
             Precision::Within { low, high, level }
@@ -88,7 +87,7 @@ impl Quantity {
     }
 }
 
-/// `value`, `unit`, and of an estimate with an interval `low`, `high` and `level`.
+/// Serializes `value` and `unit`, and for an estimate with an interval `low`, `high` and `level`.
 impl Serialize for Quantity {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let interval = self.interval();

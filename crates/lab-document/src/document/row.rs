@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tidy rows: one for each subject, point and metric.
+//! Tidy rows: one row for each subject, point and metric.
 
 use super::{Quantity, unit_name};
 use lab_model::{Direction, Metric};
 use serde::{Serialize, Serializer};
 
-/// The results of one subject at one point in one metric. Empty strings: does not apply.
+/// The result of one subject at one point in one metric.
+///
+/// An empty string means that the field does not apply.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
     /// The run's name.
@@ -18,27 +20,27 @@ pub struct Row {
     pub target: String,
     /// The case's name.
     pub case: String,
-    /// The point's parameters, the sweep's value included.
+    /// The point's parameters, including the value of the sweep.
     pub params: Vec<(String, String)>,
-    /// In which respect.
+    /// The metric.
     #[serde(serialize_with = "metric")]
     pub metric: Metric,
-    /// The figure; `None`: it could not be measured, see [`Row::note`].
+    /// The value, or `None` if it could not be measured; [`Row::note`] says why.
     pub value: Option<Quantity>,
-    /// Against the baseline: below 1 is better.
+    /// The ratio to the baseline; a value below 1 is better.
     pub ratio: Option<Quantity>,
-    /// Adjusted p-value of ratio = 1.
+    /// The adjusted p-value of the null hypothesis that the ratio is 1.
     pub p: Option<f64>,
     /// `faster`, `slower`, `equivalent`, `small-but-real`, `inconclusive`, or empty.
     pub verdict: String,
-    /// Complete blocks that it comes from.
+    /// The number of complete blocks that the value is based on.
     pub blocks: Option<u32>,
-    /// The reason why something is missing, or a remark.
+    /// The reason why a value is missing, or a remark.
     pub note: String,
 }
 
 impl Row {
-    /// A row without a figure.
+    /// Creates a row without a value.
     pub fn new(run: &str, subject: &str, metric: Metric) -> Row {
         Row {
             run: run.into(),
@@ -58,7 +60,7 @@ impl Row {
     }
 }
 
-/// `id`, `title`, `unit` by its name in data, and which values are `better`.
+/// Serializes a metric as `id`, `title`, `unit` (its name in data formats) and `better` (whether lower or higher).
 fn metric<S: Serializer>(metric: &Metric, serializer: S) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
     struct Fields<'m> {

@@ -5,32 +5,34 @@ use super::{Quantity, Tone};
 use lab_model::Unit;
 use serde::Serialize;
 
-/// A table; its first column names the rows.
+/// A table whose first column names the rows.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Table {
-    /// The title; may be empty if the section's heading says it.
+    /// The title; may be empty if the section's heading serves as the title.
     pub title: String,
-    /// One sentence that says how to read it; may be empty.
+    /// One sentence that explains how to read the table; may be empty.
     pub caption: String,
-    /// Its columns.
+    /// The columns.
     pub columns: Vec<Column>,
-    /// Its rows, each as long as there are columns.
+    /// The rows; each has one cell per column.
     pub rows: Vec<Vec<Cell>>,
-    /// Notes on some of its cells.
+    /// Notes on individual cells.
     pub notes: Vec<String>,
 }
 
-/// A column.
+/// A column of a table.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Column {
-    /// Its heading, without a unit.
+    /// The heading without the unit.
     pub title: String,
-    /// The unit of its quantities, where all have the same: a format may then write one magnitude for all.
+    /// The unit of all quantities in the column, if they share one.
+    ///
+    /// A format may then use one magnitude for the whole column.
     #[serde(serialize_with = "super::unit_name::serialize_unit_of")]
     pub unit: Option<Unit>,
 }
 
-/// A cell.
+/// A cell of a table.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Cell {
     /// The content.
@@ -45,17 +47,17 @@ pub struct Cell {
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(untagged)]
 pub enum CellContent {
-    /// Nothing: it does not apply.
+    /// Nothing, because the column does not apply.
     #[default]
     Empty,
-    /// Words.
+    /// Text.
     Words(String),
     /// A number.
     Quantity(Quantity),
 }
 
 impl Table {
-    /// A table without rows.
+    /// Creates a table without rows.
     pub fn new<C: Into<Column>>(
         title: impl Into<String>,
         columns: impl IntoIterator<Item = C>,
@@ -67,18 +69,22 @@ impl Table {
         }
     }
 
-    /// Adds a row. Panics if it is not as long as there are columns.
+    /// Adds a row.
+    ///
+    /// Panics if the number of cells differs from the number of columns.
     pub fn row(&mut self, cells: Vec<Cell>) {
         assert_eq!(cells.len(), self.columns.len(), "a row of {}", self.title);
         self.rows.push(cells);
     }
 
-    /// Adds a row of a name and the cells behind it. Panics as [`Table::row`] does.
+    /// Adds a row that starts with a name.
+    ///
+    /// Panics if the number of cells differs from the number of columns.
     pub fn named_row(&mut self, name: impl Into<Cell>, cells: impl IntoIterator<Item = Cell>) {
         self.row(std::iter::once(name.into()).chain(cells).collect());
     }
 
-    /// With a sentence before its caption.
+    /// Inserts a sentence before the caption.
     pub fn captioned(self, text: &str) -> Table {
         let caption = format!("{text} {}", self.caption);
         Table {
@@ -87,7 +93,7 @@ impl Table {
         }
     }
 
-    /// Without columns, but for the first, in which no row has anything.
+    /// Removes the columns in which every cell is empty, except for the first column.
     pub fn without_empty_columns(mut self) -> Table {
         for column in (1..self.columns.len()).rev() {
             if self.rows.iter().all(|row| row[column].is_empty()) {
@@ -102,7 +108,7 @@ impl Table {
 }
 
 impl Column {
-    /// A column of quantities of one unit.
+    /// Creates a column of quantities in one unit.
     pub fn of(title: impl Into<String>, unit: Unit) -> Column {
         Column {
             title: title.into(),
@@ -124,7 +130,7 @@ impl From<String> for Column {
 }
 
 impl CellContent {
-    /// The number, if it is one.
+    /// Returns the number, if the content is a number.
     pub fn quantity(&self) -> Option<&Quantity> {
         match self {
             CellContent::Quantity(quantity) => Some(quantity),
@@ -134,7 +140,7 @@ impl CellContent {
 }
 
 impl Cell {
-    /// True if it holds no words, no dash in their place, and no number.
+    /// Returns true if the cell has no number and no text other than a dash.
     fn is_empty(&self) -> bool {
         match &self.content {
             CellContent::Empty => true,
@@ -143,17 +149,17 @@ impl Cell {
         }
     }
 
-    /// True if it holds a number.
+    /// Returns true if the cell contains a number.
     pub fn is_figure(&self) -> bool {
         self.content.quantity().is_some()
     }
 
-    /// The cell with another tone.
+    /// Replaces the tone.
     pub fn toned(self, tone: Tone) -> Cell {
         Cell { tone, ..self }
     }
 
-    /// The cell with a second line.
+    /// Adds a second line.
     pub fn noted(self, note: impl Into<String>) -> Cell {
         Cell {
             note: note.into(),

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The meaning of a part of a document.
+//! The meaning of an element of a document.
 
 use serde::Serialize;
 
-/// The meaning of a cell or a line, shown as a color; the words say it too.
+/// The meaning of a cell or a line, shown as a color. The text says it, too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tone {
-    /// Nothing in particular.
+    /// No particular meaning.
     #[default]
     Plain,
     /// Better than the baseline.
@@ -16,19 +16,19 @@ pub enum Tone {
     Worse,
     /// Equivalent to the baseline.
     Same,
-    /// Not decided.
+    /// Inconclusive.
     Undecided,
     /// Something went wrong.
     Alarm,
 }
 
 impl Tone {
-    /// True if a finding with this tone is a warning.
+    /// Returns true if a finding with this tone is a warning.
     pub(super) fn warns(self) -> bool {
         matches!(self, Tone::Alarm | Tone::Undecided)
     }
 
-    /// A word for classes and the like.
+    /// Returns the tone as a word, such as for a CSS class.
     pub fn word(self) -> &'static str {
         match self {
             Tone::Plain => "plain",

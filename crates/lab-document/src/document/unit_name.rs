@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Units by their names in data.
+//! The names of units in data formats.
 
 use lab_model::Unit;
 use serde::Serializer;
 
-/// The unit in which data hold a value: `ns`, `bytes`, `requests/s`, `threads`, `share`, `ratio`.
+/// Returns the name of a unit in data formats: `ns`, `bytes`, `requests/s`, `threads`, `share`, `ratio`.
 pub fn unit_name(unit: &Unit) -> String {
     match unit {
         Unit::Nanoseconds => "ns".into(),
@@ -16,12 +16,12 @@ pub fn unit_name(unit: &Unit) -> String {
     }
 }
 
-/// A unit by its name in data.
+/// Serializes a unit as its name in data formats.
 pub(crate) fn serialize_unit<S: Serializer>(unit: &Unit, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&unit_name(unit))
 }
 
-/// The unit of a column by its name in data.
+/// Serializes a column's unit as its name in data formats.
 pub(crate) fn serialize_unit_of<S: Serializer>(
     unit: &Option<Unit>,
     serializer: S,

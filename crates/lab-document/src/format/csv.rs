@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A document's rows as tidy CSV (RFC 4180), numbers as numbers. Text is written as it is, for programs: who
-//! wants a spreadsheet takes the workbook, in which no text becomes a formula.
+//! A document's rows as tidy CSV (RFC 4180), with plain numbers.
+//!
+//! Text is written verbatim, for programs. For a spreadsheet, use the workbook, in which text never becomes a formula.
 
 use super::tidy::{COLUMNS, Field, fields};
 use crate::document::Document;
@@ -19,7 +20,9 @@ pub const FORMAT: Format = Format {
     },
 };
 
-/// A row of headings, and a row for each of the document's. Error: the CSV writer refused something.
+/// Renders a row of headings and one row for each row of the document.
+///
+/// Returns an error if the CSV writer fails.
 pub fn render(document: &Document) -> Result<String, csv::Error> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(COLUMNS)?;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tables as clean text: units in the headings where a column has one magnitude.
+//! Tables as sanitized text, with units in the headings if a column has one magnitude.
 
 use super::quantity::{self, Magnitude};
 use super::text::clean;
@@ -11,23 +11,23 @@ use lab_model::Unit;
 pub struct Grid {
     /// The columns.
     pub columns: Vec<GridColumn>,
-    /// Each as long as there are columns.
+    /// The rows; each has one cell per column.
     pub rows: Vec<Vec<GridCell>>,
 }
 
 /// A column.
 #[derive(Clone, Debug)]
 pub struct GridColumn {
-    /// With the unit, where all cells have one.
+    /// The heading, with the unit if all cells share one.
     pub heading: String,
-    /// True if its cells are numbers, which are aligned to the right.
+    /// Whether the cells are numbers, which are right-aligned.
     pub numeric: bool,
 }
 
 /// A cell.
 #[derive(Clone, Debug, Default)]
 pub struct GridCell {
-    /// Words, or a number.
+    /// Text, or a number.
     pub value: String,
     /// The text after the number, such as its interval; may be empty.
     pub interval: String,
@@ -38,7 +38,7 @@ pub struct GridCell {
 }
 
 impl Grid {
-    /// A table as text.
+    /// Converts a table to text.
     pub fn new(table: &Table) -> Grid {
         let units: Vec<Option<&Unit>> = (0..table.columns.len()).map(|i| unit(table, i)).collect();
         let magnitudes = units.iter().enumerate().map(|(i, unit)| {
@@ -72,7 +72,7 @@ impl Grid {
         }
     }
 
-    /// Rows for columns: the names of the rows become headings.
+    /// Transposes the table; the names of the rows become headings.
     pub fn turned(&self) -> Grid {
         let numeric = self.columns.iter().skip(1).all(|column| column.numeric);
         let first = self.columns.iter().take(1).cloned();
@@ -96,7 +96,9 @@ impl Grid {
     }
 }
 
-/// The unit of all quantities of a column, where they have one and stand among no words by accident.
+/// Returns the unit of all quantities of a column, if they share one.
+///
+/// Without a unit in the column's definition, the column must not contain text.
 fn unit(table: &Table, i: usize) -> Option<&Unit> {
     let contents = || table.rows.iter().map(|row| &row[i].content);
     let mut quantities = contents().filter_map(CellContent::quantity);
@@ -110,14 +112,14 @@ fn unit(table: &Table, i: usize) -> Option<&Unit> {
     all.all(|quantity| quantity.unit == *unit).then_some(unit)
 }
 
-/// True if a column has only numbers.
+/// Returns true if a column contains numbers and no text.
 fn holds_numbers(table: &Table, i: usize) -> bool {
     let mut contents = table.rows.iter().map(|row| &row[i].content);
     let words = contents.clone().any(|c| matches!(c, CellContent::Words(_)));
     !words && contents.any(|c| c.quantity().is_some())
 }
 
-/// One magnitude for some columns.
+/// Returns a common magnitude for a set of columns.
 fn common(table: &Table, unit: Option<&Unit>, columns: &[usize]) -> Option<Magnitude> {
     let cells = table
         .rows
@@ -130,7 +132,7 @@ fn common(table: &Table, unit: Option<&Unit>, columns: &[usize]) -> Option<Magni
 fn heading(column: &Column, magnitude: Option<&Magnitude>) -> String {
     let title = clean(&column.title);
     let unit = clean(magnitude.map_or("", |m| m.name.as_str()));
-    // `threads` says what it counts already.
+    // A title such as `threads` already names the unit.
     let named = unit.len() > 2 && title.to_lowercase().contains(&unit.to_lowercase());
     if title.is_empty() {
         unit

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A document as one page that a colleague can read without the tool: no network, light and
-//! dark, on paper and on a phone. All text is escaped by the template.
+//! A document as one self-contained HTML page.
+//!
+//! The page can be read without benchlab and without a network, in light and dark mode, on paper and on a phone. The
+//! template escapes all text.
 
 use super::grid::{Grid, GridCell, GridColumn};
 use super::text::clean_lines;
@@ -12,17 +14,18 @@ use base64::prelude::{BASE64_STANDARD, Engine};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
-/// Titles that go on for longer are cut: command lines have no end.
+/// The maximum length of a title, in characters, because command lines can be very long.
 const TITLE: usize = 240;
-/// Tables with more rows are folded.
+/// Tables with more rows than this are folded.
 const ROWS: usize = 40;
 
-/// Nothing may be loaded or run; the page's own style sheet is inside it.
+/// The content security policy: nothing may be loaded or run, except for the page's own inline style sheet.
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
-/// The one script that a page may have, and only where it has a flame graph: it is allowed by its hash (Content
-/// Security Policy Level 3, 2.3.1).
+/// Returns the page's script, which only pages with a flame graph have.
+///
+/// The policy allows the script by its hash (Content Security Policy Level 3, 2.3.1).
 fn script(document: &Document) -> Option<&'static str> {
     let is_flame = |chart: &&Chart| matches!(chart.drawing, Drawing::Flame(_));
     document
@@ -48,7 +51,7 @@ pub const FORMAT: Format = Format {
     render: |document, _| render(document).map(Rendered::Text),
 };
 
-/// The page. Error: a chart could not be drawn.
+/// Renders the page. Returns an error if a chart cannot be drawn.
 pub fn render(document: &Document) -> Result<String, Error> {
     let script = script(document);
     let page = html! {
@@ -72,13 +75,14 @@ pub fn render(document: &Document) -> Result<String, Error> {
     Ok(clean_lines(&page.into_string()))
 }
 
-/// The content of the page's `body`, for embedding in another page. It needs [`style_sheet`]. Error: a chart
-/// could not be drawn.
+/// Renders the content of the page's `body`, for embedding in another page.
+///
+/// The other page needs [`style_sheet`]. Returns an error if a chart cannot be drawn.
 pub fn body(document: &Document) -> Result<String, Error> {
     Ok(clean_lines(&content(document)?.into_string()))
 }
 
-/// How a page looks, its charts too.
+/// Returns the style sheet of a page, including the styles of charts.
 pub fn style_sheet() -> String {
     include_str!("style.css").to_owned() + &chart::style_sheet()
 }
@@ -115,7 +119,9 @@ fn short(text: &str) -> String {
     short
 }
 
-/// One id for each section: the words of its title, numbered where another section has them too.
+/// Returns one unique ID for each section.
+///
+/// The ID consists of the words of the title, with a number if another section has the same words.
 fn ids(sections: &[&Section]) -> Vec<String> {
     let mut ids: Vec<String> = Vec::new();
     for section in sections {
@@ -138,7 +144,7 @@ fn navigation(sections: &[&Section], ids: &[String]) -> Markup {
     }
 }
 
-/// The answer, which comes first.
+/// Renders the answer, which comes first.
 fn answer(document: &Document, sections: &[&Section], ids: &[String]) -> Result<Markup, Error> {
     let answer = &document.answer;
     let warns = |section: &&Section| {
@@ -171,7 +177,7 @@ fn section(section: &Section, level: usize, id: &str) -> Result<Markup, Error> {
     let id = (!id.is_empty()).then_some(id);
     Ok(match section.detail {
         Detail::Shown => html! { section id=[id] { (heading(&section.title, level)) (content) } },
-        // A link to what is inside opens it.
+        // Browsers open the section for a link to the `div` inside it.
         Detail::Folded => html! {
             details class="section" {
                 summary { (heading(&section.title, level)) }
@@ -214,7 +220,7 @@ fn finding(finding: &Finding) -> Markup {
     }
 }
 
-/// A drawing that scrolls in its box where it does not fit, or has a narrow one for there.
+/// Renders a chart that scrolls within its box on small screens, or is replaced there by a narrow chart.
 fn figure(chart: &Chart, narrow: Option<String>) -> Result<Markup, Error> {
     let svg = chart::svg(chart)?;
     let wide = match narrow {
@@ -230,7 +236,9 @@ fn figure(chart: &Chart, narrow: Option<String>) -> Result<Markup, Error> {
     })
 }
 
-/// A table that scrolls in its box, folded where it is long; nothing without rows.
+/// Renders a table that scrolls within its box.
+///
+/// A long table is folded; a table without rows is left out.
 fn table(table: &Table) -> Markup {
     match table.rows.len() {
         0 => html! {},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A document for programs: everything that it holds, rows included, but for drawings. The schema is
-//! described in docs/formats.md.
+//! A document for programs, complete except for the drawings of charts.
+//!
+//! docs/formats.md describes the schema.
 
 use crate::document::Document;
 use crate::output::{Error, Format, Rendered};
@@ -22,11 +23,14 @@ pub const FORMAT: Format = Format {
 /// The name of the schema.
 pub const SCHEMA: &str = "benchlab-document";
 
-/// Its version. It changes when a name goes away or changes its meaning, not when one is added.
+/// The schema's version.
+///
+/// The version changes if a name is removed or changes its meaning, not if a name is added.
 pub const VERSION: u32 = 1;
 
-/// The document as one JSON object, ending with a line feed. Numbers that are not finite are `null`.
-/// Error: the JSON writer refused something.
+/// Renders the document as one JSON object, with a line feed at the end.
+///
+/// Numbers that are not finite become `null`. Returns an error if the JSON writer fails.
 pub fn render(document: &Document) -> serde_json::Result<String> {
     let file = JsonReport {
         format: SCHEMA,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A document as GitHub's Markdown, for issues and wikis: the answer first.
+//! A document as GitHub Flavored Markdown, for issues and wikis, with the answer first.
 
 use super::grid::{Grid, GridCell};
 use super::text::clean;
@@ -16,7 +16,7 @@ pub const FORMAT: Format = Format {
     render: |document, _| Ok(Rendered::Text(render(document))),
 };
 
-/// The document as Markdown, with a table of its values for each chart.
+/// Renders the document as Markdown, with a table of values in place of each chart.
 pub fn render(document: &Document) -> String {
     let mut page = MarkdownText {
         text: String::new(),
@@ -102,7 +102,7 @@ impl MarkdownText {
         self.text += &format!("{} {}\n\n", "#".repeat(level.min(6)), escape(text));
     }
 
-    /// An empty line after a list.
+    /// Adds an empty line after a list.
     fn end(&mut self) {
         if !self.text.is_empty() && !self.text.ends_with("\n\n") {
             self.text.push('\n');
@@ -162,7 +162,7 @@ impl MarkdownText {
         self.text += &format!("| {} |\n", cells.join(" | "));
     }
 
-    /// A fence that no line of the log can end (CommonMark 0.31, 4.5 Fenced code blocks).
+    /// Writes a code fence that no line of the log can close (CommonMark 0.31, 4.5 Fenced code blocks).
     fn log(&mut self, lines: &[String]) {
         let lines: Vec<String> = lines.iter().map(|line| clean(line)).collect();
         let longest = |line: &String| line.split(|c| c != '`').map(str::len).max();
@@ -172,7 +172,9 @@ impl MarkdownText {
     }
 }
 
-/// Brackets round numbers alone make no link, and are legible as they are.
+/// Formats a cell.
+///
+/// Brackets around numbers are not escaped, because they do not form links.
 fn cell(cell: &GridCell) -> String {
     let interval = match cell.interval.as_str() {
         interval
@@ -191,7 +193,7 @@ fn cell(cell: &GridCell) -> String {
     }
 }
 
-/// Escaped text at the beginning of a line, where it must not begin a list, a rule or a heading.
+/// Escapes text at the beginning of a line, where it must not start a list, a rule or a heading.
 fn line(text: &str) -> String {
     let text = escape(text);
     let digits = text.chars().take_while(char::is_ascii_digit).count();
@@ -203,7 +205,7 @@ fn line(text: &str) -> String {
     }
 }
 
-/// Text that Markdown shows as it is (CommonMark 0.31, 2.4 Backslash escapes), in one line.
+/// Escapes text so that Markdown shows it verbatim (CommonMark 0.31, 2.4 Backslash escapes), on one line.
 fn escape(text: &str) -> String {
     let mut escaped = String::new();
     for c in clean(text).trim().chars() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Formats: each renders any document, and knows no kind of run.
+//! Output formats, each of which renders any document regardless of the kind of run.
 
 pub mod csv;
 mod grid;
@@ -20,7 +20,9 @@ pub use tidy::COLUMNS;
 
 use crate::document::{Document, Finding};
 
-/// The question, or the title where there is none; and a line with the rest of title and date.
+/// Returns a headline and a line with the rest of the title and the date.
+///
+/// The headline is the question, or the title if there is no question.
 fn headline(document: &Document) -> (String, String) {
     let Document {
         title,
@@ -38,8 +40,9 @@ fn headline(document: &Document) -> (String, String) {
     (headline.clone(), about.join(" · "))
 }
 
-/// How many warnings there are, and how many of each label; where all have one label, the text of the first. Empty
-/// without any.
+/// Summarizes the warnings: their total, and their count by label.
+///
+/// If all warnings have the same label, the summary quotes the first one. Empty if there are no warnings.
 fn warnings(document: &Document) -> String {
     let warnings = document.warnings();
     let Some(first) = warnings.first() else {
@@ -73,7 +76,7 @@ fn warnings(document: &Document) -> String {
     }
 }
 
-/// `no instructions: Not counted for Ada: …`
+/// Formats a finding with its label: `no instructions: Not counted for Ada: …`.
 fn sentence(finding: &Finding) -> String {
     if finding.label.is_empty() {
         finding.text.clone()

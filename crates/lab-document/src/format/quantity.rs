@@ -1,52 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Quantities as people read them: a unit that fits, and no more digits than the interval supports.
+//! Formats quantities for people, with a suitable unit and no more digits than the interval supports.
 
 use crate::document::{Precision, Quantity};
 use lab_model::{Unit, grouped, trimmed};
 
-/// From this factor between them on, an estimate and its bounds are written each to its own digits.
+/// If the bounds differ by this factor or more, the estimate and its bounds are each rounded on their own.
 const FAR_APART: f64 = 20.0;
 
-/// Bounds above 0 that are further apart say nothing.
+/// An interval above 0 whose bounds differ by more than this factor is not informative.
 const UNKNOWN: f64 = 1e4;
 
-/// Values of a column fit one magnitude if all lie within these limits in it.
+/// Values of a column fit one magnitude if all lie within this range in that magnitude.
 const FITTING: std::ops::Range<f64> = 0.01..10_000.0;
 
-/// Numbers from this on are written with an exponent: no one measures them.
+/// Numbers of this size or more are written with an exponent; they are not plausible measurements.
 const ABSURD: f64 = 1e18;
 
 /// A divisor for numbers of a unit, and the name of the resulting unit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Magnitude {
-    /// More than 0.
+    /// The divisor, greater than 0.
     pub divisor: f64,
-    /// Such as `µs` or `requests/s`; empty for ratios.
+    /// The name, such as `µs` or `requests/s`; empty for ratios.
     pub name: String,
 }
 
-/// An estimate with its interval, for a sentence: `12.34 µs (12.29 to 12.41)`.
+/// Formats an estimate with its interval for a sentence: `12.34 µs (12.29 to 12.41)`.
 pub fn sentence(quantity: &Quantity) -> String {
     Digits::new(quantity, &magnitude(&quantity.unit, size(quantity))).sentence()
 }
 
-/// An estimate with its interval beside an axis, whose title says what is counted: `41,200/s (40,900 to 41,500)`.
+/// Formats an estimate with its interval for an axis label: `41,200/s (40,900 to 41,500)`.
+///
+/// The axis title names the counted things.
 pub fn label(quantity: &Quantity) -> String {
     Digits::new(quantity, &unnamed(&quantity.unit, size(quantity))).sentence()
 }
 
-/// The value alone, to as many digits as its interval supports: `12.34 µs`.
+/// Formats the value alone, to as many digits as its interval supports: `12.34 µs`.
 pub fn alone(quantity: &Quantity) -> String {
     Digits::new(quantity, &magnitude(&quantity.unit, size(quantity))).with_unit()
 }
 
-/// The value alone beside an axis, whose title says what is counted: `41,200/s`.
+/// Formats the value alone for an axis label: `41,200/s`.
+///
+/// The axis title names the counted things.
 pub fn short(quantity: &Quantity) -> String {
     Digits::new(quantity, &unnamed(&quantity.unit, size(quantity))).with_unit()
 }
 
-/// A place on an axis: four digits at most, none of them an idle 0, and what is counted unnamed. In the unit that
-/// suits `most`.
+/// Formats an axis tick in the unit that suits `most`.
+///
+/// The text has at most four digits, without trailing zeros and without the name of the counted things.
 pub fn tick(value: f64, unit: &Unit, most: f64) -> String {
     if value == 0.0 {
         return "0".into();
@@ -57,27 +62,27 @@ pub fn tick(value: f64, unit: &Unit, most: f64) -> String {
     magnitude.after(trimmed(&text))
 }
 
-/// A count: `1,234,567`.
+/// Formats a count: `1,234,567`.
 pub fn integer(count: u64) -> String {
     grouped(count)
 }
 
-/// A level such as 0.95 as `95 %`, never rounded up.
+/// Formats a level such as 0.95 as `95 %`, never rounded up.
 pub fn level(level: f64) -> String {
     let percent = (level * 1e4 + 1e-6).floor() / 100.0;
     format!("{percent} %")
 }
 
-/// The magnitude that suits a value.
+/// Returns the magnitude that suits a value.
 pub fn magnitude(unit: &Unit, value: f64) -> Magnitude {
     let mut all = magnitudes(unit);
-    // What is rounded up to the next magnitude is written in it: 999.7 ns is 1.00 µs.
+    // A value that rounds up to the next magnitude is written in that magnitude: 999.7 ns is 1.00 µs.
     let fits = |m: &Magnitude| value.abs() >= m.divisor * 0.9995;
     let index = all.iter().position(fits).unwrap_or(all.len() - 1);
     all.swap_remove(index)
 }
 
-/// The magnitude that suits a value, without a name for what is counted.
+/// Returns the magnitude that suits a value, without the name of the counted things.
 fn unnamed(unit: &Unit, value: f64) -> Magnitude {
     let magnitude = magnitude(unit, value);
     let name = match unit {
@@ -88,8 +93,9 @@ fn unnamed(unit: &Unit, value: f64) -> Magnitude {
     Magnitude { name, ..magnitude }
 }
 
-/// One magnitude for all quantities of a column; `None` where they lie too far apart for one, or
-/// there is none of that unit.
+/// Returns one magnitude for all quantities of a column.
+///
+/// Returns `None` if the values are too far apart for one magnitude, or if no quantity has this unit.
 pub fn common_magnitude<'q>(
     unit: &Unit,
     quantities: impl IntoIterator<Item = &'q Quantity>,
@@ -110,8 +116,9 @@ pub fn common_magnitude<'q>(
     all.into_iter().max_by_key(|m| count(m, 1.0..1000.0))
 }
 
-/// A value and what stands behind it: `12.34` and `[12.29, 12.41] µs`, or `12.34 µs` and nothing.
-/// Without the unit where all of a column are in one magnitude, which its heading names.
+/// Formats a value and its interval separately: `12.34` and `[12.29, 12.41] µs`, or `12.34 µs` and an empty text.
+///
+/// The unit is left out if the whole column has one magnitude, which the heading names.
 pub fn parts(quantity: &Quantity, column: Option<&Magnitude>) -> (String, String) {
     let digits = match column {
         Some(magnitude) => Digits::in_column(quantity, magnitude),
@@ -128,11 +135,11 @@ pub fn parts(quantity: &Quantity, column: Option<&Magnitude>) -> (String, String
     }
 }
 
-/// A quantity in digits.
+/// A formatted quantity.
 struct Digits {
     value: String,
     interval: ShownInterval,
-    /// Nameless where each number has its own unit already, or the column's heading has it.
+    /// Has an empty name if each number already includes its unit, or if the column's heading names it.
     magnitude: Magnitude,
 }
 
@@ -145,7 +152,7 @@ enum ShownInterval {
 }
 
 impl Digits {
-    /// In a magnitude; where the bounds are far apart, each number in the unit that suits it.
+    /// Formats a quantity in a magnitude; if the bounds are far apart, each number in its own unit.
     fn new(quantity: &Quantity, magnitude: &Magnitude) -> Digits {
         let unit = &quantity.unit;
         Digits::with(quantity, magnitude.clone(), |number| {
@@ -157,7 +164,7 @@ impl Digits {
         })
     }
 
-    /// In the magnitude of a column, which is not named.
+    /// Formats a quantity in the magnitude of a column, without its name.
     fn in_column(quantity: &Quantity, column: &Magnitude) -> Digits {
         let nameless = Magnitude {
             name: String::new(),
@@ -168,7 +175,7 @@ impl Digits {
         })
     }
 
-    /// `far`: how a number is written whose bounds are far apart.
+    /// Formats a quantity. `far` formats the numbers if the bounds are far apart.
     fn with(quantity: &Quantity, magnitude: Magnitude, far: impl Fn(f64) -> String) -> Digits {
         let Quantity { value, unit, .. } = quantity;
         let scaled = value / magnitude.divisor;
@@ -223,7 +230,7 @@ impl Digits {
 }
 
 impl Magnitude {
-    /// A number with the unit behind it.
+    /// Appends the unit to a number.
     fn after(&self, number: &str) -> String {
         match self.name.as_str() {
             "" => number.into(),
@@ -233,7 +240,7 @@ impl Magnitude {
     }
 }
 
-/// From the greatest to the least.
+/// Lists the magnitudes of a unit, largest first.
 fn magnitudes(unit: &Unit) -> Vec<Magnitude> {
     let named = |all: &[(f64, &str)]| {
         let all = all.iter().map(|&(divisor, name)| Magnitude {
@@ -250,7 +257,7 @@ fn magnitudes(unit: &Unit) -> Vec<Magnitude> {
             (f64::from(1 << 10), "KiB"),
             (1.0, "B"),
         ]),
-        // Speeds of disks and networks are given in powers of 1,000, memory in powers of 1,024.
+        // Disk and network speeds are given in powers of 1,000, memory in powers of 1,024.
         Unit::PerSecond(what) if what == "bytes" => {
             named(&[(1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s"), (1.0, "B/s")])
         }
@@ -262,7 +269,7 @@ fn magnitudes(unit: &Unit) -> Vec<Magnitude> {
     }
 }
 
-/// The number that the magnitude has to suit: the interval's width, where the value is less than that.
+/// Returns the number that the magnitude has to suit: the value, or the interval's half-width if that is larger.
 fn size(quantity: &Quantity) -> f64 {
     let half = quantity.bounds().filter(|(low, _)| *low <= 0.0);
     let half = half.map_or(0.0, |(low, high)| half_width(quantity.value, low, high));
@@ -274,18 +281,18 @@ fn far_apart(value: f64, low: f64, high: f64) -> bool {
     low >= 0.0 && least > 0.0 && high / least >= FAR_APART
 }
 
-/// The wider half.
+/// Returns the larger half-width of an interval.
 fn half_width(value: f64, low: f64, high: f64) -> f64 {
     (high - value).max(value - low)
 }
 
-/// Decimals that an interval supports.
+/// Returns the number of decimals that an interval supports.
 fn supported(value: f64, low: f64, high: f64) -> i32 {
     let half = half_width(value, low, high);
     if half <= 0.0 {
         return significant(value, 3);
     }
-    // A bound that is not 0 is not written as 0, if two digits of the value are enough for it.
+    // A nonzero bound is not written as 0 if two digits of the value suffice to show it.
     let bound = if low > 0.0 {
         significant(low, 1).min(significant(value, 2))
     } else {
@@ -299,39 +306,44 @@ fn supported(value: f64, low: f64, high: f64) -> i32 {
     places(half).max(bound).min(most)
 }
 
-/// Decimals that keep one significant digit of a half-width, or two where the first is 1 or 2
-/// (the rule of the Particle Data Group, simplified); negative where even whole numbers are too fine.
+/// Returns the number of decimals that show one significant digit of a half-width, or two if the first digit is 1 or 2
+/// (the rule of the Particle Data Group, simplified).
+///
+/// The result is negative if even whole numbers are too fine.
 fn places(half: f64) -> i32 {
     let exponent = half.log10().floor();
     let first = half / 10f64.powf(exponent);
     -exponent as i32 + i32::from(first < 2.95)
 }
 
-/// Decimals that show a number to `n` significant digits, 1 to 9; negative where whole numbers have more.
+/// Returns the number of decimals that show `n` significant digits, 1 to 9.
+///
+/// The result is negative if whole numbers have more digits.
 fn significant(value: f64, n: i32) -> i32 {
     if value == 0.0 || !value.is_finite() {
         return 0;
     }
     let exponent = value.abs().log10().floor() as i32;
-    // 9.996 is rounded to 10.0, which has a digit more before the point.
+    // 9.996 is rounded to 10.0, which has one more digit before the decimal point.
     let rounds_up = value.abs() >= 10f64.powi(exponent + 1) * (1.0 - 0.5 * 10f64.powi(-n));
     n - 1 - exponent - i32::from(rounds_up)
 }
 
-/// A number without an interval: counts in full, all else to three digits.
+/// Formats a number without an interval: counts in full, other numbers to three digits.
 fn reading(value: f64, unit: &Unit) -> String {
     let is_whole = value.fract() == 0.0 && matches!(unit, Unit::Count(_) | Unit::Ratio);
     let decimals = match unit {
         _ if is_whole => 0,
-        // Almost all is not all: 99.996 % is not written as 100 %.
+        // Almost 100 % is not 100 %: 99.996 % is not rounded up to 100 %.
         Unit::Share if value < 100.0 => significant(value, 3).max(significant(100.0 - value, 1)),
         _ => significant(value, 3),
     };
     digits(value, decimals, unit)
 }
 
-/// A number with so many decimals, never `-0`. Counts and rates are rounded before the point too, where
-/// decimals are negative.
+/// Formats a number with the given number of decimals, never as `-0`.
+///
+/// If `decimals` is negative, counts and rates are rounded before the decimal point, too.
 fn digits(value: f64, decimals: i32, unit: &Unit) -> String {
     match value {
         value if value.is_nan() => return "?".into(),
@@ -340,7 +352,7 @@ fn digits(value: f64, decimals: i32, unit: &Unit) -> String {
         value if value.abs() >= ABSURD => return format!("{value:.1e}"),
         _ => {}
     }
-    // Bounds that are as far apart as numbers can be support no digit.
+    // The clamp covers bounds that are extremely far apart, which support no digit.
     let decimals = decimals.clamp(-17, 9);
     let coarse = matches!(unit, Unit::Count(_) | Unit::PerSecond(_)) && decimals < 0;
     let value = if coarse {

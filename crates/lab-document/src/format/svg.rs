@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A document's charts as files that stand alone.
+//! A document's charts as standalone SVG files.
 
 use crate::chart::{file_name, standalone};
 use crate::document::Document;
@@ -14,7 +14,9 @@ pub const FORMAT: Format = Format {
     render: |document, _| files(document).map(Rendered::Files),
 };
 
-/// A file for each chart, named after its id. Error: the drawing library refused something.
+/// Renders one file for each chart, named after its ID.
+///
+/// Returns an error if the drawing library fails.
 pub fn files(document: &Document) -> Result<Vec<File>, Error> {
     let mut files: Vec<File> = Vec::new();
     for chart in document.charts() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A document for a terminal: its answer on one screen, or all of it.
+//! A document for a terminal, either the answer on one screen or the complete document.
 
 mod chart;
 mod pen;
@@ -11,11 +11,11 @@ use super::text::{clean, cut, wrap, wrap_at_most, wrap_sentences};
 use crate::document::{Chart, Document, Finding, Item, Section, Table, Tone};
 use crate::output::{Format, Rendered, Terminal};
 
-/// Lines of the first screen: 40, less two in which the caller says where it wrote something.
+/// The height of the first screen in lines: 40, less two for the caller's message about the saved file.
 const SCREEN: usize = 38;
-/// Findings on the first screen, and lines of each.
+/// The maximum number of findings on the first screen, and the maximum number of lines of each.
 const FINDINGS: (usize, usize) = (3, 3);
-/// Less than this is not legible.
+/// The minimum width in columns; narrower text is not legible.
 const NARROWEST: usize = 40;
 
 /// This format.
@@ -27,14 +27,16 @@ pub const FORMAT: Format = Format {
     render: |document, terminal| Ok(Rendered::Text(render(document, terminal))),
 };
 
-/// A section as text, every line with its line feed.
+/// Renders a section as text; every line ends with a line feed.
 pub fn section(section: &Section, terminal: Terminal) -> String {
     let mut page = Screen::new(terminal);
     page.section(section, 1);
     page.lines.join("\n") + "\n"
 }
 
-/// The document as text, every line with its line feed: at most 38 lines, or all that there is.
+/// Renders the document as text: the answer in at most 38 lines, or all sections.
+///
+/// Every line ends with a line feed.
 pub fn render(document: &Document, terminal: Terminal) -> String {
     let mut page = Screen::new(terminal);
     if terminal.full {
@@ -44,7 +46,7 @@ pub fn render(document: &Document, terminal: Terminal) -> String {
     page.lines.join("\n") + "\n"
 }
 
-/// Lines in the making.
+/// The lines written so far, and the settings for more lines.
 struct Screen {
     lines: Vec<String>,
     width: usize,
@@ -71,7 +73,7 @@ impl Screen {
         self.lines.push(self.pen.dim(&"═".repeat(self.width)));
     }
 
-    /// The first screen.
+    /// Writes the first screen.
     fn answer(&mut self, document: &Document, full: bool) {
         let begin = self.lines.len();
         self.headline(document);
@@ -101,7 +103,7 @@ impl Screen {
         }
     }
 
-    /// The lines below the answer's chart.
+    /// Returns the lines below the answer's chart.
     fn after_chart(&self, document: &Document, full: bool) -> Vec<String> {
         let answer = &document.answer;
         let mut below = Screen {
@@ -193,7 +195,7 @@ impl Screen {
         self.lines.extend(wrap(&clean(text), self.width));
     }
 
-    /// Text behind a mark, its further lines below its first.
+    /// Writes text after a mark, with the following lines indented to match.
     fn hanging_indent(&mut self, mark: &str, text: &str) {
         let lead = mark.chars().count();
         let lines = wrap(&clean(text), self.width - lead);
@@ -211,7 +213,7 @@ impl Screen {
         self.labelled(&finding.label, &finding.text, finding.tone, lines);
     }
 
-    /// An item of a list that begins with what it is about, in the colour of what it means.
+    /// Writes a list item that begins with its label, in the color of its meaning.
     fn labelled(&mut self, label: &str, text: &str, tone: Tone, lines: usize) {
         let label = clean(label);
         let text = match label.as_str() {
@@ -246,7 +248,7 @@ impl Screen {
         self.blank();
     }
 
-    /// A chart in at most so many lines, where they are at least a few.
+    /// Writes a chart in at most `room` lines; the title, the caption and the axis are always written.
     fn chart(&mut self, chart: &Chart, room: usize) {
         let begin = self.lines.len();
         let title = cut(&clean(&chart.title), self.width);
@@ -258,14 +260,14 @@ impl Screen {
         self.lines.extend(drawn.body(left, self.pen));
     }
 
-    /// Dimmed text in at most so many lines.
+    /// Writes dimmed text in at most `lines` lines.
     fn caption(&mut self, text: &str, lines: usize) {
         let lines = wrap_at_most(&clean(text), self.width, lines);
         self.lines
             .extend(lines.iter().map(|line| self.pen.dim(line)));
     }
 
-    /// An empty line, but neither two nor at the beginning.
+    /// Writes an empty line, unless the page is empty or its last line is empty.
     fn blank(&mut self) {
         if self.lines.last().is_some_and(|line| !line.is_empty()) {
             self.lines.push(String::new());

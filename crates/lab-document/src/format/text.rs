@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Text from outside made harmless, and cut and wrapped to a width in columns.
+//! Sanitizes external text, and cuts and wraps text to a width in columns.
 
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Units that stay on one line with their number.
+/// Units that stay on the same line as their number.
 const UNITS: [&str; 10] = ["%", "ns", "µs", "ms", "s", "B", "KiB", "MiB", "GiB", "min"];
 
-/// Names and log lines come from outside: a control character would move the cursor, and one that
-/// turns the direction of writing (Unicode Standard Annex 9) would show another text than there is.
+/// Replaces control characters and bidirectional formatting characters with spaces.
+///
+/// Names and log lines come from outside. A control character would move the cursor, and a bidirectional formatting
+/// character (Unicode Standard Annex 9) would change the displayed text.
 pub fn clean(text: &str) -> String {
     let legible = text
         .chars()
@@ -18,7 +20,7 @@ pub fn clean(text: &str) -> String {
         .collect()
 }
 
-/// [`clean`] for a text of many lines.
+/// Sanitizes text of multiple lines as [`clean`] does.
 pub fn clean_lines(text: &str) -> String {
     let harmful = |c| c != '\n' && is_harmful(c);
     text.chars()
@@ -32,7 +34,7 @@ fn is_harmful(c: char) -> bool {
     c.is_control() || turns || breaks
 }
 
-/// Clean text cut to a width, with `…` where something is missing.
+/// Cuts sanitized text to a width, with `…` in place of the removed text.
 pub fn cut(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.into();
@@ -46,18 +48,20 @@ pub fn cut(text: &str, width: usize) -> String {
     fitting.trim_end().to_owned() + "…"
 }
 
-/// Clean text with spaces behind it, `width` columns wide or more.
+/// Pads sanitized text on the right to at least `width` columns.
 pub fn pad(text: &str, width: usize) -> String {
     text.to_owned() + &" ".repeat(width.saturating_sub(text.width()))
 }
 
-/// Clean text with spaces before it.
+/// Pads sanitized text on the left to at least `width` columns.
 pub fn pad_left(text: &str, width: usize) -> String {
     " ".repeat(width.saturating_sub(text.width())) + text
 }
 
-/// Clean text in lines of at most `width`, broken at spaces but not between a number and its unit,
-/// and within a word only if it is too long. No text, no line.
+/// Wraps sanitized text to lines of at most `width`.
+///
+/// Lines break at spaces, but not between a number and its unit, and within a word only if the word is too long. An
+/// empty text gives no lines.
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let options = Options::new(width.max(2))
         .word_separator(WordSeparator::AsciiSpace)
@@ -69,7 +73,7 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
     lines.filter(|line| !line.trim().is_empty()).collect()
 }
 
-/// Text wrapped as [`wrap`] does, in at most so many lines, the last one with `…` where more would follow.
+/// Wraps text as [`wrap`] does, to at most `lines` lines; the last line ends with `…` if text was removed.
 pub fn wrap_at_most(text: &str, width: usize, lines: usize) -> Vec<String> {
     let mut wrapped = wrap(text, width);
     if wrapped.len() > lines {
@@ -81,7 +85,9 @@ pub fn wrap_at_most(text: &str, width: usize, lines: usize) -> Vec<String> {
     wrapped
 }
 
-/// The first sentences of a text that fit into so many lines; if not even one does, as much of it as fits.
+/// Wraps the leading sentences that fit into `lines` lines.
+///
+/// If not even the first sentence fits, it is cut.
 pub fn wrap_sentences(text: &str, width: usize, lines: usize) -> Vec<String> {
     let ends = text.match_indices(". ").map(|(at, _)| at + 1);
     let ends: Vec<usize> = ends.chain([text.len()]).collect();
@@ -91,7 +97,7 @@ pub fn wrap_sentences(text: &str, width: usize, lines: usize) -> Vec<String> {
     wrap_at_most(&text[..end], width, lines)
 }
 
-/// Words with single spaces, those before units that do not break.
+/// Joins words with single spaces, and with a no-break space before a unit.
 fn joined(text: &str) -> String {
     let mut joined = String::new();
     for word in text.split_whitespace() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The tidy rows of a document as fields: what CSV, XML and a workbook's data hold.
+//! The tidy rows of a document as fields, which CSV, XML and the workbook's data sheet contain.
 
 use crate::document::{Quantity, Row, unit_name};
 
@@ -29,15 +29,17 @@ pub const COLUMNS: [&str; 20] = [
 
 /// A field of a row.
 pub enum Field {
-    /// Words, never empty.
+    /// Text, never empty.
     Words(String),
     /// A finite number.
     Number(f64),
-    /// It does not apply.
+    /// The field does not apply.
     Empty,
 }
 
-/// A row's fields, in the order of [`COLUMNS`]. The value and its bounds are in the unit.
+/// Converts a row to fields in the order of [`COLUMNS`].
+///
+/// The value and its bounds are in the row's unit.
 pub fn fields(row: &Row) -> [Field; COLUMNS.len()] {
     let [value, low, high, level] = numbers(row.value.as_ref());
     let [ratio, ratio_low, ratio_high, ratio_level] = numbers(row.ratio.as_ref());
@@ -66,7 +68,7 @@ pub fn fields(row: &Row) -> [Field; COLUMNS.len()] {
 }
 
 impl Field {
-    /// As a text; a number in the fewest digits that give it back.
+    /// Returns the field as text; a number has the fewest digits that parse back to the same number.
     pub fn text(&self) -> String {
         match self {
             Field::Words(words) => words.clone(),
@@ -76,7 +78,7 @@ impl Field {
     }
 }
 
-/// `key=value key=value`.
+/// Formats the parameters: `key=value key=value`.
 fn parameters(row: &Row) -> String {
     let pairs = row
         .params
@@ -94,10 +96,10 @@ fn numbers(quantity: Option<&Quantity>) -> [Field; 4] {
     [value, low, high, level]
 }
 
-/// Nothing for what is no number: readers take `inf` and `NaN` for text.
+/// Returns an empty field if the number is missing or not finite, because other tools read `inf` and `NaN` as text.
 fn number(number: Option<f64>) -> Field {
     match number {
-        // Adding 0 makes -0 a plain 0.
+        // Adding 0 turns -0 into 0.
         Some(number) if number.is_finite() => Field::Number(number + 0.0),
         _ => Field::Empty,
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The values of a chart as a table, for formats that cannot draw it.
+//! The values of a chart as a table, for formats that cannot draw the chart.
 
 use crate::chart::tone_number;
 use crate::document::{
@@ -9,12 +9,12 @@ use crate::document::{
 use lab_model::Unit;
 use std::collections::BTreeMap;
 
-/// Lines with more points than these are thinned out.
+/// The maximum number of points of a line in a table; longer lines are thinned out.
 const POINTS: usize = 24;
-/// Functions of a flame graph that are named.
+/// The number of functions of a flame graph that are listed by name.
 const INNERMOST: usize = 12;
 
-/// The values of a chart; its title and caption are those of the chart.
+/// Builds a table of a chart's values, with the chart's title and caption.
 pub fn table(chart: &Chart) -> Table {
     let table = match &chart.drawing {
         Drawing::Lines(lines) => self::lines(lines),
@@ -31,7 +31,7 @@ pub fn table(chart: &Chart) -> Table {
     }
 }
 
-/// Every x of any line, ascending.
+/// Returns the x values of all lines, in ascending order.
 pub fn places(lines: &Lines) -> Vec<f64> {
     let points = lines.lines.iter().flat_map(|line| &line.points);
     let mut places: Vec<f64> = points.map(|(x, _)| *x).collect();
@@ -40,7 +40,7 @@ pub fn places(lines: &Lines) -> Vec<f64> {
     places
 }
 
-/// At most `most` of some values, evenly chosen, the first and the last among them.
+/// Returns at most `most` values, evenly spaced, including the first and the last.
 pub fn thinned<T: Clone>(values: &[T], most: usize) -> Vec<T> {
     if values.len() <= most {
         return values.to_vec();
@@ -92,7 +92,7 @@ fn bars(bars: &Bars) -> Table {
     table
 }
 
-/// Bars that begin at the reference, in the colours of what they mean.
+/// Converts a forest plot to bars that begin at the reference, colored by meaning.
 pub fn forest_bars(forest: &Forest) -> Bars {
     let rows = forest.groups.iter().flat_map(|group| {
         let mut title = group.title.clone();
@@ -105,7 +105,7 @@ pub fn forest_bars(forest: &Forest) -> Bars {
     Bars::whole(forest.axis.clone(), rows)
 }
 
-/// The innermost functions of stacks that cost most by themselves, with the rest as one.
+/// Returns a bar for each of the functions with the highest cost of their own, and one bar for the rest.
 pub fn flame_bars(flame: &Flame) -> Bars {
     let mut sums: BTreeMap<&str, u64> = BTreeMap::new();
     for (stack, cost) in &flame.stacks {
@@ -127,7 +127,7 @@ pub fn flame_bars(flame: &Flame) -> Bars {
     Bars::whole(axis, rows)
 }
 
-/// How long what lies in the columns of maps takes: a line for each quantile of each map.
+/// Returns one line per quantile of each heat map.
 pub fn quantile_lines(maps: &HeatMaps) -> Lines {
     let mut lines = Vec::new();
     for map in &maps.maps {
@@ -162,7 +162,9 @@ pub fn quantile_lines(maps: &HeatMaps) -> Lines {
     }
 }
 
-/// The quantiles to tell of maps: of columns with few values the greatest alone, for the others are hardly another.
+/// Returns the quantiles to list.
+///
+/// If every column has few values, only the maximum is listed, because the other quantiles hardly differ from it.
 fn shares(maps: &HeatMaps) -> &'static [f64] {
     const FEW: u64 = 10;
     let columns = maps.maps.iter().flat_map(|map| &map.columns);
@@ -200,7 +202,7 @@ fn distribution(distribution: &Distribution) -> Table {
     table
 }
 
-/// `least`, `p50`, `p99.9`, `most`.
+/// Names a quantile: `least`, `p50`, `p99.9`, `most`.
 fn share_name(share: f64) -> String {
     match share {
         0.0 => "least".into(),
@@ -209,7 +211,7 @@ fn share_name(share: f64) -> String {
     }
 }
 
-/// The least value that at least that part of all does not exceed.
+/// Returns the smallest value such that at least a fraction `share` of all values does not exceed it.
 fn quantile(counts: &[(f64, u64)], share: f64) -> Option<f64> {
     let total: u64 = counts.iter().map(|(_, count)| count).sum();
     let rank = (total as f64 * share).ceil().max(1.0) as u64;

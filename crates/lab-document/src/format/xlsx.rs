@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A document as a workbook: the answer with its chart, a sheet for each section, and every row as data.
-//! Numbers are numbers in the unit of their heading, and no text becomes a formula.
+//! A document as a workbook, with the answer and its chart, a sheet for each section, and all rows as data.
+//!
+//! Numbers are numeric cells in the unit of their heading, and text never becomes a formula.
 
 mod answer_chart;
 mod sheet;
@@ -30,10 +31,10 @@ pub const FORMAT: OutputFormat = OutputFormat {
 const ANSWER: &str = "Answer";
 /// The name of the sheet of the tidy rows.
 const DATA: &str = "Data";
-/// The name of the sheet of the values that the answer's chart draws.
+/// The name of the sheet with the values of the answer's chart.
 const CHART_DATA: &str = "Chart data";
 
-/// The workbook. Error: its library refused something.
+/// Renders the workbook. Returns an error if the library fails.
 pub fn render(document: &Document) -> Result<Vec<u8>, XlsxError> {
     let mut names = [ANSWER, DATA, CHART_DATA].map(String::from).to_vec();
     let mut chart_data = Sheet::new(CHART_DATA)?;
@@ -91,7 +92,9 @@ fn finding(page: &mut Sheet, finding: &Finding) {
     page.prose(&format!("{label}{}", finding.text), 0);
 }
 
-/// Writes a section with its heading in a size in points, and its parts below it. Charts are tables of their values.
+/// Writes a section with its heading in a font size in points, then its subsections.
+///
+/// A chart becomes a table of its values.
 fn write(page: &mut Sheet, section: &Section, points: f64) -> Result<(), XlsxError> {
     page.heading(&section.title, points)?;
     for item in &section.items {
@@ -121,7 +124,7 @@ fn write(page: &mut Sheet, section: &Section, points: f64) -> Result<(), XlsxErr
     Ok(())
 }
 
-/// Every row, with a filter; values are in the unit beside them.
+/// Writes all rows to a sheet with a filter; values are in the unit in the next column.
 fn data(rows: &[Row]) -> Result<Worksheet, XlsxError> {
     let mut page = Sheet::new(DATA)?;
     page.headings(COLUMNS)?;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Figures as earlier SQL benchmarks for Ada exchanged them (S. Carrez's sql-benchmark, built on the
-//! Util.Measures of his Ada Utility Library): `<benchmark>` with memory in KiB and CPU time in ms,
-//! holding `<measures>` of `<time count time total title>`. Every row of the document is a `<figure>` beside
-//! these, which readers of the earlier form pass over.
+//! Results in the XML form that earlier SQL benchmarks for Ada exchanged.
+//!
+//! The form is that of S. Carrez's sql-benchmark, built on Util.Measures of his Ada Utility Library: `<benchmark>` with
+//! memory in KiB and CPU time in ms contains `<measures>` with elements `<time count time total title>`. In addition,
+//! every row of the document is a `<figure>`, which tools for the earlier form skip.
 
 use super::tidy::{COLUMNS, Field, fields};
 use crate::chart::file_name;
@@ -12,12 +13,12 @@ use lab_model::Metric;
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 
-/// Greater numbers are not whole ones for sure: 2^53.
+/// 2^53. Above this, a floating-point number does not represent every integer.
 const LARGEST: f64 = 9_007_199_254_740_992.0;
-/// The longest time that readers take: a thousand years, in ns.
+/// The longest time that other tools accept: a thousand years, in ns.
 const LONGEST: f64 = 3.2e19;
 
-/// The metrics that earlier tools read: a document without any of these is empty for them.
+/// The metrics that earlier tools read; without them, a document is empty for those tools.
 const MEASURED: [Metric; 7] = [
     Metric::MEAN_WALL,
     Metric::WALL,
@@ -37,13 +38,13 @@ pub const FORMAT: Format = Format {
     render: |document, _| Ok(Rendered::Text(render(document))),
 };
 
-/// One XML document: `<benchmark>` itself if there is only one subject, else `<benchmarks>` around them.
+/// Renders one XML document, with `<benchmark>` as the root if there is one subject, and `<benchmarks>` otherwise.
 pub fn render(document: &Document) -> String {
     let benchmarks = benchmarks(document);
     xml(document, &benchmarks, benchmarks.len() != 1)
 }
 
-/// One XML document per subject, each with `<benchmark>` as its root: what the earlier tools read.
+/// Renders one XML document per subject with `<benchmark>` as the root, which the earlier tools read.
 pub fn per_subject(document: &Document) -> Vec<File> {
     let file = |(i, benchmark): (usize, Benchmark)| File {
         name: format!("{:02}-{}.xml", i + 1, file_name(&benchmark.name())),
@@ -63,7 +64,7 @@ struct Benchmark<'d> {
     rows: Vec<&'d Row>,
 }
 
-/// In the order in which subjects and targets come first.
+/// Groups the rows by subject and target, in the order of their first occurrence.
 fn benchmarks(document: &Document) -> Vec<Benchmark<'_>> {
     let mut all: Vec<Benchmark> = Vec::new();
     for row in &document.rows {
@@ -88,8 +89,9 @@ impl<'d> Benchmark<'d> {
         [self.subject, self.target].join("-")
     }
 
-    /// The greatest value of a metric as a whole number of a unit; 0: not known. The earlier tools take an
-    /// attribute that is missing for the one of the file before.
+    /// Returns the maximum of a metric as a whole number of a unit, or 0 if unknown.
+    ///
+    /// If an attribute is missing, the earlier tools use the value from the previous file.
     fn most(&self, metric: &Metric, unit: f64) -> String {
         let rows = self.rows_of(metric).into_iter();
         let values = rows.filter_map(|row| row.value.as_ref().map(|q| q.value));
@@ -97,7 +99,9 @@ impl<'d> Benchmark<'d> {
         ((most / unit) as u64).to_string()
     }
 
-    /// [`Benchmark::most`] of what was measured at one point alone, for the format has one place for it; else 0.
+    /// Returns [`Benchmark::most`] if the metric was measured at a single point, otherwise 0.
+    ///
+    /// The format has room for one value only.
     fn only(&self, metric: &Metric, unit: f64) -> String {
         if self.rows_of(metric).len() == 1 {
             self.most(metric, unit)
@@ -111,7 +115,7 @@ impl<'d> Benchmark<'d> {
         rows.filter(|row| row.metric == *metric).collect()
     }
 
-    /// Mean times, which is what the format means; typical ones where there is no mean.
+    /// Returns the mean times, which the format expects, and typical times at points without a mean.
     fn times(&self) -> Vec<&'d Row> {
         let mut times = self.rows_of(&Metric::MEAN_WALL);
         for typical in self.rows_of(&Metric::WALL) {
@@ -124,7 +128,7 @@ impl<'d> Benchmark<'d> {
         times
     }
 
-    /// Operations timed at the point of a row, where a row says so: 1 stands for not known.
+    /// Returns the number of operations timed at the point of a row, or 1 if it is unknown.
     fn count(&self, row: &Row) -> u64 {
         let is_same_point =
             |other: &&&Row| (&other.case, &other.params) == (&row.case, &row.params);
@@ -137,7 +141,7 @@ impl<'d> Benchmark<'d> {
         counts.next().unwrap_or(1).max(1)
     }
 
-    /// `costs`: whether the document has figures of a subject's processes.
+    /// Builds the start tag. `costs` says whether the document has metrics of a subject's processes.
     fn tag(&self, costs: bool) -> BytesStart<'static> {
         let costs = costs.then(|| {
             [
@@ -161,7 +165,7 @@ impl<'d> Benchmark<'d> {
     fn time(&self, row: &Row) -> Option<BytesStart<'static>> {
         let time = row.value.as_ref().map(|q| q.value)?;
         let count = self.count(row);
-        // Adding 0 makes -0, which readers refuse, a plain 0.
+        // Adding 0 turns -0, which other tools reject, into 0.
         let (time, total) = (time + 0.0, time * count as f64 + 0.0);
         (0.0..LONGEST).contains(&total).then(|| {
             tag(
@@ -177,8 +181,10 @@ impl<'d> Benchmark<'d> {
     }
 }
 
-/// A point in words: the earlier tools take a number at the end of a title for the number of rows, so the
-/// last parameter that is a number ends it.
+/// Describes a point in words.
+///
+/// The earlier tools interpret a number at the end of a title as the number of rows, so the last numeric parameter
+/// comes at the end.
 fn title(row: &Row) -> String {
     let number = |(_, value): &(String, String)| value.parse::<f64>().is_ok();
     let last = row.params.iter().rposition(number);
@@ -233,7 +239,7 @@ fn xml(document: &Document, benchmarks: &[Benchmark], wrapped: bool) -> String {
     String::from_utf8_lossy(&writer.into_inner()).into_owned()
 }
 
-/// A row with the columns of the CSV as attributes, without those that are empty.
+/// Builds an element for a row, with the CSV columns as attributes; empty columns are left out.
 fn figure(row: &Row) -> BytesStart<'static> {
     let fields = fields(row);
     let filled = COLUMNS
@@ -257,8 +263,9 @@ fn tag<'k>(
     tag
 }
 
-/// A number, a space and a unit. Microseconds keep a picosecond's part below one second; the
-/// earlier tools' duration type ends at a nanosecond.
+/// Formats a number, a space and a unit.
+///
+/// Microseconds resolve picoseconds for times below one second; the earlier tools' duration type resolves nanoseconds.
 fn duration(ns: f64) -> String {
     if ns < 1e9 {
         format!("{:.6} us", ns / 1e3)
@@ -267,8 +274,8 @@ fn duration(ns: f64) -> String {
     }
 }
 
-/// Without the characters that XML 1.0 cannot hold (section 2.2), and without line breaks, which
-/// attributes do not keep.
+/// Replaces the characters that XML 1.0 does not allow (section 2.2), and line breaks, which attributes do not
+/// preserve.
 fn legal(text: &str) -> String {
     let illegal = |c: char| c.is_control() || matches!(c, '\u{FFFE}' | '\u{FFFF}');
     text.replace(illegal, " ")

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Figures from files in the format of `xml`, read with limits: no document type, no entities but
-//! those of XML itself, no more size, depth or figures than asked for.
+//! Imports results from XML files, with limits.
+//!
+//! Document types and entities other than those predefined in XML are rejected, as are files that exceed the limits on
+//! size, depth and number of elements.
 
 use lab_model::{Imported, ImportedTime};
 use quick_xml::Reader;
@@ -10,11 +12,11 @@ use quick_xml::events::{BytesStart, Event};
 /// Limits of an imported file.
 #[derive(Clone, Copy, Debug)]
 pub struct ImportLimits {
-    /// Bytes: 16 MiB.
+    /// The maximum size in bytes; 16 MiB by default.
     pub bytes: usize,
-    /// Elements within elements: 16.
+    /// The maximum nesting depth of elements; 16 by default.
     pub depth: usize,
-    /// `<benchmark>` and `<time>` elements: 100,000.
+    /// The maximum number of `<benchmark>` and `<time>` elements; 100,000 by default.
     pub elements: usize,
 }
 
@@ -28,28 +30,28 @@ impl Default for ImportLimits {
     }
 }
 
-/// A file that is not what it should be.
+/// The error for an invalid file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {message}")]
 pub struct ImportError {
-    /// From 1.
+    /// The line number, starting at 1.
     pub line: usize,
-    /// In characters, from 1.
+    /// The column in characters, starting at 1.
     pub column: usize,
-    /// The fault and its remedy.
+    /// The problem and its solution.
     pub message: String,
 }
 
-/// Reads a file of `<benchmark>` elements: one as the root, or several within `<benchmarks>` or one
-/// after the other, as concatenated files have them. A root `<measures>`, as Util.Measures writes it
-/// by itself, gives a benchmark without language and driver.
+/// Reads a file of `<benchmark>` elements.
 ///
-/// Times have a unit: `ns`, `us`, `µs`, `ms` or `s`. `rss_size` and `peak_rss_size` are in KiB,
-/// `user_time` and `sys_time` in ms; 0 is taken for unknown. Without `total`, `time` is the total of
-/// `count`, as Util.Measures has it. With `total`, the time of one is `total / count`: earlier tools
-/// rounded `time` to microseconds.
+/// There may be one as the root, multiple within `<benchmarks>`, or multiple one after the other, as in concatenated
+/// files. A root `<measures>`, as Util.Measures writes it on its own, gives a benchmark without language and driver.
 ///
-/// Elements and attributes of other names are passed over.
+/// Times have a unit: `ns`, `us`, `µs`, `ms` or `s`. `rss_size` and `peak_rss_size` are in KiB, `user_time` and
+/// `sys_time` in ms; 0 means unknown. Without `total`, `time` is the total of `count` operations, as in Util.Measures.
+/// With `total`, the time of one operation is `total / count`, because earlier tools rounded `time` to microseconds.
+///
+/// Unknown elements and attributes are ignored.
 pub fn import_xml(text: &[u8], limits: &ImportLimits) -> Result<Vec<Imported>, ImportError> {
     if text.len() > limits.bytes {
         let message = format!(
@@ -109,7 +111,7 @@ struct Import<'l> {
     has_root: bool,
 }
 
-/// An element that matters, or not.
+/// The kind of an element.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ElementKind {
     Benchmarks,
@@ -132,15 +134,15 @@ impl Import<'_> {
                 self.open.pop();
                 Ok(())
             }
-            Event::DocType(_) => {
-                Err("a document type is not taken; remove the <!DOCTYPE> and its entities".into())
-            }
+            Event::DocType(_) => Err(
+                "a document type is not supported; remove the <!DOCTYPE> and its entities".into(),
+            ),
             Event::GeneralRef(name) if !is_known_reference(&name) => Err(format!(
-                "the entity &{}; is not taken; write what it stands for",
+                "the entity &{}; is not supported; replace it with its text",
                 &*name
             )),
             Event::Text(words) if self.open.is_empty() && !words.trim().is_empty() => {
-                Err("text outside of <benchmark>: this is no file of figures".into())
+                Err("text outside of <benchmark>: this is not a file of results".into())
             }
             _ => Ok(()),
         }
@@ -252,7 +254,7 @@ fn time(tag: &BytesStart) -> Result<ImportedTime, String> {
     })
 }
 
-/// An attribute, unescaped.
+/// Returns the unescaped value of an attribute.
 fn text(tag: &BytesStart, name: &str) -> Result<Option<String>, String> {
     let attribute = tag.try_get_attribute(name).map_err(|e| e.to_string())?;
     let value = attribute.map(|attribute| attribute.normalized_value(XmlVersion::Implicit1_0));
@@ -260,7 +262,7 @@ fn text(tag: &BytesStart, name: &str) -> Result<Option<String>, String> {
     Ok(value.map(|value| value.into_owned()))
 }
 
-/// A whole number times a unit; `None` if it is missing or 0.
+/// Parses an attribute as a whole number and scales it by a unit. Returns `None` if it is missing or 0.
 fn scaled(tag: &BytesStart, name: &str, unit: u64) -> Result<Option<u64>, String> {
     let Some(text) = text(tag, name)? else {
         return Ok(None);
@@ -287,7 +289,7 @@ fn duration(tag: &BytesStart, name: &str) -> Result<Option<f64>, String> {
     text.map(read).transpose()
 }
 
-/// `2.5 us`, `406.000000000us`: a time from 0 to a thousand years.
+/// Parses a time such as `2.5 us` or `406.000000000us`, from 0 to a thousand years.
 fn nanoseconds(text: &str) -> Option<f64> {
     let text = text.trim();
     let split = text.find(|c: char| !(c.is_ascii_digit() || c == '.'))?;
@@ -303,7 +305,7 @@ fn nanoseconds(text: &str) -> Option<f64> {
     (0.0..3.2e19).contains(&ns).then_some(ns)
 }
 
-/// The five entities of XML itself, and characters by number.
+/// Returns true for the five entities predefined in XML and for numeric character references.
 fn is_known_reference(name: &str) -> bool {
     matches!(name, "lt" | "gt" | "amp" | "apos" | "quot") || name.starts_with('#')
 }
@@ -312,7 +314,7 @@ fn position(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
-/// An error at a byte of the text.
+/// Creates an error at a byte offset of the text.
 fn at(text: &str, byte: usize, message: String) -> ImportError {
     let mut byte = byte.min(text.len());
     while !text.is_char_boundary(byte) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Charts: reviewed drawings of each specification, and hostile ones that must break nothing.
+//! Snapshots of every kind of chart, and charts with hostile content.
 
 use crate::support::sample_data as sample;
 use lab_document::chart::{standalone, style_sheet, svg};
@@ -43,7 +43,7 @@ fn a_chart_names_itself_for_those_who_cannot_see_it() {
     }
 }
 
-/// Lines whose only values are these, with places from 1 on.
+/// Draws lines with the given values at x = 1, 2, and so on.
 fn drawn(scale: Scale, unit: Unit, lines: &[(&str, &[f64])]) -> String {
     let line = |(name, values): &(&str, &[f64])| Line {
         name: (*name).into(),
@@ -68,7 +68,7 @@ fn drawn(scale: Scale, unit: Unit, lines: &[(&str, &[f64])]) -> String {
     svg(&chart).expect("a drawing")
 }
 
-/// The texts of a drawing that stand so, with their heights; four units of it are a pixel.
+/// Returns the texts of a drawing with the given anchor, with their heights. Four drawing units are one pixel.
 fn texts(drawing: &str, anchor: &str) -> Vec<(f64, String)> {
     let drawing = roxmltree::Document::parse(drawing).expect("XML");
     let texts = drawing
@@ -82,7 +82,7 @@ fn texts(drawing: &str, anchor: &str) -> Vec<(f64, String)> {
     texts.map(text).collect()
 }
 
-/// The ticks of an axis from one value to another.
+/// Returns the ticks of an axis that covers the given range.
 fn ticks(scale: Scale, unit: Unit, low: f64, high: f64) -> Vec<(f64, String)> {
     texts(&drawn(scale, unit, &[("", &[low, high])]), "end")
 }
@@ -146,7 +146,7 @@ fn names_do_not_overlap_and_stay_inside() {
     assert!(names.iter().all(|(y, _)| (0.0..=1600.0).contains(y)));
 }
 
-/// Red, green and blue of `#RRGGBB` at the beginning of a text.
+/// Parses red, green and blue of `#RRGGBB` at the beginning of a text.
 fn colour(text: &str) -> [f64; 3] {
     [1, 3, 5].map(|at| {
         let part = u8::from_str_radix(&text[at..at + 2], 16);
@@ -154,7 +154,7 @@ fn colour(text: &str) -> [f64; 3] {
     })
 }
 
-/// Contrast as WCAG 2.2 defines it.
+/// Computes the contrast as defined in WCAG 2.2.
 fn contrast(a: [f64; 3], b: [f64; 3]) -> f64 {
     let channel = |c: f64| {
         if c <= 0.04045 {
@@ -176,7 +176,7 @@ fn colours_can_be_seen_on_light_and_on_dark_paper() {
         let dark = rule.split("{fill:").nth(1).expect("a dark one");
         [colour(rule), colour(dark)]
     });
-    // The style sheet begins with paper, text, text that explains, grid, band and grey.
+    // The style sheet begins with background, text, explanatory text, grid, band and gray.
     let pairs: Vec<[[f64; 3]; 2]> = pairs.collect();
     assert!(pairs.len() > 12);
     for mode in [0, 1] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The formats for programs and spreadsheets, of a document made by hand: CSV, JSON, XML, XLSX and SVG.
+//! Tests of the formats for programs and spreadsheets with a sample document: CSV, JSON, XML, XLSX and SVG.
 
 use crate::support::sample_data as sample;
 use calamine::{Data, Reader, Xlsx};
@@ -12,7 +12,7 @@ use std::io::Cursor;
 
 fn workbook(document: &Document) -> Xlsx<Cursor<Vec<u8>>> {
     let bytes = xlsx::render(document).expect("a workbook");
-    // For those who want to look at it.
+    // `WORKBOOK` saves the workbook to a file for inspection.
     if let Ok(file) = std::env::var("WORKBOOK") {
         std::fs::write(file, &bytes).expect("written");
     }
@@ -34,7 +34,7 @@ fn rows_are_tidy_csv() {
 #[test]
 fn a_document_is_json() {
     let mut document = sample::document();
-    // Their data are long, and look as those of the other drawings do.
+    // The data of these sections are long and look like the data of the other charts.
     document.sections[0].sections.clear();
     for item in &mut document.sections[0].items {
         if let Item::Chart(Chart {
@@ -139,7 +139,7 @@ fn mean_times_and_their_counts_are_exchanged_where_they_are_known() {
     );
 }
 
-/// To ten digits: the last ones of a logarithm depend on how it was compiled.
+/// Formats a cell; numbers to ten digits, because the last digits of a logarithm depend on the compiler.
 fn cell_text(cell: &Data) -> String {
     match cell {
         Data::Float(number) => format!("{number:.9e}")
@@ -256,7 +256,7 @@ fn an_empty_document_has_every_format() {
     assert_eq!(workbook(&document).sheet_names(), ["Answer", "Data"]);
 }
 
-/// Text with what XML, spreadsheets and file names do not take.
+/// Generates text that XML, spreadsheets and file names do not allow.
 fn hostile() -> impl Strategy<Value = String> {
     let nasty = prop::sample::select(vec![
         "=1+2",
@@ -309,7 +309,7 @@ fn quantity() -> impl Strategy<Value = Quantity> {
         .prop_map(|(low, value, high, unit)| sample::estimate(low, value, high, unit))
 }
 
-/// The sample with other names and numbers everywhere.
+/// Returns the sample document with all names and numbers replaced.
 fn spoilt(name: &str, quantities: &[Quantity]) -> Document {
     let mut document = sample::document();
     let mut next = quantities.iter().cycle().cloned();

@@ -108,7 +108,7 @@ fn a_table_that_goes_on_below_repeats_what_names_its_rows() {
     }
 }
 
-/// Columns of few values have one row for each map, and what is measured along them fits below.
+/// A heat map with few values per column has one line per map, with the axis and its title below.
 #[test]
 fn a_map_of_single_values_has_a_row_and_an_axis() {
     let columns = (0..40).map(|second| HeatColumn {
@@ -175,7 +175,7 @@ fn hostile_text_in_markdown() {
 #[test]
 fn a_page() {
     let page = html::render(&sample::rich()).unwrap();
-    // Its style sheet and its drawings have tests of their own.
+    // The style sheet and the drawings have their own tests.
     let parts = page
         .split("<style>")
         .flat_map(|part| part.split("</style>"));
@@ -278,7 +278,7 @@ fn quantity(unit: Unit) -> impl Strategy<Value = Quantity> {
     })
 }
 
-/// A document of some texts and some quantities, which stand in a table and in every drawing that takes them.
+/// Generates a document from some texts and quantities, which appear in a table and in every suitable chart.
 fn document() -> impl Strategy<Value = Document> {
     let texts = prop::collection::vec(
         "\\PC{0,40}|[ -~\\x00-\\x1f\u{80}-\u{9f}\u{202e}\u{fe0f}☺]{0,30}",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One program: each more would be compiled and linked with the whole library again.
+//! All tests are one program, because each additional test program would link the whole library again.
 
 mod charts;
 mod data_formats;

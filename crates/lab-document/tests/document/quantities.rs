@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Quantities as people read them.
+//! Tests of how quantities are formatted for people.
 
 use lab_document::format::quantity::{
     alone, common_magnitude, integer, label, level, parts, sentence, short, tick,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Text from outside: cut and wrapped to a width, and made harmless.
+//! External text is cut and wrapped to a width, and sanitized.
 
 use lab_document::format::text::{clean, clean_lines, cut, wrap, wrap_at_most, wrap_sentences};
 use unicode_width::UnicodeWidthStr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Charts drawn in characters: a line or a few for each subject.
+//! Charts drawn in characters, with one or more lines for each subject.
 
 use super::pen::Pen;
 use super::table;
@@ -17,28 +17,28 @@ use unicode_width::UnicodeWidthStr;
 const UPWARDS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 /// Eighths of a character, from the left.
 const RIGHTWARDS: [char; 8] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
-/// The parts of a bar, in turn: they differ without colours too.
+/// Fill characters of the segments of a bar, in turn, which differ even without colors.
 const FILLS: [char; 4] = ['█', '▒', '▓', '░'];
 
-/// A drawing in lines of at most `width`: first what explains it, then the subjects, the first as they are given.
+/// A drawing in lines of at most `width`: the header, then the subjects in the given order.
 pub struct TextChart {
-    /// Axis and key.
+    /// The axis and the key.
     pub head: Vec<String>,
-    /// Subjects.
+    /// The subjects' lines.
     pub groups: Vec<LineGroup>,
 }
 
-/// Lines that belong together.
+/// A group of lines with a title.
 #[derive(Default)]
 pub struct LineGroup {
-    /// May be empty.
+    /// The title; may be empty.
     pub title: String,
-    /// In order.
+    /// The lines, in order.
     pub lines: Vec<String>,
 }
 
 impl TextChart {
-    /// The lines of all groups, or the first of each where there is no room for all: at most `room`.
+    /// Returns at most `room` lines: all groups, or the first lines of each group if not all of them fit.
     pub fn body(&self, room: usize, pen: Pen) -> Vec<String> {
         let needed: usize = self
             .groups
@@ -67,7 +67,7 @@ impl TextChart {
         body
     }
 
-    /// How many lines of each group fit, shared as evenly as they are there.
+    /// Returns how many lines of each group fit, distributing the room evenly.
     fn shares(&self, mut room: usize) -> Vec<usize> {
         let mut counts = vec![0; self.groups.len()];
         loop {
@@ -87,13 +87,13 @@ impl TextChart {
 }
 
 impl LineGroup {
-    /// Lines of the heading.
+    /// Returns the number of lines of the heading.
     fn heading(&self) -> usize {
         usize::from(!self.title.is_empty())
     }
 }
 
-/// Draws a chart; its title and caption are the caller's.
+/// Draws a chart without its title and caption, which are left to the caller.
 pub fn draw(chart: &Chart, width: usize, pen: Pen) -> TextChart {
     match &chart.drawing {
         Drawing::Forest(forest) => self::forest(forest, width, pen),
@@ -119,14 +119,14 @@ pub fn draw(chart: &Chart, width: usize, pen: Pen) -> TextChart {
     }
 }
 
-/// An axis in a number of character columns.
+/// An axis across a number of character columns.
 struct Ruler {
     span: Span,
     columns: usize,
 }
 
 impl Ruler {
-    /// On which all quantities have a place, and a reference.
+    /// Creates an axis that covers all quantities and a reference.
     fn new<'q>(
         axis: &Axis,
         quantities: impl Iterator<Item = &'q Quantity>,
@@ -140,14 +140,14 @@ impl Ruler {
         }
     }
 
-    /// Less than the number of columns.
+    /// Returns the column of a value, less than the number of columns.
     fn column(&self, value: f64) -> usize {
         let column = (self.span.clamped(value) * self.columns as f64) as usize;
         column.min(self.columns - 1)
     }
 }
 
-/// Widths of the three columns of a drawing: name, plot, label, with two spaces between them.
+/// The widths of the three columns of a drawing: name, plot and label, with two spaces between them.
 #[derive(Clone, Copy)]
 struct Layout {
     name: usize,
@@ -167,18 +167,20 @@ impl Layout {
         }
     }
 
-    /// A line; `plot` is as wide as the plot, styles not counted.
+    /// Formats a line. `plot` must be as wide as the plot, not counting styles.
     fn line(self, name: &str, plot: &str, label: &str) -> String {
         self.styled(name, plot, &cut(label, self.label))
     }
 
-    /// A line with a label that is cut already.
+    /// Formats a line with a label that is already cut.
     fn styled(self, name: &str, plot: &str, label: &str) -> String {
         let name = pad(&cut(name, self.name), self.name);
         format!("{name}  {plot}  {label}").trim_end().to_owned()
     }
 
-    /// A line of the axis, with words at its places that do not touch; a reference's before all others.
+    /// Formats the axis line with labels that do not overlap.
+    ///
+    /// The reference's label takes precedence over all others.
     fn axis(self, ruler: &Ruler, reference: Option<f64>, pen: Pen) -> String {
         let mut cells = vec![' '; self.plot];
         let reference: Vec<f64> = reference.into_iter().collect();
@@ -204,7 +206,7 @@ fn indented(name: &str, in_group: bool) -> String {
     indent.to_owned() + &clean(name)
 }
 
-/// True if a quantity is an estimate without an interval.
+/// Returns true if a quantity is an estimate without an interval.
 fn is_unknown(quantity: &Quantity) -> bool {
     quantity.bounds().is_none() && quantity.precision != Precision::Exact
 }
@@ -257,7 +259,7 @@ fn forest(forest: &Forest, width: usize, pen: Pen) -> TextChart {
     }
 }
 
-/// The plot of a row of a forest.
+/// Draws the plot of a row of a forest plot.
 fn interval(row: &ForestRow, ruler: &Ruler, reference: f64, pen: Pen) -> String {
     let mut cells = vec![' '; ruler.columns];
     cells[ruler.column(reference)] = '│';
@@ -335,7 +337,7 @@ fn bars(bars: &Bars, width: usize, pen: Pen) -> TextChart {
     }
 }
 
-/// The columns of an interval that is wide enough to be seen.
+/// Returns the columns of an interval, if it is wide enough to be visible.
 fn uncertain(row: &BarRow, ruler: &Ruler) -> Option<(usize, usize)> {
     let (low, high) = row.total.bounds()?;
     let (low, high) = (ruler.column(low), ruler.column(high));
@@ -369,10 +371,10 @@ fn parted_bar(row: &BarRow, bars: &Bars, ruler: &Ruler, pen: Pen) -> String {
     plot + &" ".repeat(ruler.columns.saturating_sub(used))
 }
 
-/// Columns that the title of the axis across may take from a plot: `instructions` fits.
+/// The maximum width of the horizontal axis's title, in columns; `instructions` fits.
 const TITLE: usize = 14;
 
-/// `ends`: what stands at both ends of the axis across, where that is not a number.
+/// Draws a line chart. `ends` replaces the labels at both ends of the horizontal axis, if they are not numbers.
 fn lines(lines: &Lines, ends: Option<[String; 2]>, width: usize, pen: Pen) -> TextChart {
     let names: Vec<String> = lines.lines.iter().map(|line| clean(&line.name)).collect();
     let labels: Vec<String> = lines.lines.iter().map(from_to).collect();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Styles of text in a terminal; none without colour.
+//! Text styles for a terminal; without color, text is not styled.
 
 use crate::document::{NEUTRAL, Tone};
 use anstyle::{AnsiColor, Effects, Style};
@@ -7,11 +7,11 @@ use anstyle::{AnsiColor, Effects, Style};
 /// Writes text in a style.
 #[derive(Clone, Copy, Debug)]
 pub struct Pen {
-    /// Escape sequences.
+    /// Whether to use escape sequences.
     pub colour: bool,
 }
 
-/// Colours of the parts of bars, in turn.
+/// The colors of the segments of bars, in turn.
 const PARTS: [AnsiColor; 6] = [
     AnsiColor::Blue,
     AnsiColor::Yellow,
@@ -22,7 +22,7 @@ const PARTS: [AnsiColor; 6] = [
 ];
 
 impl Pen {
-    /// In the colour of its meaning.
+    /// Colors text by its meaning.
     pub fn toned(self, text: &str, tone: Tone) -> String {
         let style = match tone {
             Tone::Plain => Style::new(),
@@ -35,17 +35,17 @@ impl Pen {
         self.styled(text, style)
     }
 
-    /// As a heading.
+    /// Styles text as a heading.
     pub fn bold(self, text: &str) -> String {
         self.styled(text, Style::new() | Effects::BOLD)
     }
 
-    /// As something of little weight.
+    /// Styles text as unimportant.
     pub fn dim(self, text: &str) -> String {
         self.styled(text, Style::new() | Effects::DIMMED)
     }
 
-    /// In the colour of a part with that number.
+    /// Colors text as the bar segment with that color index.
     pub fn part(self, text: &str, colour: usize) -> String {
         match colour {
             NEUTRAL => self.dim(text),

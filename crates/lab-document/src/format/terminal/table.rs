@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tables in lines of a width: turned where only that fits, or else continued below.
+//! Lays out tables within a line width.
+//!
+//! A table that is too wide is transposed if that makes it fit; otherwise its columns continue below.
 
 use super::pen::Pen;
 use crate::document::Tone;
@@ -8,21 +10,23 @@ use crate::format::text::{cut, pad, pad_left, wrap};
 use std::collections::HashSet;
 use unicode_width::UnicodeWidthStr;
 
-/// Words in a cell are wrapped to this many columns where the table is too wide.
+/// The maximum width of text in a cell, in columns, if the table is too wide.
 const WORDS: usize = 32;
 
-/// How a column is laid out.
+/// The layout of a column.
 #[derive(Clone, Copy)]
 struct ColumnShape {
-    /// Width of the whole column.
+    /// The width of the whole column.
     width: usize,
-    /// Width of the part after the numbers; 0 if there is none.
+    /// The width of the text after the numbers; 0 if there is none.
     interval: usize,
     numeric: bool,
 }
 
-/// The lines of a table, none wider than `width`: columns are two spaces apart, or one if that makes them
-/// fit; those that do not fit go on below, with the columns repeated that name a row.
+/// Lays out a table in lines that are at most `width` wide.
+///
+/// Columns are two spaces apart, or one space if that makes them fit. Columns that do not fit continue below, next to a
+/// repetition of the columns that name the rows.
 pub fn lines(grid: &Grid, width: usize, pen: Pen) -> Vec<String> {
     let turned = grid.turned();
     let few = grid.rows.len() < grid.columns.len();
@@ -52,7 +56,7 @@ fn laid_out(grid: &Grid, width: usize, pen: Pen) -> Vec<String> {
         }
         let columns: Vec<usize> = (0..names).chain(part.clone()).collect();
         lines.extend(headings(grid, &shapes, &columns, gap, pen));
-        // A row that has nothing here stands in the first part only.
+        // A row without values in these columns appears only in the first group.
         let empty = |row: &[GridCell]| part.clone().all(|i| row[i].value.is_empty());
         for row in &grid.rows {
             if part.start > names && empty(row) {
@@ -99,7 +103,9 @@ fn shapes(grid: &Grid, width: usize) -> Vec<ColumnShape> {
     shapes
 }
 
-/// The first columns, of words, that tell rows apart: one where none do, or where no other column fits beside them.
+/// Returns how many leading text columns are needed to identify the rows.
+///
+/// Returns 1 if no number of them suffices, or if no other column would fit next to them.
 fn names(grid: &Grid, shapes: &[ColumnShape], width: usize) -> usize {
     let words = grid.columns.iter().take_while(|column| !column.numeric);
     let most = words.count().min(grid.columns.len() - 1);
@@ -116,7 +122,7 @@ fn names(grid: &Grid, shapes: &[ColumnShape], width: usize) -> usize {
     (1..=most).find(apart).filter(fit).unwrap_or(1)
 }
 
-/// The columns after those that name a row, in parts that fit side by side.
+/// Groups the columns after those that name the rows, so that each group fits the width.
 fn parts(
     shapes: &[ColumnShape],
     names: usize,
@@ -138,7 +144,7 @@ fn parts(
     parts
 }
 
-/// Headings in as many lines as they need, the last one at the bottom.
+/// Lays out the headings in as many lines as needed, aligned at the bottom.
 fn headings(
     grid: &Grid,
     shapes: &[ColumnShape],
@@ -191,7 +197,7 @@ fn row(
     (0..height).map(line).collect()
 }
 
-/// The lines of a cell, each at most as wide as its column.
+/// Lays out a cell in lines that are at most as wide as the column.
 fn cell(cell: &GridCell, shape: ColumnShape) -> Vec<String> {
     let mut lines = if !shape.numeric {
         wrap(
@@ -201,7 +207,7 @@ fn cell(cell: &GridCell, shape: ColumnShape) -> Vec<String> {
     } else if shape.interval == 0 || cell.value.is_empty() {
         vec![placed(&cut(&cell.value, shape.width), shape)]
     } else {
-        // Values end and intervals begin below each other.
+        // The right edges of values and the left edges of intervals are aligned.
         let value = pad_left(&cell.value, shape.width.saturating_sub(shape.interval + 1));
         vec![cut(&format!("{value} {}", cell.interval), shape.width)]
     };
@@ -223,7 +229,7 @@ fn placed(text: &str, shape: ColumnShape) -> String {
     }
 }
 
-/// Colours the text only, not the spaces round it: a line's end is trimmed.
+/// Colors only the text and not the spaces around it, because line ends are trimmed.
 fn painted(text: &str, tone: Tone, pen: Pen) -> String {
     let start = text.len() - text.trim_start().len();
     let end = text.trim_end().len().max(start);

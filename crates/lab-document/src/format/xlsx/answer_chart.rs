@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The chart of the answer as a native one, above a sheet of the values that it draws.
+//! The answer's chart as a native Excel chart, with a sheet of the values that it draws.
 
 use super::sheet::{CellValue, Sheet, colour, excel, value, with_unit};
 use crate::chart::{distribution_lines, drawable, stepped};
@@ -12,10 +12,12 @@ use rust_xlsxwriter::{
     ChartErrorBarsType, ChartPoint, ChartRange, ChartSeries, ChartSolidFill, ChartType, XlsxError,
 };
 
-/// Points of a line at the most.
+/// The maximum number of points of a line.
 const POINTS: usize = 400;
 
-/// Puts a chart on a page and its values on the sheet of chart data; a heat map becomes a table.
+/// Inserts a chart into a page and its values into the chart data sheet.
+///
+/// A heat map becomes a table.
 pub fn insert(page: &mut Sheet, data: &mut Sheet, chart: &Chart) -> Result<(), XlsxError> {
     match &chart.drawing {
         Drawing::Lines(lines) => draw_lines(page, data, chart, lines)?,
@@ -131,7 +133,9 @@ fn named(kind: ChartType, source: &Chart) -> NativeChart {
     chart
 }
 
-/// Puts a chart of some rows below what there is; the library refuses one without series.
+/// Inserts a chart below the existing content, as tall as `rows` rows.
+///
+/// The library rejects a chart without series.
 fn place(
     page: &mut Sheet,
     mut chart: NativeChart,
@@ -148,7 +152,7 @@ fn place(
     Ok(())
 }
 
-/// Writes rows under headings. Returns the ranges of their columns.
+/// Writes rows under headings, and returns the ranges of their columns.
 fn block(
     data: &mut Sheet,
     title: &str,
@@ -167,7 +171,7 @@ fn block(
         .map(|column| ChartRange::new_from_range(super::CHART_DATA, first, column, last, column)))
 }
 
-/// A value, and how far its bounds are below and above it.
+/// Returns a value, and the distances of its bounds below and above it.
 fn with_errors(quantity: &Quantity) -> Vec<CellValue> {
     let errors = match quantity.bounds() {
         Some((low, high)) => {
@@ -187,7 +191,7 @@ fn show_errors(
     set(series, ChartErrorBars::new().set_type(errors));
 }
 
-/// The title, the numbers and the scale of an axis.
+/// Sets the title, the number format and the scale of an axis.
 fn scale(native: &mut ChartAxis, axis: &Axis) {
     let (format, log_base) = match axis.unit {
         Unit::Share => ("0 %", 10),
@@ -203,7 +207,9 @@ fn scale(native: &mut ChartAxis, axis: &Axis) {
     }
 }
 
-/// A native axis cannot spread percentages towards 1: it shows how rare what lies beyond is.
+/// Converts fractions to rarities, because a native axis cannot spread percentages toward 1.
+///
+/// The rarity of a fraction is 1 / (1 - fraction).
 fn rarity(lines: Lines) -> Lines {
     if lines.x.scale != Scale::Percentiles {
         return lines;
@@ -219,7 +225,7 @@ fn rarity(lines: Lines) -> Lines {
     rarity
 }
 
-/// Text for a chart, where text that begins with `=` or contains `!` is taken for a reference to cells.
+/// Makes text safe for a chart, which treats text that begins with `=` or contains `!` as a cell reference.
 fn safe(text: &str) -> String {
     let text: String = excel(text).chars().take(200).collect();
     let text = text.replace('!', "\u{FF01}");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A sheet that is filled from above: text and tables with typed columns.
+//! A sheet that is filled from top to bottom with text and tables with typed columns.
 
 use crate::chart::{rgb, tone_number};
 use crate::document::{Cell, CellContent, Quantity, Table, Tone, unit_name};
@@ -8,25 +8,25 @@ use crate::format::text::wrap;
 use lab_model::Unit;
 use rust_xlsxwriter::{Color, Format, FormatAlign, Worksheet, XlsxError};
 
-/// Characters of a line of prose.
+/// The maximum length of a line of prose, in characters.
 const PROSE: usize = 110;
-/// The width of a column at the most, in pixels.
+/// The maximum width of a column, in pixels.
 const MAX_WIDTH: u32 = 320;
 
-/// A sheet while it is filled.
+/// A sheet that is being filled.
 pub struct Sheet {
     /// The worksheet.
     pub sheet: Worksheet,
     /// The next free row.
     pub row: u32,
-    /// Text that runs over the columns beside it. It is written last, so that it widens no column.
+    /// Text that spans multiple columns. It is written last, so that it does not widen a column.
     prose: Vec<(u32, u16, String, Format)>,
 }
 
 /// The value of a cell.
 #[derive(Clone)]
 pub enum CellValue {
-    /// Text, never a formula.
+    /// Text, which is never treated as a formula.
     Text(String),
     /// A number with its number format.
     Number(f64, String),
@@ -35,7 +35,7 @@ pub enum CellValue {
 }
 
 impl Sheet {
-    /// An empty sheet.
+    /// Creates an empty sheet.
     pub fn new(name: &str) -> Result<Sheet, XlsxError> {
         let mut sheet = Worksheet::new();
         sheet.set_name(name)?;
@@ -46,28 +46,28 @@ impl Sheet {
         })
     }
 
-    /// A heading in a size in points.
+    /// Adds a heading with a font size in points.
     pub fn heading(&mut self, text: &str, points: f64) -> Result<(), XlsxError> {
         let format = Format::new().set_bold().set_font_size(points);
         self.line(0, text.into(), format);
         Ok(())
     }
 
-    /// Text in lines, from a column on.
+    /// Adds text in lines, starting at a column.
     pub fn prose(&mut self, text: &str, column: u16) {
         for line in wrap(text, PROSE) {
             self.line(column, line, Format::new());
         }
     }
 
-    /// Text that explains.
+    /// Adds explanatory text.
     pub fn muted_prose(&mut self, text: &str) {
         for line in wrap(text, PROSE) {
             self.line(0, line, muted());
         }
     }
 
-    /// Lines of a log.
+    /// Adds the lines of a log.
     pub fn log(&mut self, lines: &[String]) {
         for line in lines {
             let fixed = Format::new().set_font_name("Courier New");
@@ -80,12 +80,12 @@ impl Sheet {
         self.row += 1;
     }
 
-    /// An empty row.
+    /// Adds an empty row.
     pub fn space(&mut self) {
         self.row += 1;
     }
 
-    /// A value in the current row.
+    /// Writes a value to the current row.
     pub fn put(
         &mut self,
         column: u16,
@@ -107,7 +107,7 @@ impl Sheet {
         Ok(())
     }
 
-    /// A row of values.
+    /// Adds a row of values.
     pub fn row_of(&mut self, values: &[CellValue]) -> Result<(), XlsxError> {
         for (column, value) in (0..).zip(values) {
             self.put(column, value, &Format::new())?;
@@ -116,7 +116,7 @@ impl Sheet {
         Ok(())
     }
 
-    /// A row of headings, which wrap.
+    /// Adds a row of headings with wrapped text.
     pub fn headings<'h>(
         &mut self,
         headings: impl IntoIterator<Item = &'h str>,
@@ -134,7 +134,7 @@ impl Sheet {
         Ok(())
     }
 
-    /// A table with its title, its caption and its notes.
+    /// Adds a table with its title, its caption and its notes.
     pub fn table(&mut self, table: &Table) -> Result<(), XlsxError> {
         if !table.title.is_empty() {
             self.heading(&table.title, 12.0)?;
@@ -167,7 +167,7 @@ impl Sheet {
         Ok(())
     }
 
-    /// The sheet, with columns as wide as what they hold.
+    /// Returns the finished sheet, with column widths that fit the content.
     pub fn finish(mut self) -> Result<Worksheet, XlsxError> {
         self.sheet.set_autofit_max_width(MAX_WIDTH).autofit();
         for (row, column, text, format) in &self.prose {
@@ -179,10 +179,10 @@ impl Sheet {
     }
 }
 
-/// The columns of a sheet that a column of a table becomes.
+/// The columns of a sheet that represent one column of a table.
 struct ColumnParts {
     column: usize,
-    /// The unit, where its cells do not share one.
+    /// Whether there is a column for the unit, because the cells do not share one unit.
     units: bool,
     bounds: bool,
     notes: bool,
@@ -253,7 +253,7 @@ impl ColumnParts {
     }
 }
 
-/// A number of a unit; nothing for what is no number.
+/// Converts a number of a unit to a cell value, which is blank if the number is not finite.
 pub fn value(number: f64, unit: &Unit) -> CellValue {
     if number.is_finite() {
         CellValue::Number(number, number_format(number, unit))
@@ -262,7 +262,7 @@ pub fn value(number: f64, unit: &Unit) -> CellValue {
     }
 }
 
-/// How a number is shown: about four digits, thousands apart.
+/// Returns a number format with about four digits and thousands separators.
 fn number_format(number: f64, unit: &Unit) -> String {
     let format = match (unit, number.abs()) {
         (Unit::Share, _) => "0.0 %",
@@ -277,7 +277,7 @@ fn number_format(number: f64, unit: &Unit) -> String {
     format.into()
 }
 
-/// `time (ns)`; shares and ratios have no unit.
+/// Appends the unit to a title: `time (ns)`. Fractions and ratios have no unit.
 pub fn with_unit(title: &str, unit: &Unit) -> String {
     match unit {
         Unit::Share | Unit::Ratio => title.into(),
@@ -286,7 +286,7 @@ pub fn with_unit(title: &str, unit: &Unit) -> String {
     }
 }
 
-/// Text that explains.
+/// The format of explanatory text.
 fn muted() -> Format {
     Format::new().set_font_color("#57606A")
 }
@@ -298,16 +298,18 @@ fn toned(tone: Tone) -> Format {
     }
 }
 
-/// Cuts a text to a cell's limit of 32,767 characters (Excel specifications and limits).
+/// Cuts a text to the limit of a cell, 32,767 characters (Excel specifications and limits).
 pub fn excel(text: &str) -> String {
     let legal = |c: &char| (!c.is_control() || *c == '\n') && !matches!(c, '\u{FFFE}' | '\u{FFFF}');
     text.chars().filter(legal).take(32_767).collect()
 }
 
-/// A name that Excel takes and that is not taken: at most 31 characters without `[]:*?/\'`,
-/// not `History`, unlike all others whatever the case.
+/// Returns a sheet name that is valid in Excel and not yet used.
+///
+/// A name has at most 31 characters without `[]:*?/\'`, is not `History`, and differs from all other names regardless
+/// of case.
 pub fn sheet_name(title: &str, taken: &[String]) -> String {
-    // An apostrophe is legal, but the library's charts do not quote one in a reference.
+    // An apostrophe is valid, but the library does not quote one in a chart's cell reference.
     let legal = excel(title).replace(['\'', '[', ']', ':', '*', '?', '/', '\\', '\n'], " ");
     let short = |room: usize| -> String {
         // Excel counts UTF-16 units.
@@ -328,7 +330,7 @@ pub fn sheet_name(title: &str, taken: &[String]) -> String {
     names.find(free).unwrap_or_default()
 }
 
-/// The colour of a number.
+/// Returns the color of an index.
 pub fn colour(number: usize) -> Color {
     let (r, g, b) = rgb(number);
     Color::RGB(u32::from(r) << 16 | u32::from(g) << 8 | u32::from(b))

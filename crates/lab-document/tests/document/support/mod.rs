@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Documents made by hand.
+//! Sample documents.
 
 pub mod sample_data;
 pub mod sample_document;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A document made by hand: every kind of item, cell, unit and chart that a format has to write.
+//! A sample document with every kind of item, cell, unit and chart.
 
 use lab_document::*;
 use lab_model::{Metric, Unit};
 
-/// Everything that a document can hold.
+/// Returns a document with every kind of content.
 pub fn document() -> Document {
     let mut times = Section::new("Times");
     times.text("Typical wall time of an operation.");
@@ -61,7 +61,7 @@ pub fn document() -> Document {
     }
 }
 
-/// An estimate with the level of 95 %.
+/// Returns an estimate with a level of 95 %.
 pub fn estimate(low: f64, value: f64, high: f64, unit: Unit) -> Quantity {
     let precision = Precision::Within {
         low,
@@ -83,7 +83,7 @@ fn ratio(low: f64, value: f64, high: f64) -> Quantity {
     estimate(low, value, high, Unit::Ratio)
 }
 
-/// A chart of these texts.
+/// Returns a chart with the given texts.
 pub fn chart(id: &str, title: &str, caption: &str, drawing: Drawing) -> Chart {
     Chart {
         id: id.into(),
@@ -144,7 +144,7 @@ fn line(name: &str, colour: usize, stroke: Stroke, points: Vec<(f64, Quantity)>)
     }
 }
 
-/// Throughput over connections, with models and one gap.
+/// Returns a chart of throughput against connections, with models and one gap.
 pub fn lines() -> Chart {
     let rate = |value: f64, part: f64| {
         let unit = Unit::PerSecond("requests".into());
@@ -194,7 +194,7 @@ pub fn lines() -> Chart {
     )
 }
 
-/// Time over a sweep, both axes logarithmic.
+/// Returns a chart of time in a sweep, with both axes logarithmic.
 pub fn sweep() -> Chart {
     let line = |name: &str, colour, fixed: f64, each: f64| {
         let points = [1.0, 10.0, 100.0, 1000.0].map(|n| (n, time(fixed + each * n, 0.08)));
@@ -218,7 +218,7 @@ pub fn sweep() -> Chart {
     )
 }
 
-/// Steps over time, from the least value.
+/// Returns a step chart over time, with an axis from the minimum value.
 pub fn steps() -> Chart {
     let line = |name: &str, colour, phase: usize| {
         let share = |i: usize| 0.2 + 0.1 * (((i + phase) * 37) % 11) as f64 / 11.0;
@@ -238,7 +238,7 @@ pub fn steps() -> Chart {
     )
 }
 
-/// Whole bars in groups of unlike size.
+/// Returns plain bars in groups with very different sizes.
 pub fn bars() -> Chart {
     let row = |name: &str, group: &str, colour, ns, part| BarRow {
         name: name.into(),
@@ -268,7 +268,7 @@ pub fn bars() -> Chart {
     )
 }
 
-/// Stacked bars in two columns.
+/// Returns stacked bars in two columns.
 pub fn parts_chart() -> Chart {
     let mut rows = Vec::new();
     for (i, group) in [
@@ -313,7 +313,7 @@ pub fn parts_chart() -> Chart {
     )
 }
 
-/// Ratios of every tone.
+/// Returns a forest plot of ratios with every tone.
 pub fn forest() -> Chart {
     let row = |name: &str, value, tone, label: &str| ForestRow {
         name: name.into(),
@@ -364,7 +364,7 @@ pub fn forest() -> Chart {
     )
 }
 
-/// Response times around a value that moves, with a tail.
+/// Returns response times around a moving center, with a tail.
 fn counts(middle: f64, seed: u64) -> Vec<(f64, u64)> {
     let value = |i: u64| middle * 1.08f64.powi(i as i32 - 8);
     let count = |i: u64| {
@@ -374,7 +374,7 @@ fn counts(middle: f64, seed: u64) -> Vec<(f64, u64)> {
     (0..40).map(|i| (value(i), count(i))).collect()
 }
 
-/// Two maps on one axis.
+/// Returns two heat maps with a common axis.
 pub fn heat() -> Chart {
     let map = |name: &str, colour, base: f64| {
         let column = |i: u64| HeatColumn {
@@ -400,7 +400,7 @@ pub fn heat() -> Chart {
     )
 }
 
-/// Distributions of three servers.
+/// Returns the distributions of three servers.
 pub fn distribution(shares: Scale) -> Chart {
     let line = |name: &str, colour, middle| DistributionLine {
         name: name.into(),
@@ -429,7 +429,7 @@ pub fn distribution(shares: Scale) -> Chart {
     )
 }
 
-/// A row without anything but its names and its metric.
+/// Returns a row with only its names and its metric.
 pub fn row(subject: &str, case: &str, metric: Metric) -> Row {
     Row {
         run: "2026-11-22-sql".into(),

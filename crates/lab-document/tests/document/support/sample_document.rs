@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Documents made by hand: one with everything that a document can hold, and one with nothing.
+//! Sample documents: one with every kind of content, and one with hostile text.
 
 use super::sample_data::chart;
 use lab_document::{
@@ -9,7 +9,7 @@ use lab_document::{
 };
 use lab_model::Unit;
 
-/// A text that a hostile run file may hold.
+/// A text that a malicious run file might contain.
 pub const HOSTILE: &str =
     "<script>alert('x')</script> \"&amp; `*_[a](javascript:b)|\\ \x1b[31m\u{202e}lautriv\r\n# no";
 
@@ -44,7 +44,7 @@ fn requests() -> Unit {
     Unit::PerSecond("requests".into())
 }
 
-/// Ratios to a baseline in two groups, with a subject that has no interval and one that is undecided.
+/// Returns ratios to a baseline in two groups, with a subject without an interval and an inconclusive one.
 pub fn forest() -> Chart {
     let groups = vec![
         ForestGroup {
@@ -282,7 +282,7 @@ fn times() -> Table {
     table
 }
 
-/// More columns than rows: it fits 80 columns when it is turned.
+/// Returns a table with more columns than rows, which fits 80 columns when transposed.
 fn versions() -> Table {
     let columns = [
         "subject",
@@ -326,7 +326,7 @@ fn wide() -> Table {
         });
         table.named_row(name, cells);
     }
-    // As many rows as columns: turning it would not help.
+    // The table has as many rows as columns, so transposing it would not help.
     for i in 0..12 {
         let cells = std::iter::repeat_n(Cell::default(), 14);
         table.named_row(format!("failed {i}"), cells);
@@ -334,7 +334,7 @@ fn wide() -> Table {
     table
 }
 
-/// A document with every kind of item, drawing and tone.
+/// Returns a document with every kind of item, chart and tone.
 pub fn rich() -> Document {
     let mut cases = Section::new("Select 1");
     cases.text("One row without a table: what the way to the server and back costs.");
@@ -407,7 +407,7 @@ pub fn rich() -> Document {
     document
 }
 
-/// Long and hostile texts wherever there is a text.
+/// Returns a document with long and hostile texts everywhere.
 pub fn hostile() -> Document {
     let text = || HOSTILE.repeat(2);
     let mut table = Table::new(text(), [text(), text(), text()]);
