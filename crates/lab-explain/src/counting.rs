@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The work that is counted, and subjects that could not be counted.
+//! The unit of work to count, and subjects that could not be counted.
 
 use lab_model::Plan;
 
 /// A subject that could not be counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CountFailure {
-    /// Its name.
+    /// The subject's name.
     pub subject: String,
-    /// The label of the point; `None`: the subject cannot run at all.
+    /// The label of the point. `None` means that the subject cannot run at all.
     pub point: Option<String>,
-    /// The reason, without a full stop.
+    /// The reason, without a period at the end.
     pub reason: String,
 }
 
-/// The piece of work that each figure is of.
+/// The unit of work that each value refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CountedUnit {
-    /// An operation of a batch.
+    /// One operation of a batch.
     Operation,
-    /// A request to a server.
+    /// One request to a server.
     Request,
-    /// A run of a whole command.
+    /// One run of a whole command.
     Run,
 }
 
 impl CountedUnit {
-    /// The unit of a plan.
+    /// Returns the unit of a plan.
     pub fn new(plan: &Plan) -> CountedUnit {
         match (plan.commands(), plan.serving()) {
             (Some(_), _) => CountedUnit::Run,

@@ -4,15 +4,17 @@
 use crate::figures::{differ, figure, median};
 use lab_model::{Counted, CountedFigure, Metric, Plan, PointId};
 
-/// Smaller differences, in events per operation, are left out.
+/// The minimum difference in events per operation. Smaller differences are omitted.
 pub const MIN_EVENTS: f64 = 0.05;
 
-/// A smaller fraction of the greater figure is not a difference of a program's own.
+/// The minimum difference as a fraction of the larger value. A smaller difference does not count as the program's
+/// own.
 const MIN_FRACTION: f64 = 0.02;
 
-/// Metrics whose differences are listed, the one that tends to cost most first: a round trip waits for
-/// another process, a switch for the scheduler; a system call and a fault are a way into the kernel. The
-/// program's own costs follow.
+/// Metrics whose differences are listed, starting with the one that typically costs most.
+///
+/// A round trip waits for another process, and a context switch waits for the scheduler. A system call and a page
+/// fault enter the kernel. The program's own costs come last.
 pub const RANKS: [Metric; 17] = [
     Metric::ROUND_TRIPS,
     Metric::VOLUNTARY_SWITCHES,
@@ -33,13 +35,13 @@ pub const RANKS: [Metric; 17] = [
     Metric::CYCLES,
 ];
 
-/// How many of [`RANKS`], from the first on, are requests to the system; the rest is the program's own.
+/// The number of leading [`RANKS`] that are requests to the system. The others are the program's own costs.
 const SYSTEM_RANKS: usize = 8;
 
-/// A function is named if at least this fraction of a difference lies in it.
+/// The minimum fraction of a difference for which a function is named as its cause.
 const MIN_FUNCTION_FRACTION: f64 = 0.3;
 
-/// A metric in which a subject differs from the baseline at a point.
+/// A metric whose values for a subject and the baseline differ at a point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
     /// The point.
@@ -48,9 +50,9 @@ pub struct Difference {
     pub metric: Metric,
     /// The names of the subject and of the baseline.
     pub subjects: [String; 2],
-    /// The median of each.
+    /// The median of the subject and of the baseline.
     pub values: [f64; 2],
-    /// Where the difference comes from, if that is known.
+    /// The cause of the difference, if known.
     pub cause: Option<Cause>,
 }
 
@@ -59,21 +61,21 @@ pub struct Difference {
 pub enum Cause {
     /// Most of the difference in instructions is in one function or library.
     Function {
-        /// Its name.
+        /// The name of the function or library.
         name: String,
-        /// Its instructions per operation, in the subject and in the baseline.
+        /// Instructions per operation of the subject and of the baseline.
         values: [f64; 2],
     },
-    /// Both make the same requests to the system, so the difference is in the programs' own work.
+    /// Both subjects make the same requests to the system, so the difference is in the programs' own work.
     OwnWork(Vec<SettingDifference>),
 }
 
-/// A setting in which a subject differs from the baseline.
+/// A setting whose values for a subject and the baseline differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SettingDifference {
-    /// Its name.
+    /// The setting's name.
     pub name: String,
-    /// Its value in the subject and in the baseline.
+    /// The values for the subject and the baseline.
     pub values: [String; 2],
 }
 
@@ -93,20 +95,21 @@ impl Difference {
         }
     }
 
-    /// The position among [`RANKS`]; CPU time, which is the programs' own, comes with the first of their own costs.
+    /// Returns the position among [`RANKS`]. CPU time is ranked with the first of the program's own costs.
     fn rank(&self) -> usize {
         let rank = RANKS.iter().position(|metric| *metric == self.metric);
         rank.unwrap_or(SYSTEM_RANKS)
     }
 
-    /// The absolute difference.
+    /// Returns the absolute difference.
     fn size(&self) -> f64 {
         (self.values[0] - self.values[1]).abs()
     }
 }
 
-/// The differences of all subjects from the baseline, or from the first of them, at a point; what tends to cost most
-/// first. `counted`: the counts at this point.
+/// Returns the differences between all subjects and the baseline at a point, sorted by typical cost.
+///
+/// If the baseline was not counted, the first subject takes its place. `counted` contains the counts at this point.
 pub fn differences(plan: &Plan, point: PointId, counted: &[&Counted]) -> Vec<Difference> {
     let baseline = plan.baseline_on(plan.points[point].target);
     let base = counted.iter().find(|c| c.subject == baseline);
@@ -121,7 +124,7 @@ pub fn differences(plan: &Plan, point: PointId, counted: &[&Counted]) -> Vec<Dif
     all
 }
 
-/// Sorts by the metric's rank, then the greatest difference first.
+/// Sorts by the metric's rank, then by the size of the difference, largest first.
 pub fn sort(differences: &mut [Difference]) {
     differences.sort_by(|a, b| {
         let by_rank = a.rank().cmp(&b.rank());
@@ -149,13 +152,14 @@ fn subject_differences(plan: &Plan, other: &Counted, base: &Counted) -> Vec<Diff
     differences
 }
 
-/// The medians of a metric, if both subjects have it and their ranges do not overlap.
+/// Returns the medians of a metric if both subjects have the metric and their ranges do not overlap.
 fn differing_medians(metric: &Metric, other: &Counted, base: &Counted) -> Option<[f64; 2]> {
     let figures: [&CountedFigure; 2] = [figure(other, metric)?, figure(base, metric)?];
     differ(figures[0], figures[1]).then(|| figures.map(median))
 }
 
-/// The function with most of a difference in instructions, or the library if the function has no symbol.
+/// Returns the function that causes most of a difference in instructions, or the library if the function has no
+/// symbol.
 fn main_function(other: &Counted, base: &Counted) -> Option<Cause> {
     let total = median(figure(other, &Metric::SIMULATED_INSTRUCTIONS)?)
         - median(figure(base, &Metric::SIMULATED_INSTRUCTIONS)?);
@@ -173,7 +177,7 @@ fn main_function(other: &Counted, base: &Counted) -> Option<Cause> {
     })
 }
 
-/// The name whose costs differ most in the direction in which the totals do.
+/// Returns the name with the largest cost difference in the same direction as the totals.
 fn greatest_difference<'c>(
     other: &'c [(String, f64)],
     base: &'c [(String, f64)],
@@ -189,12 +193,12 @@ fn greatest_difference<'c>(
     same_direction.max_by(|(_, a), (_, b)| (a[0] - a[1]).abs().total_cmp(&(b[0] - b[1]).abs()))
 }
 
-/// False for an address, which stands for a function without a symbol.
+/// Returns false for an address, which stands for a function without a symbol.
 fn is_symbol(name: &str) -> bool {
     !name.starts_with("0x") && !name.starts_with("???")
 }
 
-/// The difference in CPU time of subjects that make the same requests to the system.
+/// Returns the difference in CPU time of two subjects that make the same requests to the system.
 fn own_difference(plan: &Plan, other: &Counted, base: &Counted) -> Option<Difference> {
     let values = differing_medians(&Metric::MEAN_CPU, other, base)?;
     figure(other, &Metric::SYSTEM_CALLS)?;
@@ -205,7 +209,7 @@ fn own_difference(plan: &Plan, other: &Counted, base: &Counted) -> Option<Differ
     })
 }
 
-/// Settings that both have with different values.
+/// Returns the settings that both subjects have with different values.
 fn setting_differences(other: &Counted, base: &Counted) -> Vec<SettingDifference> {
     let theirs = |key: &String| base.settings.iter().find(|(other, _)| other == key);
     let pairs = other.settings.iter().filter_map(|(key, mine)| {

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Figures of one subject: medians, ranges, and whether two figures differ.
+//! The counted values of a subject: medians, ranges, and the test for a difference between two subjects.
 
 use lab_document::{Precision, Quantity};
 use lab_model::{Counted, CountedFigure, Metric};
 
-/// The figure of a metric.
+/// Returns a subject's values of a metric.
 pub fn figure<'c>(counted: &'c Counted, metric: &Metric) -> Option<&'c CountedFigure> {
     counted.figures.iter().find(|f| f.metric == *metric)
 }
 
-/// True if the metric counts one kind of system call.
+/// Returns true if the metric counts one kind of system call.
 pub fn is_call(metric: &Metric) -> bool {
     metric.id.starts_with("call_")
 }
 
-/// True if the ranges of two figures do not overlap.
+/// Returns true if the ranges of two subjects do not overlap.
 pub fn differ(a: &CountedFigure, b: &CountedFigure) -> bool {
     let ((a_low, a_high), (b_low, b_high)) = (range(a), range(b));
     a_high < b_low || b_high < a_low
@@ -26,16 +26,16 @@ fn range(figure: &CountedFigure) -> (f64, f64) {
     (low, values().fold(f64::NEG_INFINITY, f64::max))
 }
 
-/// The median; 0 if there is no value.
+/// Returns the median, or 0 if there are no values.
 pub fn median(figure: &CountedFigure) -> f64 {
     lab_stats::order::median(&figure.differences).unwrap_or(0.0)
 }
 
-/// The median, with the range of all differences, which is an interval of it (sign test).
+/// Returns the median with the range of all values, which is a confidence interval for the median (sign test).
 pub fn quantity(figure: &CountedFigure) -> Quantity {
     let (low, high) = range(figure);
     let (value, unit) = (median(figure), figure.metric.unit.clone());
-    // A figure that is simulated once is exact.
+    // A value that was simulated once is exact.
     let precision = if low == high {
         Precision::Exact
     } else {

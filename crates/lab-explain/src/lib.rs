@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab explain`: the events that one operation of each subject costs, and where subjects differ in them. The driver
-//! counts the events; nothing here starts a process.
+//! Implements `benchlab explain`: events per operation of each subject, and the differences between subjects.
+//!
+//! The driver in lab-bench counts the events. This crate does not start processes.
 
 mod counting;
 mod differences;

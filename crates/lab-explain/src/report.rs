@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The report: differences between subjects, and what an operation of each costs in counted events.
+//! The report: the differences between subjects, and the counted events per operation of each subject.
 
 use crate::counting::{CountFailure, CountedUnit};
 use crate::differences::{Difference, MIN_EVENTS, RANKS, differences, sort};
@@ -12,7 +12,7 @@ use lab_document::{
 use lab_model::{Counted, Message, Metric, Plan, PointId, SubjectId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Differences that the answer shows.
+/// The number of differences shown in the answer.
 const SHOWN: usize = 3;
 
 /// The input of a report.
@@ -23,11 +23,11 @@ pub struct ExplainReport<'a> {
     pub counted: &'a [Counted],
     /// Subjects that could not be counted.
     pub failed: Vec<CountFailure>,
-    /// When it was counted, in seconds since 1970.
+    /// The time of counting, in seconds since 1970.
     pub made_unix_s: f64,
 }
 
-/// Subjects side by side at each point.
+/// Builds a document that shows the subjects next to each other at each point.
 pub fn document(report: &ExplainReport) -> Document {
     let plan = report.plan;
     let mut document = Document {
@@ -48,7 +48,7 @@ pub fn document(report: &ExplainReport) -> Document {
     document
 }
 
-/// The points that were counted, in the plan's order.
+/// Returns the points that were counted, in the plan's order.
 fn points(report: &ExplainReport) -> Vec<PointId> {
     let points: BTreeSet<PointId> = report.counted.iter().map(|c| c.point).collect();
     points.into_iter().collect()
@@ -84,7 +84,7 @@ fn warnings(report: &ExplainReport) -> Section {
         let text = wording::failure(failure);
         section.push(Finding::new(wording::FAILED, text, Tone::Alarm));
     }
-    // One sentence for all subjects without the same events for the same reason.
+    // Write a single sentence for all subjects that lack the same events for the same reason.
     let mut missing: BTreeMap<(&str, &str), Vec<String>> = BTreeMap::new();
     for counted in report.counted {
         for (event, reason) in &counted.missing {
@@ -93,14 +93,14 @@ fn warnings(report: &ExplainReport) -> Section {
         }
     }
     for ((event, reason), subjects) in missing {
-        // The first screen shows only the labels of multiple warnings, so the label names the event.
+        // The first screen shows only the labels if there are multiple warnings, so the label names the event.
         let text = wording::not_counted(&say::distinct(subjects), reason);
         section.push(Finding::new(wording::no_event(event), text, Tone::Alarm));
     }
     section
 }
 
-/// One point: the differences, the table, the messages.
+/// Builds the section of one point: differences, table and messages.
 fn section(report: &ExplainReport, point: PointId) -> Section {
     let plan = report.plan;
     let counted = counted_at(report, point);
@@ -126,7 +126,7 @@ fn section(report: &ExplainReport, point: PointId) -> Section {
     section
 }
 
-/// A column with this heading, and one for each subject.
+/// Returns the column headings: `heading`, then the name of each subject.
 fn columns(plan: &Plan, counted: &[&Counted], heading: String) -> Vec<String> {
     let subjects = counted
         .iter()
@@ -156,7 +156,7 @@ fn table(plan: &Plan, counted: &[&Counted]) -> Table {
     table
 }
 
-/// The figures of a table: the totals, then the kinds of system call, those made most often first.
+/// Returns the metrics of a table: totals, then system calls by kind, most frequent first.
 fn metrics(counted: &[&Counted]) -> Vec<Metric> {
     let greatest = |metric: &Metric| {
         let values = counted.iter().filter_map(|c| figure(c, metric));
@@ -182,7 +182,7 @@ fn metrics(counted: &[&Counted]) -> Vec<Metric> {
     totals.into_iter().chain(kinds).collect()
 }
 
-/// The instructions of each program, by function or by library.
+/// Builds a section with the instructions of each program, by function or by library.
 fn instructions<'c>(
     plan: &Plan,
     by: &str,
@@ -209,7 +209,7 @@ fn instructions<'c>(
     section
 }
 
-/// Settings in which the subjects differ.
+/// Builds a section with the settings that differ between subjects.
 fn settings(plan: &Plan, counted: &[&Counted]) -> Section {
     let mut section = Section::folded(wording::SETTINGS);
     let keys = counted
@@ -231,7 +231,7 @@ fn settings(plan: &Plan, counted: &[&Counted]) -> Section {
     section
 }
 
-/// The messages that each subject sends and receives in one operation.
+/// Builds a section with the messages that each subject sends and receives during one operation.
 fn messages(plan: &Plan, counted: &[&Counted]) -> Section {
     let mut section = Section::folded(wording::messages(CountedUnit::new(plan)));
     for counted in counted.iter().filter(|c| !c.messages.is_empty()) {
@@ -256,7 +256,7 @@ fn method(report: &ExplainReport) -> Section {
     section
 }
 
-/// Every figure of every subject at every point.
+/// Returns every counted metric of every subject at every point.
 fn rows(report: &ExplainReport) -> Vec<Row> {
     let plan = report.plan;
     let mut rows = Vec::new();

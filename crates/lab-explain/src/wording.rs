@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Every sentence, title and heading that users of `benchlab explain` see, once.
+//! Every sentence, title and heading that users of `benchlab explain` see.
 
 #![allow(missing_docs, reason = "the texts are their own documentation")]
 
@@ -18,14 +18,14 @@ pub const COUNTED: &str = "Counted";
 pub const FUNCTION: &str = "function";
 pub const LIBRARY: &str = "library";
 pub const NOTHING: &str = "–";
-pub const TABLE_CAPTION: &str = "Medians; in brackets the lowest and the highest value.";
+pub const TABLE_CAPTION: &str = "Medians, with the lowest and highest value in brackets.";
 pub const INSTRUCTIONS_CAPTION: &str = "Counted by Valgrind.";
 pub const SETTINGS: &str = "Settings that differ";
 pub const SETTING: &str = "setting";
 pub const SETTINGS_CAPTION: &str = "Settings whose values are not the same for all subjects.";
 pub const METHOD: &str = "How it was counted";
 
-/// The name of a unit of work.
+/// Returns the name of a unit of work.
 pub fn unit(unit: CountedUnit) -> &'static str {
     match unit {
         CountedUnit::Operation => "operation",
@@ -53,7 +53,7 @@ pub fn per(of: CountedUnit) -> String {
     format!("per {}", unit(of))
 }
 
-/// A kind of system call, as its manual page is called.
+/// Returns a system call in the notation of manual pages, such as `read(2)`.
 pub fn system_call(name: &str) -> String {
     format!("{name}(2)")
 }
@@ -82,7 +82,7 @@ pub fn direction(sent: bool) -> &'static str {
 
 pub const NO_DIFFERENCE: &str = "No counted difference exceeds its own scatter.";
 
-/// `java: 2 round trips per operation, c: 3.`, with the cause.
+/// Formats a difference with its cause: `java: 2 round trips per operation, c: 3.`
 pub fn difference(difference: &Difference, of: CountedUnit) -> String {
     let [name, base] = &difference.subjects;
     let metric = &difference.metric;
@@ -121,7 +121,7 @@ pub fn difference(difference: &Difference, of: CountedUnit) -> String {
     }
 }
 
-/// The title of a metric, in the singular where the value is 1.
+/// Returns the title of a metric, in the singular if the value is 1.
 fn events(metric: &Metric, value: f64) -> String {
     match metric.unit {
         Unit::Count(_) if number(value) == "1" => singular(&metric.title),
@@ -134,7 +134,7 @@ fn singular(plural: &str) -> String {
     plural.strip_suffix(ending).unwrap_or(plural).to_owned()
 }
 
-/// At most two decimals, none where they are zeros, and of great numbers the first three digits.
+/// Formats a number with at most two decimals, and large numbers in millions.
 fn number(value: f64) -> String {
     if value.abs() >= 1e6 {
         return format!("{} million", decimals(value / 1e6, 1));
@@ -156,7 +156,7 @@ fn decimals(value: f64, max: usize) -> String {
 
 // Warnings
 
-/// A subject that could not be counted.
+/// Describes a subject that could not be counted.
 pub fn failure(failure: &CountFailure) -> String {
     let CountFailure {
         subject,
@@ -170,7 +170,7 @@ pub fn failure(failure: &CountFailure) -> String {
     }
 }
 
-/// The label of events that were not counted.
+/// Returns a label for events that were not counted.
 pub fn no_event(event: &str) -> String {
     format!("no {event}")
 }
@@ -181,7 +181,7 @@ pub fn not_counted(subjects: &[String], reason: &str) -> String {
 
 // Method
 
-/// The piece of work that a figure is of; `sizes`: the smallest and the largest number of operations.
+/// Describes the unit of work. `sizes` contains the minimum and maximum number of operations.
 pub fn measured_unit(of: CountedUnit, sizes: Option<(u64, u64)>) -> String {
     let sizes = match sizes {
         Some((min, max)) if min == max => format!("n = {min}"),
@@ -190,16 +190,16 @@ pub fn measured_unit(of: CountedUnit, sizes: Option<(u64, u64)>) -> String {
     };
     match of {
         CountedUnit::Run => {
-            "Each figure is for one run of the command. There were six runs without a tracer (two if a run takes 2 s or \
+            "Each value is for one run of the command. There were six runs without a tracer (two if a run takes 2 s or \
              more), two under each tool, and one under Callgrind."
                 .into()
         }
         CountedUnit::Request => format!(
-            "Each figure is for one request: the events of the server's processes, divided by the number of requests served \
+            "Each value is for one request: the events of the server's processes, divided by the number of requests served \
              ({sizes}), in six periods of load of 0.3 s each after a warm-up of 2 s. Memory is the memory at the end."
         ),
         CountedUnit::Operation => format!(
-            "Each figure is for one operation: the difference between a batch of n operations and one of 2n in the same warm \
+            "Each value is for one operation: the difference between a batch of n operations and one of 2n in the same warm \
              process, divided by n ({sizes}). This excludes the cost of starting, opening and the protocol. There are six \
              such differences."
         ),
@@ -223,7 +223,7 @@ pub const METHODS: [&str; 5] = [
 // Progress and errors
 
 pub const STOPPED: &str = "stopped";
-pub const IMPORTED: &str = "the run file contains imported figures, without subjects to run";
+pub const IMPORTED: &str = "the run file contains imported results, without subjects to run";
 pub const NOT_AN_EXPERIMENT: &str = "explain needs a run of an experiment, whose subjects benchlab starts itself; for commands, use \
      `benchlab compare --explain`";
 
@@ -235,7 +235,7 @@ pub fn counting(subject: &str, point: &str) -> String {
     }
 }
 
-/// No subject could be counted.
+/// Reports that no subject could be counted.
 pub fn nothing_counted(failures: &[CountFailure]) -> String {
     let failures = failures.iter().map(failure);
     let lines = std::iter::once("nothing could be counted".to_owned()).chain(failures);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Differences as data: ranked, with their cause.
+//! Tests the ranking of differences and their causes.
 
 use lab_explain::{Cause, SettingDifference, differences};
 use lab_model::{Case, Counted, CountedFigure, Metric, Plan, Point, Subject};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Differences between subjects, and every sentence about them.
+//! Tests the differences between subjects, and the sentences that describe them.
 
 mod differences;
 mod wording;
