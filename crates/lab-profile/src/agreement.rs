@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Agreement of the simulation with the measured time about a change.
+//! Compares the simulation's prediction about a change with the measured time.
 
 use crate::Profile;
 use lab_document::{Document, Row};
 use lab_model::Metric;
 use std::cmp::Ordering;
 
-/// KCachegrind's estimate of cycles: Ir + 10 × (first-level misses + mispredicts) + 100 × last-level misses (`CEst` in
-/// its globalconfig.cpp).
+/// The weights of KCachegrind's cycle estimate: Ir + 10 × (first-level misses + mispredicts) + 100 × last-level
+/// misses (`CEst` in its globalconfig.cpp).
 const CYCLES: [(&str, u64); 5] = [
     ("Ir", 1),
     ("I1", 10),
@@ -16,10 +16,10 @@ const CYCLES: [(&str, u64); 5] = [
     ("LL", 100),
 ];
 
-/// Changes within this are none, as the margin of a comparison.
+/// The maximum relative change that counts as no change, the same as the margin of a comparison.
 const MARGIN: f64 = 0.02;
 
-/// The estimate. `None`: some of its events were not simulated.
+/// Estimates the cycles. Returns `None` if an event was not simulated.
 fn cycles(profile: &Profile) -> Option<f64> {
     let costs = profile.costs()?;
     let parts = CYCLES
@@ -28,12 +28,12 @@ fn cycles(profile: &Profile) -> Option<f64> {
     parts.sum::<Option<f64>>().filter(|cycles| *cycles > 0.0)
 }
 
-/// The later program's cycles as a multiple of the earlier one's, and the measured time.
+/// The predicted change and the measured time's verdict on it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Agreement {
-    /// The ratio of the cycles.
+    /// The later program's estimated cycles divided by the earlier program's.
     pub predicted: f64,
-    /// The measured time's verdict on it.
+    /// The measured time's verdict on the prediction.
     pub outlook: Outlook,
 }
 
@@ -48,7 +48,7 @@ pub enum Outlook {
     ClockUndecided,
 }
 
-/// Compares the estimates of two programs with the document of their comparison.
+/// Compares the estimates for two programs with the document of their measured comparison.
 pub fn agreement(before: &Profile, after: &Profile, measured: &Document) -> Option<Agreement> {
     let predicted = cycles(after)? / cycles(before)?;
     let is_measured =

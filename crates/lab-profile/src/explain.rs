@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Why there are so many misses: memory that is written anew again and again, against the size of the cache.
+//! Explains cache misses: memory that is written repeatedly does not fit into the cache.
 
 use crate::Profile;
 use lab_valgrind::{Churn, churn, clean};
 
-/// The greatest relative distance between predicted and simulated misses.
+/// The maximum relative deviation of the predicted from the simulated misses.
 const MAX_DEVIATION: f64 = 0.05;
-/// The least part of all misses that is explained.
+/// The minimum fraction of all misses for an explanation.
 const MIN_SHARE: f64 = 0.05;
 
-/// A cache as a file describes it.
+/// A cache, as described in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cache {
-    /// The size, bytes.
+    /// The size in bytes.
     pub size: u64,
-    /// The size of a line, bytes.
+    /// The size of a line in bytes.
     pub line: u64,
 }
 
-/// How blocks are touched: by writing, or by reading.
+/// The kind of access to blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Blocks are written.
@@ -28,7 +28,7 @@ pub enum Access {
 }
 
 impl Access {
-    /// The event of first-level misses, as Callgrind and Cachegrind name it.
+    /// Returns the name of the event of first-level misses in Callgrind and Cachegrind.
     pub fn event(self) -> &'static str {
         match self {
             Access::Written => "D1mw",
@@ -37,30 +37,30 @@ impl Access {
     }
 }
 
-/// Misses that churn accounts for.
+/// Misses that are caused by churn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
     /// The churn.
     pub churn: Churn,
-    /// How it is touched.
+    /// The kind of access that causes the misses.
     pub touch: Access,
-    /// How often each block is written or read from end to end.
+    /// The number of times that each block is written or read from end to end.
     pub passes: u64,
     /// The first-level data cache.
     pub cache: Cache,
-    /// Cache lines of a block.
+    /// The number of cache lines of a block.
     pub lines: u64,
     /// Blocks × lines × passes.
     pub predicted: u64,
-    /// The function with about as many misses in the simulation.
+    /// The function with about the same number of misses in the simulation.
     pub function: String,
     /// The simulated misses of that function.
     pub simulated: u64,
-    /// The predicted part of all such misses.
+    /// The predicted misses as a fraction of all misses of this kind.
     pub share: f64,
 }
 
-/// The first-level data cache that was simulated: `D1 cache: 49152 B, 64 B, 12-way associative`.
+/// Parses the simulated first-level data cache: `D1 cache: 49152 B, 64 B, 12-way associative`.
 pub fn d1(description: &[String]) -> Option<Cache> {
     let line = description
         .iter()
@@ -72,8 +72,10 @@ pub fn d1(description: &[String]) -> Option<Cache> {
     (size > 0 && line > 0).then_some(Cache { size, line })
 }
 
-/// Churn whose blocks do not fit into the cache, are written or read whole each time, and whose misses the simulation
-/// finds in one function. Write misses come first.
+/// Finds churn that explains misses. Write misses come first.
+///
+/// The blocks must not fit into the cache, they must be written or read whole each time, and the simulation must
+/// attribute the misses to a single function.
 pub fn explain(profile: &Profile) -> Vec<Explanation> {
     let touches = [Access::Written, Access::Read].into_iter();
     touches.flat_map(|touch| of_touch(profile, touch)).collect()
@@ -93,7 +95,7 @@ fn of_touch(profile: &Profile, touch: Access) -> Vec<Explanation> {
             Access::Written => churn.written,
             Access::Read => churn.read,
         };
-        // Blocks that do not fit into the cache miss once in each pass from end to end.
+        // A block that does not fit into the cache misses once per line in each pass from end to end.
         let passes = match touch {
             Access::Written => touched.checked_div(churn.bytes)?.min(1),
             Access::Read => touched.checked_div(churn.bytes)?,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Existing files of Valgrind's tools, for one program or two.
+//! Reads existing files of Valgrind's tools, for one program or two.
 
 use crate::{Profile, Sources};
 use lab_valgrind::{
@@ -9,19 +9,19 @@ use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
-/// The largest source file that is shown, in bytes.
+/// The maximum size of a source file that is shown, in bytes.
 const MAX_SOURCE: u64 = 16 << 20;
 
-/// The files of each tool: none, one, or one before and one after a change.
+/// The files of each tool: none, one, or two (before and after a change).
 #[derive(Clone, Debug, Default)]
 pub struct ProfileFiles {
-    /// Massif's.
+    /// Massif files.
     pub massif: Vec<PathBuf>,
-    /// Cachegrind's.
+    /// Cachegrind files.
     pub cachegrind: Vec<PathBuf>,
-    /// Callgrind's; those of multiple parts or threads are separated by commas.
+    /// Callgrind files. Files of multiple parts or threads are separated by commas.
     pub callgrind: Vec<String>,
-    /// DHAT's.
+    /// DHAT files.
     pub dhat: Vec<PathBuf>,
 }
 
@@ -34,7 +34,7 @@ pub enum FilesError {
     Uneven,
     /// A file cannot be read.
     Unreadable(PathBuf, ProfileError),
-    /// Callgrind's parts do not belong together.
+    /// Callgrind's parts do not belong to the same program.
     Parts(ProfileError),
 }
 
@@ -72,7 +72,7 @@ impl ProfileFiles {
 }
 
 impl Sources {
-    /// The source files that a profile names and that exist; their names are relative to a folder.
+    /// Reads the existing source files that a profile names. Relative names are resolved against `folder`.
     pub fn read(profile: &Profile, folder: &Path) -> Sources {
         Sources::of(profile, |name| {
             let file = File::open(folder.join(name)).ok()?;
@@ -99,7 +99,7 @@ pub fn read<T>(
     read.map_err(|reason| FilesError::Unreadable(path.to_path_buf(), reason))
 }
 
-/// Reads the files of one program's parts and threads.
+/// Reads the files of all parts and threads of one program.
 pub fn callgrind<'p>(paths: impl Iterator<Item = &'p Path>) -> Result<CostProfile, FilesError> {
     let mut reader = CallgrindReader::default();
     for path in paths {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Gates on a profile: what `--fail-if 'peak>2MB'` or `'D1mw>+5%'` says, and whether it is so.
+//! Gates on a profile: parses and checks conditions such as `--fail-if 'peak>2MB'` or `'D1mw>+5%'`.
 
 use crate::Profile;
 use lab_model::SIZES;
 use std::str::FromStr;
 
-/// Figures that have a size in bytes.
+/// Metrics that are sizes in bytes.
 const SIZE_FIGURES: [&str; 2] = ["peak", "total"];
 
-/// Figures that a condition may name.
+/// Metrics that a condition may name.
 static FIGURES: [&str; 24] = [
     "peak",
     "total",
@@ -36,12 +36,12 @@ static FIGURES: [&str; 24] = [
     "sysTime",
 ];
 
-/// A figure and the bound beyond which the gate fails.
+/// A metric and a bound. The gate fails if the metric exceeds the bound.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GateCondition {
     text: String,
     figure: &'static str,
-    /// Fails if the figure is above the bound; otherwise if it is below.
+    /// True if the gate fails above the bound, false if it fails below the bound.
     above: bool,
     bound: Bound,
 }
@@ -50,72 +50,72 @@ pub struct GateCondition {
 enum Bound {
     /// A bound on the value in the later profile.
     Value(f64),
-    /// A bound on the change from the earlier to the later profile, as a part of the earlier.
+    /// A bound on the change from the earlier to the later profile, as a fraction of the earlier value.
     Change(f64),
 }
 
 /// The result of a condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GateResult {
-    /// The figure is within the bound.
+    /// The metric is within the bound.
     Passed,
-    /// The figure is beyond the bound.
+    /// The metric exceeds the bound.
     Failed(Found),
-    /// The condition cannot be judged.
+    /// The condition is inconclusive.
     Undecided(Undecided),
 }
 
 /// The value that a condition was compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// The figure of the later profile.
+    /// The value in the later profile.
     Value(u64),
-    /// The figure of both.
+    /// The values in both profiles.
     Change {
-        /// The earlier profile's.
+        /// The value in the earlier profile.
         before: u64,
-        /// The later profile's.
+        /// The value in the later profile.
         after: u64,
     },
 }
 
-/// Why a condition cannot be judged.
+/// The reason why a condition is inconclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Undecided {
-    /// No file of the later program has the figure.
+    /// No file of the later program contains the metric.
     NoFile,
-    /// There is one program, and the condition is about a change.
+    /// The condition is about a change, but there is only one program.
     NothingBefore,
-    /// No file of the earlier program has the figure.
+    /// No file of the earlier program contains the metric.
     NoFileBefore,
 }
 
-/// The reason why a text is not a condition.
+/// The reason why a text is not a valid condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConditionError {
-    /// The text does not consist of a figure, a sign and a bound.
+    /// The text does not consist of a metric, a sign and a bound.
     Form,
-    /// The name is not one of these figures.
+    /// The name is not one of these metrics.
     Figure(String, &'static [&'static str]),
     /// A percentage has neither plus nor minus.
     ChangeWithoutSign,
     /// The bound is not a number.
     Bound(String),
-    /// A number has a unit.
+    /// The bound of a plain number has a unit.
     UnitOfNumber(String),
-    /// A size has no unit, or an unknown one.
+    /// A size has no unit or an unknown unit.
     Size,
 }
 
 impl std::error::Error for ConditionError {}
 
 impl GateCondition {
-    /// As the user wrote it.
+    /// Returns the condition as the user wrote it.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Judges the later of two profiles, or the only one.
+    /// Checks the later of two profiles, or the only one.
     pub fn judge(&self, before: &Profile, after: Option<&Profile>) -> GateResult {
         let last = after.unwrap_or(before);
         let Some(value) = last.figure(self.figure) else {
@@ -155,7 +155,7 @@ impl GateCondition {
 impl FromStr for GateCondition {
     type Err = ConditionError;
 
-    /// `peak>2MB`, `D1mw>+5%`, `Ir<1000000`.
+    /// Parses a condition such as `peak>2MB`, `D1mw>+5%` or `Ir<1000000`.
     fn from_str(text: &str) -> Result<GateCondition, ConditionError> {
         let text = text.trim();
         let at = text.find(['>', '<']).ok_or(ConditionError::Form)?;
@@ -183,7 +183,7 @@ impl FromStr for GateCondition {
     }
 }
 
-/// A number, of bytes with a unit.
+/// Parses a number, which has a unit if `is_bytes` is true.
 fn size(text: &str, is_bytes: bool) -> Result<f64, ConditionError> {
     let end = text
         .find(|c: char| !(c.is_ascii_digit() || c == '.'))

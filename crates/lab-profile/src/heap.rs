@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How a heap grows and shrinks over time, and how much of it is never freed.
+//! Finds patterns in a heap: repeated growing and shrinking, and memory that is never freed.
 
 use lab_valgrind::{Dhat, Frame, Massif};
 
-/// Fewer rises and falls are not a pattern.
+/// The minimum number of rises and falls that count as a pattern.
 const MIN_TEETH: usize = 3;
 
-/// A heap that rises and falls, as seen in snapshots.
+/// A heap that repeatedly rises and falls, as seen in snapshots.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sawtooth {
-    /// How often it rises again.
+    /// The number of times that the heap rises again.
     pub teeth: usize,
-    /// The smallest fall, bytes.
+    /// The smallest fall in bytes.
     pub fall: u64,
-    /// The location that holds most at the peak.
+    /// The location with the most bytes at the peak.
     pub largest: Option<Frame>,
 }
 
 /// Memory that was not freed at the end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NeverFreed {
-    /// Blocks.
+    /// The number of blocks.
     pub blocks: u64,
-    /// Bytes.
+    /// The number of bytes.
     pub bytes: u64,
-    /// The location that allocated most of it.
+    /// The location that allocated most of the memory.
     pub site: Frame,
-    /// Bytes from there.
+    /// The number of bytes allocated at that location.
     pub most_bytes: u64,
 }
 
-/// The rises and falls of a heap, if there are enough.
+/// Finds repeated rises and falls of a heap.
 pub fn sawtooth(massif: &Massif) -> Option<Sawtooth> {
     let (teeth, fall) = massif.sawtooth();
     let sites = massif.sites.iter().filter(|site| site.depth == 1);
@@ -42,7 +42,7 @@ pub fn sawtooth(massif: &Massif) -> Option<Sawtooth> {
     })
 }
 
-/// Memory that was never freed, if any.
+/// Finds memory that was never freed.
 pub fn never_freed(dhat: &Dhat) -> Option<NeverFreed> {
     let bytes = dhat.sum(|point| point.end_bytes);
     let most = dhat.points.iter().max_by_key(|point| point.end_bytes)?;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `benchlab profile`: programs run under Valgrind's tools, what their files say together, and gates on it.
+//! Implements `benchlab profile`: runs programs under Valgrind's tools, combines the results, and checks gates.
 
 pub mod agreement;
 mod explain;
@@ -21,7 +21,7 @@ pub use valgrind::{Ending, Profiled, Step, Tool, ValgrindRun, valgrind};
 
 use lab_valgrind::{CostProfile, Dhat, Massif};
 
-/// The profile of one program: a file of each tool, as far as there is one.
+/// The profile of one program: the results of each tool, if available.
 #[derive(Clone, Debug, Default)]
 pub struct Profile {
     /// The heap over time.
@@ -32,24 +32,25 @@ pub struct Profile {
     pub cachegrind: Option<CostProfile>,
     /// Instructions, accesses and misses with calls.
     pub callgrind: Option<CostProfile>,
-    /// Blocks and where they were allocated.
+    /// Blocks and the locations that allocated them.
     pub dhat: Option<Dhat>,
 }
 
 impl Profile {
-    /// The costs of Cachegrind, or else of Callgrind.
+    /// Returns Cachegrind's costs, or else Callgrind's.
     pub fn costs(&self) -> Option<&CostProfile> {
         self.cachegrind.as_ref().or(self.callgrind.as_ref())
     }
 
-    /// The most bytes that were allocated at once: of Massif with its administration, as `ms_print` has it, else of
-    /// DHAT.
+    /// Returns the peak of the heap in bytes.
+    ///
+    /// Massif's value includes the allocator's overhead, as in `ms_print`. Without Massif, DHAT's value is used.
     pub fn peak(&self) -> Option<u64> {
         let massif = self.massif.as_ref().map(Massif::peak_bytes);
         massif.or_else(|| self.dhat.as_ref().map(|dhat| dhat.sum(|p| p.peak_bytes)))
     }
 
-    /// The command line of one of the files.
+    /// Returns the command line from one of the files.
     pub fn command(&self) -> &str {
         let costs = self.costs().map(|c| &c.command);
         let heap = self.massif.as_ref().map(|m| &m.command);
@@ -57,7 +58,8 @@ impl Profile {
         costs.or(heap).or(blocks).map_or("", String::as_str)
     }
 
-    /// A figure by its name: `peak`, `total`, `allocations`, an event such as `D1mw`, or a sum of events such as `D1`.
+    /// Returns a value by its name: `peak`, `total`, `allocations`, an event such as `D1mw`, or a sum of events such
+    /// as `D1`.
     pub fn figure(&self, name: &str) -> Option<u64> {
         match name {
             "peak" => self.peak(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The files of runs under Valgrind's tools, and checks that all runs did the same work.
+//! Reads the files of runs under Valgrind's tools, and checks that all runs did the same work.
 
 use crate::Profile;
 use crate::files::{FilesError, callgrind, read};
@@ -9,31 +9,31 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::time::Duration;
 
-/// The profiles of programs that were run.
+/// The profiles of executed programs.
 #[derive(Debug, Default)]
 pub struct ProgramRuns {
-    /// One for each program.
+    /// One profile per program.
     pub profiles: Vec<Profile>,
-    /// How the runs went.
+    /// The outcome of each run.
     pub runs: Vec<RunRecord>,
-    /// True if all runs that were not stopped wrote the same to standard output.
+    /// True if all runs that were not stopped wrote the same standard output.
     pub same_output: bool,
     /// Caveats for users.
     pub warnings: Vec<RunWarning>,
 }
 
-/// How a run went.
+/// The outcome of a run.
 #[derive(Clone, Debug)]
 pub struct RunRecord {
     /// The tool.
     pub tool: Tool,
     /// The program's name.
     pub name: String,
-    /// How it ended.
+    /// How the program exited.
     pub ending: Ending,
-    /// How long it took.
+    /// The duration of the run.
     pub took: Duration,
-    /// How many processes it started that are in no figure.
+    /// The number of child processes, which are not included in the profile.
     pub children: usize,
 }
 
@@ -47,53 +47,53 @@ pub enum RunWarning {
         /// The program's name.
         name: String,
     },
-    /// A run has no figures.
+    /// A run produced no values.
     NoFigures {
         /// The tool.
         tool: Tool,
         /// The program's name.
         name: String,
-        /// How it ended.
+        /// How the program exited.
         ending: Ending,
-        /// Why, as the tool or the reader of its file says it.
+        /// The reason, as reported by the tool or by the parser of its file.
         reason: String,
     },
     /// A program's output differs from run to run.
     OutputChanges,
     /// The two programs wrote different output.
     OutputsDiffer,
-    /// A signal ended a program.
+    /// A signal terminated a program.
     Signal {
-        /// Its index.
+        /// The index of the command.
         command: usize,
-        /// How it ended.
+        /// How the program exited.
         ending: Ending,
     },
-    /// The programs end differently.
+    /// The programs exited differently.
     ExitStatus {
-        /// The earlier program's.
+        /// How the earlier program exited.
         before: Ending,
-        /// The later program's.
+        /// How the later program exited.
         after: Ending,
     },
-    /// Much of a program has no symbol.
+    /// A large fraction of a program has no symbol.
     NoSymbols {
-        /// Its name.
+        /// The program's name.
         name: String,
-        /// The fraction of its costs, 0 to 1.
+        /// The fraction of the program's costs without a symbol, 0 to 1.
         part: f64,
-        /// The event that is counted.
+        /// The counted event.
         event: String,
-        /// The object that most of it is in.
+        /// The object that contains most of the code without symbols.
         object: Option<String>,
     },
 }
 
 impl ProgramRuns {
-    /// Reads what runs of programs of these names wrote. A run that failed is a warning.
+    /// Reads the output of the runs of the named programs. A failed run becomes a warning.
     ///
     /// # Errors
-    /// A program has no figures at all: the warnings say why.
+    /// Returns the warnings if a program has no profile at all.
     pub fn read(runs: &[ValgrindRun], names: &[String]) -> Result<ProgramRuns, Vec<RunWarning>> {
         let mut read = ProgramRuns {
             profiles: vec![Profile::default(); names.len()],
@@ -134,7 +134,7 @@ impl ProgramRuns {
         Ok(read)
     }
 
-    /// Compares exit status and output of all runs.
+    /// Compares the exit status and output of all runs.
     fn compare_work(&mut self, runs: &[ValgrindRun]) {
         let ended = |command: Option<usize>| {
             let ended = runs.iter().filter(|run| run.status.is_some());
@@ -167,13 +167,13 @@ impl ProgramRuns {
     }
 }
 
-/// True if two programs ended alike; the time after which they were stopped does not matter.
+/// Returns true if two programs exited in the same way, regardless of the time after which they were stopped.
 fn is_same(before: &Ending, after: &Ending) -> bool {
     let is_stopped = |ending: &Ending| matches!(ending, Ending::Stopped(_));
     before == after || is_stopped(before) && is_stopped(after)
 }
 
-/// True if some of these runs wrote different output.
+/// Returns true if any of these runs differ in their output.
 fn differ<'r>(runs: impl Iterator<Item = &'r ValgrindRun>) -> bool {
     let mut outputs: Vec<[u8; 32]> = runs.map(|run| run.output).collect();
     outputs.sort_unstable();

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The text of the source lines that cost most.
+//! The source text of the most expensive lines.
 
 use crate::Profile;
 use lab_valgrind::{AllocationPoint, CostProfile, base_name};
 use std::collections::{BTreeSet, HashMap};
 
-/// Places that allocate, of which the sources are looked for.
+/// The maximum number of allocation sites whose source files are read.
 const MAX_SITES: usize = 40;
-/// Lines of each event of which they are.
+/// The number of lines per event whose source files are read.
 pub const HOTTEST: usize = 12;
 
-/// Texts of source files, by their names in a profile.
+/// The text of source files, by their name in a profile.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
     files: HashMap<String, Vec<String>>,
 }
 
 impl Sources {
-    /// The files of the lines that cost most and of the places that allocate; `read` gives a file's text.
+    /// Collects the files with the most expensive lines and allocation sites. `read` returns a file's text.
     pub fn of(profile: &Profile, read: impl Fn(&str) -> Option<String>) -> Sources {
         let mut names: BTreeSet<&str> = BTreeSet::new();
         if let Some(costs) = profile.costs() {
@@ -49,7 +49,7 @@ impl Sources {
         }
     }
 
-    /// A line's text; a name without a folder is enough, where one file alone has it.
+    /// Returns the text of a line. The base name of a file is sufficient if it is unique.
     pub fn line(&self, file: &str, number: u32) -> Option<&str> {
         let exact = self.files.get(file);
         let named = || {
@@ -66,7 +66,7 @@ impl Sources {
     }
 }
 
-/// The files of the places that allocate most.
+/// Returns the files with the locations that allocate most.
 fn allocating(profile: &Profile) -> Vec<&str> {
     let Some(dhat) = &profile.dhat else {
         return Vec::new();
@@ -81,7 +81,7 @@ fn allocating(profile: &Profile) -> Vec<&str> {
         .collect()
 }
 
-/// Names with folders by those without; `None`: there are several.
+/// Maps base names to full names, or to `None` if a base name is ambiguous.
 fn full_names(profile: &Profile) -> HashMap<&str, Option<&str>> {
     let mut names: HashMap<&str, Option<&str>> = HashMap::new();
     for function in profile.costs().into_iter().flat_map(CostProfile::functions) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Commands run by Valgrind's tools, as many at once as there are cores, each in a process group of its own.
+//! Runs commands under Valgrind's tools, one per core at a time, each in its own process group.
 
 use lab_host::allowed_cores;
 use lab_valgrind::{CACHES, NO_DEBUGGER, TimeUnit};
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// Allocators of run-time systems that stand between a program and malloc.
+/// Allocators of language runtimes that call malloc on behalf of a program.
 const ALLOC_FNS: [&str; 4] = [
     "--alloc-fn=__gnat_malloc",
     "--alloc-fn=__rust_alloc",
@@ -21,30 +21,30 @@ const ALLOC_FNS: [&str; 4] = [
     "--alloc-fn=__rust_realloc",
 ];
 
-/// Lines of Valgrind's log that are always the same.
+/// The number of leading lines of Valgrind's log that are always the same.
 const BANNER: usize = 6;
 
-/// How long a tool may take to write its file after it was asked to end.
+/// The time that a tool has to write its file after it was asked to exit.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// How long to wait between two checks whether runs have ended.
+/// The interval between checks for finished runs.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// A tool of Valgrind's.
+/// A Valgrind tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tool {
-    /// The heap over time, which counts instructions, milliseconds or bytes.
+    /// The heap over time, measured in instructions, milliseconds or bytes.
     Massif(TimeUnit),
-    /// Blocks and their places.
+    /// Blocks and the locations that allocated them.
     Dhat,
     /// Instructions, accesses, misses and mispredicts.
     Cachegrind,
-    /// Cachegrind's events, and calls.
+    /// Cachegrind's events, plus calls.
     Callgrind,
 }
 
 impl Tool {
-    /// The slowest first, so that none is left alone at the end.
+    /// All tools, slowest first, so that no slow run is left for the end.
     pub const ALL: [Tool; 6] = [
         Tool::Callgrind,
         Tool::Cachegrind,
@@ -54,7 +54,7 @@ impl Tool {
         Tool::Massif(TimeUnit::Bytes),
     ];
 
-    /// The value of Valgrind's `--tool`.
+    /// Returns the value of Valgrind's `--tool`.
     pub fn name(self) -> &'static str {
         match self {
             Tool::Massif(_) => "massif",
@@ -64,7 +64,7 @@ impl Tool {
         }
     }
 
-    /// The name of the folder of a run, which differs between the runs of one tool.
+    /// Returns the name of a run's directory, which is unique among the runs of one tool.
     fn folder(self) -> &'static str {
         match self {
             Tool::Massif(TimeUnit::Milliseconds) => "massif-by-time",
@@ -83,7 +83,7 @@ impl Tool {
                 };
                 [&[unit, "--max-snapshots=1000"], &ALLOC_FNS[..]].concat()
             }
-            // Whole paths, by which sources are found.
+            // Record whole paths, which are needed to find the sources.
             Tool::Dhat => vec!["--fullpath-after="],
             Tool::Cachegrind | Tool::Callgrind => {
                 [&["--cache-sim=yes", "--branch-sim=yes"], &CACHES[..]].concat()
@@ -92,49 +92,49 @@ impl Tool {
     }
 }
 
-/// A run under a tool that has ended.
+/// A finished run under a tool.
 #[derive(Debug)]
 pub struct ValgrindRun {
     /// The tool.
     pub tool: Tool,
     /// The index of the command.
     pub command: usize,
-    /// Its exit status; `None`: it was stopped because it took too long.
+    /// The exit status. `None` means that the run was stopped because it exceeded the time limit.
     pub status: Option<ExitStatus>,
-    /// How long it took.
+    /// The duration of the run.
     pub took: Duration,
     /// The tool's file, if it wrote one.
     pub file: Option<PathBuf>,
     /// SHA-256 of the program's standard output.
     pub output: [u8; 32],
-    /// The first lines of Valgrind's log after those that say which tool it is.
+    /// The first lines of Valgrind's log after the banner.
     pub log: Vec<String>,
-    /// How many processes it started that are in no figure.
+    /// The number of child processes, which are not included in the profile.
     pub children: usize,
 }
 
-/// A command to be run under the tools.
+/// A command to run under the tools.
 #[derive(Clone, Copy, Debug)]
 pub struct Profiled<'a> {
-    /// Program and arguments.
+    /// The program and its arguments.
     pub program: &'a [String],
-    /// Where it runs.
+    /// The working directory.
     pub folder: &'a Path,
 }
 
-/// How a program ended.
+/// How a program exited.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// It was stopped because it took too long: after this time.
+    /// The program was stopped after this time because it exceeded the time limit.
     Stopped(Duration),
-    /// With an exit status.
+    /// The program exited with a status.
     Exited(i32),
-    /// By a signal, of this name.
+    /// A signal with this name terminated the program.
     Signaled(Option<&'static str>),
 }
 
 impl ValgrindRun {
-    /// How the program ended.
+    /// Returns how the program exited.
     pub fn ending(&self) -> Ending {
         match self.status.map(|status| (status.code(), status.signal())) {
             None => Ending::Stopped(self.took),
@@ -150,21 +150,22 @@ impl ValgrindRun {
 /// The progress of the runs.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// Runs that have ended.
+    /// The number of finished runs.
     pub done: usize,
-    /// All runs.
+    /// The number of all runs.
     pub total: usize,
-    /// Tools that run, with the indexes of their commands.
+    /// The tools that are running, each with the index of its command.
     pub running: Vec<(Tool, usize)>,
-    /// Since the first began.
+    /// The time since the first run began.
     pub elapsed: Duration,
 }
 
-/// Runs each command under each tool, which writes into a subfolder. `progress` returns false to stop. `None`: it was stopped.
-/// No process is left running.
+/// Runs each command under each tool, which writes into a subdirectory.
+///
+/// `progress` returns false to stop the runs, and the result is then `None`. No process is left running.
 ///
 /// # Errors
-/// Valgrind cannot be started, or its files cannot be read.
+/// Returns an error if Valgrind cannot be started or its files cannot be read.
 pub fn valgrind(
     commands: &[Profiled],
     folder: &Path,
@@ -221,14 +222,14 @@ pub fn valgrind(
     Ok(Some(results))
 }
 
-/// A run. Dropping it kills it with all processes that it started.
+/// A run. Dropping it kills the process and its descendants.
 struct ValgrindProcess {
     tool: Tool,
     command: usize,
     child: Child,
     began: Instant,
     folder: PathBuf,
-    /// True if it was asked to end because it took too long.
+    /// True if the run was asked to exit because it exceeded the time limit.
     stopped: bool,
 }
 
@@ -241,7 +242,7 @@ impl ValgrindProcess {
     ) -> io::Result<ValgrindProcess> {
         let folder = folder.join(format!("{}-{}", tool.folder(), command + 1));
         std::fs::create_dir_all(&folder)?;
-        // Each process of a program that forks writes a file of its own.
+        // Each process of a program that forks writes its own file.
         let out = folder.join("%p");
         let mut call = Command::new("valgrind");
         call.arg(NO_DEBUGGER)
@@ -255,7 +256,7 @@ impl ValgrindProcess {
             .stdout(File::create(folder.join("stdout"))?)
             .stderr(File::create(folder.join("stderr"))?)
             .process_group(0);
-        // SAFETY: prctl(2) alone is called between fork and exec.
+        // SAFETY: only prctl(2) is called between fork and exec.
         unsafe {
             call.pre_exec(
                 || match libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) {
@@ -274,7 +275,7 @@ impl ValgrindProcess {
         })
     }
 
-    /// Asks the tool to end: it writes its file then.
+    /// Asks the tool to exit. The tool then writes its file.
     fn stop(&mut self) {
         let group = Pid::from_raw(self.child.id() as i32);
         let _ = killpg(group, Signal::SIGTERM);
@@ -298,7 +299,7 @@ impl ValgrindProcess {
                 .take(5)
                 .collect()
         });
-        // A file's name is the number of its process.
+        // The file name is the process ID.
         let names =
             std::fs::read_dir(&self.folder)?.filter_map(|entry| Some(entry.ok()?.file_name()));
         let processes = names
@@ -317,7 +318,7 @@ impl ValgrindProcess {
     }
 }
 
-/// The SHA-256 of a file.
+/// Computes the SHA-256 digest of a file.
 fn sha256(path: &Path) -> io::Result<[u8; 32]> {
     let mut hash = Sha256::new();
     io::copy(&mut File::open(path)?, &mut hash)?;

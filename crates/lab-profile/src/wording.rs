@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Every sentence, title and heading that users of `benchlab profile` see, once. The rest of the crate knows numbers and
-//! enums; a test finds sentences that stand elsewhere.
+//! Every sentence, title and heading that users of `benchlab profile` see.
+//!
+//! The rest of the crate contains numbers and enums. A test finds sentences outside of this file.
 
 #![allow(missing_docs, reason = "the texts are their own documentation")]
 
@@ -20,7 +21,7 @@ use std::time::Duration;
 
 // Names
 
-/// The default names of one program, or of the programs before and after a change.
+/// Returns the default names of one program, or of two programs before and after a change.
 pub fn default_names(programs: usize) -> &'static [&'static str] {
     match programs {
         1 => &["program"],
@@ -28,7 +29,7 @@ pub fn default_names(programs: usize) -> &'static [&'static str] {
     }
 }
 
-/// The meaning of an event or a figure.
+/// Returns the meaning of an event or another metric.
 pub fn meaning(figure: &str) -> &str {
     match figure {
         "Ir" => "instructions",
@@ -52,7 +53,7 @@ pub fn meaning(figure: &str) -> &str {
     }
 }
 
-/// The unit of an event.
+/// Returns the unit of an event.
 pub fn unit(event: &str) -> Unit {
     Unit::Count(
         match event {
@@ -69,7 +70,7 @@ pub fn unit(event: &str) -> Unit {
     )
 }
 
-/// `D1mw: D1 write misses`.
+/// Formats a row heading such as `D1mw: D1 write misses`.
 pub fn event_row(event: &str) -> String {
     match meaning(event) {
         same if same == event => event.into(),
@@ -77,7 +78,7 @@ pub fn event_row(event: &str) -> String {
     }
 }
 
-/// The name of a tool's run: Massif runs three times.
+/// Returns the name of a tool's run. Massif runs three times.
 pub fn tool(tool: Tool) -> &'static str {
     match tool {
         Tool::Massif(TimeUnit::Milliseconds) => "massif by time",
@@ -86,7 +87,7 @@ pub fn tool(tool: Tool) -> &'static str {
     }
 }
 
-/// The name and unit of the time of a heap.
+/// Returns the name and unit of a heap's time axis.
 pub fn heap_time(unit: TimeUnit) -> (&'static str, Unit) {
     match unit {
         TimeUnit::Instructions => ("instructions", Unit::Count("instructions".into())),
@@ -95,14 +96,14 @@ pub fn heap_time(unit: TimeUnit) -> (&'static str, Unit) {
     }
 }
 
-/// `init (main.c:7)`.
+/// Formats a location with its function, such as `init (main.c:7)`.
 pub fn function_and_place(frame: &Frame) -> String {
     format!("{} ({})", clean(&frame.function), frame.place())
 }
 
 // Titles, headings and captions
 
-pub const SOURCE: &str = "Valgrind counts on a simulated processor, so its figures have no noise.";
+pub const SOURCE: &str = "Valgrind counts on a simulated processor, so its counts have no noise.";
 pub const WARNINGS: &str = "Warnings";
 pub const CLOCK: &str = "Measured time";
 pub const METHOD: &str = "How it was profiled";
@@ -124,7 +125,7 @@ pub const MEASURED: &str = "Measured";
 pub const HEAP_TABLE: &str = "Heap";
 pub const HEAP_TABLE_CAPTION: &str = "Massif's peak includes the allocator's overhead. DHAT counts the bytes that the program requested. The peak is the \
      most that the heap held at once; the total is everything allocated until the end.";
-/// Rows of the table of the heap: the figure, and how the row is called.
+/// Rows of the heap table: the metric and the row's heading.
 pub const HEAP_ROWS: [(&str, &str); 3] = [
     ("peak", "peak"),
     ("total", "total allocated"),
@@ -159,19 +160,19 @@ pub const COSTS_FLAME_CAPTION: &str = "Callgrind records callers and callees, no
      proportion to the cost of their calls.";
 pub const HISTORY_CAPTION: &str = "One row per run.";
 pub const HISTORY_COLUMNS: [&str; 2] = ["started (UTC)", "commit"];
-/// Columns of figures before and after.
+/// Columns of a table with values before and after.
 pub const PAIR_COLUMNS: [&str; 2] = ["difference", "change"];
-/// Columns of figures of one program.
+/// Columns of a table with the values of one program.
 pub const ONE_COLUMNS: [&str; 2] = ["value", "percentage"];
 /// Titles of the first column.
-pub const FIGURE: &str = "figure";
+pub const FIGURE: &str = "metric";
 pub const EVENT: &str = "event";
 pub const FUNCTION: &str = "function";
 pub const LINE: &str = "line";
 pub const PLACE: &str = "location";
 pub const SOURCE_LINE: &str = "source";
 
-/// The question of one program, or of a change.
+/// Returns the question about one program, or about a change.
 pub fn question(is_pair: bool) -> &'static str {
     if is_pair {
         "How does the change affect memory and cache misses?"
@@ -249,12 +250,12 @@ pub fn caches_fact(name: &str) -> String {
     format!("simulated caches of {name}")
 }
 
-/// `callgrind of before`.
+/// Formats the name of a run, such as `callgrind of before`.
 pub fn run(of: Tool, name: &str) -> String {
     format!("{} of {name}", tool(of))
 }
 
-/// `valgrind 3/12  massif of 1`: the step of a progress line.
+/// Formats the step of a progress line, such as `valgrind 3/12  massif of 1`.
 pub fn step(done: usize, total: usize, running: &[(Tool, usize)]) -> String {
     let names = running
         .iter()
@@ -263,16 +264,16 @@ pub fn step(done: usize, total: usize, running: &[(Tool, usize)]) -> String {
     format!("valgrind {done}/{total}  {}", names.join(", "))
 }
 
-/// `exit status 0, 1.5 s`.
+/// Formats the outcome of a run, such as `exit status 0, 1.5 s`.
 pub fn run_fact(ending: &Ending, took: Duration) -> String {
     format!("{ending}, {:.1} s", took.as_secs_f64())
 }
 
-/// The fact that a run started further processes: its name, and the text.
+/// Reports that a run started child processes: the name and the text of the fact.
 pub fn processes_fact(run: &str, processes: usize) -> (String, String) {
     let text = match processes {
-        1 => "1 child process, not included in any figure".into(),
-        n => format!("{n} child processes, not included in any figure"),
+        1 => "1 child process, not included in the profile".into(),
+        n => format!("{n} child processes, not included in the profile"),
     };
     (format!("processes of {run}"), text)
 }
@@ -290,7 +291,7 @@ impl Display for Ending {
 
 // Findings
 
-/// `D1mw 2,470,000 → 410,000 (−83.4 %)`, or the value alone.
+/// Formats a change such as `D1mw 2,470,000 → 410,000 (−83.4 %)`, or the value alone.
 pub fn figure_change(figure: &str, unit: &Unit, before: u64, after: Option<u64>) -> String {
     let title = if figure == "total" {
         "allocated"
@@ -308,12 +309,12 @@ pub fn figure_change(figure: &str, unit: &Unit, before: u64, after: Option<u64>)
     format!("{title} {} → {}{change}", value(before), value(after))
 }
 
-/// Figures in one sentence; `None`: there are none.
+/// Joins values in one sentence. Returns `None` if there are none.
 pub fn figures(texts: impl Iterator<Item = String>) -> Option<String> {
     Some(say::capital(&say::joined(texts, ", ")?) + ".")
 }
 
-/// `-83.4 %`.
+/// Formats a change such as `-83.4 %`.
 fn percent_change(change: f64) -> String {
     format!("{:+.1} %", 100.0 * change)
 }
@@ -322,12 +323,12 @@ fn size(bytes: u64) -> String {
     say::reading(bytes as f64, &Unit::Bytes)
 }
 
-/// A sentence about one of several programs.
+/// Prefixes a sentence with the name of the program that it is about.
 pub fn about(name: &str, sentence: &str) -> String {
     format!("{name}: {sentence}")
 }
 
-/// `1 MiB allocated 127 times at sax-symbols.adb:99, each freed before the next.`
+/// Describes churn: `1 MiB allocated 127 times at sax-symbols.adb:99, each freed before the next.`
 pub fn churn(churn: &Churn) -> String {
     let about = if churn.same_size { "" } else { "about " };
     let (size, place) = (size(churn.size()), churn.site.place());
@@ -342,7 +343,7 @@ pub fn churn(churn: &Churn) -> String {
     }
 }
 
-/// The same as the first sentence about a program.
+/// Describes churn as the first sentence about a program.
 pub fn first_churn(name: Option<&str>, of: &Churn) -> String {
     let sentence = churn(of);
     say::capital(&name.map_or(sentence.clone(), |name| about(name, &sentence)))
@@ -359,7 +360,7 @@ pub fn sawtooth(sawtooth: &Sawtooth) -> String {
     )
 }
 
-/// `30 blocks with 21.3 KiB were never freed, most of that (20 KiB) from init (main.c:7).`
+/// Describes a leak: `Never freed: 30 blocks with 21.3 KiB, mostly (20 KiB) from init (main.c:7).`
 pub fn never_freed(leak: &NeverFreed) -> String {
     format!(
         "Never freed: {} with {}, mostly ({}) from {}.",
@@ -370,7 +371,7 @@ pub fn never_freed(leak: &NeverFreed) -> String {
     )
 }
 
-/// `127 allocations at sax-symbols.adb:99, 1 MiB each …`.
+/// Explains misses: `127 allocations at sax-symbols.adb:99, 1 MiB each …`.
 pub fn explanation(explanation: &Explanation) -> String {
     let Explanation { churn, lines, .. } = explanation;
     let times = churn.size() / explanation.cache.size;
@@ -395,7 +396,8 @@ pub fn explanation(explanation: &Explanation) -> String {
     )
 }
 
-/// `The simulation predicts 0.62 times before's cycles, and the measured time agrees.`
+/// Compares prediction and measurement: `The simulation predicts 0.62 times before's cycles, and the measured time
+/// agrees.`
 pub fn agreement(agreement: &Agreement, before: &str) -> String {
     let ratio = say::reading(agreement.predicted, &Unit::Ratio);
     let predicts = format!("The simulation predicts {ratio} times {before}'s cycles");
@@ -410,7 +412,7 @@ pub fn agreement(agreement: &Agreement, before: &str) -> String {
 
 // History
 
-/// A figure that is another one in the latest run than in the run before.
+/// Reports a metric that changed between the last two runs.
 pub fn changed_figure(
     (subject, figure): (&str, &str),
     unit: &Unit,
@@ -427,22 +429,22 @@ pub fn changed_figure(
     )
 }
 
-/// The answer of a history in which no figure changed.
+/// Reports that no metric in a history changed.
 pub fn no_change(runs: usize) -> &'static str {
     match runs {
-        1 => "Only one run has profile figures. Profile again to see changes.",
-        _ => "No figure changed by 0.1 % or more since the previous run.",
+        1 => "Only one run has a profile. Profile again to see changes.",
+        _ => "No metric changed by 0.1 % or more since the previous run.",
     }
 }
 
 // Warnings
 
 impl RunWarning {
-    /// The subject in a few words.
+    /// Returns a label of a few words.
     pub fn label(&self) -> &'static str {
         match self {
             RunWarning::Stopped { .. } => "stopped",
-            RunWarning::NoFigures { .. } => "no figures",
+            RunWarning::NoFigures { .. } => "no profile",
             RunWarning::OutputChanges | RunWarning::OutputsDiffer => "output",
             RunWarning::Signal { .. } => "signal",
             RunWarning::ExitStatus { .. } => "exit status",
@@ -456,7 +458,7 @@ impl Display for RunWarning {
         match self {
             RunWarning::Stopped { tool, name } => write!(
                 f,
-                "{} exceeded --time-limit and was stopped; its figures end there.",
+                "{} exceeded --time-limit and was stopped; its profile ends there.",
                 run(*tool, name)
             ),
             RunWarning::NoFigures {
@@ -464,16 +466,16 @@ impl Display for RunWarning {
                 name,
                 ending,
                 reason,
-            } => write!(f, "{} has no figures: {ending}. {reason}", run(*tool, name)),
+            } => write!(f, "{} produced no profile: {ending}. {reason}", run(*tool, name)),
             RunWarning::OutputChanges => f.write_str(
-                "A program's output differs from run to run, so benchlab cannot verify that the work was the same.",
+                "A program's output differs from run to run, so benchlab cannot verify that all runs did the same work.",
             ),
             RunWarning::OutputsDiffer => f.write_str(
                 "The programs before and after wrote different output: the work was not the same.",
             ),
             RunWarning::Signal { command, ending } => write!(
                 f,
-                "Command {} {ending}; its figures end there.",
+                "Command {} {ending}; its profile ends there.",
                 command + 1
             ),
             RunWarning::ExitStatus { before, after } => write!(
@@ -558,11 +560,11 @@ impl Display for ConditionError {
     fn fmt(&self, f: &mut Formatter) -> std::fmt::Result {
         match self {
             ConditionError::Form => f.write_str(
-                "expected a figure, > or <, and a bound, such as 'peak>2MB' or 'D1mw>+5%'",
+                "expected a metric, > or <, and a bound, such as 'peak>2MB' or 'D1mw>+5%'",
             ),
             ConditionError::Figure(name, known) => write!(
                 f,
-                "unknown figure `{name}`; known figures: {}",
+                "unknown metric `{name}`; known metrics: {}",
                 known.join(", ")
             ),
             ConditionError::ChangeWithoutSign => {
@@ -572,7 +574,7 @@ impl Display for ConditionError {
                 write!(f, "expected a number as the bound, got `{text}`")
             }
             ConditionError::UnitOfNumber(unit) => {
-                write!(f, "unexpected unit `{unit}`: this figure is a plain number")
+                write!(f, "unexpected unit `{unit}`: this metric is a plain number")
             }
             ConditionError::Size => {
                 f.write_str("expected a size such as 2MB, in B, KiB, MiB, GiB, kB, MB or GB")
@@ -600,14 +602,14 @@ impl Display for Found {
 impl Display for Undecided {
     fn fmt(&self, f: &mut Formatter) -> std::fmt::Result {
         f.write_str(match self {
-            Undecided::NoFile => "no file contains this figure",
+            Undecided::NoFile => "no file contains this metric",
             Undecided::NothingBefore => "no earlier profile to compare with",
-            Undecided::NoFileBefore => "no file of the earlier program contains this figure",
+            Undecided::NoFileBefore => "no file of the earlier program contains this metric",
         })
     }
 }
 
-/// A line about a condition; `None`: the figure is within the bound.
+/// Formats the result of a condition. Returns `None` if the metric is within the bound.
 pub fn gate(condition: &GateCondition, result: &GateResult) -> Option<String> {
     match result {
         GateResult::Passed => None,
@@ -626,7 +628,7 @@ pub fn gate(condition: &GateCondition, result: &GateResult) -> Option<String> {
     }
 }
 
-/// A file's error with its path.
+/// Formats a file's error with its path.
 pub fn unreadable(path: &Path, error: &dyn Display) -> String {
     format!("{}: {error}", path.display())
 }

@@ -150,7 +150,7 @@ impl CostProfile {
         Ok(())
     }
 
-    /// Adds a cost of the first event to the costs without a symbol of an object.
+    /// Adds a cost of the first event in code of an object that has no symbol.
     pub(crate) fn add_unnamed(&mut self, object: u32, cost: u64) {
         let sum = self.unnamed.entry(object).or_default();
         *sum = sum.saturating_add(cost);

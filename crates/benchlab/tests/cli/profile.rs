@@ -247,7 +247,7 @@ fn revisions_are_profiled_with_their_sources_and_history_follows_them() {
         "{screen}"
     );
     assert!(
-        screen.contains("12.5") && screen.contains("No figure changed"),
+        screen.contains("12.5") && screen.contains("No metric changed"),
         "{screen}"
     );
 }
@@ -272,7 +272,7 @@ fn what_crashes_and_forks_is_shown_as_far_as_it_is_known() {
         .collect::<Vec<_>>()
         .join(" ");
     assert!(
-        screen.contains("ended by SIGABRT; its figures end there"),
+        screen.contains("ended by SIGABRT; its profile ends there"),
         "{screen} {}",
         text(&output.stderr)
     );

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A profile's source around the lines that cost most.
+//! The source code around the most expensive lines of a profile.
 
 use super::ProfilePair;
 use crate::wording;
@@ -8,12 +8,12 @@ use lab_document::{Cell, Column, Item, Quantity, Section, Table, Tone};
 use lab_valgrind::{CostProfile, base_name};
 use std::collections::BTreeMap;
 
-/// Lines that are shown before and after a costly one.
+/// The number of lines shown before and after an expensive line.
 const AROUND: u32 = 2;
-/// Events that have a column, if they happened.
+/// Events that get a column if they occurred.
 const EVENTS: [&str; 5] = ["Ir", "D1mr", "D1mw", "LL", "mispredicts"];
 
-/// The costly lines of each program, with what is around them.
+/// Builds a section with the most expensive lines of each program and the lines around them.
 pub fn section(pair: &ProfilePair) -> Section {
     let mut section = Section::new(wording::ANNOTATED);
     for ((name, profile), sources) in pair.each().zip(pair.sources) {
@@ -33,7 +33,7 @@ pub fn section(pair: &ProfilePair) -> Section {
     section
 }
 
-/// The costly lines whose text is known, by file.
+/// Returns the expensive lines whose text is known, by file.
 fn by_file<'c>(
     costs: &'c CostProfile,
     sources: &Sources,
@@ -102,7 +102,7 @@ fn table(
     table
 }
 
-/// With blanks at its beginning that formats keep.
+/// Replaces the indentation with no-break spaces, which output formats preserve.
 fn indented(text: &str) -> String {
     let bare = text.trim_start();
     let blanks = text[..text.len() - bare.len()].chars();

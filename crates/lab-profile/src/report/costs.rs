@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A profile's instructions, accesses and misses by program, function and source line.
+//! Instructions, accesses and misses of a profile, by program, function and source line.
 
 use super::{ProfilePair, ranked};
 use crate::runs::RunWarning;
@@ -12,15 +12,15 @@ use lab_valgrind::{
     CostProfile, FunctionPair, LinePair, base_name, clean, has_symbol, join, join_lines,
 };
 
-/// Rows of a table.
+/// The maximum number of rows of a table.
 const MOST: usize = 15;
-/// A function matters that has this part of an event (`cg_annotate --threshold=0.1`).
+/// The minimum fraction of an event for a function to be listed (`cg_annotate --threshold=0.1`).
 const THRESHOLD: f64 = 0.001;
-/// From this part of all instructions on, what has no symbol is a warning.
+/// The minimum fraction of all instructions without a symbol for a warning.
 const UNKNOWN: f64 = 0.05;
-/// Events that have tables by function and line, with what they are sums of.
+/// Events that get tables by function and line. Some are sums of other events.
 const RANKED: [&str; 5] = ["Ir", "D1mr", "D1mw", "LL", "mispredicts"];
-/// Figures in the answer's chart.
+/// Metrics in the answer's chart.
 const CHARTED: [&str; 9] = [
     "Ir",
     "Dr",
@@ -33,16 +33,16 @@ const CHARTED: [&str; 9] = [
     "mispredicts",
 ];
 
-/// Where a title says what is counted.
+/// The unit in tables whose title says what is counted.
 const UNNAMED: Unit = Unit::Count(std::borrow::Cow::Borrowed(""));
 
-/// True if a function has a thousandth of some event.
+/// Returns true if a function accounts for at least a thousandth of some event.
 pub fn is_above_threshold(costs: &[u64], totals: &[u64]) -> bool {
     let mut pairs = costs.iter().zip(totals);
     pairs.any(|(cost, total)| *cost > 0 && *cost as f64 >= *total as f64 * THRESHOLD)
 }
 
-/// Costs after as parts of those before; of one program its functions.
+/// Charts the costs after the change as ratios to the costs before. For a single program, charts its functions.
 pub fn chart(pair: &ProfilePair) -> Option<Chart> {
     let before = pair.before.costs()?;
     let Some(after) = pair.after else {
@@ -107,7 +107,7 @@ fn functions_chart(costs: &CostProfile) -> Option<Chart> {
     })
 }
 
-/// Totals, functions, lines, and what appeared and vanished.
+/// Builds the sections: totals, functions, lines, and functions that were added and removed.
 pub fn sections(pair: &ProfilePair) -> Vec<Section> {
     let Some(before) = pair.before.costs() else {
         return Vec::new();
@@ -175,7 +175,7 @@ fn totals(pair: &ProfilePair, before: &CostProfile) -> Table {
     }
 }
 
-/// The functions of one program, as if joined with nothing.
+/// Returns the functions of a single program in the form of pairs.
 fn alone(costs: &CostProfile) -> Vec<FunctionPair> {
     let functions = costs.functions().map(|function| FunctionPair {
         file: function.file.into(),
@@ -190,7 +190,7 @@ fn value(costs: &CostProfile, event: &str, of: &Option<Vec<u64>>) -> Option<u64>
     costs.value(event, of.as_ref()?)
 }
 
-/// A function's name and what it has of an event before and after.
+/// Returns a function's label and its cost of an event before and after.
 fn function_figures(
     costs: &CostProfile,
     event: &str,
@@ -230,7 +230,7 @@ fn by_line(pair: &ProfilePair, costs: &CostProfile, event: &str, lines: &[LinePa
     ranked(pair, table, MOST, figures.collect(), costs.total_of(event))
 }
 
-/// Functions of one side alone, by their first event.
+/// Builds a table of functions that exist only on one side, by the first event.
 fn one_sided(
     pair: &ProfilePair,
     costs: &CostProfile,
@@ -247,7 +247,7 @@ fn one_sided(
     ranked(pair, table, MOST, figures.collect(), None)
 }
 
-/// The callees with the greatest inclusive costs.
+/// Builds a table of the calls with the highest inclusive costs.
 fn called(name: &str, costs: &CostProfile) -> Table {
     let mut table = Table::new(wording::calls_table(name), wording::CALLS_COLUMNS)
         .captioned(wording::CALLS_CAPTION);
@@ -266,7 +266,7 @@ fn called(name: &str, costs: &CostProfile) -> Table {
     table
 }
 
-/// A warning for each program of which much has no symbol.
+/// Returns a warning for each program with a large fraction of code without symbols.
 pub fn without_symbols(pair: &ProfilePair) -> Vec<RunWarning> {
     let warning = |(name, profile): (&str, &crate::Profile)| {
         let costs = profile.costs()?;

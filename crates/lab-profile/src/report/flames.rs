@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A profile's flame graphs of allocations and of misses.
+//! Flame graphs of a profile's allocations and misses.
 
 use super::ProfilePair;
 use crate::Profile;
@@ -9,7 +9,7 @@ use lab_document::{Chart, Drawing, Flame, Section};
 use lab_model::Unit;
 use lab_valgrind::Stack;
 
-/// The flame graphs of each program.
+/// Builds a section with the flame graphs of each program.
 pub fn section(pair: &ProfilePair) -> Section {
     let mut section = Section::new(wording::FLAMES);
     for (name, profile) in pair.each() {

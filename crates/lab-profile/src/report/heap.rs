@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Of a profile: the heap over time, what held it at its peak, churn, and what was never freed.
+//! The heap of a profile: over time, at its peak, churn, and memory that was never freed.
 
 use super::{ProfilePair, figure_unit, ranked};
 use crate::heap::{never_freed, sawtooth};
@@ -13,17 +13,19 @@ use lab_model::Unit;
 use lab_valgrind::{AllocationPoint, Dhat, Massif, TimeUnit, churn};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The chart that the answer shows.
+/// The ID of the chart shown in the answer.
 const MAIN: &str = "heap";
-/// Rows of a table.
+/// The maximum number of rows of a table.
 const MOST: usize = 15;
 
-/// The heap over time of all profiles whose times have the unit of the first; of programs without a heap there is none.
+/// Charts the heap over time.
+///
+/// The chart contains all profiles that have the same time unit as the first. Programs without a heap get no chart.
 pub fn chart(pair: &ProfilePair) -> Option<Chart> {
     chart_of(pair, MAIN, |profile| profile.massif.as_ref())
 }
 
-/// The heap over each other unit of time.
+/// Charts the heap over each other unit of time.
 fn further_charts(pair: &ProfilePair) -> Vec<Chart> {
     let by = |(id, unit): (&str, TimeUnit)| {
         chart_of(pair, id, move |profile| {
@@ -54,7 +56,7 @@ fn chart_of<'p>(
     }
     let alike = all.iter().filter(|(_, massif)| massif.time_unit == unit);
     let alike: Vec<&(&str, &Massif)> = alike.collect();
-    // Each line has a point wherever another one has, so that all are drawn in the same columns.
+    // Each line has a point wherever another line has one, so that all lines use the same columns.
     let snapshots = alike.iter().flat_map(|(_, massif)| &massif.snapshots);
     let times: BTreeSet<u64> = snapshots.map(|snapshot| snapshot.time).collect();
     let lines = alike
@@ -80,7 +82,7 @@ fn chart_of<'p>(
     })
 }
 
-/// The heap at each of these times until the program's end.
+/// Returns the heap at each of these times until the program's end.
 fn stepped(massif: &Massif, times: &BTreeSet<u64>) -> Vec<(f64, Quantity)> {
     let mut snapshots = massif.snapshots.iter().peekable();
     let (mut points, mut total) = (Vec::new(), 0);
@@ -107,7 +109,7 @@ fn bytes(value: u64) -> Quantity {
     Quantity::exact(value as f64, Unit::Bytes)
 }
 
-/// Everything about memory.
+/// Builds the section about memory.
 pub fn section(pair: &ProfilePair) -> Section {
     let mut section = Section::new(wording::MEMORY);
     let sentences = sentences(pair);
@@ -145,7 +147,7 @@ fn totals(pair: &ProfilePair) -> Table {
     table.captioned(wording::HEAP_TABLE_CAPTION)
 }
 
-/// Figures of DHAT by the place that allocates.
+/// Builds a table of a DHAT value by allocation site.
 fn sites(
     pair: &ProfilePair,
     title: &str,
@@ -181,7 +183,7 @@ fn sites(
     table
 }
 
-/// The places that held the heap at Massif's peak, where there is nothing of DHAT.
+/// Builds a table of the memory at Massif's peak by location, for profiles without DHAT.
 fn at_peak(pair: &ProfilePair) -> Table {
     let mut by_place: BTreeMap<String, [u64; 2]> = BTreeMap::new();
     for (i, (_, profile)) in pair.each().enumerate() {
@@ -201,7 +203,7 @@ fn at_peak(pair: &ProfilePair) -> Table {
     ranked_places(pair, wording::AT_MASSIFS_PEAK, by_place, total)
 }
 
-/// A table of places with bytes before and after.
+/// Builds a table of locations with bytes before and after.
 fn ranked_places(
     pair: &ProfilePair,
     title: &str,
@@ -232,7 +234,7 @@ fn churning(name: &str, profile: &Profile) -> Table {
     table
 }
 
-/// What churns most in the first profile, or that its heap rises and falls.
+/// Describes the worst churn in the first profile, or else the rises and falls of its heap.
 pub fn churn_sentence(pair: &ProfilePair) -> Option<String> {
     let dhat = pair.before.dhat.as_ref();
     if let Some(churn) = dhat.and_then(|dhat| churn(dhat).into_iter().next()) {
@@ -243,7 +245,7 @@ pub fn churn_sentence(pair: &ProfilePair) -> Option<String> {
     sawtooth.as_ref().map(wording::sawtooth)
 }
 
-/// Computed explanations of misses, a sentence each.
+/// Returns one sentence for each explanation of misses.
 pub fn explanations(pair: &ProfilePair) -> Vec<String> {
     let all = pair.each().flat_map(|(name, profile)| {
         let sentences = explain(profile).into_iter();
@@ -258,7 +260,7 @@ pub fn explanations(pair: &ProfilePair) -> Vec<String> {
     all.collect()
 }
 
-/// Explanations, leaks and churn of all profiles.
+/// Returns the explanations, leaks and churn of all profiles.
 fn sentences(pair: &ProfilePair) -> Vec<String> {
     let mut all = explanations(pair);
     for (name, profile) in pair.each() {

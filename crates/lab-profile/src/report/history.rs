@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Figures from run to run that have next to no noise, such as those of a profile.
+//! The history of metrics with almost no noise, such as those of a profile.
 
 use crate::wording;
 use lab_document::say;
 use lab_document::{Answer, Cell, Column, Document, Finding, Quantity, Row, Section, Table, Tone};
 use lab_model::{Figure, Host, Measured, Metric, Run, Unit};
 
-/// Figures that have columns, if they are known; all are in the rows.
+/// Metrics that get a column if they are known. The rows contain all metrics.
 const COLUMNS: [&str; 8] = [
     "peak",
     "total",
@@ -18,22 +18,22 @@ const COLUMNS: [&str; 8] = [
     "D1mw",
 ];
 
-/// Smaller changes are what another path or environment makes, as a part of the figure before.
+/// The minimum change, as a fraction of the previous value. A different path or environment causes smaller changes.
 const LEAST: f64 = 0.001;
 
-/// What a history shows of a run that has figures of a profile.
+/// The profile metrics of a run, for a history.
 #[derive(Clone, Debug)]
 pub struct ProfileSummary {
     run: String,
     started_unix_s: f64,
-    /// The commit of the folder that it was started in.
+    /// The commit of the directory in which the run was started.
     commit: Option<String>,
-    /// Whose, of which metric.
+    /// Subject, metric and value.
     figures: Vec<(String, Metric, f64)>,
 }
 
 impl ProfileSummary {
-    /// Of a run; `None`: it has no such figures.
+    /// Creates the summary of a run. Returns `None` if the run has no such metrics.
     pub fn new(run: &Run) -> Option<ProfileSummary> {
         let Measured { plan, figures } = run.measured()?;
         let figure = |figure: &Figure| {
@@ -51,13 +51,13 @@ impl ProfileSummary {
         })
     }
 
-    /// The names of the subjects that have figures.
+    /// Returns the names of the subjects that have metrics.
     pub fn subjects(&self) -> impl Iterator<Item = &str> {
         self.figures.iter().map(|(name, ..)| name.as_str())
     }
 }
 
-/// Adds what profiles say to the history of their runs, the oldest first.
+/// Adds the profiles of runs, oldest first, to the document of their history.
 pub fn extend(document: &mut Document, runs: &[ProfileSummary], chosen: &[String]) {
     if runs.is_empty() {
         return;
@@ -70,12 +70,12 @@ pub fn extend(document: &mut Document, runs: &[ProfileSummary], chosen: &[String
     document.rows.extend(rows(runs, chosen));
 }
 
-/// True if a subject is among those that were asked for; an empty list asks for all.
+/// Returns true if a subject was requested. An empty list requests all subjects.
 fn is_chosen(subjects: &[String], name: &str) -> bool {
     subjects.is_empty() || subjects.iter().any(|subject| subject == name)
 }
 
-/// The subjects that have figures in some run, in the order in which they came.
+/// Returns the subjects that have metrics in some run, in order of appearance.
 fn subjects<'p>(runs: &'p [ProfileSummary], subjects: &[String]) -> Vec<&'p str> {
     let names = runs
         .iter()
@@ -97,7 +97,7 @@ fn figure<'p>(
     figures.find(|(name, metric, _)| name == subject && metric.id == id)
 }
 
-/// A table for each subject, a row for each run.
+/// Builds a table for each subject, with a row for each run.
 fn section(runs: &[ProfileSummary], chosen: &[String]) -> Section {
     let mut section = Section::new(wording::HISTORY);
     for subject in subjects(runs, chosen) {
@@ -140,7 +140,7 @@ fn cell(run: &ProfileSummary, before: Option<&ProfileSummary>, subject: &str, id
     Cell::from(Quantity::exact(*value, metric.unit.clone())).toned(tone)
 }
 
-/// What changed from the run before to the latest, the greatest change first.
+/// Returns the changes from the previous to the latest run, largest first.
 fn findings(runs: &[ProfileSummary], chosen: &[String]) -> Vec<Finding> {
     let mut changes: Vec<(f64, Finding)> = Vec::new();
     for subject in subjects(runs, chosen) {
@@ -173,7 +173,7 @@ fn findings(runs: &[ProfileSummary], chosen: &[String]) -> Vec<Finding> {
     changes.into_iter().map(|(_, finding)| finding).collect()
 }
 
-/// Every figure of every run.
+/// Returns every metric of every run.
 fn rows(runs: &[ProfileSummary], chosen: &[String]) -> Vec<Row> {
     let row = |run: &ProfileSummary, (name, metric, value): &(String, Metric, f64)| Row {
         case: "program".into(),

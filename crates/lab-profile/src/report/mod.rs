@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The report of one program, or of a program before and after a change.
+//! The report on one program, or on a program before and after a change.
 
 mod annotated;
 mod costs;
@@ -19,21 +19,21 @@ use lab_model::{Direction, Metric, Unit};
 /// The input of a report.
 #[derive(Clone, Debug)]
 pub struct ProfileReport<'a> {
-    /// One program, or before and after, each with its name.
+    /// One or two programs (before and after), each with its name.
     pub profiles: Vec<(String, &'a Profile)>,
-    /// How the files came about.
+    /// Facts about how the files were produced.
     pub facts: Vec<(String, String)>,
-    /// The source lines of each.
+    /// The source files of each program.
     pub sources: Vec<Sources>,
-    /// Caveats: runs that failed, work that was not the same.
+    /// Caveats: runs that failed, or work that was not the same.
     pub warnings: Vec<RunWarning>,
-    /// The result of benchlab's own comparison of the same commands.
+    /// The result of benchlab's own measured comparison of the same commands.
     pub measured: Option<Document>,
-    /// When the report was made, in seconds since 1970.
+    /// The creation time of the report, in seconds since 1970.
     pub made_unix_s: f64,
 }
 
-/// A profile, or two beside each other.
+/// Builds the document of a profile, or of two profiles next to each other.
 pub fn document(report: &ProfileReport) -> Document {
     let pair = ProfilePair::of(report);
     let mut document = Document {
@@ -83,7 +83,7 @@ pub fn document(report: &ProfileReport) -> Document {
     document
 }
 
-/// One program, or before and after.
+/// One program, or the programs before and after a change.
 struct ProfilePair<'a> {
     before: &'a Profile,
     after: Option<&'a Profile>,
@@ -110,25 +110,25 @@ impl<'a> ProfilePair<'a> {
         }
     }
 
-    /// Each profile with its name.
+    /// Returns each profile with its name.
     fn each(&self) -> impl Iterator<Item = (&'a str, &'a Profile)> {
         let after = self.after.map(|after| (self.names[1], after));
         [(self.names[0], self.before)].into_iter().chain(after)
     }
 
-    /// The text of a source line, as the later program that has it.
+    /// Returns the text of a source line, from the latest program that has it.
     fn source(&self, file: &str, line: u32) -> Option<&'a str> {
         let mut sources = self.sources.iter().rev();
         sources.find_map(|sources| sources.line(file, line))
     }
 
-    /// A figure of both.
+    /// Returns the values of a metric before and after.
     fn figure(&self, name: &str) -> (Option<u64>, Option<u64>) {
         let after = self.after.and_then(|after| after.figure(name));
         (self.before.figure(name), after)
     }
 
-    /// The columns of a table of figures.
+    /// Returns the columns of a table of values.
     fn columns(&self, first: &str, unit: &Unit) -> Vec<Column> {
         let column = |title: &str| Column::of(title, unit.clone());
         let [difference, change] = wording::PAIR_COLUMNS;
@@ -145,7 +145,7 @@ impl<'a> ProfilePair<'a> {
         }
     }
 
-    /// The cells of a figure; `total`: of what it is a part, where there is one profile.
+    /// Formats the cells of a metric. With a single profile, the percentage refers to `total`.
     fn cells(
         &self,
         (before, after): (Option<u64>, Option<u64>),
@@ -180,7 +180,7 @@ fn share(part: Option<f64>) -> Cell {
     part.map(|part| Quantity::exact(part, Unit::Share)).into()
 }
 
-/// The unit of a figure of a whole program.
+/// Returns the unit of a metric of the whole program.
 fn figure_unit(name: &str) -> Unit {
     match name {
         "peak" | "total" => Unit::Bytes,
@@ -188,7 +188,7 @@ fn figure_unit(name: &str) -> Unit {
     }
 }
 
-/// A figure of one program or of both in words.
+/// Formats a metric of one program or of both programs.
 fn figure_text(pair: &ProfilePair, name: &str) -> Option<String> {
     let unit = figure_unit(name);
     match (pair.figure(name), pair.after) {
@@ -200,7 +200,7 @@ fn figure_text(pair: &ProfilePair, name: &str) -> Option<String> {
     }
 }
 
-/// The answer's sentences: memory, misses and the clock, with what explains them.
+/// Returns the answer's findings: memory, misses and measured time, with their explanations.
 fn answer_findings(pair: &ProfilePair, report: &ProfileReport) -> Vec<Finding> {
     let figures = |label: &str, names: &[&str]| {
         let texts = names.iter().filter_map(|name| figure_text(pair, name));
@@ -249,7 +249,7 @@ fn facts(pair: &ProfilePair, report: &ProfileReport) -> Vec<(String, String)> {
     facts
 }
 
-/// The metric of a figure.
+/// Returns a metric by its name.
 fn metric(figure: &str) -> Metric {
     Metric {
         id: figure.to_owned().into(),
@@ -259,7 +259,7 @@ fn metric(figure: &str) -> Metric {
     }
 }
 
-/// The outcome of each run in words.
+/// Describes the outcome of each run.
 pub fn run_facts(runs: &ProgramRuns) -> Vec<(String, String)> {
     let mut facts = Vec::new();
     for run in &runs.runs {
@@ -274,7 +274,7 @@ pub fn run_facts(runs: &ProgramRuns) -> Vec<(String, String)> {
     facts
 }
 
-/// The figures of a whole program.
+/// Returns the metrics of the whole program.
 pub fn totals(profile: &Profile) -> Vec<(Metric, f64)> {
     let heap = ["peak", "total", "allocations"].into_iter();
     let events = profile.costs().map_or(&[][..], |costs| &costs.events);
@@ -283,7 +283,7 @@ pub fn totals(profile: &Profile) -> Vec<(Metric, f64)> {
     figures.filter_map(value).collect()
 }
 
-/// The totals of both, and the functions that matter.
+/// Returns the totals of both programs, and the functions above the threshold.
 fn rows(pair: &ProfilePair) -> Vec<Row> {
     let mut rows = Vec::new();
     for (role, (name, profile)) in ["baseline", ""].into_iter().zip(pair.each()) {
@@ -315,7 +315,7 @@ fn rows(pair: &ProfilePair) -> Vec<Row> {
     rows
 }
 
-/// A table of the rows with the greatest differences, or values.
+/// Builds a table of the rows with the largest differences, or the largest values for a single profile.
 fn ranked(
     pair: &ProfilePair,
     table: (&str, &str, &Unit),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Conclusions from files: explanations of misses, sources, gates.
+//! Tests conclusions from files: explanations of misses, sources, and gates.
 
 use lab_profile::{GateCondition, GateResult, Profile, Sources, explain, wording};
 use lab_valgrind::{read_cachegrind, read_dhat, read_massif};
@@ -22,7 +22,7 @@ const DHAT_2: &str = r#"{"dhatFileVersion":2,"mode":"heap","verb":"Allocated","b
     "wb":133169152,"acc":[-4,1],"fs":[1,2]}],"ftbl":["[root]","0x1: malloc (vg_replace_malloc.c:381)",
     "0x2: make_table (sax-symbols.adb:99)"]}"#;
 
-/// The published figure: 127 × 16,384 lines = 2,080,768 write misses.
+/// The published example: 127 × 16,384 lines = 2,080,768 write misses.
 #[test]
 fn write_misses_are_explained_by_churn_that_does_not_fit_into_the_cache() {
     let file = "desc: D1 cache: 49152 B, 64 B, 12-way associative\ncmd: ./prog\nevents: Ir Dw D1mw\nfl=a.adb\n\

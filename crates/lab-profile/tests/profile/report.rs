@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Reports of profiles, as reviewed snapshots: `INSTA_UPDATE=always` writes them.
+//! Snapshots of profile reports. Review them after each change; `INSTA_UPDATE=always` updates them.
 
 use crate::outline::outline;
 use lab_document::{Answer, Document, Finding, Quantity, Row};
@@ -8,7 +8,7 @@ use lab_profile::Profile;
 use lab_profile::report::{ProfileReport, document};
 use lab_valgrind::{read_cachegrind, read_dhat, read_massif};
 
-/// A profile with 127 tables of so many bytes, each freed before the next, with so many write misses.
+/// Returns a profile with 127 tables of `bytes` bytes, each freed before the next, with `write_misses` write misses.
 fn parsers((bytes, write_misses): (u64, u64)) -> Profile {
     let all = 127 * bytes;
     let massif = format!(
@@ -42,7 +42,7 @@ fn parsers((bytes, write_misses): (u64, u64)) -> Profile {
     }
 }
 
-/// 127 parsers, each with a table of 1 MiB, and of 16 KiB.
+/// 127 parsers, first with tables of 1 MiB each, then with tables of 16 KiB each.
 #[test]
 fn a_profile_before_and_after() {
     let profiles = [(1 << 20, 2_107_375), (1 << 14, 2_280)].map(parsers);
@@ -58,7 +58,7 @@ fn a_profile_before_and_after() {
     insta::assert_snapshot!(outline(&document(&report)));
 }
 
-/// 2,000 cycles by the estimate, then 1,000 + 12 × (10 + 100) = 2,320.
+/// The estimate is 2,000 cycles before and 1,000 + 12 × (10 + 100) = 2,320 after.
 #[test]
 fn the_simulation_and_the_clock_agree_or_not() {
     let file = |ir: u64, misses: u64| {

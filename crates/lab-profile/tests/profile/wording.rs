@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Every sentence with sample values, as a reviewed snapshot (`INSTA_UPDATE=always` writes it), and none elsewhere.
+//! Snapshots every sentence with sample values. No other file may contain sentences.
+//!
+//! Review the snapshot after each change; `INSTA_UPDATE=always` updates it.
 
 use lab_model::Unit;
 use lab_profile::agreement::{Agreement, Outlook};
@@ -313,7 +315,7 @@ fn every_sentence() {
     insta::assert_snapshot!(lines.0);
 }
 
-/// A new sentence has a line in the snapshot.
+/// Every new sentence must have a line in the snapshot.
 #[test]
 fn the_snapshot_has_every_name() {
     let (wording, test) = (source("wording.rs"), include_str!("wording.rs"));
@@ -331,7 +333,7 @@ fn the_snapshot_has_every_name() {
     }
 }
 
-/// Three words in a row, or a word and a full stop, that no other file than `wording.rs` holds.
+/// Only `wording.rs` may contain a sentence: three words in a row, or a word followed by a period.
 #[test]
 fn no_sentence_stands_elsewhere() {
     let mut files = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
@@ -358,7 +360,7 @@ fn is_sentence(text: &str) -> bool {
     words > 2 || words > 0 && text.ends_with('.')
 }
 
-/// The string literals of a source text without its comments.
+/// Returns the string literals of a source text, ignoring its comments.
 fn literals(text: &str) -> Vec<String> {
     let lines = text
         .lines()
