@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Runs of every kind as documents: finds the product that a run is of. A new product is registered here.
+//! Builds documents from runs of every kind, with the report of the tool that recorded each run. A
+//! new tool is registered here.
 
 mod summary;
 
@@ -12,7 +13,7 @@ use lab_model::{Audit, Content, Run};
 use lab_report::{BetweenReport, Report};
 use lab_stats::between::{self as stats, Recorded};
 
-/// The report of a run of any kind.
+/// Builds the report of a run of any kind.
 pub fn document(report: &Report) -> Document {
     let run = report.run;
     match &run.content {
@@ -33,10 +34,10 @@ pub fn document(report: &Report) -> Document {
     }
 }
 
-/// The differences between two runs.
+/// Builds the report of the differences between two runs.
 ///
 /// # Errors
-/// They cannot be compared: a sentence.
+/// Returns a sentence that says why the two runs cannot be compared.
 pub fn between([before, after]: [Recorded; 2], files: [&str; 2]) -> Result<Document, String> {
     let runs = [before.run, after.run];
     match runs.map(|run| &run.content) {
@@ -66,7 +67,7 @@ pub fn between([before, after]: [Recorded; 2], files: [&str; 2]) -> Result<Docum
     }
 }
 
-/// Error: they are of different kinds.
+/// Returns an error if the audits are of different kinds.
 fn audits(
     runs: [&Run; 2],
     [before, after]: [&Audit; 2],

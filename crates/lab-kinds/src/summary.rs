@@ -15,16 +15,17 @@ pub enum RunSummary {
     Audit(AuditSummary),
     /// A measurement.
     Measured {
-        /// How its subjects came out.
+        /// The results of its subjects.
         measured: lab_report::RunSummary,
-        /// Its figures of a profile, if it has some.
+        /// The values of its profile, if it was profiled.
         profile: Option<ProfileSummary>,
     },
 }
 
 impl RunSummary {
-    /// Analyses a run for a history; `hashes` as in [`lab_report::RunSummary::new`]. `None` for a file of
-    /// imported figures.
+    /// Summarizes a run for a history. `hashes` is described at [`lab_report::RunSummary::new`].
+    ///
+    /// Returns `None` for a file of imported values.
     pub fn new(run: &Run, hashes: &HashMap<String, String>) -> Option<RunSummary> {
         if let Some(audit) = AuditSummary::new(run) {
             return Some(RunSummary::Audit(audit));
@@ -35,7 +36,7 @@ impl RunSummary {
         })
     }
 
-    /// The names of the subjects that have a row, each once.
+    /// Returns the names of the subjects that have a row, without duplicates.
     pub fn subjects(&self) -> impl Iterator<Item = &str> {
         let mut names: Vec<&str> = match self {
             RunSummary::Audit(_) => Vec::new(),
@@ -50,7 +51,9 @@ impl RunSummary {
     }
 }
 
-/// The runs of one name, the oldest first, with those subjects alone that are named, or all.
+/// Builds the history of the runs with one name, oldest first.
+///
+/// `subjects` selects the subjects to show; if it is empty, all are shown.
 pub fn history(name: &str, runs: &[RunSummary], subjects: &[String]) -> Document {
     let (mut audits, mut all_measured, mut profiles) = (Vec::new(), Vec::new(), Vec::new());
     for run in runs {

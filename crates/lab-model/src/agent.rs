@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Agents: processes of the lab that do a part of its work, on this machine or on others.
+//! Agents: benchlab processes that do part of the work, on this machine or on others.
 
 use crate::Host;
 use serde::{Deserialize, Serialize};
@@ -7,31 +7,31 @@ use serde::{Deserialize, Serialize};
 /// An agent that took part in a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Agent {
-    /// Where it was started, such as `gen1`; unique among those that were started together.
+    /// The host on which it was started, such as `gen1`; unique among agents that were started together.
     pub name: String,
-    /// The launcher that starts it: `local`, `netns`, `ssh`, `slurm`, `k8s`.
+    /// The launcher that started the agent: `local`, `netns`, `ssh`, `slurm` or `k8s`.
     pub launcher: String,
-    /// The name of its machine, as that says.
+    /// The machine's own name for itself.
     pub machine: String,
-    /// The lab's version there; the coordinator's own.
+    /// The version of benchlab there; the same as the coordinator's.
     pub version: String,
-    /// Its machine, and what would disturb a measurement there.
+    /// Its machine, with the conditions that disturb a measurement there.
     pub host: Host,
-    /// How far its clock (UTC) was ahead of the coordinator's when it was started.
+    /// The offset between its clock (UTC) and the coordinator's when the agent was started.
     pub clock: ClockOffset,
-    /// Why it was lost; `None`: it was there to the end.
+    /// The reason why it was lost; `None` if it stayed until the end.
     pub lost: Option<String>,
-    /// The reader left it out of all figures.
+    /// True if the user excluded the agent from all results.
     #[serde(default)]
     pub is_left_out: bool,
 }
 
-/// How far one clock is ahead of another.
+/// The offset of a clock relative to another clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClockOffset {
-    /// Estimate, ns; negative: behind.
+    /// The estimate in ns; negative if the clock is behind.
     pub ahead_ns: i64,
-    /// The most that the estimate is off, ns.
+    /// The maximum error of the estimate, in ns.
     pub error_ns: u64,
     /// The shortest round trip of a message, ns.
     pub round_trip_ns: u64,

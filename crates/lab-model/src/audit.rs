@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The result of an audit: rules, observations, their cost and their fixes.
+//! The result of an audit: rules, observations, costs and fixes.
 
 use crate::Unit;
 use serde::{Deserialize, Serialize};
@@ -7,21 +7,21 @@ use serde::{Deserialize, Serialize};
 /// One audit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Audit {
-    /// The kind of thing that was audited.
+    /// The kind of audit.
     pub kind: AuditKind,
-    /// The audited things: a host's name, URLs, files.
+    /// The audited things: host names, URLs or files.
     pub targets: Vec<String>,
-    /// Other facts, in the order in which they are shown.
+    /// Other facts, in display order.
     pub facts: Vec<(String, String)>,
-    /// One for each rule and thing, in the order of the rules.
+    /// One finding per rule and thing, in the order of the rules.
     pub findings: Vec<AuditFinding>,
-    /// Figures that the findings rest on.
+    /// Measured values that the findings are based on.
     pub tables: Vec<EvidenceTable>,
-    /// The figures that answer the question, where they have one unit.
+    /// A chart of the main values, if they have one unit.
     pub chart: Option<EvidenceBars>,
 }
 
-/// The subject of an audit.
+/// The kind of audit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AuditKind {
@@ -31,71 +31,71 @@ pub enum AuditKind {
     Cookies,
     /// A site over HTTP.
     Site,
-    /// The way to a server.
+    /// The network path to a server.
     Net,
 }
 
-/// The state of a thing under a rule.
+/// The result of applying a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
-    /// It costs something or is not safe.
+    /// The state is unsafe or has a cost.
     Bad,
-    /// It may be worth a change, for some uses.
+    /// A change may be worthwhile for some uses.
     Advice,
-    /// It could not be seen.
+    /// The state could not be observed.
     Unknown,
-    /// It is as the rule wants it.
+    /// The rule is satisfied.
     Good,
-    /// The rule is not about this thing.
+    /// The rule does not apply to this thing.
     NotApplicable,
 }
 
 /// A rule applied to a thing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AuditFinding {
-    /// The rule's id, such as `disk-scheduler`.
+    /// The rule's ID, such as `disk-scheduler`.
     pub rule: String,
     /// The rule's area, such as `disks`.
     pub area: String,
-    /// The rule's requirement, in a sentence.
+    /// The rule's requirement, as a sentence.
     pub title: String,
-    /// The thing that it was applied to, such as `sda`; a list of them may be cut.
+    /// The thing that the rule was applied to, such as `sda`; a list of things may be shortened.
     pub place: String,
     /// The result.
     pub state: State,
-    /// Rank among failed rules: the greater, the more important.
+    /// Rank among failed rules; more important rules have a higher rank.
     pub weight: u8,
-    /// The observation; for [`State::Unknown`] and [`State::NotApplicable`] the reason why there is none.
+    /// The observation; for [`State::Unknown`] and [`State::NotApplicable`], the reason why there is none.
     pub seen: String,
     /// The cost on this host; may be empty.
     pub cost: String,
-    /// Why the rule wants it.
+    /// The rationale of the rule.
     pub why: String,
     /// Remedies.
     pub fixes: Vec<Fix>,
-    /// How to see it by hand: a command.
+    /// A command that shows the observation.
     pub see: String,
-    /// Where the rule comes from: a document's address.
+    /// The source of the rule: the URL of a document.
     pub source: String,
-    /// The values that the rule looked at.
+    /// The values that the rule examined.
     pub evidence: Vec<Evidence>,
 }
 
 /// A remedy, for one kind of server or for all.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fix {
-    /// The server that it is for, such as `nginx`; may be empty.
+    /// The kind of server, such as `nginx`; empty for all.
     #[serde(default)]
     pub of: String,
     /// Commands or lines of configuration.
     pub lines: Vec<String>,
 }
 
-/// A value that a rule looked at.
+/// A value that a rule examined.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
-    /// Its name in the rule, such as `read_ahead`.
+    /// The value's name in the rule, such as `read_ahead`.
     pub name: String,
     /// The value.
     pub value: EvidenceValue,
@@ -105,31 +105,31 @@ pub struct Evidence {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum EvidenceValue {
-    /// A number in its unit.
+    /// A number with its unit.
     Number(f64, Unit),
     /// A word.
     Word(String),
-    /// Nothing: it does not apply.
+    /// No value, because it does not apply.
     Nothing,
 }
 
-/// A table of figures.
+/// A table of values.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EvidenceTable {
-    /// The chart's title.
+    /// The table's title.
     pub title: String,
-    /// How to read it; may be empty.
+    /// An explanation of the table; may be empty.
     pub caption: String,
-    /// The columns' headings.
+    /// The column headings.
     pub columns: Vec<String>,
-    /// Rows, each as long as there are columns.
+    /// The rows, each with one value per column.
     pub rows: Vec<Vec<EvidenceValue>>,
 }
 
-/// Bars of one unit.
+/// A bar chart with one unit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EvidenceBars {
-    /// The bars' title.
+    /// The chart's title.
     pub title: String,
     /// The caption below them.
     pub caption: String,

@@ -1,74 +1,74 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The kinds of runs, and what only runs of one kind have.
+//! The kinds of runs and the data specific to each kind.
 
 use crate::{Audit, LogAnalysis, Plan, SubjectId};
 use serde::{Deserialize, Serialize};
 
-/// The kind of a run, with everything that only runs of this kind have.
+/// The kind of a run with the data that only this kind has.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Content {
-    /// Subjects were measured, or are to be.
+    /// A measurement of subjects, planned or finished.
     Measured(Box<Measured>),
-    /// Logs were read.
+    /// An analysis of logs.
     Logs(Box<LogAnalysis>),
-    /// A host, a network or a site was audited.
+    /// An audit of a host, a network or a site.
     Audit(Box<Audit>),
-    /// Figures were taken over from other tools' files; they have no intervals.
+    /// Values imported from other tools' files; they have no intervals.
     Imported(Vec<Imported>),
 }
 
-/// A run of subjects.
+/// A run that measures subjects.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
-    /// The plan that it carries out.
+    /// The plan of the run.
     pub plan: Plan,
-    /// Figures without noise, which were taken once in addition to the blocks.
+    /// Values without noise, taken once in addition to the blocks.
     pub figures: Vec<Figure>,
 }
 
-/// A figure of a subject that was counted once, such as its peak heap under Massif.
+/// A value that was counted once per subject, such as its peak heap under Massif.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
-    /// The subject that it is of.
+    /// The subject.
     pub subject: SubjectId,
-    /// The id of a metric among [`crate::Run::metrics`].
+    /// The ID of a metric in [`crate::Run::metrics`].
     pub metric: String,
-    /// In the metric's unit.
+    /// The value in the metric's unit.
     pub value: f64,
 }
 
 /// One `<benchmark>` of an imported file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Imported {
-    /// The language, as the file says.
+    /// The language stated in the file.
     pub language: String,
-    /// The driver, as the file says.
+    /// The driver stated in the file.
     pub driver: String,
-    /// Threads, if the file says.
+    /// The number of threads, if the file states it.
     pub threads: Option<u64>,
-    /// Resident memory, if the file says.
+    /// Resident memory, if the file states it.
     pub rss_bytes: Option<u64>,
-    /// Peak resident memory, if the file says.
+    /// Peak resident memory, if the file states it.
     pub peak_rss_bytes: Option<u64>,
-    /// User CPU time, if the file says.
+    /// User CPU time, if the file states it.
     pub user_ns: Option<u64>,
-    /// System CPU time, if the file says.
+    /// System CPU time, if the file states it.
     pub sys_ns: Option<u64>,
-    /// Its measures.
+    /// The times of the benchmark.
     pub times: Vec<ImportedTime>,
 }
 
 /// One `<time>` of an imported file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ImportedTime {
-    /// The timed thing, in the words of the file.
+    /// The title in the file.
     pub title: String,
-    /// How many operations were timed.
+    /// The number of operations that were timed.
     pub count: u64,
-    /// Time of one, in ns.
+    /// The time of one operation, in ns.
     pub time_ns: f64,
-    /// Time of all, in ns.
+    /// The total time of all operations, in ns.
     pub total_ns: f64,
 }
 
@@ -79,7 +79,7 @@ impl Default for Content {
 }
 
 impl From<Plan> for Content {
-    /// A run that has measured nothing yet.
+    /// Creates a run that has not measured anything yet.
     fn from(plan: Plan) -> Self {
         Content::Measured(Box::new(Measured {
             plan,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Costs of one operation in events that are counted, not timed.
+//! The cost of one operation in counted events rather than time.
 
 use crate::{Metric, PointId, SubjectId};
 
@@ -10,15 +10,17 @@ pub struct Counted {
     pub subject: SubjectId,
     /// The point.
     pub point: PointId,
-    /// Operations of the smaller batch; the greater one has twice as many.
+    /// Operations in the smaller batch; the larger batch has twice as many.
     pub operations: u64,
     /// Events per operation.
     pub figures: Vec<CountedFigure>,
-    /// The functions with the most instructions of their own, and how many of them an operation has, the most first.
+    /// The functions with the most instructions of their own, excluding callees, in descending order.
+    ///
+    /// Each number is the instructions per operation.
     pub functions: Vec<(String, f64)>,
-    /// The program and the libraries, by file name, and how many instructions an operation has in each, the most first.
+    /// The program and its libraries by file name with their instructions per operation, in descending order.
     pub libraries: Vec<(String, f64)>,
-    /// Messages over sockets in one operation, in order.
+    /// Messages over sockets during one operation, in order.
     pub messages: Vec<Message>,
     /// Settings that the subject read back when it opened the point.
     pub settings: Vec<(String, String)>,
@@ -26,22 +28,24 @@ pub struct Counted {
     pub missing: Vec<(String, String)>,
 }
 
-/// A figure of one operation, from several differences of a batch and one of twice its length.
+/// The value of a metric per operation.
+///
+/// It comes from multiple differences between a batch and a batch of twice its length.
 #[derive(Clone, Debug)]
 pub struct CountedFigure {
     /// The metric.
     pub metric: Metric,
-    /// One value for each pair of batches, in events, bytes or ns.
+    /// One value per pair of batches, in events, bytes or ns.
     pub differences: Vec<f64>,
 }
 
-/// Bytes that went over a socket in one system call.
+/// The bytes that one system call transferred over a socket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// The subject sent it.
+    /// True if the subject sent the message.
     pub sent: bool,
-    /// Its length.
+    /// Length in bytes.
     pub bytes: u64,
-    /// Its first bytes, with escapes as in C.
+    /// The first bytes, with escapes as in C.
     pub begins: String,
 }

@@ -3,26 +3,28 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A distribution of times: a value in ns, the highest of its bucket, and how many; ascending. The
-/// buckets are those of an HdrHistogram with three significant digits.
+/// A distribution of times as (value, count) pairs, ascending by value.
+///
+/// A value in ns is the upper bound of its bucket. The buckets are those of an HdrHistogram with three
+/// significant digits.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts(pub Vec<(u64, u64)>);
 
 impl Counts {
-    /// The longest time that is told apart from longer ones: an hour, ns.
+    /// The maximum time that is distinguished from longer times: one hour, in ns.
     pub const MAX_NS: u64 = 3_600_000_000_000;
 
-    /// Significant decimal digits of a time.
+    /// The significant decimal digits of a time.
     pub const DIGITS: u8 = 3;
 
-    /// How many values there are.
+    /// Returns the total count.
     pub fn total(&self) -> u64 {
         self.0
             .iter()
             .fold(0, |sum, (_, count)| sum.saturating_add(*count))
     }
 
-    /// Adds another distribution of the same buckets.
+    /// Adds another distribution with the same buckets.
     pub fn add(&mut self, other: &Counts) {
         let (mine, theirs) = (std::mem::take(&mut self.0), &other.0);
         let (mut i, mut j) = (0, 0);
@@ -43,7 +45,7 @@ impl Counts {
         }
     }
 
-    /// Those of this one that are not in a part of it.
+    /// Returns this distribution without the values in `part`, which is a subset of it.
     pub fn without(&self, part: &Counts) -> Counts {
         let mut parts = part.0.iter().peekable();
         let left = self.0.iter().map(|&(value, count)| {
@@ -54,18 +56,18 @@ impl Counts {
         Counts(left.filter(|(_, count)| *count > 0).collect())
     }
 
-    /// A value that half of them do not exceed.
+    /// Returns the median: the minimum value that at least half of the values do not exceed.
     pub fn median(&self) -> Option<u64> {
         self.of_rank(self.total().div_ceil(2))
     }
 
-    /// The least value that this part of them, 0 to 1, does not exceed.
+    /// Returns the quantile at `part` (0 to 1).
     pub fn quantile(&self, part: f64) -> Option<u64> {
         let rank = (self.total() as f64 * part).ceil() as u64;
         self.of_rank(rank.max(1))
     }
 
-    /// The least value that so many of them do not exceed.
+    /// Returns the value at a rank, counted from 1 in ascending order.
     fn of_rank(&self, rank: u64) -> Option<u64> {
         let mut cumulative = 0_u64;
         let value = self.0.iter().find(|(_, count)| {

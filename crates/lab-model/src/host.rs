@@ -1,51 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The machine that a run was taken on, and what it did to a block.
+//! The machine that a run was measured on, and its activity during a block.
 
 use serde::{Deserialize, Serialize};
 
-/// The machine and its fitness to measure, read when the run began.
+/// The machine and its fitness for measuring, recorded when the run started.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Host {
-    /// Facts by name, such as `cpu` = `AMD EPYC`, in the order in which they are shown.
+    /// Facts by name, such as `cpu` = `AMD EPYC`, in display order.
     pub facts: Vec<(String, String)>,
     /// Conditions that disturb a measurement, each with its remedy.
     pub findings: Vec<HostFinding>,
 }
 
 impl Host {
-    /// The fact that names the commit of the folder that a run was started in, with ` and changes` where its working
-    /// tree has some.
+    /// The fact that contains the commit of the directory in which the run was started.
+    ///
+    /// ` and changes` is appended if the working tree has uncommitted changes.
     pub const COMMIT: &str = "commit";
 
-    /// The fact that tells this machine from others, whatever they are named.
+    /// The fact that identifies this machine, independent of its name.
     pub const MACHINE_ID: &str = "machine id";
 
-    /// The fact that tells the machine of a server, beside which an agent is, from others.
+    /// The fact that identifies the server's machine if an agent runs next to the server.
     pub const SERVER_MACHINE_ID: &str = "server's machine id";
 
-    /// The facts for people: without what tells machines apart, which is another each time that a machine starts.
+    /// Returns the facts to show to people.
+    ///
+    /// Machine IDs are left out, because they change each time a machine boots.
     pub fn shown_facts(&self) -> impl Iterator<Item = &(String, String)> {
         let ids = [Host::MACHINE_ID, Host::SERVER_MACHINE_ID];
         let facts = self.facts.iter();
         facts.filter(move |(name, _)| !ids.contains(&name.as_str()))
     }
 
-    /// A fact, if that was read.
+    /// Returns the value of a fact, if it was recorded.
     pub fn fact(&self, name: &str) -> Option<&str> {
         let fact = self.facts.iter().find(|(key, _)| key == name);
         fact.map(|(_, value)| value.as_str())
     }
 
-    /// How many cores the lab may use, if that was read.
+    /// Returns the number of cores that benchlab may use, if it was recorded.
     pub fn cores(&self) -> Option<f64> {
         self.fact("cores")?.parse().ok()
     }
 }
 
-/// Something about the host that a reader of the figures must know.
+/// A property of the host that users must know to interpret the results.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostFinding {
-    /// True if the run should not be trusted because of it (`--strict` refuses).
+    /// True if the run should not be trusted because of this finding; with `--strict`, the run does not start.
     pub unfit: bool,
     /// The observation, such as a setting and its value.
     pub what: String,
@@ -56,20 +59,22 @@ pub struct HostFinding {
 /// The host's activity during a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Disturbance {
-    /// The part of the cores' time that the hypervisor gave to others, 0 to 1.
+    /// The fraction of the cores' time that the hypervisor gave to other guests, 0 to 1.
     pub steal: f64,
-    /// The part of the cores' time that programs other than the lab's took, 0 to 1.
+    /// The fraction of the cores' time that programs unrelated to benchlab used, 0 to 1.
     pub foreign: f64,
-    /// The part of the time in which some task waited for memory, 0 to 1.
+    /// The fraction of the time during which a task waited for memory, 0 to 1.
     pub memory_pressure: f64,
     /// Pages swapped in and out.
     pub swapped_pages: u64,
-    /// Times that a core was throttled for its heat.
+    /// The number of times that a core was throttled because of heat.
     pub throttled: u64,
 }
 
 impl Disturbance {
-    /// The disturbance of a longer time of which this is a fraction, if nothing more comes.
+    /// Scales the disturbance to a longer period, of which the measured period is `fraction`.
+    ///
+    /// Assumes that nothing else disturbs the longer period.
     pub fn spread_over(&self, fraction: f64) -> Disturbance {
         Disturbance {
             steal: self.steal * fraction,
@@ -79,8 +84,10 @@ impl Disturbance {
         }
     }
 
-    /// More than 5 % stolen, 10 % foreign, 1 % memory pressure, any swapping or throttling:
-    /// such a block is redone.
+    /// Returns true if the block must be redone.
+    ///
+    /// The thresholds are 5 % stolen time, 10 % foreign time, 1 % memory pressure, and any swapping or
+    /// throttling.
     pub fn disturbed(&self) -> bool {
         self.steal > 0.05
             || self.foreign > 0.10

@@ -12,14 +12,15 @@ pub struct Interval {
     pub low: f64,
     /// Upper bound.
     pub high: f64,
-    /// The confidence that the interval really has, 0 to 1. With few blocks it can be below the level that was
-    /// requested, down to 0, which is no interval at all. Where several intervals hold together, the confidence
-    /// that all of them do.
+    /// The actual confidence level of the interval, 0 to 1.
+    ///
+    /// With few blocks the actual level can be below the requested level, down to 0, which means no interval at
+    /// all. If multiple intervals hold simultaneously, this is their joint confidence level.
     pub level: f64,
 }
 
 impl Interval {
-    /// A value without an interval: a single block shows no scatter.
+    /// Returns a value without an interval, because a single block shows no variance.
     pub fn alone(value: f64) -> Interval {
         Interval {
             estimate: value,
@@ -29,8 +30,9 @@ impl Interval {
         }
     }
 
-    /// The confidence of an interval that misses with probability `alpha`; 0 if `alpha` is not within 0 to 1, as in
-    /// a file that was tampered with.
+    /// Returns the confidence level of an interval that misses with probability `alpha`.
+    ///
+    /// Returns 0 if `alpha` is outside 0 to 1, as in a file that was tampered with.
     pub fn level_of(alpha: f64) -> f64 {
         if (0.0..=1.0).contains(&alpha) {
             1.0 - alpha

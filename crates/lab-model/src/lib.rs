@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The lab's words as types: plans, samples, blocks, runs. No I/O and no arithmetic on results.
+//! The data types of benchlab: plans, samples, blocks, runs. This crate does no I/O and computes no statistics.
 //!
-//! Times are in nanoseconds, sizes in bytes; the name of a field ends with its unit.
+//! Times are in nanoseconds and sizes in bytes. A field's name ends with its unit.
 
 mod agent;
 pub mod audit;

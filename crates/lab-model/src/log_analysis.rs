@@ -1,107 +1,107 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Pages and queries of logs: counts, durations and times.
+//! Pages and queries in logs: counts, durations and times.
 
 use crate::{Counts, LogAdvice, LogAssumption};
 use serde::{Deserialize, Serialize};
 
-/// The result of reading logs.
+/// The result of analyzing logs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LogAnalysis {
     /// The files that were read, in order.
     pub sources: Vec<LogFile>,
     /// Counts of lines by how they were read.
     pub lines: LineCounts,
-    /// How fine the log's durations are, ns; `None`: it has none.
+    /// The resolution of durations in the log, in ns; `None` if there are no durations.
     pub resolution_ns: Option<u64>,
-    /// The most that a percentile is off, as a part of its value.
+    /// The maximum error of a percentile, as a fraction of its value.
     pub error: f64,
-    /// How long a [`LogCell`] is, s.
+    /// The length of a [`LogCell`], in seconds.
     pub cell_s: i64,
-    /// The most requests within one second, and when it began, in seconds since 1970.
+    /// The second with the most requests: its start in seconds since 1970 and its request count.
     pub peak: Option<(i64, u64)>,
-    /// The most requests within one minute, and when it began.
+    /// The minute with the most requests: its start in seconds since 1970 and its request count.
     pub peak_minute: Option<(i64, u64)>,
-    /// Times before the one of the line before, by more than a minute.
+    /// The number of timestamps more than a minute before the timestamp of the previous line.
     pub clock_jumps: u64,
-    /// When what was released, in seconds since 1970, ascending.
+    /// Releases: the time in seconds since 1970 and the name, ascending by time.
     pub releases: Vec<(i64, String)>,
-    /// Names whose pages were put together in one, since there were too many.
+    /// The number of names whose pages were merged into one because there were too many.
     pub merged_pages: u64,
-    /// Parts of the logs that are not in the figures, and settings with which the next log contains more.
+    /// Data in the logs that the results do not include, and settings that make the next log more complete.
     pub advice: Vec<LogAdvice>,
-    /// Assumptions about facts that the logs do not contain.
+    /// Assumptions about facts that are missing in the logs.
     #[serde(default)]
     pub assumptions: Vec<LogAssumption>,
-    /// Queries of pages' requests, where logs have ids in common; those that take most first.
+    /// Queries per page, if logs share request IDs; in descending order of total time.
     #[serde(default)]
     pub within: Vec<QueryWithin>,
-    /// How much of the logs that covers.
+    /// How much of the logs the queries per page cover.
     #[serde(default)]
     pub coverage: JoinCoverage,
-    /// All that was asked for, in any order.
+    /// All pages and queries, in any order.
     pub pages: Vec<LogPage>,
-    /// All requests of people, hour by hour; ascending.
+    /// All requests by users, per hour, ascending.
     pub hours: Vec<LogHour>,
 }
 
-/// How many requests and statements were joined by their ids.
+/// The coverage of the join of requests and statements by ID.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JoinCoverage {
-    /// One in so many ids is in the figures.
+    /// The sampling rate: one in this many IDs is included.
     pub one_in: u64,
-    /// Statements that have the id of a request and ran outside its time, so that they are not joined.
+    /// Statements with the ID of a request that ran outside its duration and are therefore not joined.
     pub outside: u64,
-    /// Requests that are left out because another one has their id, and statements have it, too.
+    /// Requests that are excluded because another request has the same ID and statements have it, too.
     #[serde(default)]
     pub shared: u64,
-    /// Ids of requests that are left out because they have too many statements.
+    /// IDs of requests that are excluded because they have too many statements.
     pub crowded: u64,
 }
 
-/// A query that requests of a page ran.
+/// A query that was run by requests for a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueryWithin {
     /// The page's name.
     pub page: String,
     /// The query's name.
     pub query: String,
-    /// Requests of the page whose statements are known.
+    /// Requests for the page whose statements are known.
     pub requests: u64,
-    /// How often these ran the query.
+    /// Executions of the query by these requests.
     pub executions: u64,
-    /// How long that took, ns; 0: it is not known.
+    /// The total time of these executions in ns; 0 if unknown.
     pub total_ns: u64,
-    /// How long these requests took, ns; 0: it is not known.
+    /// The total time of these requests in ns; 0 if unknown.
     pub page_ns: u64,
 }
 
-/// A log.
+/// A log file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LogFile {
-    /// Its file's name; `-`: standard input.
+    /// The file's name; `-` is standard input.
     pub name: String,
-    /// Its format, in words.
+    /// The name of the format, for people.
     pub format: String,
-    /// Lines in it.
+    /// The number of lines.
     pub lines: u64,
-    /// Bytes in it, after decompression.
+    /// The number of bytes after decompression.
     pub bytes: u64,
 }
 
 /// Counts of lines by how they were read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LineCounts {
-    /// All of them.
+    /// All lines.
     pub all: u64,
-    /// Requests or statements that they told of.
+    /// Requests or statements in the lines.
     pub entries: u64,
-    /// Lines that are known to tell of no request, such as comments and continuations.
+    /// Lines without a request by design, such as comments and continuations.
     pub other: u64,
-    /// Lines that could not be understood.
+    /// Lines that could not be parsed.
     pub malformed: u64,
-    /// Lines that are longer than any log's.
+    /// Lines that exceed the maximum line length.
     pub too_long: u64,
-    /// A last line without an end that could not be understood.
+    /// An incomplete last line that could not be parsed.
     pub cut_off: u64,
 }
 
@@ -111,19 +111,19 @@ pub struct LineCounts {
 )]
 #[serde(rename_all = "lowercase")]
 pub enum PageKind {
-    /// A page that people or programs asked for.
+    /// A page that people or programs requested.
     #[default]
     Page,
     /// A statement that a database executed.
     Query,
-    /// All that a crawler asked for.
+    /// All requests of a crawler.
     Bot,
     /// A health check by a load balancer or a monitor.
     Health,
 }
 
 impl PageKind {
-    /// All of them, in the order in which they are shown.
+    /// All kinds, in display order.
     pub const ALL: [PageKind; 4] = [
         PageKind::Page,
         PageKind::Query,
@@ -131,7 +131,7 @@ impl PageKind {
         PageKind::Health,
     ];
 
-    /// True for requests that users wait for.
+    /// Returns true for requests that users wait for.
     pub fn is_use(self) -> bool {
         matches!(self, PageKind::Page | PageKind::Query)
     }
@@ -142,40 +142,40 @@ impl PageKind {
 pub struct LogPage {
     /// The kind.
     pub kind: PageKind,
-    /// Method and route, the method only if it is not GET; or the statement.
+    /// The route, preceded by the method unless that is GET; or the statement.
     pub name: String,
-    /// How often it was asked for.
+    /// The number of requests.
     pub requests: u64,
-    /// Answers with a status of 500 and more; statements that failed.
+    /// Responses with status 500 or higher; failed statements.
     pub errors: u64,
-    /// Answers with a status of 400 to 499.
+    /// Responses with status 400 to 499.
     pub client_errors: u64,
-    /// Requests whose durations are known.
+    /// Requests with a known duration.
     pub timed: u64,
-    /// The sum of the durations, ns.
+    /// The sum of the durations, in ns.
     pub total_ns: u64,
-    /// The longest.
+    /// The maximum duration, in ns.
     pub max_ns: u64,
     /// Bytes sent.
     pub bytes: u64,
-    /// Their distribution; empty where only sums are known.
+    /// The distribution of the durations; empty if only sums are known.
     pub times: Counts,
-    /// Cell by cell, ascending; empty where the page was too small to keep them.
+    /// The page's cells, ascending; empty if the page has too few requests to store them.
     pub cells: Vec<LogCell>,
 }
 
-/// A page in a stretch of time.
+/// The requests for a page in a period.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LogCell {
-    /// When it began, in seconds since 1970.
+    /// The start, in seconds since 1970.
     pub start_s: i64,
-    /// Requests.
+    /// The number of requests.
     pub requests: u64,
-    /// Those that failed.
+    /// The number of failed requests.
     pub errors: u64,
-    /// Those whose durations are known.
+    /// Requests with a known duration.
     pub timed: u64,
-    /// The sum of the durations, ns.
+    /// The sum of the durations, in ns.
     pub total_ns: u64,
     /// The sum of the natural logarithms of the durations in ns.
     pub sum_ln: f64,
@@ -184,22 +184,22 @@ pub struct LogCell {
 /// All pages in an hour.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LogHour {
-    /// When it began, in seconds since 1970.
+    /// The start, in seconds since 1970.
     pub start_s: i64,
-    /// The offset of the log's clock from UTC, s.
+    /// The offset of the log's clock from UTC, in seconds.
     pub offset_s: i32,
-    /// Requests.
+    /// The number of requests.
     pub requests: u64,
-    /// Those that failed.
+    /// The number of failed requests.
     pub errors: u64,
-    /// The sum of the durations, ns.
+    /// The sum of the durations, in ns.
     pub total_ns: u64,
-    /// The durations.
+    /// The distribution of the durations.
     pub times: Counts,
 }
 
 impl LogPage {
-    /// The mean duration, ns.
+    /// Returns the mean duration in ns, if any duration is known.
     pub fn mean_ns(&self) -> Option<f64> {
         (self.timed > 0).then(|| self.total_ns as f64 / self.timed as f64)
     }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Findings about logs themselves: assumptions that their figures depend on, and advice.
+//! Findings about the logs themselves: assumptions that the results depend on, and advice.
 
 use serde::{Deserialize, Serialize};
 
-/// A fact that a log does not contain, that was assumed, and that figures depend on.
+/// An assumption about a fact that is missing in a log and that results depend on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "code", rename_all = "kebab-case")]
 pub enum LogAssumption {
-    /// Durations have no unit, and their values leave more than one possible.
+    /// Durations have no unit, and their values are consistent with more than one.
     Unit {
         /// The field of the durations.
         place: String,
@@ -16,50 +16,50 @@ pub enum LogAssumption {
         /// The other units that are possible, ns.
         others_ns: Vec<u64>,
     },
-    /// Durations have no unit, and their values speak against the assumed one.
+    /// Durations have no unit, and their values make the assumed unit unlikely.
     DoubtfulUnit {
         /// The field of the durations.
         place: String,
         /// The assumed unit, ns.
         unit_ns: u64,
     },
-    /// Durations end before their responses did.
+    /// Durations that stop before the response is complete.
     LowerBounds,
-    /// Times have no zone and are read as UTC.
+    /// Timestamps without a zone are read as UTC.
     NoZone,
-    /// Times are in an hour that the clock showed twice.
+    /// Timestamps fall in an hour that occurred twice on the clock.
     RepeatedHour,
-    /// Zones have one abbreviation.
+    /// Time zones are given as an ambiguous abbreviation.
     AmbiguousZone {
         /// The abbreviation.
         word: String,
-        /// The offset of the assumed zone, seconds east of UTC.
+        /// The offset of the assumed zone, in seconds east of UTC.
         offset_s: i32,
         /// The region of the assumed zone.
         region: String,
         /// Other regions that use the abbreviation.
         others: String,
     },
-    /// No zone is known by an abbreviation, and its times are read as UTC.
+    /// The zone abbreviation is unknown, and its timestamps are read as UTC.
     UnknownZone {
         /// The abbreviation.
         word: String,
     },
 }
 
-/// The figures that an assumption is about.
+/// The results that an assumption affects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AssumptionKind {
-    /// Durations: their unit, or the field that holds them.
+    /// Durations: their unit, or the field that contains them.
     Durations,
-    /// Points in time: their zone or date.
+    /// Timestamps: their zone or date.
     Times,
-    /// Durations that end before their requests did.
+    /// Durations that stop before the request is complete.
     LowerBounds,
 }
 
 impl LogAssumption {
-    /// The figures that depend on it.
+    /// Returns the kind of results that depend on the assumption.
     pub fn about(&self) -> AssumptionKind {
         match self {
             LogAssumption::Unit { .. } | LogAssumption::DoubtfulUnit { .. } => {
@@ -74,7 +74,7 @@ impl LogAssumption {
     }
 }
 
-/// The role of a field in a log whose fields have names.
+/// The role of a field in a log with named fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FieldRole {
@@ -86,16 +86,16 @@ pub enum FieldRole {
     Path,
 }
 
-/// A part of a log that is not in the figures, or a setting with which the next log contains more.
+/// Data in a log that the results do not include, or a setting that makes the next log more complete.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "code", rename_all = "kebab-case")]
 pub enum LogAdvice {
-    /// A log could not be read to its end.
+    /// A log could not be read to the end.
     Unread {
-        /// Its name and the error.
+        /// The log's name and the error.
         reason: String,
     },
-    /// Lines of the common or combined log format have no known durations.
+    /// Lines in the common or combined log format have no known durations.
     NoDurations,
     /// A format that the user gave has no durations.
     NoDurationInFormat,
@@ -103,20 +103,20 @@ pub enum LogAdvice {
     NoDateInFormat,
     /// Durations are nginx's `$upstream_response_time`.
     UpstreamTimes,
-    /// Times are in UTC, and the zone of the server is not known.
+    /// Timestamps are in UTC, and the server's time zone is not known.
     TimesInUtc,
-    /// The zone of a log's times is an abbreviation with one meaning.
+    /// The time zone in a log is an unambiguous abbreviation.
     ZoneRead {
         /// The abbreviation.
         word: String,
-        /// Its offset, seconds east of UTC.
+        /// Its offset, in seconds east of UTC.
         offset_s: i32,
     },
-    /// W3C: lines have no date; it follows from the `#Date` line before them.
+    /// W3C: lines have no date; the date comes from the preceding `#Date` line.
     DatesDerived,
-    /// W3C: lines have no date, and no `#Date` line is before them.
+    /// W3C: lines have no date, and no `#Date` line precedes them.
     NoDates,
-    /// W3C: lines have no field `time-taken`.
+    /// W3C: lines have no `time-taken` field.
     NoTimeTaken,
     /// PostgreSQL: messages look like durations in another language.
     TranslatedDurations {
@@ -128,7 +128,7 @@ pub enum LogAdvice {
         /// The number of errors.
         errors: u64,
     },
-    /// PostgreSQL: lines have no process number, by which statements and durations are joined.
+    /// PostgreSQL: lines have no process ID, which is needed to join statements and durations.
     NoProcessNumbers,
     /// PostgreSQL: durations have no statement.
     DurationsWithoutStatement {
@@ -141,11 +141,11 @@ pub enum LogAdvice {
     NoStatements,
     /// MariaDB and MySQL: the slow query log has no statements.
     NoSlowStatements,
-    /// No known field has a role.
+    /// No known field has the required role.
     FieldMissing {
         /// The role.
         role: FieldRole,
-        /// Fields that may have it.
+        /// Fields that may have this role.
         candidates: Vec<String>,
     },
     /// The values of the time field cannot be parsed.
@@ -155,7 +155,7 @@ pub enum LogAdvice {
         /// One of its values.
         example: String,
     },
-    /// Lines have fields, but no request.
+    /// Lines have fields but no request.
     LinesWithoutRequest {
         /// The number of lines.
         lines: u64,
@@ -178,7 +178,7 @@ pub enum LogAdvice {
 }
 
 impl LogAdvice {
-    /// Adds it to others: where one says the same, the counts add up.
+    /// Adds this advice to a list; if the list already contains the same advice, the counts are added.
     pub fn add_to(self, all: &mut Vec<LogAdvice>) {
         let Some(count) = self.clone().count().map(|n| *n) else {
             if !all.contains(&self) {
@@ -196,7 +196,7 @@ impl LogAdvice {
         }
     }
 
-    /// The number of things that it is about, where those of several logs add up.
+    /// Returns the count of affected items, for advice whose counts from multiple logs are added.
     fn count(&mut self) -> Option<&mut u64> {
         match self {
             LogAdvice::TranslatedDurations { messages: n }

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Metrics: what subjects are compared in, with a unit and a direction.
+//! Metrics: the quantities in which subjects are compared, with a unit and a direction.
 
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// A quantity that is compared at a point, such as the wall time of an operation. Two metrics with the same
-/// `id` are the same metric.
+/// A quantity that is compared at a point, such as the wall time of an operation.
+///
+/// Two metrics with the same `id` are equal.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Metric {
-    /// Small letters, digits and `_`: the name in CSV, JSON and run files.
+    /// The name in CSV, JSON and run files: lowercase letters, digits and `_`.
     pub id: Cow<'static, str>,
-    /// In few words, for people: `CPU time`.
+    /// A short title for people, such as `CPU time`.
     pub title: Cow<'static, str>,
     /// The unit of its values.
     pub unit: Unit,
-    /// The direction that is better.
+    /// The direction that is considered better.
     pub better: Direction,
 }
 
@@ -26,13 +27,13 @@ pub enum Unit {
     Nanoseconds,
     /// Sizes in bytes; shown in B, KiB, MiB or GiB.
     Bytes,
-    /// So many a second, of what is named in the plural: `requests`.
+    /// A rate of things per second; the string names the things in the plural, such as `requests`.
     PerSecond(Cow<'static, str>),
-    /// So many, of what is named in the plural: `threads`.
+    /// A count of things; the string names the things in the plural, such as `threads`.
     Count(Cow<'static, str>),
-    /// A part of a whole, 0 to 1; shown in per cent.
+    /// A fraction of a whole, 0 to 1; shown as a percentage.
     Share,
-    /// A value divided by another of the same unit.
+    /// A value divided by another value with the same unit.
     Ratio,
 }
 
@@ -40,11 +41,11 @@ pub enum Unit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
-    /// The smaller.
+    /// Smaller values are better.
     Less,
-    /// The greater.
+    /// Larger values are better.
     More,
-    /// Neither: it describes, and has no verdict.
+    /// Neither: the metric is descriptive and has no verdict.
     Neither,
 }
 
@@ -63,7 +64,7 @@ impl std::hash::Hash for Metric {
 }
 
 impl Metric {
-    /// A metric that is known when the lab is built.
+    /// Creates a metric that is known at compile time.
     pub const fn new(id: &'static str, title: &'static str, unit: Unit, better: Direction) -> Self {
         Metric {
             id: Cow::Borrowed(id),
@@ -77,7 +78,7 @@ impl Metric {
         Metric::new(id, title, Unit::Nanoseconds, Direction::Less)
     }
 
-    /// A time that has no verdict.
+    /// Creates a descriptive time metric, without a verdict.
     const fn describing(id: &'static str, title: &'static str) -> Self {
         Metric::new(id, title, Unit::Nanoseconds, Direction::Neither)
     }
@@ -88,13 +89,13 @@ impl Metric {
     }
 }
 
-/// Constants, and the list of them all.
+/// Defines the constants and a list of all of them.
 macro_rules! known {
     ($($(#[$doc:meta])* $name:ident = $metric:expr;)*) => {
         impl Metric {
             $($(#[$doc])* pub const $name: Metric = $metric;)*
 
-            /// All that are known when the lab is built.
+            /// All metrics that are known at compile time.
             pub const KNOWN: &[Metric] = &[$(Metric::$name),*];
         }
     };
@@ -105,25 +106,25 @@ known! {
     WALL = Metric::time("wall", "time");
     /// Typical CPU time of an operation.
     CPU = Metric::time("cpu", "CPU time");
-    /// Mean wall time of an operation, pauses included.
+    /// Mean wall time of an operation, including pauses.
     MEAN_WALL = Metric::time("mean_wall", "mean time");
-    /// Mean CPU time of an operation, helper threads included.
+    /// Mean CPU time of an operation, including helper threads.
     MEAN_CPU = Metric::time("mean_cpu", "mean CPU time");
-    /// The difference of mean and typical wall time, as a fraction of the typical one.
+    /// The difference between mean and typical wall time, as a fraction of the typical time.
     PAUSES = Metric::new("pauses", "cost of pauses", Unit::Share, Direction::Neither);
-    /// CPU time that an operation costs the service or the server.
+    /// CPU time that the service or the server uses per operation.
     SERVER_CPU = Metric::time("server_cpu", "server CPU time");
     /// Wall time of an operation in which neither the subject nor the server computes.
     WAITING = Metric::time("waiting", "waiting");
-    /// CPU time beyond the wall time: client and server work at once, or helper threads do.
+    /// CPU time in excess of the wall time: client and server work concurrently, or helper threads run.
     OVERLAP = Metric::time("overlap", "overlap");
     /// User CPU time of a process.
     USER_CPU = Metric::time("user_cpu", "user CPU time");
     /// System CPU time of a process.
     SYSTEM_CPU = Metric::time("system_cpu", "system CPU time");
-    /// From a program's start to its hello.
+    /// The time from the start of a program to its hello.
     STARTUP = Metric::time("startup", "start-up");
-    /// The first operation of a fresh process.
+    /// The time of the first operation in a fresh process.
     COLD = Metric::time("cold", "first operation");
     /// The median response time or latency.
     P50 = Metric::time("p50", "p50");
@@ -137,41 +138,41 @@ known! {
     P999 = Metric::time("p99.9", "p99.9");
     /// The 99.99th percentile.
     P9999 = Metric::time("p99.99", "p99.99");
-    /// The longest response time or latency.
+    /// The maximum response time or latency.
     MAX = Metric::time("max", "max");
-    /// The median service time: from the sending of a request to the end of its answer.
+    /// The median service time: from sending a request to the end of its response.
     SERVICE_P50 = Metric::time("service_p50", "service p50");
-    /// Its 75th percentile.
+    /// The 75th percentile of the service time.
     SERVICE_P75 = Metric::time("service_p75", "service p75");
-    /// Its 90th percentile.
+    /// The 90th percentile of the service time.
     SERVICE_P90 = Metric::time("service_p90", "service p90");
-    /// Its 99th percentile.
+    /// The 99th percentile of the service time.
     SERVICE_P99 = Metric::time("service_p99", "service p99");
-    /// Its 99.9th percentile.
+    /// The 99.9th percentile of the service time.
     SERVICE_P999 = Metric::time("service_p99.9", "service p99.9");
-    /// Its 99.99th percentile.
+    /// The 99.99th percentile of the service time.
     SERVICE_P9999 = Metric::time("service_p99.99", "service p99.99");
-    /// The longest service time.
+    /// The maximum service time.
     SERVICE_MAX = Metric::time("service_max", "service max");
-    /// How late the load generator was, in an open loop: the median.
+    /// The median send delay of the load generator in an open loop.
     LAG_P50 = Metric::describing("lag_p50", "lag p50");
-    /// Its 75th percentile.
+    /// The 75th percentile of the send delay.
     LAG_P75 = Metric::describing("lag_p75", "lag p75");
-    /// Its 90th percentile.
+    /// The 90th percentile of the send delay.
     LAG_P90 = Metric::describing("lag_p90", "lag p90");
-    /// Its 99th percentile.
+    /// The 99th percentile of the send delay.
     LAG_P99 = Metric::describing("lag_p99", "lag p99");
-    /// Its 99.9th percentile.
+    /// The 99.9th percentile of the send delay.
     LAG_P999 = Metric::describing("lag_p99.9", "lag p99.9");
-    /// Its 99.99th percentile.
+    /// The 99.99th percentile of the send delay.
     LAG_P9999 = Metric::describing("lag_p99.99", "lag p99.99");
-    /// The most that it was late.
+    /// The maximum send delay.
     LAG_MAX = Metric::describing("lag_max", "lag max");
-    /// From the end of the load to its last answer, at the longest.
+    /// The maximum time from the end of the load to the last response.
     DRAIN = Metric::describing("drain", "drain");
-    /// Requests that were due and not yet answered at the end of the load, at the most.
+    /// The maximum number of requests that were due and still unanswered at the end of the load.
     BACKLOG = Metric::count("backlog", "backlog", "requests");
-    /// Requests served per second; its ratios are of the time for each request.
+    /// Requests served per second; ratios are computed from the time per request.
     THROUGHPUT = Metric::new(
         "throughput",
         "throughput",
@@ -196,53 +197,53 @@ known! {
     );
     /// Resident memory.
     MEMORY = Metric::new("memory", "memory", Unit::Bytes, Direction::Less);
-    /// The most resident memory since a process began.
+    /// Peak resident memory since the start of a process.
     PEAK_MEMORY =
         Metric::new("peak_memory", "peak memory", Unit::Bytes, Direction::Less);
-    /// Memory of the service's or the server's processes.
+    /// Memory of the processes of the service or the server.
     SERVER_MEMORY = Metric::new(
         "server_memory",
         "server memory",
         Unit::Bytes,
         Direction::Less,
     );
-    /// Most threads seen.
+    /// The maximum number of threads observed.
     THREADS = Metric::count("threads", "threads", "threads");
-    /// Operations whose latencies were counted.
+    /// Operations whose latency was recorded.
     OPERATIONS = Metric::count("operations", "operations", "operations");
-    /// Connections that were opened.
+    /// Connections opened.
     CONNECTS = Metric::count("connects", "connections opened", "connections");
-    /// Response times that were counted.
+    /// Response times that were recorded.
     RESPONSES = Metric::count("responses", "response times", "requests");
-    /// Service times that were counted.
+    /// Service times that were recorded.
     SERVICES = Metric::count("services", "service times", "requests");
-    /// Requests of which it is known how late the generator was.
+    /// Requests whose send delay is known.
     LAGS = Metric::count("lags", "lags", "requests");
     /// Requests that were due or sent.
     REQUESTS = Metric::count("requests", "requests", "requests");
-    /// Requests that were answered as they should be.
+    /// Requests with the expected response.
     SERVED = Metric::count("served", "served", "requests");
-    /// Requests that were not.
+    /// Requests without the expected response.
     ERRORS = Metric::count("errors", "errors", "requests");
     /// Cores that a server used.
     SERVER_CORES = Metric::count("server_cores", "server cores", "cores");
-    /// CPU time of the load generator for each request served.
+    /// CPU time of the load generator per request served.
     GENERATOR_CPU = Metric::new(
         "generator_cpu",
         "generator CPU time",
         Unit::Nanoseconds,
         Direction::Neither,
     );
-    /// The part of the time in which the load generator's busiest thread had a core.
+    /// The fraction of the time during which the load generator's busiest thread used a core.
     GENERATOR_BUSY = Metric::new(
         "generator_busy",
         "generator busy",
         Unit::Share,
         Direction::Neither,
     );
-    /// Page faults that needed no reading from a disk.
+    /// Page faults that did not need to read from a disk.
     MINOR_FAULTS = Metric::count("minor_faults", "minor faults", "faults");
-    /// Page faults that did.
+    /// Page faults that had to read from a disk.
     MAJOR_FAULTS = Metric::count("major_faults", "major faults", "faults");
     /// Voluntary context switches.
     VOLUNTARY_SWITCHES =
@@ -250,7 +251,7 @@ known! {
     /// Involuntary context switches.
     INVOLUNTARY_SWITCHES =
         Metric::count("involuntary_switches", "involuntary switches", "switches");
-    /// Sends that were followed by a receipt on the same socket.
+    /// Sends that were followed by a receive on the same socket.
     ROUND_TRIPS = Metric::count("round_trips", "round trips", "round trips");
     /// Bytes sent on sockets.
     SENT_BYTES =
@@ -260,60 +261,63 @@ known! {
         Metric::new("received_bytes", "received", Unit::Bytes, Direction::Neither);
     /// System calls of all kinds.
     SYSTEM_CALLS = Metric::count("system_calls", "system calls", "system calls");
-    /// Calls of futex(2) that wait.
+    /// Calls to futex(2) that wait.
     FUTEX_WAITS = Metric::count("futex_waits", "futex waits", "futex waits");
-    /// Instructions of a program's own code, without the kernel's.
+    /// Instructions in user space, excluding the kernel.
     INSTRUCTIONS = Metric::count("instructions", "instructions", "instructions");
-    /// Cycles of the processor in which it did them.
+    /// Processor cycles spent on these instructions.
     CYCLES = Metric::count("cycles", "cycles", "cycles");
-    /// Accesses that the processor's last cache did not have.
+    /// Accesses that missed the processor's last-level cache.
     CACHE_MISSES = Metric::count("cache_misses", "cache misses", "misses");
-    /// Branches that the processor guessed wrong.
+    /// Branches that the processor mispredicted.
     BRANCH_MISSES = Metric::count("branch_misses", "mispredicted branches", "branches");
-    /// Instructions, as Callgrind counts them.
+    /// Instructions counted by Callgrind.
     SIMULATED_INSTRUCTIONS =
         Metric::count("simulated_instructions", "simulated instructions", "instructions");
-    /// Misses of the first-level data cache that Callgrind simulates.
+    /// Misses of the first-level data cache simulated by Callgrind.
     SIMULATED_D1_MISSES =
         Metric::count("simulated_d1_misses", "simulated D1 misses", "misses");
-    /// Misses of the last-level cache that Callgrind simulates.
+    /// Misses of the last-level cache simulated by Callgrind.
     SIMULATED_LL_MISSES =
         Metric::count("simulated_ll_misses", "simulated last-level misses", "misses");
-    /// Blocks of memory that were asked for.
+    /// Blocks of memory that were allocated.
     ALLOCATIONS = Metric::count("allocations", "allocations", "blocks");
-    /// Bytes of memory that were asked for.
+    /// Bytes of memory that were allocated.
     ALLOCATED_BYTES =
         Metric::new("allocated_bytes", "allocated", Unit::Bytes, Direction::Neither);
     /// Calls that may fail and whose effects are counted.
     CALLS = Metric::count("calls", "calls", "calls");
-    /// Those that were answered and have no effect.
+    /// Calls that were reported as successful but have no effect.
     LOST_CALLS = Metric::count("lost_calls", "calls lost", "calls");
-    /// Those whose effect is there more than once.
+    /// Calls whose effect was applied more than once.
     DOUBLED_CALLS = Metric::count("doubled_calls", "calls applied twice", "calls");
-    /// Those that ended with a failure, and have an effect.
+    /// Calls that were reported as failed but have an effect.
     UNREPORTED_CALLS =
         Metric::count("unreported_calls", "calls applied but reported as failed", "calls");
-    /// Those that ended with a failure, and have no effect.
+    /// Calls that were reported as failed and have no effect.
     FAILED_CALLS = Metric::count("failed_calls", "calls given up", "calls");
-    /// From the moment when a server that was killed answers again to the first COMMIT that reaches it.
+    /// The time from when a killed server responds again to the first COMMIT that reaches it.
     BACK = Metric::time("back", "time to the first COMMIT after an outage");
-    /// Requests to a server in the busiest second after an outage, as a multiple of those in a second before it.
+    /// Requests to a server in the busiest second after an outage, as a multiple of those in a second before
+    /// the outage.
     LOAD_AFTER =
         Metric::new("load_after", "load after an outage", Unit::Ratio, Direction::Neither);
-    /// Those that are lost, applied twice, or applied but reported as failed.
+    /// Calls that were lost, applied twice, or applied but reported as failed.
     WRONG_CALLS = Metric::new("wrong_calls", "wrong calls", Unit::Share, Direction::Neither);
-    /// A subject's median latency less the baseline's.
+    /// The difference between a subject's median latency and the baseline's.
     ADDED_P50 = Metric::describing("added_p50", "p50 added");
-    /// A subject's 99th percentile of latency less the baseline's.
+    /// The difference between a subject's 99th percentile of latency and the baseline's.
     ADDED_P99 = Metric::describing("added_p99", "p99 added");
-    /// A subject's 99.9th percentile of latency less the baseline's.
+    /// The difference between a subject's 99.9th percentile of latency and the baseline's.
     ADDED_P999 = Metric::describing("added_p99.9", "p99.9 added");
-    /// Bytes that an operation sends over a shaped link to its server.
+    /// Bytes that an operation sends to its server over a shaped link.
     LINK_BYTES = Metric::new("link_bytes", "sent over the link", Unit::Bytes, Direction::Neither);
 }
 
 impl Metric {
-    /// Counts that the lab takes of each batch of calls that leave effects. The totals of a run are sums.
+    /// Counts that benchlab takes for each batch of calls with effects.
+    ///
+    /// The totals of a run are sums.
     pub const EFFECTS: [Metric; 5] = [
         Metric::CALLS,
         Metric::LOST_CALLS,
@@ -322,17 +326,17 @@ impl Metric {
         Metric::FAILED_CALLS,
     ];
 
-    /// Metrics that the lab measures in each batch with an outage.
+    /// Metrics that benchlab measures in each batch with an outage.
     pub const OUTAGE: [Metric; 2] = [Metric::BACK, Metric::LOAD_AFTER];
 
-    /// True if the lab measures it in each batch and subjects do not report it.
+    /// Returns true if benchlab measures the metric in each batch, rather than subjects reporting it.
     pub fn is_found(&self) -> bool {
         let groups = [&Metric::EFFECTS[..], &Metric::OUTAGE, &[Metric::LINK_BYTES]];
         groups.iter().any(|group| group.contains(self))
     }
 }
 
-/// Units of a size that a reader may give, in bytes.
+/// Units that a user may specify for a size, with their number of bytes.
 pub const SIZES: [(&str, f64); 7] = [
     ("B", 1.0),
     ("KiB", 1024.0),
@@ -343,7 +347,7 @@ pub const SIZES: [(&str, f64); 7] = [
     ("GB", 1e9),
 ];
 
-/// The percentiles of the response time, and the longest.
+/// The percentiles and the maximum of the response time.
 pub static RESPONSE_TIMES: [Metric; 7] = [
     Metric::P50,
     Metric::P75,
@@ -354,7 +358,7 @@ pub static RESPONSE_TIMES: [Metric; 7] = [
     Metric::MAX,
 ];
 
-/// The percentiles of the service time, and the longest.
+/// The percentiles and the maximum of the service time.
 pub static SERVICE_TIMES: [Metric; 7] = [
     Metric::SERVICE_P50,
     Metric::SERVICE_P75,
@@ -365,7 +369,7 @@ pub static SERVICE_TIMES: [Metric; 7] = [
     Metric::SERVICE_MAX,
 ];
 
-/// Each value once, in the order in which it comes first.
+/// Removes duplicates and preserves the order of first occurrence.
 pub fn distinct<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut distinct: Vec<T> = Vec::new();
     for value in values {
@@ -376,7 +380,7 @@ pub fn distinct<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec<T> {
     distinct
 }
 
-/// `1,234,567`, `-1,234.5`.
+/// Formats a number with thousands separators: `1,234,567`, `-1,234.5`.
 pub fn grouped(number: impl ToString) -> String {
     let mut text = number.to_string();
     let point = text.find('.').unwrap_or(text.len());
@@ -388,7 +392,7 @@ pub fn grouped(number: impl ToString) -> String {
     text
 }
 
-/// A number without zeros at the end of its fraction: `1.50` as `1.5`, `2.00` as `2`.
+/// Removes trailing zeros from a fraction: `1.50` becomes `1.5`, and `2.00` becomes `2`.
 pub fn trimmed(number: &str) -> &str {
     if number.contains('.') {
         number.trim_end_matches('0').trim_end_matches('.')

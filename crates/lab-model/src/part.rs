@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A run's parts: what was done on one target is compared, and shown, for itself.
+//! The parts of a run, one per target. Each part is compared and shown separately.
 
 use crate::{Block, Plan, PointId, Proof, Run, SubjectId, TargetId, TargetKind};
 
-/// The work on one target as a run of its own, with its own numbers of subjects and points.
+/// The work on one target as a separate run, with its own subject and point indices.
 #[derive(Clone, Debug)]
 pub struct Part {
-    /// The target; `None`: the run has none.
+    /// The target; `None` if the run has no targets.
     pub kind: Option<TargetKind>,
     /// The run without everything that was done on other targets.
     pub run: Run,
 }
 
-/// A run's parts, in the experiment's order; without targets, the run itself.
+/// Splits a run into its parts, in the experiment's order; without targets, the only part is the run itself.
 pub fn parts(run: &Run) -> Vec<Part> {
     let targets = run.plan().map_or(&[][..], |p| &p.targets);
     if targets.is_empty() {
@@ -33,7 +33,7 @@ pub fn parts(run: &Run) -> Vec<Part> {
     .collect()
 }
 
-/// New numbers for those subjects and points that stay.
+/// New indices of the subjects and points that remain.
 struct Numbers {
     subjects: Vec<Option<SubjectId>>,
     points: Vec<Option<PointId>>,
@@ -47,7 +47,7 @@ impl Numbers {
         }
     }
 
-    /// Gives a subject its new number; whether it stays.
+    /// Updates the index of a subject and returns true if the subject remains.
     fn subject(&self, subject: &mut SubjectId) -> bool {
         replace(subject, &self.subjects)
     }
@@ -56,13 +56,13 @@ impl Numbers {
         self.subject(subject) && replace(point, &self.points)
     }
 
-    /// The same where a point may be missing, which is then any of the subject's target.
+    /// Does the same for an optional point; a missing point stands for any point of the subject's target.
     fn subject_and_any_point(&self, subject: &mut SubjectId, point: &mut Option<PointId>) -> bool {
         self.subject(subject) && point.as_mut().is_none_or(|p| replace(p, &self.points))
     }
 }
 
-/// Numbers from 0 for those that stay.
+/// Numbers the remaining items from 0.
 fn renumbered(stays: impl Iterator<Item = bool>) -> Vec<Option<usize>> {
     let mut next = 0;
     let number = |stays: bool| {
@@ -72,7 +72,7 @@ fn renumbered(stays: impl Iterator<Item = bool>) -> Vec<Option<usize>> {
     stays.map(number).collect()
 }
 
-/// Replaces a number by its new one, and says whether there is one.
+/// Replaces an index with its new one and returns true if there is one.
 fn replace(number: &mut usize, by: &[Option<usize>]) -> bool {
     let new = by.get(*number).copied().flatten();
     *number = new.unwrap_or(*number);

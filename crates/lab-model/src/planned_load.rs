@@ -5,7 +5,10 @@ use crate::point_load::LOAD;
 use crate::{Arrivals, Example, Plan, PointId, PointLoad, Traffic, distinct};
 
 impl Plan {
-    /// Reads from each point's parameters what load is put on there. Error: a value that says nothing.
+    /// Reads the load at each point from its parameters.
+    ///
+    /// # Errors
+    /// Returns an error if a parameter has an invalid value.
     pub fn read_loads(&mut self) -> Result<(), String> {
         let Some(load) = self.load() else {
             return Ok(());
@@ -17,13 +20,13 @@ impl Plan {
         })
     }
 
-    /// How many connections a point of load has.
+    /// Returns the number of connections at a point of load.
     pub fn connections(&self, point: PointId) -> usize {
         let load = self.points[point].load;
         load.map_or(1, |load| load.connections as usize)
     }
 
-    /// The most that any point has.
+    /// Returns the maximum number of connections at any point.
     pub fn most_connections(&self) -> usize {
         let points = 0..self.points.len();
         points
@@ -32,13 +35,14 @@ impl Plan {
             .unwrap_or(1)
     }
 
-    /// True if a connection serves one request after the other at a point of load.
+    /// Returns true if a connection serves more than one request at a point of load.
     pub fn keeps_alive(&self, point: PointId) -> bool {
         self.points[point].load.is_some_and(|load| load.keep_alive)
     }
 
-    /// The part of what a subject serves at the most that is offered to it at a point, 0 to 1; `None`: no
-    /// part is.
+    /// Returns the load at a point as a fraction of the subject's peak throughput, 0 to 1.
+    ///
+    /// Returns `None` if the load is not defined as a fraction.
     pub fn part_of_peak(&self, point: PointId) -> Option<f64> {
         match self.points[point].load?.traffic {
             Traffic::PartOfPeak(part) => Some(part),
@@ -46,7 +50,9 @@ impl Plan {
         }
     }
 
-    /// The requests per second that every subject is offered at a point; `None`: that is not what it is offered.
+    /// Returns the fixed rate in requests per second that every subject is offered at a point.
+    ///
+    /// Returns `None` if the load is not defined as a fixed rate.
     pub fn rate(&self, point: PointId) -> Option<f64> {
         match self.points[point].load?.traffic {
             Traffic::Rate(rate) => Some(rate),
@@ -54,8 +60,7 @@ impl Plan {
         }
     }
 
-    /// True for an open loop: requests at a point of load are sent when they are due, however earlier ones
-    /// ended.
+    /// Returns true for an open loop, in which requests are sent when due regardless of earlier requests.
     pub fn is_open(&self, point: PointId) -> bool {
         match self.points[point].load.map(|load| load.traffic) {
             Some(Traffic::Planned) => self
@@ -66,8 +71,9 @@ impl Plan {
         }
     }
 
-    /// The points at which a subject is asked for the same as at `point`, as fast as it answers: where the
-    /// peak is found of which a part is offered there.
+    /// Returns the closed-loop points with the same parameters as `point`, apart from the load.
+    ///
+    /// The peak throughput, of which `point` offers a fraction, is measured at these points.
     pub fn peak_points(&self, point: PointId) -> impl Iterator<Item = PointId> + '_ {
         let case = self.points[point].case;
         let same = move |&other: &PointId| {
@@ -82,20 +88,20 @@ impl Plan {
         (0..self.points.len()).filter(same)
     }
 
-    /// The request to a subject at a point, with its response.
+    /// Returns the request to a subject at a point, with its required response.
     pub fn example(&self, point: PointId) -> Option<Example> {
         let planned = &self.points[point];
         let examples = &self.serving()?.examples;
         Some(examples.get(planned.case)?.first()?.with(&planned.params))
     }
 
-    /// The requests of the load at all points, each once.
+    /// Returns the requests of the load at all points, without duplicates.
     pub fn loaded_examples(&self) -> Vec<Example> {
         let points = 0..self.points.len();
         distinct(points.filter_map(|point| self.example(point)))
     }
 
-    /// All that servers are asked for at any point, each request once.
+    /// Returns all requests to the servers at any point, without duplicates.
     pub fn all_examples(&self) -> Vec<Example> {
         let at = |point: &crate::Point| {
             let examples = self.serving().and_then(|s| s.examples.get(point.case));

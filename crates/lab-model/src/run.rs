@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One execution of an experiment with everything that it yielded, as loaded from a run file.
+//! One execution of an experiment with all of its results, as loaded from a run file.
 
 use crate::{
     Agent, AgentId, Block, BlockState, Content, Failure, Host, Imported, LogAnalysis, LogLine,
@@ -8,74 +8,75 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A run: where and when it was made, and its content.
+/// A run: its origin and its content.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Run {
-    /// The file's name without folder, such as `20261121-091500-sql.lab`.
+    /// The file's name without a directory, such as `20261121-091500-sql.lab`.
     pub name: String,
-    /// Version of the lab that made it.
+    /// The version of benchlab that recorded the run.
     pub lab_version: String,
-    /// When it began, in seconds since 1970.
+    /// The start time, in seconds since 1970.
     pub started_unix_s: f64,
     /// The machine.
     pub host: Host,
-    /// What only runs of its kind have.
+    /// The content specific to its kind.
     pub content: Content,
-    /// The pilot's findings, for each subject and point that did not fail.
+    /// The results of the pilot for each subject and point that did not fail.
     pub pilots: Vec<Pilot>,
-    /// Every block that was begun, in the order of time.
+    /// Every block that was started, in chronological order.
     pub blocks: Vec<Block>,
-    /// Numbers of blocks at which the run looked whether it may stop, and went on.
+    /// Numbers of the blocks at which an interim analysis was made and the run continued.
     pub looks: Vec<u32>,
-    /// The reason why it ended; `None`: it has not ended.
+    /// The reason why the run ended; `None` if it has not ended.
     pub ending: Option<Ending>,
-    /// Settings read back.
+    /// Settings that subjects read back.
     pub settings: Vec<Setting>,
-    /// Failures.
     pub failures: Vec<Failure>,
-    /// Lines that the subjects wrote apart from replies.
+    /// Lines that the subjects wrote in addition to replies.
     pub log: Vec<LogLine>,
-    /// The lab's own cost: CPU time in ns and peak resident memory in bytes.
+    /// The cost of benchlab itself: CPU time in ns and peak resident memory in bytes.
     pub lab_cost: Option<(u64, u64)>,
-    /// How long its pilots took, ns: all that came between the start of the run and its blocks. `None`: it had none.
+    /// The duration of the pilots in ns: the time between the start of the run and its blocks.
+    ///
+    /// `None` if the run had no pilots.
     pub pilots_ns: Option<u64>,
-    /// The servers that its subjects used.
+    /// The servers that the subjects used.
     pub services: Vec<Service>,
-    /// The metrics of its readings and figures.
+    /// The metrics of its readings and its values without noise.
     pub metrics: Vec<Metric>,
-    /// The agents that did a part of the work; none: the lab did all of it itself.
+    /// The agents that did part of the work; empty if benchlab did all of the work itself.
     pub agents: Vec<Agent>,
 }
 
-/// A server that subjects used, and what it read back.
+/// A server that subjects used, with the facts that it reported.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Service {
-    /// The target that it is.
+    /// The target that the server implements.
     pub target: TargetId,
-    /// Version, place and settings by name, in the order in which they are shown.
+    /// Version, location and settings by name, in display order.
     pub facts: Vec<(String, String)>,
 }
 
-/// Why a run ended.
+/// The reason why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Ending {
-    /// Every comparison was decided at a look.
+    /// Every comparison was decided at an interim analysis.
     Decided,
-    /// Every interval was as narrow as wanted, at a look.
+    /// Every interval was as narrow as requested at an interim analysis.
     Precise,
-    /// The time was used up.
+    /// The time limit was reached.
     Budget,
-    /// All the blocks that were asked for were done.
+    /// All requested blocks were measured.
     Blocks,
-    /// Every subject but one failed, so that nothing was left to compare.
+    /// All subjects but one failed, so there was nothing left to compare.
     Failed,
-    /// The reader stopped it.
+    /// The user stopped it.
     Interrupted,
 }
 
 impl Run {
-    /// What subjects yielded; `None` for other kinds of runs.
+    /// Returns the measured results; `None` for other kinds of runs.
     pub fn measured(&self) -> Option<&Measured> {
         match &self.content {
             Content::Measured(measured) => Some(measured),
@@ -83,7 +84,7 @@ impl Run {
         }
     }
 
-    /// What subjects yielded, to change it.
+    /// Returns the measured results for modification.
     pub fn measured_mut(&mut self) -> Option<&mut Measured> {
         match &mut self.content {
             Content::Measured(measured) => Some(measured),
@@ -91,7 +92,7 @@ impl Run {
         }
     }
 
-    /// The result of reading logs; `None` for other kinds of runs.
+    /// Returns the log analysis; `None` for other kinds of runs.
     pub fn logs(&self) -> Option<&LogAnalysis> {
         match &self.content {
             Content::Logs(analysis) => Some(analysis),
@@ -99,7 +100,7 @@ impl Run {
         }
     }
 
-    /// Figures from other tools' files; none in other kinds of runs.
+    /// Returns the values imported from other tools' files; empty for other kinds of runs.
     pub fn imports(&self) -> &[Imported] {
         match &self.content {
             Content::Imported(imports) => imports,
@@ -107,24 +108,26 @@ impl Run {
         }
     }
 
-    /// The plan of a run that measures subjects.
+    /// Returns the plan of a run that measures subjects.
     pub fn plan(&self) -> Option<&Plan> {
         self.measured().map(|measured| &measured.plan)
     }
 
-    /// The plan, to change it.
+    /// Returns the plan for modification.
     pub fn plan_mut(&mut self) -> Option<&mut Plan> {
         self.measured_mut().map(|measured| &mut measured.plan)
     }
 
-    /// The blocks that count, in the order of time.
+    /// Returns the blocks that count, in chronological order.
     pub fn complete_blocks(&self) -> impl Iterator<Item = &Block> {
         self.blocks
             .iter()
             .filter(|b| b.state == BlockState::Complete)
     }
 
-    /// For each block that counts, the number of its replicate, from 0: blocks of one set of processes are one.
+    /// Returns the index of the replicate, from 0, for each block that counts.
+    ///
+    /// Blocks that share a set of processes form one replicate.
     pub fn replicates(&self) -> Vec<usize> {
         let (mut count, mut of_set) = (0, BTreeMap::new());
         let mut next = || {
@@ -138,17 +141,17 @@ impl Run {
         self.complete_blocks().map(replicate).collect()
     }
 
-    /// How many replicates the blocks that count are.
+    /// Returns the number of replicates among the blocks that count.
     pub fn replicate_count(&self) -> usize {
         self.replicates().iter().max().map_or(0, |last| last + 1)
     }
 
-    /// True if the lab's own machine had a part in a load, as a generator or as the server.
+    /// Returns true if benchlab's own machine took part in a load, as a generator or as the server.
     pub fn is_loaded_here(&self) -> bool {
         self.agents.is_empty() || self.agents_here().next().is_some() || self.has_server_here()
     }
 
-    /// The agents on the lab's own machine.
+    /// Returns the agents on benchlab's own machine.
     pub fn agents_here(&self) -> impl Iterator<Item = AgentId> {
         let lab_machine = self.host.fact(Host::MACHINE_ID);
         let is_here = move |agent: &Agent| {
@@ -159,8 +162,9 @@ impl Run {
             .map(|(id, _)| id)
     }
 
-    /// The first agent on each other machine; those that a reader left out do not count. An agent that cannot tell its
-    /// machine has one of its own.
+    /// Returns the first agent on each other machine, without agents that the user excluded.
+    ///
+    /// An agent that cannot identify its machine counts as a separate machine.
     pub fn machines_elsewhere(&self) -> Vec<&Agent> {
         let local: Vec<AgentId> = self.agents_here().collect();
         let machine = |agent: &Agent| match agent.host.fact(Host::MACHINE_ID) {
@@ -178,7 +182,7 @@ impl Run {
         machines
     }
 
-    /// True if the server of a load is known to be on the lab's own machine.
+    /// Returns true if the server of a load is known to run on benchlab's own machine.
     pub fn has_server_here(&self) -> bool {
         let load = self.plan().and_then(Plan::load);
         load.is_some_and(|load| match load.server_host {
@@ -187,12 +191,14 @@ impl Run {
         })
     }
 
-    /// The names of all agents in their order, each once: a run that was resumed has several in one place.
+    /// Returns the names of all agents in order, without duplicates.
+    ///
+    /// After a resume, multiple agents can have the same name.
     pub fn agent_names(&self) -> Vec<&str> {
         distinct(self.agents.iter().map(|agent| agent.name.as_str()))
     }
 
-    /// The names of agents that put a load on together; none, where each measured blocks.
+    /// Returns the names of agents that generated load together; empty if each agent measured blocks.
     pub fn load_agents(&self) -> Vec<&str> {
         if self.blocks.iter().any(|block| block.agent.is_some()) {
             Vec::new()
@@ -201,7 +207,9 @@ impl Run {
         }
     }
 
-    /// An agent's name, such as `gen1, resumed`: told from those in the same place before the run was resumed.
+    /// Returns an agent's name, with a suffix such as `gen1, resumed` if the run was resumed.
+    ///
+    /// The suffix distinguishes the agent from earlier agents with the same name.
     pub fn agent_name(&self, id: AgentId) -> String {
         let name = &self.agents[id].name;
         let before = self.agents[..id].iter().filter(|a| a.name == *name);
@@ -212,7 +220,7 @@ impl Run {
         }
     }
 
-    /// The names of those that a reader left out, each once.
+    /// Returns the names of agents that the user excluded, without duplicates.
     pub fn left_out(&self) -> Vec<&str> {
         let is_left_out = |name: &&str| {
             let mut agents = self.agents.iter();
@@ -221,7 +229,7 @@ impl Run {
         self.agent_names().into_iter().filter(is_left_out).collect()
     }
 
-    /// The number of `all` connections, shared by the agents, that belong to agents in the figures.
+    /// Returns the number of connections, out of `all`, that belong to agents in the results.
     pub fn connections_in_figures(&self, all: usize) -> usize {
         let (names, left_out) = (self.load_agents(), self.left_out());
         let shares = names.iter().enumerate().filter_map(|(i, name)| {
@@ -235,16 +243,22 @@ impl Run {
         }
     }
 
-    /// Makes the run what it would be had agents of these names not been there; blocks that they measured, and slices
-    /// that no other agent had a part in, are gone. Error: there is no agent of that name, or no other one.
+    /// Removes the agents with these names from the run.
+    ///
+    /// Blocks that these agents measured are removed, and so are slices that no other agent took part in.
+    ///
+    /// # Errors
+    /// Returns an error if no agent has one of the names, or if no agent would be left.
     pub fn leave_out(&mut self, names: &[String]) -> Result<(), String> {
         for name in names {
             if !self.agents.iter().any(|agent| agent.name == *name) {
                 let existing = self.agent_names().join(", ");
                 return Err(match (existing.as_str(), &self.content) {
-                    ("", Content::Logs(_)) => "what agents count of logs is added up where it comes in, and no part of it can \
-                                      be left out: read the logs again without that machine"
-                        .into(),
+                    ("", Content::Logs(_)) => {
+                        "a logs run adds up the counts of all agents, so no agent can be left out: \
+                                      analyze the logs again without that machine"
+                            .into()
+                    }
                     ("", _) => "no agents took part in this run".into(),
                     (existing, _) => format!("no agent is called `{name}`, only {existing}"),
                 });

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Data that a run produces: pilots, blocks, samples, resources, settings, failures.
+//! Data that a run records: pilots, blocks, samples, resources, settings, failures.
 
 use crate::{AgentId, Disturbance, PointId, Slice, SubjectId};
 use serde::{Deserialize, Serialize};
 
-/// One measured stretch: `operations` of one point by one subject.
+/// One measurement: `operations` of one point by one subject.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Batch {
-    /// Operations done, at least 1.
+    /// The number of operations, at least 1.
     pub operations: u64,
     /// Wall time between the subject's own clock readings.
     pub wall_ns: u64,
-    /// CPU time of the subject's process, all its threads, read by the lab around the batch.
+    /// CPU time of all threads of the subject's process, read by benchlab before and after the batch.
     pub cpu_ns: u64,
-    /// CPU time of the service's processes, read in the same way; `None`: it has none, or it cannot
-    /// be read.
+    /// CPU time of the service's processes, read in the same way.
+    ///
+    /// `None` if there is no service, or if its CPU time cannot be read.
     pub server_cpu_ns: Option<u64>,
 }
 
-/// A batch that counts, and its place in the schedule.
+/// A batch that counts, with its position in the schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sample {
     /// The point.
@@ -29,85 +30,87 @@ pub struct Sample {
     pub pass: u32,
     /// The turn within the pass, from 0.
     pub turn: u32,
-    /// The measured stretch.
+    /// The measured batch.
     pub batch: Batch,
 }
 
-/// The result of a number of operations at a point.
+/// The result of operations at a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outcome {
     /// The point.
     pub point: PointId,
-    /// Operations done.
+    /// The number of operations.
     pub operations: u64,
-    /// All values that they produced, folded into one number.
+    /// A checksum of all values that the operations produced.
     pub check: u64,
-    /// How much they produced, in the unit of the case.
+    /// The amount of output, in the unit of the case.
     pub units: u64,
 }
 
 /// One replicate: fresh processes of all subjects, all points.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Block {
-    /// From 0; a block that is redone keeps its number.
+    /// The block number, from 0; a redone block has the same number.
     pub number: u32,
-    /// From 0; counts how often this number was begun before.
+    /// The attempt, from 0: the number of earlier attempts at this block.
     pub attempt: u32,
     /// The core that the measuring threads ran on.
     pub core: u32,
     /// The state.
     pub state: BlockState,
-    /// When it began, in seconds since 1970.
+    /// The start time, in seconds since 1970.
     pub started_unix_s: f64,
-    /// How long it took.
+    /// The elapsed time.
     pub duration_ns: u64,
-    /// The set of processes that served it, where processes serve several blocks: the set is then the unit of
-    /// replication. `None`: its processes served no other block.
+    /// The ID of the set of processes that served the block, if processes serve multiple blocks.
+    ///
+    /// The set is then the unit of replication. `None` means the block's processes served no other block.
     #[serde(default)]
     pub process_set: Option<u32>,
-    /// The host's activity during it.
+    /// The host's activity during the block.
     pub disturbance: Disturbance,
-    /// Fresh processes and what they took to start.
+    /// Fresh processes and the cost of starting them.
     pub processes: Vec<ProcessStart>,
     /// Memory and threads after each subject's visit to each point.
     pub resources: Vec<Resources>,
-    /// The measured batches, in the order of time.
+    /// The measured batches, in chronological order.
     pub samples: Vec<Sample>,
-    /// Where batches are whole processes: what the system says of each after its end.
+    /// The system's data on each process after its exit, if each batch is a whole process.
     pub exits: Vec<ProcessExit>,
-    /// Where batches do several operations at once: the latency of every operation.
+    /// The latency of every operation, if batches run operations concurrently.
     pub latencies: Vec<Latencies>,
-    /// Where operations are due at a fixed rate and their subject tells it: how long they took, in the order of time.
+    /// Latencies in chronological order, if operations are due at a fixed rate and their subject reports them.
     #[serde(default)]
     pub timelines: Vec<Timeline>,
-    /// The slices of a load run in order of time, in place of samples.
+    /// The slices of a load run in chronological order, in place of samples.
     pub slices: Vec<Slice>,
-    /// Slices of visits that were made again because other processes disturbed them; they do not count.
+    /// Slices of visits that were redone because other processes disturbed them; they do not count.
     pub redone_slices: Vec<Slice>,
-    /// Turns with readings that were taken again; they do not count, and are in the run file only.
+    /// The number of redone turns with readings; they do not count and are stored in the run file only.
     pub redone_readings: u32,
-    /// Values of the workload's own metrics, in the order of time; those of turns that were taken again are
-    /// in the run file, but not here.
+    /// Values of the workload's own metrics, in chronological order.
+    ///
+    /// Values of redone turns are stored in the run file but not here.
     pub readings: Vec<Reading>,
-    /// The agent that measured it; `None`: the lab did itself.
+    /// The agent that measured the block; `None` if benchlab measured it itself.
     #[serde(default)]
     pub agent: Option<AgentId>,
 }
 
 impl Block {
-    /// How many turns were taken again.
+    /// Returns the number of turns that were redone.
     pub fn redone_visits(&self) -> u32 {
         self.redone_slices.len() as u32 + self.redone_readings
     }
 
-    /// Drops what came of a load: there can be much of it, and it is in the run file.
+    /// Drops the slices of a load: they can be large, and they are stored in the run file.
     pub fn forget_slices(&mut self) {
         self.slices = Vec::new();
         self.redone_slices = Vec::new();
     }
 }
 
-/// A value of a metric that a turn yielded.
+/// A value of a metric that a turn produced.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reading {
     /// The point.
@@ -116,13 +119,13 @@ pub struct Reading {
     pub subject: SubjectId,
     /// The pass of the block, from 0.
     pub pass: u32,
-    /// The id of a metric among [`crate::Run::metrics`].
+    /// The ID of a metric in [`crate::Run::metrics`].
     pub metric: String,
-    /// In the metric's unit.
+    /// The value in the metric's unit.
     pub value: f64,
 }
 
-/// The latencies of a batch's operations, as the subject counted them (docs/protocol.md).
+/// The latencies of a batch's operations, as counted by the subject (docs/protocol.md).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Latencies {
     /// The point.
@@ -131,11 +134,11 @@ pub struct Latencies {
     pub subject: SubjectId,
     /// The pass of the block, from 0.
     pub pass: u32,
-    /// Index of a bucket and how many operations fell into it, ascending.
+    /// (bucket index, operation count) pairs, ascending by index.
     pub counts: Vec<(u32, u64)>,
 }
 
-/// How long the operations of a batch took that are due at a fixed rate, in the order of time (docs/protocol.md).
+/// Latencies in chronological order of a batch whose operations are due at a fixed rate (docs/protocol.md).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Timeline {
     /// The point.
@@ -144,16 +147,18 @@ pub struct Timeline {
     pub subject: SubjectId,
     /// The pass of the block, from 0.
     pub pass: u32,
-    /// The longest latency of those that were due in each [`Timeline::STEP_NS`] from the batch's start on; 0: none was.
+    /// The maximum latency of the operations due in each [`Timeline::STEP_NS`] since the batch started.
+    ///
+    /// 0 means that no operation was due.
     pub longest_ns: Vec<u64>,
 }
 
 impl Timeline {
-    /// A step: what takes longer is a freeze.
+    /// The length of a step; an operation that takes longer is a freeze.
     pub const STEP_NS: u64 = 100_000_000;
 }
 
-/// The system's data on an ended process and the processes that it waited for (wait4(2)).
+/// The system's data on an exited process and the child processes that it waited for (wait4(2)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessExit {
     /// The point.
@@ -166,17 +171,17 @@ pub struct ProcessExit {
     pub user_ns: u64,
     /// System CPU time.
     pub sys_ns: u64,
-    /// The most memory that one of the processes held.
+    /// The peak memory of the largest of these processes.
     pub peak_rss_bytes: u64,
-    /// Page faults that needed no reading from a disk.
+    /// Page faults that did not need to read from a disk.
     pub minor_faults: u64,
-    /// Page faults that did.
+    /// Page faults that had to read from a disk.
     pub major_faults: u64,
     /// Voluntary context switches.
     pub voluntary_switches: u64,
     /// Involuntary context switches.
     pub involuntary_switches: u64,
-    /// Exit status; 128 + the number of a signal that ended it.
+    /// The exit status, or 128 + signal number if a signal terminated the process.
     pub status: i32,
 }
 
@@ -184,12 +189,12 @@ pub struct ProcessExit {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BlockState {
-    /// It was not finished; it is redone, and its samples stay in the file uncounted.
+    /// The block was not finished; it is redone, and its samples stay in the file without being counted.
     #[default]
     Incomplete,
-    /// The host disturbed it; it was redone, and its samples stay in the file uncounted.
+    /// The host disturbed the block; it was redone, and its samples stay in the file without being counted.
     Disturbed,
-    /// It counts.
+    /// The block counts.
     Complete,
 }
 
@@ -198,9 +203,9 @@ pub enum BlockState {
 pub struct ProcessStart {
     /// The subject.
     pub subject: SubjectId,
-    /// From the start of the program to its hello.
+    /// The time from the start of the program to its hello.
     pub startup_ns: u64,
-    /// CPU time that it had used by then.
+    /// CPU time used until the hello.
     pub startup_cpu_ns: u64,
 }
 
@@ -209,102 +214,110 @@ pub struct ProcessStart {
 pub struct Resources {
     /// The subject.
     pub subject: SubjectId,
-    /// The point after which it was read.
+    /// The point after which the values were read.
     pub point: PointId,
     /// Resident memory.
     pub rss_bytes: u64,
-    /// The most resident memory since the process began.
+    /// Peak resident memory since the process started.
     pub peak_rss_bytes: u64,
-    /// Threads, helper threads included.
+    /// The number of threads, including helper threads.
     pub threads: u32,
-    /// User CPU time since the process began.
+    /// User CPU time since the process started.
     pub user_ns: u64,
-    /// System CPU time since the process began.
+    /// System CPU time since the process started.
     pub sys_ns: u64,
-    /// Voluntary context switches of all threads since the process began.
+    /// Voluntary context switches of all threads since the process started.
     pub voluntary_switches: u64,
-    /// Involuntary context switches of all threads since the process began.
+    /// Involuntary context switches of all threads since the process started.
     pub involuntary_switches: u64,
-    /// Memory of the service's processes, what they share counted once; `None`: it has none, or it
-    /// cannot be read.
+    /// Memory of the service's processes; shared memory is counted once.
+    ///
+    /// `None` if there is no service, or if its memory cannot be read.
     pub server_bytes: Option<u64>,
 }
 
-/// The pilot's findings for one subject and point, before the first block.
+/// The results of the pilot for one subject and point, recorded before the first block.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pilot {
     /// The subject.
     pub subject: SubjectId,
     /// The point.
     pub point: PointId,
-    /// Operations of every batch of the run.
+    /// The number of operations in every batch of the run.
     pub operations: u64,
-    /// Batches that each block spends before the first that counts.
+    /// The number of warm-up batches at the start of each block.
     pub warmup_batches: u32,
-    /// The class of the batch times.
+    /// The class of warm-up behavior.
     pub class: WarmUp,
-    /// The very first operation in a fresh process.
+    /// The time of the very first operation in a fresh process.
     pub cold_ns: u64,
-    /// The pilot's batches, in the order of time.
+    /// The pilot's batches, in chronological order.
     pub batches: Vec<Batch>,
     /// A server's age at the end of each batch; empty for other subjects.
     #[serde(default)]
     pub ages: Vec<Age>,
 }
 
-/// The age of a server, counted from the first request that it was sent; of other subjects, whose operations are its
-/// requests, from the first operation.
+/// The age of a server since the first request that was sent to it.
+///
+/// For other subjects, whose operations take the place of requests, the age is counted from the first
+/// operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Age {
-    /// Requests that it has served.
+    /// Requests served.
     pub requests: u64,
-    /// CPU time that it has used since, its compilers' and collectors' included.
+    /// CPU time used, including compilers and garbage collectors.
     pub cpu_ns: u64,
-    /// Time since.
+    /// Elapsed time.
     pub wall_ns: u64,
-    /// Requests that the baseline served at the same speed of the machine: right after the batch. 0: it was not loaded.
+    /// Requests that the baseline served right after the batch, at the same speed of the machine.
+    ///
+    /// 0 means that the baseline was not loaded.
     pub baseline_requests: u64,
-    /// Their cost to the baseline, ns: CPU time for a server, wall time for batches.
+    /// The baseline's cost of these requests in ns: CPU time for a server, wall time for batches.
     pub baseline_cpu_ns: u64,
 }
 
 impl Pilot {
-    /// A subject whose helper threads compile is not called steady before so many batches. (A Java subject that inserts
-    /// 1,000 rows an operation looks steady for its first 60 batches, and then falls by a third.)
+    /// The minimum number of batches before a subject with compiling helper threads is considered steady.
+    ///
+    /// A Java subject that inserts 1,000 rows per operation looks steady for its first 60 batches and then
+    /// becomes a third faster.
     pub const FIRST_LOOK_WITH_HELPERS: usize = 120;
 
-    /// The most batches that fit into a warm-up of `max_ns`.
+    /// Returns the maximum number of batches that fit into a warm-up of `max_ns`.
     pub fn max_warm_up(&self, max_ns: u64) -> u32 {
         let last_ns = self.batches.last().map_or(1, |b| b.wall_ns.max(1));
         let batches = (max_ns / last_ns).max(1);
         u32::try_from(batches).unwrap_or(u32::MAX)
     }
 
-    /// True if the warm-ups of the blocks, of at most `max_ns`, are shorter than its own.
+    /// Returns true if the pilot needed a longer warm-up than the blocks, whose warm-up is limited to `max_ns`.
     pub fn exceeds(&self, max_ns: u64) -> bool {
         self.warmup_batches > self.max_warm_up(max_ns)
     }
 
-    /// The batches before the turns with the baseline.
+    /// Returns the batches before the turns with the baseline.
     pub fn own_batches(&self) -> &[Batch] {
         &self.batches[..self.batches.len().saturating_sub(self.ages.len())]
     }
 }
 
-/// How the batch times of a fresh process behave (Barrett et al., *Virtual Machine Warmup Blows
-/// Hot and Cold*, OOPSLA 2017).
+/// The class of a fresh process's batch times over time.
+///
+/// See Barrett et al., *Virtual Machine Warmup Blows Hot and Cold*, OOPSLA 2017.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WarmUp {
     /// Steady from the first batch.
     Flat,
-    /// Steady at the end, and faster than at the beginning.
+    /// Steady at the end, and faster than at the start.
     Warming,
-    /// Steady at the end, and slower than at the beginning.
+    /// Steady at the end, and slower than at the start.
     Slowing,
-    /// It still changed at the end.
+    /// Still changing at the end.
     NoSteadyState,
-    /// The time of the run ended the pilot before a subject that compiles could be seen to be steady.
+    /// The run's time limit ended the pilot before a subject that compiles could be considered steady.
     CutShort,
 }
 
@@ -313,7 +326,7 @@ pub enum WarmUp {
 pub struct Setting {
     /// The subject.
     pub subject: SubjectId,
-    /// For which point; `None`: from its hello.
+    /// The point that the setting was read at; `None` if it comes from the hello.
     pub point: Option<PointId>,
     /// The name of the setting, such as `journal_mode`.
     pub key: String,
@@ -322,61 +335,67 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// The key of what a subject's build wrote for readers ([`crate::Subject::listing`]): no setting proper.
+    /// The key of the listing that a subject's build produced ([`crate::Subject::listing`]); not a real
+    /// setting.
     pub const LISTING: &'static str = "listing";
-    /// The key of how often an operation waits for its server, which the lab counts itself.
+    /// The key of the number of times that an operation waits for its server, counted by benchlab.
     pub const ROUND_TRIPS: &'static str = "round_trips";
 }
 
-/// A subject that could not do a point, or did not do the same work. It is not compared there.
+/// The failure of a subject at a point, for example because it did not do the same work.
+///
+/// The subject is not compared there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     /// The subject.
     pub subject: SubjectId,
-    /// At which point; `None`: everywhere, for example because it cannot be built or started.
+    /// The point; `None` means everywhere, for example because the subject cannot be built or started.
     pub point: Option<PointId>,
-    /// The block; `None`: before the first.
+    /// The block; `None` means before the first block.
     pub block: Option<u32>,
-    /// One word: `missing`, `setting`, `build`, `start`, `crash`, `timeout`, `nonsense`, `bracket`, `check`,
-    /// `target`, `opens`, `writes`, `statements`, `service`, `error`; of whole commands also `exit`, `output`, `setup`,
-    /// `prepare`, `cleanup`; of a load `load`.
+    /// The kind of failure, in one word.
+    ///
+    /// One of `missing`, `setting`, `build`, `start`, `crash`, `timeout`, `nonsense`, `bracket`, `check`,
+    /// `target`, `opens`, `writes`, `statements`, `service`, `error`; for whole commands also `exit`, `output`,
+    /// `setup`, `prepare`, `cleanup`; for a load `load`.
     pub kind: String,
-    /// The event, in a sentence.
+    /// A sentence that describes the failure.
     pub message: String,
     /// The subject's last log lines.
     pub log: Vec<String>,
 }
 
 impl Failure {
-    /// True if this host lacks something that the subject needs, such as a tool or a right, so that it was
-    /// never tried.
+    /// Returns true if this host lacks something that the subject needs, such as a tool or a permission.
+    ///
+    /// The subject was then never tried.
     pub fn is_lack(&self) -> bool {
         let lacks = ["missing", "setting"].contains(&&*self.kind);
         lacks && self.point.is_none() && self.block.is_none()
     }
 }
 
-/// A line that a subject wrote and that is no reply.
+/// A line that a subject wrote and that is not a reply.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogLine {
     /// The subject.
     pub subject: SubjectId,
-    /// The block; `None`: before the first.
+    /// The block; `None` means before the first block.
     pub block: Option<u32>,
-    /// The line, without its end.
+    /// The line without its line terminator.
     pub line: String,
 }
 
-/// How a line begins that says why a server's figures are not known from there on.
+/// The prefix of log lines that say why the server's CPU time and memory are no longer known.
 const SERVER_UNKNOWN: &str = "the server's CPU time and memory: ";
 
 impl LogLine {
-    /// A line that says why what a server uses is not known any more.
+    /// Formats a log line that says why the server's resource usage is no longer known.
     pub fn server_unknown(why: &str) -> String {
         format!("{SERVER_UNKNOWN}{why}")
     }
 
-    /// Why what the server uses is not known any more, if this says so.
+    /// Returns the reason why the server's resource usage is no longer known, if this line contains one.
     pub fn why_server_unknown(&self) -> Option<&str> {
         self.line.strip_prefix(SERVER_UNKNOWN)
     }

@@ -1,51 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Servers that the lab starts: what they are given, and what they must answer.
+//! Servers that benchlab starts: their inputs and the responses that they must send.
 
 use crate::Metric;
 use serde::{Deserialize, Serialize};
 
-/// The requests to an experiment's servers and the responses that are required before they are measured.
+/// The requests to an experiment's servers, and the responses required before measuring starts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Serving {
-    /// Threads that may run handlers, of a server that has a pool of them.
+    /// The number of threads that may run handlers, for a server with a thread pool.
     pub workers: u32,
-    /// A path that no server has.
+    /// A path that does not exist on any server.
     pub missing: String,
-    /// Files that servers serve, made by the lab.
+    /// Files for the servers to serve; benchlab creates them.
     pub files: Vec<ServedFile>,
-    /// By case: the first is what load is put on with, all are proven before. A path may hold names of the
-    /// case's parameters in braces.
+    /// Example requests by case.
+    ///
+    /// The load uses a case's first example. All examples are checked before the load starts. A path may
+    /// contain names of the case's parameters in braces.
     pub examples: Vec<Vec<Example>>,
-    /// Metrics that a server reports when it is closed.
+    /// Metrics that a server reports when it shuts down.
     #[serde(default)]
     pub metrics: Vec<Metric>,
-    /// How long a server is warmed up for a case at the most, s; `None`: as long as any.
+    /// The maximum warm-up of a server for a case, in seconds; `None` means no limit specific to the
+    /// experiment.
     #[serde(default)]
     pub warm_up_s: Option<u32>,
-    /// Blocks begin as long as they are expected to end within this time, s, unless the reader says it.
+    /// The time limit of the run in seconds: a block starts only if it is expected to finish within this time.
+    ///
+    /// A limit set by the user takes precedence.
     #[serde(default)]
     pub budget_s: Option<u32>,
 }
 
-/// A file that servers serve: its bytes come from the run's seed.
+/// A file for the servers to serve; its bytes are generated from the run's seed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServedFile {
-    /// Without folder.
+    /// The file's name without a directory.
     pub name: String,
-    /// Its size.
+    /// The size of the file.
     pub bytes: u64,
 }
 
-/// A request and its answer.
+/// A request and its required response.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Example {
     /// The method, such as `GET`.
     pub method: String,
-    /// Path and query, percent-encoded.
+    /// The path and query, percent-encoded.
     pub path: String,
-    /// The request's body, sent as `application/json`.
+    /// The request body, sent as `application/json`.
     pub body: Option<String>,
-    /// Further headers, such as `Accept-Encoding: gzip`.
+    /// Additional headers, such as `Accept-Encoding: gzip`.
     #[serde(default)]
     pub headers: Vec<String>,
     /// The required status.
@@ -55,7 +60,7 @@ pub struct Example {
 }
 
 impl Example {
-    /// The example with values in place of the names of parameters in braces.
+    /// Returns the example with the parameter names in braces replaced by their values.
     pub(crate) fn with(&self, params: &[(String, String)]) -> Example {
         let path = params
             .iter()
@@ -73,14 +78,14 @@ impl Example {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RequiredBody {
-    /// Whatever the server says, as with a refusal.
+    /// Any body, for example for an error response.
     #[default]
     Any,
-    /// JSON, byte for byte.
+    /// JSON, compared byte for byte.
     Text(String),
-    /// JSON of the same value; a serialiser may choose its spacing and order.
+    /// JSON with the same value; the serializer may choose spacing and order.
     Json(String),
-    /// The file of this name among [`Serving::files`], byte for byte.
+    /// The file with this name in [`Serving::files`], compared byte for byte.
     File(String),
 }
 

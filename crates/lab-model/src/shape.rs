@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Properties of a link between a client and a server.
+//! The properties of a link between a client and a server.
 
 use serde::{Deserialize, Serialize};
 
-/// The parameter that names the shape of the link at a point.
+/// The name of the parameter that selects the shape of the link at a point.
 pub const LINK: &str = "link";
 
-/// Bytes of the headers of a packet: IPv4 20, TCP 20, its timestamps 12.
+/// Header bytes of a packet: IPv4 20, TCP 20, timestamp option 12.
 const HEADERS: u32 = 52;
 
-/// Rates, delay and size of packets of a link.
+/// Rates, delay and packet size of a link.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Shape {
-    /// From the client to the server, thousands of bits a second.
+    /// The rate from the client to the server, in kbit/s.
     pub up_kbit_s: u32,
-    /// From the server to the client.
+    /// The rate from the server to the client, in kbit/s.
     pub down_kbit_s: u32,
-    /// Round-trip time of a packet without bytes, half of it in each direction, ms.
+    /// The round-trip time of a packet without payload, in ms; each direction takes half of it.
     pub round_trip_ms: f64,
-    /// The largest packet, bytes with its headers.
+    /// The maximum packet size in bytes, including headers.
     #[serde(default = "ethernet")]
     pub mtu: u32,
-    /// The program that shapes it.
+    /// The program that shapes the link.
     #[serde(default)]
     pub by: Shaper,
 }
@@ -31,10 +31,10 @@ pub struct Shape {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Shaper {
-    /// The lab, which hands on what both say: anywhere.
+    /// benchlab, which forwards the data of both sides; works anywhere.
     #[default]
     Lab,
-    /// The kernel (tc-netem(8)), between two network namespaces: it takes root.
+    /// The kernel (tc-netem(8)), between two network namespaces; requires root.
     Netem,
 }
 
@@ -43,7 +43,10 @@ fn ethernet() -> u32 {
 }
 
 impl Shape {
-    /// Checks it. Error: the reason why it is invalid.
+    /// Validates the shape.
+    ///
+    /// # Errors
+    /// Returns the reason why the shape is invalid.
     pub fn check(&self) -> Result<(), &'static str> {
         let rates = [self.up_kbit_s, self.down_kbit_s];
         if rates.iter().any(|rate| !(8..=10_000_000).contains(rate)) {
@@ -58,12 +61,12 @@ impl Shape {
         Ok(())
     }
 
-    /// The most bytes of a connection that a packet carries.
+    /// Returns the maximum payload of a packet in bytes.
     pub fn payload(&self) -> u32 {
         self.mtu - HEADERS
     }
 
-    /// The bytes of a packet with so many bytes of a connection.
+    /// Returns the size in bytes of a packet with the given payload.
     pub fn packet(&self, payload: usize) -> usize {
         payload + HEADERS as usize
     }

@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Load on a server, slice by slice.
+//! Load on a server, in slices of time.
 
 use crate::{AgentId, PointId, SliceTimes, SubjectId};
 use serde::{Deserialize, Serialize};
 
-/// Why a request was not answered as it should have been.
+/// The reason why a request did not get the expected response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ErrorKind {
-    /// No connection came about: refused, unreachable, or TLS was not agreed on.
+    /// No connection was established: it was refused, the host was unreachable, or the TLS handshake failed.
     Connect,
-    /// No complete answer in time.
+    /// No complete response arrived in time.
     Timeout,
-    /// The connection ended before the answer was complete.
+    /// The connection closed before the response was complete.
     Reset,
-    /// The answer is not HTTP.
+    /// The response is not HTTP.
     Malformed,
-    /// Another status than expected.
+    /// The response has an unexpected status.
     Status,
-    /// Another body than expected.
+    /// The response has an unexpected body.
     Body,
-    /// Sent, and not answered when the load ended and the time for stragglers was over.
+    /// The request was sent, but no response arrived by the end of the load and the grace period for late
+    /// responses.
     Unfinished,
 }
 
 impl ErrorKind {
-    /// All of them, in the order in which they are shown.
+    /// All kinds, in display order.
     pub const ALL: [ErrorKind; 7] = [
         ErrorKind::Connect,
         ErrorKind::Timeout,
@@ -36,7 +37,7 @@ impl ErrorKind {
         ErrorKind::Unfinished,
     ];
 
-    /// One word.
+    /// Returns the kind as one word.
     pub fn name(self) -> &'static str {
         match self {
             ErrorKind::Connect => "connect",
@@ -50,68 +51,75 @@ impl ErrorKind {
     }
 }
 
-/// A stretch of load, or a part of one: what happened in it. Every request that was offered is sooner or
-/// later served or an error, so that over a whole visit offered = served + errors.
+/// A period of load, or a slice of one, with its results.
+///
+/// Every request that was offered is eventually served or an error, so over a whole visit offered = served +
+/// errors.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Slice {
-    /// The point: over which connections, at which load.
+    /// The point, which defines the connections and the load.
     pub point: PointId,
     /// The server.
     pub subject: SubjectId,
     /// The pass of the block, from 0.
     pub pass: u32,
-    /// Its length, without what comes after the end of the load.
+    /// The length of the slice, without the time after the end of the load.
     pub wall_ns: u64,
-    /// How long after the end of the load its last answer came; 0 in slices before the last one of a visit.
+    /// The time from the end of the load to the last response; 0 except in the last slice of a visit.
     pub drain_ns: u64,
-    /// Requests that were due in it; in a closed loop, that were sent.
+    /// Requests that were due in the slice, or sent in a closed loop.
     pub offered: u64,
-    /// Requests that were answered as they should be.
+    /// Requests with the expected response.
     pub served: u64,
-    /// Requests that were not, by kind; only kinds that happened.
+    /// Requests without the expected response, by kind; kinds that did not occur are omitted.
     pub errors: Vec<(ErrorKind, u64)>,
-    /// How many responses had which status code, in ascending order; empty: not known, or none was HTTP.
+    /// The count of responses per status code, ascending by code; empty if unknown or if no response was HTTP.
     #[serde(default)]
     pub statuses: Vec<(u16, u64)>,
     /// Connections opened.
     pub connects: u64,
     /// Bytes received.
     pub received_bytes: u64,
-    /// Answers whose times end when they were read: when they came was noted by a clock that did not fit.
+    /// Responses timed when they were read, because their arrival timestamps came from an incompatible clock.
     #[serde(default)]
     pub read_times: u64,
     /// CPU time of the generator's threads.
     pub cpu_ns: u64,
     /// CPU time of the generator's busiest thread.
     pub busiest_cpu_ns: u64,
-    /// CPU time of the server's processes; `None`: they are not known.
+    /// CPU time of the server's processes; `None` if the processes are not known.
     pub server_cpu_ns: Option<u64>,
-    /// Resident memory of the server's processes at the end, what they share counted once.
+    /// Resident memory of the server's processes at the end; shared memory is counted once.
     pub server_bytes: Option<u64>,
     /// Threads of the server's processes at the end.
     pub server_threads: Option<u32>,
-    /// CPU time that the busiest of all other processes used meanwhile, where the generator and the server have
-    /// all cores.
+    /// CPU time of the busiest unrelated process, if the generator and the server run on all cores.
     pub foreign_ns: Option<u64>,
-    /// From the moment when a request was due (in a closed loop: sent) to the end of its answer, of
-    /// those served.
+    /// Response times of served requests: from when a request was due (in a closed loop: sent) to the end of
+    /// its response.
     pub response: SliceTimes,
-    /// From the sending of a request to the end of its answer, of those served.
+    /// Service times of served requests: from sending a request to the end of its response.
     pub service: SliceTimes,
-    /// How much later than due the generator looked at a request, whether a connection was free or not;
-    /// in an open loop.
+    /// Send delays in an open loop: how late the generator picked up a request, whether or not a connection was
+    /// free.
     pub lag: SliceTimes,
-    /// Each agent's part; empty if the lab generated the load itself.
+    /// The slice of each agent; empty if benchlab generated the load itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub agents: Vec<AgentSlice>,
 }
 
 impl Slice {
-    /// How long it took to serve what was served in it, ns: its length and, after the end of the load, the
-    /// time until the last answer. In an open loop, where alone there is a lag, the last request takes its
-    /// service time however well the server keeps up: so only what exceeds the median of those counts, for
-    /// then there was a backlog. In a closed loop no more than the median counts: a few connections that waited
-    /// for seconds while the others were served say nothing of the server's rate.
+    /// Returns the time needed to serve the requests of the slice, in ns.
+    ///
+    /// This is the length of the slice plus, after the end of the load, part of the time until the last
+    /// response.
+    ///
+    /// In an open loop (the only one with send delays), the last request takes its service time no matter how
+    /// well the server keeps up. So only the time in excess of the median service time counts, because it shows
+    /// that there was a backlog.
+    ///
+    /// In a closed loop at most the median service time counts: a few connections that waited for seconds while
+    /// others were served say nothing about the server's rate.
     pub fn served_in_ns(&self) -> u64 {
         let usual = self.service.median().unwrap_or(0);
         let after_end = if self.lag.is_empty() {
@@ -122,17 +130,19 @@ impl Slice {
         self.wall_ns.saturating_add(after_end)
     }
 
-    /// From its beginning to the last answer, ns.
+    /// Returns the time from the start of the slice to the last response, in ns.
     pub fn taken_ns(&self) -> u64 {
         self.wall_ns.saturating_add(self.drain_ns)
     }
 
-    /// Requests that were due and not sent because an agent was lost.
+    /// Returns the number of requests that were due but not sent because an agent was lost.
     pub fn not_sent(&self) -> u64 {
         self.agents.iter().map(|part| part.not_sent).sum()
     }
 
-    /// Adds what another generator did in the same time. What the server used is known once, and stays.
+    /// Adds the slice of another generator for the same period.
+    ///
+    /// The server's resource usage covers all generators, so it stays unchanged.
     pub fn add(&mut self, other: &Slice) {
         self.wall_ns = self.wall_ns.max(other.wall_ns);
         self.drain_ns = self.drain_ns.max(other.drain_ns);
@@ -156,8 +166,9 @@ impl Slice {
         self.lag.add(&other.lag);
     }
 
-    /// The slice without what some agents did; `None`: no agent is left. What the server used is then not known, for it was
-    /// for the requests of all.
+    /// Returns the slice without the given agents, or `None` if no agent is left.
+    ///
+    /// The server's resource usage is then unknown, because it covers the requests of all agents.
     pub fn without(&self, agents: &[AgentId]) -> Option<Slice> {
         let left = self.agents.iter().filter(|a| !agents.contains(&a.agent));
         let left: Vec<AgentSlice> = left.cloned().collect();
@@ -177,7 +188,7 @@ impl Slice {
     }
 }
 
-/// Adds to counts of responses by status code, which are in ascending order.
+/// Adds counts of responses by status code; both lists are in ascending order.
 pub fn add_statuses(counts: &mut Vec<(u16, u64)>, others: &[(u16, u64)]) {
     for &(status, count) in others {
         match counts.binary_search_by_key(&status, |(known, _)| *known) {
@@ -187,16 +198,16 @@ pub fn add_statuses(counts: &mut Vec<(u16, u64)>, others: &[(u16, u64)]) {
     }
 }
 
-/// One agent's part in a slice of load.
+/// The slice of load that one agent generated.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AgentSlice {
     /// The agent.
     pub agent: AgentId,
-    /// How much later than planned its load began, ns, as far as the comparison of the clocks tells.
+    /// The delay of the start of its load in ns, within the accuracy of the clock comparison.
     pub late_ns: u64,
-    /// Requests that were due and not sent because it was lost.
+    /// Requests that were due but not sent because the agent was lost.
     pub not_sent: u64,
-    /// Its figures; empty once the agent was lost.
+    /// Its results; empty once the agent was lost.
     pub slice: Slice,
 }
 
@@ -234,7 +245,7 @@ mod tests {
         );
         assert_eq!(total.errors, [(ErrorKind::Timeout, 2)]);
         let left = total.without(&[1]).expect("one is left");
-        // What the server used it used for both.
+        // The server's usage covered both agents.
         assert_eq!((left.served, left.server_cpu_ns), (5, None));
         assert_eq!(*left.response.counts(), Counts(vec![(7, 5)]));
         assert_eq!(total.without(&[9]), Some(total.clone()));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A slice's distributions of times: in memory where they are counted, left in the run file where they are read.
+//! A slice's distributions of times: in memory while counting, in the run file when loaded.
 
 use crate::Counts;
 use serde::{Deserialize, Serialize};
@@ -7,48 +7,53 @@ use std::borrow::Cow;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// One of a slice's distributions. In a run file they take a hundred times as much as all else of a slice.
+/// One of a slice's distributions.
+///
+/// In a run file, the distributions take a hundred times as much space as the rest of a slice.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(from = "Counts", into = "Counts")]
 pub enum SliceTimes {
-    /// In memory.
+    /// Unpacked, in memory.
     Here(Counts),
-    /// In memory, in the few bytes in which a run file has it. It is not empty.
+    /// In memory in the compact encoding of a run file. The distribution is not empty.
     Packed(PackedTimes),
-    /// In a run file, from which it is read each time that it is asked for. It is not empty.
+    /// In a run file, read on each access. The distribution is not empty.
     InFile(TimesInFile),
 }
 
-/// A distribution as a run file has it, and what is asked of it most often.
+/// A distribution in the encoding of a run file, with its median, which is used most often.
 #[derive(Clone, Debug)]
 pub struct PackedTimes {
-    /// Sound, as `unpack` has found.
+    /// The encoded distribution, already validated by `unpack`.
     pub blob: Arc<[u8]>,
-    /// The distribution in a blob.
+    /// Decodes the distribution.
     pub unpack: fn(&[u8]) -> Counts,
-    /// A value that half of them do not exceed.
+    /// The median in ns.
     pub median: u64,
 }
 
-/// Where a distribution is in a run file, and what is asked of it most often.
+/// The location of a distribution in a run file, with its median, which is used most often.
 #[derive(Clone, Debug)]
 pub struct TimesInFile {
-    /// The file, its table and its column.
+    /// The column of a table in a run file.
     pub column: Arc<dyn TimesColumn>,
-    /// The row's number.
+    /// The row ID.
     pub row: i64,
-    /// A value that half of them do not exceed.
+    /// The median in ns.
     pub median: u64,
 }
 
-/// A column of a run file's table that holds distributions.
+/// A column of a run file's table that contains distributions.
 pub trait TimesColumn: Debug + Send + Sync {
-    /// The distribution of a row. Panics where the file, which was sound when it was opened, no longer has it.
+    /// Reads the distribution of a row.
+    ///
+    /// # Panics
+    /// If the file, which was valid when it was opened, no longer contains the distribution.
     fn read(&self, row: i64) -> Counts;
 }
 
 impl SliceTimes {
-    /// The distribution.
+    /// Returns the distribution.
     pub fn counts(&self) -> Cow<'_, Counts> {
         match self {
             SliceTimes::Here(counts) => Cow::Borrowed(counts),
@@ -57,12 +62,12 @@ impl SliceTimes {
         }
     }
 
-    /// True if nothing was counted.
+    /// Returns true if the distribution is empty.
     pub fn is_empty(&self) -> bool {
         matches!(self, SliceTimes::Here(counts) if counts.0.is_empty())
     }
 
-    /// A value that half of them do not exceed.
+    /// Returns the median in ns.
     pub fn median(&self) -> Option<u64> {
         match self {
             SliceTimes::Here(counts) => counts.median(),
@@ -71,7 +76,7 @@ impl SliceTimes {
         }
     }
 
-    /// Adds another distribution of the same buckets.
+    /// Adds another distribution with the same buckets.
     pub fn add(&mut self, other: &SliceTimes) {
         let mut sum = Counts::from(std::mem::take(self));
         sum.add(&other.counts());

@@ -5,15 +5,15 @@ use crate::file::{self, Count};
 use lab_model::{Check, Cores, Metric, TargetId};
 use std::collections::BTreeMap;
 
-/// Values of parameters, by the parameter's name.
+/// Values by parameter name.
 pub type Values = BTreeMap<String, Vec<String>>;
 
-/// How much of an experiment is measured, where cases and values are not named.
+/// The extent of a run, for cases and values that are not requested explicitly.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Extent {
-    /// The cases and values of its `[quick]` table: an answer in a minute.
+    /// The cases and values of the experiment's `[quick]` table: a result within a minute.
     Quick,
-    /// The cases and values of its `[usual]` table: enough to decide its main question.
+    /// The cases and values of the experiment's `[usual]` table: enough to answer its main question.
     #[default]
     Usual,
     /// All cases with all values.
@@ -21,7 +21,7 @@ pub enum Extent {
 }
 
 impl Extent {
-    /// The name of the table, and of the selection of subjects.
+    /// Returns the name of the table and of the selection of subjects.
     pub fn table(self) -> &'static str {
         match self {
             Extent::Quick => "quick",
@@ -34,39 +34,40 @@ impl Extent {
 /// A case with all values of its sweep and factors.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// Unique name.
+    /// The unique name.
     pub name: String,
-    /// The work in words.
+    /// A description of the work.
     pub work: String,
     /// The unit of `units`, in the singular.
     pub unit: String,
     /// The swept parameter and its values, ascending.
     pub sweep: Option<(String, Vec<u64>)>,
-    /// Factors and their values; the first value is the usual one.
+    /// Factors and their values; the first value is the default.
     pub factors: Vec<Factor>,
-    /// The targets that it is for.
+    /// The targets on which the case can run.
     pub targets: Vec<TargetId>,
-    /// Factors, and the sweep values at which their further values are measured unless they are asked for.
+    /// Sweep values, by factor, at which the factor's non-default values are measured unless requested
+    /// explicitly.
     pub thin: BTreeMap<String, Vec<u64>>,
-    /// How the lab checks the work.
+    /// How benchlab checks the work.
     pub check: Check,
-    /// The target begins empty.
+    /// True if the target is empty at the start.
     pub empty: bool,
-    /// Where it is done.
+    /// The cores on which the case runs.
     pub cores: Cores,
-    /// The length of a batch, ns, where it is not the usual one.
+    /// The length of a batch in ns, if it differs from the default.
     pub turn_ns: Option<u64>,
-    /// Subjects report the latency of each operation.
+    /// True if subjects report the latency of each operation.
     pub latencies: bool,
-    /// Operations due per second, where their rate is fixed.
+    /// Operations due per second, if the rate is fixed.
     pub rate: Option<u64>,
-    /// True if it is measured without being requested.
+    /// True if the case is measured without being requested.
     pub default: bool,
-    /// The values that a quick run measures; `None`: it leaves the case out.
+    /// The values that a quick run measures; `None` excludes the case.
     pub quick: Option<Values>,
-    /// The values that a usual run measures; `None`: it leaves the case out.
+    /// The values that a usual run measures; `None` excludes the case.
     pub usual: Option<Values>,
-    /// Subjects are compared with each other.
+    /// True if subjects are compared with each other.
     pub compare: bool,
     /// Metrics that subjects report with each batch.
     pub metrics: Vec<Metric>,
@@ -75,22 +76,23 @@ pub struct Case {
     pub(crate) writes: Option<file::Writes>,
 }
 
-/// A parameter whose values are words.
+/// A parameter with words as values.
 #[derive(Clone, Debug)]
 pub struct Factor {
-    /// Its name.
+    /// The factor's name.
     pub name: String,
-    /// The first one is the usual one.
+    /// The values; the first one is the default.
     pub values: Vec<String>,
     /// The targets on which the parameter exists.
     pub targets: Vec<TargetId>,
-    /// Values that a target lacks.
+    /// Values that are not available on a target.
     pub absent: Vec<(TargetId, String)>,
 }
 
 impl Case {
-    /// The values that are measured; parameters that are not in it are measured as the experiment says. `None`: the
-    /// case is left out.
+    /// Returns the values that are measured, or `None` if the case is excluded.
+    ///
+    /// Parameters that are missing in the result are measured as the experiment defines them.
     pub fn values(&self, extent: Extent) -> Option<&Values> {
         static ALL: Values = Values::new();
         match extent {

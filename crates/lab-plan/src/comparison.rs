@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Commands given on the command line -> the plan that compares them.
+//! Builds the plan that compares commands given on the command line.
 
 use crate::error::PlanError;
 use crate::name;
@@ -7,29 +7,31 @@ use crate::shell;
 use lab_model::{Case, Command, Commands, Measure, Plan, Point, Subject, SubjectId, Work};
 use std::path::PathBuf;
 
-/// A comparison of commands, as it was requested.
+/// A comparison of commands, as requested by the user.
 #[derive(Clone, Debug, Default)]
 pub struct Comparison {
-    /// Its name; `None`: that of the first command's program.
+    /// The name; `None` uses the name of the first command's program.
     pub name: Option<String>,
     /// The commands, in order.
     pub commands: Vec<GivenCommand>,
-    /// The name of the baseline; `None`: the first command.
+    /// The name of the baseline; `None` selects the first command.
     pub baseline: Option<String>,
-    /// Parameters and their values. Values that are words make a subject each; over values that are numbers each
-    /// command is measured, the first such parameter being the sweep.
+    /// Parameters and their values.
+    ///
+    /// Each non-numeric value creates a subject. With numeric values, each command is measured at every value;
+    /// the first such parameter is the sweep.
     pub sweeps: Vec<(String, Vec<String>)>,
-    /// Lines that run once before the first process: none, one for all commands, or one for each.
+    /// Commands to run once before the first process: none, one for all commands, or one per command.
     pub setup: Vec<String>,
-    /// Lines that run before each process: none, one for all commands, or one for each.
+    /// Commands to run before each process: none, one for all commands, or one per command.
     pub prepare: Vec<String>,
-    /// Lines that run once after the last process: none, one for all commands, or one for each.
+    /// Commands to run once after the last process: none, one for all commands, or one per command.
     pub cleanup: Vec<String>,
-    /// Measure a second copy of the baseline.
+    /// True to measure a second copy of the baseline.
     pub control: bool,
     /// How the commands are run.
     pub how: Commands,
-    /// How it is measured.
+    /// How to measure.
     pub measure: Measure,
     /// The seed of the order of turns.
     pub seed: u64,
@@ -38,15 +40,15 @@ pub struct Comparison {
 /// A command of a comparison.
 #[derive(Clone, Debug)]
 pub struct GivenCommand {
-    /// Its line, or its words.
+    /// Its command line or its words.
     pub words: CommandWords,
-    /// Its name; `None`: a letter.
+    /// Its name; `None` uses a letter.
     pub name: Option<String>,
-    /// The folder that it runs in, absolute.
+    /// The absolute path of its working directory.
     pub folder: PathBuf,
-    /// The commit in the folder.
+    /// The commit that is checked out in the directory.
     pub revision: Option<String>,
-    /// The folders of all its builds, of which the first is `folder`; empty if there is one build.
+    /// The directories of all of its builds, starting with `folder`; empty if there is only one build.
     pub builds: Vec<PathBuf>,
 }
 
@@ -62,7 +64,10 @@ pub enum CommandWords {
 type Values = Vec<(String, String)>;
 
 impl Comparison {
-    /// The plan. Errors: a wrong line, name or sweep.
+    /// Builds the plan.
+    ///
+    /// # Errors
+    /// Returns an error if a command line, name or sweep is invalid.
     pub fn plan(&self) -> Result<Plan, PlanError> {
         self.check_sweeps()?;
         let mut subjects = self.subjects()?;
@@ -124,7 +129,7 @@ impl Comparison {
                 return wrong("a value is given twice".into());
             }
             if !self.mentions(name) {
-                return wrong(format!("no command holds {{{name}}}"));
+                return wrong(format!("no command contains {{{name}}}"));
             }
         }
         Ok(())
@@ -139,7 +144,7 @@ impl Comparison {
         self.commands.iter().any(in_command)
     }
 
-    /// A subject for each command and each choice of the parameters that are words.
+    /// Creates a subject for each command and each combination of the non-numeric parameters.
     fn subjects(&self) -> Result<Vec<Subject>, PlanError> {
         let words: Vec<&(String, Vec<String>)> = self
             .sweeps
@@ -227,9 +232,8 @@ impl Comparison {
     }
 
     fn words(&self, line: &str, parameters: &[&str]) -> Result<(Vec<String>, bool), PlanError> {
-        shell::program(line, parameters).map_err(|reason| {
-            PlanError::of_request(format!("the command `{line}` is wrong: {reason}"))
-        })
+        shell::program(line, parameters)
+            .map_err(|reason| PlanError::of_request(format!("invalid command `{line}`: {reason}")))
     }
 
     fn baseline(&self, subjects: &[Subject]) -> Result<SubjectId, PlanError> {
@@ -255,7 +259,7 @@ impl Comparison {
     }
 }
 
-/// The text with values in place of the parameters in braces.
+/// Replaces the parameters in braces with their values.
 pub fn filled(text: &str, values: &[(String, String)]) -> String {
     values.iter().fold(text.to_owned(), |text, (name, value)| {
         text.replace(&format!("{{{name}}}"), value)
@@ -267,7 +271,7 @@ fn numbers(values: &[String]) -> bool {
     values.iter().all(number)
 }
 
-/// All choices of one value for each parameter; the last parameter changes fastest.
+/// Returns all combinations with one value per parameter; the last parameter changes fastest.
 fn choices(parameters: &[&(String, Vec<String>)]) -> Vec<Values> {
     parameters
         .iter()
@@ -284,7 +288,7 @@ fn choices(parameters: &[&(String, Vec<String>)]) -> Vec<Values> {
         })
 }
 
-/// A letter, or a number where there are more than letters.
+/// Returns a letter, or a number if there are more than 26 commands.
 fn name_of(i: usize, of: usize) -> String {
     match (i, of) {
         (0..26, ..=26) => char::from(b'A' + i as u8).to_string(),
@@ -306,7 +310,7 @@ fn title(subjects: &[Subject]) -> String {
     }
 }
 
-/// Subjects that show the cost of starting a process, and a shell if one is used.
+/// Returns subjects that show the cost of starting a process, and a shell if one is used.
 fn overheads(subjects: &[Subject]) -> Vec<Subject> {
     let overhead = |name: &str, program: &[&str]| Subject {
         name: name.into(),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Cases whose calls may fail and whose effects are counted (docs/experiments.md, `check = "effects"`), and the
-//! faults that the lab makes for them.
+//! Cases whose calls may fail and whose effects are counted, and the faults that benchlab injects for them.
+//!
+//! See docs/experiments.md, `check = "effects"`.
 
 use crate::PlanError;
 use crate::error::ErrorAt;
@@ -11,10 +12,14 @@ use std::collections::BTreeSet;
 /// The parameter value without faults.
 const NO_FAULT: &str = "none";
 
-/// The longest outage, s.
+/// The maximum length of an outage, in seconds.
 const MAX_OUTAGE_S: f64 = 60.0;
 
-/// The faults of a target. Error: an impossible rate, part or time, or a fault that this kind of target cannot have.
+/// Validates the faults of a target.
+///
+/// # Errors
+/// Returns an error if a rate, fraction or time is out of range, or if this kind of target does not support a
+/// fault.
 pub fn injections(
     kind: TargetKind,
     target: &file::Target,
@@ -48,7 +53,7 @@ fn understood(kind: TargetKind, written: &file::Injection) -> Result<Injection, 
             lock_s: busy.lock_s,
         }),
         _ if !kind.is_service() => {
-            Err("the lab makes this fault on a server only; a file has `busy` and `outage_s`")
+            Err("this fault is for servers only; for a file, use `busy` or `outage_s`")
         }
         file::Injection::Statements(statements) => Ok(Injection::Statements(statements.clone())),
         file::Injection::CutsPerS(rate) if is_within(*rate, 1000.0) => {
@@ -58,11 +63,13 @@ fn understood(kind: TargetKind, written: &file::Injection) -> Result<Injection, 
         file::Injection::LostAnswers(part) if is_within(*part, 1.0) => {
             Ok(Injection::LostAnswers(*part))
         }
-        file::Injection::LostAnswers(_) => Err("`lost_answers` is a part: above 0 and at most 1"),
+        file::Injection::LostAnswers(_) => {
+            Err("`lost_answers` is a fraction: above 0 and at most 1")
+        }
     }
 }
 
-/// Removes a fault from a case's factor on targets that do not have it.
+/// Removes a fault from a case's factor on targets that do not support it.
 pub fn leave_out(cases: &mut [crate::case::Case], targets: &[Target]) {
     let factors = cases.iter_mut().flat_map(|case| &mut case.factors);
     for factor in factors.filter(|factor| factor.name == FAULT) {
@@ -76,7 +83,10 @@ pub fn leave_out(cases: &mut [crate::case::Case], targets: &[Target]) {
     }
 }
 
-/// Checks cases of calls and their faults. Error: a target without a table for effects, or a fault that no target has.
+/// Validates cases with calls and their faults.
+///
+/// # Errors
+/// Returns an error if a target has no table for effects, or if no target supports a fault.
 pub fn understand(file: &File, targets: &[Target], at: ErrorAt) -> Result<(), PlanError> {
     for case in file.case.iter().filter(|c| c.check == Check::Effects) {
         let span = case.name.span();
@@ -113,7 +123,7 @@ fn check_faults(case: &Case, targets: &[Target], at: ErrorAt) -> Result<(), Plan
     })
 }
 
-/// The metrics that the lab counts of the calls of a case.
+/// Returns the metrics that benchlab counts for the calls of a case.
 pub fn metrics_of(case: &Case, targets: &[Target]) -> Vec<Metric> {
     if case.check != Check::Effects {
         return Vec::new();
@@ -131,7 +141,7 @@ fn is_outage(fault: &str, targets: &[Target]) -> bool {
         .any(|(name, injections)| name == fault && matches!(injections, Injection::OutageS(_)))
 }
 
-/// The values of a case's factor `fault`.
+/// Returns the values of a case's factor `fault`.
 fn faults(case: &Case) -> impl Iterator<Item = &str> {
     let factor = case.factor.get(FAULT).map(toml::Spanned::get_ref);
     let values = factor.map_or(&[][..], |factor| match factor {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Errors of experiment files and selections: what is wrong, where, and the nearest valid word.
+//! Errors in experiment files and selections, with the position and the nearest valid word.
 
 use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// Makes an error of a place in a file and a message.
+/// Creates an error from a position in a file and a message.
 pub(crate) type ErrorAt<'a> = &'a dyn Fn(Range<usize>, String) -> PlanError;
 
-/// A plan cannot be made.
+/// An error that prevents the plan from being built.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanError {
     place: Option<Position>,
@@ -26,7 +26,7 @@ struct Position {
 }
 
 impl PlanError {
-    /// An error of the command line.
+    /// Creates an error about the command line.
     pub fn of_request(message: impl Into<String>) -> PlanError {
         PlanError {
             place: None,
@@ -35,7 +35,7 @@ impl PlanError {
         }
     }
 
-    /// An error at a place in a file.
+    /// Creates an error at a position in a file.
     pub(crate) fn at(
         file: &Path,
         text: &str,
@@ -62,11 +62,11 @@ impl PlanError {
         }
     }
 
-    /// An error that the TOML reader found, with the nearest of the words that it expected.
+    /// Converts an error from the TOML parser and adds the nearest expected word.
     pub(crate) fn toml(file: &Path, text: &str, error: &toml::de::Error) -> PlanError {
         let message = error.message().to_owned();
         let span = error.span().unwrap_or(0..0);
-        // serde writes: unknown field `x`, expected one of `a`, `b`
+        // serde's format is: unknown field `x`, expected one of `a`, `b`
         let words: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
         let hint = match words.split_first() {
             Some((wrong, words_expected)) if message.starts_with("unknown") => {
@@ -84,7 +84,7 @@ impl PlanError {
         }
     }
 
-    /// Adds the word of `expected` that is nearest to `wrong`, or all of them if none is near.
+    /// Adds the word of `expected` nearest to `wrong` as a hint, or all words if none is close.
     pub(crate) fn with_nearest<'a>(
         self,
         wrong: &str,
@@ -92,7 +92,7 @@ impl PlanError {
     ) -> PlanError {
         let hint = nearest(wrong, expected.clone())
             .map(did_you_mean)
-            .unwrap_or_else(|| format!("there is: {}", expected.collect::<Vec<_>>().join(", ")));
+            .unwrap_or_else(|| format!("available: {}", expected.collect::<Vec<_>>().join(", ")));
         PlanError {
             hint: Some(hint),
             ..self
@@ -100,7 +100,7 @@ impl PlanError {
     }
 }
 
-/// The word of `expected` that is most like `wrong`, if its Jaro-Winkler similarity is over 0.7.
+/// Returns the word of `expected` most similar to `wrong`, if the Jaro-Winkler similarity exceeds 0.7.
 pub fn nearest<'a>(wrong: &str, expected: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let likeness = |word: &&str| strsim::jaro_winkler(wrong, word);
     let best = expected.max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! An experiment folder, read and checked.
+//! Reads and validates the directory of an experiment.
 
 use crate::PlanError;
 use crate::case::{Case, Factor};
@@ -17,20 +17,20 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
 
-/// An experiment as its file describes it.
+/// An experiment as defined by its file.
 #[derive(Clone, Debug)]
 pub struct Experiment {
-    /// Its folder's name.
+    /// The name of its directory.
     pub name: String,
     /// The title for people.
     pub title: String,
     /// The question that it answers.
     pub question: String,
-    /// Name of the subject that the others are compared with.
+    /// The name of the subject that the others are compared with.
     pub baseline: String,
-    /// The targets that its subjects work on.
+    /// The targets of its subjects.
     pub targets: Vec<Target>,
-    /// The settings that subjects must have in common.
+    /// The settings that must be equal for all subjects.
     pub proof: Proof,
     /// Named sets of subjects.
     pub selections: BTreeMap<String, Vec<String>>,
@@ -40,35 +40,36 @@ pub struct Experiment {
     pub serving: Option<Serving>,
     /// Its subjects.
     pub subjects: Vec<Subject>,
-    /// All places are measured and compared under their names; otherwise one is measured.
+    /// True if every directory is measured and compared under its own name; otherwise only one directory is
+    /// measured.
     pub each_place: bool,
-    /// The program that `--why` runs, with the place as its last argument; empty: none.
+    /// The program that `--why` runs, with the directory as its last argument; empty if there is none.
     pub why: Vec<String>,
 }
 
 /// A subject on one target, with its recipe.
 #[derive(Clone, Debug)]
 pub struct Subject {
-    /// The subject as the plan has it.
+    /// The subject as the plan defines it.
     pub model: lab_model::Subject,
-    /// True if it is measured without being named.
+    /// True if the subject is measured without being requested.
     pub default: bool,
-    /// Without a message it is left out where what it needs is missing.
+    /// True if the subject is silently left out when something that it needs is missing.
     pub optional: bool,
-    /// How it is made.
+    /// How the subject is built.
     pub recipe: Recipe,
 }
 
-/// The parts of a subject.
+/// The requirements and the build commands of a subject.
 #[derive(Clone, Debug, Default)]
 pub struct Recipe {
     /// Names of toolchains in `experiments/toolchains.toml`.
     pub needs: Vec<String>,
-    /// Names of toolchains of the server that it works on, unless the reader has a server.
+    /// Toolchains of the server that the subject uses, unless the user provides a server.
     pub services: Vec<String>,
-    /// Files and folders; it is built again when one changes.
+    /// Files and directories; the subject is rebuilt when one of them changes.
     pub sources: Vec<PathBuf>,
-    /// Commands, run in the project's folder.
+    /// Build commands, run in the project's directory.
     pub build: Vec<Vec<String>>,
 }
 
@@ -76,7 +77,10 @@ pub struct Recipe {
 type Sweep = Option<(String, Vec<u64>)>;
 
 impl Experiment {
-    /// Reads `experiments/NAME/experiment.toml`. Errors name file, line and the nearest valid word.
+    /// Reads `experiments/NAME/experiment.toml`.
+    ///
+    /// # Errors
+    /// Errors contain the file, the line and the nearest valid word.
     pub fn read(project: &Project, name: &str) -> Result<Experiment, PlanError> {
         let names = project.experiments();
         if !names.iter().any(|n| n == name) {
@@ -99,7 +103,9 @@ impl Experiment {
         .understand(name, file)
     }
 
-    /// The subject of the experiment with the name and the kind of target of a plan's subject.
+    /// Finds the subject of the experiment that a plan's subject was created from.
+    ///
+    /// It has the same name and the same kind of target.
     pub fn subject(&self, plan: &Plan, subject: &lab_model::Subject) -> Option<&Subject> {
         let kind = |targets: &[Target], id: TargetId| targets.get(id).map(|t| t.kind);
         let kind_of_target = kind(&plan.targets, subject.target);
@@ -110,7 +116,7 @@ impl Experiment {
         self.subjects.iter().find(same)
     }
 
-    /// A subject in words, as in [`Plan::subject_label`].
+    /// Returns the label of a subject, as in [`Plan::subject_label`].
     pub fn label(&self, subject: &Subject) -> String {
         let name = &subject.model.name;
         match self.targets.get(subject.model.target) {
@@ -120,7 +126,7 @@ impl Experiment {
     }
 }
 
-/// The place of the file in errors, and the toolchains.
+/// Reads an experiment; contains the file for error messages, and the toolchains.
 struct ExperimentReader<'a> {
     project: &'a Project,
     path: &'a Path,
@@ -222,7 +228,10 @@ impl ExperimentReader<'_> {
         })
     }
 
-    /// The files and requests of servers. Error: keys of servers without a `[server]`, or the other way round.
+    /// Reads the files and requests of servers.
+    ///
+    /// # Errors
+    /// Returns an error if a file has keys for servers without `[server]`, or `[server]` without these keys.
     fn serving(
         &self,
         file: &File,
@@ -292,8 +301,9 @@ impl ExperimentReader<'_> {
         })
     }
 
-    /// The targets of a list, all if it is empty. An experiment without targets has one place for its
-    /// points.
+    /// Returns the indices of the named targets, or of all targets if `named` is empty.
+    ///
+    /// An experiment without targets has a single implicit target for its points.
     fn places(
         &self,
         named: &[Spanned<TargetKind>],
@@ -327,7 +337,7 @@ impl ExperimentReader<'_> {
         for (name, values) in &case.factor {
             self.parameter(name, values.span())?;
             if case.sweep.contains_key(name) {
-                return Err(self.at(values.span(), format!("`{name}` is the sweep already")));
+                return Err(self.at(values.span(), format!("`{name}` is already the sweep")));
             }
             factors.push(self.factor(name, values, kinds)?);
         }
@@ -369,7 +379,7 @@ impl ExperimentReader<'_> {
         })
     }
 
-    /// Operations that are due per second.
+    /// Returns the number of operations due per second.
     fn rate(&self, case: &file::Case) -> Result<Option<u64>, PlanError> {
         let Some(rate) = &case.rate else {
             return Ok(None);
@@ -377,11 +387,11 @@ impl ExperimentReader<'_> {
         match *rate.get_ref() {
             1..=1_000_000 if case.tells_latencies() => Ok(Some(*rate.get_ref())),
             1..=1_000_000 => Err(self.at(rate.span(), "`rate` needs `latencies = true`")),
-            _ => Err(self.at(rate.span(), "`rate` is from 1 to 1,000,000 a second")),
+            _ => Err(self.at(rate.span(), "`rate` is from 1 to 1,000,000 per second")),
         }
     }
 
-    /// The metrics that a case names.
+    /// Returns the metrics that a case refers to.
     fn named_metrics(
         &self,
         named: &[Spanned<String>],
@@ -448,7 +458,7 @@ impl ExperimentReader<'_> {
         Ok(count.get_ref().clone())
     }
 
-    /// Error: a count names a sweep that is not the case's own.
+    /// Returns an error if a count refers to a sweep of another case.
     fn known_sweep(
         &self,
         count: &Count,
@@ -471,28 +481,28 @@ impl ExperimentReader<'_> {
         if let Some((second, values)) = sweeps.next() {
             return Err(self.at(
                 values.span(),
-                format!("a case has one sweep; make `{second}` a factor"),
+                format!("a case can have only one sweep; make `{second}` a factor"),
             ));
         }
         self.parameter(name, values.span())?;
-        // A scale of connections or threads begins at 1.
+        // Scales of connections or threads start at 1.
         let least = u64::from(case.cores == Cores::All || !case.request.is_empty());
         let numbers = self.numbers(values.get_ref(), values.span(), (name, least))?;
         Ok(Some((name.clone(), numbers)))
     }
 
-    /// Error: the name cannot be an argument of `open` (docs/protocol.md).
+    /// Returns an error if the name cannot be an argument of `open` (docs/protocol.md).
     fn parameter(&self, name: &str, span: Range<usize>) -> Result<(), PlanError> {
         if !metrics::is_key(name) {
             return Err(self.at(
                 span,
-                format!("`{name}` is no parameter: small letters, digits and _, a letter first"),
+                format!("invalid parameter name `{name}`: expected lowercase letters, digits and _, with a letter first"),
             ));
         }
         if ["case", "packet", "rate", "rows", "seed", "target"].contains(&name) {
             return Err(self.at(
                 span,
-                format!("`{name}` is what the lab itself says to a subject"),
+                format!("`{name}` is reserved: benchlab itself sends it to subjects"),
             ));
         }
         Ok(())
@@ -520,7 +530,7 @@ impl ExperimentReader<'_> {
             .ok_or_else(wrong)
     }
 
-    /// For each factor, the sweep values at which its further values are measured.
+    /// Returns the sweep values per factor at which the factor's non-default values are measured.
     fn thinned(
         &self,
         case: &file::Case,
@@ -568,7 +578,7 @@ impl ExperimentReader<'_> {
             .try_for_each(|count| self.known_sweep(count, writes.span(), sweep))
     }
 
-    /// The subject on each target that it has a table for; on all targets, if it has no such table.
+    /// Returns the subject on each target for which it has a table, or on all targets if it has no such table.
     fn on_targets(
         &self,
         subject: &file::Subject,
@@ -692,7 +702,7 @@ impl ExperimentReader<'_> {
         }
     }
 
-    /// Settings of the host that the lab can make and take back.
+    /// Returns the host settings that benchlab can apply and revert.
     fn host(&self, subject: &file::Subject) -> Result<Vec<(String, String)>, PlanError> {
         let setting = |(name, value): (&Spanned<String>, &String)| {
             let word = name.get_ref();
@@ -735,7 +745,7 @@ impl ExperimentReader<'_> {
             if !form {
                 return Err(self.at(
                     name.span(),
-                    format!("`{word}` is no name: small letters, digits, - and _, a letter first"),
+                    format!("invalid name `{word}`: expected lowercase letters, digits, - and _, with a letter first"),
                 ));
             }
             if !names_before.insert(word) {
@@ -750,7 +760,7 @@ impl ExperimentReader<'_> {
     }
 }
 
-/// Names of all sweeps and factors.
+/// Returns the names of all sweeps and factors.
 pub(crate) fn parameters(experiment: &Experiment) -> impl Iterator<Item = &str> + Clone {
     experiment.cases.iter().flat_map(|c| {
         c.sweep

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `[quick]` and `[usual]` of an experiment: the cases and values that are measured unless others are named.
+//! The tables `[quick]` and `[usual]` of an experiment: the cases and values that are measured by default.
 
 use crate::PlanError;
 use crate::case::{Case, Values};
@@ -10,8 +10,9 @@ use toml::Spanned;
 
 type Named<T> = BTreeMap<Spanned<String>, T>;
 
-/// The values that a table names, by case in their order; `None`: the case is left out. Without a table all cases are
-/// measured.
+/// Returns the values in a table for each case, in the order of the cases; `None` excludes the case.
+///
+/// If the table is missing, all cases are measured.
 pub fn understand(
     table: &Named<Named<Vec<ParameterValue>>>,
     cases: &[Case],
@@ -65,7 +66,7 @@ fn chosen_values(
     }
 }
 
-/// All values of a sweep or factor, in words.
+/// Returns all values of a sweep or factor as words.
 fn values_of(case: &Case, name: &str) -> Option<Vec<String>> {
     let sweep = case.sweep.iter().filter(|(sweep, _)| sweep == name);
     let swept = sweep.map(|(_, values)| values.iter().map(u64::to_string).collect());

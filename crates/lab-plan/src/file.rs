@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The form of `experiment.toml` (docs/experiments.md): keys and types, before they are understood.
+//! The schema of `experiment.toml` (docs/experiments.md): keys and types before validation.
 
 use lab_model::{Cores, Direction, Shape, TargetKind};
 use serde::Deserialize;
@@ -64,7 +64,7 @@ pub struct Target {
     pub conditions: Vec<String>,
 }
 
-/// Faults that the lab makes on a target.
+/// Faults that benchlab injects into a target.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Injection {
@@ -75,7 +75,7 @@ pub enum Injection {
     Busy(Busy),
 }
 
-/// How often, and for how long, a file is locked.
+/// The frequency and the duration of locks on a file.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Busy {
@@ -92,7 +92,7 @@ pub struct Proof {
     pub conditions: Vec<String>,
 }
 
-/// The subjects are servers.
+/// Settings for subjects that are servers.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Server {
@@ -106,7 +106,7 @@ pub struct Server {
     pub metrics: Vec<Spanned<String>>,
 }
 
-/// A request to a server, and its answer.
+/// A request to a server and its required response.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
@@ -160,7 +160,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// True if subjects report the latency of each operation.
+    /// Returns true if subjects report the latency of each operation.
     pub fn tells_latencies(&self) -> bool {
         self.latencies.unwrap_or(self.cores == Cores::All)
     }
@@ -174,7 +174,7 @@ pub enum ParameterValue {
     Word(String),
 }
 
-/// Metrics that subjects report of each batch.
+/// A metric that subjects report for each batch.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Metric {
@@ -184,7 +184,7 @@ pub struct Metric {
     pub better: Direction,
 }
 
-/// Sweep values, for the further values of every factor or of each of some.
+/// Sweep values at which non-default values are measured, for all factors or per factor.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub enum SweepSubset {
@@ -192,7 +192,7 @@ pub enum SweepSubset {
     Each(BTreeMap<String, Vec<i64>>),
 }
 
-/// Values, for all targets or for some.
+/// Values, for all targets or for some targets.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub enum Factor {
@@ -212,7 +212,7 @@ pub struct Writes {
     pub schema_changes: Count,
 }
 
-/// A number, or the name of the sweep whose value it is.
+/// A number, or the name of a sweep whose value is used.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub enum Count {
@@ -253,7 +253,7 @@ pub struct Subject {
     pub mariadb: Option<Spanned<TargetOverrides>>,
 }
 
-/// Values of a subject on one target, in place of those for all targets.
+/// Settings of a subject on one target, which override the settings for all targets.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TargetOverrides {
@@ -267,7 +267,7 @@ pub struct TargetOverrides {
 }
 
 impl Subject {
-    /// The table of a target.
+    /// Returns the table for a target.
     pub fn on(&self, kind: TargetKind) -> Option<&Spanned<TargetOverrides>> {
         match kind {
             TargetKind::Sqlite => self.sqlite.as_ref(),
@@ -277,7 +277,7 @@ impl Subject {
         }
     }
 
-    /// The values for one target: its own, or else those for all targets.
+    /// Returns the settings for one target, which default to the settings for all targets.
     pub fn overridden_by(&self, on_target: TargetOverrides) -> TargetOverrides {
         let all = self.clone();
         TargetOverrides {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! From experiment folders to a validated plan: what there is, what is selected, in which order.
+//! Builds a validated plan from an experiment: reads its directory, applies the selection and defines the
+//! order.
 
 mod case;
 mod comparison;

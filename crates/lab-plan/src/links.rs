@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Shapes of links, and the cases whose factor `link` names them (docs/experiments.md, `[target.link]`).
+//! Shapes of links, and cases that refer to them with the factor `link` (docs/experiments.md, `[target.link]`).
 
 use crate::PlanError;
 use crate::error::ErrorAt;
 use crate::file::{self, Case, File};
 use lab_model::{LINK, Metric, Shape, Target, TargetKind};
 
-/// The shapes of a target. Error: an impossible shape, or the target is no link.
+/// Validates the shapes of a target.
+///
+/// # Errors
+/// Returns an error if a shape is impossible or if the target is not a link.
 pub fn shapes(
     kind: TargetKind,
     target: &file::Target,
@@ -23,7 +26,10 @@ pub fn shapes(
     target.shape.iter().map(understood).collect()
 }
 
-/// Checks cases on a link. Error: one names no shape, or a shape that does not exist.
+/// Validates the cases on a link.
+///
+/// # Errors
+/// Returns an error if a case does not name a shape, or names a shape that does not exist.
 pub fn understand(file: &File, targets: &[Target], at: ErrorAt) -> Result<(), PlanError> {
     let Some(target) = targets
         .iter()
@@ -48,7 +54,7 @@ pub fn understand(file: &File, targets: &[Target], at: ErrorAt) -> Result<(), Pl
     Ok(())
 }
 
-/// The metric that the lab measures of each batch of a case on a link.
+/// Returns the metric that benchlab measures for each batch of a case on a link.
 pub fn metric_of(case: &Case, targets: &[Target]) -> Option<Metric> {
     let has_link = targets.iter().any(|target| target.kind == TargetKind::Link);
     (has_link && is_on_link(case)).then_some(Metric::LINK_BYTES)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The metrics that an experiment adds to the lab's own (docs/experiments.md, `[[metric]]`).
+//! The metrics that an experiment defines in addition to the built-in ones (docs/experiments.md, `[[metric]]`).
 
 use crate::PlanError;
 use crate::error::ErrorAt;
 use crate::file;
 use lab_model::{Metric, Unit};
 
-/// Arguments of `ran` that mean something already (docs/protocol.md).
+/// Arguments of `ran` that already have a meaning (docs/protocol.md).
 const RESERVED: [&str; 10] = [
     "start",
     "end",
@@ -20,7 +20,10 @@ const RESERVED: [&str; 10] = [
     "allocated_bytes",
 ];
 
-/// Error: a name that is no key of the protocol, that the lab uses itself, or that is there twice.
+/// Validates the metrics of an experiment.
+///
+/// # Errors
+/// Returns an error if a name is not a valid key in the protocol, is reserved, or is used twice.
 pub fn understand(metrics: &[file::Metric], at: ErrorAt) -> Result<Vec<Metric>, PlanError> {
     let mut read: Vec<Metric> = Vec::new();
     for metric in metrics {
@@ -28,11 +31,11 @@ pub fn understand(metrics: &[file::Metric], at: ErrorAt) -> Result<Vec<Metric>, 
         let wrong = |reason: String| Err(at(metric.name.span(), reason));
         if !is_key(name) {
             return wrong(format!(
-                "`{name}` is no metric's name: small letters, digits and _, a letter first"
+                "invalid metric name `{name}`: expected lowercase letters, digits and _, with a letter first"
             ));
         }
         if RESERVED.contains(&name.as_str()) || Metric::KNOWN.iter().any(|m| m.id == **name) {
-            return wrong(format!("`{name}` is a word of the lab's own"));
+            return wrong(format!("`{name}` is reserved by benchlab"));
         }
         if read.iter().any(|m| m.id == **name) {
             return wrong(format!("there are two metrics `{name}`"));
@@ -47,13 +50,13 @@ pub fn understand(metrics: &[file::Metric], at: ErrorAt) -> Result<Vec<Metric>, 
     Ok(read)
 }
 
-/// True if it can be the key of an argument (docs/protocol.md).
+/// Returns true if the name can be the key of an argument (docs/protocol.md).
 pub fn is_key(name: &str) -> bool {
     let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
     name.starts_with(|c: char| c.is_ascii_lowercase()) && name.bytes().all(plain)
 }
 
-/// `ns`, `bytes`, `%`; any other is what is counted, in the plural, `updates` or `updates/s`.
+/// Parses `ns`, `bytes`, `%`, or the plural of a counted thing such as `updates` or `updates/s`.
 fn unit(name: &str) -> Unit {
     match name {
         "ns" => Unit::Nanoseconds,

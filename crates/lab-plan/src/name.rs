@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Names of comparisons and loads: parts of file names, and what the history knows them by.
+//! Names of comparisons and loads, which file names contain and the history groups runs by.
 
 use crate::PlanError;
 
-/// The most characters in a name.
+/// The maximum number of characters in a name.
 const MAX_CHARACTERS: usize = 40;
 
-/// Checks a name given with `--as`. Error: it does not fit into a file's name.
+/// Validates a name given with `--as`.
+///
+/// # Errors
+/// Returns an error if the name cannot be part of a file name.
 pub fn checked(name: &str) -> Result<String, PlanError> {
     let fits = name.chars().all(in_a_name) && name.len() <= MAX_CHARACTERS;
     if fits && name.starts_with(|c: char| c.is_ascii_alphanumeric()) {
@@ -19,7 +22,7 @@ pub fn checked(name: &str) -> Result<String, PlanError> {
     }
 }
 
-/// The characters of `text` that fit into a name; `other` if none does.
+/// Returns the characters of `text` that are allowed in a name, or `other` if there are none.
 pub fn made_of(text: &str, other: &str) -> String {
     let name: String = text
         .chars()

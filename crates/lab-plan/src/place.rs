@@ -1,38 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Where the project's folders are.
+//! Finds the project's directories.
 
 use crate::PlanError;
 use std::path::{Path, PathBuf};
 
-/// The project: the folder that holds `experiments/`.
+/// The project: the directory that contains `experiments/`.
 #[derive(Clone, Debug)]
 pub struct Project {
     folder: PathBuf,
 }
 
 impl Project {
-    /// The nearest folder, from this one upwards, that holds `experiments/`.
+    /// Finds the nearest directory that contains `experiments/`, from this one upwards.
     pub fn find(from: &Path) -> Result<Project, PlanError> {
-        // An absolute path, since subjects are started in the project's folder.
+        // Absolute, because subjects are started in the project's directory.
         let from = &std::path::absolute(from).unwrap_or_else(|_| from.to_path_buf());
         let folder = from
             .ancestors()
             .find(|folder| folder.join("experiments").is_dir());
         folder.map(|folder| Project { folder: folder.to_path_buf() }).ok_or_else(|| {
             PlanError::of_request(format!(
-                "{} is not in a benchlab project (no `experiments` folder here or above); go to the \
-                 project's folder or name it with --project",
+                "{} is not in a benchlab project (no `experiments` directory here or in a parent directory); go to \
+                 the project's directory or specify it with --project",
                 from.display()
             ))
         })
     }
 
-    /// Its folder.
+    /// Returns the project's directory.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Names of the experiments, sorted.
+    /// Returns the names of the experiments, sorted.
     pub fn experiments(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.folder.join("experiments"));
         let mut names: Vec<String> = entries

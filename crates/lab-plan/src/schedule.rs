@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The order of everything in a block, from the seed alone, so that a redone block is the same.
+//! The order of everything in a block. It depends on the seed only, so a redone block has the same order.
 
 use lab_model::{PointId, SubjectId, TargetId};
 use rand::SeedableRng;
@@ -14,17 +14,19 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// The schedule of block number `block`, from 0, in a run with this seed.
+    /// Creates the schedule of block number `block`, from 0, in a run with this seed.
     pub fn new(seed: u64, block: u32) -> Schedule {
         Schedule { seed, block }
     }
 
-    /// The core that measuring threads run on, from 0 to `cores` - 1; it changes from block to block.
+    /// Returns the core for the measuring threads, 0 to `cores` - 1; it changes from block to block.
     pub fn core(&self, cores: usize) -> usize {
         (self.seed as usize).wrapping_add(self.block as usize) % cores.max(1)
     }
 
-    /// The points in the order of visits, those of a target together. `targets`: the target of each point.
+    /// Returns the points in the order of visits; points on the same target are grouped.
+    ///
+    /// `targets` is the target of each point.
     pub fn points(&self, targets: &[TargetId]) -> Vec<PointId> {
         let mut generator = self.generator(0);
         let mut order: Vec<PointId> = (0..targets.len()).collect();
@@ -35,14 +37,14 @@ impl Schedule {
         order
     }
 
-    /// The order in which subjects open a point.
+    /// Returns the order in which subjects open a point.
     pub fn openings(&self, point: PointId, subjects: &[SubjectId]) -> Vec<SubjectId> {
         let mut order = subjects.to_vec();
         order.shuffle(&mut self.generator(2 * point as u32 + 1));
         order
     }
 
-    /// The passes over a point: `pairs` times a random order and then its reverse.
+    /// Returns the passes over a point: `pairs` times a random order followed by its reverse.
     pub fn passes(
         &self,
         point: PointId,
@@ -58,7 +60,7 @@ impl Schedule {
         })
     }
 
-    /// Independent streams of one generator (Bernstein's ChaCha with 8 rounds): one per block and use.
+    /// Returns an independent stream of one generator (Bernstein's ChaCha with 8 rounds) per block and purpose.
     fn generator(&self, purpose: u32) -> ChaCha8Rng {
         let mut generator = ChaCha8Rng::seed_from_u64(self.seed);
         generator.set_stream(u64::from(self.block) << 32 | u64::from(purpose));

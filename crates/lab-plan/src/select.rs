@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The user's selection from an experiment, and the plan that results.
+//! The user's selection from an experiment, and the resulting plan.
 
 use crate::PlanError;
 use crate::case::{Case, Extent, Factor};
@@ -11,16 +11,17 @@ use lab_model::{
     Measure, Plan, Point, Serving, Subject, SubjectId, Target, TargetId, TargetKind, Work, Writes,
 };
 
-/// Quick runs divide the length of a case's long batches by this, so that more fit into the time.
+/// Quick runs divide the length of a case's long batches by this divisor, so that more batches fit into the
+/// time.
 const QUICK_DIVISOR: u64 = 4;
 
-/// The largest value of a sweep that can be requested.
+/// The maximum value of a sweep that a user can request.
 const MAX_SWEEP_VALUE: u64 = 1 << 24;
 
-/// The cases, subjects and values that were requested. An empty list: the experiment's own choice.
+/// The requested cases, subjects and values; an empty list selects the experiment's defaults.
 #[derive(Clone, Debug)]
 pub struct Selection {
-    /// Subjects, or named selections of them.
+    /// Subjects or named selections of subjects.
     pub subjects: Vec<String>,
     /// Cases.
     pub cases: Vec<String>,
@@ -28,20 +29,21 @@ pub struct Selection {
     pub targets: Vec<TargetKind>,
     /// Settings of servers: kind, name, value.
     pub service_set: Vec<(TargetKind, String, String)>,
-    /// Kinds of servers that the reader provides.
+    /// Kinds of servers that the user provides.
     pub external: Vec<TargetKind>,
-    /// Values of sweeps and factors, by name; the single value `all` stands for all values of a factor.
+    /// Values of sweeps and factors by name; the single value `all` selects all values of a factor.
     pub set: Vec<(String, Vec<String>)>,
-    /// Values of factors that this machine cannot have, such as `link=cable_netem`.
+    /// Values of factors that this machine does not support, such as `link=cable_netem`.
     pub absent: Vec<(String, String)>,
-    /// Places for the folders of subjects that work in one.
+    /// Directories for subjects that need a working directory.
     pub on: Vec<FolderPlace>,
-    /// The baseline; `None`: the experiment's.
+    /// The baseline; `None` selects the experiment's default.
     pub baseline: Option<String>,
-    /// Measure a second copy of the baseline.
+    /// True to measure a second copy of the baseline.
     pub control: bool,
-    /// The choice of cases, values and subjects that are not named. A quick run measures the first and last value of a
-    /// sweep that the experiment does not name.
+    /// The extent of cases, values and subjects that are not requested explicitly.
+    ///
+    /// If the experiment defines no values of a sweep for a quick run, its first and last values are measured.
     pub extent: Extent,
     /// The seed of the inputs and of the schedule.
     pub seed: u64,
@@ -49,17 +51,20 @@ pub struct Selection {
     pub measure: Measure,
 }
 
-/// A place in which a folder for subjects is made.
+/// A directory in which a working directory for subjects is created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FolderPlace {
-    /// An existing folder.
+    /// The path of an existing directory.
     pub folder: String,
-    /// The folder is in memory: it shows what the machine allows.
+    /// True if the directory is in memory, so that it serves as the reference.
     pub in_memory: bool,
 }
 
 impl Selection {
-    /// The plan. Errors name the word that matches nothing, and the nearest valid word.
+    /// Builds the plan.
+    ///
+    /// # Errors
+    /// Errors contain the word that matches nothing and the nearest valid word.
     pub fn plan(&self, experiment: &Experiment) -> Result<Plan, PlanError> {
         self.check_parameters(experiment)?;
         let cases = self.cases(experiment)?;
@@ -114,7 +119,7 @@ impl Selection {
         Ok(plan)
     }
 
-    /// Puts subjects that work in a folder into all places, or into the first one.
+    /// Assigns subjects that need a working directory to all directories, or to the first one.
     fn placed(
         &self,
         subjects: Vec<Subject>,
@@ -130,7 +135,7 @@ impl Selection {
         let Some(first) = self.on.first() else {
             let name = &experiment.name;
             return Err(PlanError::of_request(format!(
-                "`{name}` needs a folder to work in"
+                "`{name}` needs a directory to work in"
             )));
         };
         let at = |subject: &Subject, place: &FolderPlace| Subject {
@@ -156,7 +161,7 @@ impl Selection {
         Ok(subjects.collect())
     }
 
-    /// Servers with the examples of the selected cases, or programs that do batches.
+    /// Returns the kind of work: servers with the examples of the selected cases, or programs that run batches.
     fn work(&self, experiment: &Experiment) -> Work {
         let Some(serving) = &experiment.serving else {
             return Work::Batches;
@@ -170,7 +175,7 @@ impl Selection {
         }))
     }
 
-    /// The target with the reader's settings of its server.
+    /// Returns the target with the server settings that the user requested.
     fn target(&self, target: &Target) -> Target {
         let set = self.service_set.iter().filter(|s| s.0 == target.kind);
         Target {
@@ -182,7 +187,8 @@ impl Selection {
         }
     }
 
-    /// The requested targets that have both a case and a subject, as indices into the experiment's.
+    /// Returns the requested targets with at least one case and one subject, as indices into the experiment's
+    /// targets.
     fn places(
         &self,
         experiment: &Experiment,
@@ -285,7 +291,7 @@ impl Selection {
         }
     }
 
-    /// A `--set` must match a sweep or factor of a selected case.
+    /// Checks that each `--set` matches a sweep or factor of a selected case.
     fn check_parameters(&self, experiment: &Experiment) -> Result<(), PlanError> {
         for (i, (key, _)) in self.set.iter().enumerate() {
             if self.set[..i].iter().any(|(earlier, _)| earlier == key) {
@@ -329,8 +335,10 @@ impl Selection {
         Ok(points)
     }
 
-    /// True if a further value of a factor that was not requested is left out at a sweep value. If a table of
-    /// the experiment names the sweep and not the factor, all values of the factor are measured.
+    /// Returns true if a factor's non-default value that was not requested is left out at a sweep value.
+    ///
+    /// If a table of the experiment lists values of the sweep but not of the factor, all values of the factor
+    /// are measured.
     fn thins(&self, case: &Case, factors: &[(String, String)], x: u64) -> bool {
         let Some((sweep, _)) = &case.sweep else {
             return false;
@@ -351,8 +359,10 @@ impl Selection {
         })
     }
 
-    /// The sweep values at which a choice of factors is measured. A quick run takes the first and the last; if the
-    /// choice has neither, its own first and last.
+    /// Returns the sweep values at which a combination of factor values is measured.
+    ///
+    /// A quick run uses the first and the last value; if the combination is measured at neither, it uses the
+    /// combination's own first and last values.
     fn measured_values(
         &self,
         case: &Case,
@@ -381,7 +391,7 @@ impl Selection {
         Ok(kept.copied().map(Some).collect())
     }
 
-    /// True if fractions of a peak are offered at a sweep value, so that the closed loop is needed there.
+    /// Returns true if fractions of a peak are offered at a sweep value, so the closed loop is needed there.
     fn finds_peak(&self, case: &Case, factors: &[(String, String)], x: u64) -> bool {
         let has_part = |values: &[String]| values.iter().any(|value| value.ends_with('%'));
         let load = case.factors.iter().find(|f| f.name == LOAD);
@@ -451,7 +461,7 @@ impl Selection {
             empty: case.empty,
             cores: case.cores,
             turn_ns: case.turn_ns.map(|ns| match self.extent {
-                // In a shorter turn at a rate fewer operations would be due than a p99 needs.
+                // In a shorter turn with a fixed rate, too few operations would be due for a p99.
                 Extent::Quick if case.rate.is_none() => ns / QUICK_DIVISOR,
                 Extent::Quick | Extent::Usual | Extent::Thorough => ns,
             }),
@@ -462,7 +472,7 @@ impl Selection {
         }
     }
 
-    /// The requested values of a parameter, or else those that the experiment names for the run's extent.
+    /// Returns the requested values of a parameter, or else the experiment's values for the run's extent.
     fn requested_values<'s>(&'s self, case: &'s Case, name: &str) -> Option<&'s [String]> {
         let set = self.set.iter().find(|(key, _)| key == name);
         let named = || case.values(self.extent)?.get(name);
@@ -472,12 +482,14 @@ impl Selection {
     }
 }
 
-/// Error: only some cases have a rate. The answer of those is a latency, of the others a time.
+/// Checks that either all cases have a rate or none.
+///
+/// Cases with a rate are compared by latency, the others by time.
 fn with_one_answer(cases: &[&Case]) -> Result<(), PlanError> {
     let of = |has_rate: bool| cases.iter().find(|case| case.rate.is_some() == has_rate);
     of(true).zip(of(false)).map_or(Ok(()), |(due, other)| {
         Err(PlanError::of_request(format!(
-            "`{}` has a `rate` and `{}` has none: measure each in a run of its own, with --cases",
+            "`{}` has a `rate` and `{}` has none: measure them in separate runs, with --cases",
             due.name, other.name
         )))
     })
@@ -490,7 +502,7 @@ fn nothing_in_common(experiment: &Experiment) -> String {
     )
 }
 
-/// Parses the values of a sweep; sorted, each once.
+/// Parses the values of a sweep; the result is sorted and has no duplicates.
 fn requested_numbers(
     name: &str,
     words: &[String],
@@ -541,7 +553,7 @@ fn point(case: &Case, index: usize, factors: &[(String, String)], x: Option<u64>
     }
 }
 
-/// The subjects by target, and within one in the order of the experiment.
+/// Returns the subjects grouped by target, in the order of the experiment within each target.
 fn subjects(chosen: &[&experiment::Subject], places: &[TargetId]) -> Vec<Subject> {
     let on = |(target, place): (TargetId, &TargetId)| {
         let on_place = chosen.iter().filter(|s| s.model.target == *place);
@@ -554,7 +566,7 @@ fn subjects(chosen: &[&experiment::Subject], places: &[TargetId]) -> Vec<Subject
     places.iter().enumerate().flat_map(on).collect()
 }
 
-/// Leaves out subjects that are for cases of which none is measured.
+/// Removes subjects whose cases are all excluded.
 fn drop_subjects_without_cases(plan: &mut Plan) {
     let cases: Vec<&str> = plan.cases.iter().map(|c| c.name.as_str()).collect();
     plan.subjects.retain(|subject| {

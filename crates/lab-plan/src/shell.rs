@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A command's line: whether a shell has to run it, and its words if not.
+//! Parses a command line: decides whether it needs a shell, and splits it into words if not.
 
-/// Program and arguments that run a line, and whether they are a shell's. Error: a quotation mark
-/// is open, or there are no words.
+/// Returns the program and arguments that run a line, and true if they start a shell.
+///
+/// # Errors
+/// Returns an error if a quotation mark is not closed or if there are no words.
 pub fn program(line: &str, parameters: &[&str]) -> Result<(Vec<String>, bool), String> {
     let words = shlex::split(line).ok_or("a quotation mark is not closed")?;
     if words.is_empty() {
-        return Err("it holds no words".into());
+        return Err("it contains no words".into());
     }
     if needs_shell(line, parameters) {
         return Ok((["sh", "-c", line].map(String::from).to_vec(), true));
@@ -14,9 +16,11 @@ pub fn program(line: &str, parameters: &[&str]) -> Result<(Vec<String>, bool), S
     Ok((words, false))
 }
 
-/// True if a line holds something that a shell would not take literally (POSIX.1-2017, Shell Command
-/// Language, 2.2 and 2.6): an operator, an expansion, a pattern, a comment, a reserved word, a builtin or an
-/// assignment. Parameter names in braces are benchlab's own.
+/// Returns true if a line contains something that a shell would not take literally.
+///
+/// This is an operator, an expansion, a pattern, a comment, a reserved word, a builtin or an assignment
+/// (POSIX.1-2017, Shell Command Language, 2.2 and 2.6). Parameter names in braces belong to benchlab and do not
+/// count.
 fn needs_shell(line: &str, parameters: &[&str]) -> bool {
     let line = parameters.iter().fold(line.to_owned(), |line, name| {
         line.replace(&format!("{{{name}}}"), "x")
@@ -49,8 +53,10 @@ fn needs_shell(line: &str, parameters: &[&str]) -> bool {
             .any(|w| ["{", "}", "!"].contains(&w))
 }
 
-/// Commands that only a shell has (POSIX.1-2017, Shell Command Language, 2.14 and 2.9.4, and utilities that change the
-/// shell itself). Those that are programs, too, such as `test` and `echo`, are run as programs.
+/// Commands that exist only in a shell.
+///
+/// These are from POSIX.1-2017, Shell Command Language, 2.14 and 2.9.4, and utilities that change the shell
+/// itself. Commands that also exist as programs, such as `test` and `echo`, are run as programs.
 const BUILTINS: [&str; 40] = [
     ".", ":", "alias", "bg", "break", "case", "cd", "command", "continue", "eval", "exec", "exit",
     "export", "fc", "fg", "for", "getopts", "hash", "if", "jobs", "local", "read", "readonly",

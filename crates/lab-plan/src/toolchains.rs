@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! `experiments/toolchains.toml`: what subjects are built with, how to see whether it is there, and
-//! what installs it.
+//! Reads `experiments/toolchains.toml`, which defines the toolchains that build subjects.
+//!
+//! For each toolchain it defines how to check whether it is installed and how to install it.
 
 use crate::PlanError;
 use crate::place::Project;
@@ -13,7 +14,7 @@ use std::path::{Path, PathBuf};
 #[serde(transparent)]
 pub struct Toolchains(BTreeMap<String, Toolchain>);
 
-/// One of them.
+/// A toolchain.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Toolchain {
@@ -22,31 +23,31 @@ pub struct Toolchain {
     /// Programs that must be in PATH.
     #[serde(default)]
     pub programs: Vec<String>,
-    /// Commands that must succeed in its folder.
+    /// Commands that must succeed in [`Toolchain::folder`].
     #[serde(default)]
     pub probes: Vec<Vec<String>>,
-    /// The project's folder, which paths in the probes are relative to.
+    /// The project's directory; paths in the probes are relative to it.
     #[serde(skip)]
     pub folder: PathBuf,
-    /// Debian packages of it; empty if Debian has none that is new enough.
+    /// Debian packages; empty if Debian has no package that is recent enough.
     #[serde(default)]
     pub debian: Vec<String>,
-    /// Advice in addition to the packages, or in place of them.
+    /// Advice in addition to the packages or instead of them.
     pub advice: Option<String>,
-    /// It is a server, whose packages would start one for the whole machine.
+    /// True if the toolchain is a server whose packages would start a system-wide service.
     #[serde(default)]
     pub service: bool,
-    /// The units of systemd that its packages enable: they stay disabled.
+    /// The systemd units that its packages enable; they must stay disabled.
     #[serde(default)]
     pub units: Vec<String>,
 }
 
 impl Toolchain {
-    /// How to install it: a command, or advice where Debian has no package.
+    /// Returns installation instructions: a command, or advice if Debian has no package.
     pub fn how(&self) -> String {
         let packages = self.debian.join(" ");
         match (&self.advice, self.debian.is_empty()) {
-            (None, true) => "no package brings it".into(),
+            (None, true) => "no Debian package provides it".into(),
             (None, false) => format!("apt-get install {packages}"),
             (Some(advice), true) => advice.clone(),
             (Some(advice), false) => format!("apt-get install {packages}, or {advice}"),
@@ -68,12 +69,12 @@ impl Toolchains {
         Ok(toolchains)
     }
 
-    /// A toolchain.
+    /// Returns a toolchain by name.
     pub fn get(&self, name: &str) -> Option<&Toolchain> {
         self.0.get(name)
     }
 
-    /// All names, sorted.
+    /// Returns all names, sorted.
     pub fn names(&self) -> impl Iterator<Item = &str> + Clone {
         self.0.keys().map(String::as_str)
     }

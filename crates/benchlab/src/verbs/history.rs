@@ -141,6 +141,6 @@ fn unknown<N: AsRef<str>>(name: &str, place: &str, known: impl Iterator<Item = N
     let hint = near.map_or(String::new(), |word| format!("; did you mean `{word}`?"));
     let known = known.join(", ");
     Exit::wrong(format!(
-        "there is no `{name}` among the {place}; there is: {known}{hint}"
+        "there is no `{name}` among the {place}; available: {known}{hint}"
     ))
 }

@@ -154,21 +154,21 @@ fn sweeps_and_factors_that_cannot_be() {
         "sweep.limit = [20]",
         "sweep.limit = [20]\nsweep.more = [1]",
         "[1]",
-        "a case has one sweep; make `more` a factor",
+        "a case can have only one sweep; make `more` a factor",
         None,
     );
     assert_error_at(
         "sweep.limit = [20]",
         "sweep.Limit = [20]",
         "[20]",
-        "`Limit` is no parameter: small letters, digits and _, a letter first",
+        "invalid parameter name `Limit`: expected lowercase letters, digits and _, with a letter first",
         None,
     );
     assert_error_at(
         "sweep.limit = [20]",
         "sweep.seed = [20]",
         "[20]",
-        "`seed` is what the lab itself says to a subject",
+        "`seed` is reserved: benchlab itself sends it to subjects",
         None,
     );
     assert_error_at(
@@ -182,7 +182,7 @@ fn sweeps_and_factors_that_cannot_be() {
         "[20]\nfactor.statement",
         "[20]\nfactor.limit",
         "[\"prepared\", \"text\"]",
-        "`limit` is the sweep already",
+        "`limit` is already the sweep",
         None,
     );
     assert_error_at(
@@ -214,7 +214,7 @@ fn names_that_are_taken_or_unknown() {
         "name = \"second\"",
         "name = \"The second\"",
         "\"The second\"",
-        "`The second` is no name: small letters, digits, - and _, a letter first",
+        "invalid name `The second`: expected lowercase letters, digits, - and _, with a letter first",
         None,
     );
     assert_error_at(
@@ -340,7 +340,7 @@ fn words_of_the_command_line_that_match_nothing() {
         ),
         (
             &["--subjects", "zzz"],
-            "`t` has no subject `zzz`; there is: honest, second, pair",
+            "`t` has no subject `zzz`; available: honest, second, pair",
         ),
         (
             &["--cases", "selct"],
@@ -352,7 +352,7 @@ fn words_of_the_command_line_that_match_nothing() {
         ),
         (
             &["--baseline", "second", "--subjects", "honest"],
-            "the baseline `second` is not among the subjects; there is: honest",
+            "the baseline `second` is not among the subjects; available: honest",
         ),
         (
             &["--set", "limt=1"],

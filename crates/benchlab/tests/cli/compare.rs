@@ -595,12 +595,9 @@ fn wrong_commands_are_refused_before_anything_is_run() {
         ),
         (
             &["sort 'a", "true"],
-            "the command `sort 'a` is wrong: a quotation mark is not closed",
+            "invalid command `sort 'a`: a quotation mark is not closed",
         ),
-        (
-            &["true", " "],
-            "the command ` ` is wrong: it holds no words",
-        ),
+        (&["true", " "], "invalid command ` `: it contains no words"),
         (
             &["true", "false", "-n", "x", "-n", "x"],
             "two commands are named `x`; give others with --name",
@@ -615,7 +612,7 @@ fn wrong_commands_are_refused_before_anything_is_run() {
         ),
         (
             &["true", "--sweep", "n=1"],
-            "--sweep n: no command holds {n}",
+            "--sweep n: no command contains {n}",
         ),
         (
             &["true {n}", "--sweep", "n"],

@@ -469,11 +469,11 @@ fn what_is_asked_for_wrongly() {
     let folder = three_runs();
     history(folder.path(), &["sotr"]).expect(2).says(&[
         "benchlab: there is no `sotr` among the runs in ",
-        "; there is: other, sort; did you mean `sort`?",
+        "; available: other, sort; did you mean `sort`?",
     ]);
     history(folder.path(), &["sort", "--subjects", "B,C"])
         .expect(2)
-        .says(&["there is no `C` among the subjects in these runs of sort; there is: B"]);
+        .says(&["there is no `C` among the subjects in these runs of sort; available: B"]);
     let nowhere = folder.path().join("nowhere");
     history(&nowhere, &["sort"])
         .expect(2)

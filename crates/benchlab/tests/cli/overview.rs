@@ -71,7 +71,7 @@ fn the_doctor_says_what_brings_each_thing_and_the_one_command_for_all() {
     outcome.expect(0).shows(&[
         "missing  Rare compiler: apt-get install rare-compiler rare-runtime\n",
         "missing  Rarer compiler: apt-get install rarer\n",
-        "missing  Unknown tool: no package brings it\n",
+        "missing  Unknown tool: no Debian package provides it\n",
         "all packages: apt-get install rare-compiler rare-runtime rarer\n",
     ]);
 }

@@ -137,10 +137,10 @@ fn names_that_cannot_be() {
     for (name, reason) in [
         (
             "Lost",
-            "`Lost` is no metric's name: small letters, digits and _, a letter first",
+            "invalid metric name `Lost`: expected lowercase letters, digits and _, with a letter first",
         ),
-        ("start", "`start` is a word of the lab's own"),
-        ("wall", "`wall` is a word of the lab's own"),
+        ("start", "`start` is reserved by benchlab"),
+        ("wall", "`wall` is reserved by benchlab"),
         ("swaps", "there are two metrics `swaps`"),
     ] {
         let text = HEAD.replacen("name = \"lost\"", &format!("name = {name:?}"), 1);

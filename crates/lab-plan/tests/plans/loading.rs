@@ -84,7 +84,7 @@ fn slices_of_many_agents_are_so_long_that_their_parts_can_be_kept() {
     assert_eq!(hour(100_000, 1), (3600.0, 360.0, 10));
     // Two servers have four visits in each block.
     assert_eq!(hour(1000, 2), (72.0, 72.0, 25));
-    // Ten blocks of stages take longer than what was asked for: ten hours of each server, and as much mirrored.
+    // Ten blocks of stages exceed the requested length: ten hours per server, doubled by mirroring.
     let staged = Loading {
         agents: 1000,
         length: Some(Duration::from_secs(60)),

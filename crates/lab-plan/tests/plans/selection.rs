@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The points and subjects that a selection yields.
+//! The points and subjects that result from a selection.
 
 use lab_model::{Measure, Plan, TargetKind};
 use lab_plan::{Experiment, Extent, PlanError, Project, Selection};
@@ -228,7 +228,7 @@ fn few_points_are_the_ends_of_what_was_not_asked_for() {
     );
 }
 
-/// Fewer operations have no known 99th percentile.
+/// With fewer operations, the 99th percentile would be unknown.
 #[test]
 fn a_quick_run_has_shorter_turns_but_not_where_operations_are_due_at_a_rate() {
     let turn = |lines: &str, extent| {
@@ -247,12 +247,12 @@ fn a_quick_run_has_shorter_turns_but_not_where_operations_are_due_at_a_rate() {
     assert_eq!(turn(rate, Extent::Quick), 400_000_000);
 }
 
-/// With a table of this name and these lines.
+/// Returns the experiment with an additional table of this name.
 fn with_table(table: &str, lines: &str) -> String {
     EXPERIMENT.replace("[selection]", &format!("[{table}]\n{lines}\n\n[selection]"))
 }
 
-/// The points of a run of this extent.
+/// Returns the points of a run with this extent.
 fn points_of(
     experiment: &str,
     extent: Extent,
@@ -296,8 +296,8 @@ fn an_experiment_names_its_points_and_the_reader_goes_before_it() {
     }
 }
 
-/// A table that names both the sweep's values and the factor's keeps the case's `thin`; a table of the sweep alone does
-/// not.
+/// If a table lists values of both the sweep and the factor, the case's `thin` applies; if it lists only the
+/// sweep, it does not.
 #[test]
 fn further_values_are_thinned_among_those_that_an_experiment_names() {
     let of = |lines: &str| {
@@ -384,7 +384,7 @@ fn the_baseline_is_the_experiment_s_or_the_first_that_takes_part() {
         (vec!["b", "c", "b-control"], 0)
     );
     assert_eq!(others.control(), Some(2));
-    // In the experiment's order, however they are named.
+    // The order is that of the experiment, not of the request.
     let requested = Selection {
         subjects: words(&["c", "a", "c"]),
         baseline: Some("c".into()),
@@ -566,7 +566,7 @@ fn a_target_alone_goes_without_saying() {
     assert!(error.contains("no target `postgresql`"), "{error}");
 }
 
-/// A file cannot lose a connection, and a server has no lock for all of it.
+/// A file has no connection to lose, and a server cannot be locked as a whole.
 const FAULTS: &str = r#"
 [experiment]
 title = "T"
