@@ -2,8 +2,8 @@
 --  Copyright 2026 The benchlab authors
 --
 --  A hash table that one task changes at a time while any number of others read it. Nodes that
---  other tasks may still see are not freed but handed to the task that changes the table. Entries
---  are also in the order in which they were put.
+--  other tasks may still see are not freed but handed to the task that changes the table. The table
+--  also links its entries in the order in which they were put.
 --
 --  A change has two steps. A search calls Hash and "=" while other tasks may change the table. The
 --  change itself runs under the caller's lock: it calls no code of the application, does not use
@@ -26,10 +26,10 @@ package Appserver.Cache_Tables is
    use Ada.Containers;
 
    function Mixed_Hash (Key : Key_Type) return Hash_Type with Inline;
-   --  Hash (Key), spread over all bits
+   --  Returns Hash (Key), spread over all bits
 
    type Change_Number is mod 2 ** 64 with Size => 64;
-   --  The number of a change to a table, from 1
+   --  The sequence number of a change to a table, starting at 1
 
    ----------
    -- Node --
@@ -50,12 +50,13 @@ package Appserver.Cache_Tables is
       Element      : Element_Type;
       Hash         : Hash_Type;
       Users        : aliased User_Count;
-      --  The number of users: the table, and the tasks that have pinned the node
+      --  The number of references: one from the table, and one from each task that has pinned the
+      --  node
       Next         : Next_Nodes;
-      --  In its bucket: Next (Chains) of the array of buckets. All other components that readers
-      --  see are written before the node is linked.
+      --  The next node in the bucket is Next (Chains), where Chains is a component of the array of
+      --  buckets. All other components that readers see are written before the node is linked.
       Number       : Change_Number;
-      --  The change that linked it
+      --  The change that linked this node
       Expires      : Ada.Real_Time.Time;
       Older, Newer : Node_Access;
    end record;
@@ -68,11 +69,11 @@ package Appserver.Cache_Tables is
    --  Hash is the mixed hash of Key
 
    procedure Pin (Node : not null Node_Access);
-   --  Keeps a node in memory until Release. The node must be in the table.
+   --  Prevents a node from being freed until Release. The node must be in the table.
 
    procedure Release (Node : in out Node_Access)
      with Post => Node = null;
-   --  Frees the node after its last use. Node may be null.
+   --  Unpins the node, and frees it if this was the last reference. Node may be null.
 
    -------------
    -- Buckets --
@@ -86,11 +87,11 @@ package Appserver.Cache_Tables is
    type Buckets (Last : Hash_Type) is limited record
       Chains       : Side := 0;
       Below        : Buckets_Access := null;
-      --  The next smaller array, which has other nodes
+      --  The next smaller array. No node is in both arrays.
       Next_Garbage : Buckets_Access := null;
       First        : Bucket_Array (0 .. Last);
    end record;
-   --  Their number is a power of two
+   --  The length of First is a power of two
 
    function New_Buckets (Count : Hash_Type) return not null Buckets_Access;
    procedure Free (Self : in out Buckets_Access);
@@ -101,12 +102,12 @@ package Appserver.Cache_Tables is
 
    type Garbage is limited record
       Nodes  : Node_Access := null;
-      --  A list by Newer, which readers do not follow
+      --  A list linked by Newer, which readers do not follow
       Arrays : Buckets_Access := null;
    end record;
 
    procedure Free (Self : in out Garbage);
-   --  Pinned nodes are freed by the last Release
+   --  Frees the nodes and arrays. Pinned nodes are freed by their last Release.
 
    procedure Move (From, To : in out Garbage);
 
@@ -122,7 +123,7 @@ package Appserver.Cache_Tables is
    type Table is limited private;
 
    function Find (Self : Table; Key : Key_Type) return Node_Access with Inline;
-   --  Null if it is not there
+   --  Returns null if the key is not in the table
 
    function Length (Self : Table) return Natural;
 
@@ -134,34 +135,37 @@ package Appserver.Cache_Tables is
       Hash  : Hash_Type := 0;
       --  The mixed hash of the key, set by the caller
       Node  : Node_Access := null;
-      --  Null if the key is not there. Not to be dereferenced: it may have been freed since.
+      --  Null if the key was not found. Must not be dereferenced: the node may have been freed
+      --  since the search.
       After : Change_Number := 0;
-      --  Nodes up to this number have other keys
+      --  Nodes with numbers up to this one are known to have other keys
       Seen  : Change_Number := 0;
-      --  The search saw all changes up to this one
+      --  The latest change that the search is guaranteed to have seen
    end record;
 
    procedure Find (Self : Table; Key : Key_Type; Found : in out Search);
-   --  Other tasks may change the table during the search, but free no node that this task may see
+   --  Other tasks may change the table during the search, but must not free a node that this task
+   --  may see
 
    procedure Find_Next (Self : Table; Found : in out Search);
-   --  Found.Node is the node with Found.Hash that was linked first after Found.After, or null.
-   --  Calls neither Hash nor "=". The table must not change during the call.
+   --  Sets Found.Node to the first node with Found.Hash that was linked after Found.After, or to
+   --  null if there is none. Calls neither Hash nor "=". The table must not change during the call.
 
    -------------
    -- Changes --
    -------------
 
-   --  One task at a time calls these. They call no code of the application, do not use the heap,
-   --  and raise no exceptions.
+   --  Only one task at a time may call these subprograms. They call no code of the application, do
+   --  not use the heap, and raise no exceptions.
 
    procedure Update (Self : Table; Found : in out Search; Is_Current : out Boolean);
-   --  Found.Node is null if the node has been removed since the search. Not Is_Current: a node with
-   --  this hash has been linked since, which may have the key; search again.
+   --  Sets Found.Node to null if the node has been removed since the search. If Is_Current is
+   --  False, a node with this hash has been linked since the search and may have the key: search
+   --  again.
 
    function Lacking_Buckets
      (Self : Table; Found : Search; Capacity : Positive; May_Replace : Boolean) return Hash_Type;
-   --  The size of the array of buckets that Put should get; 0 if it does not need one
+   --  Returns the size of the array of buckets to pass to Put, or 0 if Put does not need one
 
    function Has_Buckets (Self : Table) return Boolean;
 
@@ -174,14 +178,16 @@ package Appserver.Cache_Tables is
       Larger      : in out Buckets_Access;
       Removed     : in out Garbage)
      with Pre => Has_Buckets (Self) or else Larger /= null, Post => Node = null;
-   --  Replaces Found.Node, or the oldest node if the table is full. Takes Larger if the table
-   --  benefits from it. With May_Replace, Larger replaces the table's arrays, which go to Removed;
-   --  May_Replace must then be False until no reader uses them. Without, it is added to them.
+   --  Links Node. It replaces Found.Node, or the oldest node if the table is full. Put takes Larger
+   --  if the table benefits from it. If May_Replace is True, Larger replaces the table's arrays,
+   --  which are moved to Removed; pass False from then on until no reader uses the old arrays. If
+   --  May_Replace is False, Larger is added to the table's arrays.
 
    procedure Remove (Self : in out Table; Found : Search; Removed : in out Garbage);
 
    procedure Remove_Expired (Self : in out Table; Removed : in out Garbage);
-   --  Nodes expire in the order in which they were put, or nearly
+   --  Removes expired nodes from the oldest on. Nodes expire roughly in the order in which they
+   --  were put.
 
    procedure Clear (Self : in out Table; Removed : in out Garbage);
 
@@ -190,10 +196,11 @@ package Appserver.Cache_Tables is
    -------------
 
    function Has_Expired (Self : Table) return Boolean;
-   --  True if Remove_Expired would remove something
+   --  Returns True if Remove_Expired would remove a node
 
    procedure Copy (From : Table; To : in out Table; Room_For : Natural);
-   --  Copies the nodes that have not expired to an empty table, which an exception leaves empty
+   --  Copies the nodes that have not expired to an empty table. If an exception occurs, To stays
+   --  empty.
 
 private
 

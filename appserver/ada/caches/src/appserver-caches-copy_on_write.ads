@@ -1,9 +1,9 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A cache whose readers get the current map by an atomic reference, and whose writers replace it
---  by a changed copy. Each write copies the map: O(n) time and memory. Writers that race retry, so
---  no update is lost.
+--  A cache whose readers get the current map through an atomic reference, and whose writers replace
+--  the map with a modified copy. Each write copies the map, which takes O(n) time and memory. A
+--  writer that loses a race against another writer retries, so no update is lost.
 
 pragma Ada_2022;
 
@@ -27,12 +27,12 @@ package Appserver.Caches.Copy_On_Write is
       Count : Natural;
       Make  : not null access procedure
         (Number : Positive; Key : out Key_Type; Element : out Element_Type));
-   --  Puts multiple entries with one copy of the map. If Make raises an exception, the cache does
-   --  not change.
+   --  Puts multiple entries, but copies the map only once. If Make raises an exception, the cache
+   --  does not change.
    --  @param Self the cache
    --  @param Count the number of entries
-   --  @param Make returns an entry by its number, from 1. It must not call the cache. It is called
-   --  again for all entries if another writer was faster.
+   --  @param Make returns the entry with the given number, from 1 to Count. Make must not call the
+   --  cache. If another writer was faster, Make is called again for all entries.
 
    overriding procedure Remove (Self : in out Cache; Key : Key_Type);
    overriding procedure Clear (Self : in out Cache);
@@ -44,7 +44,7 @@ private
    type Snapshot is new Ada.Finalization.Limited_Controlled with record
       Table : Tables.Table;
    end record;
-   --  Does not change once it is shared
+   --  Immutable once it is shared
 
    overriding procedure Finalize (Self : in out Snapshot);
 

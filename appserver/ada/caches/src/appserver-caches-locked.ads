@@ -1,10 +1,10 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A cache behind a protected object. Readers call a protected function; GNAT lets these run at the
---  same time only with pragma Locking_Policy (Concurrent_Readers_Locking). The lock is not held
---  while keys are compared and elements copied: the entry is pinned instead, and freed by its last
---  user.
+--  A cache guarded by a protected object. Readers call a protected function. GNAT runs protected
+--  functions concurrently only with pragma Locking_Policy (Concurrent_Readers_Locking). The lock is
+--  not held while keys are compared and elements copied. Instead, the entry is pinned, and the last
+--  task that unpins it frees it.
 
 pragma Ada_2022;
 
@@ -35,7 +35,7 @@ private
       --  Finds the next node with this hash, and pins it
 
       procedure Apply (Capacity : Positive; Change : in out Caches.Change'Class);
-      --  The caller frees what is removed, outside of the lock
+      --  The caller frees removed entries after it has released the lock
 
       function Length return Natural;
    private

@@ -4,10 +4,11 @@
 --  A cache whose readers never wait for other tasks. A reader writes only to a slot of its own
 --  thread, so readers do not contend for cache lines. Writers wait for each other.
 --
---  Entries that writers replace or remove are freed when the tasks that were reading the cache at
---  that time have finished: by one of the next 64 writes, by Clear or Remove_Expired, or by a task
---  of this library within about a tenth of a second. A read that never ends, since Hash or "="
---  does not return, keeps all later ones in memory; reads, writes and growth go on.
+--  Entries that writers replace or remove are freed once the tasks that were reading the cache at
+--  that time have finished. One of the next 64 writes, Clear, Remove_Expired, or a background task
+--  of this library frees them; the background task runs within about a tenth of a second. If a read
+--  never ends because Hash or "=" does not return, entries replaced or removed after its start are
+--  never freed. Reads, writes and growth of the table still work.
 
 pragma Ada_2022;
 
@@ -24,7 +25,7 @@ package Appserver.Caches.Wait_Free is
       Key      : Key_Type;
       Element  : in out Element_Type;
       Is_Found : out Boolean);
-   --  An abort during the call leaves nothing behind
+   --  An abort during the call leaks nothing
 
    overriding procedure Put (Self : in out Cache; Key : Key_Type; Element : Element_Type);
    overriding procedure Remove (Self : in out Cache; Key : Key_Type);
@@ -38,22 +39,22 @@ private
 
    protected type Writer (Owner : not null access Owned_Table) is
 
-      --  The caller frees what these return: no task can see it
+      --  The caller frees the garbage that these procedures return. No task can see it.
 
       procedure Apply (Capacity : Positive; Change : in out Caches.Change'Class);
       procedure Reclaim (Free : in out Tables.Garbage; Is_Done : out Boolean);
       procedure Take_All (Free : in out Tables.Garbage);
-      --  Called when no reader is left
+      --  Must be called only when no readers are left
    private
       Unlinked : Tables.Garbage;
-      --  Removed from the table since Unseen was filled
+      --  Nodes removed from the table since Unseen was last filled
       Unseen   : Tables.Garbage;
-      --  Readers that enter in the epoch Since, or later, do not see it
+      --  Nodes that readers which enter in the epoch Since or later do not see
       Unused   : Tables.Garbage;
-      --  No reader sees it, so it can be freed
+      --  Nodes that no reader sees, so they can be freed
       Since    : Reader_Slots.Stamp := 0;
       Writes   : Natural := 0;
-      --  Since the last attempt to free
+      --  The number of writes since the last attempt to free memory
    end Writer;
 
    type Owned_Table is new Reclaimers.Owner with record
@@ -61,7 +62,7 @@ private
       Epoch  : Reader_Slots.Stamp := Reader_Slots.New_Table_Stamp;
       Writer : Wait_Free.Writer (Owned_Table'Access);
       Leaves : Boolean := False with Volatile;
-      --  True if the latest write left something to be freed
+      --  True if the latest write left nodes to be freed
    end record;
 
    overriding procedure Reclaim (Self : in out Owned_Table; Is_Done : out Boolean);

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Concurrent maps that are read often and written rarely. There are three kinds, which are generic
---  children without parameters. A program can exchange one kind for another:
+--  Concurrent maps that are read often and written rarely. There are three implementations, which
+--  are generic child packages without parameters. They are interchangeable:
 --
 --     Wait_Free       readers never wait, and write to no memory that tasks share
 --     Copy_On_Write   readers never wait; each write copies the map. For small maps.
@@ -32,13 +32,14 @@ generic
    with function "=" (Left, Right : Key_Type) return Boolean is <>;
 
    --  Hash, "=", and the copying and finalization of keys and elements must not call the cache.
-   --  They may run in multiple tasks at once. None of them runs in a protected action or while a
-   --  lock is held: one that blocks, takes long or raises an exception affects only the task that
-   --  called it.
+   --  They may run in multiple tasks concurrently. None of them runs in a protected action or while
+   --  a lock is held. If one of them blocks, takes a long time or raises an exception, this affects
+   --  only the calling task.
    --
-   --  For wait-free caches, finalization may also run in a task of this library. The end of a cache
-   --  waits until that task has finalized the cache's entries. If a finalization never returns,
-   --  neither does the end of its cache, and other caches free memory only in later writes.
+   --  For wait-free caches, finalization of keys and elements may also run in a background task of
+   --  this library. The finalization of a cache waits until that task has finalized the cache's
+   --  entries. If the finalization of an entry never returns, the finalization of its cache does
+   --  not return either, and other caches free memory only in later writes.
 
 package Appserver.Caches is
 
@@ -52,11 +53,11 @@ package Appserver.Caches is
    type Cache
      (Capacity     : Positive     := Unlimited;
       Time_To_Live : Milliseconds := Forever) is abstract tagged limited private;
-   --  Has at most Capacity entries: a further one replaces the entry that was put first. An entry
-   --  expires when Time_To_Live has passed since it was put, and is then no longer found.
+   --  Has at most Capacity entries. When the cache is full, a new entry replaces the oldest one. An
+   --  entry expires Time_To_Live milliseconds after it was put, and is then no longer found.
    --
-   --  Any number of tasks may call the subprograms at the same time. Each call takes effect at one
-   --  moment between its start and its end. Concurrent puts lose no entry.
+   --  Any number of tasks may call the subprograms concurrently. Each call takes effect atomically
+   --  at some moment between its start and its end. Concurrent puts do not lose entries.
 
    procedure Get
      (Self     : in out Cache;
@@ -66,17 +67,17 @@ package Appserver.Caches is
    --  Gets the element of a key.
    --  @param Self the cache
    --  @param Key the key
-   --  @param Element a copy of the element; unchanged if there is none
-   --  @param Is_Found True if there is an element
+   --  @param Element set to a copy of the key's element; unchanged if the key has no entry
+   --  @param Is_Found set to True if the key has an entry
 
    procedure Put (Self : in out Cache; Key : Key_Type; Element : Element_Type) is abstract;
-   --  Adds an entry, or replaces the one with that key.
+   --  Adds an entry, or replaces the existing entry of the key.
    --  @param Self the cache
    --  @param Key the key
    --  @param Element the element
 
    procedure Remove (Self : in out Cache; Key : Key_Type) is abstract;
-   --  Removes an entry, if there is one with that key.
+   --  Removes the entry of a key, if there is one.
    --  @param Self the cache
    --  @param Key the key
 
@@ -85,8 +86,8 @@ package Appserver.Caches is
    --  @param Self the cache
 
    procedure Remove_Expired (Self : in out Cache) is null;
-   --  Removes expired entries, and frees memory that no task uses any longer. Each Put does so,
-   --  too: call this if nothing is put for a long time.
+   --  Removes expired entries, and frees memory that no task uses any longer. Put does this, too.
+   --  Call Remove_Expired if there are no calls of Put for a long time.
    --  @param Self the cache
 
    function Length (Self : in out Cache) return Natural is abstract;
@@ -102,24 +103,25 @@ package Appserver.Caches is
       Key     : Key_Type;
       Load    : not null access function (Key : Key_Type) return Element_Type;
       Timeout : Duration := No_Timeout) return Element_Type;
-   --  Gets the element of a key. If there is none, calls Load and puts its result. If multiple
-   --  tasks miss a key at the same time, one of them calls Load, and the others wait for its result
-   --  or its exception. If the loading task is aborted, another one loads. Tasks that use other
-   --  keys do not wait. The next call after an exception loads again.
+   --  Returns the element of a key. If the key has no entry, calls Load and puts its result. If
+   --  multiple tasks miss the same key concurrently, one of them calls Load, and the others wait
+   --  and then return its result or raise its exception. If the loading task is aborted, a waiting
+   --  task calls Load instead. Tasks that use other keys do not wait. After an exception, the next
+   --  call loads again.
    --
-   --  After a Put or Remove of the key, or a Clear, later calls do not use a load that began
-   --  before: its result may be older than the change. It is not put, and only the tasks that
-   --  already wait for it get it, unless the cache has another element by then, which they get
-   --  instead.
+   --  A Put or Remove of the key, or a Clear, makes a load in progress outdated, since its result
+   --  may be older than the change. Calls that begin later do not use this load, and its result is
+   --  not put in the cache. Tasks that were already waiting for it return its result, unless the
+   --  key has an entry by then: they return the element of that entry instead.
    --  @param Self the cache
    --  @param Key the key
    --  @param Load loads the element
    --  @param Timeout the maximum time in seconds to wait for another task's load. It does not limit
    --  a Load that this task calls.
    --  @return the element
-   --  @exception Load_Timeout another task has not loaded the element in time
-   --  @exception Program_Error Load asks for the key that it loads, directly or through other keys,
-   --  caches and tasks that wait for each other
+   --  @exception Load_Timeout another task did not load the element within Timeout
+   --  @exception Program_Error Load requests the key that it is loading, directly, or in a cycle of
+   --  other keys, caches and tasks that wait for each other
 
 private
 
@@ -150,10 +152,10 @@ private
    type Pending_Load is limited record
       Key       : Key_Type;
       Number    : Load_Number := 0;
-      --  Numbers the loads of the cache, from 1; set when the load is listed
+      --  The sequence number of the load in its cache, starting at 1; set when the load is listed
       Loader    : Task_Id := Current_Task;
       Is_Fresh  : Boolean := True with Atomic;
-      --  False once the key was put or removed: the result may be older than that change
+      --  False once the key has been put or removed, since the result may be older than that change
       Has_Ended : aliased Load_Waits.Atomic_Flag := Load_Waits.False;
       Result    : Caches.Result;
       Element   : Element_Type;
@@ -171,9 +173,9 @@ private
    type Chain_List is array (Ada.Containers.Hash_Type range 0 .. Chain_Count - 1)
      of Participant_Access;
 
-   --  The loads in progress, by the hashes of their keys. Callers compare the keys themselves,
-   --  outside of the protected actions: they go through the loads with the same hash in the order
-   --  of their numbers. Other must be null before the call.
+   --  The loads in progress, indexed by the hashes of their keys. Callers compare the keys
+   --  themselves, outside of the protected actions: they visit the loads with the same hash in
+   --  ascending order of their numbers. Other must be null before the call.
 
    protected type Listed_Loads is
 
@@ -182,7 +184,7 @@ private
          After  : Load_Number;
          Other  : in out Load_References.Reference);
       --  Lists Caller as the loading task, unless there are fresh loads with its hash and numbers
-      --  greater than After: then Other is the first of these
+      --  greater than After. In that case, sets Other to the first of these loads.
 
       procedure Leave (Caller : not null Participant_Access);
 
@@ -190,10 +192,11 @@ private
         (Hash  : Ada.Containers.Hash_Type;
          After : Load_Number;
          Other : in out Load_References.Reference);
-      --  Other is the first load with Hash and a number greater than After, or null
+      --  Sets Other to the first load with this hash and a number greater than After; leaves it
+      --  null if there is none
 
       function Latest return Load_Number;
-      --  The number of the latest load
+      --  Returns the number of the latest load
 
       procedure Forget_All (Was_Loading : out Boolean);
       --  Marks all loads in progress as outdated
@@ -208,7 +211,7 @@ private
 
    type Load_List is limited record
       Callers : aliased Atomic_Count := 0;
-      --  The number of tasks that load or wait. Without them, there is nothing to forget.
+      --  The number of tasks that load or wait. If it is 0, no load can be outdated.
       Listed  : Listed_Loads;
    end record;
 
@@ -221,7 +224,8 @@ private
       Outcome : Load_Outcome := Abandoned;
       Next    : Participant_Access := null;
    end record;
-   --  When the loading task leaves its scope, for any reason, the waiting tasks go on
+   --  Finalization wakes the waiting tasks, even if an exception or an abort ends the loading
+   --  task's scope
 
    overriding procedure Initialize (Self : in out Participant);
    overriding procedure Finalize (Self : in out Participant);
@@ -237,8 +241,9 @@ private
       Loads : aliased Load_List;
    end record;
 
-   --  Put, Remove and Clear of each kind call these before they change the table. So a task that
-   --  is about to put a loaded element sees that its load is outdated, or sees their change.
+   --  Put, Remove and Clear of each implementation call these procedures before they change the
+   --  table. So a task that is about to put a loaded element sees either that its load is outdated,
+   --  or the change itself.
 
    procedure Forget_Load (Self : in out Cache'Class; Key : Key_Type; Was_Loading : out Boolean);
    procedure Forget_Load (Self : in out Cache'Class; Key : Key_Type);
@@ -250,10 +255,10 @@ private
       Element : Element_Type;
       Load    : not null access constant Pending_Load;
       Is_Put  : out Boolean);
-   --  Puts the element, unless Load is outdated or Key has an element when the table changes
+   --  Puts the element, unless Load is outdated or Key has an entry at the time of the change
 
    function Is_Valid (Node : Tables.Node_Access) return Boolean with Inline;
-   --  True if Node is neither null nor expired
+   --  Returns True if Node is neither null nor expired
 
    ------------
    -- Change --
@@ -262,22 +267,24 @@ private
    type Change_Kind is (Put, Remove, Remove_Expired, Clear);
 
    type Change_Step is (Search, Allocate, Finish);
-   --  The next step: a search for the key, the allocation of buckets, or nothing
+   --  The next step: search for the key, allocate buckets, or finish
 
    type Change (Kind : Change_Kind) is new Ada.Finalization.Limited_Controlled with record
       Step    : Change_Step := Search;
       Found   : Tables.Search;
       Node    : Tables.Node_Access := null;
-      --  To be put; null once it is in the table
+      --  The node to put; null once the node is in the table
       Load    : access constant Pending_Load := null;
-      --  The node is put only if this load is fresh and the key has no element
+      --  If not null, the node is put only if this load is fresh and the key has no entry
       Lacking : Ada.Containers.Hash_Type := 0;
       Larger  : Tables.Buckets_Access := null;
-      --  The number of buckets to be allocated, and these buckets until they are in the table
+      --  Lacking is the number of buckets to allocate. Larger is the allocated array, until it is
+      --  in the table.
       Removed : Tables.Garbage;
-      --  To be freed
+      --  Nodes and arrays to free
    end record;
-   --  Its finalization frees what it still has at the end of a write, also after an exception
+   --  Finalization at the end of a write frees the remaining nodes and arrays, even after an
+   --  exception
 
    overriding procedure Finalize (Self : in out Change);
 
@@ -288,7 +295,7 @@ private
       Key          : Key_Type;
       Element      : Element_Type;
       Time_To_Live : Milliseconds);
-   --  With a node
+   --  Starts a change that puts a new node
 
    procedure Apply
      (Change      : in out Caches.Change'Class;
@@ -296,24 +303,25 @@ private
       Capacity    : Positive;
       Removed     : in out Tables.Garbage;
       May_Replace : Boolean := True);
-   --  Changes the table, unless Change.Step says afterwards what has to come first. One task at a
-   --  time calls this. It calls no code of the application and does not use the heap. May_Replace:
-   --  no reader still uses buckets that were replaced earlier.
+   --  Changes the table if possible. Otherwise Change.Step is the step that the caller must do
+   --  first. Only one task at a time may call this procedure. It calls no code of the application
+   --  and does not use the heap. May_Replace must be False if a reader may still use buckets that
+   --  were replaced earlier.
 
    procedure Perform
      (Change   : in out Caches.Change'Class;
       Key      : Key_Type;
       Table    : in out Tables.Table;
       Capacity : Positive);
-   --  Changes a table that no other task sees
+   --  Changes a table that is not visible to other tasks
 
    -----------------
    -- Table cache --
    -----------------
 
    type Table_Cache is abstract new Cache with null record;
-   --  A cache with one table, which its writers change in turn. They search for the key and use the
-   --  heap before, outside of the protected action that changes the table.
+   --  A cache with one table, which writers change one at a time. They search for the key and
+   --  allocate memory first, outside of the protected action that changes the table.
 
    procedure Search
      (Self : in out Table_Cache; Key : Key_Type; Found : in out Tables.Search) is abstract;

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Tracks which task waits for which other task's load, in all caches: loads that wait for each
---  other would never end.
+--  Tracks which task waits for which other task's load, across all caches. Used to detect cycles:
+--  loads that wait for each other would never end.
 
 pragma Ada_2022;
 
@@ -15,12 +15,12 @@ private package Appserver.Load_Waits is
 
    type Wait (Has_Ended : not null access Atomic_Flag) is
      new Ada.Finalization.Limited_Controlled with private;
-   --  A wait of the current task for a load, until the end of the scope. The loading task sets
-   --  Has_Ended before it lets the waiting tasks go on.
+   --  The current task's wait for a load, until the end of the scope. The loading task sets
+   --  Has_Ended before it wakes the waiting tasks.
 
    procedure Start
      (Self : in out Wait; Loader : Ada.Task_Identification.Task_Id; Is_Cycle : out Boolean);
-   --  Is_Cycle: Loader waits for the current task, directly or through others
+   --  Sets Is_Cycle to True if Loader waits for the current task, directly or through other tasks
 
 private
 

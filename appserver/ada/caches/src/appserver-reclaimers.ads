@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A task that frees memory which could not be freed at once, a little later. So nothing is left
---  over when no later call frees it.
+--  A background task that frees memory which could not be freed immediately. So this memory is
+--  freed even if no later call of the cache does so.
 
 pragma Ada_2022;
 
@@ -13,18 +13,22 @@ private package Appserver.Reclaimers is
    type Owner is abstract new Ada.Finalization.Limited_Controlled with private;
 
    procedure Reclaim (Self : in out Owner; Is_Done : out Boolean) is abstract;
-   --  Called by the task within about a tenth of a second of Request, and again until Is_Done
+   --  The background task calls this within about a tenth of a second after Request, and repeats it
+   --  until Is_Done is True
 
    procedure Request (Self : in out Owner'Class) with Inline;
-   --  Only reads a variable if there already is a request
+   --  Asks the background task to call Reclaim. If a request is already pending, this only reads a
+   --  variable.
 
    procedure Withdraw (Self : in out Owner'Class);
-   --  The task does not use Self after this. Called by the finalization of Self.
+   --  Removes Self from the background task's list. The task does not use Self after this call. The
+   --  finalization of Self calls this procedure.
    --
-   --  Waits while the task is in Self's Reclaim. This is not limited: what it frees may have types
-   --  of the scope that is being left, and Ada finalizes all objects of a type before that. Reclaim
-   --  takes no lock for long and waits for no reader, so the wait lasts as long as the finalization
-   --  of the elements that it frees, which are as many as Self itself would finalize otherwise.
+   --  Waits while the task is in Self's Reclaim. The wait has no timeout: the freed objects may
+   --  have types declared in the scope that is being left, and Ada requires that all objects of a
+   --  type are finalized before that. Reclaim does not hold a lock for long and does not wait for
+   --  readers, so the wait lasts as long as the finalization of the elements that Reclaim frees.
+   --  Otherwise, Self itself would have to finalize the same elements.
 
 private
 

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A counter behind a protected object: the baseline for the others, and a starting point for a
---  counter that does more than count in one step.
+--  A counter guarded by a protected object. It is the baseline for the other counters, and a
+--  starting point for a counter with more complex atomic operations.
 
 pragma Ada_2022;
 

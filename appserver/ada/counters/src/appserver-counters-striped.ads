@@ -2,8 +2,8 @@
 --  Copyright 2026 The benchlab authors
 --
 --  A counter for many writers and few readers, such as a metric of a server. Each task writes to
---  its own word, and the value is their sum. If there are fewer stripes than tasks, some tasks
---  share a word, which is slower but loses no updates.
+--  its own stripe (a word), and the value is the sum of the stripes. If there are fewer stripes
+--  than tasks, some tasks share a stripe, which is slower but loses no updates.
 
 pragma Ada_2022;
 
@@ -15,7 +15,7 @@ package Appserver.Counters.Striped is
    --  A power of two. With any other number, some stripes are never used.
 
    type Counter (Stripes : Stripe_Count := 16) is limited new Counters.Counter with private;
-   --  Takes 128 bytes per stripe. One stripe per core is enough.
+   --  Uses 128 bytes per stripe. One stripe per core is enough.
 
    overriding procedure Increment (Self : in out Counter) with Inline;
    overriding procedure Decrement (Self : in out Counter) with Inline;

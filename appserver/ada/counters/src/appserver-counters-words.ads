@@ -1,8 +1,9 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Ada's atomic operations on the counters' words. All of them are sequentially consistent: they
---  order what is around them, which costs nothing more on x86-64 and little on ARM.
+--  Ada's atomic operations on the counters' words. All operations are sequentially consistent, so
+--  they also order surrounding memory accesses. This costs nothing extra on x86-64 and little on
+--  ARM.
 
 pragma Ada_2022;
 
@@ -15,7 +16,7 @@ private package Appserver.Counters.Words with Pure is
    package Exchange is new System.Atomic_Operations.Exchange (Word);
 
    procedure Add (Item : aliased in out Word; Amount : Integer_64) with Inline;
-   --  Does what Arithmetic.Atomic_Add does, in one instruction. GNAT's version stores the previous
-   --  value in a variable that is atomic as well.
+   --  Does the same as Arithmetic.Atomic_Add, but in one instruction. GNAT's version also stores
+   --  the previous value in another atomic variable.
 
 end Appserver.Counters.Words;

@@ -7,10 +7,10 @@
 --     Appserver.Counters.Striped  one word for each of some tasks: many writers, few readers
 --     Appserver.Counters.Locked   a protected object
 --
---  A call through one of these types is not dispatching, and is inlined with -gnatn2.
+--  A call on an object of one of these types is not dispatching, and is inlined with -gnatn2.
 --
 --  The range is that of Integer_64. Sums wrap around, modulo 2**64, in every build. A counter that
---  is incremented every nanosecond wraps after 292 years.
+--  is incremented once per nanosecond wraps after 292 years.
 
 pragma Ada_2022;
 
@@ -23,8 +23,8 @@ package Appserver.Counters with Pure is
    subtype Integer_64 is Interfaces.Integer_64;
 
    type Counter is limited interface;
-   --  Initially zero. Any task may call the subprograms at any time. None of them blocks, except
-   --  those of Locked, which wait for the lock.
+   --  Initially zero. Any task may call the subprograms at any time. They do not block, except that
+   --  those of Locked wait for the lock.
 
    procedure Increment (Self : in out Counter) is abstract;
    --  Adds 1.
@@ -42,12 +42,12 @@ package Appserver.Counters with Pure is
    function Value (Self : Counter) return Integer_64 is abstract;
    --  Reads the counter.
    --  @param Self the counter
-   --  @return the value. It includes everything that was added before the call, and may include
-   --  what is added during it.
+   --  @return the value. It includes all changes made before the call, and may include changes made
+   --  during the call.
 
    type Linearizable_Counter is limited interface and Counter;
-   --  All calls take effect in one order, which all tasks see (sequential consistency). A task that
-   --  sees a change also sees everything that was written before it.
+   --  All calls take effect in one order that is the same for all tasks (sequential consistency). A
+   --  task that sees a change also sees everything that was written before that change.
 
    procedure Set (Self : in out Linearizable_Counter; To : Integer_64) is abstract;
    --  Sets the counter.
@@ -74,15 +74,16 @@ package Appserver.Counters with Pure is
 
    function Decrement_And_Test_Zero
      (Self : in out Linearizable_Counter) return Boolean is abstract;
-   --  Subtracts 1, as for a reference count.
+   --  Subtracts 1 and checks for zero, for example for a reference count.
    --  @param Self the counter
-   --  @return True for the one call that brings the counter to zero
+   --  @return True if this call changed the counter to zero
 
 private
 
    Line : constant := 128;
-   --  Bytes that a written word has to itself. Cache lines have 64 bytes and are fetched in pairs
-   --  on x86-64 (Intel 64 optimization manual, 3.7.3); 128 on some ARM cores.
+   --  The distance in bytes between written words, to avoid false sharing. Cache lines have 64
+   --  bytes and are fetched in pairs on x86-64 (Intel 64 optimization manual, 3.7.3); they have 128
+   --  bytes on some ARM cores.
 
    type Word is mod 2 ** 64 with Size => 64, Atomic;
 

@@ -3,22 +3,23 @@
 --
 --  The MariaDB driver, which uses libmariadb.
 --
---  Appserver.SQL specifies the operations. Parameters are written ?. A prepared statement exchanges
---  values in MariaDB's binary form, in buffers that are reused from row to row. For a statement
---  that is prepared on the client side, values are inserted into the text, as literals that mean
---  the same in every SQL mode.
+--  See Appserver.SQL for the operations. Parameters are written as ?. A prepared statement
+--  exchanges values in MariaDB's binary format, in buffers that are reused for each row. For a
+--  statement that is prepared on the client side, values are inserted into the text, as literals
+--  that have the same meaning in every SQL mode.
 --
---  A time is a moment in UTC. The session's time_zone is +00:00, since the server converts its type
---  timestamp from and to it, and NOW is in it. If a program sets another one, or another character
---  set than utf8mb4, it is reset before the next statement. Use CONVERT_TZ for other time zones.
+--  Times are in UTC. The session's time_zone is +00:00, since the server converts its type
+--  timestamp from and to the session's time zone, and NOW returns a time in that zone. If a program
+--  sets another time zone, or a character set other than utf8mb4, the setting is reset before the
+--  next statement. Use CONVERT_TZ for other time zones.
 --
---  Rows are stored: a Step that runs the statement receives all of them before it returns the first
---  one, so other statements of the connection can run while they are read. If they do not fit in
---  memory, stream them, or read them by key in portions.
+--  By default, rows are buffered: the Step that runs the statement receives all rows before it
+--  returns the first one, so other statements of the connection can run while the rows are read. If
+--  the rows do not fit in memory, stream them, or read them in chunks by key.
 --
---  State_Of and Code_Of are those of the server, such as 23000 and 1062 for a duplicate key, except
---  for errors without a state of their own: 57014 for a cancelled statement, 08001 if no server
---  responds, 08006 if the server is lost.
+--  State_Of and Code_Of return the server's values, such as 23000 and 1062 for a duplicate key. For
+--  errors without a specific state, this library sets the state: 57014 for a cancelled statement,
+--  08001 if no server responds, and 08006 if the connection is lost.
 
 pragma Ada_2022;
 
@@ -34,7 +35,7 @@ package Appserver.SQL.MariaDB is
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
    function Library_Version return String;
-   --  @return the version of libmariadb that the program runs on, such as "3.3.14"
+   --  @return the version of libmariadb that the program is running with, such as "3.3.14"
 
    type Connection is new SQL.Connection with private;
    type Statement is new SQL.Statement with private;
@@ -44,10 +45,11 @@ package Appserver.SQL.MariaDB is
    Default_Port : constant Port_Number := 3_306;
 
    subtype Timeout_Duration is Duration range 0.0 .. 1_000_000.0;
-   --  In seconds, rounded up to a whole number; 0.0 is no limit
+   --  In seconds, rounded up to a whole number; 0.0 means no limit
 
    type TLS_Mode is (Unencrypted, Encrypted, Authenticated);
-   --  Authenticated: encrypted, and the server has a certificate for its host
+   --  Authenticated means encrypted, and that the server must have a valid certificate for its host
+   --  name
 
    procedure Open
      (Self             : in out Connection;
@@ -62,21 +64,23 @@ package Appserver.SQL.MariaDB is
       Authority        : String           := "")
      with Pre  => not Self.Is_Open or else raise Misuse_Error with "the connection is open",
           Post => Self.Is_Open;
-   --  Connects to a server. Texts are UTF-8. Rows that an UPDATE found count as changed, as in
+   --  Connects to a server. Texts are UTF-8. All rows that match an UPDATE count as changed, as in
    --  other databases.
    --  @param Self the connection
-   --  @param Host a host name or an address; "localhost" is the Unix socket
+   --  @param Host a host name or an address; "localhost" means the Unix socket
    --  @param User the user
    --  @param Password the user's password
    --  @param Database the default database; empty for none
    --  @param Port the TCP port
    --  @param Connect_Timeout the maximum time to connect, including name resolution
-   --  @param Response_Timeout the maximum time in which the server is silent. After it, the
-   --  connection is lost: 08006. Wait_Limit limits whole operations.
-   --  @param TLS whether to encrypt the connection, and to verify the server
-   --  @param Authority the file of trusted certificates; empty for the system's
-   --  @exception SQL_Error 08001 if no server responds in time, or it does not support the
-   --  requested TLS mode; the server's own state, such as 28000, if it rejects the connection
+   --  @param Response_Timeout the maximum time to wait for data from the server. After that, the
+   --  connection is lost (08006). Wait_Limit limits whole operations.
+   --  @param TLS whether to encrypt the connection and to verify the server
+   --  @param Authority the file of trusted CA certificates; if empty, the system's certificates are
+   --  used
+   --  @exception SQL_Error 08001 if no server responds in time, or the server does not support the
+   --  requested TLS mode; the server's own state, such as 28000, if the server rejects the
+   --  connection
    --  @exception Misuse_Error the connection is open
 
    procedure Open
@@ -88,30 +92,31 @@ package Appserver.SQL.MariaDB is
       Authority        : String           := "")
      with Pre  => not Self.Is_Open or else raise Misuse_Error with "the connection is open",
           Post => Self.Is_Open;
-   --  Connects to a server by a URI, in the same way.
+   --  Connects to a server that is specified by a URI.
    --  @param Self the connection
    --  @param Target a percent-encoded URI, such as mariadb://ada:secret@example.com:3306/shop, or
    --  mariadb://ada:secret@localhost/shop?socket=/run/mysqld/mysqld.sock for a Unix socket
    --  @param Connect_Timeout the maximum time to connect
-   --  @param Response_Timeout the maximum time in which the server is silent
-   --  @param TLS whether to encrypt the connection, and to verify the server
-   --  @param Authority the file of trusted certificates; empty for the system's
+   --  @param Response_Timeout the maximum time to wait for data from the server
+   --  @param TLS whether to encrypt the connection and to verify the server
+   --  @param Authority the file of trusted CA certificates; if empty, the system's certificates are
+   --  used
    --  @exception SQL_Error as above
    --  @exception Misuse_Error the connection is open
 
    procedure Set_Statement_Limit (Self : in out Connection; Limit : Timeout_Duration)
      with Pre => Can_Use (Self);
-   --  Limits the time of each statement. A longer one raises SQL_Error, 57014. The default is the
-   --  server's own limit.
+   --  Limits the time of each statement. A statement that takes longer raises SQL_Error 57014. The
+   --  default is the server's own limit.
    --  @param Self the connection
-   --  @param Limit the limit in seconds, to the microsecond; 0.0 for none
+   --  @param Limit the limit in seconds, with microsecond precision; 0.0 for no limit
    --  @exception Misuse_Error the connection is closed
 
    procedure Prepare
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String)
      with Pre  => Can_Use (On),
           Post => Self.Is_Open;
-   --  Prepares a statement on the server, and releases what Self held before.
+   --  Prepares a statement on the server, and releases the previous statement of Self.
    --  @param Self the statement
    --  @param On the connection
    --  @param Text one SQL statement
@@ -129,7 +134,7 @@ package Appserver.SQL.MariaDB is
    --  @exception SQL_Error 0A000 if Text has parameters and an executable comment
    --  @exception Misuse_Error the connection is closed
 
-   --  The operations that Appserver.SQL specifies
+   --  Operations specified in Appserver.SQL
 
    overriding function Is_Open (Self : Connection) return Boolean with Inline;
    overriding function Is_Connected (Self : Connection) return Boolean;
@@ -143,10 +148,10 @@ package Appserver.SQL.MariaDB is
    overriding function In_Autocommit (Self : Connection) return Boolean;
    overriding function Transactions_Survive_Errors (Self : Connection) return Boolean is (True);
    overriding procedure Cancel (Self : Connection);
-   --  Uses a connection of its own: SQL_Error, if that cannot be opened
+   --  Uses a separate connection. Raises SQL_Error if that connection cannot be opened.
    overriding procedure Reset_Session (Self : in out Connection);
-   --  SQL_Error, 0A000, after a USE if the connection was opened without a database, since the
-   --  server cannot undo it
+   --  Raises SQL_Error 0A000 after a USE if the connection was opened without a database, since the
+   --  server cannot undo the USE
    overriding procedure Close (Self : in out Connection);
 
    overriding procedure Bind
@@ -197,9 +202,9 @@ private
    package Handle_Vectors is new Ada.Containers.Vectors
      (Positive, MariaDB_Library.Statement_Handle);
 
-   --  The target is kept for Cancel, and so is the server's id of the connection. Streams: a
-   --  statement's rows are still to come. Left: those that were closed meanwhile, whose release
-   --  would discard these rows.
+   --  Target, and Id, the server's ID of the connection, are stored for Cancel. Streams is True
+   --  while the server still has to send rows of a statement. Left contains the statements that
+   --  were closed in the meantime: releasing them would discard these rows.
 
    type Connection is new SQL.Connection with record
       Handle   : MariaDB_Library.Connection_Handle := MariaDB_Library.No_Connection;
@@ -223,11 +228,11 @@ private
       Next           : not null access function
         (Row : in out SQL.Statement'Class) return Boolean;
       Current        : not null access Integer_64);
-   --  INSERTs of many rows. LOAD DATA LOCAL INFILE would let a server ask for files.
+   --  Uses multi-row INSERTs. LOAD DATA LOCAL INFILE would allow a server to request files.
 
-   --  A value that is exchanged with a prepared statement, in one of the forms that it can have;
-   --  in a text, Bytes is the literal that is written into it. Kind, Is_Unsigned and Decimals are
-   --  the column's.
+   --  A value that is exchanged with a prepared statement, in one of its possible formats. For a
+   --  statement prepared on the client side, Bytes is the literal to insert into the text. Kind,
+   --  Is_Unsigned and Decimals describe the column.
 
    type Buffer_Reference is access String;
 
@@ -254,10 +259,10 @@ private
 
    type Positions_Reference is access MariaDB_Texts.Position_List;
 
-   --  Handle: of a prepared statement; else Text is used, with parameters at Places. Escapes: a
-   --  backslash was an escape when the text was taken. Bound: the
-   --  library knows where the parameters are. Result: the columns of a prepared statement, or the
-   --  rows of a text; Row and Lengths are then those of the current row.
+   --  Handle is set for a prepared statement. Otherwise Text is used, with parameters at the
+   --  positions Places. Escapes is True if a backslash was an escape character when the text was
+   --  parsed. Bound is True if the parameter buffers are bound. Result contains the columns of a
+   --  prepared statement, or the rows of a text, whose current row is described by Row and Lengths.
 
    type Statement is new SQL.Statement with record
       Handle  : MariaDB_Library.Statement_Handle := MariaDB_Library.No_Statement;
@@ -278,6 +283,7 @@ private
         (To : in out SQL.Statement'Class; Element : Positive);
       Counts  : out Count_List;
       Current : not null access Integer_64);
-   --  Statements that change rows are sent many at a time, as texts with their values in them
+   --  Sends multiple executions of statements that change rows at a time, as texts with their
+   --  values inserted
 
 end Appserver.SQL.MariaDB;

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  libmariadb, MariaDB's C library, as far as it is used:
+--  Binding to the parts of libmariadb, MariaDB's C library, that are used:
 --  https://mariadb.com/kb/en/mariadb-connector-c/
 
 pragma Ada_2022;
@@ -28,14 +28,14 @@ private package Appserver.SQL.MariaDB_Library is
    type Error_Number is new unsigned;
    OK : constant Error_Number := 0;
 
-   --  The server's: https://mariadb.com/kb/en/mariadb-error-codes/
+   --  Server errors: https://mariadb.com/kb/en/mariadb-error-codes/
    Access_Denied     : constant Error_Number := 1_045;
    Unknown_Statement : constant Error_Number := 1_243;
    Interrupted       : constant Error_Number := 1_317;
    Needs_Preparing   : constant Error_Number := 1_615;
    Connection_Killed : constant Error_Number := 1_927;
    Statement_Timeout : constant Error_Number := 1_969;
-   --  The library's, errmsg.h
+   --  Errors of the library (errmsg.h)
    Socket_Failed     : constant Error_Number := 2_002;
    Host_Failed       : constant Error_Number := 2_003;
    Unknown_Host      : constant Error_Number := 2_005;
@@ -55,7 +55,7 @@ private package Appserver.SQL.MariaDB_Library is
 
    function init (DB : Connection_Handle) return Connection_Handle
      with Import, Convention => C, External_Name => "mysql_init";
-   --  A new one for No_Connection
+   --  Creates a new handle if the argument is No_Connection
 
    Option_Connect_Timeout : constant := 0;
    Option_Charset_Name    : constant := 7;
@@ -87,7 +87,7 @@ private package Appserver.SQL.MariaDB_Library is
 
    function get_ssl_cipher (DB : Connection_Handle) return Strings.chars_ptr
      with Import, Convention => C, External_Name => "mysql_get_ssl_cipher";
-   --  Null, if it is not encrypted
+   --  Returns null if the connection is not encrypted
 
    procedure close (DB : Connection_Handle)
      with Import, Convention => C, External_Name => "mysql_close";
@@ -129,7 +129,8 @@ private package Appserver.SQL.MariaDB_Library is
      (DB : Connection_Handle; Kind : int; Text : out System.Address; Length : out size_t)
       return int
      with Import, Convention => C, External_Name => "mysql_session_track_get_next";
-   --  Names of variables that the latest statement set, and their values; 0: there is one
+   --  Names and values of the variables that the latest statement set. Returns 0 if there is
+   --  another one.
 
    function errno (DB : Connection_Handle) return Error_Number
      with Import, Convention => C, External_Name => "mysql_errno";
@@ -140,7 +141,7 @@ private package Appserver.SQL.MariaDB_Library is
    function error (DB : Connection_Handle) return Strings.chars_ptr
      with Import, Convention => C, External_Name => "mysql_error";
 
-   --  The text protocol: values come as bytes, or null
+   --  Text protocol: values are bytes, or null
 
    function real_query
      (DB : Connection_Handle; Text : System.Address; Bytes : unsigned_long) return int
@@ -160,11 +161,12 @@ private package Appserver.SQL.MariaDB_Library is
 
    function use_result (DB : Connection_Handle) return Result_Handle
      with Import, Convention => C, External_Name => "mysql_use_result";
-   --  The rows are fetched from the server one by one
+   --  Rows are fetched from the server one at a time
 
    function next_result (DB : Connection_Handle) return int
      with Import, Convention => C, External_Name => "mysql_next_result";
-   --  0: there is one; -1: there is none; else it is an error
+   --  Returns 0 if there is another result, -1 if there is none, and a positive number after an
+   --  error
 
    Multi_Statements_On  : constant := 0;
    Multi_Statements_Off : constant := 1;
@@ -222,9 +224,9 @@ private package Appserver.SQL.MariaDB_Library is
 
    function fetch_fields (Result : Result_Handle) return System.Address
      with Import, Convention => C, External_Name => "mysql_fetch_fields";
-   --  An array of Field
+   --  Returns an array of Field
 
-   --  Prepared statements: values are in buffers that were bound
+   --  Prepared statements: values are in bound buffers
 
    type Date_Time is record
       Year, Month, Day     : unsigned := 0;
@@ -280,7 +282,7 @@ private package Appserver.SQL.MariaDB_Library is
 
    function stmt_result_metadata (Statement : Statement_Handle) return Result_Handle
      with Import, Convention => C, External_Name => "mysql_stmt_result_metadata";
-   --  None, if the statement has no rows
+   --  Returns No_Result if the statement returns no rows
 
    function stmt_bind_result
      (Statement : Statement_Handle; Bindings : Binding_List) return my_bool

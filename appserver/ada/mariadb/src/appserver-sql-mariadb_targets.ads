@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  The address of a database.
+--  Parses URIs of databases.
 
 pragma Ada_2022;
 
@@ -19,10 +19,11 @@ private package Appserver.SQL.MariaDB_Targets is
       Is_Encrypted     : Boolean := False;
       Is_Authenticated : Boolean := False;
    end record;
-   --  An empty text, or 0, stands for the library's default
+   --  An empty text or 0 means the library's default
 
    function Parsed (URI : String) return Target;
-   --  mariadb://USER:PASSWORD@HOST:PORT/DATABASE?socket=PATH, its parts percent-encoded; all but
-   --  the host may be missing. SQL_Error, 08001, if it is malformed. It has no waits, and no TLS.
+   --  Parses mariadb://USER:PASSWORD@HOST:PORT/DATABASE?socket=PATH, with percent-encoded
+   --  components. All components but the host are optional. Raises SQL_Error 08001 if the URI is
+   --  malformed. Does not set timeouts or TLS.
 
 end Appserver.SQL.MariaDB_Targets;

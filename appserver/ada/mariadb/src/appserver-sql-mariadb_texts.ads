@@ -10,12 +10,13 @@ private package Appserver.SQL.MariaDB_Texts is
    type Position_List is array (Positive range <>) of Positive;
 
    function Parameters_In (Text : String; Backslash_Escapes : Boolean) return Position_List;
-   --  Where a ? is that is neither in a quoted string or name nor in a comment:
-   --  https://mariadb.com/kb/en/string-literals/, https://mariadb.com/kb/en/comment-syntax/.
-   --  SQL_Error, 0A000, if the text has parameters and a comment of the kind that is carried out.
+   --  Returns the positions of each ? that is not inside a quoted string, a quoted name or a
+   --  comment: https://mariadb.com/kb/en/string-literals/,
+   --  https://mariadb.com/kb/en/comment-syntax/. Raises SQL_Error 0A000 if the text has both
+   --  parameters and an executable comment.
 
    function Changes_Rows (Text : String; Backslash_Escapes : Boolean) return Boolean;
-   --  True if it is for certain one INSERT, UPDATE, DELETE or REPLACE, which has one result, and
-   --  which a line feed and a semicolon end
+   --  Returns True only if the text is certainly one INSERT, UPDATE, DELETE or REPLACE, which has
+   --  one result and can be terminated with a line feed and a semicolon
 
 end Appserver.SQL.MariaDB_Texts;

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A bounded pool of resources that are few or costly, such as database connections. Tasks lease
---  one at a time. A lease returns its resource at the end of its scope.
+--  A bounded pool of scarce or expensive resources, such as database connections. Each lease object
+--  holds one resource at a time, and returns it at the end of its scope.
 --
 --     package Connection_Pools is new Appserver.Pools (Connection, Open => Connect);
 --     Connections : aliased Connection_Pools.Pool (Capacity => 8);
@@ -14,8 +14,8 @@
 --        Held.Item.Execute ("…");
 --     end;
 --
---  Waiting tasks are served in the order of their calls. Of the idle resources, the most recently
---  returned one is leased first. Without contention, a lease takes no lock.
+--  Waiting tasks are served in the order of their calls. The most recently returned idle resource
+--  is leased first. Without contention, a lease takes no lock.
 
 pragma Ada_2022;
 
@@ -28,31 +28,33 @@ generic
    type Resource is limited private;
 
    with procedure Open (Item : in out Resource) is null;
-   --  Called before the first lease of a resource, and before the next one after Close. Get raises
-   --  the exceptions of Open, and the next Get calls Open again. If Get has a timeout, a task of
-   --  the pool calls Open, and Get waits for it until the timeout. The task then continues, and a
-   --  later lease gets the resource that it opens. Give Open a timeout of its own.
+   --  Called before the first lease of a resource, and before its next lease after Close. If Open
+   --  raises an exception, Get propagates it, and the next Get calls Open again. If Get has a
+   --  timeout, a task of the pool calls Open, and Get waits for that task until the timeout. The
+   --  task then continues in the background, and a later lease gets the opened resource. Set a
+   --  timeout in Open as well.
 
    with procedure Close (Item : in out Resource) is null;
-   --  Called when the pool is closed or gets smaller, and when the resource is not valid. Must not
-   --  raise exceptions.
+   --  Called when the pool is closed or shrinks, and when the resource is not valid. Must not raise
+   --  exceptions.
 
    with procedure Validate (Item : in out Resource; Is_Valid : in out Boolean) is null;
    --  Called before each lease of an open resource, with Is_Valid = True. A resource that is not
    --  valid, or for which Validate raises an exception, is closed and opened again. Must not block.
 
    with procedure Reset (Item : in out Resource) is null;
-   --  Called after each lease. If it raises an exception, the resource is closed. The timeout of
-   --  Get does not cover Reset: give Reset a timeout of its own if it waits.
+   --  Called after each lease. If Reset raises an exception, the resource is closed. The timeout of
+   --  Get does not cover Reset: if Reset waits, set a timeout there.
 
    with procedure Probe
      (Item : in out Resource; Timeout : Duration; Is_Valid : in out Boolean) is null;
-   --  Like Validate, and called after it, for a check that waits, such as for a server. Must return
-   --  within Timeout seconds: half of the time that Get has left, so that the resource can be
-   --  opened again in the other half. Duration'Last if Get has no timeout.
+   --  Called after Validate, for a check that may block, such as a query to a server. Must return
+   --  within Timeout seconds. Timeout is half of the time that Get has left, so that the other half
+   --  can be used to open the resource again. It is Duration'Last if Get has no timeout.
 
-   --  Hooks run outside of all locks, and in the task that leases, except for an Open with a
-   --  timeout and the Close before it. A task cannot be aborted in Open and Close.
+   --  Hooks run outside of all locks, and in the leasing task. The exception is Open when Get has a
+   --  timeout, together with the Close before it: these run in a task of the pool. A task cannot be
+   --  aborted in Open and Close.
 
 package Appserver.Pools is
 
@@ -70,7 +72,7 @@ package Appserver.Pools is
    ----------
 
    type Pool (Capacity : Pool_Capacity) is tagged limited private;
-   --  Its size is its capacity, until Resize. It must outlive its leases.
+   --  The initial size is Capacity; see Resize. The pool must outlive its leases.
 
    function Size (Self : Pool) return Natural
      with Post => Size'Result <= Self.Capacity;
@@ -79,9 +81,9 @@ package Appserver.Pools is
 
    procedure Resize (Self : in out Pool; To : Natural)
      with Pre => To <= Self.Capacity or else raise Misuse_Error with "beyond its capacity";
-   --  Changes the size of a pool, which may be in use. If there are more leases than the new size,
-   --  resources are closed when they are returned. With size 0, Get waits until the pool is resized
-   --  again. Does nothing if the pool is closed.
+   --  Changes the size of a pool, even while it is in use. If there are more leases than the new
+   --  size, the excess resources are closed when they are returned. With size 0, Get waits until
+   --  the pool is resized again. Does nothing if the pool is closed.
    --  @param Self the pool
    --  @param To the new size
    --  @exception Misuse_Error the size exceeds the capacity
@@ -89,7 +91,7 @@ package Appserver.Pools is
    procedure Close (Self : in out Pool)
      with Post => Self.Is_Closed;
    --  Closes a pool. Waiting and later calls of Get raise Pool_Closed. Idle resources are closed
-   --  now, leased ones when they are returned.
+   --  immediately, leased resources when they are returned.
    --  @param Self the pool
 
    function Is_Closed (Self : Pool) return Boolean;
@@ -99,7 +101,7 @@ package Appserver.Pools is
    type Pool_Statistics is record
       Size         : Natural;
       In_Use       : Natural;
-      --  May exceed Size for a while after the pool got smaller
+      --  May exceed Size for a while after the pool has shrunk
       Open         : Natural;
       Waiting      : Natural;
       Leases       : Interfaces.Unsigned_64;
@@ -107,7 +109,7 @@ package Appserver.Pools is
       Waits        : Interfaces.Unsigned_64;
       --  Calls of Get that found no idle resource
       Timeouts     : Interfaces.Unsigned_64;
-      --  Waits, for others or for Open, that timed out
+      --  Calls of Get that timed out, waiting either for a resource or for Open
       Waiting_Time : Duration;
       --  The sum of all waits, in seconds
       Max_Wait     : Duration;
@@ -115,7 +117,8 @@ package Appserver.Pools is
    end record;
 
    function Statistics (Self : in out Pool) return Pool_Statistics;
-   --  Returns statistics. Each number was exact at some moment during the call.
+   --  Returns statistics. Each value was exact at some moment during the call, but not necessarily
+   --  all at the same moment.
    --  @param Self the pool
    --  @return the statistics
 
@@ -127,22 +130,23 @@ package Appserver.Pools is
      with Implicit_Dereference => Element;
 
    type Lease (Pool : not null access Pools.Pool) is tagged limited private;
-   --  Initially without a resource. It can be used repeatedly, by one task. It returns its resource
-   --  at the end of its scope, also after an exception or an abort.
+   --  Initially holds no resource. A lease can be used repeatedly, but only by one task. It returns
+   --  its resource at the end of its scope, even after an exception or an abort.
 
    procedure Get (Self : in out Lease; Timeout : Duration := Forever)
      with Pre => not Self.Is_Held or else raise Misuse_Error with "it holds a resource";
    --  Leases a resource.
    --  @param Self the lease
-   --  @param Timeout the maximum time in seconds to wait for a resource, to validate and to open
-   --  it. If it is not positive, Get does not wait for other tasks, and opening has no time limit.
-   --  @exception Pool_Timeout there was no resource in time
+   --  @param Timeout the maximum time in seconds to wait for a resource, validate it, and open it.
+   --  If Timeout is zero or negative, Get does not wait for other tasks, but Open runs without a
+   --  time limit.
+   --  @exception Pool_Timeout no resource was available within Timeout
    --  @exception Pool_Closed the pool is closed, or was closed during the call
-   --  @exception Misuse_Error the lease holds a resource already
+   --  @exception Misuse_Error the lease already holds a resource
 
    function Is_Held (Self : Lease) return Boolean;
    --  @param Self the lease
-   --  @return True if it holds a resource
+   --  @return True if the lease holds a resource
 
    function Item (Self : Lease) return Resource_View
      with Inline, Pre => Self.Is_Held or else raise Misuse_Error with "it holds no resource";
@@ -154,14 +158,15 @@ package Appserver.Pools is
    procedure Release (Self : in out Lease)
      with Pre  => Self.Is_Held or else raise Misuse_Error with "it holds no resource",
           Post => not Self.Is_Held;
-   --  Returns the resource before the end of the scope.
+   --  Returns the resource to the pool before the end of the scope.
    --  @param Self the lease
    --  @exception Misuse_Error the lease holds no resource
 
    procedure Discard (Self : in out Lease)
      with Pre  => Self.Is_Held or else raise Misuse_Error with "it holds no resource",
           Post => not Self.Is_Held;
-   --  Returns a broken resource, which is closed, and opened again for the next lease.
+   --  Returns a broken resource to the pool. The resource is closed, and opened again for its next
+   --  lease.
    --  @param Self the lease
    --  @exception Misuse_Error the lease holds no resource
 
@@ -178,9 +183,9 @@ private
 
    type Atomic_Count is mod 2 ** 64 with Size => 64, Atomic;
 
-   --  Written only by the task that holds the slot. The exchange of the stack's word orders these
-   --  writes (release and acquire), so no component needs to be atomic. Volatile is for tasks that
-   --  read in the meantime.
+   --  Written only by the task that holds the slot. The atomic exchange of the stack's word orders
+   --  these writes (release and acquire), so no component needs to be atomic. Volatile is for tasks
+   --  that read the components concurrently.
 
    type Slot is limited record
       Item      : aliased Resource;
@@ -192,9 +197,10 @@ private
 
    type Slot_List is array (Pool_Capacity range <>) of Slot;
 
-   --  A stack of slots that tasks push to and pop from with one atomic exchange each. Its word has
-   --  the first slot, and above it a number that changes with each exchange, so that none succeeds
-   --  after others have popped and pushed the same slot (R. K. Treiber, IBM RJ 5118, 1986).
+   --  A stack of slots. A push or pop is one atomic exchange. The low bits of the stack's word are
+   --  the first slot. The high bits are a number that changes with each exchange, so that an
+   --  exchange fails if other tasks have popped and pushed the same slot in the meantime (R. K.
+   --  Treiber, IBM RJ 5118, 1986).
 
    type Stack_Word is mod 2 ** 64 with Size => 64, Atomic;
 
@@ -226,7 +232,7 @@ private
       Since      : Ada.Real_Time.Time;
       Next       : access Waiter := null;
    end record;
-   --  In the queue from its Join until it is served, or finalized
+   --  In the queue from Join until it is served or finalized
 
    overriding procedure Initialize (Self : in out Waiter);
    overriding procedure Finalize (Self : in out Waiter);
@@ -248,17 +254,17 @@ private
       procedure Close;
 
       procedure Next_To_Retire (Slot : out Slot_Count);
-      --  None if the pool is not too large, or all slots are leased
+      --  Sets Slot to No_Slot if the pool is not too large, or if all slots are leased
 
       procedure Retire (Slot : Pool_Capacity);
-      --  It is closed
+      --  Removes a slot from use, after its resource has been closed
 
       procedure Begin_Opening;
       procedure End_Opening;
       procedure Count_Timeout;
 
       entry Await_Openings;
-      --  Until no other task opens a resource of the pool
+      --  Waits until no other task is opening a resource of the pool
 
       procedure Put_Statistics (Into : in out Pool_Statistics);
       function Size return Natural;
@@ -267,11 +273,11 @@ private
       Is_Shut      : Boolean := False;
       Current_Size : Natural := 0;
       Excess       : Natural := 0;
-      --  Slots that are in use or idle beyond the size, until they are retired
+      --  The number of slots beyond the size that are in use or idle, and not retired yet
       Retired      : Slot_Count := No_Slot;
-      --  The first of a list of those that are closed and beyond the size
+      --  The head of the list of slots that are closed and beyond the size
       Missing      : Natural := 0;
-      --  Slots that belong to the size again while they are being closed
+      --  The number of slots that are being closed, but are within the size again
       First, Last  : access Waiter := null;
       Waiting      : Natural := 0;
       Waits        : Unsigned_64 := 0;
@@ -284,8 +290,8 @@ private
    type Pool (Capacity : Pool_Capacity) is new Ada.Finalization.Limited_Controlled with record
       Idle      : Padded_Stack;
       Attention : aliased Atomic_Count := 0;
-      --  Tasks that wait or are about to, plus slots to be retired, plus 1 if the pool is closed.
-      --  As long as it is 0, tasks only push and pop.
+      --  The number of tasks that wait or are about to, plus the number of slots to be retired,
+      --  plus 1 if the pool is closed. While this is 0, tasks only push and pop.
       Control   : Pools.Control (Pool'Access);
       Slots     : Slot_List (1 .. Capacity);
    end record;
@@ -294,8 +300,9 @@ private
    overriding procedure Finalize (Self : in out Pool);
 
    type Lease_Stage is (Given, In_Hook, Ready);
-   --  Only a Ready one may be reset. Given: nobody has used the resource, which may not be open.
-   --  In_Hook: a hook runs or has run that checks, resets or closes the resource.
+   --  Given means that the resource has not been used, and may not be open. In_Hook means that a
+   --  hook that checks, resets or closes the resource is running or has run. Only a Ready resource
+   --  may be reset.
 
    type Lease (Pool : not null access Pools.Pool) is
      new Ada.Finalization.Limited_Controlled with record

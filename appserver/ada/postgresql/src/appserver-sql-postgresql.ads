@@ -3,26 +3,28 @@
 --
 --  The PostgreSQL driver, which uses libpq.
 --
---  Appserver.SQL specifies the operations. Parameters are written ?, as in other databases, or $1,
---  $2 and so on. In a text without a $n, write operators that begin with ? with two, as in
---  data ?? 'key'. Values are sent and received as text: the server converts them, and every type
---  that it has can be bound and read. Only the rows of a prepared statement whose columns are all
---  integers and texts are sent in binary form, in which a text is the same and an integer costs
---  less.
+--  See Appserver.SQL for the operations. Parameters are written as ?, as in other databases, or as
+--  $1, $2 and so on. In a text without $n, double the ? in operators, as in data ?? 'key'. Values
+--  are sent and received as text. The server converts them, so all its types can be bound and read.
+--  Only the rows of a prepared statement whose columns are all integers and texts are sent in
+--  binary format, in which a text is the same and an integer is cheaper to convert.
 --
---  Rows are stored: a Step that runs the statement receives all of them before it returns the first
---  one, so other statements of the connection can run while they are read. This is also libpq's
---  fast mode. If they do not fit in memory, stream them, or read them by key in portions.
+--  By default, rows are buffered: the Step that runs the statement receives all rows before it
+--  returns the first one, so other statements of the connection can run while the rows are read.
+--  This is also the fastest mode of libpq. If the rows do not fit in memory, stream them, or read
+--  them in chunks by key.
 --
---  A time is a moment in UTC: it is sent with its time zone, and received in ISO 8601. A session
---  begins in UTC, so that now() is in UTC in a timestamp without time zone, too; a program may set
---  another TimeZone. Before each statement, DateStyle is reset to ISO, with the order of day and
---  month that the program set for input, and client_encoding to UTF8.
+--  Times are in UTC. They are sent with their time zone, and received in ISO 8601. The initial
+--  TimeZone of a session is UTC, so that now() is also in UTC when it is stored as a timestamp
+--  without time zone. A program may set another TimeZone. Before each statement, client_encoding is
+--  reset to UTF8, and DateStyle to ISO, with the order of day and month that the program has set
+--  for input.
 --
---  The SQLSTATE of an error is that of the server. Without a server it is 08001 while connecting
---  and 08006 later. It is 26000 for a prepared statement whose columns have changed ("cached plan
---  must not change result type"), for which the server reports 0A000, as for everything that it
---  does not support. Code_Of is 0: PostgreSQL has no other codes.
+--  The SQLSTATE of an error is that of the server, with these exceptions. If the server is
+--  unreachable, the state is 08001 while connecting and 08006 later. If the columns of a prepared
+--  statement have changed ("cached plan must not change result type"), the state is 26000; the
+--  server reports 0A000, its state for all unsupported features. Code_Of returns 0, since
+--  PostgreSQL has no other codes.
 
 pragma Ada_2022;
 
@@ -35,7 +37,7 @@ package Appserver.SQL.PostgreSQL is
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
    function Library_Version return String;
-   --  @return the version of libpq that the program runs on, such as "15.18"
+   --  @return the version of libpq that the program is running with, such as "15.18"
 
    type Connection is new SQL.Connection with private;
    type Statement is new SQL.Statement with private;
@@ -49,42 +51,43 @@ package Appserver.SQL.PostgreSQL is
       Connect_Timeout : Timeout_Duration := Timeout_Duration'Last)
      with Pre  => not Self.Is_Open or else raise Misuse_Error with "the connection is open",
           Post => Self.Is_Open;
-   --  Connects to a server. Texts are UTF-8, whatever the encoding of the database is.
+   --  Connects to a server. Texts are UTF-8, regardless of the database's encoding.
    --  @param Self the connection
    --  @param Target a URI such as postgresql://ada:secret@example.com/shop?sslmode=require, or a
-   --  list such as "host=/run/postgresql dbname=shop". libpq takes missing values from the
-   --  environment: https://www.postgresql.org/docs/15/libpq-connect.html.
-   --  @param Connect_Timeout the maximum time in seconds, in place of connect_timeout. It includes
+   --  list such as "host=/run/postgresql dbname=shop". For missing values, libpq uses environment
+   --  variables: https://www.postgresql.org/docs/15/libpq-connect.html.
+   --  @param Connect_Timeout the maximum time in seconds; overrides connect_timeout. It includes
    --  name resolution, and covers all hosts together: each host, and each of its addresses, gets an
-   --  equal part of the time that is left. It does not cover files that libpq reads, such as
-   --  pg_service.conf, and an LDAP server that such a file names.
+   --  equal fraction of the remaining time. It does not cover the time that libpq takes to read
+   --  files, such as pg_service.conf, or to query an LDAP server that such a file names.
    --  @exception SQL_Error 08001 if no server responds in time; the server's own state, such as
-   --  28P01, if it rejects the connection
+   --  28P01, if the server rejects the connection
    --  @exception Misuse_Error the connection is open
 
    type Notice_Handler is access procedure (State : SQL_State; Message : UTF_8_String);
 
    procedure Set_Notice_Handler (Self : in out Connection; Handler : Notice_Handler);
    --  Sets a handler for the server's notices and warnings, which are discarded by default. The
-   --  task whose call they belong to calls it; that call may be Open.
+   --  handler is called by the task whose call caused the notice; that call may be Open.
    --  @param Self the connection
-   --  @param Handler the handler; may be null. It must not use the connection. Its exceptions are
-   --  ignored.
+   --  @param Handler the handler; may be null. The handler must not use the connection. Exceptions
+   --  that it raises are ignored.
 
    procedure Set_Statement_Limit (Self : in out Connection; Limit : Timeout_Duration)
      with Pre => Can_Use (Self);
-   --  Limits the time of each statement. A longer one raises SQL_Error, 57014. If it is set in a
-   --  transaction that is rolled back, it is undone. The default is the server's own limit.
+   --  Limits the time of each statement. A statement that takes longer raises SQL_Error 57014. If
+   --  the limit is set in a transaction, a rollback undoes it. The default is the server's own
+   --  limit.
    --  @param Self the connection
-   --  @param Limit the limit in seconds, to the millisecond; 0.0 for none
+   --  @param Limit the limit in seconds, with millisecond precision; 0.0 for no limit
    --  @exception Misuse_Error the connection is closed
 
    procedure Prepare
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String)
      with Pre  => Can_Use (On),
           Post => Self.Is_Open;
-   --  Prepares a named statement on the server, which takes two round trips, and releases what Self
-   --  held before.
+   --  Prepares a named statement on the server, which takes two round trips, and releases the
+   --  previous statement of Self.
    --  @param Self the statement
    --  @param On the connection
    --  @param Text one SQL statement
@@ -102,7 +105,7 @@ package Appserver.SQL.PostgreSQL is
    --  @param Text one SQL statement
    --  @exception Misuse_Error the connection is closed
 
-   --  The operations that Appserver.SQL specifies
+   --  Operations specified in Appserver.SQL
 
    overriding function Is_Open (Self : Connection) return Boolean with Inline;
    overriding function Is_Connected (Self : Connection) return Boolean;
@@ -116,8 +119,8 @@ package Appserver.SQL.PostgreSQL is
    overriding function In_Autocommit (Self : Connection) return Boolean;
    overriding function Transactions_Survive_Errors (Self : Connection) return Boolean is (False);
    overriding procedure Cancel (Self : Connection);
-   --  The server closes the connection that carries the request when it has acted on it. A proxy
-   --  must not close that connection earlier.
+   --  The request uses a separate connection, which the server closes after it has acted on the
+   --  request. A proxy must not close that connection earlier.
    overriding procedure Reset_Session (Self : in out Connection);
    overriding procedure Close (Self : in out Connection);
 
@@ -127,7 +130,7 @@ package Appserver.SQL.PostgreSQL is
      (Self : in out Statement; Parameter : Parameter_Number; Value : Long_Float);
    overriding procedure Bind
      (Self : in out Statement; Parameter : Parameter_Number; Value : UTF_8_String);
-   --  SQL_Error, 22021, if Value has a NUL, which PostgreSQL cannot store
+   --  Raises SQL_Error 22021 if Value contains a NUL, which PostgreSQL cannot store
    overriding procedure Bind
      (Self : in out Statement; Parameter : Parameter_Number; Value : Ada.Calendar.Time);
    overriding procedure Bind
@@ -165,15 +168,15 @@ private
 
    use Interfaces.C;
 
-   --  A statement's name on the server is "s" and its number, so that no two have the same
+   --  A statement's name on the server is "s" followed by its number, which makes the names unique
 
    type Statement_Number is new Natural;
 
    package Number_Vectors is new Ada.Containers.Vectors (Positive, Statement_Number);
 
-   --  Left: those that were closed in a failed transaction, in which the server releases none.
-   --  Streams_In_Work: the stream that is read began in a transaction. Begins: the next statement
-   --  is the first of one.
+   --  Left contains the statements that were closed in a failed transaction, in which the server
+   --  cannot release them. Streams_In_Work is True if the current stream began in a transaction.
+   --  Begins is True if the next statement is the first of a transaction.
 
    type Connection is new SQL.Connection with record
       Handle          : PostgreSQL_Library.Connection_Handle := PostgreSQL_Library.No_Connection;
@@ -198,10 +201,11 @@ private
       Next           : not null access function
         (Row : in out SQL.Statement'Class) return Boolean;
       Current        : not null access Integer_64);
-   --  COPY FROM STDIN
+   --  Uses COPY FROM STDIN
 
-   --  Lengths and Formats are for blobs, which go in binary form, and for COPY. Each parameter
-   --  has a buffer, which stays and grows as it must: binding a number takes no memory.
+   --  Lengths and Formats are for blobs, which are sent in binary format, and for COPY. Each
+   --  parameter has a buffer, which is reused and grows as needed, so binding a number allocates no
+   --  memory.
 
    type Buffer_Reference is access String;
    type Buffer_List is array (Positive range <>) of Buffer_Reference;
@@ -215,10 +219,12 @@ private
 
    type Parameters_Reference is access Parameter_List;
 
-   --  Number: 0 if the text is used. Command: the name, or the text. Text: of a prepared one.
-   --  Is_Unknown: the server has forgotten it. Sends_Blobs: a blob is bound.
-   --  Format: of the rows. All_Integers: binary rows of integers alone. Has_Blobs: binary rows with
-   --  a bytea. Copies: it is a COPY. Result: while rows are read. Awaits: more rows are to come.
+   --  Number: the number of a prepared statement; 0 for a statement that is sent as text. Command:
+   --  the name of a prepared statement, or the text. Text: the text of a prepared statement.
+   --  Is_Unknown: the server has dropped the statement. Sends_Blobs: a blob is bound. Format: the
+   --  format of the rows. All_Integers: rows are binary and all columns are integers. Has_Blobs:
+   --  rows are binary and include a bytea. Copies: the statement is a COPY. Result: not null while
+   --  rows are read. Awaits: the server still has to send rows.
 
    type Statement is new SQL.Statement with record
       Number       : Statement_Number := 0;
@@ -243,6 +249,6 @@ private
         (To : in out SQL.Statement'Class; Element : Positive);
       Counts  : out Count_List;
       Current : not null access Integer_64);
-   --  In libpq's pipeline mode, but for COPY
+   --  Uses libpq's pipeline mode, except for COPY
 
 end Appserver.SQL.PostgreSQL;

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  libpq, PostgreSQL's C library, as far as it is used:
+--  Binding to the parts of libpq, PostgreSQL's C library, that are used:
 --  https://www.postgresql.org/docs/15/libpq.html
 
 pragma Ada_2022;
@@ -32,7 +32,7 @@ private package Appserver.SQL.PostgreSQL_Library is
    function connectStartParams
      (Keywords, Values : Word_List; Expand_Name : int) return Connection_Handle
      with Import, Convention => C, External_Name => "PQconnectStartParams";
-   --  Both lists end with a null
+   --  Both lists are terminated with a null
 
    type Option is record
       Keyword, Variable, Compiled, Value, Label, Display : Strings.chars_ptr;
@@ -41,11 +41,11 @@ private package Appserver.SQL.PostgreSQL_Library is
 
    type Option_Array is array (size_t range 0 .. 255) of Option with Convention => C;
    type Options_Access is access all Option_Array with Convention => C;
-   --  The last one has a null Keyword
+   --  The last option has a null Keyword
 
    function conninfo (DB : Connection_Handle) return Options_Access
      with Import, Convention => C, External_Name => "PQconninfo";
-   --  The options that DB has, from wherever they are; null without memory
+   --  Returns the options of DB, from all sources; null if there is not enough memory
 
    procedure conninfoFree (Options : Options_Access)
      with Import, Convention => C, External_Name => "PQconninfoFree";
@@ -83,7 +83,8 @@ private package Appserver.SQL.PostgreSQL_Library is
    function parameterStatus
      (DB : Connection_Handle; Name : char_array) return Strings.chars_ptr
      with Import, Convention => C, External_Name => "PQparameterStatus";
-   --  A setting of the session's as the server reports it; null if it does not
+   --  Returns a setting of the session as reported by the server; null if the server does not
+   --  report it
 
    type Notice_Receiver is access procedure (Argument : System.Address; Notice : Result_Handle)
      with Convention => C;
@@ -113,12 +114,12 @@ private package Appserver.SQL.PostgreSQL_Library is
    procedure freeCancel (Handle : Cancel_Handle)
      with Import, Convention => C, External_Name => "PQfreeCancel";
 
-   --  Statements. Values are texts that end with a NUL, or null.
+   --  Statements. Values are NUL-terminated texts, or null.
 
    type Value_List is array (Positive range <>) of System.Address with Convention => C;
 
    type Length_List is array (Positive range <>) of int with Convention => C;
-   --  Lengths in bytes, of those in binary form; or forms
+   --  Lengths in bytes of values in binary format, or formats
 
    function exec (DB : Connection_Handle; Text : char_array) return Result_Handle
      with Import, Convention => C, External_Name => "PQexec";
@@ -161,7 +162,8 @@ private package Appserver.SQL.PostgreSQL_Library is
       Result_Format : int            := In_Text) return Result_Handle
      with Import, Convention => C, External_Name => "PQexecParams";
 
-   --  The same without waiting; 0 if it cannot be sent. Then a row at a time, and none at the end.
+   --  Send without waiting; return 0 if the statement cannot be sent. Afterwards, results are
+   --  received one row at a time, ending with a result without rows.
 
    function sendQueryPrepared
      (DB            : Connection_Handle;
@@ -190,7 +192,8 @@ private package Appserver.SQL.PostgreSQL_Library is
    function getResult (DB : Connection_Handle) return Result_Handle
      with Import, Convention => C, External_Name => "PQgetResult";
 
-   --  Many executions before an answer, up to a sync; 0 if it cannot be
+   --  Pipeline mode: sends multiple executions before it reads results, up to a sync. Returns 0 on
+   --  failure.
 
    function enterPipelineMode (DB : Connection_Handle) return int
      with Import, Convention => C, External_Name => "PQenterPipelineMode";
@@ -201,7 +204,8 @@ private package Appserver.SQL.PostgreSQL_Library is
    function pipelineSync (DB : Connection_Handle) return int
      with Import, Convention => C, External_Name => "PQpipelineSync";
 
-   --  Rows for COPY FROM STDIN; 1 if they are on their way. Failure: null, or why the copy ends.
+   --  Send rows for COPY FROM STDIN; return 1 on success. Failure is null, or the reason for
+   --  aborting the COPY.
 
    function putCopyData (DB : Connection_Handle; Bytes : String; Length : int) return int
      with Import, Convention => C, External_Name => "PQputCopyData";
@@ -209,7 +213,7 @@ private package Appserver.SQL.PostgreSQL_Library is
    function putCopyEnd (DB : Connection_Handle; Failure : Strings.chars_ptr) return int
      with Import, Convention => C, External_Name => "PQputCopyEnd";
 
-   --  Results; rows and columns count from 0
+   --  Results; rows and columns are numbered from 0
 
    type Result_Status is new int;
    Empty_Query : constant Result_Status := 0;
@@ -256,7 +260,7 @@ private package Appserver.SQL.PostgreSQL_Library is
    Type_Float_8 : constant Type_Id := 701;
    Type_Char    : constant Type_Id := 1_042;
    Type_Varchar : constant Type_Id := 1_043;
-   --  Of the server's pg_type
+   --  Type OIDs from the server's pg_type
 
    function ftype (Result : Result_Handle; Column : int) return Type_Id
      with Import, Convention => C, External_Name => "PQftype";
@@ -272,7 +276,7 @@ private package Appserver.SQL.PostgreSQL_Library is
 
    function unescapeBytea (Text : System.Address; Length : out size_t) return System.Address
      with Import, Convention => C, External_Name => "PQunescapeBytea";
-   --  Memory of the library's, for freemem; null if there is none
+   --  Returns memory allocated by the library, to be freed with freemem; null on failure
 
    procedure freemem (Memory : System.Address)
      with Import, Convention => C, External_Name => "PQfreemem";

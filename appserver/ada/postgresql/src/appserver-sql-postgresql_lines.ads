@@ -12,23 +12,24 @@ private package Appserver.SQL.PostgreSQL_Lines is
    type Buffer_Reference is access String;
 
    type Line_Buffer is tagged limited private;
-   --  Its memory stays for the next line
+   --  The memory is reused for the next line
 
    function Bytes (Self : Line_Buffer) return Buffer_Reference;
-   --  Not null once something was put
+   --  Returns the buffer; not null after the first Put
 
    function Last (Self : Line_Buffer) return Natural;
-   --  The line is Bytes (1 .. Last)
+   --  Returns the length: the line is Bytes (1 .. Last)
 
    procedure Clear (Self : in out Line_Buffer)
      with Post => Self.Last = 0;
 
    procedure Put (Self : in out Line_Buffer; Item : Character);
    procedure Put (Self : in out Line_Buffer; Text : String);
-   --  As it is
+   --  Append without escaping
 
    procedure Put_Escaped (Self : in out Line_Buffer; Text : String);
-   --  A backslash, and what ends values and lines, is written with a backslash
+   --  Appends text. Backslashes and the characters that terminate values and lines are escaped with
+   --  a backslash.
 
 private
 

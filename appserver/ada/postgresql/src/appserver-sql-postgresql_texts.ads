@@ -16,12 +16,13 @@ private package Appserver.SQL.PostgreSQL_Texts is
    end record;
 
    function Native (Text : String) return Native_Text;
-   --  A text with a $n is unchanged; its largest n is the number of parameters, at most
-   --  Max_Parameters. In any other text each ? becomes a $n, from 1 on, and each ?? a ?, for
-   --  operators. Quoted strings, quoted names and comments (chapter 4.1 of PostgreSQL's manual) are
-   --  left alone.
+   --  Translates a text to PostgreSQL's syntax. A text with $n is not changed; the largest n is the
+   --  number of parameters, at most Max_Parameters. In any other text, each ? becomes $n, starting
+   --  at $1, and each ?? becomes ?, for operators. Quoted strings, quoted names and comments
+   --  (chapter 4.1 of PostgreSQL's manual) are not changed.
 
    function Is_Copy (Text : String) return Boolean;
-   --  True if it may begin a transfer of rows, behind which libpq takes nothing in pipeline mode
+   --  Returns True if the text may start a transfer of rows, after which libpq accepts no other
+   --  commands in pipeline mode
 
 end Appserver.SQL.PostgreSQL_Texts;

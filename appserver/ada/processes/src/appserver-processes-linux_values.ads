@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Values of C macros on the target machine, which appserver_processes_linux.c takes from the
---  headers.
+--  Values of C macros on the target machine. appserver_processes_linux.c defines them from the
+--  system headers.
 
 pragma Ada_2022;
 

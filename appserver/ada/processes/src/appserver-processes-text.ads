@@ -17,7 +17,7 @@ package Appserver.Processes.Text is
    type Encoding is (UTF_8, Latin_1);
 
    Encoding_Error : exception renames Ada.Strings.UTF_Encoding.Encoding_Error;
-   --  Bytes are not valid in the encoding, or a text cannot be encoded
+   --  The bytes are not valid in the encoding, or the text cannot be encoded
 
    procedure Put
      (To      : in out Process;
@@ -84,7 +84,7 @@ package Appserver.Processes.Text is
 
    function Has_Element (Position : Cursor) return Boolean;
    --  @param Position a position
-   --  @return True if there is a line
+   --  @return True if there is a line at this position
 
    package Line_Iterators is new Ada.Iterator_Interfaces (Cursor, Has_Element);
 
@@ -92,8 +92,8 @@ package Appserver.Processes.Text is
      with Constant_Indexing => Line,
           Default_Iterator  => Iterate,
           Iterator_Element  => String;
-   --  The lines that a program writes, as bytes, in order. The loop waits for each line, and
-   --  consumes it.
+   --  The lines that a program writes, as bytes, in order. A loop waits for each line and consumes
+   --  it.
 
    function Lines
      (Child   : in out Process;

@@ -1,12 +1,12 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Starts other programs, writes to them and reads from them at the same time, and waits for their
+--  Starts other programs, writes to them and reads from them concurrently, and waits for them to
 --  exit.
 --
 --     Result : constant Outcome := Run ("sort", ["-n"], Input => "10" & LF & "9" & LF);
 --
---  or step by step, in a conversation:
+--  Or step by step, as a dialog:
 --
 --     Child : Process;
 --     …
@@ -16,16 +16,16 @@
 --     Child.Close_Input;
 --     Child.Wait (Status);
 --
---  A started program has its three streams and no other open file of this process, no blocked or
---  ignored signals, and a process group of its own, which its children join. It inherits CPU
---  affinity, scheduling policy, nice value, credentials, namespaces and cgroup from the task that
---  starts it. No shell is involved.
+--  A started program has its three standard streams and inherits no other open file of this
+--  process. It has no blocked or ignored signals. It runs in a new process group, which its
+--  children join. It inherits CPU affinity, scheduling policy, nice value, credentials, namespaces
+--  and cgroup from the task that starts it. No shell is involved.
 --
 --  Only one task at a time may use a process object. While this process writes or waits, it reads
---  the program's output into memory, so the two never wait for each other. A task that is aborted
---  while it waits ends within a second, and so does the program.
+--  the program's output into memory, so the two cannot deadlock. If a task is aborted while it
+--  waits, both the task and the program end within a second.
 --
---  A String holds bytes here; Appserver.Processes.Text has text with an encoding.
+--  Strings contain bytes here. For text with an encoding, see Appserver.Processes.Text.
 
 pragma Ada_2022;
 
@@ -42,12 +42,13 @@ package Appserver.Processes is
    use Ada.Strings.Unbounded;
 
    Start_Error   : exception;
-   --  The program cannot be started. The message has its name and the system's reason.
+   --  The program cannot be started. The message contains the program's name and the system's
+   --  reason.
    Timeout_Error : exception;
    Output_Error  : exception;
    --  The program wrote more than Max_Output
    Pipe_Error    : exception;
-   --  The program has closed its input, or a system call failed. The message has the reason.
+   --  The program has closed its input, or a system call failed. The message contains the reason.
    End_Error     : exception;
    --  The stream has no more lines
 
@@ -67,20 +68,21 @@ package Appserver.Processes is
 
    type Settings is record
       Input               : Plain_Use  := Discarded;
-      --  Discarded: the input is empty
+      --  Discarded means that the input is empty
       Output              : Plain_Use  := Piped;
       Error               : Stream_Use := Inherited;
-      --  As_Output: in one stream with the output
+      --  As_Output merges the error output into the output
       Directory           : Unbounded_String;
-      --  The working directory; this process's if empty. The path of a program with "/" is relative
-      --  to it.
+      --  The working directory. If empty, the program starts in this process's working directory. A
+      --  program name that contains "/" is relative to this directory.
       Inherit_Environment : Boolean := True;
       Environment         : String_Map;
-      --  Added to the environment of this process; without Inherit_Environment, the whole
-      --  environment. A program without "/" is searched for in the PATH of this process.
+      --  Variables to add to the environment of this process. If Inherit_Environment is False,
+      --  these variables are the whole environment. A program name without "/" is always searched
+      --  for in the PATH of this process.
       Max_Output          : Positive := 67_108_864;
-      --  The maximum number of bytes of each stream that are kept in memory until they are read, or
-      --  that Run returns. More raises Output_Error.
+      --  The maximum number of bytes of each stream to buffer in memory until they are read, or to
+      --  return from Run. Exceeding it raises Output_Error.
    end record;
 
    -----------------
@@ -116,11 +118,11 @@ package Appserver.Processes is
    -------------
 
    type Process is tagged limited private;
-   --  Initially not started. At the end of the object's scope, a program that still runs is killed.
-   --  So are the programs that it started and that are still in its process group, even if it has
-   --  exited itself. No zombie and no open file remain. A program that cannot be killed, such as
-   --  one that runs as another user, is left running after at most a second. A later call to this
-   --  package removes its zombie.
+   --  Initially not started. At the end of the object's scope, the program is killed if it is still
+   --  running. Programs that it started and that are still in its process group are killed as well,
+   --  even if the program itself has exited. No zombie and no open file remain. If a program cannot
+   --  be killed, for example because it runs as another user, finalization gives up after at most a
+   --  second. A later call to this package reaps that program.
 
    procedure Start
      (Self      : in out Process;
@@ -130,21 +132,22 @@ package Appserver.Processes is
       Timeout   : Duration := Start_Timeout)
      with Pre  => not Self.Is_Running or else raise Misuse_Error with "it is running",
           Post => Self.Is_Running;
-   --  Starts a program. Does not copy the memory of this process, so the cost does not depend on
-   --  its size. An abort takes effect after the call.
+   --  Starts a program. The memory of this process is not copied, so the cost does not depend on
+   --  its size. An abort of the task takes effect after the call.
    --  @param Self the process
    --  @param Program a path, or a name to search for in PATH
    --  @param Arguments the arguments after the program's name
    --  @param Options the settings
    --  @param Timeout the maximum time in seconds until the program is loaded
-   --  @exception Start_Error the program does not exist, may not be executed, or needs more
-   --  resources than the system has
-   --  @exception Timeout_Error the program was not loaded in time, for example because its file
-   --  system hangs. Start then kills it, and waits for that for at most another second.
+   --  @exception Start_Error the program does not exist or is not executable, or the system lacks
+   --  resources to start it
+   --  @exception Timeout_Error the program was not loaded within Timeout, for example because its
+   --  file system hangs. Start then kills the program, which takes at most another second.
 
    function Is_Running (Self : Process) return Boolean;
    --  @param Self the process
-   --  @return True if it was started and has not been waited for yet; it may have exited
+   --  @return True if the program was started and Wait has not returned its status yet. The program
+   --  may already have exited.
 
    function Process_Id (Self : Process) return Positive
      with Pre => Self.Is_Running or else raise Misuse_Error with "it is not running";
@@ -153,7 +156,7 @@ package Appserver.Processes is
 
    function Has_Input (Self : Process) return Boolean;
    --  @param Self the process
-   --  @return True if its input is a pipe that is still open
+   --  @return True if the program's input is a pipe that is still open
 
    procedure Write (Self : in out Process; Bytes : String; Timeout : Duration := Forever)
      with Pre => Self.Has_Input
@@ -162,14 +165,14 @@ package Appserver.Processes is
    --  @param Self the process
    --  @param Bytes the bytes
    --  @param Timeout the maximum time in seconds
-   --  @exception Timeout_Error the program did not read all bytes in time; some may have been
-   --  written
+   --  @exception Timeout_Error the program did not read all bytes within Timeout; some may have
+   --  been written
    --  @exception Pipe_Error the program has closed its input
-   --  @exception Output_Error the program wrote more than Max_Output meanwhile
+   --  @exception Output_Error the program wrote more than Max_Output in the meantime
 
    procedure Close_Input (Self : in out Process)
      with Post => not Self.Has_Input;
-   --  Closes the input: the program sees its end, and may continue to write.
+   --  Closes the program's input. The program sees the end of the input, and may continue to write.
    --  @param Self the process
 
    type Source is (Output, Error);
@@ -182,13 +185,14 @@ package Appserver.Processes is
       Timeout : Duration := Forever)
      with Pre  => Into'Length > 0 or else raise Misuse_Error with "the buffer is empty",
           Post => Last in Into'First - 1 .. Into'Last;
-   --  Waits for at least one byte.
+   --  Waits for at least one byte, and reads the bytes that are available.
    --  @param Self the process
    --  @param Into receives the bytes
-   --  @param Last the last index; Into'First - 1 at the end of the stream, or if it is not a pipe
+   --  @param Last set to the index of the last byte read, or to Into'First - 1 at the end of the
+   --  stream or if the stream is not a pipe
    --  @param From the stream
    --  @param Timeout the maximum time in seconds
-   --  @exception Timeout_Error there was no byte in time
+   --  @exception Timeout_Error no byte arrived within Timeout
 
    function Read_All
      (Self    : in out Process;
@@ -199,7 +203,7 @@ package Appserver.Processes is
    --  @param From the stream
    --  @param Timeout the maximum time in seconds
    --  @return the bytes
-   --  @exception Timeout_Error the stream did not end in time
+   --  @exception Timeout_Error the stream did not end within Timeout
 
    function Has_Line
      (Self    : in out Process;
@@ -209,8 +213,8 @@ package Appserver.Processes is
    --  @param Self the process
    --  @param From the stream
    --  @param Timeout the maximum time in seconds
-   --  @return True if there is a line, False at the end
-   --  @exception Timeout_Error there was neither in time
+   --  @return True if there is a line, False at the end of the stream
+   --  @exception Timeout_Error neither a line nor the end arrived within Timeout
 
    function Get_Line
      (Self    : in out Process;
@@ -222,7 +226,7 @@ package Appserver.Processes is
    --  @param Timeout the maximum time in seconds
    --  @return the line without its line feed, which the last line may lack
    --  @exception End_Error there are no more lines
-   --  @exception Timeout_Error there was no line in time
+   --  @exception Timeout_Error no line arrived within Timeout
 
    procedure Wait
      (Self : in out Process; Status : out Exit_Status; Timeout : Duration := Forever)
@@ -233,11 +237,11 @@ package Appserver.Processes is
    --  @param Self the process
    --  @param Status the exit status
    --  @param Timeout the maximum time in seconds
-   --  @exception Timeout_Error the program still runs; it can be killed, or waited for again
+   --  @exception Timeout_Error the program is still running. Call Kill, or Wait again.
 
    procedure Kill (Self : in out Process; Signal : Signal_Number := SIGKILL)
      with Pre => Self.Is_Running or else raise Misuse_Error with "it is not running";
-   --  Sends a signal to the program, and to its children that did not leave its process group.
+   --  Sends a signal to the program and to the other members of its process group.
    --  @param Self the process
    --  @param Signal the signal
 
@@ -259,17 +263,18 @@ package Appserver.Processes is
       Timeout   : Duration := Forever) return Outcome
      with Pre => Options.Input = Piped or else Input = ""
                  or else raise Misuse_Error with "the input is not a pipe";
-   --  Starts a program, writes its input, reads output and error to their ends, and waits for its
-   --  exit. What the program has left running is killed at the end.
+   --  Starts a program, writes its input, reads its output and error output to the end, and waits
+   --  for the program to exit. Then kills any processes that the program left running in its
+   --  process group.
    --  @param Program a path, or a name to search for in PATH
    --  @param Arguments the arguments after the program's name
-   --  @param Input the input. A program may exit without reading all of it.
+   --  @param Input the input. The program may exit without reading all of the input.
    --  @param Options the settings
    --  @param Timeout the maximum time in seconds
    --  @return the exit status, the output and the error output
    --  @exception Start_Error the program cannot be started
-   --  @exception Timeout_Error all of this took longer than Timeout, or the start longer than
-   --  Start_Timeout. The program was killed with its group.
+   --  @exception Timeout_Error the whole call took longer than Timeout, or the start took longer
+   --  than Start_Timeout. The program and its process group were killed.
    --  @exception Output_Error the program wrote more than Max_Output
 
 private
@@ -279,17 +284,17 @@ private
 
    type String_Access is access String;
 
-   --  Bytes that were read from a pipe and not yet by the caller
+   --  Bytes that were read from a pipe, but not by the caller yet
 
    type Buffer is limited record
       Max_Length  : Positive := Positive'Last;
       File        : Descriptor := None;
-      --  None at the end
+      --  None after the end of the stream
       Bytes       : String_Access := null;
       First       : Positive := 1;
       Last        : Natural := 0;
       Searched_To : Natural := 0;
-      --  There is no line feed up to here
+      --  There is no line feed up to this index
    end record;
 
    type Buffer_List is array (Source) of Buffer;
@@ -297,9 +302,9 @@ private
    type Process is new Ada.Finalization.Limited_Controlled with record
       Id      : Natural := 0;
       Rest_Id : Natural := 0;
-      --  The Id of a program that exited before other members of its group
+      --  The process ID of a program that exited before other members of its group
       Exits   : Descriptor := None;
-      --  A pidfd, which is readable when the process has exited. Open while Id or Rest_Id is set.
+      --  A pidfd, which becomes readable when the process exits. Open while Id or Rest_Id is set.
       Input   : Descriptor := None;
       Buffers : Buffer_List;
    end record;

@@ -1,8 +1,8 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Reference-counted references to elements on the heap, and atomic references, which tasks get,
---  set and update without losing each other's changes.
+--  Reference-counted references to elements on the heap, and atomic references, which tasks can
+--  get, set and update concurrently without losing each other's changes.
 --
 --     package Settings_References is new Appserver.References (Settings);
 --     Current : Settings_References.Atomic_Reference;
@@ -11,9 +11,9 @@
 --     …
 --     Serve (Current.Get.Value.Port);
 --
---  Elements are freed exactly once, even when exceptions and task aborts end the scopes that hold
---  references, with one exception: a task that is aborted inside a function that returns a
---  reference may leave its element unfreed. Where tasks are aborted, use the procedures.
+--  Elements are freed exactly once, even when exceptions or task aborts end the scopes of
+--  references. The only case of a leak is a task that is aborted inside a function that returns a
+--  reference. If tasks may be aborted, use the procedures instead.
 --
 --  Cycles of references are never freed. The finalization of an element must not raise exceptions.
 
@@ -40,14 +40,14 @@ package Appserver.References is
    ---------------
 
    type Reference is tagged private;
-   --  Refers to an element, or is null, as it is initially. One task at a time may use an object;
-   --  copies of it are independent.
+   --  Refers to an element, or is null (the initial value). Only one task at a time may use a
+   --  reference object, but tasks may use copies of it concurrently.
 
    Null_Reference : constant Reference;
 
    function Is_Null (Self : Reference) return Boolean;
    --  @param Self the reference
-   --  @return True if it refers to no element
+   --  @return True if the reference does not refer to an element
 
    overriding function "=" (Left, Right : Reference) return Boolean;
    --  @param Left a reference
@@ -56,14 +56,15 @@ package Appserver.References is
 
    function New_Reference (Element : not null Element_Access) return Reference
      with Post => not New_Reference'Result.Is_Null;
-   --  Makes a reference, which owns its element together with its copies.
-   --  @param Element an element from "new", which the program must not free
+   --  Creates a reference. The reference and its copies own the element.
+   --  @param Element an element allocated with "new", which the program must not free
    --  @return the reference
 
    procedure Create
      (Self : in out Reference; Make : not null access function return not null Element_Access)
      with Post => not Self.Is_Null;
-   --  Sets a reference to a new element. The task cannot be aborted in between.
+   --  Sets a reference to a new element. The task cannot be aborted during the call, so the element
+   --  cannot leak.
    --  @param Self the reference
    --  @param Make returns the element
 
@@ -74,14 +75,14 @@ package Appserver.References is
 
    function Value (Self : Reference) return Constant_View
      with Inline, Pre => not Self.Is_Null or else raise Misuse_Error with "the reference is null";
-   --  Returns the element for reading.
+   --  Returns a read-only view of the element.
    --  @param Self the reference
    --  @return a view, valid as long as Self exists and refers to the same element
 
    function Variable (Self : Reference) return Variable_View
      with Inline, Pre => not Self.Is_Null or else raise Misuse_Error with "the reference is null";
-   --  Returns the element for changes, for elements that many tasks may change at once, such as
-   --  protected objects.
+   --  Returns a variable view of the element. Use this for elements that tasks may change
+   --  concurrently, such as protected objects.
    --  @param Self the reference
    --  @return a view, valid as long as Self exists and refers to the same element
 
@@ -94,18 +95,19 @@ package Appserver.References is
    package Atomic is
 
       type Atomic_Reference is tagged limited private;
-      --  Initially null. Any number of tasks may call all subprograms at once. The calls take
-      --  effect in one order, which all tasks see, and take no lock. Get is one atomic addition. A
-      --  task that gets an element sees everything that was written to it before it was set.
+      --  Initially null. Any number of tasks may call the subprograms concurrently. The calls are
+      --  lock-free, and take effect in one order that is the same for all tasks. Get is one atomic
+      --  addition. A task that gets an element sees everything that was written to the element
+      --  before it was set.
 
       function Get (Self : in out Atomic_Reference) return Reference;
       --  @param Self the atomic reference
       --  @return a reference to the current element
 
       procedure Get (Self : in out Atomic_Reference; Into : in out Reference);
-      --  Gets the current element at lower cost than the function.
+      --  Gets a reference to the current element, at lower cost than the function.
       --  @param Self the atomic reference
-      --  @param Into is set to the current element
+      --  @param Into set to refer to the current element
 
       procedure Set (Self : in out Atomic_Reference; To : Reference);
       --  Sets the current element.
@@ -126,12 +128,12 @@ package Appserver.References is
       procedure Update
         (Self   : in out Atomic_Reference;
          Change : not null access function (Old : Reference) return Element_Access);
-      --  Replaces the current element by one that is made from it. If another task sets Self in the
-      --  meantime, Change is called again with the new element, so no change is lost. An exception
-      --  in Change leaves Self as it is.
+      --  Replaces the current element with one computed from it. If another task sets Self in the
+      --  meantime, Change is called again with the new element, so no change is lost. If Change
+      --  raises an exception, Self does not change.
       --  @param Self the atomic reference
-      --  @param Change returns a new element, or null to leave Self as it is. The task cannot be
-      --  aborted in it.
+      --  @param Change returns a new element, or null to leave Self unchanged. The task cannot be
+      --  aborted during Change.
 
    private
 
@@ -141,7 +143,7 @@ package Appserver.References is
          Word : aliased State_Word := 0;
       end record
         with Alignment => 128;
-      --  A pair of cache lines: getting a reference writes to it
+      --  Aligned to a pair of cache lines, since getting a reference writes to this word
 
       type Atomic_Reference is new Ada.Finalization.Limited_Controlled with record
          State : Padded_Word;
@@ -164,7 +166,7 @@ private
 
    type Cell_Access is access Cell;
    pragma No_Strict_Aliasing (Cell_Access);
-   --  Atomic references convert addresses to it
+   --  Atomic references convert addresses to this type
 
    type Reference is new Ada.Finalization.Controlled with record
       Cell : Cell_Access := null;

@@ -22,41 +22,44 @@ private package Appserver.Retry.Calls is
       Lost_Before : SQL.Integer_64 := 0;
       --  SQL.Lost_Connections when the attempt began
       Lost_Inside : SQL.Integer_64 := 0;
-      --  Those of the attempt's losses that were inside of transactions which were not committed
+      --  The number of connections that the attempt lost inside transactions that were not
+      --  committed
       Is_Spread   : Boolean := False;
-      --  True if a transaction without a key was committed inside another one, on another
-      --  connection, or any may have been: the work must not be run again. Transactions that are
-      --  committed one after the other do not count: the first ones may only read.
+      --  True if a transaction without a key was, or may have been, committed inside another
+      --  transaction on another connection: the work must not be run again. Transactions that are
+      --  committed one after the other do not count, since the earlier ones may only read.
       Is_Unknown  : Boolean := False;
-      --  True if it is unknown whether the latest attempt took effect or, with a key, whether any
-      --  attempt before one that takes the key did
+      --  True if it is unknown whether the latest attempt took effect. For a call with a key:
+      --  whether any attempt took effect before the one that takes the key.
       Was_Spread  : Boolean := False;
-      --  Is_Spread when the attempt began
+      --  The value of Is_Spread when the attempt began
       Is_Over     : Boolean := False;
-      --  True if no other attempt may be made
+      --  True if no further attempt may be made
       Innermost   : Scope_Access := null;
       Deadline    : Ada.Real_Time.Time := Ada.Real_Time.Time_Last;
-      --  The end of its time
+      --  The time when the call's timeout expires
    end record;
 
    type Call_Access is access all Call;
 
    function Current return Call_Access with Inline;
-   --  Null outside of calls
+   --  Returns the current task's outermost call; null outside of calls
 
    procedure Set_Current (To : Call_Access) with Inline;
 
    procedure Begin_Attempt (Self : in out Call);
 
    function Is_Surely_Uncommitted (Self : Call; Is_Lost : Boolean) return Boolean;
-   --  True if no connection that the attempt lost can have been in a commit. An exception does not
-   --  show where it was raised first, so each loss outside of known transactions counts, even if it
-   --  was handled. Is_Lost: the attempt failed by a loss, which must have been in such a
-   --  transaction.
+   --  Returns True if no connection that the attempt lost can have been in a commit. An exception
+   --  does not show where it was first raised, so each lost connection outside of known
+   --  transactions counts, even if the exception was handled. If Is_Lost is True, the attempt
+   --  failed because a connection was lost; the result can then be True only if at least one
+   --  connection was lost in a transaction that was not committed.
 
    procedure Note_Key_Taken (Repeatable : Boolean; May_Run : out Boolean);
-   --  The key was new, so no attempt of the call took effect. May_Run is False if a transaction
-   --  inside an attempt did, so that work that is not Repeatable must not be run again.
+   --  Records that the key was new, so no attempt of the call took effect. Sets May_Run to False if
+   --  a transaction inside an attempt did take effect: work that is not Repeatable must then not be
+   --  run again.
 
    --  A transaction of the current call, from its begin to its end
 
@@ -64,17 +67,18 @@ private package Appserver.Retry.Calls is
      tagged limited private;
 
    procedure Note_Uncommitted (Self : Attempt_Scope);
-   --  The transaction has ended without a commit
+   --  Records that the transaction ended without a commit
 
    procedure Note_Committed (Self : Attempt_Scope; Is_Known : Boolean);
-   --  The transaction was committed, or may have been if that is not known
+   --  Records that the transaction was committed or, if Is_Known is False, may have been committed
 
    procedure Check_Parts (Self : Attempt_Scope);
-   --  Raises the first fault of a part: the database may have ended the transaction
+   --  Raises the first fault of a nested call in the transaction, if any: the database may have
+   --  ended the transaction
 
    procedure Note_Part
      (Connection : Connection_Id; Error : Ada.Exceptions.Exception_Occurrence);
-   --  A part of the connection's transaction failed
+   --  Records that a nested call in the connection's transaction failed
 
 private
 

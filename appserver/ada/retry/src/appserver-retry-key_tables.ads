@@ -7,12 +7,13 @@
 --     CREATE TABLE retry_key (id varchar(255) PRIMARY KEY, result text, request varchar(64),
 --                             created timestamp DEFAULT CURRENT_TIMESTAMP)
 --
---  Two keys must be the same only if they are equal. In MariaDB, this requires that id is
---  varchar(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin, and a strict sql_mode, the
---  default, which does not truncate keys. The column request is for calls that pass their request.
---  The column created is for Delete_Older; an index makes that fast. In PostgreSQL the type of
---  created must be timestamptz: a timestamp is in the time zone of the session that wrote it, and a
---  session in another zone, such as one of Java, would delete keys hours early.
+--  The database must treat two keys as equal only if all their characters are equal. In MariaDB,
+--  this requires that id is varchar(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin, and a
+--  strict sql_mode (the default), which does not truncate keys. The column request is for calls
+--  that pass their request. The column created is for Delete_Older; an index on it makes deletion
+--  fast. In PostgreSQL, the type of created must be timestamptz. A timestamp is in the time zone of
+--  the session that wrote it, so a session in another time zone, such as that of a Java program,
+--  would delete keys hours early.
 
 pragma Ada_2022;
 
@@ -20,7 +21,8 @@ package Appserver.Retry.Key_Tables is
 
    pragma Assertion_Policy (Pre => Check);
 
-   --  For Transactions: steps of a transaction that is open on DB
+   --  The following subprograms are steps of a transaction that is open on DB. Transactions calls
+   --  them.
 
    procedure Take
      (Table  : String;
@@ -29,12 +31,13 @@ package Appserver.Retry.Key_Tables is
       Is_New : out Boolean;
       Print  : SQL.UTF_8_String := "")
      with Pre => SQL.Can_Use (DB);
-   --  Inserts a key. If another open transaction has inserted it, servers wait for the end of that
-   --  transaction; SQLite waits for the end of any writer, up to its busy timeout.
+   --  Inserts a key. If another open transaction has inserted the same key, database servers wait
+   --  for the end of that transaction. SQLite waits for the end of any write transaction, up to its
+   --  busy timeout.
    --  @param Table the name of the table
    --  @param DB the connection
    --  @param Id the key
-   --  @param Is_New False if the table has the key already
+   --  @param Is_New False if the table already contains the key
    --  @param Print the fingerprint of the request; may be empty
 
    function Result_Of
@@ -48,15 +51,15 @@ package Appserver.Retry.Key_Tables is
    --  @param DB the connection
    --  @param Id the key
    --  @param Print the fingerprint of the request; may be empty
-   --  @return the result; empty if there is none
-   --  @exception Key_Taken_Error this transaction cannot see the key: its snapshot is older, or the
-   --  row was deleted
+   --  @return the result; empty if the key has no result
+   --  @exception Key_Taken_Error this transaction cannot see the key, because its snapshot is older
+   --  or the row was deleted
    --  @exception Key_Reused_Error the key has another fingerprint
 
    function Fingerprint (Request : SQL.UTF_8_String) return SQL.UTF_8_String;
    --  Computes the fingerprint of a request, as the Java library does.
    --  @param Request the request
-   --  @return the SHA-256 as 64 hexadecimal digits; empty for an empty request
+   --  @return the SHA-256 hash as 64 hexadecimal digits; empty for an empty request
 
    procedure Keep
      (Table  : String;
@@ -79,9 +82,9 @@ package Appserver.Retry.Key_Tables is
       Deleted  : out SQL.Integer_64;
       Max_Rows : Positive := 1_000)
      with Pre => SQL.Can_Use (DB);
-   --  Deletes old keys. Call it periodically, and repeat it until Deleted is less than Max_Rows. A
-   --  call that is repeated after its key was deleted takes effect again. Outside a transaction,
-   --  the deletion is a transaction of its own.
+   --  Deletes old keys. Call this periodically, and repeat the call until Deleted is less than
+   --  Max_Rows. A client's call that is repeated after its key was deleted takes effect again.
+   --  Outside a transaction, the deletion is its own transaction.
    --  @param Table the name of the table
    --  @param DB the connection
    --  @param Than the minimum age in seconds, rounded to whole seconds, by the database's clock

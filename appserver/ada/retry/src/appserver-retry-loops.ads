@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Retries of a call, with a clock and random numbers that tests can choose.
+--  Retries a call, with a clock and random numbers that tests can replace.
 
 pragma Ada_2022;
 
@@ -11,10 +11,10 @@ generic
    with function Clock return Ada.Real_Time.Time;
 
    with procedure Wait (Time : Pause; Stop : access Cancellation);
-   --  Waits for this long, or until the call is cancelled
+   --  Waits for the given time, or until the call is cancelled
 
    with function Random return Float;
-   --  In the range 0.0 .. 1.0, excluding 1.0
+   --  Returns a number in the range 0.0 .. 1.0, excluding 1.0
 
 package Appserver.Retry.Loops is
 

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Writes statistics in Prometheus's text format, version 0.0.4.
+--  Formats statistics in Prometheus's text format, version 0.0.4.
 
 pragma Ada_2022;
 
@@ -11,14 +11,15 @@ package Appserver.Retry.Prometheus is
 
    type Named_Statistics is record
       Name       : Ada.Strings.Unbounded.Unbounded_String;
-      --  In UTF-8; becomes the label "policy"
+      --  The value of the label "policy", in UTF-8
       Statistics : Retry_Statistics;
    end record;
 
    type Statistics_List is array (Positive range <>) of Named_Statistics;
 
    function Text (List : Statistics_List) return SQL.UTF_8_String;
-   --  Writes all statistics as one text: a page of metrics may have each metric only once.
+   --  Formats all statistics as one text, since each metric may occur only once in a page of
+   --  metrics.
    --  @param List the statistics and their names
    --  @return the text
 

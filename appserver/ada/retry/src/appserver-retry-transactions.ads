@@ -7,14 +7,16 @@
 --     …
 --     Transactions.Run (By => Orders, On => DB, Work => Place_Order'Access);
 --
---  An attempt that fails is rolled back before the pause. The next attempt uses the same session,
---  including its state that a rollback does not undo, unless Session_Per_Attempt is True. If the
---  session is lost, was in a commit whose outcome is unknown, or cannot be rolled back, the
---  connection is closed and opened again. After a commit the session is always kept.
+--  A failed attempt is rolled back before the pause. The next attempt uses the same session,
+--  including session state that a rollback does not undo, unless Session_Per_Attempt is True. If
+--  the session is lost, was in a commit whose outcome is unknown, or cannot be rolled back, the
+--  connection is closed and opened again. After a successful commit the connection always stays
+--  open.
 --
---  Inside a transaction that is open on the connection, work is part of that transaction and is not
---  retried by itself. If it fails with a transient error, the whole transaction can no longer be
---  committed, even if the program handles the exception: its commit raises the error.
+--  If a transaction is already open on the connection, the work becomes part of that transaction
+--  and is not retried separately. If the work fails with a transient error, the whole transaction
+--  can no longer be committed, even if the program handles the exception: the commit raises the
+--  error again.
 
 pragma Ada_2022;
 
@@ -22,18 +24,20 @@ generic
    type Connection is limited new SQL.Connection with private;
 
    with procedure Open (DB : in out Connection);
-   --  Connects, and sets up the session. DB is closed before the call, and after an exception.
+   --  Connects to the database and sets up the session. DB is closed before the call, and is closed
+   --  after an exception.
 
    Key_Table : String := "retry_key";
-   --  The table of Run_Once (Key_Tables)
+   --  The table that Run_Once uses; see Key_Tables
 
    Session_Per_Attempt : Boolean := False;
-   --  True if each fault closes the session: for work with effects on the session that a rollback
-   --  does not undo, such as advisory locks, variables, or temporary tables of MariaDB
+   --  If True, each fault closes the session. Use this for work that changes session state which a
+   --  rollback does not undo, such as advisory locks, variables, or temporary tables in MariaDB.
 
    with procedure Before_Commit is null;
    with procedure After_Commit is null;
-   --  For tests (Appserver.Retry.Fault_Injection). The commit raises their exceptions.
+   --  For tests; see Appserver.Retry.Fault_Injection. The commit propagates exceptions of these
+   --  procedures.
 
 package Appserver.Retry.Transactions is
 
@@ -44,8 +48,8 @@ package Appserver.Retry.Transactions is
       Stop : access Cancellation := null);
    --  Runs work in a transaction, and retries it after transient errors.
    --  @param By the policy
-   --  @param On the connection, which is opened if it is closed. If the last attempt loses it, it
-   --  is closed until the next call opens it.
+   --  @param On the connection, which is opened if necessary. If the last attempt loses the
+   --  connection, it stays closed until the next call opens it.
    --  @param Work must not begin or end a transaction, must have no effect that a rollback does not
    --  undo, and must let SQL_Error propagate
    --  @param Stop ends the retries when it is cancelled; may be null
@@ -58,18 +62,18 @@ package Appserver.Retry.Transactions is
       Work    : not null access function (DB : in out Connection) return SQL.UTF_8_String;
       Stop    : access Cancellation := null;
       Request : SQL.UTF_8_String := "") return SQL.UTF_8_String;
-   --  Runs work like Run, with one effect for all calls with the same key, in this process or in
-   --  another one. The transaction inserts the key in Key_Table before the work, and its result
-   --  after it. If the key exists already, the first result is returned. So a commit whose outcome
-   --  is unknown is retried, too.
+   --  Runs work like Run, but work takes effect only once for all calls with the same key, in this
+   --  process and in others. The transaction inserts the key into Key_Table before the work, and
+   --  stores the result after it. If the key already exists, the stored result is returned. So a
+   --  commit whose outcome is unknown can be retried, too.
    --  @param By the policy
    --  @param On the connection, as for Run
-   --  @param Id the idempotency key, of at most 255 characters. The client chooses it: the same one
-   --  when it repeats a call, and a different one for each other call.
+   --  @param Id the idempotency key, of at most 255 characters. The client chooses the key: the
+   --  same key to repeat a call, and a different key for each other call.
    --  @param Work as for Run
    --  @param Stop ends the retries when it is cancelled; may be null
-   --  @param Request what the client asks for, such as the content of an HTTP request. If it is
-   --  empty, a key that is used again returns the first result, whatever the request is.
+   --  @param Request the client's request, such as the content of an HTTP request. If Request is
+   --  empty, a repeated key returns the stored result without checking that the requests are equal.
    --  @return the result of the work
    --  @exception Outcome_Unknown_Error the outcome stays unknown; the call may be repeated
    --  @exception Key_Reused_Error the key was used with another Request
@@ -81,13 +85,13 @@ package Appserver.Retry.Transactions is
       Work    : not null access procedure (DB : in out Connection);
       Stop    : access Cancellation := null;
       Request : SQL.UTF_8_String := "");
-   --  Runs work without a result in the same way, with one statement less.
+   --  Like the function, for work without a result. Needs one statement less.
    --  @param By the policy
    --  @param On the connection, as for Run
    --  @param Id the idempotency key
    --  @param Work as for Run
    --  @param Stop ends the retries when it is cancelled; may be null
-   --  @param Request what the client asks for; may be empty
+   --  @param Request the client's request; may be empty
    --  @exception Outcome_Unknown_Error the outcome stays unknown; the call may be repeated
    --  @exception Key_Reused_Error the key was used with another Request
 

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Retries database calls after transient errors, so that each call takes effect once.
+--  Retries database calls after transient errors, so that each call takes effect exactly once.
 --
 --     Appserver.Retry.Transactions  runs each attempt in a transaction
 --     Appserver.Retry.Key_Tables    stores idempotency keys
@@ -9,9 +9,9 @@
 --
 --  In the crate appserver_testing, Appserver.Retry.Fault_Injection injects faults at a commit.
 --
---  Of nested calls in one task, only the outermost is retried. Without a fault, a call uses no heap
---  memory beyond what its statements use, except for a result of Run_Once that is longer than 1_000
---  bytes.
+--  If calls are nested in one task, only the outermost call is retried. Without a fault, a call
+--  allocates no heap memory beyond that of its statements, except for a result of Run_Once that is
+--  longer than 1_000 bytes.
 
 pragma Ada_2022;
 
@@ -32,14 +32,15 @@ package Appserver.Retry is
 
    type Fault is
      (Stale_Version,
-      --  Another transaction has changed the record since it was read (an optimistic lock)
+      --  Another transaction has changed the record since this transaction read it (an optimistic
+      --  lock)
       Serialization_Failure,
       --  The database could not serialize the transaction with others, or a table of a prepared
       --  statement has changed since it was prepared
       Deadlock,
-      --  Transactions waited for each other; the database has ended this one
+      --  Transactions waited for each other, and the database ended this one
       Lock_Timeout,
-      --  A lock was not free in time
+      --  A lock could not be acquired in time
       Busy,
       --  SQLite's database is locked, or has changed since the transaction read it
       Connection_Lost,
@@ -54,15 +55,16 @@ package Appserver.Retry is
    Stale_Version_Error   : exception;
    Outcome_Unknown_Error : exception;
    Key_Taken_Error       : exception;
-   --  Another transaction has inserted the key of this call where this one cannot see it: a
-   --  Serialization_Failure
+   --  Another transaction has inserted the key of this call, but this transaction cannot see the
+   --  key. Classified as Serialization_Failure.
    Key_Reused_Error      : exception;
-   --  The key of this call was used for another request: an error of the client. Permanent.
+   --  The key of this call was used for another request, which is an error of the client.
+   --  Classified as Permanent.
 
    function Fault_Of (Error : Ada.Exceptions.Exception_Occurrence) return Fault;
-   --  Classifies an exception by the kind of its SQL_Error. A lost connection is Connection_Lost
-   --  here, even if it was lost during a commit: only Transactions can tell, and raises
-   --  Outcome_Unknown_Error.
+   --  Classifies an exception by the kind of its SQL_Error. A lost connection is classified as
+   --  Connection_Lost, even if the connection was lost during a commit: only Transactions can
+   --  detect that, and raises Outcome_Unknown_Error.
    --  @param Error the exception
    --  @return the fault
 
@@ -72,7 +74,7 @@ package Appserver.Retry is
    --  includes the version that was read.
    --  @param DB the connection
    --  @exception Stale_Version_Error the statement changed no row
-   --  @exception Misuse_Error the statement changed multiple rows: its condition is not a key
+   --  @exception Misuse_Error the statement changed multiple rows, so its condition is not unique
 
    --------------
    -- Policies --
@@ -85,8 +87,9 @@ package Appserver.Retry is
       Max     : Pause;
    end record;
    --  Exponential backoff, in seconds. The upper bound of the pause is Initial before the first
-   --  retry, and doubles with each retry, up to Max. Each pause is a random time below its bound
-   --  ("full jitter": M. Brooker, Exponential Backoff and Jitter, AWS Architecture Blog, 2015).
+   --  retry, and doubles with each further retry, up to Max. Each pause is a random time below this
+   --  bound ("full jitter": M. Brooker, Exponential Backoff and Jitter, AWS Architecture Blog,
+   --  2015).
 
    type Backoff_List is array (Transient_Error) of Backoff;
    type Fault_Set is array (Transient_Error) of Boolean;
@@ -105,16 +108,16 @@ package Appserver.Retry is
 
    type Budget (Percent : Percentage; Reserve : Reserve_Count) is tagged limited private;
    --  Limits retries to a percentage of calls, so that retries do not multiply the load of a
-   --  database that is down. At most Reserve unused retries accumulate, and the budget starts with
-   --  as many. Tasks and policies may share a budget.
+   --  failing database. Unused retries accumulate up to Reserve, and the budget starts with Reserve
+   --  retries. Tasks and policies may share a budget.
 
    function Available (Self : Budget) return Natural
      with Post => Available'Result <= Self.Reserve;
    --  @param Self the budget
-   --  @return the number of retries that are available now
+   --  @return the number of retries that are currently available
 
    type Metrics is tagged limited private;
-   --  Counts the calls of all policies that refer to it
+   --  Counts the calls of all policies that use this object
 
    No_Timeout : constant Pause := Pause'Last;
 
@@ -123,22 +126,24 @@ package Appserver.Retry is
       Metrics : access Retry.Metrics := null) is tagged limited
    record
       Attempts   : Positive     := 3;
-      --  The maximum number of runs of an operation: n attempts are n - 1 retries. A call with a
-      --  key has as many again while it is unknown whether an attempt took effect.
+      --  The maximum number of times that an operation is run: n attempts are n - 1 retries. A call
+      --  with a key has the same number of additional attempts while it is unknown whether an
+      --  attempt took effect.
       Deadline   : Pause        := 30.0;
-      --  In seconds since the call began. No retry begins later. An attempt that runs is not
-      --  stopped.
+      --  The time in seconds since the start of the call after which no retry starts. A running
+      --  attempt is not stopped.
       Backoffs   : Backoff_List := Default_Backoffs;
       Retried    : Fault_Set    := [others => True];
       --  The faults that are retried
       Repeatable : Boolean      := False;
-      --  True if the operation may take effect twice, such as one that only reads. It is then also
-      --  retried when its outcome is unknown.
+      --  True if the operation may take effect twice, for example because it only reads. Such an
+      --  operation is retried even when its outcome is unknown.
       Timeout    : Pause        := No_Timeout;
-      --  For the whole call, including opening a connection, statements and the commit. After it,
-      --  the connections of its Transactions are cut off. So a silent server causes SQL_Error
-      --  08006, 08001 while connecting, or Outcome_Unknown_Error during the commit. It does not
-      --  apply to SQLite, which has a busy timeout.
+      --  The timeout of the whole call, in seconds, including opening a connection, statements and
+      --  the commit. When it expires, the connections of the call's Transactions are shut down. So
+      --  an unresponsive server causes SQL_Error 08006 (08001 while connecting), or
+      --  Outcome_Unknown_Error during the commit. The timeout does not apply to SQLite, which has a
+      --  busy timeout.
    end record;
 
    ----------------
@@ -151,18 +156,20 @@ package Appserver.Retry is
 
    type Retry_Statistics is record
       Calls                   : Count := 0;
-      --  Not counting calls inside other calls
+      --  Calls, not counting those nested in other calls
       Faults                  : Fault_Counts := [others => 0];
       --  Attempts that failed
       Retries                 : Count := 0;
       Given_Up                : Count := 0;
       --  Calls that failed with a transient error
       Time_In_Failed_Attempts : Duration := 0.0;
-      --  Seconds that calls took before their last attempt, or in total if they failed
+      --  The time in seconds that successful calls took before their last attempt, plus the total
+      --  time of failed calls
    end record;
 
    function Statistics (Self : Metrics) return Retry_Statistics;
-   --  Returns statistics. Each number was exact at some moment during the call.
+   --  Returns statistics. Each value was exact at some moment during the call, but not necessarily
+   --  all at the same moment.
    --  @param Self the metrics
    --  @return the statistics
 
@@ -173,11 +180,11 @@ package Appserver.Retry is
    protected type Cancellation is
 
       procedure Cancel;
-      --  Ends the retries of all calls that use it, and the pauses between them
+      --  Stops the retries of all calls that use this object, and ends the pauses between them
 
       function Is_Cancelled return Boolean;
       entry Wait;
-      --  Waits until it is cancelled
+      --  Waits until Cancel is called
 
    private
       Cancelled : Boolean := False;
@@ -187,14 +194,15 @@ package Appserver.Retry is
      (By        : Policy;
       Operation : not null access procedure;
       Stop      : access Cancellation := null);
-   --  Runs an operation, and retries it after transient errors. Raises the exception of the last
-   --  attempt. An abort of the task ends the retries.
+   --  Runs an operation, and retries it after transient errors. If the last attempt fails, its
+   --  exception is propagated. An abort of the task ends the retries.
    --  @param By the policy
    --  @param Operation one transaction, from its begin to its commit. It must have no other effect
    --  that a rollback does not undo.
    --  @param Stop ends the retries when it is cancelled; may be null
-   --  @exception Outcome_Unknown_Error the connection was lost, maybe during a commit. Transactions
-   --  inside Operation can rule that out, and so does a connection that could not be established.
+   --  @exception Outcome_Unknown_Error the connection was lost, possibly during a commit. Not
+   --  raised if Transactions inside Operation show that it was not during a commit, or if the
+   --  connection could not be established.
 
 private
 
@@ -204,10 +212,10 @@ private
    end record;
 
    procedure Earn (Self : in out Budget);
-   --  Counts a call. As long as there are no retries, this only reads memory.
+   --  Credits the budget for one call. While no retries have been spent, this only reads memory.
 
    procedure Spend (Self : in out Budget; Is_Spent : out Boolean);
-   --  Takes a retry, if one is available
+   --  Spends one retry, if one is available
 
    type Fault_Counters is array (Fault) of Counters.Atomic.Counter;
 
@@ -220,7 +228,8 @@ private
       --  In nanoseconds
    end record;
 
-   --  For child packages. Has_Key: an attempt finds out whether earlier ones took effect.
+   --  For child packages. If Has_Key is True, an attempt can detect whether earlier attempts took
+   --  effect.
 
    procedure Run
      (By        : Policy;

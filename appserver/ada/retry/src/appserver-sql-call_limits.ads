@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  The time limit of a retried call, for the connections that it uses.
+--  Applies the timeout of a retried call to the connections that it uses.
 
 pragma Ada_2022;
 
@@ -17,12 +17,14 @@ package Appserver.SQL.Call_Limits is
    procedure Start
      (Self : in out Call_Limit; On : Connection'Class; Deadline : Ada.Real_Time.Time)
      with Pre => On.Is_Open or else raise Misuse_Error with "the connection is closed";
-   --  Until Self leaves scope. At Deadline the connection is lost, so that what waits for its
-   --  server raises SQL_Error, 08006. A database without a server has no limit.
+   --  Sets a deadline for a connection, until Self leaves scope. At Deadline the connection is shut
+   --  down, so that operations waiting for its server raise SQL_Error 08006. A database without a
+   --  server has no deadline.
 
    procedure Begin_Opening (On : in out Connection'Class; Deadline : Ada.Real_Time.Time);
    procedure End_Opening (On : in out Connection'Class);
-   --  In between, no operation of On waits beyond Deadline, whatever its Wait_Limit becomes
+   --  Between these two calls, no operation of On waits beyond Deadline, even if its Wait_Limit is
+   --  changed
 
 private
 

@@ -1,12 +1,13 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Executes a statement many times, and loads rows into a table, with few round trips.
+--  Executes a statement multiple times, and loads rows into a table, with few round trips.
 --
---  Each call takes effect completely or not at all: in a transaction of its own or, if one is open,
---  in a savepoint of that. The Element of an SQL_Error's record, and its message, report which
---  execution or row failed; 0 is an error of the whole, such as that of a deferred constraint. In
---  MariaDB this requires tables with transactions, such as those of InnoDB.
+--  Each call takes effect completely or not at all. It runs in a savepoint if a transaction is
+--  open, and in its own transaction otherwise. In MariaDB this requires tables that support
+--  transactions, such as InnoDB tables. After an SQL_Error, the component Element of its
+--  Error_Record, and its message, contain the number of the execution or row that failed. Element
+--  is 0 for an error of the whole call, such as the violation of a deferred constraint.
 
 pragma Ada_2022;
 
@@ -23,12 +24,14 @@ package Appserver.SQL.Batches is
                             or else raise Misuse_Error with
                               "counts begin with 1, and no rows are being read"),
           Post => not Self.Has_Row;
-   --  Executes a statement once for each element of Counts, and discards its rows. PostgreSQL gets
-   --  up to 500 executions in a round trip (libpq's pipeline mode). MariaDB gets as many as one
-   --  text, if the statement is an INSERT, UPDATE, DELETE or REPLACE without a semicolon; else one.
+   --  Executes a statement once for each element of Counts, and discards the rows. PostgreSQL
+   --  executes up to 500 in one round trip (libpq's pipeline mode). For MariaDB, up to 500 are
+   --  combined into one text if the statement is an INSERT, UPDATE, DELETE or REPLACE without a
+   --  semicolon; any other statement takes one round trip per execution.
    --  @param Self the statement
-   --  @param Bind binds the values of an execution. It must use Self alone, and only bind.
-   --  @param Counts the number of rows that each execution changed
+   --  @param Bind binds the values of one execution. It must not use any other statement or the
+   --  connection, and must not do anything but bind.
+   --  @param Counts set to the number of rows that each execution changed
    --  @exception SQL_Error an execution failed
    --  @exception Misuse_Error the statement is closed or has a row, or Counts does not begin with 1
 
@@ -39,13 +42,14 @@ package Appserver.SQL.Batches is
       Next    : not null access function (Row : in out Statement'Class) return Boolean;
       Rows    : out Integer_64)
      with Pre => Can_Use (On);
-   --  Inserts rows into a table, in constant memory. PostgreSQL gets a COPY, and reports an error
-   --  at its end; MariaDB gets INSERTs of many rows; SQLite runs a prepared INSERT.
+   --  Inserts rows into a table, in constant memory. Uses COPY in PostgreSQL, which reports errors
+   --  at the end, multi-row INSERTs in MariaDB, and a prepared INSERT in SQLite.
    --  @param On the connection
-   --  @param Table the table, as SQL text: never insert user input
-   --  @param Columns the columns, as SQL text, such as "name, stock"
+   --  @param Table the table name, as SQL text. Never pass user input.
+   --  @param Columns the column names, as SQL text, such as "name, stock". Never pass user input.
    --  @param Next binds the values of a row and returns True, or returns False after the last row.
-   --  A value that it does not bind is that of the previous row. It must not use On otherwise.
+   --  A parameter that is not bound keeps the value of the previous row. Next must not use On in
+   --  any other way.
    --  @param Rows the number of rows
    --  @exception SQL_Error a row could not be inserted
    --  @exception Misuse_Error the connection is closed

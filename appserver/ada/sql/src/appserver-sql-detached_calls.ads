@@ -1,9 +1,9 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Calls of C libraries that take no time limit, such as getaddrinfo(3): each is made by a thread
---  of its own, and is abandoned when its time is over. A task cannot be abandoned: the program
---  would wait for it at its end.
+--  Adds a timeout to calls of C libraries that have none, such as getaddrinfo(3). Each call runs in
+--  its own thread, which is abandoned after the timeout. An Ada task could not be abandoned, since
+--  the program would wait for the task before it exits.
 
 pragma Ada_2022;
 
@@ -14,17 +14,20 @@ private with Ada.Finalization;
 private package Appserver.SQL.Detached_Calls is
 
    type C_Procedure is access procedure (Argument : System.Address) with Convention => C;
-   --  It runs on a thread that the Ada run time does not know: it may call C, and raises nothing
+   --  Runs on a thread that the Ada run-time system does not manage: may call C functions, and must
+   --  not raise exceptions
 
    type Detached_Call (Work, Drop : not null C_Procedure) is tagged limited private;
 
    procedure Own (Self : in out Detached_Call; Argument : System.Address);
-   --  Drop is called once with Argument: when Self leaves scope, or when Work returns later
+   --  Transfers ownership of Argument to Self. Drop is called once with Argument: when Self leaves
+   --  scope, or when Work returns after that.
 
    procedure Run (Self : in out Detached_Call; Timeout : Duration; Is_Done : out Boolean);
-   --  Calls Work with the Argument that it owns, once. If that takes longer than Timeout seconds,
-   --  or this task is aborted, it owns Argument no longer, and Is_Done is False. Negative Timeouts
-   --  are zero; Duration'Last is no limit. SQL_Error, 53000, if there is no thread or no pipe.
+   --  Calls Work once, with the Argument that Self owns. If Work takes longer than Timeout seconds,
+   --  or this task is aborted, Self gives up the ownership of Argument, and Is_Done is False. A
+   --  negative Timeout counts as zero; Duration'Last means no limit. Raises SQL_Error 53000 if no
+   --  thread or no pipe can be created.
 
 private
 
@@ -34,9 +37,9 @@ private
    type Detached_Call (Work, Drop : not null C_Procedure) is
      limited new Ada.Finalization.Limited_Controlled with record
       Argument : System.Address := System.Null_Address;
-      --  Null if there is nothing to drop
+      --  Null if there is no argument to drop
       Thread   : State_Access;
-      --  Null if none was started, or if it was abandoned
+      --  Null if no thread was started, or if the thread was abandoned
    end record;
 
    overriding procedure Finalize (Self : in out Detached_Call);

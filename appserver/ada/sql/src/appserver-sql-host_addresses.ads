@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Addresses of hosts, found within a time limit.
+--  Resolves host names within a timeout.
 
 pragma Ada_2022;
 
@@ -12,8 +12,9 @@ private package Appserver.SQL.Host_Addresses is
    package Text_Vectors is new Ada.Containers.Indefinite_Vectors (Positive, String);
 
    function Addresses_Of (Host : String; Timeout : Duration) return Text_Vectors.Vector;
-   --  In figures, in the order of getaddrinfo(3), of which at most Max_Addresses are given. Raises
-   --  SQL_Error, 08001, if the host is unknown or is not found within Timeout seconds.
+   --  Returns the numeric addresses of a host, in the order of getaddrinfo(3), but at most the
+   --  first Max_Addresses. Raises SQL_Error 08001 if the host is unknown or is not resolved within
+   --  Timeout seconds.
 
    Max_Addresses : constant := 16;
 

@@ -1,42 +1,43 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Values as databases write them in text.
+--  Converts between values and the text formats of databases.
 
 pragma Ada_2022;
 
 private package Appserver.SQL.Text_Values is
 
-   --  Reading: SQL_Error names the column if its text is invalid
+   --  Reading. If the text of a column is invalid, the message of the SQL_Error names the column.
 
    function To_Integer_64 (Text : String; Column : Column_Number) return Integer_64;
 
    function To_Scaled
      (Text : String; Scale : Decimal_Scale; Column : Column_Number) return Integer_64;
-   --  The exact value of a decimal text, for As_Scaled
+   --  Returns the exact value of a decimal text, for As_Scaled
 
    function Rounded
      (Value : Long_Float; Scale : Decimal_Scale; Column : Column_Number) return Integer_64;
-   --  Value times 10 ** Scale; a tie goes away from zero. SQL_Error, 22003, if it has more digits
-   --  than a floating-point value keeps.
+   --  Returns Value times 10 ** Scale, with ties rounded away from zero. Raises SQL_Error 22003 if
+   --  the result has more digits than the precision of a floating-point value.
 
    function Is_Exact_Float (Value : Integer_64) return Boolean is
      (abs Long_Float (Value) < 1.0e15);
-   --  True if the value, as a decimal with any scale, survives conversion to floating point: 53
-   --  bits keep 15 decimal digits
+   --  Returns True if the value, as a decimal with any scale, survives conversion to floating
+   --  point: 53 bits preserve 15 decimal digits
 
    function To_Float (Text : String; Column : Column_Number) return Long_Float;
 
    function To_Time (Text : String; Column : Column_Number) return Ada.Calendar.Time;
-   --  From ISO 8601, such as "2026-11-21 09:15:00.123" or "2026-11-21T09:15:00+01:30"
+   --  Parses ISO 8601, such as "2026-11-21 09:15:00.123" or "2026-11-21T09:15:00+01:30"
 
    function To_Date (Text : String; Column : Column_Number) return Date;
-   --  From "2026-11-21" and no other form
+   --  Parses "2026-11-21" and no other format
 
    function To_Time_Of_Day (Text : String; Column : Column_Number) return Time_Of_Day;
-   --  From "09:15" or "09:15:00.123"; decimals beyond six are cut
+   --  Parses "09:15" or "09:15:00.123". Decimals beyond six are truncated.
 
-   --  A timestamp in parts, for databases that have it in parts; in UTC
+   --  A timestamp in UTC, as separate components, for databases that exchange timestamps in this
+   --  form
 
    type Moment is record
       Year, Month, Day     : Natural;
@@ -48,28 +49,29 @@ private package Appserver.SQL.Text_Values is
      (Value  : Moment;
       Column : Column_Number;
       Offset : Integer := 0) return Ada.Calendar.Time;
-   --  Offset is that of the time zone, in seconds. SQL_Error, 22008, if there is no such moment.
+   --  Converts a timestamp. Offset is the offset of the time zone from UTC, in seconds. Raises
+   --  SQL_Error 22008 if the timestamp does not exist.
 
    function To_Moment (Time : Ada.Calendar.Time) return Moment;
-   --  Rounded to the microsecond
+   --  Converts a time, rounded to the microsecond
 
    --  Writing
 
    function Image (Value : Integer_64) return String;
 
    function Image (Value : Integer_64; Scale : Decimal_Scale) return String;
-   --  Value / 10 ** Scale, as in "-0.0500"
+   --  Formats Value / 10 ** Scale, as in "-0.0500"
 
    function Image (Value : Long_Float) return String;
-   --  With enough digits to be read back as the same value
+   --  Formats a value with enough digits to be read back as the same value
 
    subtype Second_Decimals is Natural range 0 .. 9;
 
    function Image (Value : Moment; Decimals : Second_Decimals := 6) return String;
-   --  Such as "2026-11-21 09:15:00.123000"; decimals beyond those are cut
+   --  Formats a timestamp, such as "2026-11-21 09:15:00.123000". Further decimals are truncated.
 
    function Image (Value : Date) return String;
    function Image (Value : Time_Of_Day) return String;
-   --  With six decimals, unless these are zeros
+   --  Formats a time with six decimals, which are omitted if all are zeros
 
 end Appserver.SQL.Text_Values;

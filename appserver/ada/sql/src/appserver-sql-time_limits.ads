@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Time limits for calls that wait for a server. At the limit the connection is shut down, so that
+--  Timeouts for calls that wait for a server. At the deadline the connection is shut down, so that
 --  the waiting call fails, wherever in the database's library it waits.
 --
 --     declare
@@ -24,65 +24,71 @@ private package Appserver.SQL.Time_Limits is
      (Self     : in out Time_Limit;
       On       : SQL.Connection'Class;
       Deadline : Ada.Real_Time.Time);
-   --  Until Self leaves scope. At Deadline the connection is lost: the call that waits for it
-   --  raises SQL_Error, 08006. Nothing happens to a database without a server. SQL_Error, 53000, if
-   --  there is no file descriptor for it.
+   --  Sets a deadline for the connection, until Self leaves scope. At Deadline the connection is
+   --  lost: a call that waits for it raises SQL_Error 08006. Has no effect on a database without a
+   --  server. Raises SQL_Error 53000 if no file descriptor is available for the duplicate of the
+   --  socket.
 
    procedure Start_Or_Cut_Off
      (Self     : in out Time_Limit;
       On       : SQL.Connection'Class;
       Deadline : Ada.Real_Time.Time);
-   --  The same, but without a file descriptor the connection is lost at once: for closing it
+   --  Like Start, but if no file descriptor is available, the connection is shut down immediately.
+   --  Used to close a connection.
 
    type Operation (On : not null access Connection'Class) is limited private;
-   --  From its declaration to the end of its scope, the connection's Wait_Limit applies, and Cancel
-   --  has an operation to stop. The declaration waits for a Cancel in progress, and raises
-   --  SQL_Error, 08006, if the outcome of one is unknown. An Operation inside another one of the
-   --  same connection has no effect.
+   --  An operation in progress. From the declaration to the end of its scope, the connection's
+   --  Wait_Limit applies, and Cancel can stop the operation. The declaration waits for a Cancel in
+   --  progress, and raises SQL_Error 08006 if the outcome of a Cancel is unknown. An Operation
+   --  nested in another Operation of the same connection has no effect.
 
    type Cleanup (On : not null access Connection'Class) is limited private;
-   --  An Operation for cleanup, which must not fail. If there is no file descriptor for its limit,
-   --  it has none. It waits until a Cancel in progress ends, and ignores the outcome. If one is
-   --  still in progress when a limit of the connection is over, the connection is lost.
+   --  An Operation for cleanup, which must not fail. If no file descriptor is available, the
+   --  cleanup has no time limit. The declaration waits until a Cancel in progress ends, and ignores
+   --  the outcome. If a Cancel is still in progress when a time limit of the connection expires,
+   --  the connection is lost.
 
    type Suspension (Of_Work : not null access Operation) is limited private;
-   --  Suspends the operation's limit until the end of its scope, where the limit starts again: for
-   --  the program's own work during an operation
+   --  Suspends the operation's time limit until the end of the scope, where the time limit starts
+   --  again. For application code that runs during an operation.
 
    function Limit_Of (On : Connection'Class) return Duration;
-   --  Its Wait_Limit, or the time that is left for a retried call if that is less; 0.0 is no limit
+   --  Returns the connection's Wait_Limit, or the remaining time of a retried call if that is less.
+   --  0.0 means no limit.
 
    function Overdue return String;
-   --  A text such as "no answer within 1.000 s: " if the operation of this task was cut off, or ""
+   --  Returns a text such as "no response within 1.000 s: " if this task's operation was cut off,
+   --  otherwise ""
 
    type Cancellation (On : not null access constant Connection'Class) is limited private;
-   --  No operation of the session begins before the end of its scope
+   --  A Cancel in progress. No operation of the session begins before the end of its scope.
 
    function Has_Target (Self : Cancellation) return Boolean;
-   --  True if an operation of an open session is in progress
+   --  Returns True if an operation of an open session is in progress
 
    procedure Begin_Request (Self : in out Cancellation);
    procedure End_Request (Self : in out Cancellation);
-   --  Between the two calls the server may act on the request at any time, and after End_Request it
-   --  no longer can. If Self leaves its scope in between, the connection is lost.
+   --  Between these two calls, the server may act on the cancel request at any time. After
+   --  End_Request it no longer can. If Self leaves its scope in between, the connection is lost.
 
    procedure End_Reading (Self : in out Cancellation);
-   --  Close waits for this. The connection may be closed, opened again or finalized from here on.
+   --  Ends the access to the connection object, for which Close waits. From here on, the connection
+   --  may be closed, opened again or finalized.
 
    procedure Await_Cancels (On : Connection'Class; Deadline : Ada.Real_Time.Time);
-   --  Waits until no Cancel is in progress. SQL_Error, 08006, and the connection is lost, if one
-   --  still is at Deadline.
+   --  Waits until no Cancel is in progress. If a Cancel is still in progress at Deadline, the
+   --  connection is lost, and SQL_Error 08006 is raised.
 
    procedure Begin_Session (On : in out Connection'Class);
-   --  For the end of Open: from here on there is something to cancel
+   --  Called at the end of Open. From here on, Cancel can have an operation to stop.
 
    procedure End_Session (On : in out Connection'Class);
-   --  For Close: Cancels that are in progress do not reach the next session, and those that begin
-   --  before it have no target
+   --  Called by Close. A Cancel in progress does not reach the next session, and a Cancel that
+   --  begins before the next session has no effect.
 
    procedure Leave_Gate (On : in out Connection'Class)
      with Post => On.Gate = null;
-   --  For the end of the connection
+   --  Called when the connection is finalized
 
    function Cancel_Timeout (On : Connection'Class) return Duration is
      (if On.Wait_Limit > 0.0 then On.Wait_Limit else 10.0);
@@ -95,7 +101,7 @@ private
       Deadline : Ada.Real_Time.Time;
       On       : System.Address;
       Socket   : Integer := -1;
-      --  A duplicate descriptor, since the library may close its own at any time
+      --  A duplicate of the socket's descriptor, since the library may close its own at any time
       Next     : Limit_Access;
       Is_Over  : Boolean := False with Atomic;
       --  True if the connection was cut off
@@ -130,7 +136,7 @@ private
      limited new Ada.Finalization.Limited_Controlled with record
       Gate          : Gate_Access;
       Readers       : Count_Access;
-      --  The connection's, until End_Reading
+      --  The connection's Readers, until End_Reading
       Is_Unfinished : Boolean := False;
    end record;
 

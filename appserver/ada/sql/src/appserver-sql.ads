@@ -3,12 +3,13 @@
 --
 --  A portable SQL API: connections, prepared statements, transactions, errors.
 --
---  The types here are common to all databases. A child package has those of one database. A program
---  that names a child's types is bound to it at compile time, and its calls are inlined. A program
---  that takes Connection'Class runs on any database, and pays for dispatching calls.
+--  The types here are common to all databases. Each child package for a database derives its own
+--  types from them. A program that uses a child's types is bound to that database at compile time,
+--  and its calls are inlined. A program that uses Connection'Class runs on any database, at the
+--  cost of dispatching calls.
 --
---  Resources are released at the end of their scope. A connection that is closed closes its
---  statements. One task at a time may use a connection and its statements.
+--  Resources are released at the end of their scope. Closing a connection closes its statements.
+--  Only one task at a time may use a connection and its statements.
 
 pragma Ada_2022;
 
@@ -23,8 +24,8 @@ private with Ada.Real_Time;
 
 package Appserver.SQL is
 
-   --  Preconditions are checked in every build: the exception of a broken one is part of the
-   --  contract.
+   --  Preconditions are checked in every build: the exceptions of violated preconditions are part
+   --  of the contract.
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
    subtype Integer_32 is Interfaces.Integer_32;
@@ -32,7 +33,7 @@ package Appserver.SQL is
    subtype UTF_8_String is Ada.Strings.UTF_Encoding.UTF_8_String;
 
    subtype Decimal_Scale is Natural range 0 .. 18;
-   --  The number of decimals of a number that is stored as an integer
+   --  The number of decimals of a decimal number that is represented as an integer
 
    ------------
    -- Values --
@@ -66,7 +67,7 @@ package Appserver.SQL is
      (Value.Day <= Last_Day (Value.Year, Value.Month));
    --  Checks a date. Only valid dates can be bound.
    --  @param Value the date
-   --  @return True if its month has that day
+   --  @return True if the month has that day
 
    type Time_Of_Day is record
       Hour        : Natural range 0 .. 23      := 0;
@@ -82,11 +83,11 @@ package Appserver.SQL is
 
    function Image (Value : UUID) return UUID_Text;
    --  @param Value the UUID
-   --  @return its text, such as "f81d4fae-7dec-11d0-a765-00a0c91e6bf6"
+   --  @return the UUID as text, such as "f81d4fae-7dec-11d0-a765-00a0c91e6bf6"
 
    function Is_UUID (Text : String) return Boolean;
    --  @param Text a text
-   --  @return True if it is a UUID, in upper or lower case
+   --  @return True if the text is a UUID, in upper or lower case
 
    function To_UUID (Text : String) return UUID
      with Pre => Is_UUID (Text) or else raise Misuse_Error with "it is no UUID";
@@ -103,10 +104,11 @@ package Appserver.SQL is
    --  the details.
 
    subtype SQL_State is String (1 .. 5);
-   --  An SQLSTATE of ISO/IEC 9075-2, clause 24, or one that the database defines
+   --  An SQLSTATE, defined in ISO/IEC 9075-2, clause 24, or by the database
 
    type Error_Origin is (From_Appserver, From_SQLite, From_PostgreSQL, From_MariaDB);
-   --  From_Appserver: this library rejected the value or the call, without asking the database
+   --  From_Appserver means that this library rejected the value or the call, without contacting the
+   --  database
 
    type Error_Kind is
      (Unique_Violation,
@@ -114,56 +116,60 @@ package Appserver.SQL is
       Not_Null_Violation,
       Check_Violation,
       Other_Violation,
-      --  Another kind of constraint, or one that the database does not name
+      --  Any other kind of constraint, or a constraint of a kind that the database does not report
       Serialization_Failure,
-      --  The transaction could not be serialized with others
+      --  The transaction could not be serialized with concurrent transactions
       Deadlock,
       Lock_Timeout,
-      --  A lock was not free, or not in time
+      --  A lock could not be acquired, or not in time
       Database_Busy,
-      --  SQLite: the database is locked, or has changed since the transaction read it
+      --  SQLite only: the database is locked, or has changed since the transaction read it
       Cancelled,
-      --  Cancelled by Cancel or by a time limit
+      --  Stopped by Cancel or by a time limit
       Unable_To_Connect,
-      --  No connection could be established: nothing was begun
+      --  No connection could be established, so nothing was executed
       Connection_Lost,
       Outcome_Unknown,
-      --  The database itself does not know whether it has committed
+      --  The database itself does not know whether the transaction was committed
       Stale_Statement,
-      --  A prepared statement that the server has dropped, or whose columns have changed. It had no
-      --  effect. The next execution prepares it again.
+      --  The server has dropped the prepared statement, or its columns have changed. The statement
+      --  had no effect. The next execution prepares it again.
       Wrong_Value,
       --  Class 22, a data exception: not a number, too long, too large
       Wrong_Statement,
       --  Class 42: a syntax error, an unknown name or missing privileges
       Other_Error);
-   --  Errors that a program can react to: the same kinds for all databases
+   --  Kinds of errors that a program can react to. They are the same for all databases.
 
    type Error_Record (Message_Length, Detail_Length, Constraint_Length : Natural) is tagged record
       Origin     : Error_Origin;
       State      : SQL_State;
       Code       : Integer;
-      --  SQLite's extended result code, or MariaDB's error number; else 0
+      --  SQLite's extended result code, or MariaDB's error number; 0 for other origins
       Element    : Integer_64 := 0;
-      --  The number, from 1, of the execution of a batch, or of the row of a load, that failed;
-      --  else 0
+      --  The number of the failed execution of a batch or the failed row of a load, from 1; 0 for
+      --  other errors
       Message    : UTF_8_String (1 .. Message_Length);
       --  The message of the database library
       Detail     : UTF_8_String (1 .. Detail_Length);
-      --  The detail from PostgreSQL, such as "Key (name)=(Ada) already exists."; else empty
+      --  PostgreSQL's detail message, such as "Key (name)=(Ada) already exists."; empty for other
+      --  databases
       Constraint : UTF_8_String (1 .. Constraint_Length);
-      --  The name of the violated constraint from PostgreSQL; else empty: the message has it
+      --  The name of the violated constraint from PostgreSQL; empty for other databases, where the
+      --  message contains the name
    end record;
 
    function Error_Of (Occurrence : Ada.Exceptions.Exception_Occurrence) return Error_Record;
-   --  Returns the details of an SQL_Error. In the task that raised the latest one, the message has
-   --  up to 2,000 bytes, and detail and constraint have up to 500. Otherwise there is what GNAT
-   --  keeps of an exception: origin, state, code, and 200 bytes of the message.
+   --  Returns the details of an SQL_Error. For the latest SQL_Error of the current task, the
+   --  message has up to 2,000 bytes, and detail and constraint have up to 500. For other
+   --  occurrences, only the data that GNAT stores in an exception is available: origin, state,
+   --  code, and 200 bytes of the message.
    --  @param Occurrence the exception
-   --  @return the details; state HY000 if it is not an SQL_Error of this library
+   --  @return the details; the state is HY000 if the exception is not an SQL_Error raised by this
+   --  library
 
    function Kind (Error : Error_Record) return Error_Kind;
-   --  Classifies an error by its state, and by its code where that is more specific.
+   --  Classifies an error by its state, and by its code where the code is more specific.
    --  @param Error the error
    --  @return the kind of the error
 
@@ -176,12 +182,12 @@ package Appserver.SQL is
    function Is_Connection_Failure (Error : Error_Record) return Boolean is
      (Error.Kind in Unable_To_Connect .. Outcome_Unknown);
    --  @param Error the error
-   --  @return True if it is of that kind
+   --  @return True if the error is of that kind
 
    function Is_Retryable (Error : Error_Record) return Boolean;
-   --  Checks whether the same transaction can succeed when it is retried from its begin, and cannot
-   --  have been committed. It is False for Connection_Lost, which may have been in the commit:
-   --  Appserver.Retry.Transactions can distinguish that.
+   --  Checks whether the transaction was certainly not committed, and can succeed when it is
+   --  retried from the beginning. Returns False for Connection_Lost, since the connection may have
+   --  been lost during the commit. Appserver.Retry.Transactions can distinguish that case.
    --  @param Error the error
    --  @return True if the transaction can be retried
 
@@ -189,11 +195,12 @@ package Appserver.SQL is
    function Code_Of (Error : Ada.Exceptions.Exception_Occurrence) return Integer;
    function Message_Of (Error : Ada.Exceptions.Exception_Occurrence) return UTF_8_String;
    --  @param Error the exception
-   --  @return one component of Error_Of
+   --  @return the component of Error_Of with that name
 
    function Lost_Connections return Integer_64;
    --  Counts the errors of this task after which a commit may have been completed: those of the
-   --  kinds Connection_Lost and Outcome_Unknown. A change shows that one was handled meanwhile.
+   --  kinds Connection_Lost and Outcome_Unknown. If the count changes, such an error has occurred
+   --  in the meantime, even if the program handled it.
    --  @return the number of errors
 
    ----------------
@@ -208,20 +215,21 @@ package Appserver.SQL is
 
    function Is_Open (Self : Statement'Class) return Boolean;
    --  @param Self the statement
-   --  @return True if it is prepared, and neither it nor its connection has been closed since
+   --  @return True if the statement is prepared, and neither the statement nor its connection has
+   --  been closed since
 
    function Has_Row (Self : Statement'Class) return Boolean;
    --  @param Self the statement
-   --  @return True if there is a row to read: from a Step that returned True to the next Step or
-   --  Reset
+   --  @return True if there is a row to read, which is the case from a Step that returned True
+   --  until the next Step or Reset
 
    function Column_Count (Self : Statement'Class) return Natural;
    --  @param Self the statement
-   --  @return the number of columns of the current row; 0 without one
+   --  @return the number of columns of the current row; 0 if there is no row
 
    function Parameter_Count (Self : Statement'Class) return Natural;
-   --  Counts the parameters. Portable SQL has a ? for each; PostgreSQL also accepts $1 and so on.
-   --  Parameters that were not bound are null.
+   --  Returns the number of parameters. Portable SQL has a ? for each parameter; PostgreSQL also
+   --  accepts $1 and so on. Parameters that have not been bound are null.
    --  @param Self the statement
    --  @return the number of parameters
 
@@ -259,12 +267,12 @@ package Appserver.SQL is
      with Pre'Class => Can_Bind (Self, Parameter);
    procedure Bind_Null (Self : in out Statement; Parameter : Parameter_Number) is abstract
      with Pre'Class => Can_Bind (Self, Parameter);
-   --  Bind a value, which is copied, and stays bound until it is bound again. A time is a timestamp
-   --  without a time zone, in UTC, to the microsecond. In SQLite and MariaDB a Boolean is 0 or 1,
-   --  as in their type boolean.
+   --  Bind a value to a parameter. The value is copied, and stays bound until the parameter is
+   --  bound again. A time is bound as a timestamp without a time zone, in UTC, with microsecond
+   --  precision. In SQLite and MariaDB, a Boolean is bound as 0 or 1, like their type boolean.
    --  @param Self the statement
    --  @param Parameter the number of the parameter, from 1
-   --  @param Value the value. That of Bind_Scaled is the decimal Value / 10 ** Scale.
+   --  @param Value the value. Bind_Scaled binds the decimal Value / 10 ** Scale.
    --  @param Scale the number of decimals
    --  @exception Misuse_Error the statement has no such parameter, or has a row
 
@@ -277,7 +285,8 @@ package Appserver.SQL is
      with Pre => Can_Bind (Self, Parameter);
    procedure Bind (Self : in out Statement'Class; Parameter : Parameter_Number; Value : UUID)
      with Pre => Can_Bind (Self, Parameter);
-   --  Bind a value as text, which columns of these types accept, and which they store in SQLite.
+   --  Bind a value as text, which columns of the corresponding types accept. SQLite stores the
+   --  text.
    --  @param Self the statement
    --  @param Parameter the number of the parameter, from 1
    --  @param Value the value
@@ -301,16 +310,17 @@ package Appserver.SQL is
    procedure Set_Streamed (Self : in out Statement'Class; To : Boolean := True)
      with Pre  => Can_Stream (Self),
           Post => Self.Is_Streamed = To;
-   --  Streams rows from the server while they are read: at most one is in memory. No other
-   --  statement of the connection can run until the last row was read, or the statement was reset,
-   --  which reads the rest: SQL_Error, HY010 or MariaDB's 2014. SQLite never stores rows.
+   --  Sets whether rows are streamed from the server while they are read, so that at most one row
+   --  is in memory. No other statement of the connection can run until the last row has been read
+   --  or the statement has been reset, which reads the remaining rows. Until then, other statements
+   --  raise SQL_Error with state HY010 or MariaDB's code 2014. SQLite always streams.
    --  @param Self the statement
    --  @param To True to stream
 
    function Step (Self : in out Statement) return Boolean is abstract
      with Pre'Class => Can_Run (Self);
-   --  Runs the statement up to its next row. If there are no more, the statement holds no locks,
-   --  can be bound again, and the next Step runs it again.
+   --  Runs the statement up to its next row. When there are no more rows, the statement holds no
+   --  locks, its parameters can be bound again, and the next Step runs it again.
    --  @param Self the statement
    --  @return True if there is a row
    --  @exception SQL_Error the database reported an error
@@ -319,7 +329,7 @@ package Appserver.SQL is
    procedure Execute (Self : in out Statement) is abstract
      with Pre'Class => Can_Run (Self),
           Post'Class => not Self.Has_Row;
-   --  Runs the statement to its end, and discards its rows.
+   --  Runs the statement to its end, and discards all rows.
    --  @param Self the statement
    --  @exception SQL_Error the database reported an error
    --  @exception Misuse_Error the statement is closed
@@ -327,7 +337,7 @@ package Appserver.SQL is
    procedure Reset (Self : in out Statement) is abstract
      with Pre'Class => Can_Run (Self),
           Post'Class => not Self.Has_Row;
-   --  Discards the unread rows, and releases the locks of reading.
+   --  Discards the unread rows, and releases read locks.
    --  @param Self the statement
    --  @exception Misuse_Error the statement is closed
 
@@ -340,13 +350,13 @@ package Appserver.SQL is
 
    procedure Close (Self : in out Statement) is abstract
      with Post'Class => not Self.Is_Open;
-   --  Releases the statement, if it is open. It may be prepared again.
+   --  Releases the statement, if it is open. The object can be used to prepare another statement.
    --  @param Self the statement
 
-   --  Values of the current row. Reading a null raises SQL_Error, 22002: it is neither zero nor an
-   --  empty text. The database converts a value of another type; if that is not possible,
-   --  SQL_Error, 22018, or for a time 22007. A column that does not exist, or a statement without a
-   --  row, raises Misuse_Error.
+   --  Values of the current row. Reading a null raises SQL_Error 22002: a null is neither zero nor
+   --  an empty text. The database converts values of other types. If it cannot, SQL_Error 22018 is
+   --  raised, or 22007 for a time. If the column does not exist, or the statement has no row,
+   --  Misuse_Error is raised.
 
    function Is_Null (Self : Statement; Column : Column_Number) return Boolean is abstract
      with Pre'Class => Can_Read (Self, Column);
@@ -384,8 +394,9 @@ package Appserver.SQL is
      with Pre'Class => Can_Read (Self, Column);
    --  @param Self the statement
    --  @param Column the number of the column, from 1
-   --  @return a timestamp, to the microsecond, or a date; one without a time zone is taken as UTC
-   --  @exception SQL_Error 22008 if it is not in the years of Ada.Calendar
+   --  @return a timestamp with microsecond precision, or a date. A timestamp without a time zone is
+   --  interpreted as UTC.
+   --  @exception SQL_Error 22008 if the year is not in the range of Ada.Calendar
 
    function As_Boolean (Self : Statement; Column : Column_Number) return Boolean is abstract
      with Pre'Class => Can_Read (Self, Column);
@@ -398,7 +409,7 @@ package Appserver.SQL is
      with Pre'Class => Can_Read (Self, Column);
    --  @param Self the statement
    --  @param Column the number of the column, from 1
-   --  @return the bytes of a blob or of a text
+   --  @return the bytes of a blob or a text
 
    function As_Date (Self : Statement'Class; Column : Column_Number) return Date
      with Pre => Can_Read (Self, Column);
@@ -407,20 +418,20 @@ package Appserver.SQL is
    --  @param Self the statement
    --  @param Column the number of the column, from 1
    --  @return the value
-   --  @exception SQL_Error 22007 or 22008 for another value, such as a timestamp or an interval
-   --  beyond a day
+   --  @exception SQL_Error 22007 or 22008 for other values, such as a timestamp, or an interval
+   --  longer than a day
 
    function As_UUID (Self : Statement'Class; Column : Column_Number) return UUID
      with Pre => Can_Read (Self, Column);
    --  @param Self the statement
    --  @param Column the number of the column, from 1
-   --  @return the UUID, from a text or from 16 bytes
+   --  @return the UUID, from a text or 16 bytes
 
    function As_Scaled
      (Self : Statement; Column : Column_Number; Scale : Decimal_Scale) return Integer_64 is abstract
      with Pre'Class => Can_Read (Self, Column);
-   --  Reads a decimal as an integer. A floating-point value is rounded; it has 15 significant
-   --  digits.
+   --  Reads a decimal as a scaled integer. A floating-point value, which has 15 significant digits,
+   --  is rounded.
    --  @param Self the statement
    --  @param Column the number of the column, from 1
    --  @param Scale the number of decimals
@@ -436,7 +447,7 @@ package Appserver.SQL is
    --  @param Self the statement
    --  @param Column the number of the column, from 1
    --  @return the value
-   --  @exception SQL_Error as for As_Scaled
+   --  @exception SQL_Error in the same cases as for As_Scaled
 
    function Column_Name (Self : Statement; Column : Column_Number) return UTF_8_String is abstract
      with Pre'Class => Can_Read (Self, Column);
@@ -447,7 +458,7 @@ package Appserver.SQL is
    --  For Appserver.SQL.Batches
 
    type Count_List is array (Positive range <>) of Integer_64;
-   --  The numbers of rows that each execution inserted, changed or deleted
+   --  The number of rows that each execution inserted, changed or deleted
 
    -----------------
    -- Connections --
@@ -459,9 +470,10 @@ package Appserver.SQL is
 
    function Is_Connected (Self : Connection) return Boolean is abstract
      with Pre'Class => Can_Use (Self);
-   --  Reports a lost server, without asking it: to find out before the next call, execute SELECT 1.
+   --  Checks whether an earlier call has lost the connection, without contacting the server. To
+   --  check the connection itself, execute SELECT 1.
    --  @param Self the connection
-   --  @return False after a call that lost the server
+   --  @return False after a call that lost the connection to the server
 
    function Can_Use (Self : Connection'Class) return Boolean;
    --  Used in preconditions.
@@ -472,7 +484,7 @@ package Appserver.SQL is
    function Prepare
      (Self : in out Connection; Text : UTF_8_String) return Statement'Class is abstract
      with Pre'Class => Can_Use (Self);
-   --  Prepares a statement of the connection's database.
+   --  Prepares a statement.
    --  @param Self the connection
    --  @param Text one SQL statement
    --  @return the statement
@@ -482,9 +494,9 @@ package Appserver.SQL is
    function Prepare_Client_Side
      (Self : in out Connection; Text : UTF_8_String) return Statement'Class is abstract
      with Pre'Class => Can_Use (Self);
-   --  Prepares a statement that runs once or rarely. The server keeps no prepared statement, but
-   --  receives and parses the text at each execution. An error in the text is reported by the
-   --  execution.
+   --  Prepares a statement that runs once or rarely. The server does not store a prepared
+   --  statement, but receives and parses the text at each execution. Errors in the text are raised
+   --  at execution.
    --  @param Self the connection
    --  @param Text one SQL statement
    --  @return the statement
@@ -492,8 +504,8 @@ package Appserver.SQL is
 
    procedure Execute (Self : in out Connection; Text : UTF_8_String) is abstract
      with Pre'Class => Can_Use (Self);
-   --  Runs one SQL statement without parameters, and discards its rows. It commits on its own,
-   --  unless a transaction is open.
+   --  Runs one SQL statement without parameters, and discards its rows. The statement is committed
+   --  automatically, unless a transaction is open.
    --  @param Self the connection
    --  @param Text the SQL statement
    --  @exception SQL_Error the database reported an error
@@ -507,66 +519,67 @@ package Appserver.SQL is
 
    function Last_Insert_Id (Self : in out Connection) return Integer_64 is abstract
      with Pre'Class => Can_Use (Self);
-   --  Returns the key that the latest INSERT generated, if no other statement was executed since:
-   --  SQLite's rowid, MariaDB's AUTO_INCREMENT (of the first of multiple rows), PostgreSQL's
-   --  sequence, which takes a round trip. INSERT … RETURNING id is the same text in all three, and
-   --  returns all keys.
+   --  Returns the key that the latest INSERT generated, if no other statement has been executed
+   --  since: SQLite's rowid, MariaDB's AUTO_INCREMENT value (for the first of multiple rows), or
+   --  the value of PostgreSQL's sequence, which takes a round trip. INSERT … RETURNING id works in
+   --  all three databases, and returns all keys.
    --  @param Self the connection
    --  @return the key
 
    function In_Autocommit (Self : Connection) return Boolean is abstract
      with Pre'Class => Can_Use (Self);
    --  @param Self the connection
-   --  @return True if no transaction is open: a statement commits on its own
+   --  @return True if no transaction is open, so each statement is committed automatically
 
    function Transactions_Survive_Errors (Self : Connection) return Boolean is abstract;
-   --  Reports whether the violation of a constraint undoes only its statement. In PostgreSQL, a
-   --  transaction can only be rolled back after an error, unless a Savepoint is around the
-   --  statement.
+   --  Returns whether a constraint violation undoes only the statement that caused it. In
+   --  PostgreSQL, a transaction can only be rolled back after an error, unless the statement ran
+   --  inside a Savepoint.
    --  @param Self the connection
-   --  @return True if the transaction can continue
+   --  @return True if the transaction can continue after an error
 
    procedure Cancel (Self : Connection) is abstract;
-   --  Stops the running statement, which raises SQL_Error, 57014. A statement that begins later is
-   --  not stopped: it waits for the end of this call. Any task may call this while the connection
-   --  is open. If the request was sent, but not confirmed in time, the server may still take it:
-   --  the current operation continues, but the connection is lost for all later ones, which raise
-   --  SQL_Error, 08006. Close does not wait for the end of this call, which does not reach the next
-   --  session of the connection.
+   --  Stops the running statement, which raises SQL_Error 57014. A statement that begins later is
+   --  not stopped, but waits for the end of this call. Any task may call this procedure while the
+   --  connection is open. If the request was sent, but was not confirmed in time, the server may
+   --  still act on it. In that case the current operation continues, but all later operations raise
+   --  SQL_Error 08006, since the connection is lost. Close does not wait for this call to return,
+   --  and this call does not affect the next session of the connection.
    --  @param Self the connection
    --  @exception SQL_Error 08001 if the server does not respond within the connection's Wait_Limit,
-   --  or without one within 10 s
+   --  or within 10 s if there is no Wait_Limit
 
    subtype Wait_Duration is Duration range 0.0 .. 1_000_000.0;
-   --  In seconds; 0.0 is no limit
+   --  In seconds; 0.0 means no limit
 
    procedure Set_Wait_Limit (Self : in out Connection'Class; Limit : Wait_Duration);
-   --  Limits the time that each operation of the connection and of its statements may wait for the
-   --  server, including name resolution, connecting, and all round trips of a statement. A longer
-   --  one raises SQL_Error, 08006, and the connection is lost; in Open it is 08001. A batch and a
-   --  load have this time for each part that they send, and a stream for each row. The program's
-   --  own time in between does not count. The limit may be set before Open, and applies to servers:
-   --  SQLite has Set_Statement_Limit and Set_Busy_Timeout.
+   --  Limits the time that each operation of the connection and its statements may wait for the
+   --  server, including name resolution, connecting, and all round trips of a statement. If an
+   --  operation takes longer, SQL_Error 08006 is raised (08001 in Open), and the connection is
+   --  lost. For batches and loads, the limit applies to each chunk that they send; for streams, to
+   --  each row. The time that the program's own code takes in between does not count. The limit can
+   --  be set before Open, and only applies to database servers: SQLite has Set_Statement_Limit and
+   --  Set_Busy_Timeout instead.
    --  @param Self the connection
-   --  @param Limit the limit in seconds; 0.0 for none
+   --  @param Limit the limit in seconds; 0.0 for no limit
 
    function Wait_Limit (Self : Connection'Class) return Wait_Duration;
    --  @param Self the connection
-   --  @return the limit in seconds; 0.0 if there is none
+   --  @return the limit in seconds; 0.0 if there is no limit
 
    procedure Reset_Session (Self : in out Connection) is abstract
      with Pre'Class => Can_Use (Self);
-   --  Restores the state of the session after Open: settings, temporary tables, named locks, and
-   --  whatever else it has accumulated. An open transaction is rolled back. Statements stay open,
-   --  and are prepared again by their next execution where the server drops them. Those of SQLite
-   --  are closed, since it opens the database again.
+   --  Restores the state that the session had after Open: resets settings, drops temporary tables,
+   --  releases named locks, and discards any other session state. An open transaction is rolled
+   --  back. Statements stay open; if the server has dropped them, their next execution prepares
+   --  them again. In SQLite, statements are closed, since the database is opened again.
    --  @param Self the connection
-   --  @exception SQL_Error 0A000 for an SQLite database in memory, which would be lost
+   --  @exception SQL_Error 0A000 for an in-memory SQLite database, which would be lost
 
    procedure Close (Self : in out Connection) is abstract
      with Post'Class => not Is_Open (Self);
-   --  Closes its statements, rolls an open transaction back and releases the connection. It may be
-   --  closed already.
+   --  Closes the connection's statements, rolls back an open transaction, and releases the
+   --  connection. Has no effect if the connection is already closed.
    --  @param Self the connection
 
    ------------------
@@ -574,12 +587,13 @@ package Appserver.SQL is
    ------------------
 
    type Transaction (On : not null access Connection'Class) is tagged limited private;
-   --  Begins at its declaration. It is rolled back at the end of its scope without a Commit, also
-   --  after an exception. SQL_Error, 25001, if On has an open transaction.
+   --  A transaction that begins at its declaration. If it has not been committed by the end of its
+   --  scope, it is rolled back, even after an exception. The declaration raises SQL_Error 25001 if
+   --  On already has an open transaction.
 
    function Is_Pending (Self : Transaction) return Boolean;
    --  @param Self the transaction
-   --  @return True until it is committed or rolled back
+   --  @return True until the transaction is committed or rolled back
 
    function Can_End (Self : Transaction'Class) return Boolean;
    --  Used in preconditions.
@@ -590,8 +604,8 @@ package Appserver.SQL is
    procedure Commit (Self : in out Transaction)
      with Pre  => Can_End (Self),
           Post => not Self.Is_Pending;
-   --  Commits the transaction. After an exception it may still be open: a Commit that found the
-   --  database busy may be called again.
+   --  Commits the transaction. After an exception, the transaction may still be open: if the
+   --  database was busy, Commit may be called again.
    --  @param Self the transaction
    --  @exception SQL_Error the database reported an error
    --  @exception Misuse_Error it is not pending
@@ -599,17 +613,19 @@ package Appserver.SQL is
    procedure Roll_Back (Self : in out Transaction)
      with Pre  => Can_End (Self),
           Post => not Self.Is_Pending;
-   --  Rolls the transaction back.
+   --  Rolls back the transaction.
    --  @param Self the transaction
    --  @exception Misuse_Error it is not pending
 
    type Immediate_Transaction (On : not null access Connection'Class) is
      limited new Transaction with private;
-   --  Takes SQLite's write lock at its begin (BEGIN IMMEDIATE), so that none of its statements
-   --  fails because another connection wrote. On servers, which lock rows, it is a Transaction.
+   --  A transaction that acquires SQLite's write lock at the beginning (BEGIN IMMEDIATE), so that
+   --  none of its statements fails because another connection has written. On database servers,
+   --  which lock rows, this is the same as Transaction.
 
    type Isolation_Level is (Default_Isolation, Read_Committed, Repeatable_Read, Serializable);
-   --  Default_Isolation: the session's level. A database may isolate more: SQLite serializes all.
+   --  Default_Isolation is the session's level. A database may provide stronger isolation than
+   --  requested: SQLite serializes all transactions.
 
    type Access_Mode is (Read_Write, Read_Only);
 
@@ -617,7 +633,7 @@ package Appserver.SQL is
      (On    : not null access Connection'Class;
       Level : Isolation_Level;
       Mode  : Access_Mode) is limited new Transaction with private;
-   --  In a Read_Only transaction, statements that write raise SQL_Error, 25006
+   --  In a Read_Only transaction, statements that write raise SQL_Error 25006
 
    overriding procedure Commit (Self : in out Isolated_Transaction)
      with Pre  => Can_End (Self),
@@ -627,13 +643,15 @@ package Appserver.SQL is
           Post => not Self.Is_Pending;
 
    type Savepoint (On : not null access Connection'Class) is tagged limited private;
-   --  A part of the open transaction. At the end of its scope without a Release, also after an
-   --  exception, everything since its declaration is undone, and the transaction continues. Its end
-   --  ends the savepoints that began after it. SQL_Error, 25P01, if no transaction is open.
+   --  A savepoint in the open transaction. If it has not been released by the end of its scope,
+   --  even after an exception, all changes since its declaration are undone, and the transaction
+   --  continues. The end of a savepoint also ends all savepoints that began after it. The
+   --  declaration raises SQL_Error 25P01 if no transaction is open.
 
    function Is_Pending (Self : Savepoint) return Boolean;
    --  @param Self the savepoint
-   --  @return True until it or its transaction is released, committed or rolled back
+   --  @return True until the savepoint is released or rolled back, or its transaction is committed
+   --  or rolled back
 
    function Can_End (Self : Savepoint'Class) return Boolean;
    --  Used in preconditions.
@@ -644,15 +662,15 @@ package Appserver.SQL is
    procedure Release (Self : in out Savepoint)
      with Pre  => Can_End (Self),
           Post => not Self.Is_Pending;
-   --  Keeps the changes since its declaration, if the transaction commits. After an exception it is
-   --  still pending.
+   --  Ends the savepoint. The changes since its declaration become part of the transaction. After
+   --  an exception, the savepoint is still pending.
    --  @param Self the savepoint
    --  @exception Misuse_Error it is not pending
 
    procedure Roll_Back (Self : in out Savepoint)
      with Pre  => Can_End (Self),
           Post => not Self.Is_Pending;
-   --  Undoes the changes since its declaration.
+   --  Undoes the changes since the savepoint's declaration.
    --  @param Self the savepoint
    --  @exception Misuse_Error it is not pending
 
@@ -662,17 +680,18 @@ private
    type Statement_Reference is access all Statement'Class;
    type Savepoint_Reference is access all Savepoint;
 
-   --  Between the task that uses a session and those that cancel. Is_Under_Way: an operation waits
-   --  for the server. Has_Stream: rows are on their way between operations. Is_Lost: no operation
-   --  begins any more, because the server may still take a request to cancel. Cancels: how many
-   --  tasks are in Cancel; no operation begins meanwhile. Holders: these and the connection; the
-   --  last one frees it.
+   --  Synchronizes the task that uses a session with the tasks that cancel. Is_Under_Way: an
+   --  operation is waiting for the server. Has_Stream: the server may still be sending rows between
+   --  operations. Is_Lost: no more operations may begin, because the server may still act on a
+   --  cancel request. Cancels: the number of tasks in Cancel; no operation may begin while it is
+   --  positive. Holders: the number of tasks in Cancel, plus 1 for the connection; the last holder
+   --  frees the gate.
 
    type Cancel_Count is mod 2 ** 32 with Atomic;
 
    type Cancel_Gate is limited record
       Is_Closed    : Boolean := True with Atomic;
-      --  Until the end of Open
+      --  True until the end of Open
       Is_Under_Way : Boolean := False with Atomic;
       Has_Stream   : Boolean := False with Atomic;
       Is_Lost      : Boolean := False with Atomic;
@@ -689,21 +708,21 @@ private
       Innermost  : Savepoint_Reference;
       Limit      : Wait_Duration := 0.0;
       Gate       : Gate_Access;
-      --  Each session has one of its own
+      --  Each session has its own gate
       Readers    : aliased Cancel_Count := 0;
-      --  Tasks in Cancel that read the connection
+      --  The number of tasks in Cancel that read the connection object
       Call_Deadline : Ada.Real_Time.Time := Ada.Real_Time.Time_Last;
-      --  That of the retried call that opens it, meanwhile
+      --  While a retried call opens the connection, the deadline of that call
    end record;
 
    overriding procedure Initialize (Self : in out Connection);
    overriding procedure Finalize (Self : in out Connection);
 
-   --  Columns is 0 without a row and so without a connection too: one comparison tells whether a
-   --  column can be read.
+   --  Columns is 0 if there is no row, and so also if there is no connection: one comparison checks
+   --  whether a column can be read.
 
-   --  Is_Stale: the server has forgotten it, or will not run it any more; only to prepare it anew
-   --  helps
+   --  Is_Stale means that the server has dropped the statement, or refuses to run it again. The
+   --  statement must be prepared again.
 
    type Statement is abstract limited new Ada.Finalization.Limited_Controlled with record
       Columns    : Natural := 0;
@@ -738,7 +757,8 @@ private
    overriding procedure Initialize (Self : in out Isolated_Transaction);
    overriding procedure Finalize (Self : in out Isolated_Transaction);
 
-   --  The pending savepoints of a connection are linked, the innermost first. Number is the name.
+   --  The pending savepoints of a connection are linked, starting with the innermost. The name of a
+   --  savepoint contains Number.
 
    type Savepoint (On : not null access Connection'Class) is
      limited new Ada.Finalization.Limited_Controlled with record
@@ -750,22 +770,22 @@ private
    overriding procedure Initialize (Self : in out Savepoint);
    overriding procedure Finalize (Self : in out Savepoint);
 
-   --  For the children: what every database's connections and statements do
+   --  For child packages: operations common to the connections and statements of all databases
 
    procedure Attach (Self : in out Statement'Class; Owner : in out Connection'Class)
      with Pre => Self.Owner = null, Post => Self.Owner /= null;
-   --  Self was prepared on Owner
+   --  Called after Self was prepared on Owner
 
    procedure Detach (Self : in out Statement'Class);
-   --  Self is being closed
+   --  Called when Self is closed
 
    procedure Close_Statements (Self : in out Connection'Class)
      with Post => Self.First = null;
 
    function Socket (Self : Connection) return Integer is (-1);
-   --  The file descriptor of the connection to the server; negative if there is none
+   --  Returns the file descriptor of the connection to the server; negative if there is none
 
-   --  These run the statement of that name. A database may override them.
+   --  By default, these run the SQL statement of that name. A database may override them.
 
    procedure Begin_Transaction (Self : in out Connection);
    procedure Commit (Self : in out Connection);
@@ -776,10 +796,10 @@ private
    procedure Begin_Isolated
      (Self : in out Connection; Level : Isolation_Level; Mode : Access_Mode);
    procedure End_Isolated (Self : in out Connection) is null;
-   --  Called after the commit or rollback, also one by the database
+   --  Called after the commit or rollback, even if the database itself rolled back
 
-   --  Appserver.SQL.Batches runs these in a transaction or a savepoint. Current is the element that
-   --  is under way: an error is named after it.
+   --  Appserver.SQL.Batches runs these in a transaction or a savepoint. Current is the number of
+   --  the element in progress, which is reported with errors.
 
    procedure Run_Each
      (Self    : in out Statement;
@@ -792,10 +812,10 @@ private
       Table, Columns : UTF_8_String;
       Next           : not null access function (Row : in out Statement'Class) return Boolean;
       Current        : not null access Integer_64);
-   --  At the end, Current is the number of rows
+   --  At the end, Current is the total number of rows
 
    function Column_Placeholders (Columns : UTF_8_String) return UTF_8_String;
-   --  Such as "(?, ?)" for the columns "name, stock"
+   --  Returns the placeholders for a list of columns, such as "(?, ?)" for "name, stock"
 
    procedure Raise_Error
      (State      : SQL_State;
@@ -807,18 +827,19 @@ private
       Element    : Integer_64 := 0)
      with No_Return;
 
-   --  Errors that do not come from the database
+   --  Raise errors that do not come from the database
 
    procedure Refuse_Null (Column : Column_Number) with No_Return;
    procedure Refuse_Range (Column : Column_Number; Into : String) with No_Return;
 
    function To_Boolean (Value : Integer_64; Column : Column_Number) return Boolean;
-   --  SQL_Error, 22018, unless it is 0 or 1
+   --  Raises SQL_Error 22018 unless Value is 0 or 1
 
    function Narrowed (Value : Integer_64; Column : Column_Number) return Integer_32 with Inline;
-   --  SQL_Error, 22003, if it does not fit
+   --  Raises SQL_Error 22003 if Value does not fit
 
-   --  These raise the exceptions of preconditions, and are kept out of the inlined tests
+   --  These raise the exceptions of preconditions. They are separate functions so that the inlined
+   --  checks stay small.
 
    function Refuse_Run return Boolean with No_Inline;
    function Refuse_Bind

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Connections and statements whose executions are counted in a monitor, for any database:
+--  Connections and statements for any database that record their executions in a monitor:
 --
 --     Watched : aliased Monitors.Monitor;
 --
@@ -12,9 +12,9 @@
 --     package Shops is new Appserver.SQL.Pools
 --       (Databases.Connection, Databases.Statement, Open_Shop, Databases.Prepare_Counted);
 --
---  The time of an execution is the time that the program waits for the database: if a result is
---  read row by row, the time of all steps. A commit and a rollback of a transaction count as the
---  queries COMMIT and ROLLBACK.
+--  The time of an execution is the time that the program waits for the database. If a result is
+--  read row by row, this is the sum of all steps. Commits and rollbacks of transactions are
+--  recorded as the queries COMMIT and ROLLBACK.
 
 pragma Ada_2022;
 
@@ -51,8 +51,8 @@ package Appserver.SQL.Monitored is
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String);
    procedure Prepare_Client_Side_Counted
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String);
-   --  Prepare a statement whose executions are counted. The driver's Prepare and
-   --  Prepare_Client_Side are inherited, too: the monitor has no name for statements that they
+   --  Prepare a statement whose executions are recorded. The driver's Prepare and
+   --  Prepare_Client_Side are also inherited, but the monitor has no name for statements that they
    --  prepare.
    --  @param Self the statement
    --  @param On the connection
@@ -68,7 +68,7 @@ private
 
    type Connection is limited new Database_Connection with record
       Is_Counting : Boolean := False;
-      --  A command that is run by another one is a part of that
+      --  True while a command is being recorded: nested commands are part of it
    end record;
 
    overriding procedure Commit (Self : in out Connection);
@@ -78,7 +78,7 @@ private
       Query      : Monitors.Query;
       Spent_Time : Monitors.Nanoseconds := 0;
       Is_Running : Boolean := False;
-      --  There are steps that were not counted yet
+      --  True if there are steps that have not been recorded yet
       Executions : Natural := 0;
    end record;
 

@@ -19,8 +19,8 @@
 --           …
 --
 --  A lease belongs to one task, and returns its connection at the end of its scope. An open
---  transaction is then rolled back. A connection that was lost is closed, and opened again for the
---  next lease. Appserver.Pools specifies Get, Release, Discard and the pool.
+--  transaction is then rolled back. A lost connection is closed, and opened again for the next
+--  lease. See Appserver.Pools for Get, Release, Discard and the type Pool.
 
 pragma Ada_2022;
 
@@ -33,36 +33,38 @@ generic
    type Statement is limited new SQL.Statement with private;
 
    with procedure Open (DB : in out Connection);
-   --  Connects. DB is closed before. The timeout of Get covers this call, but the call continues
-   --  after it: give it a timeout of its own. Where sessions are reset, the settings that it makes
-   --  are undone: make those in Set_Up.
+   --  Connects to the database. DB is closed before the call. The timeout of Get covers this call,
+   --  but the call continues in the background after the timeout, so set a timeout in Open as well.
+   --  If Resets_Sessions is True, the settings that Open makes are undone: make them in Set_Up
+   --  instead.
 
    with procedure Prepare
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String);
    --  The Prepare procedure of the driver
 
    Max_Statements : Positive := 64;
-   --  The maximum number of cached statements of each connection. A new one replaces the least
-   --  recently used one.
+   --  The maximum number of cached statements of each connection. When the cache is full, a new
+   --  statement replaces the least recently used one.
 
    Validate_After : Duration := 10.0;
-   --  Idle time in seconds after which a connection is validated by a statement before a lease
+   --  Idle time in seconds after which a connection is validated with a statement before a lease
 
    Max_Lifetime : Duration := Duration'Last;
    --  Age in seconds after which a connection is closed and opened again before a lease
 
    Validation_Timeout : Duration := 5.0;
-   --  Seconds for a validation, or half of the time that Get has left, if that is shorter. It is
-   --  also the time for the rollback and the reset after a lease. A connection whose server does
-   --  not respond in time is closed, and so is one whose Cancel has not ended in time.
+   --  The maximum time in seconds for a validation, which is further limited to half of the time
+   --  that Get has left. The rollback and the reset after a lease have the same limit. If the
+   --  server does not respond in time, or a Cancel does not end in time, the connection is closed.
 
    Resets_Sessions : Boolean := False;
-   --  True if each lease finds the session as it was after Open and Set_Up: at the end of a lease,
-   --  Reset_Session of the connection is called, which takes a round trip, and then Set_Up. If it
-   --  is False, settings, temporary tables and named locks of one lease remain for the next one.
+   --  If True, each lease starts with the session state that Open and Set_Up created: at the end of
+   --  a lease, the pool calls the connection's Reset_Session, which takes a round trip, and then
+   --  Set_Up. If False, settings, temporary tables and named locks of one lease are visible to the
+   --  next.
 
    with procedure Set_Up (DB : in out Connection) is null;
-   --  Makes the settings of the session, after Open and after each Reset_Session
+   --  Makes the session's settings. Called after Open and after each Reset_Session.
 
 package Appserver.SQL.Pools is
 
@@ -73,7 +75,7 @@ package Appserver.SQL.Pools is
 
    subtype Prepared_Statement is Statement_Caches.Prepared_Statement;
 
-   --  The resources of the pool, and their hooks
+   --  The resources of the pool and their hooks
 
    type Pooled_Session is limited record
       Session  : aliased Statement_Caches.Statement_Cache;
@@ -119,11 +121,11 @@ package Appserver.SQL.Pools is
    function Prepared (Self : Lease; Text : UTF_8_String) return Prepared_Statement is
      (Statement_Caches.Prepared (Self.Item.Element.Session, Text))
      with Pre => Can_Use (Self);
-   --  Returns the cached statement for a text, or prepares one. If the cached statement is in use,
-   --  another one is prepared, and closed at the end of the scope.
+   --  Returns the cached statement for a text, or prepares a new one. If the cached statement is in
+   --  use, a separate statement is prepared, which is closed at the end of the scope.
    --  @param Self the lease
    --  @param Text the SQL statement
-   --  @return the statement, whose parameters are null
+   --  @return the statement, with all parameters set to null
    --  @exception Misuse_Error the lease holds no connection
 
    function Statement_Count (Self : Lease) return Natural is

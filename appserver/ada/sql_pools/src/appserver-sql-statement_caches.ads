@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  A connection with a cache of its prepared statements, found by their text.
+--  A connection with a cache of its prepared statements, by their SQL text.
 --
 --     package Statement_Caches is new Appserver.SQL.Statement_Caches
 --       (SQLite.Connection, SQLite.Statement, SQLite.Prepare);
@@ -15,8 +15,8 @@
 --        while Query.Step loop
 --           …
 --
---  One task at a time may use it. Appserver.SQL.Pools has a statement cache for each connection of
---  a pool.
+--  Only one task at a time may use a statement cache. Appserver.SQL.Pools has a statement cache for
+--  each connection of a pool.
 
 pragma Ada_2022;
 
@@ -29,7 +29,8 @@ generic
    --  The Prepare procedure of the driver
 
    Max_Statements : Positive := 64;
-   --  The maximum number of cached statements. A new one replaces the least recently used one.
+   --  The maximum number of cached statements. When the cache is full, a new statement replaces the
+   --  least recently used one.
 
 package Appserver.SQL.Statement_Caches is
 
@@ -42,23 +43,23 @@ package Appserver.SQL.Statement_Caches is
      with Implicit_Dereference => Element;
 
    function DB (Self : aliased in out Statement_Cache) return Connection_View with Inline;
-   --  Returns the connection, which the program opens.
+   --  Returns the connection, which the program must open.
    --  @param Self the cache
    --  @return the connection
 
    type Prepared_Statement (Element : not null access Statement) is limited private
      with Implicit_Dereference => Element;
-   --  Resets the statement at the end of its scope
+   --  A view of a statement, which is reset at the end of the view's scope
 
    function Prepared
      (Self : aliased in out Statement_Cache; Text : UTF_8_String) return Prepared_Statement
      with Pre  => Can_Use (Self.DB.Element.all),
           Post => Prepared'Result.Element.Is_Open;
-   --  Returns the cached statement for a text, or prepares one. If the cached statement is in use,
-   --  another one is prepared, and closed at the end of the scope.
+   --  Returns the cached statement for a text, or prepares a new one. If the cached statement is in
+   --  use, a separate statement is prepared, which is closed at the end of the scope.
    --  @param Self the cache
    --  @param Text the SQL statement
-   --  @return the statement, whose parameters are null
+   --  @return the statement, with all parameters set to null
 
    function Statement_Count (Self : Statement_Cache) return Natural
      with Post => Statement_Count'Result <= Max_Statements;
@@ -71,7 +72,7 @@ package Appserver.SQL.Statement_Caches is
 
    procedure Close (Self : aliased in out Statement_Cache)
      with Post => not Self.DB.Element.Is_Open and then Self.Statement_Count = 0;
-   --  Closes all statements and the connection, which may be opened again.
+   --  Closes all statements and the connection. The connection can be opened again.
    --  @param Self the cache
 
 private
@@ -81,8 +82,8 @@ private
 
    subtype Slot_Count is Natural range 0 .. Max_Statements;
 
-   --  Visit: changes when the session is closed. Last_Use: counts the session's uses. Next: the
-   --  slot behind it in its chain.
+   --  Visit changes when the session is closed. Last_Use is the session's use count at the latest
+   --  use. Next is the next slot in the chain.
 
    type Cached_Statement is limited record
       Query     : aliased Statement;
@@ -96,7 +97,7 @@ private
    type Cached_Access is access all Cached_Statement;
    type Cached_List is array (1 .. Max_Statements) of aliased Cached_Statement;
 
-   --  By the hash of the text, the first slot of a chain; 0 if there is none
+   --  The first slot of the chain for each hash value of a text; 0 if the chain is empty
 
    type Chain_Index is mod 128;
    type Chain_List is array (Chain_Index) of Slot_Count;
@@ -114,7 +115,7 @@ private
 
    type Cache_Access is access all Statement_Cache;
 
-   --  Of a statement that the session does not keep, Cached is null, and Other is the statement
+   --  For a statement that is not in the cache, Cached is null, and Other is the statement
 
    type Hold is limited new Ada.Finalization.Limited_Controlled with record
       Cache  : Cache_Access;

@@ -3,8 +3,8 @@
 --
 --  The SQLite driver, which uses the system's SQLite library.
 --
---  A connection is an open file. Appserver.SQL specifies its operations, and those of statements.
---  Its settings are SQLite's defaults, except for those that the program sets.
+--  A connection is an open file. See Appserver.SQL for the operations of connections and
+--  statements. The settings are SQLite's defaults, unless the program changes them.
 
 pragma Ada_2022;
 
@@ -17,20 +17,20 @@ package Appserver.SQL.SQLite is
    pragma Assertion_Policy (Pre => Check, Pre'Class => Check);
 
    function Library_Version return String;
-   --  @return the version of the SQLite library that the program runs on, such as "3.40.1"
+   --  @return the version of the SQLite library that the program is running with, such as "3.40.1"
 
    type Connection is new SQL.Connection with private;
    type Statement is new SQL.Statement with private;
 
    type Threading_Mode is (Single_Thread, Multi_Thread, Serialized);
-   --  Which threads may use the library and a connection: https://www.sqlite.org/threadsafe.html
+   --  How threads may use the library and a connection: https://www.sqlite.org/threadsafe.html
 
    function Threading (Self : Connection) return Threading_Mode
      with Pre => Self.Is_Open or else raise Misuse_Error with "it is closed";
    --  @param Self the connection
-   --  @return the mode that the library was built for, and in which the connection was opened
+   --  @return the mode for which the library was built and in which the connection was opened
 
-   --  The operations that Appserver.SQL specifies
+   --  Operations specified in Appserver.SQL
 
    overriding function Is_Open (Self : Connection) return Boolean with Inline;
    overriding function Is_Connected (Self : Connection) return Boolean is (Self.Is_Open);
@@ -55,7 +55,7 @@ package Appserver.SQL.SQLite is
      (Self : in out Statement; Parameter : Parameter_Number; Value : UTF_8_String);
    overriding procedure Bind
      (Self : in out Statement; Parameter : Parameter_Number; Value : Ada.Calendar.Time);
-   --  Binds a text such as "2026-11-21 09:15:00.123": SQLite's date functions use milliseconds
+   --  Binds a text such as "2026-11-21 09:15:00.123", in milliseconds like SQLite's date functions
 
    overriding procedure Bind
      (Self : in out Statement; Parameter : Parameter_Number; Value : Boolean);
@@ -66,9 +66,9 @@ package Appserver.SQL.SQLite is
       Parameter : Parameter_Number;
       Value     : Integer_64;
       Scale     : Decimal_Scale);
-   --  Binds the nearest floating-point value, since SQLite has no decimals. Up to 15 digits are
-   --  read back exactly; more raise SQL_Error, 22003. A column of type text stores more, if the
-   --  program binds a text; As_Decimal reads it exactly.
+   --  Binds the nearest floating-point value, since SQLite has no decimal type. Values with up to
+   --  15 digits are read back exactly; values with more digits raise SQL_Error 22003. To store more
+   --  digits, bind a text to a text column: As_Decimal reads the text exactly.
 
    overriding procedure Bind_Null (Self : in out Statement; Parameter : Parameter_Number);
    overriding function Step (Self : in out Statement) return Boolean with Inline;
@@ -94,46 +94,46 @@ package Appserver.SQL.SQLite is
    overriding function Column_Name
      (Self : Statement; Column : Column_Number) return UTF_8_String;
 
-   --  Operations that only SQLite has
+   --  Operations specific to SQLite
 
    type Open_Mode is (Read_Only, Read_Write, Create);
-   --  Create: for reading and writing; a missing file is created
+   --  Create opens the file for reading and writing, and creates the file if it does not exist
 
    procedure Open
      (Self : in out Connection; Name : UTF_8_String; Mode : Open_Mode := Create)
      with Pre  => not Self.Is_Open or else raise Misuse_Error with "the connection is open",
           Post => Self.Is_Open;
-   --  Opens a database. SQLite reads the file at the first statement: a file that is not a database
-   --  raises XX001 there.
+   --  Opens a database. SQLite does not read the file before the first statement: if the file is
+   --  not a database, that statement raises SQL_Error XX001.
    --  @param Self the connection
    --  @param Name the name of a file, or ":memory:"
    --  @param Mode how to open it
-   --  @exception SQL_Error 08001 if it cannot be opened
+   --  @exception SQL_Error 08001 if the file cannot be opened
    --  @exception Misuse_Error the connection is open
 
    subtype Busy_Wait is Duration range 0.0 .. 2_000_000.0;
 
    procedure Set_Busy_Timeout (Self : in out Connection; Wait : Busy_Wait)
      with Pre => Can_Use (Self);
-   --  Sets how long a statement waits for other connections' locks before it raises SQL_Error,
+   --  Sets how long a statement waits for other connections' locks before it raises SQL_Error
    --  55P03. By default, statements do not wait.
    --  @param Self the connection
-   --  @param Wait the time in seconds, to the millisecond
+   --  @param Wait the maximum time in seconds, with millisecond precision
    --  @exception Misuse_Error the connection is closed
 
    procedure Set_Statement_Limit (Self : in out Connection; Limit : Wait_Duration)
      with Pre => Can_Use (Self);
-   --  Limits the time of each Step, and of each other call that runs statements. A longer one
-   --  raises SQL_Error, 57014. Waiting for locks is limited by Set_Busy_Timeout.
+   --  Limits the time of each Step, and of each other call that runs statements. A call that takes
+   --  longer raises SQL_Error 57014. Set_Busy_Timeout limits the time to wait for locks.
    --  @param Self the connection
-   --  @param Limit the limit in seconds; 0.0, the default, for none
+   --  @param Limit the limit in seconds; 0.0, the default, means no limit
    --  @exception Misuse_Error the connection is closed
 
    procedure Prepare
      (Self : in out Statement; On : in out Connection'Class; Text : UTF_8_String)
      with Pre  => Can_Use (On),
           Post => Self.Is_Open;
-   --  Prepares a statement, and releases what Self held before.
+   --  Prepares a statement, and releases the previous statement of Self.
    --  @param Self the statement
    --  @param On the connection
    --  @param Text one SQL statement
@@ -149,8 +149,8 @@ private
 
    use Ada.Strings.Unbounded;
 
-   --  BEGIN, COMMIT and ROLLBACK stay prepared from their first use on. Is_Query_Only: for the
-   --  transaction that is open. Deadline: of the step that is under way.
+   --  BEGIN, COMMIT and ROLLBACK stay prepared after their first use. Is_Query_Only is True during
+   --  a read-only transaction. Deadline is the deadline of the step in progress.
 
    type Transaction_Command is (Begin_Work, Begin_Immediate_Work, Commit_Work, Roll_Back_Work);
 
@@ -174,7 +174,7 @@ private
      (Self : in out Connection; Level : Isolation_Level; Mode : Access_Mode);
    overriding procedure End_Isolated (Self : in out Connection);
 
-   --  Ended: it ran to its end, and was not reset since
+   --  Ended is True if the statement ran to its end and has not been reset since
 
    type Statement is new SQL.Statement with record
       Handle : SQLite_Library.Statement_Handle := SQLite_Library.No_Statement;

@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  The SQLite library's C interface, as far as it is used: https://sqlite.org/c3ref/intro.html
+--  Binding to the parts of SQLite's C interface that are used: https://sqlite.org/c3ref/intro.html
 
 pragma Ada_2022;
 
@@ -21,7 +21,8 @@ private package Appserver.SQL.SQLite_Library is
    No_Statement : constant Statement_Handle := Statement_Handle (System.Null_Address);
 
    type Result_Code is new int;
-   --  Primary in the low 8 bits, extended above: https://sqlite.org/rescode.html
+   --  The primary code is in the low 8 bits, the extended code above:
+   --  https://sqlite.org/rescode.html
 
    OK   : constant Result_Code := 0;
    Row  : constant Result_Code := 100;
@@ -38,7 +39,7 @@ private package Appserver.SQL.SQLite_Library is
 
    Transient : constant System.Address :=
      System.Storage_Elements.To_Address (System.Storage_Elements.Integer_Address'Last);
-   --  ((void *) -1): SQLite takes a copy of the bound text
+   --  ((void *) -1): SQLite copies the bound text
 
    function libversion return Strings.chars_ptr
      with Import, Convention => C, External_Name => "sqlite3_libversion";
@@ -88,7 +89,7 @@ private package Appserver.SQL.SQLite_Library is
       Callback     : Progress_Callback;
       Argument     : System.Address)
      with Import, Convention => C, External_Name => "sqlite3_progress_handler";
-   --  Called after a number of instructions of SQLite's virtual machine. A result other than 0
+   --  Called after a given number of instructions of SQLite's virtual machine. A nonzero result
    --  interrupts the statement.
 
    procedure interrupt (DB : Database_Handle)
@@ -146,7 +147,7 @@ private package Appserver.SQL.SQLite_Library is
    function finalize (Statement : Statement_Handle) return Result_Code
      with Import, Convention => C, External_Name => "sqlite3_finalize";
 
-   --  The current row; columns count from 0
+   --  The current row; columns are numbered from 0
 
    function data_count (Statement : Statement_Handle) return int
      with Import, Convention => C, External_Name => "sqlite3_data_count";

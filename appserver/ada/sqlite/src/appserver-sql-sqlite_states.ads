@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  The SQLSTATE for each of SQLite's errors, which SQLite itself does not give.
+--  Maps SQLite's errors to SQLSTATEs, which SQLite itself does not provide.
 
 pragma Ada_2022;
 
@@ -11,7 +11,7 @@ private package Appserver.SQL.SQLite_States is
 
    function State_Of
      (Code : SQLite_Library.Result_Code; Message : UTF_8_String) return SQL_State;
-   --  Code is the extended one. Message tells the kinds of SQLITE_ERROR apart, which have one code
-   --  among them.
+   --  Returns the SQLSTATE for an extended result code. Message distinguishes the kinds of
+   --  SQLITE_ERROR, which share one code.
 
 end Appserver.SQL.SQLite_States;

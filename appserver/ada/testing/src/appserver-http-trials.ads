@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  Tests handlers without a server: computes the bytes that a server would send.
+--  Tests handlers without a server, by computing the bytes that a server would send.
 
 pragma Ada_2022;
 
@@ -13,11 +13,11 @@ package Appserver.HTTP.Trials is
      (Handle : Handler;
       Bytes  : String;
       Client : IP_Addresses.Address := IP_Addresses.No_Address) return String;
-   --  Returns the responses to requests, with the default limits of servers. Their Date is the
-   --  beginning of 1970.
+   --  Returns the responses to requests, with a server's default limits. The Date header is always
+   --  the beginning of 1970.
    --  @param Handle the handler
    --  @param Bytes the requests. An incomplete request at the end gets no response. A receiver gets
-   --  content in one piece.
+   --  the content in one piece.
    --  @param Client the address of the client
    --  @return the bytes of all responses
 
@@ -25,7 +25,7 @@ package Appserver.HTTP.Trials is
      (Service : not null Services.Service_Reference;
       Bytes   : String;
       Client  : IP_Addresses.Address := IP_Addresses.No_Address) return String;
-   --  Returns the responses of a service to requests, in the same way.
+   --  Like the function above, for a service.
    --  @param Service the service
    --  @param Bytes the requests
    --  @param Client the address of the client

@@ -1,18 +1,18 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  For tests: runs an action just before or just after the first commit, such as another
---  transaction. So a test can produce a stale version, a serialization failure, a deadlock or a
---  lost connection deterministically:
+--  For tests: runs an action, such as another transaction, just before or just after the first
+--  commit. With this, a test can deterministically cause a stale version, a serialization failure,
+--  a deadlock or a lost connection:
 --
 --     package Stopped is new Appserver.Retry.Fault_Injection
 --       (SQLite.Connection, Open, Before_First_Commit => Change_The_Same_Record);
 --     …
 --     Stopped.Transactions.Run (By, DB, Change_The_Record'Access);
 --
---  The actions run in the task that commits. They must not wait for a lock of the transaction: they
---  would wait forever, or until the database's limit. To produce a deadlock, let the transaction's
---  connection ask, in a waiting task, for a row that another transaction has locked.
+--  The actions run in the task that commits. They must not wait for a lock of the transaction,
+--  since they would wait forever, or until the database's timeout. To cause a deadlock, let another
+--  task use the transaction's connection to request a row that another transaction has locked.
 
 pragma Ada_2022;
 
@@ -22,14 +22,15 @@ generic
    type Connection is limited new SQL.Connection with private;
 
    with procedure Open (DB : in out Connection);
-   --  Connects, as for Transactions
+   --  Connects; see Appserver.Retry.Transactions
 
    with procedure Before_First_Commit is null;
-   --  If it raises an exception, the commit raises it and does nothing
+   --  If this procedure raises an exception, the commit propagates the exception and has no effect
 
    with procedure After_First_Commit is null;
-   --  The same after the database has committed. Appserver.SQL.Injected_Errors.Drop_Connection
-   --  simulates a lost reply to the COMMIT.
+   --  If this procedure raises an exception, the commit propagates it, although the database has
+   --  committed. Appserver.SQL.Injected_Errors.Drop_Connection simulates a lost reply to the
+   --  COMMIT.
 
    Key_Table           : String  := "retry_key";
    Session_Per_Attempt : Boolean := False;

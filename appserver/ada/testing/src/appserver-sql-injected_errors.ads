@@ -1,7 +1,7 @@
 --  SPDX-License-Identifier: Apache-2.0
 --  Copyright 2026 The benchlab authors
 --
---  For tests: raises errors as databases do.
+--  For tests: raises errors like those of databases.
 
 pragma Ada_2022;
 
@@ -17,11 +17,11 @@ package Appserver.SQL.Injected_Errors is
    --  @param State its SQLSTATE
    --  @param Code its code
    --  @param Message its message
-   --  @param Origin the database that it seems to come from
+   --  @param Origin the database to report as the origin
    --  @exception SQL_Error always
 
    procedure Drop_Connection with No_Return;
-   --  Raises the error of a connection whose server has stopped responding.
-   --  @exception SQL_Error always, 08006
+   --  Raises the error for a server that has stopped responding.
+   --  @exception SQL_Error always, with state 08006
 
 end Appserver.SQL.Injected_Errors;
