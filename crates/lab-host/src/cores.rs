@@ -6,8 +6,9 @@ use nix::unistd::Pid;
 use std::io;
 use std::sync::OnceLock;
 
-/// The cores that this process may use, ascending, when this was first called: that must be before the lab pins
-/// itself to one of them.
+/// Returns the cores that this process may use, ascending, as of the first call.
+///
+/// The first call must happen before benchlab pins itself to one of the cores.
 pub fn allowed_cores() -> io::Result<Vec<usize>> {
     let set = allowed_set()?;
     Ok((0..CpuSet::count())
@@ -15,7 +16,7 @@ pub fn allowed_cores() -> io::Result<Vec<usize>> {
         .collect())
 }
 
-/// The same as a set.
+/// Returns the same cores as a set.
 pub fn allowed_set() -> io::Result<CpuSet> {
     static FIRST: OnceLock<CpuSet> = OnceLock::new();
     if let Some(set) = FIRST.get() {

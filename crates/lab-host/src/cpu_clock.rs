@@ -5,17 +5,17 @@ use nix::time::{ClockId, clock_getcpuclockid, clock_gettime};
 use nix::unistd::Pid;
 use std::io;
 
-/// The CPU clock of a process: the time that all its threads used, those that ended included.
+/// The CPU clock of a process: the time that all of its threads used, including threads that have exited.
 #[derive(Clone, Copy, Debug)]
 pub struct CpuClock(ClockId);
 
 impl CpuClock {
-    /// The clock of a process that is alive.
+    /// Opens the CPU clock of a running process.
     pub fn of(pid: Pid) -> io::Result<Self> {
         Ok(CpuClock(clock_getcpuclockid(pid)?))
     }
 
-    /// ns since the process began.
+    /// Returns the CPU time since the process started, in ns.
     pub fn now_ns(self) -> io::Result<u64> {
         let now = clock_gettime(self.0)?;
         Ok(now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64)

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The whole disk below a device.
+//! Finds the whole disk that a device belongs to.
 
 use std::path::Path;
 
-/// The disk of a device's number: the device, or that which it is a partition of (sysfs).
+/// Returns the disk of a device number: the device itself, or the disk that it is a partition of (sysfs).
 pub fn disk_of(device: u64) -> Option<String> {
     let (major, minor) = (libc::major(device), libc::minor(device));
     whole_disk(Path::new(&format!("/sys/dev/block/{major}:{minor}")))
 }
 
-/// The disk of a device's folder below `/sys`.
+/// Returns the disk of a device's directory in `/sys`.
 pub fn whole_disk(device: &Path) -> Option<String> {
     let device = device.canonicalize().ok()?;
     let disk = if device.join("partition").exists() {

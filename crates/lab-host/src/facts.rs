@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The machine's properties, for people.
+//! Describes the machine for people.
 
 use crate::{allowed_cores, procfs};
 use lab_model::Host;
 use std::fs;
 
-/// The machine's facts, without a judgement.
+/// Returns the machine's facts, without findings.
 pub fn describe() -> Host {
     Host {
         facts: facts(),
@@ -88,7 +88,7 @@ fn cpu_field(cpuinfo: &str, name: &str) -> String {
         .map_or(String::new(), |(_, v)| v.trim().to_owned())
 }
 
-/// The word in brackets of `always [madvise] never`.
+/// Returns the word in brackets, as in `always [madvise] never`.
 fn chosen(path: &str) -> String {
     let options = text(path);
     options

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The host's activity during a measurement.
+//! Measures the host's activity during a measurement.
 
 use crate::tree_cpu::TreeCpu;
 use crate::{kernel, procfs};
@@ -10,25 +10,27 @@ use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
-/// The host's counters at the moment when it was started.
+/// The host's counters at the time when the gauge was started.
 pub struct Gauge {
     began: Instant,
     before: HostCounters,
     lab: LabCpu,
 }
 
-/// CPU time of benchlab and of the processes that descend from it, with what the kernel's threads used that work for them.
-/// Servers work in processes of their own: a connection to PostgreSQL has one.
+/// CPU time of benchlab and its descendants, and of the kernel threads that work for them.
+///
+/// Descendants are needed because servers work in separate processes: PostgreSQL, for example, has one per
+/// connection.
 struct LabCpu {
     own: TreeCpu,
     own_ns: u64,
-    /// Ticks of each of the kernel's threads.
+    /// CPU time of each kernel thread, in ticks.
     kernel: HashMap<Pid, u64>,
 }
 
 #[derive(Clone, Copy, Default)]
 struct HostCounters {
-    /// Ticks of all cores: busy, idle and stolen.
+    /// Total ticks of all cores: busy, idle and stolen.
     all: u64,
     busy: u64,
     steal: u64,
@@ -38,7 +40,7 @@ struct HostCounters {
 }
 
 impl Gauge {
-    /// Reads the counters.
+    /// Starts a gauge by reading the counters.
     pub fn start() -> Gauge {
         Gauge {
             began: Instant::now(),
@@ -47,13 +49,14 @@ impl Gauge {
         }
     }
 
-    /// The host's activity since then. Work of benchlab, of its descendants since then, and of the kernel for
-    /// them does not count as foreign.
+    /// Returns the host's activity since the start.
+    ///
+    /// CPU time of benchlab, of its descendants, and of the kernel for them does not count as foreign.
     pub fn read(&self) -> Disturbance {
         let (now, before) = (counters(), self.before);
         let part = |ticks: u64| ticks as f64 / (now.all - before.all).max(1) as f64;
         let foreign = (now.busy - before.busy).saturating_sub(self.lab.ticks_since());
-        // Times of the lab's own are rounded down to ticks, one per process at the most.
+        // benchlab's own times are rounded down to ticks, by at most one tick per process.
         let foreign = foreign.saturating_sub(4);
         let us = (self.began.elapsed().as_micros() as f64).max(1.0);
         Disturbance {
@@ -65,8 +68,9 @@ impl Gauge {
         }
     }
 
-    /// The host's activity since then, without the CPU time of a server on this machine that serves benchlab.
-    /// `None`: that time is unknown, and no foreign time is counted.
+    /// Returns the host's activity since the start, without the CPU time of a local server under test.
+    ///
+    /// If the server's CPU time is `None`, it is unknown, and no foreign time is counted.
     pub fn read_beside(&self, server_cpu_ns: Option<u64>) -> Disturbance {
         let disturbance = self.read();
         let all = counters().all - self.before.all;
@@ -89,7 +93,7 @@ fn counters() -> HostCounters {
         .skip(1)
         .map(|f| f.parse().unwrap_or(0))
         .collect();
-    // user nice system idle iowait irq softirq steal
+    // The columns are: user nice system idle iowait irq softirq steal
     let ticks = |i: usize| total.get(i).copied().unwrap_or(0);
     let vmstat = text("/proc/vmstat");
     let swap = |name: &str| {
@@ -118,10 +122,10 @@ impl LabCpu {
         }
     }
 
-    /// Ticks since then.
+    /// Returns the ticks since the start.
     fn ticks_since(&self) -> u64 {
         let own_ns = self.own.clone().read(&[Pid::this()]) - self.own_ns;
-        // A thread that is gone takes its time along.
+        // The time of a thread that has exited is lost.
         let used = |(thread, now): (Pid, u64)| {
             let before = self.kernel.get(&thread).copied().unwrap_or(0);
             now.saturating_sub(before)
@@ -130,7 +134,8 @@ impl LabCpu {
     }
 }
 
-/// Time in which some task waited for memory (pressure stall information, Documentation/accounting/psi).
+/// Returns the time during which a task waited for memory (pressure stall information,
+/// Documentation/accounting/psi).
 fn memory_pressure_us() -> u64 {
     let pressure = text("/proc/pressure/memory");
     let some = pressure
@@ -164,7 +169,7 @@ mod tests {
     use std::io::{BufRead, BufReader};
     use std::process::{Command, Stdio};
 
-    /// As a server's processes are, of which each connection has one.
+    /// The grandchild stands for a server's processes, one per connection.
     #[test]
     fn what_a_grandchild_uses_is_the_labs_own() {
         let lab = LabCpu::start();

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Kernel threads that work for subjects: what they use is no foreign load.
+//! Kernel threads that work for subjects. Their CPU time does not count as foreign load.
 
 use crate::procfs;
 use nix::unistd::Pid;
 use std::collections::HashMap;
 
-/// How the names begin of kernel threads that take in packets, find and free memory, and write files.
+/// Name prefixes of kernel threads that receive packets, allocate and free memory, and write files.
 const HELPERS: [&str; 7] = [
     "ksoftirqd/",
     "kworker/",
@@ -16,15 +16,15 @@ const HELPERS: [&str; 7] = [
     "jbd2/",
 ];
 
-/// The parent of all threads of the kernel.
+/// The parent of all kernel threads.
 const KTHREADD: Pid = Pid::from_raw(2);
 
-/// True if a process of this name is such a thread.
+/// Returns true if the name belongs to one of these kernel threads.
 pub fn is_helper(name: &str) -> bool {
     HELPERS.iter().any(|helper| name.starts_with(helper))
 }
 
-/// CPU time of each such thread, in ticks.
+/// Returns the CPU time of each of these kernel threads, in ticks.
 pub fn ticks() -> HashMap<Pid, u64> {
     if procfs::name(KTHREADD) != "kthreadd" {
         return HashMap::new();

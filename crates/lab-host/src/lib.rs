@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The machine that benchlab runs on: its files, processes, cores, disks and network namespaces, and what it does while
-//! something is measured.
+//! The machine that benchlab runs on: its files, processes, cores, disks and network namespaces.
+//!
+//! Also measures the machine's activity during a measurement.
 
 pub mod cores;
 mod cpu_clock;

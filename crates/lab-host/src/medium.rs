@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The medium below a block device: flash, a platter, a hypervisor, a file.
+//! Detects the medium of a block device: flash, a platter, a hypervisor or a file.
 
 use crate::Root;
 
 /// The medium of a block device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Medium {
-    /// Flash that speaks NVMe.
+    /// Flash with an NVMe interface.
     Nvme,
     /// Other flash.
     Flash,
-    /// Platters.
+    /// A spinning disk.
     Spinning,
-    /// Whatever this hypervisor or cloud keeps it on.
+    /// A virtual device of this hypervisor or cloud.
     Virtual(&'static str),
-    /// A file of another filesystem, by its path.
+    /// A file on another filesystem, with its path.
     File(String),
 }
 
-/// Parts of the model names of virtual devices, by hypervisor or cloud. A device that is passed through keeps
-/// its maker's name.
+/// Substrings of the model names of virtual devices, with their hypervisor or cloud.
+///
+/// A device that is passed through has its manufacturer's name.
 const MODELS: [(&str, &str); 9] = [
     ("QEMU", "QEMU"),
     ("VMware", "VMware"),
@@ -50,7 +51,7 @@ impl Medium {
         }
     }
 
-    /// As rules name it.
+    /// Returns the word for the medium in audit rules.
     pub fn word(&self) -> &'static str {
         match self {
             Medium::Nvme => "nvme",
@@ -61,13 +62,13 @@ impl Medium {
         }
     }
 
-    /// True if each block can be written only a limited number of times.
+    /// Returns true if each block can be written only a limited number of times.
     pub fn has_limited_writes(&self) -> bool {
         matches!(self, Medium::Nvme | Medium::Flash)
     }
 }
 
-/// The hypervisor or cloud whose device it is; `None`: it is no virtual device.
+/// Returns the hypervisor or cloud of a virtual device; `None` if the device is not virtual.
 fn hypervisor(root: &Root, disk: &str) -> Option<&'static str> {
     if disk.starts_with("vd") {
         return Some("virtio");
@@ -82,11 +83,13 @@ fn hypervisor(root: &Root, disk: &str) -> Option<&'static str> {
     models.find(|(part, _)| model.contains(part)).map(|m| m.1)
 }
 
-/// Why reads of a disk of this machine may come from a cache that the kernel does not know; `None`: it is a real disk.
+/// Returns the reason why reads may come from a cache that the kernel does not control.
+///
+/// Returns `None` for a real disk.
 pub fn not_a_disk(disk: &str) -> Option<String> {
     match Medium::of(&Root::live(), disk) {
         Medium::Virtual(vendor) => Some(format!(
-            "a hypervisor's device ({vendor}): what is read may come from the hypervisor's cache"
+            "a hypervisor's device ({vendor}): reads may come from the hypervisor's cache"
         )),
         Medium::File(path) => Some(format!("a file ({path}), with its filesystem's cache")),
         Medium::Nvme | Medium::Flash | Medium::Spinning => None,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Network namespaces with virtual cables between them: a network of the lab's own. It takes root and iproute2, and is
-//! gone with the last that holds it.
+//! Network namespaces connected by virtual cables: a private network for benchlab.
+//!
+//! They require root and iproute2, and disappear when the last process that uses them exits.
 
 use nix::sched::{CloneFlags, setns, unshare};
 use std::fs::File;
@@ -9,35 +10,37 @@ use std::panic::resume_unwind;
 use std::process::{Command, Stdio};
 use std::thread;
 
-/// A namespace. Sockets that are made in it stay in it, whoever uses them.
+/// A network namespace. Sockets created in it stay in it, no matter which thread uses them.
 pub struct Namespace(File);
 
-/// Two namespaces with a cable between them.
+/// Two namespaces connected by a cable.
 pub struct NamespacePair {
-    /// With the device [`NamespacePair::DEVICES`]`[0]` and the addresses [`NamespacePair::CLIENT`].
+    /// The client's namespace, with the device [`NamespacePair::DEVICES`]`[0]` and the addresses
+    /// [`NamespacePair::CLIENT`].
     pub client: Namespace,
-    /// With the device [`NamespacePair::DEVICES`]`[1]` and the addresses [`NamespacePair::SERVER`].
+    /// The server's namespace, with the device [`NamespacePair::DEVICES`]`[1]` and the addresses
+    /// [`NamespacePair::SERVER`].
     pub server: Namespace,
 }
 
-/// An end of a cable.
+/// One end of a cable.
 pub struct End<'a> {
-    /// Its namespace; `None`: that of the machine.
+    /// The namespace; `None` is the machine's default namespace.
     pub space: Option<&'a Namespace>,
-    /// The device's name, at most 15 bytes.
+    /// The device name, at most 15 bytes.
     pub device: &'a str,
-    /// Addresses with the lengths of their networks.
+    /// Addresses with their prefix lengths.
     pub addresses: &'a [String],
 }
 
 impl Namespace {
-    /// A new one, without any device but the loopback's, which is up.
+    /// Creates a namespace with only a loopback device, which is up.
     ///
     /// # Errors
-    /// It takes root, in words.
+    /// Returns an error message if the process lacks root privileges.
     pub fn new() -> Result<Namespace, String> {
         let make = || -> Result<File, String> {
-            unshare(CloneFlags::CLONE_NEWNET).map_err(|_| "a network namespace takes root")?;
+            unshare(CloneFlags::CLONE_NEWNET).map_err(|_| "a network namespace requires root")?;
             File::open("/proc/thread-self/ns/net").map_err(|e| e.to_string())
         };
         let file = thread::spawn(make).join();
@@ -46,25 +49,25 @@ impl Namespace {
         Ok(space)
     }
 
-    /// Runs work in the namespace, on a thread of its own.
+    /// Runs `work` in the namespace, on a separate thread.
     ///
     /// # Errors
-    /// It cannot be entered, in words.
+    /// Returns an error message if the namespace cannot be entered.
     ///
     /// # Panics
-    /// As the work does.
+    /// If `work` panics.
     pub fn within<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, String> {
         thread::scope(|scope| {
             let inside = scope.spawn(|| -> Result<T, String> {
                 let entered = setns(&self.0, CloneFlags::CLONE_NEWNET);
-                entered.map_err(|e| format!("a network namespace cannot be entered: {e}"))?;
+                entered.map_err(|e| format!("cannot enter a network namespace: {e}"))?;
                 Ok(work())
             });
             inside.join().unwrap_or_else(|panic| resume_unwind(panic))
         })
     }
 
-    /// A path that `ip` accepts as the namespace's name.
+    /// Returns a path that `ip` accepts as the namespace's name.
     fn path(&self) -> String {
         format!("/proc/{}/fd/{}", std::process::id(), self.0.as_raw_fd())
     }
@@ -73,15 +76,17 @@ impl Namespace {
 impl NamespacePair {
     /// The devices at the ends of the cable.
     pub const DEVICES: [&'static str; 2] = ["lab0", "lab1"];
-    /// The addresses of the client's end: of documentation (RFC 5737, RFC 3849), so no host has them.
+    /// The addresses of the client's end.
+    ///
+    /// They are reserved for documentation (RFC 5737, RFC 3849), so no host uses them.
     pub const CLIENT: [&'static str; 2] = ["192.0.2.2", "2001:db8::2"];
     /// The addresses of the server's end.
     pub const SERVER: [&'static str; 2] = ["192.0.2.1", "2001:db8::1"];
 
-    /// Makes both namespaces and the cable.
+    /// Creates both namespaces and the cable.
     ///
     /// # Errors
-    /// It takes root, and `ip` of iproute2; in words.
+    /// Returns an error message without root privileges or without `ip` from iproute2.
     pub fn new() -> Result<NamespacePair, String> {
         let (client, server) = (Namespace::new()?, Namespace::new()?);
         let with_prefixes = |[v4, v6]: [&str; 2]| [format!("{v4}/24"), format!("{v6}/64")];
@@ -103,7 +108,10 @@ impl NamespacePair {
     }
 }
 
-/// Lays a cable. Error: in words.
+/// Connects two devices with a virtual cable.
+///
+/// # Errors
+/// Returns an error message if a device cannot be created.
 pub fn cable(near: &End, far: &End) -> Result<(), String> {
     let words = [
         "link",
@@ -125,7 +133,7 @@ pub fn cable(near: &End, far: &End) -> Result<(), String> {
 }
 
 impl End<'_> {
-    /// Runs work in its namespace.
+    /// Runs `work` in the namespace of this end.
     fn within(&self, work: impl FnOnce() -> Result<(), String> + Send) -> Result<(), String> {
         match self.space {
             Some(space) => space.within(work)?,
@@ -137,7 +145,7 @@ impl End<'_> {
         self.within(|| {
             for address in self.addresses {
                 let words = ["address", "add", address.as_str(), "dev", self.device];
-                // nodad: no other host could have the address.
+                // nodad skips duplicate address detection: no other host can have the address.
                 let flags: &[&str] = if address.contains(':') {
                     &["nodad"]
                 } else {
@@ -150,12 +158,18 @@ impl End<'_> {
     }
 }
 
-/// Runs `ip` of iproute2. Error: what it said.
+/// Runs `ip` from iproute2.
+///
+/// # Errors
+/// Returns the output on standard error.
 pub fn ip(words: &[&str]) -> Result<(), String> {
     run("ip", words)
 }
 
-/// Runs `tc` of iproute2. Error: what it said.
+/// Runs `tc` from iproute2.
+///
+/// # Errors
+/// Returns the output on standard error.
 pub fn tc(words: &[&str]) -> Result<(), String> {
     run("tc", words)
 }

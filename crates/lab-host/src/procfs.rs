@@ -1,35 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A process's memory, threads and times from `/proc/PID` (proc(5)).
+//! Reads the memory, threads and times of processes from `/proc/PID` (proc(5)).
 
 use nix::unistd::{Pid, SysconfVar, sysconf};
 use std::fs;
 use std::io;
 use std::ops::RangeInclusive;
 
-/// The usage of a process, from `/proc/PID`.
+/// The resource usage of a process, from `/proc/PID`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ProcessUsage {
-    /// VmRSS, bytes.
+    /// VmRSS, in bytes.
     pub rss_bytes: u64,
-    /// VmHWM: the most since the program was executed, bytes.
+    /// VmHWM: the peak since the program was executed, in bytes.
     pub peak_rss_bytes: u64,
-    /// Living threads.
+    /// The number of running threads.
     pub threads: u32,
-    /// User time of all threads, ns.
+    /// User time of all threads, in ns.
     pub user_ns: u64,
-    /// System time of all threads, ns.
+    /// System time of all threads, in ns.
     pub sys_ns: u64,
-    /// Voluntary context switches of all living threads.
+    /// Voluntary context switches of all running threads.
     pub voluntary_switches: u64,
-    /// Involuntary context switches of all living threads.
+    /// Involuntary context switches of all running threads.
     pub involuntary_switches: u64,
-    /// Page faults of all threads without reading from a disk.
+    /// Page faults of all threads that did not read from a disk.
     pub minor_faults: u64,
-    /// Page faults of all threads with reading from a disk.
+    /// Page faults of all threads that read from a disk.
     pub major_faults: u64,
 }
 
-/// Reads the usage of a process. Error: the process is gone.
+/// Reads the resource usage of a process.
+///
+/// # Errors
+/// Returns an error if the process has exited.
 pub fn usage(pid: Pid) -> io::Result<ProcessUsage> {
     let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
     let stat = fs::read_to_string(format!("/proc/{pid}/stat"))?;
@@ -45,7 +48,7 @@ pub fn usage(pid: Pid) -> io::Result<ProcessUsage> {
         ..ProcessUsage::default()
     };
     for task in fs::read_dir(format!("/proc/{pid}/task"))? {
-        // A thread may end between the listing and the reading.
+        // A thread may exit between the listing and the reading.
         let Ok(status) = fs::read_to_string(task?.path().join("status")) else {
             continue;
         };
@@ -55,7 +58,7 @@ pub fn usage(pid: Pid) -> io::Result<ProcessUsage> {
     Ok(usage)
 }
 
-/// The number in a `Name:  123 kB` line; 0 if there is no such line.
+/// Returns the number in a line such as `Name:  123 kB`, or 0 if there is no such line.
 pub fn field(text: &str, name: &str) -> u64 {
     let line = text
         .lines()
@@ -64,14 +67,15 @@ pub fn field(text: &str, name: &str) -> u64 {
         .unwrap_or(0)
 }
 
-/// The fields of `/proc/PID/stat` from the third on. They are counted after the last `)`, since the program's name may
-/// contain spaces and parentheses.
+/// Returns the fields of `/proc/PID/stat` from the third on.
+///
+/// They are counted after the last `)`, because the program's name may contain spaces and parentheses.
 fn fields(stat: &str) -> Vec<&str> {
     let rest = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
     rest.split_whitespace().collect()
 }
 
-/// The sum of some of these fields.
+/// Returns the sum of a range of fields.
 fn sum(stat: &str, indexes: RangeInclusive<usize>) -> u64 {
     let fields = fields(stat);
     let times = indexes.filter_map(|i| fields.get(i)?.parse::<u64>().ok());
@@ -82,7 +86,7 @@ fn stat(pid: Pid) -> String {
     fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default()
 }
 
-/// utime and stime of `/proc/PID/stat`, ns.
+/// Returns utime and stime from `/proc/PID/stat`, in ns.
 fn times(stat: &str) -> (u64, u64) {
     (
         sum(stat, 11..=11) * tick_ns(),
@@ -90,7 +94,7 @@ fn times(stat: &str) -> (u64, u64) {
     )
 }
 
-/// True if one of its threads runs, or waits for a core.
+/// Returns true if a thread of the process is running or waiting for a core.
 pub fn is_runnable(pid: Pid) -> bool {
     tasks(pid).into_iter().any(|task| {
         let stat = fs::read_to_string(format!("/proc/{pid}/task/{task}/stat"));
@@ -98,24 +102,24 @@ pub fn is_runnable(pid: Pid) -> bool {
     })
 }
 
-/// The process ids among the names of a folder's entries.
+/// Returns the process IDs among the names in a directory.
 fn numbered(folder: &str) -> Vec<Pid> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let number = |entry: fs::DirEntry| entry.file_name().to_str()?.parse().ok();
     entries.filter_map(number).map(Pid::from_raw).collect()
 }
 
-/// All processes that this one may see.
+/// Returns all processes visible to this process.
 pub fn all() -> Vec<Pid> {
     numbered("/proc")
 }
 
-/// The threads of a process.
+/// Returns the threads of a process.
 pub fn tasks(pid: Pid) -> Vec<Pid> {
     numbered(&format!("/proc/{pid}/task"))
 }
 
-/// CPU time of a thread of a process, ns; 0 if it is gone, or the kernel does not count it.
+/// Returns the CPU time of a thread in ns, or 0 if the thread has exited or the kernel does not count it.
 pub fn ran_ns(pid: Pid, task: Pid) -> u64 {
     let schedstat =
         fs::read_to_string(format!("/proc/{pid}/task/{task}/schedstat")).unwrap_or_default();
@@ -123,12 +127,12 @@ pub fn ran_ns(pid: Pid, task: Pid) -> u64 {
     first.and_then(|ns| ns.parse().ok()).unwrap_or(0)
 }
 
-/// The name of a process's program, or of a kernel thread; empty: it is gone.
+/// Returns the name of a process's program or of a kernel thread; empty if it has exited.
 pub fn name(pid: Pid) -> String {
     fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default()
 }
 
-/// Processes that a thread of a process started and that are not reaped yet.
+/// Returns the processes that a thread started and that have not been reaped yet.
 pub fn started_by(pid: Pid, task: Pid) -> Vec<Pid> {
     let list = fs::read_to_string(format!("/proc/{pid}/task/{task}/children"));
     let list = list.unwrap_or_default();
@@ -136,13 +140,13 @@ pub fn started_by(pid: Pid, task: Pid) -> Vec<Pid> {
     pids.map(Pid::from_raw).collect()
 }
 
-/// The children of a process.
+/// Returns the children of a process.
 pub fn children(pid: Pid) -> Vec<Pid> {
     let tasks = tasks(pid).into_iter();
     tasks.flat_map(|task| started_by(pid, task)).collect()
 }
 
-/// A process and all its descendants.
+/// Returns a process and all of its descendants.
 pub fn with_descendants(pid: Pid) -> Vec<Pid> {
     let mut pids = vec![pid];
     let mut next = 0;
@@ -153,13 +157,13 @@ pub fn with_descendants(pid: Pid) -> Vec<Pid> {
     pids
 }
 
-/// The process that started it.
+/// Returns the parent of a process.
 pub fn parent(pid: Pid) -> Option<Pid> {
     let parent = fields(&stat(pid)).get(1)?.parse().ok()?;
     Some(Pid::from_raw(parent))
 }
 
-/// When a process began, in ticks since the machine did; `None`: it is gone, or a zombie.
+/// Returns the start time of a process in ticks since boot; `None` if it has exited or is a zombie.
 pub fn start_ticks(pid: Pid) -> Option<u64> {
     let stat = stat(pid);
     let fields = fields(&stat);
@@ -170,13 +174,14 @@ pub fn start_ticks(pid: Pid) -> Option<u64> {
 /// Fields of `/proc/PID/stat`.
 #[derive(Clone, Copy, Debug)]
 pub struct ProcessStat {
-    /// When the process began, in ticks since the machine did.
+    /// The start time of the process, in ticks since boot.
     pub start_ticks: u64,
-    /// CPU time of the children that it waited for, and of those that they waited for, ns.
+    /// CPU time of the children that the process waited for, including the children that those waited for, in
+    /// ns.
     pub waited_for_ns: u64,
 }
 
-/// Reads the stat file of a process, which may be a zombie; `None`: it is gone.
+/// Reads the stat file of a process, which may be a zombie; `None` if the process does not exist.
 pub fn process_stat(pid: Pid) -> Option<ProcessStat> {
     let stat = stat(pid);
     Some(ProcessStat {
@@ -185,25 +190,27 @@ pub fn process_stat(pid: Pid) -> Option<ProcessStat> {
     })
 }
 
-/// CPU time of a process and of the children that it waited for, in ticks; 0 if it is gone.
+/// Returns the CPU time of a process and of the children that it waited for in ticks, or 0 if it has exited.
 pub fn ticks(pid: Pid) -> u64 {
     sum(&stat(pid), 11..=14)
 }
 
-/// Threads of a process; 0 if it is gone.
+/// Returns the number of threads of a process, or 0 if it has exited.
 pub fn threads(pid: Pid) -> u32 {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     field(&status, "Threads") as u32
 }
 
-/// Resident memory of a process, bytes; `None` if it is gone.
+/// Returns the resident memory of a process in bytes; `None` if it has exited.
 pub fn resident_bytes(pid: Pid) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     Some(1024 * field(&status, "VmRSS"))
 }
 
-/// Resident memory of processes, bytes, in which memory that n processes share counts an n-th for each (the
-/// proportional set size). `None` if the first is gone, or this user may not read it.
+/// Returns the resident memory of a set of processes in bytes (proportional set size).
+///
+/// Memory that n processes share counts as one n-th for each. Returns `None` if the first process has exited,
+/// or if this user may not read its memory.
 pub fn shared_bytes(pids: &[Pid]) -> Option<u64> {
     let share = |pid: &Pid| {
         let rollup = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
@@ -213,12 +220,12 @@ pub fn shared_bytes(pids: &[Pid]) -> Option<u64> {
     Some(share(main)? + others.iter().filter_map(share).sum::<u64>())
 }
 
-/// The unit of the times in `/proc`, ns.
+/// Returns the unit of the times in `/proc`, in ns.
 pub(crate) fn tick_ns() -> u64 {
     1_000_000_000 / ticks_per_second()
 }
 
-/// How many units of the times in `/proc` a second has.
+/// Returns the number of ticks, the unit of the times in `/proc`, per second.
 pub fn ticks_per_second() -> u64 {
     match sysconf(SysconfVar::CLK_TCK) {
         Ok(Some(ticks)) if ticks > 0 => ticks as u64,

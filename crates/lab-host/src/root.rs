@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Where probes read: this machine, or a folder that holds a copy of another one's `/proc`, `/sys` and `/etc`.
+//! The machine that probes read: this machine, or a directory with a copy of another machine's `/proc`, `/sys`
+//! and `/etc`.
 
 use std::fs;
 use std::io::Read;
@@ -7,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Bytes that are read of a file: those of probes are small.
+/// The maximum number of bytes read from a file; the files that probes read are small.
 const MOST: u64 = 1 << 20;
-/// A program that takes longer is killed: a disk may not answer.
+/// A program that takes longer is killed, because a disk may not respond.
 const TIMEOUT: Duration = Duration::from_millis(1500);
 
 /// The machine whose files are read.
@@ -20,7 +21,7 @@ pub struct Root {
 }
 
 impl Root {
-    /// This machine.
+    /// Reads this machine.
     pub fn live() -> Root {
         Root {
             folder: "/".into(),
@@ -28,7 +29,7 @@ impl Root {
         }
     }
 
-    /// A copy in a folder.
+    /// Reads a copy of a machine in a directory.
     pub fn copy(folder: &Path) -> Root {
         Root {
             folder: folder.to_path_buf(),
@@ -36,12 +37,15 @@ impl Root {
         }
     }
 
-    /// True if it is this machine.
+    /// Returns true if this machine is read.
     pub fn is_live(&self) -> bool {
         self.is_live
     }
 
-    /// A file's text. Error: why it cannot be read, in words.
+    /// Returns the text of a file.
+    ///
+    /// # Errors
+    /// Returns the reason why the file cannot be read.
     pub fn text(&self, path: &str) -> Result<String, String> {
         let mut bytes = Vec::new();
         let file = fs::File::open(self.path(path));
@@ -52,22 +56,22 @@ impl Root {
         }
     }
 
-    /// A file's first line, without white space around it; `None`: there is no such file, or it is empty.
+    /// Returns the first line of a file, trimmed; `None` if the file is missing or empty.
     pub fn line(&self, path: &str) -> Option<String> {
         let text = self.text(path).ok()?;
         let line = text.lines().next()?.trim();
         (!line.is_empty()).then(|| line.to_owned())
     }
 
-    /// A file that holds a whole number.
+    /// Returns the whole number in a file.
     pub fn number(&self, path: &str) -> Option<u64> {
         self.line(path)?.parse().ok()
     }
 
-    /// The first line of a file that every Linux has.
+    /// Returns the first line of a file that exists on every Linux machine.
     ///
     /// # Errors
-    /// Why it cannot be seen, in a sentence.
+    /// Returns a sentence with the reason why the file cannot be read.
     pub fn required_line(&self, path: &str) -> Result<String, String> {
         let text = self.text(path).map_err(|reason| format!("{reason}."))?;
         let line = text.lines().next().unwrap_or_default().trim();
@@ -78,17 +82,17 @@ impl Root {
         }
     }
 
-    /// The number in a file that every Linux has.
+    /// Returns the number in a file that exists on every Linux machine.
     ///
     /// # Errors
-    /// Why it cannot be seen, in a sentence.
+    /// Returns a sentence with the reason why the file cannot be read.
     pub fn required_number(&self, path: &str) -> Result<u64, String> {
         let line = self.required_line(path)?;
         line.parse()
-            .map_err(|_| format!("/{path} holds no whole number."))
+            .map_err(|_| format!("/{path} does not contain a whole number."))
     }
 
-    /// The names in a folder, sorted; none if there is no such folder.
+    /// Returns the names in a directory, sorted; empty if there is no such directory.
     pub fn names(&self, path: &str) -> Vec<String> {
         let entries = fs::read_dir(self.path(path))
             .into_iter()
@@ -100,15 +104,16 @@ impl Root {
         names
     }
 
-    /// True if there is such a file or directory.
+    /// Returns true if a file or directory exists.
     pub fn has(&self, path: &str) -> bool {
         self.path(path).exists()
     }
 
-    /// Runs a program and returns its output; in a copy of a machine, reads the file of that name at its top.
+    /// Runs a program and returns its output; in a copy of a machine, reads the file `file` at its top level
+    /// instead.
     ///
     /// # Errors
-    /// There is no such program or file, it failed, or it took too long.
+    /// Returns an error if the program or file does not exist, if the program failed, or if it took too long.
     pub fn output(&self, file: &str, words: &[&str]) -> Result<String, String> {
         if self.is_live {
             output_of(words)
@@ -125,7 +130,7 @@ impl Root {
 fn reason(e: &std::io::Error) -> String {
     match e.kind() {
         std::io::ErrorKind::NotFound => "there is no such file".into(),
-        std::io::ErrorKind::PermissionDenied => "it may not be read; try as root".into(),
+        std::io::ErrorKind::PermissionDenied => "permission denied; try as root".into(),
         _ => e.to_string(),
     }
 }
@@ -159,10 +164,12 @@ fn output_of(words: &[&str]) -> Result<String, String> {
             _ => {
                 let _ = child.kill();
                 let _ = child.wait();
-                return Err(format!("`{program}` did not end within {TIMEOUT:?}"));
+                return Err(format!("`{program}` did not exit within {TIMEOUT:?}"));
             }
         }
     }
-    let bytes = reader.join().map_err(|_| "the reader ended")?;
+    let bytes = reader
+        .join()
+        .map_err(|_| "the thread that reads its output panicked")?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! CPU time of processes and of all that descend from them, as a sum that never falls.
+//! CPU time of processes and all of their descendants, as a sum that never decreases.
 //!
-//! A process's clock is exact while the process lives. When it ends and its parent waits for it, the parent's time of
-//! waited-for children grows by all that it used, in ticks (proc(5), cutime and cstime). The plain sum over those that live
-//! falls when a process ends that nobody waits for, or whose last tick is not full. So what is added here from one reading
-//! to the next is what each process used in between.
+//! A process's clock is exact while the process is running. When the process exits and its parent waits for it,
+//! the parent's time of waited-for children grows by everything that the process used, in ticks (proc(5),
+//! cutime and cstime).
+//!
+//! The plain sum over running processes decreases when a process exits that nobody waits for, or whose last
+//! tick is incomplete. So this module adds up what each process used from one reading to the next.
 
 use crate::cpu_clock::CpuClock;
 use crate::procfs;
@@ -12,7 +14,7 @@ use nix::unistd::Pid;
 use std::collections::HashMap;
 use std::mem;
 
-/// CPU time of process trees, read again and again.
+/// The CPU time of process trees, for repeated readings.
 #[derive(Clone, Debug, Default)]
 pub struct TreeCpu {
     processes: HashMap<ProcessId, Accounted>,
@@ -20,20 +22,20 @@ pub struct TreeCpu {
     uncounted: Option<Pid>,
 }
 
-/// The number of a process, which another one gets later, and when it began.
+/// A process, identified by its ID, which can be reused later, and its start time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct ProcessId {
     pid: Pid,
     start_ticks: u64,
 }
 
-/// The times of a process at a reading.
+/// The times of a process at one reading.
 #[derive(Clone, Copy, Debug, Default)]
 struct ProcessTimes {
-    /// The process through which it was found. `None`: a root, or a process whose parent has ended.
+    /// The process through which it was found; `None` for a root or for a process whose parent has exited.
     parent: Option<ProcessId>,
     clock_ns: u64,
-    /// That of the children that it waited for, and of those that they waited for.
+    /// CPU time of the children that the process waited for, including the children that those waited for.
     waited_for_ns: u64,
 }
 
@@ -47,31 +49,34 @@ impl ProcessId {
 #[derive(Clone, Copy, Debug, Default)]
 struct Accounted {
     times: ProcessTimes,
-    /// CPU time of ended descendants that was counted while they lived, and by which `waited_for_ns` has not grown yet.
+    /// CPU time of exited descendants that was counted while they were running and that `waited_for_ns` does
+    /// not yet include.
     due_ns: u64,
 }
 
 impl TreeCpu {
-    /// Counts from now on what all processes use, but this one of the descendants.
+    /// Excludes one of the descendants from now on.
     pub fn leave_out(&mut self, pid: Option<Pid>) {
         self.uncounted = pid;
     }
 
-    /// CPU time of these processes and all their descendants until now, ns: of those that live to 1 ns, of those that began
-    /// and ended between two readings and were waited for to 20 ms in all. A descendant that is known from an earlier
-    /// reading counts even if its parent has ended.
+    /// Returns the CPU time so far of these processes and all of their descendants, in ns.
+    ///
+    /// The time of running processes is exact to 1 ns. The time of processes that started and exited between
+    /// two readings and were waited for is exact to 20 ms in total. A descendant known from an earlier reading
+    /// counts even if its parent has exited.
     pub fn read(&mut self, roots: &[Pid]) -> u64 {
         self.read_with(roots, procfs::children)
     }
 
-    /// The same, with another way to find the children of a process.
+    /// Does the same with a custom function that finds the children of a process.
     pub fn read_with(&mut self, roots: &[Pid], children: impl Fn(Pid) -> Vec<Pid>) -> u64 {
         let mut now = HashMap::new();
         for &root in roots {
             visit(root, &children, &mut now);
         }
         let mut known: Vec<ProcessId> = self.processes.keys().copied().collect();
-        // Parents before their children.
+        // Sorts parents before their children.
         known.sort_by_key(|id| (id.start_ticks, id.pid));
         for id in known {
             if !now.contains_key(&id) && id.exists() {
@@ -82,12 +87,12 @@ impl TreeCpu {
         self.total_ns
     }
 
-    /// The processes that the last reading found.
+    /// Returns the processes that the last reading found.
     pub fn pids(&self) -> impl Iterator<Item = Pid> + '_ {
         self.processes.keys().map(|id| id.pid)
     }
 
-    /// Adds what processes have used since the last reading.
+    /// Adds the time that processes used since the last reading.
     fn account(&mut self, now: HashMap<ProcessId, ProcessTimes>) {
         let before = mem::take(&mut self.processes);
         let mut ended_ns: HashMap<ProcessId, u64> = HashMap::new();
@@ -98,7 +103,7 @@ impl TreeCpu {
             let parent_of = |id: &ProcessId| before.get(id)?.times.parent;
             let mut ancestors = std::iter::successors(times.parent, parent_of);
             if let Some(ancestor) = ancestors.find(|id| now.contains_key(id)) {
-                // Its own children's times were counted when it waited for them, or before.
+                // The times of its children were counted when it waited for them, or before.
                 *ended_ns.entry(ancestor).or_default() +=
                     times.clock_ns + times.waited_for_ns + due_ns;
             }
@@ -113,26 +118,28 @@ impl TreeCpu {
             let new_due_ns = settle(ended_ns.remove(&id).unwrap_or(0), &mut grown_ns);
             let old_due_ns = settle(earlier.due_ns, &mut grown_ns);
             self.total_ns += grown_ns;
-            // A process that ended after its parent was read is due at the next reading. After that only the parts of
-            // ticks by which times are rounded down are: nobody waited for the rest.
+            // A process that exited after its parent was read is due at the next reading. After that, only the
+            // fractions of ticks lost by rounding down are still due: nobody waited for the rest.
             let due_ns = new_due_ns + old_due_ns.min(2 * procfs::tick_ns());
             self.processes.insert(id, Accounted { times, due_ns });
         }
     }
 }
 
-/// Subtracts from `grown_ns` what was counted already. Returns what is left of that.
+/// Subtracts from `grown_ns` what was already counted, and returns what remains due.
 fn settle(due_ns: u64, grown_ns: &mut u64) -> u64 {
     let settled_ns = due_ns.min(*grown_ns);
     *grown_ns -= settled_ns;
     due_ns - settled_ns
 }
 
-/// Reads a process and its descendants, each after its parent: a child that ends meanwhile is then in no time that was read.
+/// Reads a process and its descendants, each after its parent.
+///
+/// So a child that exits in the meantime is not in any time that was read.
 fn visit(pid: Pid, children: impl Fn(Pid) -> Vec<Pid>, now: &mut HashMap<ProcessId, ProcessTimes>) {
     let mut found = vec![(pid, None)];
     while let Some((pid, parent)) = found.pop() {
-        // A process whose clock cannot be read has just ended.
+        // A process whose clock cannot be read has just exited.
         let stat = procfs::process_stat(pid);
         let Some((stat, clock_ns)) = stat.zip(clock_ns(pid)) else {
             continue;
@@ -142,7 +149,7 @@ fn visit(pid: Pid, children: impl Fn(Pid) -> Vec<Pid>, now: &mut HashMap<Process
             start_ticks: stat.start_ticks,
         };
         let is_known = now.contains_key(&id);
-        // A root may descend from another.
+        // A root may be a descendant of another root.
         if is_known && parent.is_none() {
             continue;
         }
@@ -172,13 +179,13 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// Shell functions: `burn` computes for tenths of a second, and `pause` waits for a line.
+    /// Shell functions: `burn` computes for some tenths of a second, and `pause` waits for a line.
     const FUNCTIONS: &str = "exec 3<&0
         burn() { i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; }
         pause() { read line <&3; }
         ";
 
-    /// A shell that runs a script, and what it uses with its descendants.
+    /// A shell that runs a script, with the CPU time of the shell and its descendants.
     struct Shell {
         child: Child,
         output: BufReader<std::process::ChildStdout>,
@@ -202,7 +209,7 @@ mod tests {
             Pid::from_raw(self.child.id() as i32)
         }
 
-        /// Reads the sum, which must not be less than before.
+        /// Reads the sum and asserts that it has not decreased.
         fn read(&mut self) -> u64 {
             let before = self.tree.total_ns;
             let now = self.tree.read(&[self.pid()]);
@@ -210,14 +217,14 @@ mod tests {
             now
         }
 
-        /// The next line that the script writes.
+        /// Returns the next line that the script writes.
         fn line(&mut self) -> String {
             let mut line = String::new();
             self.output.read_line(&mut line).unwrap();
             line.trim().to_owned()
         }
 
-        /// Reads the sum again and again until a line comes.
+        /// Reads the sum repeatedly until the script writes a line.
         fn read_until_line(&mut self) -> String {
             std::thread::scope(|scope| {
                 let Shell {
@@ -239,19 +246,20 @@ mod tests {
             })
         }
 
-        /// Ends a `pause`.
+        /// Continues after a `pause`.
         fn go_on(&mut self) {
             let input = self.child.stdin.as_mut().unwrap();
             input.write_all(b"\n").unwrap();
         }
 
-        /// The truth about a shell without living descendants that has waited for all others.
+        /// Compares the sum with the exact time of a shell that has no running descendants and waited for all
+        /// of them.
         fn assert_exact(&mut self) {
             let own = clock_ns(self.pid()).unwrap();
             let truth = own + procfs::process_stat(self.pid()).unwrap().waited_for_ns;
             let sum = self.read();
             assert!(truth > 50 * MS, "{truth}");
-            // Ticks of user and of system time, rounded down.
+            // Ticks of user and of system time are rounded down.
             let tolerance = 40 * MS + truth / 50;
             assert!(sum.abs_diff(truth) <= tolerance, "{sum} is not {truth}");
         }
@@ -354,10 +362,10 @@ mod tests {
         }
     }
 
-    /// Processes with their parents, clocks and times of waited-for children, ms.
+    /// Processes with their parents, clocks and times of waited-for children, in ms.
     type Processes<'a> = &'a [(ProcessId, Option<ProcessId>, u64, u64)];
 
-    /// The sum after each of some readings, ms.
+    /// Returns the sum after each reading, in ms.
     fn sums(readings: &[Processes]) -> Vec<u64> {
         let mut tree = TreeCpu::default();
         let sums = readings.iter().map(|processes| {
@@ -383,9 +391,9 @@ mod tests {
             (child, Some(main), 200, 0),
             (grandchild, Some(child), 300, 0),
         ];
-        // Both used 50 ms more before they ended.
+        // Both used 50 ms more before they exited.
         assert_eq!(sums(&[all, &[(main, None, 100, 600)]]), [600, 700]);
-        // The main process was read before the child ended.
+        // The main process was read before the child exited.
         assert_eq!(
             sums(&[
                 all,
@@ -395,7 +403,7 @@ mod tests {
             ]),
             [600, 610, 710, 760]
         );
-        // Nobody waited for it: later children count.
+        // Nobody waited for the child: later children count.
         assert_eq!(
             sums(&[
                 all,
@@ -406,7 +414,7 @@ mod tests {
             ]),
             [600, 600, 600, 600, 1080]
         );
-        // Another process has its number.
+        // Another process has the same ID.
         let other = id(2, 9);
         let now: Processes = &[(main, None, 100, 510), (other, Some(main), 3, 0)];
         assert_eq!(sums(&[all, now]), [600, 613]);
@@ -421,7 +429,7 @@ mod tests {
             &[(main, None, 0, 0)],
             &[(main, None, 0, 0)],
             &[(main, None, 0, 0), seen(3)],
-            // 18 ms in all.
+            // 18 ms in total.
             &[(main, None, 0, 10)],
         ];
         assert_eq!(sums(&readings), [9, 9, 9, 18, 18]);

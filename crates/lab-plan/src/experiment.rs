@@ -496,7 +496,8 @@ impl ExperimentReader<'_> {
         if !metrics::is_key(name) {
             return Err(self.at(
                 span,
-                format!("invalid parameter name `{name}`: expected lowercase letters, digits and _, with a letter first"),
+                format!("invalid parameter name `{name}`: expected lowercase letters, digits and _, with a \
+                     letter first"),
             ));
         }
         if ["case", "packet", "rate", "rows", "seed", "target"].contains(&name) {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Checks that the parts of a run that was read fit together: every id refers to something that exists, so
-//! that callers may index with ids.
+//! Checks that the IDs in a loaded run refer to things that exist, so that callers can index with them.
 
 use lab_model::{Plan, PointId, Run, SubjectId};
 
-/// The first reference to a subject, point or agent that does not exist, in words.
+/// Describes the first reference to a subject, point or agent that does not exist.
 pub fn misfit(run: &Run) -> Option<String> {
     let plan = run.plan();
     let subjects = plan.map_or(0, |p| p.subjects.len());
@@ -15,25 +14,25 @@ pub fn misfit(run: &Run) -> Option<String> {
     if let Some(part) = parts.find(|part| part.agent >= agents) {
         let agent = part.agent;
         return Some(format!(
-            "a slice is of agent {agent}, and there are {agents}"
+            "a slice refers to agent {agent}, but there are {agents}"
         ));
     }
     let mut measured_by = run.blocks.iter().filter_map(|block| block.agent);
     if let Some(agent) = measured_by.find(|agent| *agent >= agents) {
         return Some(format!(
-            "a block is of agent {agent}, and there are {agents}"
+            "a block refers to agent {agent}, but there are {agents}"
         ));
     }
     plan.and_then(plan_misfit).or_else(|| {
         ids(run).find_map(|(row_kind, subject, point)| {
             if subject >= subjects {
                 Some(format!(
-                    "{row_kind} is of subject {subject}, and there are {subjects}"
+                    "{row_kind} refers to subject {subject}, but there are {subjects}"
                 ))
             } else {
                 let point = point.filter(|&p| p >= points)?;
                 Some(format!(
-                    "{row_kind} is of point {point}, and there are {points}"
+                    "{row_kind} refers to point {point}, but there are {points}"
                 ))
             }
         })
@@ -58,15 +57,22 @@ fn plan_misfit(plan: &Plan) -> Option<String> {
         .chain(plan.points.iter().map(|p| p.target))
         .find(|&t| t >= targets);
     if let Some(target) = target {
-        return Some(format!("its plan speaks of target {target} of {targets}"));
+        return Some(format!(
+            "its plan refers to target {target}, but there are {targets}"
+        ));
     }
-    let of_subject = subject.map(|s| format!("its plan speaks of subject {s} of {subjects}"));
-    of_subject.or(case.map(|c| format!("its plan speaks of case {c} of {}", plan.cases.len())))
+    let of_subject =
+        subject.map(|s| format!("its plan refers to subject {s}, but there are {subjects}"));
+    of_subject.or(case.map(|c| {
+        format!(
+            "its plan refers to case {c}, but there are {}",
+            plan.cases.len()
+        )
+    }))
 }
 
-/// The subject, and for most rows the point, of each row, with the kind of the row.
+/// Returns the kind, the subject, and for most kinds the point of each row.
 fn ids(run: &Run) -> impl Iterator<Item = (&'static str, SubjectId, Option<PointId>)> {
-    // Each kind of row, and what it belongs to.
     macro_rules! ids {
         ($rows:expr, $what:literal, $row:ident: $point:expr) => {
             $rows.iter().map(|$row| ($what, $row.subject, $point))

@@ -1,42 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Errors of run files, in words that say what to do.
+//! Errors of run files, with messages that say what to do.
 
 use std::path::{Path, PathBuf};
 
-/// A run file could not be read or written. The file is unchanged.
+/// An error while reading or writing a run file. The file is unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// There is no such file.
+    /// The file does not exist.
     #[error("{0}: there is no such file; `benchlab list --runs` shows the runs in runs/")]
     Missing(PathBuf),
     /// The file is not a run file.
     #[error("{0} is not a run file: {1}. It was left untouched")]
     NotARun(PathBuf, String),
-    /// The file is of a newer version.
+    /// The file has a newer version.
     #[error(
-        "{0} has run file version {1}, and this lab reads versions up to {2}: use a newer benchlab. \
+        "{0} has run file version {1}, and this benchlab reads versions up to {2}: use a newer benchlab. \
          It was left untouched"
     )]
     Newer(PathBuf, i64, i64),
-    /// The file is cut off or damaged.
+    /// The file is truncated or damaged.
     #[error(
-        "{0} is damaged or cut off: {1}. It was left untouched; `sqlite3 FILE .recover` may save \
-         what is left"
+        "{0} is damaged or cut off: {1}. It was left untouched; `sqlite3 FILE .recover` may recover \
+         some of its data"
     )]
     Damaged(PathBuf, String),
-    /// Another lab is writing it.
-    #[error("{0} is being measured by another benchlab: wait until it ends, or stop it")]
+    /// Another benchlab process is writing the file.
+    #[error("{0} is being measured by another benchlab: wait until it finishes, or stop it")]
     Busy(PathBuf),
-    /// The disk is full, and the file has all blocks so far.
+    /// The disk is full, and the file contains all blocks so far.
     #[error(
-        "the disk is full: {0} holds everything up to the last complete sample. Free some space, \
-         then go on with `benchlab resume {0}`"
+        "the disk is full: {0} contains everything up to the last complete sample. Free some space, \
+         then continue with `benchlab resume {0}`"
     )]
     Full(PathBuf),
-    /// The disk is full, and no file was made.
-    #[error("{0}: the disk is full; free some space, or use another folder")]
+    /// The disk is full, and no file was created.
+    #[error("{0}: the disk is full; free some space, or use another directory")]
     NoRoom(PathBuf),
-    /// Anything else.
+    /// Any other error.
     #[error("{0}: {1}")]
     Other(PathBuf, String),
 }
@@ -47,7 +47,7 @@ impl StoreError {
         let path = path.to_path_buf();
         match error.sqlite_error_code() {
             Some(DiskFull) => StoreError::Full(path),
-            // A full file system shows as a failed write too.
+            // A full file system can also cause a failed write.
             Some(SystemIoFailure) if no_room(&path) => StoreError::Full(path),
             Some(NotADatabase) => StoreError::NotARun(path, "it is not an SQLite database".into()),
             Some(DatabaseCorrupt) => StoreError::Damaged(path, error.to_string()),

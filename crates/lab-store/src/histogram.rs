@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Distributions of times as HdrHistograms: what a run file keeps of them, and what their log holds.
+//! Distributions of times as HdrHistograms, for run files and HdrHistogram logs.
 
 use hdrhistogram::Histogram;
 use lab_model::{Counts, PackedTimes, SliceTimes};
@@ -11,14 +11,17 @@ const HEADER_BYTES: usize = 40;
 /// The cookie of the V2 format.
 const COOKIE: u64 = 0x1c84_9313;
 
-/// Buckets of a histogram: 1,024 for each doubling of the time, and 1,024 more for the shortest times.
+/// The number of buckets: 1,024 for each doubling of the time, and 1,024 more for the shortest times.
 const BUCKETS: u64 = 33 * HALF;
 const HALF: u64 = 1024;
 
-/// The longest blob that is read: 40,000 counts of nine bytes each.
+/// The maximum length of a blob that is decoded: 40,000 counts of nine bytes each.
 const MAX_BLOB_BYTES: usize = HEADER_BYTES + 9 * 40_000;
 
-/// The histogram of a distribution. Errors, in words: a time or a count exceeds what it can hold.
+/// Converts a distribution to a histogram.
+///
+/// # Errors
+/// Returns an error message if a time or a count exceeds the range of a histogram.
 pub fn histogram(counts: &Counts) -> Result<Histogram<u64>, String> {
     let mut histogram = empty();
     for (value, count) in &counts.0 {
@@ -29,11 +32,13 @@ pub fn histogram(counts: &Counts) -> Result<Histogram<u64>, String> {
     Ok(histogram)
 }
 
-/// A distribution as HdrHistogram's V2 format, not compressed; `None`: it is empty. Written bucket by bucket: a
-/// histogram of the library's makes room for all 33,792, which agents and coordinators would pay for in each slice.
+/// Encodes a distribution in HdrHistogram's V2 format, uncompressed; `None` if it is empty.
+///
+/// The buckets are written directly: the library's histogram would allocate all 33,792 buckets, and agents and
+/// coordinators would have to do that for each slice.
 ///
 /// # Errors
-/// In words: a time or a number of them is beyond what it can hold.
+/// Returns an error message if a time or the total count exceeds the range of the format.
 pub fn encode(counts: &Counts) -> Result<Option<Vec<u8>>, String> {
     countable(counts.total())?;
     let (mut blob, mut next) = (vec![0; HEADER_BYTES], 0);
@@ -52,7 +57,7 @@ pub fn encode(counts: &Counts) -> Result<Option<Vec<u8>>, String> {
         if count == 0 {
             continue;
         }
-        // Several empty buckets are their number, negative, in zigzag; one is 0.
+        // A run of empty buckets is encoded as its negated length in zigzag; a single empty bucket is 0.
         match at - next {
             0 => {}
             1 => put_varint(&mut blob, 0),
@@ -79,11 +84,10 @@ pub fn encode(counts: &Counts) -> Result<Option<Vec<u8>>, String> {
     Ok(Some(blob))
 }
 
-/// The bytes of [`encode`] as a distribution in memory.
+/// Converts the output of [`encode`] to a distribution in memory.
 ///
 /// # Errors
-///
-/// As for [`decode`].
+/// Returns an error in the same cases as [`decode`].
 pub fn packed(blob: &[u8]) -> Result<SliceTimes, String> {
     if blob.is_empty() {
         return Ok(SliceTimes::default());
@@ -92,13 +96,13 @@ pub fn packed(blob: &[u8]) -> Result<SliceTimes, String> {
         None => SliceTimes::default(),
         Some(median) => SliceTimes::Packed(PackedTimes {
             blob: blob.into(),
-            unpack: |blob| decode(blob).expect("it was sound when it was packed"),
+            unpack: |blob| decode(blob).expect("it was valid when it was packed"),
             median,
         }),
     })
 }
 
-/// The bytes of [`encode`] for a distribution.
+/// Encodes a distribution like [`encode`], without decoding a packed one.
 pub fn blob(times: &SliceTimes) -> Result<Option<Cow<'_, [u8]>>, String> {
     match times {
         SliceTimes::Packed(packed) => Ok(Some(Cow::Borrowed(&packed.blob))),
@@ -106,15 +110,19 @@ pub fn blob(times: &SliceTimes) -> Result<Option<Cow<'_, [u8]>>, String> {
     }
 }
 
-/// The distribution in a blob. It does not use the library's histogram, which would allocate all buckets. Errors, in
-/// words: the blob was not made by [`encode`].
+/// Decodes a distribution.
+///
+/// It does not use the library's histogram, which would allocate all buckets.
+///
+/// # Errors
+/// Returns an error message if the blob was not produced by [`encode`].
 pub fn decode(blob: &[u8]) -> Result<Counts, String> {
     check_header(blob)?;
     let mut rest = &blob[HEADER_BYTES..];
     let (mut counts, mut bucket) = (Counts::default(), 0_u64);
     while !rest.is_empty() {
         let number = varint(&mut rest).ok_or("a histogram ends within a number")?;
-        // Zigzag: a negative number counts empty buckets.
+        // Zigzag encoding: a negative number counts empty buckets.
         let (count, buckets) = match number & 1 {
             0 => (number >> 1, 1),
             _ => (0, (number >> 1) + 1),
@@ -130,7 +138,7 @@ pub fn decode(blob: &[u8]) -> Result<Counts, String> {
     Ok(counts)
 }
 
-/// LEB128 of numbers below 2⁶³, which take nine bytes at most.
+/// Writes a number below 2⁶³ as LEB128, which takes at most nine bytes.
 fn put_varint(bytes: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         bytes.push(number as u8 | 0x80);
@@ -139,7 +147,7 @@ fn put_varint(bytes: &mut Vec<u8>, mut number: u64) {
     bytes.push(number as u8);
 }
 
-/// LEB128 of at most nine bytes, all eight bits of the last of which count.
+/// Reads LEB128 of at most nine bytes; all eight bits of the ninth byte are data.
 fn varint(rest: &mut &[u8]) -> Option<u64> {
     let mut number = 0;
     for place in 0..9 {
@@ -155,13 +163,14 @@ fn varint(rest: &mut &[u8]) -> Option<u64> {
     Some(number)
 }
 
-/// The bucket of a time.
+/// Returns the bucket of a time.
 fn bucket(ns: u64) -> u64 {
     let doublings = u64::from((u64::BITS - ns.leading_zeros()).saturating_sub(11));
     (ns >> doublings) + doublings * HALF
 }
 
-/// The longest time in a bucket: the first 2,048 hold 1 ns each, the next 1,024 hold 2, and so on.
+/// Returns the longest time in a bucket: the first 2,048 buckets span 1 ns each, the next 1,024 span 2 ns, and
+/// so on.
 fn highest_ns(bucket: u64) -> u64 {
     let doublings = (bucket / HALF).saturating_sub(1);
     ((bucket - doublings * HALF + 1) << doublings) - 1
@@ -171,7 +180,7 @@ fn empty() -> Histogram<u64> {
     Histogram::new_with_bounds(1, Counts::MAX_NS, Counts::DIGITS).expect("an hour has three digits")
 }
 
-/// Error: a header other than the lab's own, which could request any amount of memory.
+/// Returns an error if a header differs from benchlab's own, because it could request any amount of memory.
 fn check_header(blob: &[u8]) -> Result<(), String> {
     let number = |at: usize| {
         blob.get(at..at + 8)
@@ -180,23 +189,23 @@ fn check_header(blob: &[u8]) -> Result<(), String> {
     let length = number(0).map(|n| n as u32 as usize);
     if blob.len() > MAX_BLOB_BYTES || length.map(|n| n + HEADER_BYTES) != Some(blob.len()) {
         return Err(format!(
-            "a histogram of {} bytes has another length than it says",
+            "a histogram of {} bytes differs from the length in its header",
             blob.len()
         ));
     }
     if number(0).map(|n| n >> 32) != Some(COOKIE) {
-        return Err("a histogram has another cookie than the lab's".to_string());
+        return Err("a histogram has an unexpected cookie".to_string());
     }
     let digits = u64::from(Counts::DIGITS);
     let bounds = [digits, 1, Counts::MAX_NS, 1.0_f64.to_bits()];
     if [8, 16, 24, 32].map(number) != bounds.map(Some) {
-        return Err("a histogram has other bounds than the lab's".to_string());
+        return Err("a histogram has unexpected bounds".to_string());
     }
     Ok(())
 }
 
-/// Error: the sum is more than the format can hold.
+/// Returns an error if the total count exceeds the range of the format.
 fn countable(total: u64) -> Result<(), String> {
     let fits = i64::try_from(total).map(drop);
-    fits.map_err(|_| "a histogram counts more than can be counted".to_string())
+    fits.map_err(|_| "the counts of a histogram add up to more than 2^63 - 1".to_string())
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A load run as an HdrHistogram log: what that project's tools, and plotters of latency over time, read.
+//! Exports a load run as an HdrHistogram log, for HdrHistogram tools and plotters of latency over time.
 
 use crate::histogram;
 use hdrhistogram::serialization::V2DeflateSerializer;
@@ -7,15 +7,18 @@ use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
 use lab_model::{Plan, Run, Slice};
 use std::time::{Duration, UNIX_EPOCH};
 
-/// The histograms of a load run's complete blocks in the HdrHistogram log format, version 1.3: an interval
-/// for each slice and each of the tags `response` and `service`, in the order of time. Where there are several
-/// servers or points, tags begin with them: `A/connections=64/response`. Times are in ns, and the third column
-/// in ms; an interval begins so many seconds after the run did.
+/// Returns the histograms of a load run's complete blocks in the HdrHistogram log format, version 1.3.
 ///
-/// Errors, in words: a time or a number of requests is beyond what a histogram can hold, which is never so
-/// in a run that was loaded from a file.
+/// The log has an interval for each slice and each of the tags `response` and `service`, in chronological
+/// order. If there are multiple servers or points, tags start with their labels: `A/connections=64/response`.
+/// Times are in ns, and the third column is in ms. An interval starts at its offset in seconds from the start
+/// of the run.
 ///
-/// Source: `HistogramLogWriter` of HdrHistogram (Java), the format's reference.
+/// # Errors
+/// Returns an error message if a time or a number of requests exceeds the range of a histogram, which never
+/// happens for a run that was loaded from a file.
+///
+/// Source: `HistogramLogWriter` of HdrHistogram (Java), the reference implementation of the format.
 pub fn hlog(run: &Run) -> Result<String, String> {
     let started = UNIX_EPOCH + seconds(run.started_unix_s);
     let mut builder = IntervalLogWriterBuilder::new();
@@ -43,7 +46,7 @@ pub fn hlog(run: &Run) -> Result<String, String> {
     String::from_utf8(log).map_err(|e| e.to_string())
 }
 
-/// `s` as a duration, at least 0: a file that was tampered with can have any time.
+/// Converts seconds to a duration of at least 0, because a file that was tampered with can contain any time.
 fn seconds(s: f64) -> Duration {
     const MAX_SECONDS: f64 = 1e12;
     Duration::from_secs_f64(if s > 0.0 { s.min(MAX_SECONDS) } else { 0.0 })
@@ -58,7 +61,7 @@ fn tag(plan: Option<&Plan>, slice: &Slice, kind: &str) -> String {
     let words = subject.map(|subject| subject.name.clone()).into_iter();
     let words = words.chain(params.map(|(key, value)| format!("{key}={value}")));
     let words: Vec<String> = words.chain([kind.to_string()]).collect();
-    // Fields end with a comma and lines with a line's end.
+    // Fields end with a comma, and lines end with a line terminator.
     words.join("/").replace(
         |c: char| c == ',' || c.is_whitespace() || c.is_control(),
         "_",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Distributions that a run file keeps until they are asked for, so that a loaded run of any length is small.
+//! Distributions that stay in the run file until they are needed, so that a loaded run of any length is small.
 
 use crate::values;
 use lab_model::{Counts, Slice, SliceTimes, TimesColumn, TimesInFile};
@@ -22,13 +22,13 @@ impl OpenFile {
         })
     }
 
-    /// The locked connection.
+    /// Locks and returns the connection.
     pub fn db(&self) -> MutexGuard<'_, Connection> {
         self.db.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The columns of a table with distributions.
+/// The columns of a table that contain distributions.
 pub struct TimesColumns {
     response: Arc<dyn TimesColumn>,
     service: Arc<dyn TimesColumn>,
@@ -50,10 +50,14 @@ impl TimesColumns {
         }
     }
 
-    /// Response, service and lag of the row with this number, in three columns from this one. Errors: one is damaged.
+    /// Reads the response times, service times and send delays of a row, from three columns starting at
+    /// `first`.
+    ///
+    /// # Errors
+    /// Returns an error if a distribution is damaged.
     pub fn read(&self, r: &Row, first: usize, row: i64) -> rusqlite::Result<[SliceTimes; 3]> {
         let response = times(r, first, &self.response, row)?;
-        // In a closed loop the service time is the response time.
+        // In a closed loop the service time equals the response time.
         let service = if r.get_ref(first)? == r.get_ref(first + 1)? {
             response.clone()
         } else {
@@ -62,7 +66,7 @@ impl TimesColumns {
         Ok([response, service, times(r, first + 2, &self.lag, row)?])
     }
 
-    /// Replaces the distributions of a slice, which was written into a row, by references to that row.
+    /// Replaces the distributions of a slice, which was written into a row, with references to that row.
     pub fn leave(&self, slice: &mut Slice, row: i64) {
         let is_same = slice.response == slice.service;
         for (times, column) in [
@@ -87,7 +91,7 @@ fn times(
     Ok(in_file(values::counts(r, at)?.median(), column, row))
 }
 
-/// The distribution in the file; empty if it has no median.
+/// Returns a reference to the distribution in the file, or an empty distribution if it has no median.
 fn in_file(median: Option<u64>, column: &Arc<dyn TimesColumn>, row: i64) -> SliceTimes {
     match median {
         None => SliceTimes::default(),
@@ -114,7 +118,7 @@ impl TimesColumn for StoredTimes {
         };
         read().unwrap_or_else(|e: rusqlite::Error| {
             let path = self.file.path.display();
-            panic!("{path}: it was changed, or its disk failed, while it was read: {e}")
+            panic!("{path}: the file was changed, or its disk failed, while it was read: {e}")
         })
     }
 }

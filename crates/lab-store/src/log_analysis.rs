@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Log analyses, in tables that only a run of logs has.
+//! Log analyses, stored in tables that only a run of logs has.
 
 use crate::{histogram, values};
 use lab_model::{Counts, LogAnalysis, LogCell, LogHour, LogPage};
 use rusqlite::types::Type;
 use rusqlite::{Connection, Row, params};
 
-/// Times are ns, and points in time are seconds since 1970.
+/// Times are in ns; timestamps are in seconds since 1970.
 const TABLES: &str = "
 CREATE TABLE log_page (id INTEGER PRIMARY KEY, kind TEXT, name TEXT, requests INTEGER, errors INTEGER,
                          client_errors INTEGER, timed INTEGER, total_ns INTEGER, max_ns INTEGER, bytes INTEGER,
@@ -19,8 +19,10 @@ CREATE TABLE log_hour (start_s INTEGER PRIMARY KEY, offset_s INTEGER, requests I
 
 type Result<T> = rusqlite::Result<T>;
 
-/// Writes pages and hours into their tables, and the rest into `meta`. Errors: of the file, or a time or a count that
-/// no histogram can hold.
+/// Writes pages and hours into their tables, and the rest into `meta`.
+///
+/// # Errors
+/// Returns an error if the file cannot be written, or if a time or a count exceeds the range of a histogram.
 pub fn write(db: &Connection, analysis: &LogAnalysis) -> Result<()> {
     db.execute_batch(TABLES)?;
     let rest = without_pages(analysis);
@@ -64,7 +66,7 @@ pub fn write(db: &Connection, analysis: &LogAnalysis) -> Result<()> {
     Ok(())
 }
 
-/// All but pages and hours, which are not copied: they may take a hundred MB.
+/// Copies everything except pages and hours, which may take a hundred MB.
 fn without_pages(analysis: &LogAnalysis) -> LogAnalysis {
     LogAnalysis {
         sources: analysis.sources.clone(),
@@ -86,7 +88,7 @@ fn without_pages(analysis: &LogAnalysis) -> LogAnalysis {
     }
 }
 
-/// Reads it; `None`: the run read no logs.
+/// Reads the log analysis; `None` if the run did not read logs.
 pub fn read(db: &Connection) -> Result<Option<LogAnalysis>> {
     let Some(text) = values::meta::<String>(db, "logs")? else {
         return Ok(None);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A run file's records, taken into another run file.
+//! Merges the records of a run file into another run file.
 
 use lab_model::AgentId;
 use rusqlite::{Connection, params};
 use std::path::Path;
 
-/// Tables whose rows belong to a run, a block or a slice. Those that the plan fills are not among them, nor those that
-/// are written once a run.
+/// Tables with rows that belong to a run, a block or a slice.
+///
+/// Tables that are filled from the plan or written once per run are not included.
 const TABLES: [&str; 17] = [
     "block",
     "process",
@@ -27,10 +28,10 @@ const TABLES: [&str; 17] = [
     "metric",
 ];
 
-/// Tables in which `block` is a block's number, not the id of its record.
+/// Tables in which `block` is the block's number rather than the ID of its record.
 const BY_NUMBER: [&str; 2] = ["failure", "log"];
 
-/// Adds the rows of the run file at `from`; its blocks become blocks of `agent`.
+/// Adds the rows of the run file at `from` and assigns its blocks to `agent`.
 pub fn merge(db: &Connection, from: &Path, agent: AgentId) -> rusqlite::Result<()> {
     db.execute("ATTACH ? AS other", [from.to_string_lossy()])?;
     let copied = copy(db, agent);
@@ -48,14 +49,14 @@ fn copy(db: &Connection, agent: AgentId) -> rusqlite::Result<()> {
         block: last("block")?,
         slice: last("slice")?,
     };
-    // The other file's facts of a server replace these.
+    // The other file's facts about a server replace the existing ones.
     let delete = "DELETE FROM main.service WHERE target IN (SELECT target FROM other.service)";
     db.execute(delete, [])?;
     for table in TABLES {
         let columns = columns(db, table)?;
         let values = columns.iter().map(|column| ids.value(table, column));
         let values: Vec<String> = values.collect();
-        // A metric that is there already is the same in all files.
+        // A metric that already exists is the same in all files.
         let sql = format!(
             "INSERT OR IGNORE INTO main.{table} ({}) SELECT {} FROM other.{table}",
             columns.join(", "),
@@ -76,14 +77,14 @@ fn columns(db: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
     names.collect()
 }
 
-/// The greatest ids in use.
+/// The maximum IDs in use.
 struct Ids {
     block: i64,
     slice: i64,
 }
 
 impl Ids {
-    /// The SQL expression for a column of a copied row.
+    /// Returns the SQL expression for a column of a copied row.
     fn value(&self, table: &str, column: &str) -> String {
         let after = match (table, column) {
             (table, "block") if BY_NUMBER.contains(&table) => None,

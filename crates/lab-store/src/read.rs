@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Loading a run file, finished or not. The file is only read.
+//! Loads a run file, finished or in progress. The file is not modified.
 
 use crate::consistency;
 use crate::error::StoreError;
@@ -25,16 +25,21 @@ use std::sync::Arc;
 
 type Result<T> = std::result::Result<T, StoreError>;
 
-/// Loads a whole run. Errors: missing, not a run file, of a newer version, damaged; in each case
-/// the file is left untouched. The slices' distributions stay in it, and it stays open until they are dropped.
+/// Loads a whole run.
 ///
-/// The process that writes a run file asks [`crate::RunWriter::load`] instead: this one closes the
-/// file, and with that a process gives up all its locks on it (sqlite.org/howtocorrupt.html, 2.2).
+/// The slices' distributions stay in the file, and the file stays open until they are dropped.
+///
+/// The process that writes a run file must call [`crate::RunWriter::load`] instead: this function closes the
+/// file, and then a process loses all of its locks on it (sqlite.org/howtocorrupt.html, 2.2).
+///
+/// # Errors
+/// Returns an error if the file is missing, is not a run file, has a newer version, or is damaged. In each case
+/// the file is left untouched.
 pub fn load(path: &Path) -> Result<Run> {
     run(check(path)?, path)
 }
 
-/// Everything in a run file.
+/// Reads everything in a run file.
 pub(crate) fn run(db: Connection, path: &Path) -> Result<Run> {
     let file = OpenFile::new(db, path);
     let name = path
@@ -51,35 +56,38 @@ pub(crate) fn run(db: Connection, path: &Path) -> Result<Run> {
 /// The name, title and subjects of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Heading {
-    /// The experiment's, the comparison's or the audit's name; `None`: it holds imported figures.
+    /// The name of the experiment, comparison or audit; `None` if the file contains imported values.
     pub experiment: Option<String>,
-    /// Its title for people; empty without a plan.
+    /// The title for people; empty without a plan.
     pub title: String,
-    /// The question that it answers; may be empty.
+    /// The question that the run answers; may be empty.
     pub question: String,
-    /// The names of its subjects.
+    /// The names of the subjects.
     pub subjects: Vec<String>,
-    /// When it began, in seconds since 1970.
+    /// The start time, in seconds since 1970.
     pub started_unix_s: f64,
-    /// True if it has ended. If not, [`is_measured`] says whether it is still running.
+    /// True if the run has ended; if not, [`is_measured`] shows whether it is still in progress.
     pub ended: bool,
 }
 
 /// The progress of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RunProgress {
-    /// Complete blocks.
+    /// The number of complete blocks.
     pub blocks: u32,
-    /// Their duration together, ns.
+    /// Their total duration, in ns.
     pub blocks_ns: u64,
-    /// Samples, slices and readings so far.
+    /// The number of samples, slices and readings so far.
     pub records: u64,
     /// True if the run has ended.
     pub ended: bool,
 }
 
 impl Heading {
-    /// Reads the heading without the samples. Errors: as for [`load`].
+    /// Reads the heading without the samples.
+    ///
+    /// # Errors
+    /// Returns an error in the same cases as [`load`].
     pub fn read(path: &Path) -> Result<Heading> {
         #[derive(Default, serde::Deserialize)]
         #[serde(default)]
@@ -105,7 +113,7 @@ impl Heading {
             let audit: Option<String> = meta(&db, "audit")?;
             let audit: Option<Audited> = audit.map(|text| json(&text)).transpose()?;
             let audit = audit.map(|audit| format!("audit-{}", audit.kind.name()));
-            // The file of an audit is written when the audit has ended.
+            // The file of an audit is written after the audit has ended.
             let ended = audit.is_some() || meta::<String>(&db, "ending")?.is_some();
             Ok(Heading {
                 experiment: plan.experiment.or(audit),
@@ -121,13 +129,16 @@ impl Heading {
 }
 
 impl RunProgress {
-    /// Reads the progress without the samples; fast enough for every second. Errors: as for [`load`].
+    /// Reads the progress without the samples; fast enough to be called every second.
+    ///
+    /// # Errors
+    /// Returns an error in the same cases as [`load`].
     pub fn read(path: &Path) -> Result<RunProgress> {
         let db = check(path)?;
         let read = || {
             let sql = "SELECT count(*), coalesce(sum(duration_ns), 0) FROM block WHERE state = 'complete'";
             let (blocks, blocks_ns) = db.query_row(sql, [], |r| Ok((r.get(0)?, r.get(1)?)))?;
-            // Rows are never deleted, and the greatest number is found without counting.
+            // Rows are never deleted, and the maximum row ID is found without counting.
             let sql = "SELECT coalesce((SELECT max(rowid) FROM sample), 0) + coalesce((SELECT max(rowid) FROM slice), 0)
                               + coalesce((SELECT max(rowid) FROM reading), 0)";
             Ok(RunProgress {
@@ -141,15 +152,15 @@ impl RunProgress {
     }
 }
 
-/// True if a process is writing a run file.
+/// Returns true if a process is writing a run file.
 ///
-/// Closes the file: see [`load`] for the process that must not call this.
+/// This closes the file: see [`load`] for the process that must not call this function.
 pub fn is_measured(path: &Path) -> bool {
     let is_locked = |file| Flock::lock(file, FlockArg::LockSharedNonblock).is_err();
     std::fs::metadata(path).is_ok_and(|m| m.is_file()) && File::open(path).is_ok_and(is_locked)
 }
 
-/// The programs' SHA-256 as kept when the run began, by path.
+/// Returns the SHA-256 of each program, by path, as recorded at the start of the run.
 pub fn recorded_hashes(path: &Path) -> Result<HashMap<String, String>> {
     let db = check(path)?;
     rows(&db, "SELECT path, sha256 FROM hash", |r| {
@@ -159,7 +170,7 @@ pub fn recorded_hashes(path: &Path) -> Result<HashMap<String, String>> {
     .map_err(|e| StoreError::new(path, e))
 }
 
-/// The words of the command line that began a run, if they were kept.
+/// Returns the words of the command line that started a run, if they were recorded.
 pub fn command_line(path: &Path) -> Result<Option<Vec<String>>> {
     let db = check(path)?;
     let read = || {
@@ -169,7 +180,9 @@ pub fn command_line(path: &Path) -> Result<Option<Vec<String>>> {
     read().map_err(|e| misread(path, e))
 }
 
-/// The most connections per second that a visit of a load opened; `None` if it is no run of `benchlab load`.
+/// Returns the maximum number of connections per second that a visit of a load opened.
+///
+/// Returns `None` if the file is not a run of `benchlab load`.
 pub fn connects_per_s(path: &Path) -> Result<Option<f64>> {
     let db = check(path)?;
     let read = || {
@@ -186,17 +199,20 @@ pub fn connects_per_s(path: &Path) -> Result<Option<f64>> {
     read().map_err(|e| misread(path, e))
 }
 
-/// Opens a run file that this lab can read. Errors: missing, no run file, newer, damaged.
+/// Opens a run file after checking that this version can read it.
+///
+/// # Errors
+/// Returns an error if the file is missing, is not a run file, has a newer version, or is damaged.
 pub(crate) fn check(path: &Path) -> Result<Connection> {
     let not_a_run = |reason: &str| StoreError::NotARun(path.to_path_buf(), reason.into());
     let other = |e: std::io::Error| StoreError::Other(path.to_path_buf(), e.to_string());
-    // Checked before the file is opened: opening a pipe would wait for its other end.
+    // Checked before the file is opened, because opening a pipe would wait for its other end.
     let meta = std::fs::metadata(path).map_err(|e| match e.kind() {
         std::io::ErrorKind::NotFound => StoreError::Missing(path.to_path_buf()),
         _ => other(e),
     })?;
     if !meta.is_file() {
-        return Err(not_a_run("it is a folder or a device"));
+        return Err(not_a_run("it is a directory or a device"));
     }
     let mut file = File::open(path).map_err(other)?;
     let mut header = [0; 100];
@@ -227,12 +243,12 @@ pub(crate) fn check(path: &Path) -> Result<Connection> {
     )?;
     let db = open(path)?;
     match strange_table(&db).map_err(|e| misread(path, e))? {
-        Some(name) => Err(not_a_run(&format!("its {name:?} is no plain table"))),
+        Some(name) => Err(not_a_run(&format!("its {name:?} is not a plain table"))),
         None => Ok(db),
     }
 }
 
-/// Opens a run file without looking at it.
+/// Opens a run file without checking it.
 pub(crate) fn open(path: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let db = Connection::open_with_flags(path, flags).map_err(|e| StoreError::new(path, e))?;
@@ -240,8 +256,9 @@ pub(crate) fn open(path: &Path) -> Result<Connection> {
     Ok(db)
 }
 
-/// A file that somebody sent may hold a schema that works against its reader
-/// (sqlite.org/security.html, "Untrusted SQLite Database Files").
+/// Protects against a malicious schema in a file from somebody else.
+///
+/// See sqlite.org/security.html, "Untrusted SQLite Database Files".
 fn guard(db: &Connection) -> rusqlite::Result<()> {
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
@@ -249,10 +266,11 @@ fn guard(db: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// The longest text or blob, bytes; a hundred times the plan of a hundred thousand points.
+/// The maximum length of a text or blob in bytes: a hundred times a plan with a hundred thousand points.
 const MAX_TEXT_BYTES: i32 = 256 << 20;
 
-/// A table that is computed in place of stored: a view in its stead could have rows without end.
+/// Returns the name of a table that is computed rather than stored, such as a view, which could have endless
+/// rows.
 fn strange_table(db: &Connection) -> rusqlite::Result<Option<String>> {
     let sql = "SELECT l.name FROM pragma_table_list l
                WHERE l.schema = 'main'
@@ -261,8 +279,10 @@ fn strange_table(db: &Connection) -> rusqlite::Result<Option<String>> {
     db.query_row(sql, [schema::TABLES], |r| r.get(0)).optional()
 }
 
-/// Error: the file is shorter than its header says. With a WAL it may be: a lab that is killed while it moves pages
-/// into the file has written the header already.
+/// Returns an error if the file is shorter than its header says.
+///
+/// With a WAL this is allowed: if benchlab is killed while moving pages into the file, the header is already
+/// written.
 fn check_length(path: &Path, page_size: u16, pages: u32, length: u64) -> Result<()> {
     let page_size = if page_size == 1 {
         65_536
@@ -280,7 +300,7 @@ fn check_length(path: &Path, page_size: u16, pages: u32, length: u64) -> Result<
     Ok(())
 }
 
-/// The error for a value that does not have its type.
+/// Returns the error for a value of the wrong type.
 fn misread(path: &Path, e: rusqlite::Error) -> StoreError {
     match e {
         rusqlite::Error::SqliteFailure(..) => StoreError::new(path, e),
@@ -332,7 +352,7 @@ fn content(db: &Connection) -> rusqlite::Result<Content> {
             figures: if has_table(db, "figure")? {
                 records(db)?
             } else {
-                // Older files do not have it.
+                // Older files do not have this table.
                 Vec::new()
             },
         };
@@ -344,7 +364,7 @@ fn content(db: &Connection) -> rusqlite::Result<Content> {
     Ok(Content::Imported(imports))
 }
 
-/// The column's name, or 0 in files that are older than the column.
+/// Returns the column's name, or 0 for files that are older than the column.
 fn or_zero(db: &Connection, table: &str, name: &'static str) -> rusqlite::Result<&'static str> {
     Ok(if has_column(db, table, name)? {
         name
@@ -361,7 +381,7 @@ fn or_null(db: &Connection, table: &str, name: &'static str) -> rusqlite::Result
     })
 }
 
-/// The agents; none in files that are older than the table.
+/// Reads the agents; empty for files that are older than the table.
 fn agents(db: &Connection) -> rusqlite::Result<Vec<Agent>> {
     if !has_table(db, "agent")? {
         return Ok(Vec::new());
@@ -386,7 +406,7 @@ fn agents(db: &Connection) -> rusqlite::Result<Vec<Agent>> {
     })
 }
 
-/// The audit; none in files without it, which may be older than its table.
+/// Reads the audit; `None` for files without one, which may be older than its table.
 fn audit(db: &Connection) -> rusqlite::Result<Option<Audit>> {
     let json_text: Option<String> = meta(db, "audit")?;
     let Some(json_text) = json_text else {
@@ -452,7 +472,7 @@ fn pilots(db: &Connection) -> rusqlite::Result<Vec<Pilot>> {
         .enumerate()
         .map(|(i, p)| ((p.subject, p.point), i))
         .collect();
-    // Older files do not have them.
+    // Older files do not have ages.
     let ages = if has_column(db, "pilot_batch", "age_requests")? {
         "age_requests, age_cpu_ns, age_wall_ns, baseline_requests, baseline_cpu_ns"
     } else {
@@ -487,13 +507,13 @@ fn age(row: &Row, first: usize) -> rusqlite::Result<Option<Age>> {
 }
 
 fn blocks(db: &Connection, file: &Arc<OpenFile>) -> rusqlite::Result<Vec<Block>> {
-    // Older files do not have it: no agent measured their blocks.
+    // Older files do not have this column: no agent measured their blocks.
     let agent = if has_column(db, "block", "agent")? {
         "agent"
     } else {
         "NULL"
     };
-    // Nor this: each block had processes of its own.
+    // Older files do not have this column either: each block had its own processes.
     let process_set = if has_column(db, "block", "process_set")? {
         "process_set"
     } else {
@@ -567,7 +587,7 @@ fn blocks(db: &Connection, file: &Arc<OpenFile>) -> rusqlite::Result<Vec<Block>>
     })?;
     let sql = "SELECT block, point, subject, pass, bucket, operations FROM latency";
     fill(db, sql, &index, |i, r| latency(&mut blocks[i].latencies, r))?;
-    // Older files do not have it.
+    // Older files do not have this table.
     if has_table(db, "timeline")? {
         let sql = "SELECT block, point, subject, pass, step, longest_ns FROM timeline";
         fill(db, sql, &index, |i, r| {
@@ -662,7 +682,7 @@ fn slices(
     Ok(())
 }
 
-/// The agents' parts by the slice's id; none in files that are older than the table.
+/// Reads the agents' slices with the ID of the slice that they belong to; empty for files older than the table.
 fn agent_slices(db: &Connection, file: &Arc<OpenFile>) -> rusqlite::Result<Vec<(i64, AgentSlice)>> {
     if !has_table(db, "agent_slice")? {
         return Ok(Vec::new());
@@ -704,7 +724,7 @@ fn agent_slices(db: &Connection, file: &Arc<OpenFile>) -> rusqlite::Result<Vec<(
     })
 }
 
-/// Responses by status code; none in files that are older than the column.
+/// Reads responses by status code; empty for files that are older than the column.
 fn statuses_of(r: &Row, column: usize) -> rusqlite::Result<Vec<(u16, u64)>> {
     let text: Option<String> = r.get(column)?;
     text.map_or(Ok(Vec::new()), |text| json(&text))
@@ -737,7 +757,7 @@ fn slice(r: &Row, [response, service, lag]: [SliceTimes; 3]) -> rusqlite::Result
     })
 }
 
-/// Adds a bucket to its batch: the buckets of a batch follow one another.
+/// Adds a bucket to its batch; the buckets of a batch are stored consecutively.
 fn latency(all: &mut Vec<Latencies>, r: &Row) -> rusqlite::Result<()> {
     let (point, subject, pass) = (r.get(1)?, r.get(2)?, r.get(3)?);
     let count = (r.get(4)?, r.get(5)?);
@@ -754,7 +774,7 @@ fn latency(all: &mut Vec<Latencies>, r: &Row) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Adds a step to its batch: the steps of a batch follow one another, from 0.
+/// Adds a step to its batch; the steps of a batch are stored consecutively, from 0.
 fn timeline(all: &mut Vec<Timeline>, r: &Row) -> rusqlite::Result<()> {
     let (point, subject, pass) = (r.get(1)?, r.get(2)?, r.get(3)?);
     let (step, longest_ns): (usize, u64) = (r.get(4)?, r.get(5)?);
@@ -793,12 +813,12 @@ fn batch(r: &Row, first: usize) -> rusqlite::Result<Batch> {
     })
 }
 
-/// All rows of a table without keys, in the order in which they were written.
+/// Reads all rows of a table without keys, in the order in which they were written.
 fn records<T: StoredRow>(db: &Connection) -> rusqlite::Result<Vec<T>> {
     rows(db, &format!("{} ORDER BY rowid", T::SELECT), T::read)
 }
 
-/// Reads rows whose first column is a block's id, in the order in which they were written.
+/// Reads rows with a block ID in the first column, in the order in which they were written.
 fn fill(
     db: &Connection,
     sql: &str,

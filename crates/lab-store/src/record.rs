@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tables whose columns are the fields of a type: each is listed once, for reading and writing.
+//! Tables whose columns match the fields of a type, so that each column is listed once for reading and writing.
 
 use lab_model::{Figure, LogLine, ProcessExit, ProcessStart, Reading, Resources, Setting};
 use rusqlite::{Row, ToSql};
 
-/// A row of a table whose columns are keys, which the type does not have, and the type's fields.
+/// A row of a table whose columns are keys, which are not fields of the type, followed by the type's fields.
 pub trait StoredRow: Sized {
-    /// Selects the keys and then the fields.
+    /// The statement that selects the keys and then the fields.
     const SELECT: &str;
-    /// Inserts the keys and then the fields.
+    /// The statement that inserts the keys and then the fields.
     const INSERT: &str;
 
-    /// The fields of a selected row.
+    /// Reads the fields of a selected row.
     fn read(row: &Row) -> rusqlite::Result<Self>;
 
-    /// The values of [`StoredRow::INSERT`].
+    /// Returns the values for [`StoredRow::INSERT`].
     fn values<'a>(&'a self, keys: &[&'a dyn ToSql]) -> Vec<&'a dyn ToSql>;
 }
 

@@ -3,13 +3,13 @@
 
 use rusqlite::Connection;
 
-/// `LAB1` in ASCII: tells a run file from other SQLite databases.
+/// `LAB1` in ASCII, which distinguishes a run file from other SQLite databases.
 pub const APPLICATION_ID: i64 = 0x4C41_4231;
 
-/// The version of the file format. It grows when a reader of the version before could misread a file.
+/// The version of the file format. It increases when an older benchlab could misread a newer file.
 pub const VERSION: i64 = 1;
 
-/// Creates the tables. Times are ns and sizes are bytes unless a name says otherwise.
+/// The statements that create the tables. Times are in ns and sizes in bytes unless a name says otherwise.
 pub const TABLES: &str = "
 CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE subject (id INTEGER PRIMARY KEY, name TEXT, language TEXT, driver TEXT, target TEXT);
@@ -70,7 +70,7 @@ CREATE VIEW result AS
        JOIN point p ON p.id = m.point JOIN subject s ON s.id = m.subject;
 ";
 
-/// Columns that files of earlier labs lack: the table, and the column with its type.
+/// Columns that files of older versions lack: the table, the column and its type.
 const LATER: [(&str, &str, &str); 10] = [
     ("slice", "read_times", "INTEGER"),
     ("slice", "statuses", "TEXT"),
@@ -84,19 +84,19 @@ const LATER: [(&str, &str, &str); 10] = [
     ("pilot_batch", "baseline_cpu_ns", "INTEGER"),
 ];
 
-/// True if a file has a table.
+/// Returns true if a file has a table.
 pub fn has_table(db: &Connection, name: &str) -> rusqlite::Result<bool> {
     let sql = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?";
     db.query_row(sql, [name], |r| r.get(0))
 }
 
-/// True if a file's table has a column.
+/// Returns true if a table has a column.
 pub fn has_column(db: &Connection, table: &str, name: &str) -> rusqlite::Result<bool> {
     let sql = "SELECT count(*) FROM pragma_table_info(?) WHERE name = ?";
     db.query_row(sql, [table, name], |r| r.get(0))
 }
 
-/// Adds missing columns to an earlier lab's file. Missing tables stay missing.
+/// Adds missing columns to a file of an older version. Missing tables stay missing.
 pub fn add_columns(db: &Connection) -> rusqlite::Result<()> {
     for (table, name, kind) in LATER {
         if has_table(db, table)? && !has_column(db, table, name)? {

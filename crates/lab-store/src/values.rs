@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Values of columns, and rows of them.
+//! Reads and writes column values and rows.
 
 use crate::histogram;
 use lab_model::Counts;
@@ -44,7 +44,7 @@ fn bad_json(e: serde_json::Error) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(0, Type::Text, Box::new(e))
 }
 
-/// How an enumeration is written into a text column: its serde name.
+/// Returns the representation of an enumeration in a text column: its serde name.
 pub(crate) fn as_word<T: Serialize>(value: &T) -> String {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(word)) => word,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Writing a run file, one committed record at a time.
+//! Writes a run file, one committed record at a time.
 
 use crate::error::StoreError;
 use crate::histogram;
@@ -20,24 +20,27 @@ use std::path::{Path, PathBuf};
 
 type Result<T> = std::result::Result<T, StoreError>;
 
-/// A run file that is being written. Only one process can have it at a time.
+/// A run file that is being written, by only one process at a time.
 pub struct RunWriter {
     db: Connection,
     path: PathBuf,
-    /// The columns of slices and of agents' parts, over a connection of their own.
+    /// The columns of slices and of agents' slices, over a separate connection.
     columns: OnceCell<[TimesColumns; 2]>,
     _lock: Flock<File>,
 }
 
-/// A block that is being written. Dropped without [`BlockWriter::finish`], it stays incomplete.
+/// A block that is being written. If it is dropped without [`BlockWriter::finish`], it stays incomplete.
 pub struct BlockWriter<'a> {
     run: &'a RunWriter,
     id: i64,
 }
 
 impl RunWriter {
-    /// Makes a new run file. Errors: it exists, its folder does not, or the disk is full; nothing
-    /// is left then.
+    /// Creates a run file.
+    ///
+    /// # Errors
+    /// Returns an error if the file exists, its directory does not exist, or the disk is full. No file is left
+    /// behind.
     pub fn create(path: &Path, lab_version: &str, started_unix_s: f64) -> Result<Self> {
         let other = |reason: String| StoreError::Other(path.to_path_buf(), reason);
         File::create_new(path).map_err(|e| other(e.to_string()))?;
@@ -53,7 +56,7 @@ impl RunWriter {
 
     fn fill_new(path: &Path, lab_version: &str, started_unix_s: f64) -> Result<Self> {
         let run = Self::open_locked(path)?;
-        // Written before there is a WAL, so that the file itself is a run file from now on.
+        // Written before there is a WAL, so that the file itself is a valid run file from now on.
         let tables = |db: &Connection| {
             db.pragma_update(None, "application_id", schema::APPLICATION_ID)?;
             db.pragma_update(None, "user_version", schema::VERSION)?;
@@ -67,7 +70,10 @@ impl RunWriter {
         run.write_ahead()
     }
 
-    /// Opens a run file to continue it. Errors: as for [`crate::load`], and if another process is writing it.
+    /// Opens a run file to continue it.
+    ///
+    /// # Errors
+    /// Returns an error in the same cases as [`crate::load`], and if another process is writing the file.
     pub fn resume(path: &Path) -> Result<Self> {
         crate::read::check(path)?;
         let run = Self::open_locked(path)?.write_ahead()?;
@@ -93,33 +99,33 @@ impl RunWriter {
         })
     }
 
-    /// Changes to a write-ahead log.
+    /// Switches to a write-ahead log.
     fn write_ahead(self) -> Result<Self> {
         let switch = || {
             self.db.pragma_update(None, "journal_mode", "wal")?;
-            // A commit survives the death of this process; a block's end survives that of the machine.
+            // A commit survives a crash of this process; the end of a block survives a crash of the machine.
             self.db.pragma_update(None, "synchronous", "normal")?;
-            // KiB: rows are added at the ends of tables, and the lab's memory is not to grow with its file.
+            // In KiB. Rows are only appended to tables, and benchlab's memory should not grow with its file.
             self.db.pragma_update(None, "cache_size", -128)?;
-            // The log is moved into the file between blocks only, never between two samples.
+            // The log is moved into the file only between blocks, never between two samples.
             self.db.pragma_update(None, "wal_autocheckpoint", 0)
         };
         switch().map_err(|e| self.error(e))?;
         Ok(self)
     }
 
-    /// Loads the file's content so far: [`crate::load`] for the process that writes it.
+    /// Loads the file's content so far, like [`crate::load`] but in the process that writes it.
     pub fn load(&self) -> Result<Run> {
-        // Over a connection of its own, which reads the distributions later.
+        // A separate connection, because it is used to read the distributions later.
         crate::read::run(crate::read::open(&self.path)?, &self.path)
     }
 
-    /// The path of the file.
+    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Keeps the plan, its subjects and points.
+    /// Stores the plan with its subjects and points.
     pub fn plan(&self, plan: &Plan) -> Result<()> {
         let target = |id: usize| plan.targets.get(id).map(|t| t.kind.name());
         self.in_transaction(|| {
@@ -141,12 +147,12 @@ impl RunWriter {
         })
     }
 
-    /// Keeps the host.
+    /// Stores the host.
     pub fn host(&self, host: &Host) -> Result<()> {
         self.set("host", as_json(host))
     }
 
-    /// Keeps the SHA-256 of a subject's program file.
+    /// Stores the SHA-256 of a subject's program file.
     pub fn hash(&self, path: &str, sha256: &str) -> Result<()> {
         self.execute(
             "INSERT OR REPLACE INTO hash VALUES (?, ?)",
@@ -154,7 +160,7 @@ impl RunWriter {
         )
     }
 
-    /// Keeps what an audit found, all or nothing.
+    /// Stores the result of an audit in one transaction.
     pub fn audit(&self, audit: &Audit) -> Result<()> {
         let without_findings = Audit {
             findings: Vec::new(),
@@ -187,12 +193,12 @@ impl RunWriter {
         })
     }
 
-    /// Keeps a setting that was read back.
+    /// Stores a setting that was read back.
     pub fn setting(&self, s: &Setting) -> Result<()> {
         self.record(&[], s)
     }
 
-    /// Keeps the facts of a server that subjects use.
+    /// Stores the facts about a server that subjects use.
     pub fn service(&self, s: &Service) -> Result<()> {
         self.in_transaction(|| {
             self.execute("DELETE FROM service WHERE target = ?", [s.target])?;
@@ -204,7 +210,7 @@ impl RunWriter {
         })
     }
 
-    /// Keeps a metric of readings. One that is there already stays as it is.
+    /// Stores a metric of readings. A metric that is already stored stays unchanged.
     pub fn metric(&self, m: &Metric) -> Result<()> {
         self.execute(
             "INSERT OR IGNORE INTO metric VALUES (?, ?, ?, ?)",
@@ -212,17 +218,17 @@ impl RunWriter {
         )
     }
 
-    /// Keeps a figure that was counted once.
+    /// Stores a value that was counted once.
     pub fn figure(&self, f: &Figure) -> Result<()> {
         self.record(&[], f)
     }
 
-    /// Keeps the words of the command line that began the run.
+    /// Stores the words of the command line that started the run.
     pub fn command_line(&self, words: &[String]) -> Result<()> {
         self.set("command_line", as_json(&words))
     }
 
-    /// Keeps an agent that takes part.
+    /// Stores an agent that takes part.
     pub fn agent(&self, id: AgentId, a: &Agent) -> Result<()> {
         self.execute(
             "INSERT INTO agent VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -241,7 +247,7 @@ impl RunWriter {
         )
     }
 
-    /// Keeps why an agent was lost.
+    /// Stores the reason why an agent was lost.
     pub fn agent_lost(&self, id: AgentId, reason: &str) -> Result<()> {
         self.execute(
             "UPDATE agent SET lost = ? WHERE id = ?",
@@ -249,7 +255,7 @@ impl RunWriter {
         )
     }
 
-    /// Keeps what the pilot found, all or nothing.
+    /// Stores the result of a pilot in one transaction.
     pub fn pilot(&self, p: &Pilot) -> Result<()> {
         self.in_transaction(|| {
             for table in ["pilot", "pilot_batch"] {
@@ -268,7 +274,7 @@ impl RunWriter {
                 ],
             )?;
             for (position, b) in p.batches.iter().enumerate() {
-                // Of batches only the last ones have ages.
+                // Only the last batches have ages.
                 let first = p.batches.len().saturating_sub(p.ages.len());
                 let age = position.checked_sub(first).and_then(|at| p.ages.get(at));
                 let row = params![
@@ -295,7 +301,7 @@ impl RunWriter {
         })
     }
 
-    /// Begins a block; it is incomplete until it is finished.
+    /// Starts a block, which is incomplete until it is finished.
     pub fn begin_block(
         &self,
         number: u32,
@@ -313,13 +319,13 @@ impl RunWriter {
         })
     }
 
-    /// Keeps which set of processes serves a block.
+    /// Stores the ID of the set of processes that serves a block.
     pub fn process_set(&self, block: &BlockWriter, set: u32) -> Result<()> {
         let row = params![set, block.id];
         self.execute("UPDATE block SET process_set = ? WHERE id = ?", row)
     }
 
-    /// Keeps a block that an agent began and was lost in.
+    /// Stores a block during which its agent was lost.
     pub fn lost_block(&self, number: u32, attempt: u32, agent: AgentId, now: f64) -> Result<()> {
         self.execute(
             "INSERT INTO block (number, attempt, core, state, started_unix_s, agent) VALUES (?, ?, 0, ?, ?, ?)",
@@ -327,14 +333,15 @@ impl RunWriter {
         )
     }
 
-    /// Keeps all that another lab's run file holds of the same plan, blocks as this agent's: all or nothing. Pilots,
-    /// failures and the like are added to those that are there.
+    /// Merges the run file of another benchlab process for the same plan, in one transaction.
+    ///
+    /// The blocks are assigned to `agent`. Pilots, failures and similar records are added to the existing ones.
     pub fn merge(&self, file: &Path, agent: AgentId) -> Result<()> {
         let merged = crate::merge::merge(&self.db, file, agent);
         merged.map_err(|e| self.error(e))
     }
 
-    /// The distinct outcomes of the batches in the file.
+    /// Returns the distinct outcomes of the batches in the file.
     pub fn outcomes(&self) -> Result<Vec<Outcome>> {
         let sql = "SELECT DISTINCT point, operations, check_value, units FROM sample
                    WHERE check_value IS NOT NULL AND units IS NOT NULL";
@@ -353,12 +360,12 @@ impl RunWriter {
         outcomes().map_err(|e| self.error(e))
     }
 
-    /// Keeps that the run did not stop at its look after `blocks` blocks.
+    /// Stores that the run continued after the interim analysis at `blocks` blocks.
     pub fn look(&self, blocks: u32) -> Result<()> {
         self.execute("INSERT INTO look VALUES (?)", params![blocks])
     }
 
-    /// Keeps a failure.
+    /// Stores a failure.
     pub fn failure(&self, f: &Failure) -> Result<()> {
         self.execute(
             "INSERT INTO failure VALUES (?, ?, ?, ?, ?, ?)",
@@ -373,32 +380,33 @@ impl RunWriter {
         )
     }
 
-    /// Keeps a log line.
+    /// Stores a log line.
     pub fn log(&self, l: &LogLine) -> Result<()> {
         self.record(&[], l)
     }
 
-    /// Keeps imported figures.
+    /// Stores imported values.
     pub fn import(&self, i: &Imported) -> Result<()> {
         self.execute("INSERT INTO import (json) VALUES (?)", params![as_json(i)])
     }
 
-    /// Keeps what was read from logs, all or nothing.
+    /// Stores a log analysis in one transaction.
     pub fn logs(&self, analysis: &LogAnalysis) -> Result<()> {
         self.in_transaction(|| {
             crate::log_analysis::write(&self.db, analysis).map_err(|e| self.error(e))
         })
     }
 
-    /// Keeps how long the pilots took, ns.
+    /// Stores the duration of the pilots, in ns.
     pub fn pilots_time(&self, pilots_ns: u64) -> Result<()> {
         self.set("pilots_ns", pilots_ns)
     }
 
-    /// Ends the run and makes its file one plain file, unless somebody is reading it: then it stays
-    /// in WAL mode, which is just as complete.
+    /// Ends the run and converts its file to a single plain file.
+    ///
+    /// If another process is reading the file, it stays in WAL mode, which is equally complete.
     pub fn finish(mut self, ending: Option<Ending>, lab_cost: Option<(u64, u64)>) -> Result<()> {
-        // An open reader would keep the write-ahead log.
+        // A reader that is still open would prevent the removal of the write-ahead log.
         self.columns = OnceCell::new();
         if let Some(ending) = ending {
             self.set("ending", as_word(&ending))?;
@@ -433,7 +441,7 @@ impl RunWriter {
         run().map(drop).map_err(|e| self.error(e))
     }
 
-    /// Runs `work` in a transaction: all of its writes are kept, or none.
+    /// Runs `work` in a transaction, so that all or none of its writes are stored.
     fn in_transaction<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         let begun = self.db.unchecked_transaction();
         let transaction = begun.map_err(|e| self.error(e))?;
@@ -459,7 +467,7 @@ impl RunWriter {
 }
 
 impl BlockWriter<'_> {
-    /// Keeps a sample: it is committed when this returns.
+    /// Stores a sample, which is committed when this function returns.
     pub fn sample(&self, s: &Sample, units: u64, check: u64) -> Result<()> {
         let Batch {
             operations,
@@ -485,7 +493,7 @@ impl BlockWriter<'_> {
         )
     }
 
-    /// Keeps a sample and the latencies of its operations, both or neither.
+    /// Stores a sample and the latencies of its operations in one transaction.
     pub fn latencies(&self, s: &Sample, units: u64, check: u64, l: &Latencies) -> Result<()> {
         self.run.in_transaction(|| {
             self.sample(s, units, check)?;
@@ -498,7 +506,7 @@ impl BlockWriter<'_> {
         })
     }
 
-    /// Keeps how long the operations of a batch took, all or nothing.
+    /// Stores the latencies of a batch's operations over time in one transaction.
     pub fn timeline(&self, t: &Timeline) -> Result<()> {
         self.run.in_transaction(|| {
             let mut steps = t.longest_ns.iter().enumerate();
@@ -511,7 +519,7 @@ impl BlockWriter<'_> {
         })
     }
 
-    /// Keeps a process that ended: its sample and what the system says of it, both or neither.
+    /// Stores the sample of an exited process and the system's data on it, in one transaction.
     pub fn exit(&self, s: &Sample, e: &ProcessExit, check: u64) -> Result<()> {
         self.run.in_transaction(|| {
             self.sample(s, 1, check)?;
@@ -519,15 +527,19 @@ impl BlockWriter<'_> {
         })
     }
 
-    /// Keeps a slice of load and its errors, both or neither. Errors: besides the file's, a time or a
-    /// number of requests that no histogram can hold.
+    /// Stores a slice of load and its errors in one transaction.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be written, or if a time or a number of requests exceeds the range
+    /// of a histogram.
     pub fn slice(&self, s: &Slice) -> Result<()> {
         self.keep(s, false).map(drop)
     }
 
-    /// Writes a slice, and returns it with references to its distributions in the file. `redone`: the slice was
-    /// measured again and does not count. Drop such slices before the end of the run, or its file does not become one
-    /// plain file.
+    /// Stores a slice and returns it with references to its distributions in the file.
+    ///
+    /// `redone` means that the slice was measured again and does not count. Drop such slices before the end of
+    /// the run; otherwise its file does not become a single plain file.
     pub fn move_to_file(&self, mut slice: Slice, redone: bool) -> Result<Slice> {
         let (row, parts) = self.keep(&slice, redone)?;
         let [slice_columns, agent_columns] = self.run.columns()?;
@@ -538,7 +550,7 @@ impl BlockWriter<'_> {
         Ok(slice)
     }
 
-    /// Writes a slice. Returns the number of its row, and those of its agents' parts.
+    /// Stores a slice. Returns its row ID and those of its agents' slices.
     fn keep(&self, s: &Slice, redone: bool) -> Result<(i64, Vec<i64>)> {
         let beyond = |reason| StoreError::Other(self.run.path.clone(), reason);
         let blob = |times| histogram::blob(times).map_err(beyond);
@@ -580,7 +592,7 @@ impl BlockWriter<'_> {
         })
     }
 
-    /// Writes an agent's part of a slice. Returns the number of its row.
+    /// Stores an agent's slice. Returns its row ID.
     fn part(&self, slice: i64, part: &AgentSlice) -> Result<i64> {
         let beyond = |reason| StoreError::Other(self.run.path.clone(), reason);
         let blob = |times| histogram::blob(times).map_err(beyond);
@@ -611,8 +623,9 @@ impl BlockWriter<'_> {
         Ok(self.run.db.last_insert_rowid())
     }
 
-    /// Keeps the readings of a turn, all or none. `redone`: 0, or for a turn that does not count the number of the try,
-    /// from 1.
+    /// Stores the readings of a turn in one transaction.
+    ///
+    /// `redone` is 0, or the number of the attempt from 1 for a turn that does not count.
     pub fn readings(&self, readings: &[Reading], redone: u32) -> Result<()> {
         let keys: [&dyn ToSql; 2] = [&self.id, &redone];
         let mut readings = readings.iter();
@@ -620,17 +633,17 @@ impl BlockWriter<'_> {
             .in_transaction(|| readings.try_for_each(|r| self.run.record(&keys, r)))
     }
 
-    /// Keeps what a fresh process took to start.
+    /// Stores the cost of starting a fresh process.
     pub fn process(&self, p: &ProcessStart) -> Result<()> {
         self.run.record(&[&self.id], p)
     }
 
-    /// Keeps what a process held after a point.
+    /// Stores the memory and threads of a process after a point.
     pub fn resources(&self, r: &Resources) -> Result<()> {
         self.run.record(&[&self.id], r)
     }
 
-    /// Ends the block and forces the file to the disk.
+    /// Ends the block and flushes the file to the disk.
     pub fn finish(self, state: BlockState, duration_ns: u64, d: &Disturbance) -> Result<()> {
         self.run.execute(
             "UPDATE block SET state = ?, duration_ns = ?, steal = ?, foreign_load = ?,

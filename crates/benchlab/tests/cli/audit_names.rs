@@ -188,7 +188,7 @@ fn names_addresses_and_resolvers_are_good_or_not() {
     let pair = match NamespacePair::new() {
         Ok(pair) => pair,
         Err(why) => {
-            let lacking = why.contains("takes root") || why.contains("is not installed");
+            let lacking = why.contains("requires root") || why.contains("is not installed");
             assert!(lacking, "{why}");
             return println!("left out: {why}");
         }

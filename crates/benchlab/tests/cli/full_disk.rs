@@ -33,7 +33,7 @@ fn a_full_disk_stops_the_run_and_a_larger_one_finishes_it() {
     let err = read("err");
     for text in [
         "benchlab: the disk is full: ",
-        ".lab holds everything up to the last complete sample. Free some space, then go on with `benchlab resume ",
+        ".lab contains everything up to the last complete sample. Free some space, then continue with `benchlab resume ",
     ] {
         assert!(err.contains(text), "no `{text}` in {err}");
     }
@@ -78,7 +78,7 @@ fn a_run_that_finds_no_room_to_begin_leaves_nothing() {
     in_a_namespace(&project, script);
     let read = |name: &str| fs::read_to_string(project.join(name)).unwrap_or_default();
     assert!(
-        read("err").contains(".lab: the disk is full; free some space, or use another folder"),
+        read("err").contains(".lab: the disk is full; free some space, or use another directory"),
         "{}",
         read("err")
     );

@@ -513,8 +513,8 @@ fn files_that_are_no_runs_are_left_out() {
         "benchlab: left out: ",
         "text.lab is not a run file: it is not an SQLite database",
         "cut.lab is damaged or cut off",
-        "folder.lab is not a run file: it is a folder or a device",
-        "odd.lab is damaged or cut off: a sample is of subject 99",
+        "folder.lab is not a run file: it is a directory or a device",
+        "odd.lab is damaged or cut off: a sample refers to subject 99",
     ]);
     assert!(!outcome.stderr.contains("notes.txt") && !outcome.stderr.contains("imported.lab"));
     assert_eq!(

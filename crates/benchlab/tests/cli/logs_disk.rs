@@ -89,7 +89,7 @@ fn a_run_file_that_finds_no_room_leaves_the_answer() {
         let (expected_code, message) = match runs.is_empty() {
             true => (
                 "1",
-                ".lab: the disk is full; free some space, or use another folder",
+                ".lab: the disk is full; free some space, or use another directory",
             ),
             false => ("0", "the report is in "),
         };

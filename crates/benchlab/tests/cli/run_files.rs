@@ -79,11 +79,11 @@ fn what_is_no_run_file() {
         ),
         (
             "newer.lab",
-            "newer.lab has run file version 99, and this lab reads versions up to 1: use a newer benchlab",
+            "newer.lab has run file version 99, and this benchlab reads versions up to 1: use a newer benchlab",
         ),
         (
             "folder.lab",
-            "folder.lab is not a run file: it is a folder or a device",
+            "folder.lab is not a run file: it is a directory or a device",
         ),
         (
             "delete.lab",

@@ -363,7 +363,7 @@ fn a_run_is_measured_by_one_lab_at_a_time() {
     diary
         .resume()
         .expect(2)
-        .says(&["is being measured by another benchlab: wait until it ends, or stop it"]);
+        .says(&["is being measured by another benchlab: wait until it finishes, or stop it"]);
     outcome(lab.wait_with_output().unwrap()).expect(0);
     diary.assert_complete(&samples);
 }

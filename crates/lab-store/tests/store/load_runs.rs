@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A load run's slices are read from its file as they were written, any HdrHistogram library reads them, and
-//! damage is reported with its position.
+//! Slices of a load run are read back exactly, are readable with any HdrHistogram library, and damage is
+//! reported with its position.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -32,7 +32,7 @@ fn plan(subjects: &[&str], connections: &[&str]) -> Plan {
     }
 }
 
-/// Older files have one process, or none.
+/// Older files have one process or none.
 #[test]
 fn the_servers_processes_are_read_from_older_files() {
     let mut load = serde_json::to_value(Load::default()).unwrap();
@@ -47,7 +47,7 @@ fn bounded() -> Histogram<u64> {
     Histogram::new_with_bounds(1, Counts::MAX_NS, Counts::DIGITS).unwrap()
 }
 
-/// As a generator counts: each time is the highest of its bucket.
+/// Counts like a generator: each time is the upper bound of its bucket.
 fn counts(times: &[(u64, u64)]) -> Counts {
     let mut histogram = bounded();
     for (time, count) in times {
@@ -89,7 +89,7 @@ fn slice(subject: SubjectId, pass: u32) -> Slice {
     }
 }
 
-/// A finished file with these slices in one complete block.
+/// Writes a finished file with these slices in one complete block.
 fn written(path: &Path, plan: &Plan, slices: &[Slice]) {
     let run = RunWriter::create(path, "1", 100.0).unwrap();
     run.plan(plan).unwrap();
@@ -232,7 +232,7 @@ fn what_no_histogram_holds_is_not_kept_in_part() {
     assert_eq!(run.load().unwrap().blocks[0].slices, [slice(0, 0)]);
 }
 
-/// Times of all magnitudes, and numbers up to what the format holds.
+/// Generates times of all magnitudes, and counts up to the maximum of the format.
 fn any_counts() -> impl Strategy<Value = Counts> {
     let time = (0..=41u32, any::<u64>())
         .prop_map(|(bits, any)| (any & ((1 << bits) - 1)).min(Counts::MAX_NS));
@@ -243,7 +243,7 @@ fn any_counts() -> impl Strategy<Value = Counts> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(30))]
 
-    /// Through the file, and as any library decodes what it holds.
+    /// Both through the file and with any other library that decodes the stored bytes.
     #[test]
     fn distributions_survive_exactly(all in prop::collection::vec(any_counts(), 3)) {
         let folder = tempfile::tempdir().unwrap();
@@ -292,27 +292,30 @@ fn a_damaged_distribution_is_named() {
     let most = [0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff];
     overflowing.extend(most.iter().chain(&most).chain(&[0, 0]));
     for (blob, reason) in [
-        (Vec::new(), "another length than it says"),
-        (original[..39].to_vec(), "another length than it says"),
+        (Vec::new(), "differs from the length in its header"),
+        (
+            original[..39].to_vec(),
+            "differs from the length in its header",
+        ),
         (
             original[..original.len() - 1].to_vec(),
-            "another length than it says",
+            "differs from the length in its header",
         ),
         (
             [&original[..], &[0]].concat(),
-            "another length than it says",
+            "differs from the length in its header",
         ),
         (
             changed(4, &u32::MAX.to_be_bytes()),
-            "another length than it says",
+            "differs from the length in its header",
         ),
-        (vec![0; 1 << 20], "another length than it says"),
-        (changed(8, &[0xff; 4]), "other bounds"),
-        (changed(12, &5u32.to_be_bytes()), "other bounds"),
-        (changed(16, &[0xff; 8]), "other bounds"),
-        (changed(24, &u64::MAX.to_be_bytes()), "other bounds"),
+        (vec![0; 1 << 20], "differs from the length in its header"),
+        (changed(8, &[0xff; 4]), "unexpected bounds"),
+        (changed(12, &5u32.to_be_bytes()), "unexpected bounds"),
+        (changed(16, &[0xff; 8]), "unexpected bounds"),
+        (changed(24, &u64::MAX.to_be_bytes()), "unexpected bounds"),
         (changed(0, &[0; 4]), "cookie"),
-        (overflowing, "counts more than can be counted"),
+        (overflowing, "add up to more than"),
     ] {
         let error = with(&blob).expect_err(reason);
         assert!(matches!(error, StoreError::Damaged(..)), "{error}");
@@ -329,15 +332,15 @@ fn a_damaged_distribution_is_named() {
     db.execute_batch("DELETE FROM slice_error; UPDATE slice SET subject = 7")
         .unwrap();
     let error = load(&path)
-        .expect_err("there is no such subject")
+        .expect_err("the subject does not exist")
         .to_string();
     assert!(
-        error.contains("a slice is of subject 7, and there are 1"),
+        error.contains("a slice refers to subject 7, but there are 1"),
         "{error}"
     );
 }
 
-/// Whatever the bytes, reading ends with a distribution or an error.
+/// Whatever the bytes are, reading results in a distribution or an error.
 #[test]
 fn any_bytes_are_borne() {
     let folder = tempfile::tempdir().unwrap();
@@ -355,13 +358,13 @@ fn any_bytes_are_borne() {
     for _ in 0..800 {
         let mut blob = original.clone();
         for _ in 0..=random(4) {
-            // Mostly behind the header, in which nearly every change is refused at once.
+            // Mostly after the header, in which nearly every change is rejected immediately.
             let from = if random(8) == 0 { 0 } else { 40 };
             let place = from + random(blob.len() - from);
             blob[place] = random(256) as u8;
         }
         if random(8) == 0 {
-            // With a length that is right again.
+            // With a corrected length.
             blob.truncate(40 + random(blob.len() - 40));
             let length = (blob.len() - 40) as u32;
             blob[4..8].copy_from_slice(&length.to_be_bytes());
@@ -386,7 +389,7 @@ fn any_bytes_are_borne() {
     );
 }
 
-/// The entries of an HdrHistogram log: tag, begin and length in ns, and distribution.
+/// Returns the entries of an HdrHistogram log: tag, start and length in ns, and distribution.
 fn intervals(log: &str) -> Vec<(String, u128, u128, Counts)> {
     let entries = IntervalLogIterator::new(log.as_bytes());
     let intervals = entries.filter_map(|entry| match entry.expect("a sound line") {
@@ -423,7 +426,7 @@ fn the_log_has_every_slice() {
         ]
     );
     let (ms, first) = (1_000_000, slice(0, 0));
-    // With what was answered after the end.
+    // Includes the time until the last response after the end.
     let length_ns = 1031 * ms;
     let interval = |tag: &str, begin, length, counts: &Counts| {
         (tag.to_string(), begin, length, counts.clone())
@@ -466,7 +469,7 @@ fn the_log_tells_servers_and_points_apart_whatever_they_are_called() {
     );
 }
 
-/// Slices keep their errors, whatever numbers they get.
+/// Slices still have their errors, whatever their new IDs.
 #[test]
 fn slices_of_another_file_are_taken_in_with_their_errors() {
     let folder = tempfile::tempdir().unwrap();

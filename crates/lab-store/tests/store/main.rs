@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One program: each more would be compiled and linked with the whole library again.
+//! A single test binary, because each additional one would compile and link the whole library again.
 
 mod histograms;
 mod load_runs;

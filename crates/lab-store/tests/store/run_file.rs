@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A run file gives back what was put in, survives the death of its writer at any moment, and is
-//! never changed by being looked at.
+//! A run file returns what was stored, survives a crash of its writer at any time, and is never changed by
+//! reading.
 
 use lab_model::*;
 use lab_store::{RunWriter, StoreError, load};
@@ -73,7 +73,8 @@ fn sample(i: u64) -> Sample {
     }
 }
 
-/// A file with a plan, a complete block of `samples` samples and, in a second block, three more.
+/// Creates a file with a plan, a complete block with `samples` samples, and a second block with three more
+/// samples.
 fn begun(path: &Path, samples: u64) -> RunWriter {
     let run = RunWriter::create(path, "1.2.3", 12.5).expect("a new file");
     run.plan(&plan()).unwrap();
@@ -99,7 +100,7 @@ fn beside(path: &Path, end: &str) -> PathBuf {
     PathBuf::from(format!("{}{end}", path.display()))
 }
 
-/// Copies the file as it would be after the process was killed now.
+/// Copies the file as it would be if the process were killed now.
 fn killed(path: &Path, to: &Path) {
     fs::copy(path, to).unwrap();
     fs::copy(beside(path, "-wal"), beside(to, "-wal")).unwrap();
@@ -301,7 +302,7 @@ fn a_file_says_what_it_is_from_the_first_moment() {
     let folder = tempfile::tempdir().unwrap();
     let (path, copy) = (folder.path().join("r.lab"), folder.path().join("c.lab"));
     let _run = RunWriter::create(&path, "1", 1.0).unwrap();
-    // Without its log, as somebody would copy it in the midst of a run.
+    // Without its log, as if somebody copied it during a run.
     fs::copy(&path, &copy).unwrap();
     assert_eq!(load(&copy).unwrap().lab_version, "1");
 }
@@ -324,7 +325,7 @@ fn a_killed_writer_loses_nothing() {
     drop(run);
 }
 
-/// The header, with the new number of pages, is the first that a checkpoint writes.
+/// A checkpoint writes the header with the new number of pages first.
 #[test]
 fn a_writer_killed_while_it_moves_its_log_into_the_file_loses_nothing() {
     let folder = tempfile::tempdir().unwrap();
@@ -454,7 +455,7 @@ fn what_is_not_a_run_file_is_named_and_untouched() {
     ));
 }
 
-/// Another program's database is not even brought up to date.
+/// Another program's database is not even updated from its log.
 #[test]
 fn another_database_with_a_log_of_its_own_is_untouched() {
     let folder = tempfile::tempdir().unwrap();
@@ -478,7 +479,7 @@ fn another_database_with_a_log_of_its_own_is_untouched() {
     assert!(!beside(&copy, "-shm").exists());
 }
 
-/// Whatever a byte is changed to, loading ends with a run or an error.
+/// Whichever byte is changed, loading results in a run or an error.
 #[test]
 fn damage_anywhere_is_borne() {
     let folder = tempfile::tempdir().unwrap();
@@ -520,27 +521,27 @@ fn rows_that_point_to_nowhere_are_named() {
     for (sql, reason) in [
         (
             "UPDATE sample SET subject = 9",
-            "a sample is of subject 9, and there are 2",
+            "a sample refers to subject 9, but there are 2",
         ),
         (
             "UPDATE sample SET point = 1",
-            "a sample is of point 1, and there are 1",
+            "a sample refers to point 1, but there are 1",
         ),
         (
             "INSERT INTO setting VALUES (2, NULL, 'k', 'v')",
-            "a setting is of subject 2, and there are 2",
+            "a setting refers to subject 2, but there are 2",
         ),
         (
             "DELETE FROM meta WHERE key = 'plan'",
-            "a sample is of subject 0, and there are 0",
+            "a sample refers to subject 0, but there are 0",
         ),
         (
             "UPDATE meta SET value = replace(value, '\"baseline\":0', '\"baseline\":2') WHERE key = 'plan'",
-            "its plan speaks of subject 2 of 2",
+            "its plan refers to subject 2, but there are 2",
         ),
         (
             "UPDATE meta SET value = replace(value, '\"case\":0', '\"case\":1') WHERE key = 'plan'",
-            "its plan speaks of case 1 of 1",
+            "its plan refers to case 1, but there are 1",
         ),
     ] {
         fs::write(&path, &original).unwrap();
@@ -555,7 +556,7 @@ fn rows_that_point_to_nowhere_are_named() {
     }
 }
 
-/// As the blocks of an agent come into its coordinator's file.
+/// This is how the blocks of an agent are merged into its coordinator's file.
 #[test]
 fn what_another_file_holds_is_taken_in() {
     let folder = tempfile::tempdir().unwrap();
@@ -607,14 +608,14 @@ fn what_another_file_holds_is_taken_in() {
     assert_eq!(run.blocks, blocks.collect::<Vec<_>>());
     assert_eq!(run.failures, [failure]);
     assert_eq!(run.services, [service]);
-    // What is no run file is not taken in, and harms nothing.
+    // A file that is not a run file is not merged and has no effect.
     fs::write(&other, "no run").unwrap();
     let writer = RunWriter::resume(&path).unwrap();
     writer.merge(&other, 1).unwrap_err();
     assert_eq!(writer.load().unwrap().blocks, run.blocks);
 }
 
-/// A file that names an agent that it does not have.
+/// The file refers to an agent that does not exist.
 #[test]
 fn a_block_of_nobody_is_damage() {
     let folder = tempfile::tempdir().unwrap();
