@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The program that `benches/logs/bench.py` measures with: logs of any length, their lines from memory, and an exact reference.
+//! The helper program of `benches/logs/bench.py`: generates logs of any length, measures how fast
+//! they are parsed from memory, and checks the analysis against exact values.
 //!
 //! `log_lines generate LINES PAGES SEED > LOG`, `log_lines memory LOG TIMES`, `log_lines check LINES PAGES SEED`,
 //! `log_lines joins IDS QUERIES`
@@ -46,7 +47,7 @@ const AGENTS: [&str; 4] = [
     "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)",
 ];
 
-/// The letters of a page's number.
+/// Returns the letters that encode a page's number in base 26.
 fn letters(mut page: u64) -> String {
     let mut name = String::new();
     loop {
@@ -58,8 +59,10 @@ fn letters(mut page: u64) -> String {
     }
 }
 
-/// A combined log with durations in µs: three weeks of May 2026, pages by Zipf's law, one in five with a number in its
-/// path.
+/// The lines of a combined log with durations in µs.
+///
+/// The log covers three weeks of May 2026. Page popularity follows Zipf's law, and one path in five
+/// contains a number.
 struct Lines {
     lines: u64,
     pages: u64,
@@ -75,7 +78,7 @@ impl Lines {
         })
     }
 
-    /// Gives each line to `sink`.
+    /// Passes each line to `sink`.
     fn each(&self, mut sink: impl FnMut(&str) -> Outcome) -> Outcome {
         let mut random = Random(self.seed);
         let mut line = String::new();
@@ -127,7 +130,7 @@ fn print(lines: &Lines) -> Outcome {
     Ok(out.flush()?)
 }
 
-/// Lines for each second of CPU time of a log in memory, once for each time.
+/// Prints the parse rate of a log in memory, in lines per second of CPU time, once per repetition.
 fn memory(path: &str, times: u32) -> Outcome {
     let bytes = std::fs::read(path)?;
     for _ in 0..times {
@@ -142,15 +145,17 @@ fn memory(path: &str, times: u32) -> Outcome {
     Ok(())
 }
 
-/// CPU time of this thread (Linux, Documentation/scheduler/sched-stats).
+/// Returns the CPU time of this thread, in seconds (Linux, Documentation/scheduler/sched-stats).
 fn cpu_s() -> Result<f64, Box<dyn std::error::Error>> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat")?;
     let ns: u64 = text.split(' ').next().ok_or("no time")?.parse()?;
     Ok(ns as f64 / 1e9)
 }
 
-/// Joins a server's log with a database's: requests with an id and with so many queries each. Says what was joined, and
-/// the most memory that this process had. Error: a figure is wrong.
+/// Joins a server log with a database log and prints the counts and the peak memory of this
+/// process.
+///
+/// Each request has an ID and `queries` queries. Returns an error if a count is wrong.
 fn joins(ids: u64, queries: u64) -> Outcome {
     let mut tally = Tally::new(Rules::default());
     let mut server = ServerLog::new("server", &Hints::default());
@@ -191,7 +196,7 @@ fn joins(ids: u64, queries: u64) -> Outcome {
     Ok(())
 }
 
-/// Figures of a page: its requests, errors, bytes, and all durations in µs.
+/// The exact values of a page: its requests, errors, bytes, and all durations in µs.
 #[derive(Default)]
 struct Exact {
     errors: u64,
@@ -199,7 +204,7 @@ struct Exact {
     us: Vec<u32>,
 }
 
-/// Reads a line by its words alone; of crawlers nothing is counted.
+/// Splits a line into words and adds it to its page; crawlers are skipped.
 fn add(line: &str, pages: &mut BTreeMap<String, Exact>) -> Outcome {
     if line.contains("Googlebot") {
         return Ok(());
@@ -222,7 +227,9 @@ fn add(line: &str, pages: &mut BTreeMap<String, Exact>) -> Outcome {
     Ok(())
 }
 
-/// Counts generated lines as `benchlab logs` does and exactly, and compares. Error: a figure differs.
+/// Analyzes generated lines as `benchlab logs` does and compares the result with the exact values.
+///
+/// Returns an error if a value differs.
 fn check(lines: &Lines) -> Outcome {
     let mut tally = Tally::new(Rules::default());
     let mut log = ServerLog::new("generated", &Hints::default());
@@ -253,8 +260,9 @@ fn check(lines: &Lines) -> Outcome {
     Ok(())
 }
 
-/// The most that a percentile differs, as a part of the exact one. Error: a count or a sum differs, or a percentile by
-/// more than is promised.
+/// Returns the largest relative error of a percentile, as a fraction of the exact value.
+///
+/// Returns an error if a count or a sum differs, or if a percentile's error exceeds `promised`.
 fn compare(page: &LogPage, exact: &mut Exact, promised: f64) -> Result<f64, String> {
     let us = &mut exact.us;
     us.sort_unstable();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The kind of client: people, crawlers, or health checks, by their user agent.
+//! Classifies clients as people, crawlers or health checks by their user agent.
 
 use lab_model::PageKind;
 
-/// Words that only crawlers and tools have in their names; in small letters.
+/// Words, in lower case, that occur only in the names of crawlers and tools.
 const BOTS: [&str; 22] = [
     "bot",
     "crawl",
@@ -29,7 +29,7 @@ const BOTS: [&str; 22] = [
     "headlesschrome",
 ];
 
-/// Words that only health checks have in their names.
+/// Words that occur only in the names of health checks.
 const CHECKS: [&str; 11] = [
     "kube-probe",
     "elb-healthchecker",
@@ -44,7 +44,7 @@ const CHECKS: [&str; 11] = [
     "site24x7",
 ];
 
-/// Paths that only health checks ask for.
+/// Paths that only health checks request.
 const PATHS: [&[u8]; 10] = [
     b"/health",
     b"/healthz",
@@ -58,7 +58,9 @@ const PATHS: [&[u8]; 10] = [
     b"/actuator/health",
 ];
 
-/// The kind and the name of a crawler or a health check, by its `User-Agent`; `None`: a person.
+/// Returns the kind and the name of a crawler or a health check by its `User-Agent`.
+///
+/// `None` means that the client is a person.
 pub fn classify(agent: &[u8]) -> Option<(PageKind, String)> {
     let text = String::from_utf8_lossy(&agent[..agent.len().min(400)]).to_ascii_lowercase();
     let has = |words: &[&'static str]| words.iter().find(|word| text.contains(**word)).copied();
@@ -74,7 +76,7 @@ pub fn classify(agent: &[u8]) -> Option<(PageKind, String)> {
     Some((PageKind::Bot, crate::route::cut(name.into())))
 }
 
-/// True if a path is asked for by health checks alone.
+/// Returns true if only health checks request the path.
 pub fn is_check(path: &[u8]) -> bool {
     PATHS.contains(&path.strip_suffix(b"/").unwrap_or(path))
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Inputs that are not read line by line: statements with their totals as CSV, and the JSON of a monitor.
+//! Reads inputs that are not line by line: statement totals as CSV, and a monitor's JSON.
 //!
 //! Source: PostgreSQL 15, F.32 *pg_stat_statements*; MariaDB, *performance schema
 //! events_statements_summary_by_digest*; `docs/log-formats.md`, *Monitor JSON*.
@@ -12,14 +12,16 @@ use lab_model::{Counts, LineCounts, LogFile, LogPage, PageKind};
 use serde::Deserialize;
 use std::io::Read;
 
-/// The most bytes of such a document.
+/// The maximum size of such a document, in bytes.
 const MOST: u64 = 64 << 20;
-/// The most pages, and queries of all pages.
+/// The maximum number of pages, and of the queries of all pages.
 const MAX_PAGES: usize = 100_000;
-/// The longest name, bytes.
+/// The maximum length of a name, in bytes.
 const MAX_NAME: usize = 4096;
 
-/// Reads such a document. Errors: it cannot be read, or is none.
+/// Reads a document.
+///
+/// Returns an error if the input cannot be read or is not such a document.
 pub fn read(
     document: WholeLog,
     input: impl Read,
@@ -40,7 +42,7 @@ pub fn read(
     Ok(())
 }
 
-/// Counts the statements of a CSV with a header line. Returns the number of rows.
+/// Adds the statements of a CSV file with a header line, and returns the number of rows.
 fn read_statements(bytes: &[u8], tally: &mut Tally) -> Result<u64, ReadError> {
     let separator = if bytes
         .iter()
@@ -86,21 +88,21 @@ fn read_statements(bytes: &[u8], tally: &mut Tally) -> Result<u64, ReadError> {
     Ok(rows)
 }
 
-/// The numbers of a CSV's columns, by content.
+/// The indices of the CSV columns.
 struct Columns {
     text: usize,
     calls: usize,
     total: usize,
-    /// ns in the unit of durations.
+    /// The unit of the durations, in ns.
     scale: f64,
     max: Option<usize>,
     errors: Option<usize>,
-    /// The language of the statements.
+    /// The SQL dialect of the statements.
     dialect: Dialect,
 }
 
 impl Columns {
-    /// Error: a column that is needed is missing.
+    /// Finds the columns by their headers; returns an error if a required column is missing.
     fn new(headers: &csv::StringRecord) -> Result<Columns, String> {
         let column = |names: &[&str]| {
             let is_named = |head: &str| names.iter().any(|n| n.eq_ignore_ascii_case(head.trim()));
@@ -118,10 +120,10 @@ impl Columns {
         let total = totals
             .iter()
             .find_map(|(names, scale, dialect)| Some((column(names)?, *scale, *dialect)));
-        let text = column(&["query", "digest_text"]).ok_or("a column query is missing")?;
-        let calls = column(&["calls", "count_star"]).ok_or("a column calls is missing")?;
+        let text = column(&["query", "digest_text"]).ok_or("the column `query` is missing")?;
+        let calls = column(&["calls", "count_star"]).ok_or("the column `calls` is missing")?;
         let (total, scale, dialect) =
-            total.ok_or("a column total_exec_time or SUM_TIMER_WAIT is missing")?;
+            total.ok_or("the column `total_exec_time` or `SUM_TIMER_WAIT` is missing")?;
         Ok(Columns {
             text,
             calls,

@@ -1,42 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The entry of a line of a log.
+//! The entry that a log line contains.
 
 use crate::sql::Dialect;
 
 /// A request, or a statement that a database executed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Entry<'a> {
-    /// When it was, in seconds since 1970; `None`: the log does not say.
+    /// The time in seconds since 1970; `None` if the log does not contain it.
     pub time_s: Option<i64>,
-    /// By how much the log's clock was ahead of UTC, s.
+    /// The offset of the log's clock from UTC, in seconds.
     pub offset_s: i32,
-    /// How long it took, ns.
+    /// The duration in ns.
     pub duration_ns: Option<u64>,
-    /// Such as `GET`; empty: not known.
+    /// The method, such as `GET`; empty if unknown.
     pub method: &'a [u8],
     /// The path with its query, or a statement.
     pub target: &'a [u8],
-    /// True if it is a statement.
+    /// True if the entry is a statement.
     pub is_query: bool,
-    /// The language of a statement.
+    /// The SQL dialect of a statement.
     pub dialect: Dialect,
-    /// The status code; 0: not known. A statement that failed has 500.
+    /// The status code; 0 if unknown. A failed statement has 500.
     pub status: u16,
     /// Bytes sent.
     pub bytes: u64,
     /// The `User-Agent`.
     pub agent: &'a [u8],
-    /// The id that a request and its statements share; empty: none.
+    /// The ID that a request and its statements share; empty if there is none.
     pub id: &'a [u8],
 }
 
 /// The kind of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineKind {
-    /// It told of a request, or will with the next lines.
+    /// The line describes a request, alone or together with the next lines.
     Entry,
-    /// It tells of no request: a comment, or a part of an entry.
+    /// The line describes no request; it is a comment or a piece of an entry.
     Other,
-    /// It cannot be understood.
+    /// The line cannot be parsed.
     Malformed,
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Findings about logs as data. Their sentences are in [`crate::wording`].
+//! Findings about logs as data. [`crate::wording`] contains their sentences.
 
 use crate::analysis::pareto::PageOrder;
 use lab_model::{Interval, LogAdvice, LogAssumption, PageKind};
@@ -13,54 +13,58 @@ pub enum LogsFinding {
     SmallestSet {
         /// Pages or queries.
         ranked: PageKind,
-        /// The quantity of which they take a part.
+        /// The quantity that is ranked.
         by: PageOrder,
         /// The size of the set.
         size: usize,
-        /// The bounds of the size; `None`: the log is too short for them.
+        /// The interval of the size; `None` means that the log is too short for one.
         bounds: Option<[f64; 2]>,
-        /// The number of all pages or queries.
+        /// The total number of pages or queries.
         of: usize,
-        /// The part that the set takes, of 1.
+        /// The set's fraction of the total, 0 to 1.
         part: f64,
         /// The first pages of the set.
         first: Vec<PageShare>,
     },
-    /// The pages with the most requests, with the longest mean and with the most time differ.
+    /// The page with the most requests, the one with the longest mean and the one with the most
+    /// time differ.
     Orders {
         /// The page with the most requests.
         most_used: String,
-        /// The page with the longest mean.
+        /// The page with the longest mean duration.
         slowest: String,
-        /// Its mean, ns.
+        /// The mean duration of that page, in ns.
         slowest_mean_ns: f64,
-        /// The page with the most time.
+        /// The page with the most total time.
         most_time: String,
-        /// The page that would save the most, were its mean the median of the others, and the part of all time.
+        /// The page whose optimization would save the most time, with the saved fraction of the
+        /// total.
+        ///
+        /// The saving assumes that the page's mean becomes the median of the other pages' means.
         saving: Option<PageShare>,
     },
-    /// Requests of a page run a query many times.
+    /// Requests of a page run the same query many times.
     RepeatedQuery {
         /// The page.
         page: String,
         /// The query.
         query: String,
-        /// Executions for each request.
+        /// Executions per request.
         per_request: f64,
-        /// The part of the requests' time that the query takes; `None`: it is not known.
+        /// The fraction of the requests' time that the query takes; `None` if unknown.
         share: Option<f64>,
-        /// One in so many request ids is joined.
+        /// The sampling of the join: 1 in this many request IDs is joined.
         one_in: u64,
     },
-    /// The room that is left.
+    /// The headroom.
     Headroom {
-        /// The part of the capacity that the busiest minute uses.
+        /// The fraction of the capacity that the busiest minute uses.
         used: Interval,
-        /// The multiple of users that fit.
+        /// The multiple of today's users that the server can handle.
         times: Interval,
-        /// True if more may fit: the load run never exceeded the bound.
+        /// True if the capacity is a lower bound, because the load run never exceeded the bound.
         is_lower_bound: bool,
-        /// The bound of the 99th percentile, ns.
+        /// The bound of the 99th percentile, in ns.
         limit_ns: f64,
     },
     /// A page became slower or faster.
@@ -76,7 +80,7 @@ pub enum LogsFinding {
     },
     /// An hour of the week has more requests every week.
     WeeklySpike {
-        /// The weekday: 0 is Monday.
+        /// The weekday, where 0 is Monday.
         weekday: usize,
         /// The hour of the day.
         hour: usize,
@@ -89,156 +93,156 @@ pub enum LogsFinding {
     SingleSpikes {
         /// The number of hours.
         hours: usize,
-        /// The time at which the greatest began by the log's clock, in seconds since 1970.
+        /// The start of the largest spike by the log's clock, in seconds since 1970.
         local_s: i64,
-        /// Its requests as a multiple of the usual ones.
+        /// The requests of the largest spike as a multiple of the usual number.
         ratio: Interval,
     },
     /// The busiest minute.
     BusiestMinute {
-        /// The time at which it began, in seconds since 1970.
+        /// The start of the minute, in seconds since 1970.
         start_s: i64,
-        /// The offset of the log's clock then, seconds east of UTC.
+        /// The offset of the log's clock at that time, in seconds east of UTC.
         offset_s: i64,
-        /// Its requests.
+        /// The number of requests in the minute.
         requests: u64,
     },
-    /// An assumption that figures depend on.
+    /// An assumption that results depend on.
     Assumed {
         /// The assumption.
         assumption: LogAssumption,
-        /// The logs that it concerns in a comparison, or `None` without a comparison.
+        /// The log or logs that the assumption concerns, or `None` without a comparison.
         log: Option<ComparedLog>,
     },
     /// Lines cannot be parsed.
     Malformed {
-        /// Such lines.
+        /// The number of malformed lines.
         lines: u64,
-        /// All lines.
+        /// The total number of lines.
         of: u64,
     },
     /// Lines are too long.
     TooLong {
-        /// Such lines.
+        /// The number of lines that are too long.
         lines: u64,
-        /// All lines.
+        /// The total number of lines.
         of: u64,
     },
     /// The last line of a log is cut off.
     CutOff,
-    /// The log's clock went back.
+    /// The log's clock went backward.
     ClockJumps {
-        /// How often.
+        /// The number of times.
         times: u64,
     },
     /// Durations are whole seconds.
     WholeSeconds,
-    /// Durations are longer than percentiles distinguish.
+    /// Durations exceed the range in which percentiles are distinguished.
     LongDurations,
-    /// A part of a log is not in the figures, or the next log could contain more.
+    /// Some entries of a log are not counted, or the next log could contain more data.
     Advice {
         /// The advice.
         advice: LogAdvice,
     },
-    /// Statements ran outside the time of the request that has their id.
+    /// Statements ran outside the time span of the request with their ID.
     StatementsOutside {
-        /// Their number.
+        /// The number of statements.
         statements: u64,
     },
-    /// Requests share an id.
+    /// Multiple requests share an ID.
     SharedIds {
-        /// Their number.
+        /// The number of requests.
         requests: u64,
     },
-    /// Request ids have too many statements.
+    /// Request IDs have too many statements.
     CrowdedIds {
-        /// Their number.
+        /// The number of IDs.
         ids: u64,
     },
     /// The log has no requests.
     NoRequests,
     /// The log is too short for intervals.
     TooShort,
-    /// The log has too few weeks for spikes.
+    /// The log has too few weeks to find spikes.
     TooFewWeeks {
-        /// Whole weeks in the log.
+        /// The number of whole weeks in the log.
         weeks: usize,
-        /// Weeks that are needed.
+        /// The number of weeks needed.
         needed: usize,
     },
     /// No load run shows the capacity.
     NoCapacity,
-    /// Two logs: a page takes another time in the second one.
+    /// Two logs: a page is slower or faster in the second log.
     PageChanged {
         /// The page.
         page: String,
         /// Durations in the second log as a multiple of those in the first.
         ratio: Interval,
-        /// The part of all time in the first and in the second log, of 1.
+        /// The page's fraction of the total time in the first and in the second log, 0 to 1.
         shares: [f64; 2],
     },
-    /// Two logs: no page is shown to take another time.
+    /// Two logs: no page is shown to have changed.
     NoneChanged {
-        /// Pages that are compared.
+        /// The number of compared pages.
         pages: usize,
     },
     /// Two logs: no page has enough days in both.
     NoCommonDays {
-        /// Days that are needed.
+        /// The number of days needed.
         needed: usize,
     },
 }
 
-/// A page with its part of all, of 1.
+/// A page with its fraction of the total.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PageShare {
     /// The page.
     pub page: String,
-    /// The part.
+    /// The fraction, 0 to 1.
     pub share: f64,
 }
 
-/// The logs of a comparison.
+/// Which log of a comparison something concerns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ComparedLog {
-    /// The first.
+    /// The first log.
     First,
-    /// The second.
+    /// The second log.
     Second,
-    /// Both.
+    /// Both logs.
     Both,
 }
 
 /// The reason why a gate cannot be judged.
 #[derive(Clone, Debug, PartialEq)]
 pub enum GateProblem {
-    /// The figure depends on an assumption.
+    /// The metric depends on an assumption.
     Assumed(LogAssumption),
-    /// The busiest minute is not known.
+    /// The busiest minute is unknown.
     NoPeak,
-    /// There is no page of that name.
+    /// No page has that name.
     NoPage(String),
     /// No durations are known.
     NoDurations,
-    /// The value exceeds an hour, beyond which percentiles are not distinguished.
+    /// The value exceeds one hour, above which percentiles are not distinguished.
     BeyondHour,
-    /// Some durations are lower bounds, so that the value, ns, is one.
+    /// Some durations are lower bounds, so the value, in ns, is only a lower bound, too.
     LowerBound(f64),
-    /// Some durations are lower bounds, so that a share is not known.
+    /// Some durations are lower bounds, so the fraction of the time is unknown.
     BoundedShare,
 }
 
-/// The reason why the change of pages between two logs is not known.
+/// The reason why it is unknown whether pages changed between two logs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum UnknownChange {
-    /// It depends on an assumption about one of the logs.
+    /// The change depends on an assumption about a log.
     Assumed(ComparedLog, LogAssumption),
     /// No page has enough days in both logs.
     NoDays,
     /// A page has too few days.
     TooFewDays(String),
-    /// The interval of a page's change allows too much.
+    /// The interval of a page's change is too wide to decide.
     Open {
         /// The page.
         page: String,
@@ -249,12 +253,12 @@ pub enum UnknownChange {
     },
 }
 
-/// The reason why the room that is left is not known.
+/// The reason why the headroom is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CapacityProblem {
-    /// The run is not one of `benchlab load`.
+    /// The run was not made by `benchlab load`.
     NotALoad,
-    /// The busiest minute of the log is not known.
+    /// The busiest minute of the log is unknown.
     NoPeak,
     /// The load run has no response times.
     NoResponseTimes,

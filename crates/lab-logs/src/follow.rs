@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Follows logs that grow: reads what they hold, then what is written to them. A file that is rotated is read to its
-//! end and then its successor; one that is truncated is read from its beginning.
+//! Follows growing logs: reads their current content, then everything that is appended.
+//!
+//! A rotated file is read to its end before its successor. A truncated file is read again from its
+//! beginning.
 
 use crate::log_source::LogSource;
 use crate::logs_error::LogsError;
@@ -14,15 +16,15 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// A server writes to a file for so long after it was rotated, as nginx's workers do.
+/// How long a server may still write to a file after its rotation, as nginx's workers do.
 const STILL_WRITTEN: Duration = Duration::from_millis(500);
-/// Bytes that are read at once.
+/// The number of bytes per read.
 const CHUNK: usize = 256 << 10;
 
 /// Logs that are followed.
 pub struct Follower {
     files: Vec<FollowedFile>,
-    /// The logs before them, which do not grow.
+    /// The logs that do not grow, which were read first.
     before: LogsRead,
     buffer: Vec<u8>,
 }
@@ -32,16 +34,17 @@ struct FollowedFile {
     path: PathBuf,
     file: File,
     inode: u64,
-    /// Offset of the next byte.
+    /// The offset of the next byte.
     offset: u64,
-    /// Since when another file has its name and nothing more was read.
+    /// When a read at the end of the file first found another file under its name.
     replaced: Option<Instant>,
     log: ServerLog,
 }
 
 impl Follower {
-    /// Reads the logs that do not grow, and begins to follow the others. Errors: a log is no plain file, or the user
-    /// stopped it.
+    /// Reads the logs that do not grow, and starts to follow the others.
+    ///
+    /// Returns an error if a log is not a plain file, or if the user interrupted the program.
     pub fn new(
         session: &mut LogsSession,
         sources: &[LogSource],
@@ -49,7 +52,8 @@ impl Follower {
     ) -> Result<Follower, LogsError> {
         let (mut files, mut earlier) = (Vec::new(), Vec::new());
         for source in sources {
-            let not_a_file = || LogsError::Wrong(format!("--follow: {} is no file", source.name));
+            let not_a_file =
+                || LogsError::Wrong(format!("--follow: {} is not a file", source.name));
             let path = source.file().ok_or_else(not_a_file)?;
             if source.is_rotated || has_compression(path) {
                 earlier.push(source.clone());
@@ -69,7 +73,9 @@ impl Follower {
         })
     }
 
-    /// Reads what was written since. Returns the number of bytes. Error: a log cannot be read, or its format is not known.
+    /// Reads everything written since the last call, and returns the number of bytes.
+    ///
+    /// Returns an error if a log cannot be read or has an unknown format.
     pub fn read(&mut self, session: &mut LogsSession) -> Result<usize, LogsError> {
         let mut bytes = 0;
         for file in &mut self.files {
@@ -78,7 +84,7 @@ impl Follower {
         Ok(bytes)
     }
 
-    /// Brings what the session knows of the logs up to date, for figures in between.
+    /// Updates the session's statistics about the logs, for interim reports.
     pub fn update(&self, session: &mut LogsSession) {
         session.logs_read = self.before.clone();
         for file in &self.files {
@@ -86,7 +92,8 @@ impl Follower {
         }
     }
 
-    /// Reads the rest, and ends the logs. Errors are those of [`Follower::read`].
+    /// Reads the remaining data and finishes the logs. Returns the same errors as
+    /// [`Follower::read`].
     pub fn end(mut self, session: &mut LogsSession) -> Result<(), LogsError> {
         session.logs_read = self.before;
         for mut file in self.files {
@@ -105,7 +112,7 @@ fn has_compression(path: &Path) -> bool {
 }
 
 impl FollowedFile {
-    /// `earlier`: the files before it.
+    /// Opens a log; `earlier` is the state of the rotated files before it.
     fn new(
         path: &Path,
         earlier: Option<ServerLog>,
@@ -131,7 +138,7 @@ impl FollowedFile {
         })
     }
 
-    /// Reads what is new, at most 64 chunks: the number of bytes.
+    /// Reads new data, at most 64 chunks, and returns the number of bytes.
     fn read(&mut self, session: &mut LogsSession, buffer: &mut [u8]) -> Result<usize, LogsError> {
         let mut bytes = 0;
         for _ in 0..64 {
@@ -148,7 +155,7 @@ impl FollowedFile {
             pushed.map_err(|e| self.wrong(e))?;
         }
         if bytes == 0 {
-            // Without this a short log would not be shown until more is written to it.
+            // Otherwise, a short log would only appear once more is written to it.
             let format_found = self.log.begin_if_whole(&mut session.tally);
             format_found
                 .and_then(|()| self.poll(session))
@@ -157,7 +164,7 @@ impl FollowedFile {
         Ok(bytes)
     }
 
-    /// Reads to the end, and then the successor of a file that was rotated.
+    /// Reads to the end, and then reads the successor of a rotated file.
     fn read_rest(&mut self, session: &mut LogsSession, buffer: &mut [u8]) -> Result<(), LogsError> {
         while self.read(session, buffer)? > 0 {}
         if self.replaced.is_some() {
@@ -168,7 +175,7 @@ impl FollowedFile {
         Ok(())
     }
 
-    /// Goes on in the successor of a file that was rotated, and at the beginning of one that was truncated.
+    /// Switches to the successor of a rotated file, or to the beginning of a truncated file.
     fn poll(&mut self, session: &mut LogsSession) -> Result<(), ReadError> {
         let Ok(current) = std::fs::metadata(&self.path) else {
             return Ok(());
@@ -179,14 +186,14 @@ impl FollowedFile {
                 self.switch_to_successor(session)?;
             }
         } else if current.len() < self.offset {
-            // What was written and truncated since the last read is lost.
+            // Data that was written and truncated since the last read is lost.
             self.file.seek(SeekFrom::Start(0))?;
             self.begin_file(session)?;
         }
         Ok(())
     }
 
-    /// Goes on with the file that has the name now.
+    /// Continues with the file that has the name now.
     fn switch_to_successor(&mut self, session: &mut LogsSession) -> Result<(), ReadError> {
         let Ok(file) = File::open(&self.path) else {
             return Ok(());
@@ -195,7 +202,10 @@ impl FollowedFile {
         self.begin_file(session)
     }
 
-    /// Goes on at the beginning of a file: a half line before it is complete, but a statement can have its duration there.
+    /// Continues at the beginning of a file.
+    ///
+    /// The last line of the previous file is complete. A statement's duration can still follow in
+    /// the new file.
     fn begin_file(&mut self, session: &mut LogsSession) -> Result<(), ReadError> {
         (self.offset, self.replaced) = (0, None);
         self.log.end_file(&mut session.tally)

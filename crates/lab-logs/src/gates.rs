@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Gates judged together: `--fail-if`, `--warn-if` and `diff --gate`, and the line that Nagios reads.
+//! Judges gates together for `--fail-if`, `--warn-if` and `diff --gate`, and writes the line for
+//! Nagios.
 
 use crate::analysis::between::{SlowerPages, slower_pages};
 use crate::analysis::gate::{Gate, GateAnswer};
@@ -12,22 +13,26 @@ use lab_model::LogAnalysis;
 pub enum GateOutcome {
     /// No bound is crossed.
     Passed,
-    /// Bounds are crossed: which ones, a line each.
+    /// Bounds are crossed; the text has one line for each.
     Crossed(String),
-    /// No bound is known to be crossed, and some cannot be judged: why, a line each.
+    /// No bound is known to be crossed, but some gates cannot be judged; the text has one line for
+    /// each.
     Inconclusive(String),
 }
 
-/// The status of a check by Nagios.
+/// The status of a Nagios check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NagiosStatus {
-    /// The line for standard output, with its line feed.
+    /// The line for standard output, including its line feed.
     pub line: String,
     /// The exit code: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN.
     pub code: u8,
 }
 
-/// Judges gates. `unread`: logs that could not be read to their end, and why: what is in them could cross a gate.
+/// Judges gates.
+///
+/// `unread` contains the logs that could not be read to their end, with the reasons. Their missing
+/// entries could cross a gate.
 pub fn judge(gates: &[Gate], analysis: &LogAnalysis, unread: &[String]) -> GateOutcome {
     let judged = judge_all(gates, analysis);
     let texts = |is_listed: &dyn Fn(&GateAnswer) -> bool| -> Vec<String> {
@@ -49,7 +54,7 @@ pub fn judge(gates: &[Gate], analysis: &LogAnalysis, unread: &[String]) -> GateO
     }
 }
 
-/// Judges `diff --gate`: crossed where a page takes longer in the second log.
+/// Judges `diff --gate`, which is crossed if a page is slower in the second log.
 pub fn judge_slower(before: &LogAnalysis, after: &LogAnalysis) -> GateOutcome {
     match slower_pages(before, after) {
         SlowerPages::Known(slower) if slower.is_empty() => GateOutcome::Passed,
@@ -60,7 +65,8 @@ pub fn judge_slower(before: &LogAnalysis, after: &LogAnalysis) -> GateOutcome {
     }
 }
 
-/// Judges the gates of `--fail-if` and of `--warn-if` for Nagios; `unread` as in [`judge`].
+/// Judges the gates of `--fail-if` and `--warn-if` for Nagios; `unread` is the same as in
+/// [`judge`].
 ///
 /// Source: Monitoring Plugins Development Guidelines, *plugin output*, *return codes*.
 pub fn nagios(
@@ -93,7 +99,7 @@ pub fn nagios(
     for reason in unread {
         text += &format!("; {}", without(reason));
     }
-    // `|` begins the figures for machines.
+    // `|` begins the performance data.
     let text = clean(&text).replace(['|', '\n'], "/");
     let line = format!(
         "{text} | requests={} {}\n",
@@ -107,7 +113,7 @@ fn judge_all(gates: &[Gate], analysis: &LogAnalysis) -> Vec<GateAnswer> {
     gates.iter().map(|gate| gate.judge(analysis)).collect()
 }
 
-/// The value of a gate, or why it has none.
+/// Returns the value of a gate, or the reason why there is none.
 fn words(answer: &GateAnswer) -> String {
     match &answer.value {
         Ok(value) => wording::gate_value(answer.figure, *value),
@@ -115,12 +121,12 @@ fn words(answer: &GateAnswer) -> String {
     }
 }
 
-/// The reason why a log that could not be read to its end leaves gates open.
+/// Returns the reason why a log that could not be read to its end makes gates inconclusive.
 fn without(reason: &str) -> String {
     wording::unread_log(&clean(reason))
 }
 
-/// Each figure once, as `'label'=value;warning;critical`.
+/// Formats each metric once, as `'label'=value;warning;critical`.
 fn figures(fail: &[GateAnswer], warn: &[GateAnswer]) -> Vec<String> {
     let mut figures: Vec<(String, f64, [String; 2])> = Vec::new();
     for (column, gates) in [warn, fail].into_iter().enumerate() {
@@ -143,14 +149,14 @@ fn figures(fail: &[GateAnswer], warn: &[GateAnswer]) -> Vec<String> {
         .collect()
 }
 
-/// The figure of a gate, without the characters that end a label.
+/// Returns the metric of a gate, without the characters that end a label.
 fn label(gate: &GateAnswer) -> String {
     let figure = gate.gate.split(['<', '>']).next().unwrap_or("");
     let label = clean(figure).replace(['\'', '=', '|'], "");
     label.trim().to_string()
 }
 
-/// Values that are no alert: up to a bound, or from it on (`10:`).
+/// Returns the range of values without an alert: up to a bound, or from a bound on (`10:`).
 fn range(gate: &GateAnswer) -> String {
     let from = if gate.gate.contains('<') { ":" } else { "" };
     format!("{}{from}", gate.bound)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Counts of each hour.
+//! The counts of each hour.
 
 use crate::sketch::Sketch;
 use serde::{Deserialize, Serialize};
 
-/// An hour of all pages that people use.
+/// The counts of one hour over all pages that people use.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Hour {
     /// Hours since 1970.

@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Pages and the queries that their requests ran, joined by an id that both logs have: a trace, or a request's id.
+//! Joins pages with the queries that their requests ran, by a trace ID or request ID in both logs.
 //!
-//! Memory has a bound in bytes. Where ids do not fit it, those with the smaller half of hashes are kept, then a quarter
-//! and so on: a request and its statements are kept or dropped together, in all logs and on all machines, because the
-//! hash depends on nothing but the id.
+//! Memory is bounded. If the IDs do not fit, only those with the smaller half of the hashes are
+//! stored, then a quarter, and so on. The hash depends on nothing but the ID. A request and its
+//! statements are therefore kept or dropped together, in all logs and on all machines.
 //!
-//! Source: W3C *Trace Context*, `traceparent`; sqlcommenter, *specification*; Rails, `ActiveRecord::QueryLogs`;
-//! PostgreSQL 17, 19.13 `application_name`.
+//! Source: W3C *Trace Context*, `traceparent`; sqlcommenter, *specification*; Rails,
+//! `ActiveRecord::QueryLogs`; PostgreSQL 17, 19.13 `application_name`.
 
 use crate::entry::Entry;
 use memchr::memmem::find;
 use serde::{Deserialize, Serialize};
 use siphasher::sip::SipHasher13;
 
-/// Records that are kept, sorted: 32 MiB.
+/// The maximum number of stored, sorted records: 32 MiB.
 const MAX_RECORDS: usize = 1 << 20;
-/// Records that are sorted into the others at once: 2 MiB.
+/// The number of new records that are merged into the others in one step: 2 MiB.
 const MAX_FRESH: usize = 1 << 16;
-/// Records of the statements of an id. One with more is left out.
+/// The maximum number of statement records per ID; an ID with more is left out.
 const MAX_STATEMENTS: usize = 10_000;
-/// How far a statement may lie outside its request, s: one for times in whole seconds, and one for clocks that differ.
+/// How far a statement may be outside its request: 1 s for whole-second times, 1 s for clock
+/// differences.
 const TOLERANCE_S: i64 = 2;
-/// A time or a duration that is not known, and the page of an id that is left out.
+/// Markers for an unknown time, an unknown duration, and the page of an ID that is left out.
 const NO_TIME: i64 = i64::MIN;
 const NO_DURATION: u64 = u64::MAX;
 const NO_PAGE: u32 = u32::MAX;
-/// Keys of ids in comments.
+/// The keys of IDs in comments.
 const KEYS: [&[u8]; 5] = [
     b"traceparent",
     b"request_id",
@@ -34,41 +35,42 @@ const KEYS: [&[u8]; 5] = [
     b"request-id",
 ];
 
-/// A request, the executions of a statement in one second, or a mark that an id is left out.
+/// A request, the executions of a statement in one second, or a mark that an ID is left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "(u64, i64, u64, u32, u32)", into = "(u64, i64, u64, u32, u32)")]
 struct JoinRecord {
-    /// The hash of the id.
+    /// The hash of the ID.
     id: u64,
-    /// In seconds since 1970.
+    /// The time in seconds since 1970.
     time_s: i64,
-    /// The request's duration, or the sum of the statements' durations, ns; of an id that is left out the bits of
-    /// [`LeftOut`].
+    /// The duration of the request, or the total of the statements, in ns.
+    ///
+    /// For an ID that is left out, the field stores the bits of [`LeftOut`].
     ns: u64,
     /// The index of the page or query.
     page: u32,
-    /// 0 of a request.
+    /// The number of executions of a statement; 0 for a request.
     executions: u32,
 }
 
-/// An id that is left out.
+/// The state of an ID that is left out.
 #[derive(Clone, Copy, Debug, Default)]
 struct LeftOut {
-    /// Its requests.
+    /// The number of requests with the ID.
     requests: u64,
     has_statements: bool,
-    /// It has too many statements.
+    /// True if the ID has too many statements.
     is_crowded: bool,
 }
 
-/// Requests and statements by their ids.
+/// Requests and statements by their IDs.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Join {
-    /// Ids are kept whose hashes have so many leading zeros.
+    /// Only IDs whose hashes have at least this many leading zeros are stored.
     halvings: u32,
-    /// In order, without records that can be one.
+    /// Records in order, with mergeable records merged.
     sorted: Vec<JoinRecord>,
-    /// Those that came since.
+    /// Records added since the last sort.
     #[serde(skip)]
     fresh: Vec<JoinRecord>,
 }
@@ -77,24 +79,24 @@ pub struct Join {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct JoinedPair {
     pub page: u32,
-    /// `None`: the requests themselves.
+    /// `None` means the requests themselves.
     pub query: Option<u32>,
     pub count: u64,
     pub total_ns: u64,
 }
 
-/// All that was joined.
+/// The result of a join.
 #[derive(Debug, Default)]
 pub struct Joined {
-    /// In order, each pair once.
+    /// Pairs in order, each once.
     pub pairs: Vec<JoinedPair>,
-    /// One in so many ids was looked at.
+    /// The sampling: 1 in this many IDs was used.
     pub one_in: u64,
-    /// Statements that have the id of a request and ran outside of it.
+    /// The number of statements that have a request's ID but ran outside its time span.
     pub outside: u64,
-    /// Requests that share their id with another, and whose statements are therefore nobody's.
+    /// The number of requests that share an ID; it is unknown which of them ran the statements.
     pub shared: u64,
-    /// Ids of one request that have more statements than are kept.
+    /// The number of IDs of single requests with more statements than can be stored.
     pub crowded: u64,
 }
 
@@ -117,7 +119,7 @@ impl From<JoinRecord> for (u64, i64, u64, u32, u32) {
 }
 
 impl LeftOut {
-    /// Reads it from the bits of a record.
+    /// Decodes the bits of a record.
     fn of(bits: u64) -> LeftOut {
         LeftOut {
             requests: bits >> 2,
@@ -133,7 +135,7 @@ impl LeftOut {
 }
 
 impl JoinRecord {
-    /// The mark of an id that is left out.
+    /// Creates the mark of an ID that is left out.
     fn left_out(id: u64, left_out: LeftOut) -> JoinRecord {
         JoinRecord {
             id,
@@ -148,7 +150,7 @@ impl JoinRecord {
         self.page == NO_PAGE
     }
 
-    /// The id's state if it is left out from this record on.
+    /// Returns the state of the ID if it is left out from this record on.
     fn as_left_out(&self) -> LeftOut {
         if self.is_left_out() {
             return LeftOut::of(self.ns);
@@ -160,15 +162,16 @@ impl JoinRecord {
         }
     }
 
-    /// The request of an id goes before its statements.
+    /// Sorts the request of an ID before its statements.
     fn order(&self) -> (u64, bool, u32, i64) {
         (self.id, self.executions > 0, self.page, self.time_s)
     }
 
-    /// Takes in the next record of the same id in order. False: it stays a record of its own.
+    /// Merges the next record of the same ID into this one; returns false if they must stay
+    /// separate.
     fn absorb(&mut self, next: &JoinRecord) -> bool {
         if self.executions == 0 && next.executions == 0 {
-            // Nobody knows which of two requests ran the statements.
+            // It is unknown which of the two requests ran the statements.
             let [one, other] = [self.as_left_out(), next.as_left_out()];
             let both = LeftOut {
                 requests: one.requests.saturating_add(other.requests),
@@ -191,8 +194,9 @@ impl JoinRecord {
         }
     }
 
-    /// True if a statement ran within a request, as far as both have times. The request's time is that of its beginning
-    /// or of its end: formats differ.
+    /// Returns true if the statement ran within the request, as far as both times are known.
+    ///
+    /// Depending on the format, the request's time is its start or its end.
     fn is_within(&self, request: &JoinRecord) -> bool {
         if self.time_s == NO_TIME || request.time_s == NO_TIME {
             return true;
@@ -205,7 +209,7 @@ impl JoinRecord {
     }
 }
 
-/// Makes one of records that can be one. `records`: in order.
+/// Merges mergeable records; `records` must be in order.
 fn combine(records: &mut Vec<JoinRecord>) {
     let (mut kept, mut begin) = (0, 0);
     while begin < records.len() {
@@ -234,7 +238,7 @@ fn combine(records: &mut Vec<JoinRecord>) {
 }
 
 impl Join {
-    /// Adds what was found on another machine. `indexes`: the index of each of its pages here.
+    /// Adds the result of another machine; `indexes` maps its page indices to those of this join.
     pub fn merge(&mut self, other: Join, indexes: &[u32]) {
         self.halve_to(other.halvings);
         for record in other.sorted {
@@ -250,7 +254,7 @@ impl Join {
         }
     }
 
-    /// Pages have other indexes now: `indexes` has that of each.
+    /// Changes the page indices; `indexes` contains the new index of each page.
     pub fn renumber(&mut self, indexes: &[u32]) {
         for record in self.sorted.iter_mut().chain(&mut self.fresh) {
             if !record.is_left_out() {
@@ -261,7 +265,7 @@ impl Join {
         combine(&mut self.sorted);
     }
 
-    /// Adds a request or a statement, whose page has this index, by its id.
+    /// Adds a request or a statement by its ID; `page` is the index of its page or query.
     pub fn add(&mut self, entry: &Entry, page: usize) {
         let id = match entry.id {
             [] if entry.is_query => id_in_comment(entry.target).unwrap_or_default(),
@@ -284,18 +288,18 @@ impl Join {
         if self.fresh.len() == MAX_FRESH && self.has(&record) {
             self.sort();
         }
-        // Sorting can have left its id out.
+        // Sorting can have dropped the ID.
         if self.has(&record) {
             self.fresh.push(record);
         }
     }
 
-    /// True if the id of a record is one of those that are kept.
+    /// Returns true if the record's ID is one of the stored IDs.
     fn has(&self, record: &JoinRecord) -> bool {
         record.id.leading_zeros() >= self.halvings
     }
 
-    /// Keeps fewer ids: those whose hashes have so many leading zeros.
+    /// Reduces the stored IDs to those whose hashes have at least this many leading zeros.
     fn halve_to(&mut self, halvings: u32) {
         self.halvings = self.halvings.max(halvings.min(u64::BITS));
         let halvings = self.halvings;
@@ -304,7 +308,7 @@ impl Join {
         self.fresh.retain(is_kept);
     }
 
-    /// Puts all records in order.
+    /// Sorts all records.
     pub fn sort(&mut self) {
         self.fresh.sort_unstable_by_key(JoinRecord::order);
         combine(&mut self.fresh);
@@ -318,7 +322,7 @@ impl Join {
             self.sorted.reserve_exact(capacity - sorted);
         }
         self.sorted.extend_from_slice(&self.fresh);
-        // From the end, so that nothing is overwritten that is still read.
+        // Merge backward, so that no unread record is overwritten.
         while fresh > 0 {
             let is_next_sorted =
                 sorted > 0 && self.sorted[sorted - 1].order() > self.fresh[fresh - 1].order();
@@ -335,7 +339,7 @@ impl Join {
         combine(&mut self.sorted);
     }
 
-    /// Joins requests that have an id of their own with their statements.
+    /// Joins requests that have an ID of their own with their statements.
     pub fn joined(&mut self) -> Joined {
         self.sort();
         let mut joined = Joined {
@@ -391,7 +395,7 @@ impl Joined {
         }
     }
 
-    /// Puts pairs in order, and makes one of equal ones.
+    /// Sorts the pairs and merges equal ones.
     fn combine(&mut self) {
         self.pairs.sort_unstable();
         self.pairs.dedup_by(|next, pair| {
@@ -405,7 +409,9 @@ impl Joined {
     }
 }
 
-/// The trace of a `traceparent`, such as `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`; of another id all.
+/// Returns the trace ID of a `traceparent`; returns any other ID unchanged.
+///
+/// An example is `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01`.
 fn trace_of(id: &[u8]) -> &[u8] {
     match id {
         [_, _, b'-', rest @ ..] if rest.len() >= 52 && rest[32] == b'-' && rest[49] == b'-' => {
@@ -415,7 +421,8 @@ fn trace_of(id: &[u8]) -> &[u8] {
     }
 }
 
-/// The id in a comment of a statement: `/*traceparent='00-…'*/`, `/*request_id:5a…,controller:orders*/`.
+/// Finds the ID in a statement's comment: `/*traceparent='00-…'*/`,
+/// `/*request_id:5a…,controller:orders*/`.
 pub fn id_in_comment(statement: &[u8]) -> Option<&[u8]> {
     let mut rest = statement;
     while let Some(begin) = find(rest, b"/*") {
@@ -430,7 +437,7 @@ pub fn id_in_comment(statement: &[u8]) -> Option<&[u8]> {
     None
 }
 
-/// The value of a key in a comment.
+/// Returns the value of a key in a comment.
 fn value_of<'c>(comment: &'c [u8], key: &[u8]) -> Option<&'c [u8]> {
     let begin = find(comment, key)?;
     let rest = comment[begin + key.len()..].trim_ascii_start();
@@ -446,8 +453,10 @@ fn value_of<'c>(comment: &'c [u8], key: &[u8]) -> Option<&'c [u8]> {
     (!value.is_empty()).then_some(value)
 }
 
-/// The id in an `application_name`: a trace or an id of a known form anywhere in it, one behind a key, or all of it. Names
-/// of programs, which have no digits, are none.
+/// Finds the ID in an `application_name`.
+///
+/// The ID is a trace ID or an ID of a known form anywhere in the name, a value after a key, or the
+/// whole name. Names without digits are program names, not IDs.
 pub fn id_in_application(name: &[u8]) -> Option<&[u8]> {
     let keyed = || KEYS.iter().find_map(|key| value_of(name, key));
     let name = name.trim_ascii();
@@ -455,7 +464,7 @@ pub fn id_in_application(name: &[u8]) -> Option<&[u8]> {
     id.iter().any(u8::is_ascii_digit).then_some(id)
 }
 
-/// A word that nothing but the id of a request looks like: a `traceparent`, a UUID, or 32 hexadecimal digits.
+/// Finds a word that can only be a request ID: a `traceparent`, a UUID, or 32 hexadecimal digits.
 pub fn certain_id(text: &[u8]) -> Option<&[u8]> {
     let is_word = |b: &u8| b.is_ascii_alphanumeric() || *b == b'-';
     let words = text.split(|b| !is_word(b));
@@ -470,7 +479,7 @@ pub fn certain_id(text: &[u8]) -> Option<&[u8]> {
     })
 }
 
-/// The length of such an id at the beginning of a text.
+/// Returns the length of a request ID at the beginning of a text.
 fn id_length(text: &[u8]) -> Option<usize> {
     const FORMS: [&[usize]; 3] = [&[2, 32, 16, 2], &[8, 4, 4, 4, 12], &[32]];
     FORMS.iter().find_map(|groups| {
@@ -498,7 +507,7 @@ mod tests {
         }
     }
 
-    /// Page, query, count and sum of each pair.
+    /// Returns page, query, count and total of each pair.
     fn pairs(join: &mut Join) -> Vec<(u32, Option<u32>, u64, u64)> {
         let pairs = join.joined().pairs.into_iter();
         pairs
@@ -510,7 +519,7 @@ mod tests {
     fn queries_are_joined_to_the_request_of_their_id() {
         const TRACE: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
         let mut join = Join::default();
-        // The database's log can come first, and its span is another one.
+        // The database's log can come first, and its span ID is different.
         let commented = format!(
             "SELECT 1 /*route='x',traceparent='{}'*/",
             TRACE.replace("b7ad", "ffff")
@@ -522,7 +531,7 @@ mod tests {
             &entry("", "/* a */ SELECT 2 /*request_id:5A,x:y*/", true),
             8,
         );
-        // Two requests of one id.
+        // Two requests with the same ID.
         join.add(&entry("6b", "/a", false), 3);
         join.add(&entry("6b", "/b", false), 4);
         join.add(&entry("6b", "SELECT 3", true), 9);
@@ -534,13 +543,13 @@ mod tests {
             (2, Some(8), 1, 5),
         ];
         assert_eq!(pairs(&mut join), expected);
-        // Looking at them changes nothing, and more can come.
+        // Reading the pairs changes nothing, and more records can follow.
         assert_eq!(pairs(&mut join), expected);
         join.add(&entry("5a", "/b", false), 4);
         assert_eq!(pairs(&mut join), expected[..2]);
     }
 
-    /// Requests with four statements each, of so many ids.
+    /// Adds a request with four statements for each of this many IDs.
     fn many(ids: u64, mut sink: impl FnMut(Entry, usize)) {
         for i in 0..ids {
             let id = format!("{i:032x}");
@@ -561,7 +570,7 @@ mod tests {
         let (mut one, mut parts) = (Join::default(), [Join::default(), Join::default()]);
         many(IDS, |entry, page| {
             one.add(&entry, page);
-            // The requests and statements of a machine each.
+            // One machine has the requests, the other the statements.
             parts[usize::from(entry.is_query)].add(&entry, 2 - page);
         });
         assert!(one.sorted.iter().chain(&one.fresh).all(|r| one.has(r)));
@@ -575,7 +584,7 @@ mod tests {
             (0, Some(2), 3 * requests, 15 * requests),
         ];
         assert_eq!(pairs(&mut one), expected);
-        // A draw of each with a chance of a half: 9 standard deviations.
+        // Each ID is kept with probability 1/2; the bound is 9 standard deviations.
         assert!(requests.abs_diff(IDS / 2) < 3_000, "{requests}");
         let mut merged = Join::default();
         for part in parts {
@@ -603,10 +612,10 @@ mod tests {
             add(id, 0, false);
             (0..100).for_each(|_| add(id, 0, true));
         }
-        // A connection that keeps the id for a day.
+        // A connection that uses the same ID for a day.
         (0..86_400).for_each(|time_s| add("a2", time_s, true));
         add("a2", 5, true);
-        // One of no request.
+        // An ID without a request.
         (0..=MAX_STATEMENTS as i64).for_each(|time_s| add("a3", time_s, true));
         let joined = join.joined();
         assert_eq!((joined.crowded, joined.outside), (1, 0));
@@ -620,7 +629,7 @@ mod tests {
         let id = "5A1B2C3D-0AF7-6519-16CD-43DD8448EB21";
         join.add(&entry(id, "/", false), 0);
         join.sort();
-        // SipHash-1-3 with a key of zeros, as `PYTHONHASHSEED=0 python3` has it.
+        // SipHash-1-3 with a key of zeros, as used by `PYTHONHASHSEED=0 python3`.
         assert_eq!(join.sorted[0].id, 13_998_481_189_461_338_769);
     }
 
@@ -683,7 +692,7 @@ mod tests {
         let mut parts = [Join::default(), Join::default()];
         for (i, (entry, page)) in entries.iter().enumerate() {
             one.add(entry, *page);
-            // Elsewhere pages have other indexes.
+            // On the other machine, pages have different indices.
             parts[i % 2].add(entry, 5 - *page);
         }
         let mut merged = Join::default();
@@ -697,7 +706,7 @@ mod tests {
         let expected = [(0, None, 2, 10), (0, Some(1), 2, 10)];
         assert_eq!(pairs(&mut one), expected);
         assert_eq!(pairs(&mut merged), expected);
-        // Pages that were put together have the index of one.
+        // Merged pages have a common index.
         merged.renumber(&[4, 3]);
         assert_eq!(pairs(&mut merged), [(4, None, 2, 10), (4, Some(3), 2, 10)]);
     }

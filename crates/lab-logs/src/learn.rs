@@ -1,37 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Variable segments of routes, learned from all routes of a log: where new values keep coming, or where
-//! there are more of them than an application has pages.
+//! Learns the variable segments of routes from all routes of a log.
+//!
+//! A segment is variable if new values keep appearing, or if there are more values than an
+//! application has pages.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// Values below which a segment is never taken as a variable.
+/// The minimum number of values of a variable segment.
 const FEWEST: usize = 50;
-/// Values from which on it always is.
+/// The number of values from which a segment is always variable.
 const MANY: usize = 500;
-/// The part of the values that came once: an estimate of the chance that the next request brings a new one, if it is
-/// divided by the requests instead (Good, *Biometrika* 40, 1953).
+/// The minimum fraction of values that occurred once.
+///
+/// The number of such values divided by the number of requests estimates the probability that the
+/// next request brings a new value (Good, *Biometrika* 40, 1953).
 const ONCE: f64 = 0.2;
-/// A value that has this part of the requests keeps its name.
+/// A value with at least this fraction of the requests keeps its name.
 const FREQUENT: f64 = 0.05;
 
-/// The name of a variable segment that was learned.
+/// The name of a learned variable segment.
 pub const NAME: &str = "{name}";
 
-/// A route with its requests.
+/// A route with its number of requests.
 pub type Counted<'r> = (&'r str, u64);
 
-/// Where segments are variables: behind which segments, and which values keep their names there.
+/// The parent paths of variable segments, each with the values that keep their names.
 #[derive(Clone, Debug, Default)]
 pub struct Variables(HashMap<String, HashSet<String>>);
 
 /// Learns from all routes, which begin with `/`.
 pub fn learn(routes: &[Counted]) -> Variables {
-    // Not kept: there may be a hundred thousand routes.
+    // Computed on demand, because there may be a hundred thousand routes.
     let segment = |i: usize, depth: usize| routes[i].0.split('/').nth(1 + depth);
     let depth_of = |(route, _): &Counted| route.split('/').skip(1).count();
     let deepest = routes.iter().map(depth_of).max().unwrap_or(0);
     let mut variables = Variables::default();
-    // What stands before each route's segment, in its new name.
+    // The renamed path before each route's current segment.
     let mut before = vec![String::new(); routes.len()];
     for depth in 0..deepest {
         let mut parents: BTreeMap<&str, Vec<(usize, &str)>> = BTreeMap::new();
@@ -65,7 +69,7 @@ pub fn learn(routes: &[Counted]) -> Variables {
 }
 
 impl Variables {
-    /// The route with its variable segments named.
+    /// Returns the route with its variable segments renamed.
     pub fn rename(&self, route: &str) -> String {
         let mut name = String::with_capacity(route.len());
         let segments = route.split('/').skip(1);
@@ -73,7 +77,7 @@ impl Variables {
         name
     }
 
-    /// True if nothing is renamed.
+    /// Returns true if no segment is variable.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -88,12 +92,12 @@ impl Variables {
     }
 }
 
-/// True if it has a name already, or none.
+/// Returns true if the segment is empty or already renamed.
 fn is_named(segment: &str) -> bool {
     segment.is_empty() || segment.contains('{') || segment == "…"
 }
 
-/// True if these values with their requests are those of a variable.
+/// Returns true if these values, with their requests, are those of a variable segment.
 fn is_variable(values: &HashMap<&str, u64>) -> bool {
     let once = values.values().filter(|n| **n == 1).count();
     let n = values.len();

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Everything about `benchlab logs`: formats, routes, counts and times in constant memory; the analysis that shows which
-//! few pages matter, when, and how much room is left; and the reports.
+//! The library of `benchlab logs`: parses logs, counts requests and times in constant memory, and
+//! analyzes and reports the results.
 //!
-//! A [`LogsSession`] reads logs into a [`Tally`]; [`Tally::analysis`] is what a run file keeps; [`analysis`] computes the
-//! results, with intervals; [`report`] makes documents of them, and [`gates`] judges them. [`Records`] keeps the entries
-//! themselves as Parquet files.
+//! A [`LogsSession`] reads logs into a [`Tally`]. A run file stores the result of
+//! [`Tally::analysis`]. [`analysis`] computes the results with their intervals: the few pages that
+//! matter, when they were slow, and the headroom. [`report`] turns them into documents, and
+//! [`gates`] judges them. [`Records`] writes the individual entries to Parquet files.
 
 mod agent;
 pub mod analysis;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Where logs are: files, their rotated predecessors, standard input, the URL of a monitor or of a database server.
+//! The locations of logs: files, their rotated predecessors, standard input, and URLs of monitors
+//! and database servers.
 
 use crate::logs_read::{UniqueFiles, files};
 use crate::monitor_fetch::fetch;
@@ -11,15 +12,15 @@ use std::path::Path;
 /// A log.
 #[derive(Clone, Debug)]
 pub struct LogSource {
-    /// The name for people: without user and password.
+    /// The displayed name, without user and password.
     pub name: String,
-    /// A path or a URL as it was given; `-`: standard input.
+    /// The path or URL as the user wrote it; `-` means standard input.
     location: String,
-    /// Marks an older part of a rotated log: nothing is written to it anymore.
+    /// True for an older file of a rotated log, which no longer grows.
     pub is_rotated: bool,
 }
 
-/// The logs that names stand for.
+/// The logs for the names that the user gave.
 #[derive(Clone, Debug, Default)]
 pub struct LogSources {
     /// The logs, in the order in which they are read.
@@ -37,12 +38,12 @@ impl LogSource {
         }
     }
 
-    /// The server, with its URL, if it is one that counts statements.
+    /// Returns the server and its URL if the source is a database server that counts statements.
     pub(crate) fn database(&self) -> Option<(&'static DatabaseKind, &str)> {
         Some((kind_of_url(&self.location)?, &self.location))
     }
 
-    /// Opens it for reading.
+    /// Opens the source for reading.
     pub(crate) fn open(&self) -> io::Result<Box<dyn Read>> {
         if self.location == "-" {
             Ok(Box::new(io::stdin()))
@@ -53,7 +54,7 @@ impl LogSource {
         }
     }
 
-    /// Its file, if it is one.
+    /// Returns the path if the source is a file.
     pub(crate) fn file(&self) -> Option<&Path> {
         let is_file = self.location != "-" && !is_url(&self.location);
         is_file.then(|| Path::new(&self.location))
@@ -61,8 +62,10 @@ impl LogSource {
 }
 
 impl LogSources {
-    /// The logs of these names, with `rotated` also their rotated predecessors; each file once. Error: a file does not
-    /// exist.
+    /// Finds the logs with these names, and with `rotated` also their rotated predecessors; each
+    /// file once.
+    ///
+    /// Returns an error if a file does not exist.
     pub fn new(names: &[String], rotated: bool) -> Result<LogSources, String> {
         let (mut sources, mut unique) = (LogSources::default(), UniqueFiles::default());
         for name in names {
@@ -87,7 +90,9 @@ impl LogSources {
     }
 }
 
-/// Checks that agents can read logs of these names, which must be files. Error: the first one that is none.
+/// Checks that agents can read logs with these names, which must be files.
+///
+/// Returns an error for the first name that is not a file.
 pub fn check_files(names: &[String]) -> Result<(), String> {
     let Some(name) = names.iter().find(|name| *name == "-" || is_url(name)) else {
         return Ok(());
@@ -102,18 +107,18 @@ pub fn check_files(names: &[String]) -> Result<(), String> {
     ))
 }
 
-/// True if it is a URL that can be read.
+/// Returns true if the location is a URL that can be read.
 fn is_url(location: &str) -> bool {
     location.starts_with("http://")
         || location.starts_with("https://")
         || kind_of_url(location).is_some()
 }
 
-/// A location without the user and password of a URL.
+/// Removes user and password from a URL.
 fn without_login(location: &str) -> String {
     let stripped = || {
         let (scheme, rest) = location.split_once("://").filter(|_| is_url(location))?;
-        // A password of a database may have a `/` that should have been encoded.
+        // A database password may contain an unencoded `/`.
         let end = rest.find('/').filter(|_| kind_of_url(location).is_none());
         let (authority, path) = rest.split_at(end.unwrap_or(rest.len()));
         let (_, host) = authority.rsplit_once('@')?;

@@ -4,13 +4,13 @@
 /// An error that ends a session.
 #[derive(Debug, thiserror::Error)]
 pub enum LogsError {
-    /// An option or a log is wrong: the reason, and what to do.
+    /// An option or a log is invalid; the text says why and what to do.
     #[error("{0}")]
     Wrong(String),
     /// The records cannot be written.
     #[error("{0}")]
     Failed(String),
-    /// The user stopped it.
-    #[error("stopped; nothing was kept")]
+    /// The user interrupted the session.
+    #[error("stopped; nothing was saved")]
     Stopped,
 }

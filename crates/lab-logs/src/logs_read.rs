@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Facts about logs in addition to their content, and the files that belong to a log.
+//! Facts about logs in addition to their entries, and the files that belong to a log.
 
 use crate::format::LogReader;
 use lab_model::{LineCounts, LogAdvice, LogAssumption, LogFile};
@@ -8,23 +8,24 @@ use std::collections::HashSet;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Logs that were read.
+/// Facts about logs that were read.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct LogsRead {
-    /// Each of them, in order.
+    /// The logs, in order.
     pub sources: Vec<LogFile>,
-    /// Counts of all their lines by how they were read.
+    /// The counts of all lines by how they were parsed.
     pub lines: LineCounts,
-    /// How fine the durations of the coarsest are, ns.
+    /// The coarsest resolution of the logs' durations, in ns.
     pub step_ns: Option<u64>,
-    /// Parts of them that are not in the figures, and settings with which the next log contains more.
+    /// Advice about entries that are not counted, and about settings that make the next log more
+    /// useful.
     pub advice: Vec<LogAdvice>,
     /// Assumptions about facts that the logs do not contain.
     pub assumptions: Vec<LogAssumption>,
 }
 
 impl LogsRead {
-    /// Takes over what a reader told of its lines.
+    /// Adds a reader's facts about its lines.
     pub fn add_reader(&mut self, reader: &LogReader) {
         self.merge(LogsRead {
             step_ns: reader.step_ns,
@@ -34,7 +35,7 @@ impl LogsRead {
         });
     }
 
-    /// Adds others.
+    /// Adds the facts about other logs.
     pub fn merge(&mut self, other: LogsRead) {
         self.sources.extend(other.sources);
         self.count(&other.lines);
@@ -49,7 +50,7 @@ impl LogsRead {
         }
     }
 
-    /// Adds what became of lines.
+    /// Adds line counts.
     pub fn count(&mut self, lines: &LineCounts) {
         let total = &mut self.lines;
         total.all += lines.all;
@@ -61,26 +62,32 @@ impl LogsRead {
     }
 }
 
-/// Files by device and inode, so that one with several names, or named twice, is read once.
+/// A set of files by device and inode, so that a file that is named twice is only read once.
 #[derive(Debug, Default)]
 pub struct UniqueFiles(HashSet<(u64, u64)>);
 
 impl UniqueFiles {
-    /// Adds a file. Returns why it is to be skipped, if it is one of those before it.
+    /// Adds a file; returns a reason to skip it if it was added before.
     pub fn skip(&mut self, path: &Path) -> Option<String> {
         let metadata = std::fs::metadata(path).ok().filter(|m| m.is_file())?;
         let is_new = self.0.insert((metadata.dev(), metadata.ino()));
-        (!is_new).then(|| format!("{}: it was named before, and is read once", path.display()))
+        (!is_new).then(|| {
+            format!(
+                "{}: it was named before and is read only once",
+                path.display()
+            )
+        })
     }
 }
 
-/// The files of a log: with `rotated` the rotated files beside it, the oldest first, then the log itself. Error: it
-/// does not exist, or is a folder.
+/// Returns the files of a log: its rotated files if requested, oldest first, then the log itself.
+///
+/// Returns an error if the log does not exist or is a directory.
 pub fn files(log: &Path, rotated: bool) -> Result<Vec<PathBuf>, String> {
     let name = log.display();
     if log.is_dir() {
         return Err(format!(
-            "{name}: it is a folder; name the log, with --rotated for the files beside it"
+            "{name}: it is a directory; name the log file, and add --rotated for its rotated files"
         ));
     }
     if !log.exists() {
@@ -95,7 +102,7 @@ pub fn files(log: &Path, rotated: bool) -> Result<Vec<PathBuf>, String> {
     Ok(files)
 }
 
-/// The rotated files beside a log, the oldest first: the highest number, or the earliest date.
+/// Returns the rotated files of a log, oldest first: the highest number, or the earliest date.
 fn predecessors(log: &Path) -> Vec<PathBuf> {
     let (Some(folder), Some(name)) = (log.parent(), log.file_name().and_then(|n| n.to_str()))
     else {
@@ -115,7 +122,7 @@ fn predecessors(log: &Path) -> Vec<PathBuf> {
             .unwrap_or(file);
         let digits = plain.strip_prefix(['.', '-', '_'])?.replace('-', "");
         let number: i64 = digits.parse().ok()?;
-        // Numbers grow with age, dates fall.
+        // Numbers increase with age; dates decrease.
         let age = if digits.len() >= 8 { -number } else { number };
         Some((age, path))
     };

@@ -1,26 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The JSON of a monitor, over plain HTTP: one request, with limits.
+//! Fetches a monitor's JSON over plain HTTP with one request and limits.
 
 use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
-/// For connecting, for each write and for each read.
+/// The timeout for connecting, and for each read and write.
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// The most bytes of an answer.
+/// The maximum size of a response, in bytes.
 const MAX_BYTES: u64 = 65 << 20;
 
-/// The body at a URL. Errors: it is not `http://`, no answer came in time, or its status is not 200.
+/// Fetches the body at a URL.
+///
+/// Returns an error if the URL does not begin with `http://`, if there is no response in time, or
+/// if its status is not 200.
 pub fn fetch(url: &str) -> io::Result<Vec<u8>> {
     let error = |reason: String| io::Error::other(reason);
     let rest = url.strip_prefix("http://").ok_or_else(|| {
-        error("a monitor is read over http://; fetch it with curl and give it as -".into())
+        error("the URL of a monitor must begin with http://; for https, pipe the output of curl to `benchlab logs -`".into())
     })?;
     let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
     let path = if path.is_empty() { "/" } else { path };
     if path.contains(|c: char| c.is_whitespace() || c.is_control()) || authority.contains('@') {
         return Err(error(
-            "the URL has blanks, control characters or a password in it".into(),
+            "the URL contains blanks, control characters or a password".into(),
         ));
     }
     let has_port = authority
@@ -38,7 +41,7 @@ pub fn fetch(url: &str) -> io::Result<Vec<u8>> {
     let mut stream = TcpStream::connect_timeout(&address, TIMEOUT)?;
     stream.set_read_timeout(Some(TIMEOUT))?;
     stream.set_write_timeout(Some(TIMEOUT))?;
-    // To a request of HTTP/1.0 no answer comes in chunks (RFC 9112, 6.1).
+    // An HTTP/1.0 request never gets a chunked response (RFC 9112, 6.1).
     write!(
         stream,
         "GET {path} HTTP/1.0\r\nHost: {authority}\r\nAccept: application/json\r\nConnection: close\r\n\r\n"
@@ -48,13 +51,13 @@ pub fn fetch(url: &str) -> io::Result<Vec<u8>> {
     let end = answer
         .windows(4)
         .position(|w| w == b"\r\n\r\n")
-        .ok_or_else(|| error("the answer is not HTTP".into()))?;
+        .ok_or_else(|| error("the response is not HTTP".into()))?;
     let head = String::from_utf8_lossy(&answer[..end]);
     let status = head.split_whitespace().nth(1).unwrap_or("");
     match status {
         "200" => Ok(answer.split_off(end + 4)),
         status => Err(error(format!(
-            "the answer has status {}, not 200",
+            "the response has status {}, not 200",
             status.escape_default()
         ))),
     }

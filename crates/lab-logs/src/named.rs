@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Pages under the names that they have once it is known what varies in routes; those of one name are put together.
+//! Renames pages once the variable segments of routes are known, and merges pages with the same
+//! name.
 
 use crate::learn::{Variables, learn};
 use crate::page::{CellWidth, Page};
@@ -8,22 +9,24 @@ use crate::rules::Rules;
 use lab_model::{LogPage, PageKind};
 use std::collections::HashMap;
 
-/// Pages that a report keeps one by one.
+/// The maximum number of pages that a report lists individually.
 const MAX_KEPT: usize = 2_000;
 
-/// The name of all pages that were answered with 404 alone.
+/// The name for all pages whose only responses were 404.
 pub const NOT_FOUND: &str = "(no such page)";
-/// The name of pages that there was no room for.
+/// The name for pages beyond the limit.
 pub const OTHERS: &str = "(other pages)";
 
-/// A page with the name that it has now.
+/// A page with its new name.
 struct NamedPage<'p> {
     name: String,
     page: &'p Page,
 }
 
-/// The pages of a report, those that take most one by one, and how many were merged into [`OTHERS`]. No copy of all
-/// pages is made: there may be 100,000.
+/// Returns the pages of a report, and the number of pages that were merged into [`OTHERS`].
+///
+/// The pages that take the most time stay separate. The function does not copy all pages, because
+/// there may be 100,000.
 pub fn report_pages(pages: &[Page], rules: &Rules, width: CellWidth) -> (Vec<LogPage>, u64) {
     let variables = learn_variables(pages, rules);
     let named = |page| NamedPage {
@@ -65,7 +68,7 @@ impl NamedPage<'_> {
     }
 }
 
-/// The cost of a group: time in ns, then requests.
+/// Returns the cost of a group: time in ns, then requests.
 fn cost(group: &[NamedPage]) -> (u64, u64) {
     group.iter().fold((0, 0), |(time, requests), named| {
         let (t, r) = named.page.cost();
@@ -82,7 +85,7 @@ fn merge_group(group: &[NamedPage]) -> Page {
     page
 }
 
-/// Pages with their new names, those of one name put together, and the new index of each page.
+/// Renames pages and merges those with the same name; also returns the new index of each page.
 pub fn merge_renamed(
     pages: Vec<Page>,
     variables: &Variables,
@@ -104,7 +107,7 @@ pub fn merge_renamed(
     (merged, renumbered)
 }
 
-/// Where methods end and routes begin in a page's name.
+/// Returns the offset of the route in a page's name, after the method.
 fn route_at(name: &str) -> usize {
     if name.starts_with('/') {
         0
@@ -113,7 +116,7 @@ fn route_at(name: &str) -> usize {
     }
 }
 
-/// A page's name with variable segments of its route as `{name}`.
+/// Replaces the variable segments of a page's route with `{name}`.
 pub fn rename_page(variables: &Variables, name: &str) -> String {
     let (method, route) = name.split_at(route_at(name));
     match route {
@@ -122,7 +125,7 @@ pub fn rename_page(variables: &Variables, name: &str) -> String {
     }
 }
 
-/// Learns the variable segments from routes of pages that exist and that no rule names.
+/// Learns variable segments from the routes of existing pages that no rule names.
 pub fn learn_variables(pages: &[Page], rules: &Rules) -> Variables {
     let mut routes: HashMap<&str, u64> = HashMap::new();
     for page in pages
@@ -138,7 +141,7 @@ pub fn learn_variables(pages: &[Page], rules: &Rules) -> Variables {
     learn(&routes)
 }
 
-/// The name of a page, given the variable segments.
+/// Returns the name of a page, given the variable segments.
 pub fn name_of(page: &Page, variables: &Variables, rules: &Rules) -> String {
     if page.is_missing() {
         return NOT_FOUND.into();
@@ -151,7 +154,7 @@ pub fn name_of(page: &Page, variables: &Variables, rules: &Rules) -> String {
     }
 }
 
-/// How each page is renamed.
+/// Returns how each page is renamed.
 pub fn renames(pages: &[Page], variables: &Variables, rules: &Rules) -> Vec<Renamed> {
     let rename = |page: &Page| {
         let name = name_of(page, variables, rules);

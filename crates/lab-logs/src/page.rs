@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A page while it is counted, and its cells in time.
+//! A page's counts, in total and in cells over time.
 
 use crate::registers;
 use crate::sketch::Sketch;
 use lab_model::{LogCell, LogPage, PageKind};
 use serde::{Deserialize, Serialize};
 
-/// How long cells are: the longer the log, the longer they.
+/// The width of cells; longer logs have wider cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct CellWidth(usize);
 
-/// Lengths of cells, and for how long a log, s.
+/// The cell widths, each with the maximum length of a log, in seconds.
 const WIDTHS: [(i64, i64); 4] = [
     (60, 6 * 3600),
     (3600, 62 * 86_400),
@@ -19,30 +19,30 @@ const WIDTHS: [(i64, i64); 4] = [
 ];
 
 impl CellWidth {
-    /// The shortest.
+    /// The smallest width.
     pub const MINUTE: CellWidth = CellWidth(0);
-    /// The longest.
+    /// The largest width.
     pub const LONGEST: CellWidth = CellWidth(WIDTHS.len() - 1);
 
-    /// The length of a cell, s.
+    /// Returns the width of a cell in seconds.
     pub fn seconds(self) -> i64 {
         WIDTHS[self.0].0
     }
 
-    /// The next longer one.
+    /// Returns the next larger width.
     pub fn next(self) -> CellWidth {
         CellWidth((self.0 + 1).min(WIDTHS.len() - 1))
     }
 
-    /// True if a log of so many s needs longer ones.
+    /// Returns true if a log of `span` seconds needs wider cells.
     pub fn is_short_for(self, span: i64) -> bool {
         self.0 + 1 < WIDTHS.len() && span > WIDTHS[self.0].1
     }
 
-    /// The number of the cell of a time.
+    /// Returns the cell number of a time.
     #[inline]
     pub fn cell(self, time: i64) -> i32 {
-        // The compiler divides by constants faster.
+        // Division by constants compiles to faster code.
         let cell = match self.0 {
             0 => time.div_euclid(60),
             1 => time.div_euclid(3600),
@@ -53,13 +53,14 @@ impl CellWidth {
     }
 }
 
-/// Cells of a page; one that has more, of times without order, loses them.
+/// The maximum number of cells of a page; a page with more, such as with random times, drops its
+/// cells.
 const MAX_CELLS: usize = 4_000;
 
-/// A stretch of time.
+/// The counts of one interval of time.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Cell {
-    /// Its number since 1970.
+    /// The cell number since 1970.
     start: i32,
     requests: u32,
     errors: u32,
@@ -68,7 +69,7 @@ pub struct Cell {
     sum_ln: f64,
 }
 
-/// A page while it is counted.
+/// A page and its counts.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Page {
     pub kind: PageKind,
@@ -83,14 +84,14 @@ pub struct Page {
     pub bytes: u64,
     pub times: Sketch,
     pub cells: Vec<Cell>,
-    /// The cell that was counted in last.
+    /// The index of the cell that was used last.
     #[serde(skip)]
     pub last: u32,
     pub has_cells: bool,
 }
 
 impl Page {
-    /// A page without requests.
+    /// Creates a page without requests.
     pub fn new(kind: PageKind, name: String) -> Page {
         Page {
             kind,
@@ -100,17 +101,17 @@ impl Page {
         }
     }
 
-    /// The sort key of pages: time in ns, then requests.
+    /// Returns the sort key of pages: time in ns, then requests.
     pub fn cost(&self) -> (u64, u64) {
         (self.total_ns, self.requests)
     }
 
-    /// True if all of its requests were answered with 404.
+    /// Returns true if all requests got a 404 response.
     pub fn is_missing(&self) -> bool {
         self.kind == PageKind::Page && self.requests > 0 && self.not_found == self.requests
     }
 
-    /// Bytes that it takes, and its name in a map.
+    /// Returns the memory use of the page and of its name in a map, in bytes.
     pub fn memory(&self) -> usize {
         size_of::<Page>()
             + 2 * self.name.capacity()
@@ -119,7 +120,7 @@ impl Page {
             + self.cells.capacity() * size_of::<Cell>()
     }
 
-    /// Fetches where a request will be counted, by the bucket of its duration.
+    /// Prefetches the memory in which a request will be counted, given the bucket of its duration.
     #[inline]
     pub fn fetch(&self, bucket: Option<u16>) {
         registers::fetch(&self.bytes);
@@ -131,7 +132,9 @@ impl Page {
         }
     }
 
-    /// Counts a request in a cell, its duration with its logarithm; whether the cell is a new one.
+    /// Counts a request in a cell, with its duration and the logarithm of that duration.
+    ///
+    /// Returns true if the cell is new.
     #[inline]
     pub fn add_to_cell(
         &mut self,
@@ -165,7 +168,7 @@ impl Page {
 
     #[cold]
     fn select_cell(&mut self, start: i32) -> bool {
-        // Most logs are in the order of time.
+        // Most logs are in chronological order.
         let position = match self.cells.last() {
             Some(last) if last.start < start => Err(self.cells.len()),
             _ => self.cells.binary_search_by_key(&start, |c| c.start),
@@ -187,7 +190,7 @@ impl Page {
         position.is_err()
     }
 
-    /// Puts cells together in longer ones.
+    /// Merges cells into wider ones.
     pub fn widen(&mut self, width: CellWidth) {
         let shorter = WIDTHS[width.0.saturating_sub(1)].0;
         let cells = std::mem::take(&mut self.cells);
@@ -227,7 +230,7 @@ impl Page {
         }
     }
 
-    /// Adds totals, with a distribution where there is one.
+    /// Adds totals, and the distribution if there is one.
     pub fn add_all(&mut self, other: &LogPage) {
         self.requests = self.requests.saturating_add(other.requests);
         self.errors = self.errors.saturating_add(other.errors);
@@ -241,7 +244,7 @@ impl Page {
         }
     }
 
-    /// As a run file keeps it.
+    /// Converts the page to the form stored in a run file.
     pub fn analysis(self, width: CellWidth) -> LogPage {
         let cell = |c: Cell| LogCell {
             start_s: i64::from(c.start) * width.seconds(),
@@ -267,7 +270,7 @@ impl Page {
     }
 }
 
-/// A number that SQLite can store: at most 2^63 - 1.
+/// Limits a number to SQLite's maximum of 2^63 - 1.
 fn storable(n: u64) -> u64 {
     n.min(i64::MAX as u64)
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Counts of some of the logs, as they are sent to where all are merged.
+//! The counts of some of the logs, in the form in which agents send them to be merged.
 
 use crate::hour::Hour;
 use crate::join::Join;
@@ -8,13 +8,13 @@ use crate::seconds::Seconds;
 use serde::{Deserialize, Serialize};
 use std::io::Read;
 
-/// The most bytes that it has, unpacked.
+/// The maximum unpacked size, in bytes.
 const MOST: u64 = 4 << 30;
 
-/// Fast, and small enough for what is mostly names and small numbers.
+/// A fast level that compresses well enough: the data is mostly names and small numbers.
 const LEVEL: i32 = 3;
 
-/// A tally without what only its own counting needed.
+/// The counts of a tally, without the state that only its own counting needed.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct TallyPart {
     pub(crate) pages: Vec<Page>,
@@ -29,14 +29,14 @@ pub struct TallyPart {
 }
 
 impl TallyPart {
-    /// As bytes. Error: there is no memory for them.
+    /// Serializes and compresses the counts; returns an error if memory runs out.
     pub fn pack(&self) -> Result<Vec<u8>, String> {
         let mut packed = zstd::Encoder::new(Vec::new(), LEVEL).map_err(|e| e.to_string())?;
         serde_json::to_writer(&mut packed, self).map_err(|e| e.to_string())?;
         packed.finish().map_err(|e| e.to_string())
     }
 
-    /// Reads such bytes. Error: they are invalid.
+    /// Decompresses and parses the counts; returns an error if the bytes are invalid.
     pub fn unpack(bytes: &[u8]) -> Result<TallyPart, String> {
         let unpacked = zstd::Decoder::new(bytes).map_err(|e| e.to_string())?;
         serde_json::from_reader(std::io::BufReader::new(unpacked.take(MOST)))

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The most requests within a second or a minute, of a log whose lines are nearly in the order of time.
+//! Finds the maximum number of requests in a second or a minute, for logs in nearly chronological
+//! order.
 
-/// Stretches that are counted at the same time; later ones end those before.
+/// The number of intervals counted concurrently; a later interval finishes an earlier one.
 const SLOTS: usize = 64;
 
 /// The highest count so far.
 #[derive(Clone, Debug)]
 pub struct CountPeak {
-    /// How long a stretch is, s.
+    /// The length of an interval, in seconds.
     length: i64,
-    /// The highest that ended, and those that are counted.
+    /// The highest finished interval, followed by the open ones.
     slots: [(i64, u64); SLOTS + 1],
 }
 
 impl CountPeak {
-    /// Counts by stretches of `length` s.
+    /// Creates a counter for intervals of `length` seconds.
     pub fn new(length: i64) -> CountPeak {
         CountPeak {
             length,
@@ -22,7 +23,7 @@ impl CountPeak {
         }
     }
 
-    /// Counts a request in a stretch, by its number since 1970.
+    /// Counts a request in an interval, given the interval's number since 1970.
     #[inline]
     pub fn add(&mut self, start: i64) {
         let slot = &mut self.slots[1 + (start as usize & (SLOTS - 1))];
@@ -36,10 +37,10 @@ impl CountPeak {
         }
     }
 
-    /// When the busiest stretch began, in seconds since 1970, and its requests.
+    /// Returns the start of the busiest interval in seconds since 1970, and its requests.
     pub fn highest(&self) -> Option<(i64, u64)> {
         let counted = self.slots.iter().filter(|(_, n)| *n > 0);
-        // Of equal ones the first.
+        // The earliest interval wins a tie.
         let highest = counted.max_by_key(|(start, n)| (*n, std::cmp::Reverse(*start)));
         highest.map(|(start, n)| (start * self.length, *n))
     }

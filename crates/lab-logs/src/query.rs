@@ -1,32 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Statements -> queries: literals are `?`, lists of them `(…)`, comments and line breaks are gone.
+//! Normalizes statements into queries.
+//!
+//! Literals become `?`, lists of literals become `(…)`, comments and line breaks are removed.
 
 use crate::route::printable;
 pub use crate::sql::Dialect;
 use crate::sql::{Token, TokenKind, tokens};
 use sha2::{Digest, Sha256};
 
-/// Bytes of a query's name. A longer query is cut for display, and its digest tells it from others.
+/// The maximum length of a query's name, in bytes.
+///
+/// A longer query is cut for display, and a digest distinguishes it from others.
 const MAX_NAME: usize = 200;
-/// Bytes of the beginning that a longer query shows; the rest is its end.
+/// The number of bytes shown from the beginning of a longer query; the rest is its end.
 const NAME_HEAD: usize = 110;
-/// Different rows of one VALUES that are kept.
+/// The maximum number of different rows that are stored per VALUES.
 const MAX_ROWS: usize = 8;
-/// VALUES within rows of VALUES whose rows are put together.
+/// The maximum depth of nested VALUES whose rows are merged.
 const MAX_DEPTH: usize = 16;
-/// The name of statements that a log does not have, only their durations.
+/// The name for statements whose text is not in the log, only their duration.
 pub const UNKNOWN: &str = "(statement not in the log)";
-/// The name of statements of comments and blanks alone.
+/// The name for statements that contain only comments and blanks.
 const EMPTY: &str = "(empty statement)";
-/// A list of literals.
+/// The placeholder for a list of literals.
 const LIST: &[u8] = "…".as_bytes();
 
-/// The query of a statement: the statement without what varies. Different queries have different names.
+/// Returns the name of a statement's query.
+///
+/// The query is the statement without its variable values. Different queries have different names.
 pub fn fold(statement: &[u8], dialect: Dialect) -> String {
     name(&normalized(statement, dialect))
 }
 
-/// The whole of a statement without what varies.
+/// Returns a full statement without its variable values.
 fn normalized(text: &[u8], dialect: Dialect) -> Vec<u8> {
     let tokens = tokens(text, dialect);
     let mut writer = QueryWriter {
@@ -42,7 +48,7 @@ fn normalized(text: &[u8], dialect: Dialect) -> Vec<u8> {
     loop {
         let length = match folded[..] {
             [.., b' ' | b';'] => 1,
-            // At the end it is a comment.
+            // At the end, `--` is a comment.
             [.., b'-', b'-'] if dialect == Dialect::Mysql => 2,
             _ => return folded,
         };
@@ -50,8 +56,9 @@ fn normalized(text: &[u8], dialect: Dialect) -> Vec<u8> {
     }
 }
 
-/// A query as a name: printable, and so short that it can be shown. A name that does not show all of the query ends in
-/// a digest of it.
+/// Turns a query into a printable name that is short enough to display.
+///
+/// If the name does not show the full query, it ends with a digest of the query.
 fn name(query: &[u8]) -> String {
     if query.is_empty() {
         return EMPTY.into();
@@ -67,7 +74,7 @@ fn name(query: &[u8]) -> String {
     if text.len() <= MAX_NAME {
         return format!("{text} [{digest}]");
     }
-    // Long queries mostly differ behind a long list of columns.
+    // Long queries usually differ after a long list of columns.
     let select = end_of_select(&text);
     let (head, rest) = match begin_of_from(&text).filter(|_| select > 0) {
         Some(from) => (&text[..select], &text[from..]),
@@ -90,7 +97,7 @@ fn name(query: &[u8]) -> String {
     format!("{} … {} [{digest}]", head.trim_end(), tail.trim_start())
 }
 
-/// The end of the SELECT that begins a query or one of its phases; 0: another word does.
+/// Returns the end of the SELECT that begins a query or one of its phases; 0 if there is none.
 fn end_of_select(query: &str) -> usize {
     let phases = ["parse: ", "bind: "];
     let begin = phases
@@ -105,7 +112,7 @@ fn end_of_select(query: &str) -> usize {
     }
 }
 
-/// Where the first FROM outside of brackets begins.
+/// Returns the offset of the first FROM outside of brackets.
 fn begin_of_from(query: &str) -> Option<usize> {
     let mut depth = 0_i32;
     let bytes = query.as_bytes();
@@ -120,7 +127,7 @@ fn begin_of_from(query: &str) -> Option<usize> {
     })
 }
 
-/// The beginning of a text, of at most so many bytes.
+/// Returns the beginning of a text, with at most `length` bytes.
 fn floor(text: &str, length: usize) -> &str {
     let end = (0..=length.min(text.len()))
         .rev()
@@ -128,7 +135,7 @@ fn floor(text: &str, length: usize) -> &str {
     &text[..end.unwrap_or(0)]
 }
 
-/// The bytes of the end of a text, at most so many.
+/// Returns how many bytes from the end of a text fit into `length` bytes.
 fn floor_back(text: &str, length: usize) -> usize {
     let begin = text.len().saturating_sub(length);
     (begin..=text.len())
@@ -136,7 +143,7 @@ fn floor_back(text: &str, length: usize) -> usize {
         .map_or(0, |at| text.len() - at)
 }
 
-/// The index of the token that closes the bracket at each index; 0: it is no opening bracket, or is not closed.
+/// Returns the index of the closing token for each opening bracket; 0 for all other tokens.
 fn closing(text: &[u8], tokens: &[Token]) -> Vec<usize> {
     let mut closing = vec![0; tokens.len()];
     let mut open = Vec::new();
@@ -164,12 +171,12 @@ struct QueryWriter<'t> {
     tokens: &'t [Token],
     closing: Vec<usize>,
     folded: Vec<u8>,
-    /// Rows that are being written.
+    /// The number of nested rows being written.
     depth: usize,
 }
 
 impl QueryWriter<'_> {
-    /// Writes tokens. In a row of VALUES, `NULL` and its like are values as literals are.
+    /// Writes tokens; in a row of VALUES, words such as `NULL` count as literals.
     fn write(&mut self, tokens: std::ops::Range<usize>, is_row: bool) {
         let mut at = tokens.start;
         while at < tokens.end {
@@ -205,21 +212,22 @@ impl QueryWriter<'_> {
         }
     }
 
-    /// A blank, where there is one in the statement and it matters.
+    /// Writes a blank if the statement has a significant one here.
     fn space(&mut self, at: usize) {
         let token = &self.tokens[at];
         let is_before_close = token.kind == TokenKind::Symbol
             && matches!(self.text[token.bytes.start], b')' | b',' | b';');
         let is_begin = matches!(self.folded.last(), None | Some(b' ' | b'('));
-        // A blank would make a comment of it, in place of the comment that was there.
+        // A blank would turn the signs into a comment, where the original comment was removed.
         let is_behind_signs = self.dialect == Dialect::Mysql && self.folded.ends_with(b"--");
         if token.is_spaced && !is_before_close && !is_begin && !is_behind_signs {
             self.folded.push(b' ');
         }
     }
 
-    /// Appends `?`. Signs before it are a part of it, unless a value is before the sign. A `?` that is an operator is taken
-    /// for a value, since literals are written so.
+    /// Appends `?`, and absorbs the signs before the literal unless a value precedes them.
+    ///
+    /// A `?` operator is treated as a value, because literals are also written as `?`.
     fn push_literal(&mut self, at: usize) {
         let is_value =
             |at: usize| self.tokens[at].is_operand(self.text) || self.is_symbol(at, b'?');
@@ -235,7 +243,8 @@ impl QueryWriter<'_> {
         self.folded.push(b'?');
     }
 
-    /// Writes a list of literals, and passes over the rows of literals that follow it. Returns the index behind it.
+    /// Writes a list of literals and skips the rows of literals after it; returns the index after
+    /// them.
     fn write_list(&mut self, open: usize) -> usize {
         let (begin, end) = (
             &self.tokens[open].bytes,
@@ -251,7 +260,7 @@ impl QueryWriter<'_> {
         at
     }
 
-    /// Writes each row that differs from the others of its VALUES once. Returns the index behind the rows.
+    /// Writes each distinct row of VALUES once; returns the index after the rows.
     fn write_rows(&mut self, begin: usize, end: usize) -> usize {
         let mut rows: Vec<Vec<u8>> = Vec::new();
         let mut at = begin;
@@ -280,7 +289,7 @@ impl QueryWriter<'_> {
         }
         self.space(begin);
         self.folded.extend(rows.join(&b", "[..]));
-        // A comma behind the last row is not a part of it.
+        // A comma after the last row does not belong to it.
         if self.is_symbol(at.wrapping_sub(1), b',') {
             at - 1
         } else {
@@ -303,7 +312,9 @@ impl QueryWriter<'_> {
         std::mem::replace(&mut self.folded, before)
     }
 
-    /// True if a bracket holds nothing but literals: two at least, or with `is_short` one, and then lists of them, too.
+    /// Returns true if a bracket contains only literals, at least two of them.
+    ///
+    /// With `is_short`, one literal is enough, and nested lists are allowed.
     fn is_list(&self, open: usize, is_short: bool) -> bool {
         let end = self.closing[open];
         let mut literals = 0;
@@ -326,7 +337,7 @@ impl QueryWriter<'_> {
         literals > usize::from(!is_short) && end > open
     }
 
-    /// `DATE '2026-05-01'`
+    /// Returns true for a type before a literal, such as `DATE '2026-05-01'`.
     fn is_before_literal(&self, at: usize) -> bool {
         let types = ["date", "time", "timestamp", "timestamptz", "interval"];
         types.iter().any(|name| self.is_word(at, name.as_bytes()))
@@ -336,7 +347,7 @@ impl QueryWriter<'_> {
                 .is_some_and(|t| t.kind == TokenKind::Literal)
     }
 
-    /// True if it is a literal, or with `is_row` a word that stands for a value.
+    /// Returns true for a literal, and with `is_row` also for a word that represents a value.
     fn is_literal(&self, at: usize, is_row: bool) -> bool {
         let is_value = || {
             let words = ["null", "default", "true", "false"];
@@ -349,7 +360,7 @@ impl QueryWriter<'_> {
         }
     }
 
-    /// A word that a list follows.
+    /// Returns the keyword at this index if a list can follow it.
     fn list_keyword(&self, at: usize) -> Option<ListKeyword> {
         if self.is_word(at, b"values") || self.is_word(at, b"value") {
             Some(ListKeyword::Values)
@@ -381,7 +392,7 @@ impl QueryWriter<'_> {
     }
 }
 
-/// A word that a list follows.
+/// A keyword before a list.
 #[derive(Clone, Copy)]
 enum ListKeyword {
     Values,
@@ -502,7 +513,7 @@ mod tests {
             small.starts_with("select … from small_table where id=? [") && small.len() < 80,
             "{small}"
         );
-        // Nothing but the middle differs.
+        // Only the middle differs.
         let middle = |name: &str| {
             postgresql(&format!(
                 "select {}, {name}, {} from t",
@@ -518,7 +529,7 @@ mod tests {
     }
 
     proptest! {
-        /// No literal gets into a query.
+        /// No literal leaks into a query.
         #[test]
         fn values_are_in_no_query(
             words in proptest::collection::vec("[a-z]{1,5}|'secret[ab]*'|-1|,|IN \\(|VALUES \\(|\\)|=|-- x\n|/\\* \\*/| ", 0..30),

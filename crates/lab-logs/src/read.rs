@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Bytes -> lines -> entries, whatever the bytes are: compressed, cut off, binary, without an end.
+//! Reads bytes, splits them into lines and parses the entries, whatever the bytes are.
+//!
+//! The input may be compressed, truncated, binary or endless.
 
 use crate::documents;
 use crate::entry::{Entry, LineKind};
@@ -17,45 +19,47 @@ use memchr::memchr;
 use std::io::{self, BufReader, Read};
 use std::ops::Range;
 
-/// Bytes that are read at once.
+/// The number of bytes per read.
 const CHUNK: usize = 256 << 10;
-/// Bytes of a line; a longer one is counted and skipped.
+/// The maximum length of a line, in bytes; a longer line is counted and skipped.
 pub const MAX_LINE: usize = 64 << 10;
-/// Bytes from which the format is found.
+/// The number of bytes used to detect the format.
 const SAMPLE_BYTES: usize = 64 << 10;
-/// Between two calls of `progress`, bytes.
+/// The number of bytes between two calls of `progress`.
 const PROGRESS: u64 = 32 << 20;
 
-/// How far ahead text is fetched, and how much of it with each line, bytes.
+/// How far ahead text is prefetched, in bytes; the length is the amount per line.
 const FETCHED: Range<usize> = 2048..2048 + 256;
-/// Bytes that are fetched at once.
+/// The number of bytes per prefetch.
 const CACHE_LINE: usize = 64;
 
-/// Logs that are read one after the other, piece by piece. A file that continues the one before it, as after a rotation,
-/// is read with what was known at its end.
+/// Parses the files of a log one after the other, chunk by chunk.
+///
+/// If a file continues the previous one, as after a rotation, parsing continues with the state at
+/// the end of the previous file.
 pub struct ServerLog {
-    /// The file that is read.
+    /// The current file.
     pub source: LogFile,
-    /// Counts of the lines of all files by how they were read.
+    /// The line counts of all files.
     pub lines: LineCounts,
     hints: Hints,
-    /// The files before.
+    /// The facts about the previous files.
     ended: LogsRead,
-    /// The lines of the files before.
+    /// The number of lines in the previous files.
     lines_before: u64,
     reader: Option<LogReader>,
-    /// The reader of the file before, until the format of this one is known.
+    /// The reader of the previous file, until the format of the current file is known.
     previous: Option<LogReader>,
-    /// The name of its file.
+    /// The name of the previous file.
     previous_name: String,
     /// The beginning of a line; before the format is known, all bytes so far.
     part: Vec<u8>,
-    /// True if the rest of a line that is too long is skipped.
+    /// True while the rest of a line that is too long is skipped.
     skips_line: bool,
 }
 
 impl ServerLog {
-    /// One of that name.
+    /// Creates a log whose first file has this name.
     pub fn new(name: &str, hints: &Hints) -> ServerLog {
         ServerLog {
             source: LogFile {
@@ -92,7 +96,7 @@ impl ServerLog {
         self.ended.sources.push(ended);
     }
 
-    /// The facts about all files so far.
+    /// Returns the facts about all files so far.
     pub fn logs_read(&self) -> LogsRead {
         let mut logs = self.ended.clone();
         let source = LogFile {
@@ -106,7 +110,7 @@ impl ServerLog {
         logs
     }
 
-    /// Reads what comes next. Error: the format is not known.
+    /// Parses the next bytes; returns an error if the format is unknown.
     pub fn push(&mut self, bytes: &[u8], tally: &mut Tally) -> Result<(), ReadError> {
         self.source.bytes += bytes.len() as u64;
         let mut bytes = bytes;
@@ -124,16 +128,16 @@ impl ServerLog {
         Ok(())
     }
 
-    /// Finds the format from the bytes so far. Error: it is not known.
+    /// Detects the format from the bytes so far; returns an error if it is unknown.
     fn begin(&mut self, tally: &mut Tally) -> Result<(), ReadError> {
         if self.reader.is_some() {
             return Ok(());
         }
-        // A last line may be cut off.
+        // The last line may be incomplete.
         let end = memchr::memrchr(b'\n', &self.part).unwrap_or(self.part.len());
         let begin = &self.part[..end];
         let is_next = is_same_log(&self.previous_name, &self.source.name);
-        // A log goes on under its own name: nothing is missing in between.
+        // If the log continues under its own name, nothing is missing in between.
         let is_sure = self.previous_name == self.source.name;
         let reader = match find(begin, &self.hints) {
             Ok(LogFormat::Lines(reader)) => *reader,
@@ -163,7 +167,9 @@ impl ServerLog {
         Ok(())
     }
 
-    /// Finds the format as soon as there is one line, for a log that grows slowly. Error: it is not known.
+    /// Detects the format as soon as there is one line, for a log that grows slowly.
+    ///
+    /// Returns an error if the format is unknown.
     pub fn begin_if_whole(&mut self, tally: &mut Tally) -> Result<(), ReadError> {
         if self.part.contains(&b'\n') {
             self.begin(tally)
@@ -195,11 +201,11 @@ impl ServerLog {
         self.keep_part(rest);
     }
 
-    /// Reads complete lines, and returns what is behind them.
+    /// Parses complete lines, and returns the bytes after them.
     fn read_complete_lines<'b>(&mut self, bytes: &'b [u8], tally: &mut Tally) -> &'b [u8] {
         #[cfg(target_arch = "x86_64")]
         if let Some(wide) = Avx2::new() {
-            // SAFETY: a `Avx2` is only where the processor has all of these.
+            // SAFETY: an `Avx2` only exists if the processor supports all of these features.
             return unsafe { self.read_complete_lines_avx2(bytes, wide, tally) };
         }
         self.read_complete_lines_by(bytes, Baseline, tally)
@@ -225,7 +231,7 @@ impl ServerLog {
     ) -> &'b [u8] {
         let mut entries = Vec::with_capacity(Tally::TOGETHER);
         loop {
-            // Not a closure: that would not be compiled for the width.
+            // A closure would not be compiled for this register width.
             while let Some(reader) = &mut self.reader
                 && let Some((entry, length)) = reader.line_ahead(bytes, width)
             {
@@ -253,7 +259,7 @@ impl ServerLog {
         }
     }
 
-    /// Keeps the beginning of a line.
+    /// Stores the beginning of a line.
     fn keep_part(&mut self, bytes: &[u8]) {
         if self.part.len() + bytes.len() > self.longest_line() {
             self.count_too_long();
@@ -290,7 +296,7 @@ impl ServerLog {
         self.count_entries(entries);
     }
 
-    /// Counts entries that became complete. Each has a line of its own, which was counted as another one until now.
+    /// Counts entries that became complete; their lines were counted as other lines until now.
     fn count_entries(&mut self, entries: u64) {
         self.lines.entries += entries;
         self.lines.other = self.lines.other.saturating_sub(entries);
@@ -310,8 +316,9 @@ impl ServerLog {
         }
     }
 
-    /// Ends a file: reads a last line without a line end. The next file can have more of its last entry. Error: the format
-    /// is not known.
+    /// Finishes a file, including a last line without a line end.
+    ///
+    /// The next file can continue its last entry. Returns an error if the format is unknown.
     pub fn end_file(&mut self, tally: &mut Tally) -> Result<(), ReadError> {
         if self.source.bytes == 0 {
             self.source.format = "empty".into();
@@ -329,14 +336,14 @@ impl ServerLog {
         Ok(())
     }
 
-    /// Ends the last file, and closes the log. Error: the format is not known.
+    /// Finishes the last file and closes the log; returns an error if the format is unknown.
     pub fn end(&mut self, tally: &mut Tally) -> Result<(), ReadError> {
         let ended = self.end_file(tally);
         self.close(tally);
         ended
     }
 
-    /// Ends entries that could have had more lines in another file.
+    /// Finishes entries that could have had more lines in another file.
     pub fn close(&mut self, tally: &mut Tally) {
         let readers = [self.previous.take(), self.reader.take()];
         for reader in readers.into_iter().flatten() {
@@ -344,7 +351,7 @@ impl ServerLog {
         }
     }
 
-    /// Ends the entries of a reader that could have had more lines.
+    /// Finishes a reader's entries that could have had more lines.
     fn end_reader(&mut self, mut reader: LogReader, tally: &mut Tally) {
         let mut entries = 0;
         let cut_off = reader.end(&mut |entry: &Entry| {
@@ -358,7 +365,9 @@ impl ServerLog {
     }
 }
 
-/// Fetches text that is read a few lines later: processors fetch by themselves but to the end of a page of memory.
+/// Prefetches text that is parsed a few lines later.
+///
+/// The processor's own prefetcher stops at the end of a memory page.
 #[inline(always)]
 fn fetch_text(text: &[u8]) {
     for offset in FETCHED.step_by(CACHE_LINE) {
@@ -368,10 +377,10 @@ fn fetch_text(text: &[u8]) {
     }
 }
 
-/// Decompresses gzip and zstd, which are found by their first bytes; other input is passed on.
+/// Decompresses gzip and zstd, detected by their first bytes; passes other input through.
 pub fn decompressed<'r>(input: impl Read + 'r) -> io::Result<Box<dyn Read + 'r>> {
     let mut input = BufReader::with_capacity(CHUNK, input);
-    // A pipe may give fewer bytes than asked for.
+    // A pipe may return fewer bytes than requested.
     let mut magic = [0; 4];
     let mut n = 0;
     while n < magic.len() {
@@ -388,9 +397,11 @@ pub fn decompressed<'r>(input: impl Read + 'r) -> io::Result<Box<dyn Read + 'r>>
     })
 }
 
-/// Reads a file to its end, but leaves the log open: see [`ServerLog::close`]. `progress` gets the bytes so far now and
-/// then, and says whether to go on. What was read before an error is counted. Errors: it cannot be read, or its format is
-/// not known.
+/// Reads a file to its end, but leaves the log open: see [`ServerLog::close`].
+///
+/// `progress` is called regularly with the number of bytes so far, and returns false to stop.
+/// Entries before an error are counted. Returns an error if the file cannot be read or its format
+/// is unknown.
 pub fn read(
     input: impl Read,
     log: &mut ServerLog,
@@ -430,7 +441,9 @@ pub fn read(
     failed.map_or(Ok(()), |e| Err(e.into()))
 }
 
-/// Fills a buffer as far as the input goes; an error after some bytes comes again with the next read.
+/// Fills a buffer as far as the input allows.
+///
+/// An error after some bytes is returned by the next read.
 fn fill(input: &mut dyn Read, buffer: &mut [u8]) -> io::Result<usize> {
     let mut n = 0;
     while n < buffer.len() {

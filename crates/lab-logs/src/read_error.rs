@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Why a log could not be read.
+//! The errors of reading a log.
 
 use std::io::{self, BufReader, Read};
 
-/// Why a log could not be read.
+/// The reason why a log could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// It could not be read on; what was read is counted.
+    /// Reading failed; the entries before the failure are counted.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// Its format is not known.
+    /// The format is unknown or invalid.
     #[error("{0}")]
     Format(String),
-    /// It was stopped.
+    /// The user stopped the program.
     #[error("stopped")]
     Stopped,
 }
 
-/// At most so many bytes of an input; error: there are more.
+/// Reads at most `most` bytes; returns an error if the input is longer.
 pub(crate) fn limited(input: impl Read, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     BufReader::new(input)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Entries as rows of Parquet files, with the pages that the tally counts them in. Memory does not grow with the log.
+//! Writes entries as rows of Parquet files, with the pages that count them, in constant memory.
 //!
-//! Variable segments of routes are known only once all is read. So a row has the page that its entry was first counted
-//! in, and a table of pages says which page of the report that became.
+//! The variable segments of routes are only known at the end. A row therefore contains the page in
+//! which its entry was first counted, and a separate table maps these pages to the pages of the
+//! report.
 
 use crate::entry::Entry;
 use crate::page::Page;
@@ -20,10 +21,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Rows of a row group, which is what is held in memory.
+/// The number of rows in a row group, which is also the number of rows in memory.
 const GROUP: usize = 1 << 17;
 
-/// Row groups of a file, whose end lists them all: 16 million rows.
+/// The maximum number of row groups in a file, because its footer lists them all: 16 million rows.
 const GROUPS: usize = 128;
 
 const RECORD: &str = "message record {
@@ -43,10 +44,10 @@ const PAGE: &str = "message page {
     REQUIRED BINARY name (UTF8);
 }";
 
-/// A renamed page: its kind, the name that rows have, and the name in the report.
+/// A renamed page: its kind, its name in the rows, and its name in the report.
 pub type Renamed = (PageKind, String, String);
 
-/// Writes rows into a folder.
+/// A writer of rows into a directory.
 pub struct Records {
     folder: PathBuf,
     log: ByteArray,
@@ -54,17 +55,17 @@ pub struct Records {
     file: Option<SerializedFileWriter<File>>,
     files: usize,
     groups: usize,
-    /// Rows in files that are whole, in the one that is written, and all that there were.
+    /// The number of rows in complete files, in the current file, and in total.
     written: u64,
     in_file: u64,
     all: u64,
     /// Pages that were renamed when pages were merged.
     renamed: Vec<Renamed>,
-    /// The first error. It is reported at the end, since reading goes on without records.
+    /// The first error. It is reported at the end, because reading continues without records.
     error: Option<ParquetError>,
 }
 
-/// A row; its page by its place.
+/// A row; `page` is the index of its page.
 struct RecordRow {
     time_s: Option<i64>,
     offset_s: i32,
@@ -75,13 +76,13 @@ struct RecordRow {
 }
 
 impl Records {
-    /// Into `folder`, which is made. Error: it has something in it, or cannot be made.
+    /// Creates the directory; returns an error if that fails or if it already contains records.
     pub fn create(folder: &Path) -> io::Result<Records> {
         fs::create_dir_all(folder.join("records"))?;
         let is_empty = fs::read_dir(folder.join("records"))?.next().is_none();
         if !is_empty || folder.join("pages.parquet").exists() {
             return Err(io::Error::other(
-                "it has records already: name another folder",
+                "it already contains records; name another directory",
             ));
         }
         Ok(Records {
@@ -99,13 +100,13 @@ impl Records {
         })
     }
 
-    /// A log of this name begins. `pages`: those that rows have until now.
+    /// Begins a log; `pages` are the pages that the rows so far refer to.
     pub fn begin_log(&mut self, name: &str, pages: &[Page]) {
         self.flush(pages);
         self.log = ByteArray::from(name);
     }
 
-    /// Adds an entry, which is of a page by its place in `pages`.
+    /// Adds an entry; `page` is the index of its page in `pages`.
     pub fn add(&mut self, entry: &Entry, page: usize, pages: &[Page]) {
         self.rows.push(RecordRow {
             time_s: entry.time_s,
@@ -126,7 +127,9 @@ impl Records {
         self.renamed.extend(renames);
     }
 
-    /// Writes the last rows, and the table of pages. Error: something could not be written, and how many records were.
+    /// Writes the last rows and the table of pages.
+    ///
+    /// If writing failed, the error also says how many records were written.
     pub fn finish(mut self, pages: &[Page], renames: Vec<Renamed>) -> io::Result<()> {
         self.flush(pages);
         if let Err(e) = self.close() {
@@ -186,21 +189,21 @@ impl Records {
         Ok(())
     }
 
-    /// Stops writing, and removes the open file: without its end it cannot be read.
+    /// Stops writing, and removes the open file, which is unreadable without its footer.
     fn give_up(&mut self, e: ParquetError) {
         self.file = None;
         let _ = fs::remove_file(self.path());
         self.error = Some(e);
     }
 
-    /// The file that is written.
+    /// Returns the path of the current file.
     fn path(&self) -> PathBuf {
         self.folder
             .join(format!("records/{:06}.parquet", self.files))
     }
 }
 
-/// The cause of an error, without the library's words around it.
+/// Returns the cause of an error without the library's wrapper text.
 fn error_text(e: &ParquetError) -> String {
     match e {
         ParquetError::External(cause) => cause.to_string(),
@@ -214,7 +217,7 @@ fn create(path: &Path, schema: &str) -> Result<SerializedFileWriter<File>, Parqu
     SerializedFileWriter::new(File::create(path)?, schema, Arc::new(properties.build()))
 }
 
-/// Column by column, in the order of the schema.
+/// Writes the columns in the order of the schema.
 fn write_rows(
     mut group: SerializedRowGroupWriter<'_, File>,
     rows: &[RecordRow],
@@ -261,7 +264,7 @@ fn signed(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
 
-/// A column's values, each of which is there.
+/// The values of a column; none is missing.
 enum ColumnValues {
     Int32(Vec<i32>),
     Int64(Vec<i64>),
@@ -299,7 +302,7 @@ fn optional_64(
     )
 }
 
-/// `levels`: 1 where a value is there, 0 where there is none.
+/// Writes a column; `levels` contains 1 for each present value and 0 for each missing one.
 fn put(
     group: &mut SerializedRowGroupWriter<'_, File>,
     values: ColumnValues,
@@ -322,7 +325,7 @@ fn put(
     column.close()
 }
 
-/// The last name of each name that a row can have.
+/// Returns the final name of each name that a row can have.
 fn last_names(earlier: Vec<Renamed>, last: Vec<Renamed>) -> Vec<Renamed> {
     let last_names = last
         .iter()

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Bytes by the register, for what is only a few bytes long: there a call of memchr costs more than it saves; and
-//! memory that is asked for before it is needed.
+//! Processes bytes a register at a time, and prefetches memory.
+//!
+//! For texts of only a few bytes, a call of memchr costs more than it saves.
 
 /// A word with 1 in each byte.
 const EACH: u64 = 0x0101_0101_0101_0101;
-/// Bytes of a register.
+/// The number of bytes in a register.
 const BLOCK: usize = 16;
-/// Digits of the longest number.
+/// The number of digits in the longest number.
 const LONGEST: usize = 19;
 
-/// How many bytes are compared at once, with what the processor has.
+/// The number of bytes compared in one step, depending on the processor.
 pub trait RegisterWidth: Copy {
-    /// A bit for each byte that is one of those wanted, the first one's the lowest.
+    /// Returns a bit mask of the bytes that match a needle; the first byte has the lowest bit.
     fn matches<const N: usize>(self, block: &[u8; 2 * BLOCK], needles: [u8; N]) -> u32;
 }
 
@@ -28,14 +29,14 @@ impl RegisterWidth for Baseline {
     }
 }
 
-/// AVX2, which this processor has: there is no other way to get one than [`Avx2::new`].
+/// Proof that this processor supports AVX2; [`Avx2::new`] is the only way to get one.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy, Debug)]
 pub struct Avx2(());
 
 #[cfg(target_arch = "x86_64")]
 impl Avx2 {
-    /// `None`: the processor lacks it, or what came with it.
+    /// Returns `None` if the processor lacks AVX2 or one of the other features of its generation.
     pub fn new() -> Option<Avx2> {
         let has_all = is_x86_feature_detected!("avx2")
             && is_x86_feature_detected!("bmi1")
@@ -51,7 +52,8 @@ impl RegisterWidth for Avx2 {
     #[inline(always)]
     fn matches<const N: usize>(self, block: &[u8; 2 * BLOCK], needles: [u8; N]) -> u32 {
         use std::arch::x86_64::*;
-        // SAFETY: a `Avx2` is only where the processor has AVX2; both types are 32 bytes, of any values.
+        // SAFETY: an `Avx2` only exists if the processor supports AVX2; both types are 32 bytes and
+        // any bit pattern is valid.
         unsafe {
             let block = std::mem::transmute::<[u8; 2 * BLOCK], __m256i>(*block);
             let mut any = _mm256_setzero_si256();
@@ -64,11 +66,11 @@ impl RegisterWidth for Avx2 {
     }
 }
 
-/// Asks for what will be read soon, so that reading it does not wait for the memory.
+/// Prefetches memory that will be read soon.
 #[inline(always)]
 pub fn fetch<T>(value: &T) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: SSE is a part of x86-64; nothing is read, and the place is that of a reference.
+    // SAFETY: SSE is part of x86-64; nothing is read, and the address is that of a reference.
     unsafe {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(value).cast());
@@ -77,7 +79,7 @@ pub fn fetch<T>(value: &T) {
     let _ = value;
 }
 
-/// The index of the first of these bytes in a text. None of them is 0.
+/// Returns the index of the first of these bytes in a text. No needle may be 0.
 #[inline(always)]
 pub fn find<const N: usize>(
     width: impl RegisterWidth,
@@ -95,7 +97,7 @@ pub fn find<const N: usize>(
     find_in_short(needles, &text[offset..]).map(|index| offset + index)
 }
 
-/// [`find`] in a text shorter than what is compared at once.
+/// Does the work of [`find`] for a text that is shorter than a comparison step.
 #[inline(never)]
 fn find_in_short<const N: usize>(needles: [u8; N], text: &[u8]) -> Option<usize> {
     if let Some(block) = text.first_chunk() {
@@ -109,7 +111,7 @@ fn find_in_short<const N: usize>(needles: [u8; N], text: &[u8]) -> Option<usize>
     (hits != 0).then(|| begin + hits.trailing_zeros() as usize)
 }
 
-/// True if a digit follows this byte anywhere in a text. The byte is not 0.
+/// Returns true if a digit follows this byte anywhere in a text. The byte must not be 0.
 #[inline]
 pub fn has_digit_behind(byte: u8, text: &[u8]) -> bool {
     let mut before = 0;
@@ -124,7 +126,7 @@ pub fn has_digit_behind(byte: u8, text: &[u8]) -> bool {
     blocks.any(&mut has_pair) || has_pair(short_block(rest))
 }
 
-/// The last bytes of a text as a block, and where they begin. It overlaps the block before.
+/// Returns the last bytes of a text as a block, and its offset; it overlaps the previous block.
 #[inline]
 fn last_block(text: &[u8]) -> (u128, usize) {
     match text.last_chunk::<BLOCK>() {
@@ -133,12 +135,12 @@ fn last_block(text: &[u8]) -> (u128, usize) {
     }
 }
 
-/// A bit for each byte that is a digit, the first one's the lowest.
+/// Returns a bit mask of the digits; the first byte has the lowest bit.
 #[inline]
 #[cfg(target_arch = "x86_64")]
 fn digits(block: u128) -> u32 {
     use std::arch::x86_64::*;
-    // SAFETY: SSE2 is a part of x86-64; both types are 16 bytes, of which each may have any value.
+    // SAFETY: SSE2 is part of x86-64; both types are 16 bytes and any bit pattern is valid.
     unsafe {
         let block = std::mem::transmute::<u128, __m128i>(block);
         let value = _mm_sub_epi8(block, _mm_set1_epi8(b'0'.cast_signed()));
@@ -147,7 +149,7 @@ fn digits(block: u128) -> u32 {
     }
 }
 
-/// A bit for each byte that is a digit, the first one's the lowest.
+/// Returns a bit mask of the digits; the first byte has the lowest bit.
 #[inline]
 #[cfg(not(target_arch = "x86_64"))]
 fn digits(block: u128) -> u32 {
@@ -155,12 +157,12 @@ fn digits(block: u128) -> u32 {
     bytes.fold(0, |bits, byte| bits << 1 | u32::from(byte.is_ascii_digit()))
 }
 
-/// A bit for each byte that is one of those wanted, the first one's the lowest.
+/// Returns a bit mask of the bytes that match a needle; the first byte has the lowest bit.
 #[inline]
 #[cfg(target_arch = "x86_64")]
 fn matches<const N: usize>(block: u128, needles: [u8; N]) -> u32 {
     use std::arch::x86_64::*;
-    // SAFETY: SSE2 is a part of x86-64; both types are 16 bytes, of which each may have any value.
+    // SAFETY: SSE2 is part of x86-64; both types are 16 bytes and any bit pattern is valid.
     unsafe {
         let block = std::mem::transmute::<u128, __m128i>(block);
         let hits = needles.map(|byte| _mm_cmpeq_epi8(block, _mm_set1_epi8(byte.cast_signed())));
@@ -170,7 +172,7 @@ fn matches<const N: usize>(block: u128, needles: [u8; N]) -> u32 {
     }
 }
 
-/// A bit for each byte that is one of those wanted, the first one's the lowest.
+/// Returns a bit mask of the bytes that match a needle; the first byte has the lowest bit.
 #[inline]
 #[cfg(not(target_arch = "x86_64"))]
 fn matches<const N: usize>(block: u128, needles: [u8; N]) -> u32 {
@@ -180,18 +182,20 @@ fn matches<const N: usize>(block: u128, needles: [u8; N]) -> u32 {
     })
 }
 
-/// A text of less bytes than a block has, with zeros behind it.
+/// Returns a text that is shorter than a block, padded with zeros.
 #[inline]
 fn short_block(text: &[u8]) -> u128 {
     let (Some(first), Some(last)) = (text.first_chunk(), text.last_chunk()) else {
         return first_word(text).into();
     };
-    // They overlap.
+    // The two words overlap.
     let (first, last) = (u64::from_le_bytes(*first), u64::from_le_bytes(*last));
     u128::from(first) | u128::from(last) << (8 * (text.len() - 8))
 }
 
-/// The digits that a text begins with, as a number, and how many they are; `None`: there are none, or too many.
+/// Parses the digits at the beginning of a text; returns the number and its length.
+///
+/// Returns `None` if there are no digits or too many.
 #[inline(always)]
 pub fn leading_number(text: &[u8]) -> Option<(u64, usize)> {
     let (value, n) = eight_digits(first_word(text));
@@ -202,7 +206,7 @@ pub fn leading_number(text: &[u8]) -> Option<(u64, usize)> {
     }
 }
 
-/// A number of eight digits and more.
+/// Parses a number of eight digits or more.
 #[cold]
 fn long_number(text: &[u8], first_eight: u64) -> Option<(u64, usize)> {
     let more = text[8..].iter().take_while(|b| b.is_ascii_digit());
@@ -213,15 +217,17 @@ fn long_number(text: &[u8], first_eight: u64) -> Option<(u64, usize)> {
     (n <= LONGEST).then_some((value, n))
 }
 
-/// The digits that a word begins with, as a number, and how many they are. Source: Lemire, *Number Parsing at a
-/// Gigabyte per Second*, Software: Practice and Experience 51, 2021, 4.
+/// Parses the digits at the beginning of a word; returns the number and its length.
+///
+/// Source: Lemire, *Number Parsing at a Gigabyte per Second*, Software: Practice and Experience 51,
+/// 2021, 4.
 #[inline]
 fn eight_digits(word: u64) -> (u64, usize) {
     let values = word ^ (EACH * u64::from(b'0'));
-    // The highest bit of a byte that is above 9, and perhaps of bytes behind it.
+    // Sets the highest bit of each byte above 9, and perhaps of bytes after it.
     let others = (values.wrapping_add(EACH * (0x7f - 9)) | values) & (EACH << 7);
     let n = others.trailing_zeros() / 8;
-    // Zeros before the digits make them eight.
+    // Leading zeros extend the digits to eight.
     let digits = values.checked_shl(64 - 8 * n).unwrap_or(0);
     let pairs = (digits.wrapping_mul(10 * 256 + 1) >> 8) & 0x00ff_00ff_00ff_00ff;
     let fours = (pairs.wrapping_mul(100 * 65_536 + 1) >> 16) & 0x0000_ffff_0000_ffff;
@@ -229,21 +235,21 @@ fn eight_digits(word: u64) -> (u64, usize) {
     (value, n as usize)
 }
 
-/// The first eight bytes, the first one in the lowest place; what is missing is 0.
+/// Returns the first eight bytes, the first byte lowest; missing bytes are 0.
 #[inline]
 pub fn first_word(text: &[u8]) -> u64 {
     if let Some(eight) = text.first_chunk() {
         return u64::from_le_bytes(*eight);
     }
     if let (Some(first), Some(last)) = (text.first_chunk(), text.last_chunk()) {
-        // They overlap where the text has less than eight bytes.
+        // The words overlap if the text has fewer than eight bytes.
         let (first, last) = (u32::from_le_bytes(*first), u32::from_le_bytes(*last));
         return u64::from(first) | u64::from(last) << (8 * (text.len() - 4));
     }
     let (Some(first), Some(last)) = (text.first(), text.last()) else {
         return 0;
     };
-    // They are one where the text has less than three bytes.
+    // The positions coincide if the text has fewer than three bytes.
     let (middle, end) = (text.len() / 2, text.len() - 1);
     u64::from(*first) | u64::from(text[middle]) << (8 * middle) | u64::from(*last) << (8 * end)
 }
@@ -253,7 +259,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Texts of a few bytes, so that what is looked for is there.
+    /// Generates texts from few different bytes, so that the needles occur.
     fn text() -> impl Strategy<Value = Vec<u8>> {
         let byte = prop_oneof![
             prop::sample::select(b"0123456789".to_vec()),

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Releases with their times: those of `--release`, and the tags of a git repository.
+//! Releases with their times, from `--release` and from the tags of a git repository.
 
 use jiff::tz::TimeZone;
 use lab_model::LogAnalysis;
 use std::path::Path;
 use std::process::Command;
 
-/// Releases, the earliest first.
+/// Releases, earliest first.
 #[derive(Debug)]
 pub struct Releases {
-    /// Those of `--release`: Unix time in seconds, and name.
+    /// The releases of `--release`: Unix time in seconds, and name.
     named: Vec<(i64, String)>,
-    /// Those of a repository may be much older than the log.
+    /// The tags of a repository, which may be much older than the log.
     tags: Vec<(i64, String)>,
 }
 
 impl Releases {
-    /// Parses those that were named, and reads the tags of a git repository. Errors: one cannot be parsed, or the
-    /// repository cannot be read.
+    /// Parses the releases that the user named, and reads the tags of a git repository.
+    ///
+    /// Returns an error if a release is malformed or the repository cannot be read.
     pub fn new(
         named: &[String],
         git_tags: Option<&Path>,
@@ -31,7 +32,7 @@ impl Releases {
         })
     }
 
-    /// Those of `--release`, and the tags that were made in the time of a log.
+    /// Returns the releases of `--release`, and the tags created within the time span of a log.
     pub fn in_log(&self, analysis: &LogAnalysis) -> Vec<(i64, String)> {
         let begin = analysis.hours.first().map_or(i64::MAX, |h| h.start_s);
         let end = analysis.hours.last().map_or(i64::MIN, |h| h.start_s + 3600);
@@ -42,7 +43,9 @@ impl Releases {
     }
 }
 
-/// The tags of a git repository, with the times at which they were made. Error: it is none, or git is not installed.
+/// Returns the tags of a git repository with their creation times.
+///
+/// Returns an error if it is not a repository or if git is not installed.
 fn tags(repository: &Path) -> Result<Vec<(i64, String)>, String> {
     let error = |reason: &str| format!("--git-tags {}: {reason}", repository.display());
     let output = Command::new("git")
@@ -66,7 +69,9 @@ fn tags(repository: &Path) -> Result<Vec<(i64, String)>, String> {
     Ok(tags.collect())
 }
 
-/// `2026-05-01=v12`: when, and what. Error: it is neither a date nor a time, or has no name.
+/// Parses a release such as `2026-05-01=v12`.
+///
+/// Returns an error if it has no name, or neither a date nor a time.
 fn release(text: &str, zone: Option<&str>) -> Result<(i64, String), String> {
     let error = || {
         let text = text.escape_default();

@@ -83,7 +83,7 @@ fn the_few_pages_that_matter_are_named_in_every_form() {
     assert!(
         analysis.sources[0]
             .format
-            .ends_with("behind the agent, in s"),
+            .ends_with("after the agent, in s"),
         "{}",
         analysis.sources[0].format
     );
@@ -163,7 +163,7 @@ fn gates_end_with_their_exit_codes() {
         .says(&["there is no page /nothing"]);
     read(&["--fail-if", "p99>3"])
         .expect(2)
-        .says(&["is no gate"]);
+        .says(&["is not a valid gate"]);
     read(&["--nagios", "--fail-if", "errors>1%"])
         .expect(0)
         .shows(&["LOGS OK - 120 requests", "| requests=120 'errors'=0;;0.01"]);
@@ -300,7 +300,7 @@ fn what_cannot_be_read_says_what_to_do() {
     place
         .read(&[&nonsense])
         .expect(2)
-        .says(&["no known format", "hello", "--log-format"]);
+        .says(&["unknown format", "hello", "--log-format"]);
     place
         .read(&["missing.log"])
         .expect(2)
@@ -661,5 +661,5 @@ fn a_server_that_counts_no_statements_says_how_it_would() {
     place
         .read(&["--follow", &server.url])
         .expect(2)
-        .says(&["is no file"]);
+        .says(&["is not a file"]);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Two logs: what each page took, and how that changed.
+//! Compares two logs: the time of each page in both, and how it changed.
 
 use super::{ALPHA, daily};
 use crate::finding::{ComparedLog, UnknownChange};
@@ -7,44 +7,50 @@ use lab_model::{AssumptionKind, Interval, LogAnalysis, LogPage};
 use lab_stats::change::change;
 use lab_stats::ratio::Level;
 
-/// The fewest days of each log from which there is an interval.
+/// The minimum number of days in each log for an interval.
 pub const FEWEST: usize = 3;
-/// A page is slower if its interval lies above 1 by more than this.
+/// The margin of the ratio: a page is slower if its interval lies above 1 plus this margin.
 const MARGIN: f64 = 0.02;
-/// Pages with less of all time in both logs leave nothing undecided.
+/// Pages with a smaller fraction of the total time in both logs do not make the result
+/// inconclusive.
 const MIN_SHARE: f64 = 0.01;
 
-/// A page in both logs.
+/// A page that is in both logs.
 #[derive(Clone, Debug)]
 pub struct CommonPage<'w> {
     /// The page in the first and in the second log.
     pub pages: [&'w LogPage; 2],
-    /// Its part of all time in each.
+    /// The fraction of the total time that the page takes in each log.
     pub shares: [f64; 2],
-    /// Typical durations of the second as a multiple of the first's; `None`: there are too few days.
+    /// Typical durations in the second log as a multiple of those in the first.
+    ///
+    /// `None` means that there are too few days.
     pub ratio: Option<Interval>,
 }
 
 /// The pages of two logs.
 #[derive(Clone, Debug, Default)]
 pub struct BetweenLogs<'w> {
-    /// Pages of both, those that take most in either first.
+    /// Pages in both logs, sorted by the larger of their two fractions of the time, descending.
     pub both: Vec<CommonPage<'w>>,
-    /// Names of pages of the first alone, and of the second alone, those that take most first.
+    /// Pages that are only in the first log, and pages that are only in the second, longest total
+    /// time first.
     pub alone: [Vec<&'w LogPage>; 2],
 }
 
-/// The result of looking for pages that take longer in the second log.
+/// The result of the search for pages that are slower in the second log.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SlowerPages {
-    /// Those that are shown to; empty: no page with a relevant part of the time does.
+    /// The names of the slower pages; empty if no page with a relevant fraction of the time is
+    /// slower.
     Known(Vec<String>),
-    /// The reasons why it is not known.
+    /// The reasons why the result is inconclusive.
     Unknown(Vec<UnknownChange>),
 }
 
-/// Looks for pages that take longer in the second log than in the first. That is not known where it depends on what is
-/// assumed.
+/// Finds the pages that are slower in the second log than in the first.
+///
+/// The result is unknown if it depends on an assumption about a log.
 pub fn slower_pages(first: &LogAnalysis, second: &LogAnalysis) -> SlowerPages {
     for (which, log) in [(ComparedLog::First, first), (ComparedLog::Second, second)] {
         let mut assumptions = log.assumptions.iter();
@@ -68,7 +74,7 @@ pub fn slower_pages(first: &LogAnalysis, second: &LogAnalysis) -> SlowerPages {
 }
 
 impl CommonPage<'_> {
-    /// The interval of its ratio, if there is one.
+    /// Returns the interval of the ratio, if there is one.
     fn known(&self) -> Option<&Interval> {
         self.ratio.as_ref().filter(|ratio| ratio.level > 0.0)
     }
@@ -77,7 +83,9 @@ impl CommonPage<'_> {
         self.known().is_some_and(|ratio| ratio.low > 1.0 + MARGIN)
     }
 
-    /// Why it is not known whether it is slower, if it takes a relevant part of the time.
+    /// Returns the reason why it is unknown whether the page is slower.
+    ///
+    /// Returns `None` if the page takes too small a fraction of the time to matter.
     fn why_open(&self) -> Option<UnknownChange> {
         if self.shares[0].max(self.shares[1]) < MIN_SHARE || self.is_slower() {
             return None;
@@ -95,7 +103,7 @@ impl CommonPage<'_> {
     }
 }
 
-/// Puts the pages of two logs side by side.
+/// Matches the pages of two logs.
 pub fn between<'w>(first: &'w LogAnalysis, second: &'w LogAnalysis) -> BetweenLogs<'w> {
     let logs = [first, second];
     let used = |log: &'w LogAnalysis| log.pages.iter().filter(|p| p.kind.is_use());
@@ -162,7 +170,7 @@ mod tests {
         }
     }
 
-    /// The conclusion from an interval of one page that takes this share of the time.
+    /// Judges one page with this fraction of the time by its interval.
     fn judged(share: f64, ratio: Option<(f64, f64)>) -> (bool, bool) {
         let one = page("/a", 1);
         let common = CommonPage {
@@ -190,7 +198,7 @@ mod tests {
             (None, open),
         ] {
             assert_eq!(judged(0.5, ratio), expected, "{ratio:?}");
-            // A page that takes almost no time does not leave the judgment open.
+            // A page that takes almost no time does not make the result inconclusive.
             assert_eq!(judged(0.001, ratio), (expected.0, false), "{ratio:?}");
         }
         let alone = Interval::alone(0.5);

@@ -1,30 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How much room is left: the log's peak against what a load run found the server to serve in time.
+//! Headroom: compares the log's peak with the load that the server sustained in a load run.
 
 use crate::finding::CapacityProblem;
 use lab_model::{Interval, LogAnalysis, Metric, PointId};
 use lab_stats::results::{Results, Value};
 
-/// The room that is left.
+/// The headroom of a server.
 #[derive(Clone, Debug)]
 pub struct Headroom {
-    /// Requests per second that the load run served while the 99th percentile kept its bound.
+    /// The requests per second that the load run served while the 99th percentile stayed within its
+    /// bound.
     pub capacity: Interval,
-    /// Where in the load run.
+    /// The point of the load run with that rate.
     pub point: PointId,
-    /// The 99th percentile there, ns.
+    /// The 99th percentile at that point, in ns.
     pub p99_ns: f64,
-    /// True if the load run passed the bound at a higher load, so that the capacity is not a lower bound alone.
+    /// True if the load run exceeded the bound at a higher load; otherwise, the capacity is only a
+    /// lower bound.
     pub is_known: bool,
-    /// The log's highest requests per second: over its busiest minute, and over its busiest second.
+    /// The log's peak rates in requests per second: of its busiest minute and of its busiest
+    /// second.
     pub peaks: [f64; 2],
-    /// The peak of the busiest minute as a part of the capacity.
+    /// The rate of the busiest minute as a fraction of the capacity.
     pub used: Interval,
-    /// How many times as many users fit.
+    /// The multiple of today's users that the server can handle.
     pub times: Interval,
 }
 
-/// Compares the peak of a log with a load run. Error: what is missing.
+/// Compares the peak of a log with the capacity of a load run.
+///
+/// Returns an error that says which data is missing.
 pub fn room(
     analysis: &LogAnalysis,
     load: &Results,

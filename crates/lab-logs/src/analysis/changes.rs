@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Changes: pages that became slower or faster on a day, or with a release, or little by little.
+//! Finds pages that became slower or faster on a certain day, with a release, or gradually.
 //!
-//! A day's value is the geometric mean of a page's durations. Change points are those of PELT on the days' logarithms;
-//! one is told only if the days before and behind it differ by a two-sample interval that holds together over all pages
-//! and all days on which it could have been. Releases are compared in the same way over the days between them.
+//! A day's value is the geometric mean of a page's durations. PELT finds change points in the
+//! logarithms of these values. A change point is reported only if a two-sample interval shows that
+//! the days before and after it differ. The intervals hold simultaneously for all pages and all
+//! days on which a change was possible. Releases are compared in the same way, using the days
+//! between releases.
 
 use super::{ALPHA, DAY, daily, offset_s};
 use lab_model::{Interval, LogAnalysis, LogPage};
@@ -13,17 +15,17 @@ use lab_stats::warmup::change_points;
 use lab_stats::{normal, order};
 use std::ops::Range;
 
-/// The fewest days of a page on which changes are sought.
+/// The minimum number of days of a page for the search.
 pub const FEWEST: usize = 10;
-/// The fewest days on each side of a change.
+/// The minimum number of days on each side of a change.
 const LEAST: usize = 3;
 /// The cost of a change point, × ln(days), in units of the noise's variance.
 const PENALTY: f64 = 8.0;
-/// The least scale of noise of logarithms.
+/// The minimum scale of the noise of the logarithms.
 const MIN_NOISE: f64 = 0.002;
-/// Days before a release and after it that are compared.
+/// The maximum number of days compared on each side of a release.
 const AROUND: i64 = 28;
-/// A smaller change, as a logarithm, is not reported.
+/// The smallest change that is reported, as a logarithm.
 const MATTERS: f64 = 0.05;
 
 /// A page that changed.
@@ -31,56 +33,56 @@ const MATTERS: f64 = 0.05;
 pub struct ChangedPage<'w> {
     /// The page.
     pub page: &'w LogPage,
-    /// The first day of the new level: its beginning in seconds since 1970, log's time.
+    /// The beginning of the first day of the new level, in seconds since 1970, in the log's time.
     pub at_s: i64,
-    /// Durations after it as a multiple of those before.
+    /// Durations after the change as a multiple of those before.
     pub ratio: Interval,
-    /// Days before and after that were compared.
+    /// The number of days compared before and after the change.
     pub days: (usize, usize),
-    /// The release of that day or of the day before, if there was one.
+    /// The release on that day or on the day before, if there was one.
     pub release: Option<String>,
 }
 
-/// A page that changes little by little.
+/// A page that changes gradually.
 #[derive(Clone, Debug)]
 pub struct Trend<'w> {
     /// The page.
     pub page: &'w LogPage,
-    /// Durations of a week as a multiple of those of the week before.
+    /// Durations of a week as a multiple of those of the previous week.
     pub per_week: Interval,
 }
 
-/// Before and after a release.
+/// The changes with one release.
 #[derive(Clone, Debug)]
 pub struct Released<'w> {
-    /// Its name.
+    /// The name of the release.
     pub name: String,
-    /// When it was, in seconds since 1970.
+    /// The time of the release, in seconds since 1970.
     pub at_s: i64,
-    /// Pages with enough days on both sides; those that changed most first.
+    /// Pages with enough days on both sides, largest change first.
     pub pages: Vec<ChangedPage<'w>>,
     /// The number of pages with too few days.
     pub too_few: usize,
 }
 
-/// All that changed.
+/// All changes in a log.
 #[derive(Clone, Debug, Default)]
 pub struct Changes<'w> {
-    /// Pages with enough days.
+    /// The number of pages with enough days.
     pub tested: usize,
-    /// Days of the page that has most.
+    /// The number of days of the page with the most days.
     pub days: usize,
-    /// Change points, those of the greatest change first.
+    /// Change points, largest change first.
     pub points: Vec<ChangedPage<'w>>,
     /// Trends of pages without change points.
     pub trends: Vec<Trend<'w>>,
-    /// Release by release.
+    /// The changes of each release.
     pub releases: Vec<Released<'w>>,
 }
 
 type Series<'w> = (&'w LogPage, Vec<(i64, f64)>);
 
-/// Finds what changed.
+/// Finds the changes in a log.
 pub fn changes(analysis: &LogAnalysis) -> Changes<'_> {
     let used = analysis.pages.iter().filter(|p| p.kind.is_use());
     let series: Vec<Series> = used.map(|page| (page, daily(analysis, page))).collect();
@@ -152,7 +154,7 @@ fn certain_points<'w>(
     points
 }
 
-/// The release that can be behind a change from that day on: it was on that day or on the day before.
+/// Returns the release that can explain a change: one on that day or on the day before.
 fn release_at(analysis: &LogAnalysis, at_s: i64) -> Option<String> {
     let is_near = |(time, _): &&(i64, String)| (at_s - DAY..at_s + DAY).contains(time);
     analysis
@@ -163,12 +165,14 @@ fn release_at(analysis: &LogAnalysis, at_s: i64) -> Option<String> {
         .map(|(_, name)| name.clone())
 }
 
-/// The scale of the days' scatter.
+/// Estimates the scale of the noise between days.
 fn noise(values: &[f64]) -> f64 {
     order::scatter_of_steps(values).max(MIN_NOISE)
 }
 
-/// A line through the days' logarithms by least squares, if its slope is certain and matters.
+/// Fits a line to the days' logarithms by least squares.
+///
+/// Returns a trend if its slope is statistically significant and large enough to matter.
 fn trend<'w>(page: &'w LogPage, days: &[(i64, f64)], family: usize) -> Option<Trend<'w>> {
     let n = days.len() as f64;
     let (x, y): (Vec<f64>, Vec<f64>) = days
@@ -186,7 +190,7 @@ fn trend<'w>(page: &'w LogPage, days: &[(i64, f64)], family: usize) -> Option<Tr
         .map(|(x, y)| y - my - slope * (x - mx))
         .collect();
     let squares: f64 = residuals.iter().map(|o| o * o).sum();
-    // Days that depend on their neighbours count as fewer (Bayley & Hammersley 1946, first order).
+    // Autocorrelated days count as fewer days (Bayley & Hammersley 1946, first order).
     let lag = residuals
         .windows(2)
         .map(|pair| pair[0] * pair[1])
@@ -208,7 +212,7 @@ fn trend<'w>(page: &'w LogPage, days: &[(i64, f64)], family: usize) -> Option<Tr
     (is_certain && total_change >= MATTERS).then_some(Trend { page, per_week })
 }
 
-/// Days before each release and after it, up to the next ones.
+/// Compares the days before and after each release, up to the neighboring releases.
 fn release_changes<'w>(analysis: &LogAnalysis, series: &[Series<'w>]) -> Vec<Released<'w>> {
     let offset = offset_s(analysis);
     let level = Level {
@@ -228,7 +232,8 @@ fn release_changes<'w>(analysis: &LogAnalysis, series: &[Series<'w>]) -> Vec<Rel
             .get(i + 1)
             .map_or(i64::MAX, |next| day(next.0))
             .min(release_day + AROUND + 1);
-        // A release at midnight has its whole day behind it; any other day is of both.
+        // After a release at midnight, the whole day is new. Any other release day mixes both
+        // versions.
         let first = if (at_s + offset).rem_euclid(DAY) == 0 {
             release_day
         } else {
@@ -255,7 +260,9 @@ fn release_changes<'w>(analysis: &LogAnalysis, series: &[Series<'w>]) -> Vec<Rel
 }
 
 impl<'w> Released<'w> {
-    /// Compares a page's days before and after the release; `ranges`: both as numbers of days since 1970.
+    /// Compares a page's days before and after the release.
+    ///
+    /// `ranges` contains both ranges in days since 1970.
     fn add(
         &mut self,
         page: &'w LogPage,
@@ -282,7 +289,7 @@ impl<'w> Released<'w> {
 }
 
 impl ChangedPage<'_> {
-    /// True if the interval says that it changed, by enough to matter.
+    /// Returns true if the interval shows a change that is large enough to matter.
     pub fn is_certain(&self) -> bool {
         is_change(&self.ratio)
     }

@@ -1,51 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Gates: what `--fail-if 'p99(/search)>300ms'` says, and whether it is so.
+//! Parses and evaluates gates such as `--fail-if 'p99(/search)>300ms'`.
 
 use crate::finding::GateProblem;
 use crate::sketch::LONGEST;
 use lab_model::{AssumptionKind, LogAnalysis, LogAssumption, LogPage, PageKind};
 use std::str::FromStr;
 
-/// A figure of a page, and the bound beyond which it is bad.
+/// A metric of a page with a bound that it must not cross.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gate {
     text: String,
     figure: GateFigure,
-    /// `None`: all pages together.
+    /// `None` means all pages together.
     page: Option<String>,
     is_upper: bool,
     bound: f64,
 }
 
-/// A figure that a gate is about.
+/// The metric of a gate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum GateFigure {
     /// A quantile of the durations, 0 to 1.
     Quantile(f64),
     /// The mean duration.
     Mean,
-    /// The longest duration.
+    /// The maximum duration.
     Max,
-    /// A part of the requests.
+    /// The fraction of failed requests.
     Errors,
-    /// A part of all time.
+    /// The fraction of the total time.
     Share,
     /// The number of requests.
     Requests,
-    /// Requests per second of the busiest minute.
+    /// The requests per second of the busiest minute.
     Rate,
 }
 
 /// The result of a gate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GateAnswer {
-    /// The gate, as it was written.
+    /// The gate's text as the user wrote it.
     pub gate: String,
-    /// The figure.
+    /// The metric.
     pub figure: GateFigure,
-    /// The value in the unit of the bound: ns, a part of 1, or a number; or the reason why it cannot be judged.
+    /// The value in the unit of the bound (ns, a fraction or a count), or the reason why the gate
+    /// cannot be judged.
     pub value: Result<f64, GateProblem>,
-    /// It is beyond the bound.
+    /// True if the value is beyond the bound.
     pub is_crossed: bool,
     /// The bound.
     pub bound: f64,
@@ -58,9 +59,9 @@ impl FromStr for Gate {
         let text = text.trim();
         let malformed = |reason: &str| {
             let escaped = text.escape_default();
-            format!("`{escaped}` is no gate: {reason}; an example is `p99(/search)>300ms`")
+            format!("`{escaped}` is not a valid gate: {reason}; an example is `p99(/search)>300ms`")
         };
-        // A page's name can hold `<` and `>`.
+        // A page's name can contain `<` and `>`.
         let close = text.rfind(')').map_or(0, |end| end + 1);
         let operator = close
             + text[close..]
@@ -141,7 +142,7 @@ impl GateFigure {
 }
 
 impl Gate {
-    /// Looks at what was read.
+    /// Judges the gate by the analysis.
     pub fn judge(&self, analysis: &LogAnalysis) -> GateAnswer {
         let result = self
             .value(analysis)
@@ -206,8 +207,10 @@ impl Gate {
         Ok(value)
     }
 
-    /// The value, if it decides the gate although some durations are lower bounds: it does where it exceeds the bound, for
-    /// the true one does then, too. Error: why it does not.
+    /// Checks that the value decides the gate even if some durations are only lower bounds.
+    ///
+    /// A lower bound that exceeds the gate's bound decides the gate, because the true value is at
+    /// least as large. Otherwise, returns an error with the reason.
     fn check_lower_bound(&self, value: f64, analysis: &LogAnalysis) -> Result<f64, GateProblem> {
         let is_duration = matches!(
             self.figure,
@@ -226,13 +229,13 @@ impl Gate {
         }
     }
 
-    /// The assumption about the logs that the figure depends on.
+    /// Returns the assumption about the logs that the metric depends on.
     fn assumption<'w>(&self, analysis: &'w LogAnalysis) -> Option<&'w LogAssumption> {
         let about = match self.figure {
             GateFigure::Quantile(_) | GateFigure::Mean | GateFigure::Max => {
                 AssumptionKind::Durations
             }
-            // Of one log the unit is that of both times.
+            // Within one log, a wrong unit scales both times alike and cancels out.
             GateFigure::Share if analysis.sources.len() < 2 => return None,
             GateFigure::Share => AssumptionKind::Durations,
             GateFigure::Rate => AssumptionKind::Times,
@@ -242,7 +245,7 @@ impl Gate {
     }
 }
 
-/// All pages that people use; where there are none, all queries.
+/// Merges all pages that people use; if there are none, merges all queries.
 pub fn together(analysis: &LogAnalysis) -> LogPage {
     let has_pages = analysis.pages.iter().any(|p| p.kind == PageKind::Page);
     let kind = if has_pages {
@@ -344,7 +347,7 @@ mod tests {
                 "{gate}"
             );
         }
-        // Of the true value it is known that it is not less.
+        // The true value is at least the lower bound.
         let bounds = assumed(LogAssumption::LowerBounds);
         for (gate, is_crossed, is_known) in [
             ("p99>300ms", true, true),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Analysis of logs: the few pages that matter, when they were slow, what changed, and how much room is left.
-//! Pure functions.
+//! Analyzes logs: the few pages that matter, when they were slow, what changed, and the headroom.
+//!
+//! All functions are pure.
 
 pub mod between;
 pub mod capacity;
@@ -12,17 +13,17 @@ pub mod week;
 use lab_model::{LogAnalysis, LogPage, PageKind};
 use std::collections::BTreeMap;
 
-/// A day, s.
+/// The length of a day, in seconds.
 pub const DAY: i64 = 86_400;
-/// 1 - the level of what is said together.
+/// One minus the simultaneous confidence level.
 pub const ALPHA: f64 = 0.05;
 
-/// The pages of a kind.
+/// Returns the pages of a kind.
 pub fn pages(analysis: &LogAnalysis, kind: PageKind) -> Vec<&LogPage> {
     analysis.pages.iter().filter(|p| p.kind == kind).collect()
 }
 
-/// The clock of the log ahead of UTC, s: that of most hours.
+/// Returns the most frequent offset of the log's clock from UTC over its hours, in seconds.
 pub fn offset_s(analysis: &LogAnalysis) -> i64 {
     let mut offsets: BTreeMap<i32, usize> = BTreeMap::new();
     analysis
@@ -33,16 +34,18 @@ pub fn offset_s(analysis: &LogAnalysis) -> i64 {
     most.map_or(0, |(offset, _)| offset.into())
 }
 
-/// First and last hour, in seconds since 1970, the end of the last one.
+/// Returns the start of the first hour and the end of the last hour, in seconds since 1970.
 pub fn span(analysis: &LogAnalysis) -> Option<(i64, i64)> {
     let (first, last) = (analysis.hours.first()?, analysis.hours.last()?);
     Some((first.start_s, last.start_s + 3600))
 }
 
-/// Typical durations of a page on each day that had enough requests: the day's number since 1970 in the log's time, and
-/// the logarithm of the geometric mean in ns.
+/// Returns the typical duration of a page on each day that had enough requests.
+///
+/// Each item contains the day, counted since 1970 in the log's time, and the logarithm of the
+/// geometric mean in ns.
 pub fn daily(analysis: &LogAnalysis, page: &LogPage) -> Vec<(i64, f64)> {
-    /// Fewer requests say little of a day.
+    /// The minimum number of requests of a day; fewer say little about it.
     const ENOUGH: u64 = 20;
     if analysis.cell_s > DAY {
         return Vec::new();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The few pages that take most of the time: shares, the smallest set that makes 80 % with its interval, and
-//! the saving by optimizing each.
+//! Ranks the pages that take most of the time.
+//!
+//! A ranking contains each page's fraction of the total, the smallest set of pages that makes up 80
+//! % with its interval, and the time that an optimization of each page would save.
 
 use super::{ALPHA, DAY};
 use lab_model::{Interval, LogAnalysis, LogPage, PageKind};
@@ -8,62 +10,64 @@ use lab_stats::bootstrap;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The part of the time that the smallest set makes.
+/// The fraction of the time that the smallest set must reach.
 pub const MOST: f64 = 0.8;
-/// The fewest stretches of time from which there is an interval.
+/// The minimum number of blocks of time for an interval.
 const FEWEST: usize = 8;
-/// Pages that draws of the bootstrap hold apart; the others are one sum.
+/// The maximum number of pages that the bootstrap handles separately; it sums up the others.
 const MAX_SEPARATE: usize = 300;
-/// Pages whose shares have intervals.
+/// The number of top pages whose fractions get intervals.
 pub const WITH_INTERVALS: usize = 15;
-/// The seed of the draws.
+/// The seed of the bootstrap.
 const SEED: u64 = 0x7761_7463;
 
 /// The order of pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PageOrder {
-    /// The sum of their durations.
+    /// By the sum of their durations.
     Time,
-    /// Their requests: no durations are known.
+    /// By their requests, because no durations are known.
     Requests,
 }
 
-/// The pages of a kind, those that make most first.
+/// The pages of a kind, largest first.
 #[derive(Clone, Debug)]
 pub struct PageRanking<'w> {
-    /// Their order.
+    /// The order of the pages.
     pub by: PageOrder,
-    /// In order.
+    /// The pages in order.
     pub pages: Vec<RankedPage<'w>>,
-    /// The smallest set that makes [`MOST`] of all; its first pages are those of [`PageRanking::pages`].
+    /// The size of the smallest set that reaches [`MOST`] of the total: the first pages of
+    /// [`PageRanking::pages`].
     pub smallest: usize,
-    /// Its size with an interval; `None`: there are too few stretches of time.
+    /// The interval of that size; `None` means that there are too few blocks of time.
     pub interval: Option<Interval>,
-    /// How long the stretches are that were drawn again, s, and how many there are.
+    /// The length of the bootstrap's blocks in seconds, and the number of blocks.
     pub blocks: (i64, usize),
 }
 
-/// A page with its place.
+/// A page with its ranks.
 #[derive(Clone, Debug)]
 pub struct RankedPage<'w> {
     /// The page.
     pub page: &'w LogPage,
-    /// Its part of all, with an interval for the first ones if there can be one.
+    /// The page's fraction of the total.
     pub share: f64,
-    /// The interval of the share.
+    /// The interval of the fraction; only the first pages have one.
     pub share_interval: Option<Interval>,
-    /// The part of this one and those before it.
+    /// The fraction of this page and all pages before it.
     pub cumulative: f64,
-    /// The part of all time that would be saved, were its mean the median of the other pages' means.
+    /// The fraction of the total time saved if the page's mean became the median of the other
+    /// pages' means.
     pub saving: f64,
-    /// Its place by requests, and by the mean duration, from 1.
+    /// The rank by requests, from 1.
     pub by_requests: usize,
-    /// `None` without durations.
+    /// The rank by mean duration, from 1; `None` without durations.
     pub by_mean: Option<usize>,
 }
 
-/// Ranks the pages of a kind; `None`: there are none.
+/// Ranks the pages of a kind; returns `None` if there are none.
 pub fn ranking(analysis: &LogAnalysis, kind: PageKind) -> Option<PageRanking<'_>> {
     let mut pages = super::pages(analysis, kind);
     let has_time = pages.iter().any(|p| p.total_ns > 0);
@@ -123,7 +127,7 @@ pub fn ranking(analysis: &LogAnalysis, kind: PageKind) -> Option<PageRanking<'_>
     })
 }
 
-/// The place of each page by a value, from 1.
+/// Returns the rank of each page by a value, from 1.
 fn places(pages: &[&LogPage], value: impl Fn(&LogPage) -> f64) -> Vec<usize> {
     let mut order: Vec<usize> = (0..pages.len()).collect();
     order.sort_by(|a, b| value(pages[*b]).total_cmp(&value(pages[*a])));
@@ -134,7 +138,7 @@ fn places(pages: &[&LogPage], value: impl Fn(&LogPage) -> f64) -> Vec<usize> {
     places
 }
 
-/// The median of the means of all pages but one.
+/// Returns a function that computes the median of the means of all pages except one.
 fn median_mean(pages: &[&LogPage]) -> impl Fn(usize) -> f64 {
     let mean = |p: &&LogPage| p.mean_ns().unwrap_or(0.0);
     let mut sorted: Vec<f64> = pages.iter().map(mean).collect();
@@ -145,20 +149,20 @@ fn median_mean(pages: &[&LogPage]) -> impl Fn(usize) -> f64 {
         if n == 0 {
             return means[page];
         }
-        // The position of the page itself, which is left out.
+        // The index of the excluded page itself.
         let at = sorted.partition_point(|m| *m < means[page]);
         let other = |i: usize| sorted[if i < at { i } else { i + 1 }];
         (other((n - 1) / 2) + other(n / 2)) / 2.0
     }
 }
 
-/// Each page's time in each stretch of the log.
+/// The time of each page in each block of the log.
 struct Matrix {
     length: i64,
     blocks: usize,
-    /// Page by page.
+    /// One row per page.
     amounts: Vec<Vec<f64>>,
-    /// The sum of the pages beyond [`MAX_SEPARATE`].
+    /// The sum of the pages after the first [`MAX_SEPARATE`].
     rest: Vec<f64>,
 }
 
@@ -169,7 +173,7 @@ impl Matrix {
             let cells = pages.iter().flat_map(|p| &p.cells);
             cells.map(|c| c.start_s.div_euclid(length)).collect()
         };
-        // Days before weeks: they are what repeats.
+        // Try days before weeks, because days are what repeats.
         let order = [lengths[1], lengths[2], lengths[3], lengths[0]];
         let fits = order
             .into_iter()
@@ -200,7 +204,7 @@ impl Matrix {
             if !page.cells.is_empty() {
                 return add_cells(row, page);
             }
-            // A page without cells is assumed to be spread over time as the others are.
+            // A page without cells is assumed to be distributed over time like the others.
             let part = amount(page.total_ns, page.requests) / all_known;
             let amounts = row.iter_mut().zip(&known_amounts);
             amounts.for_each(|(sum, known)| *sum += part * known);
@@ -223,7 +227,7 @@ impl Matrix {
         }
     }
 
-    /// Intervals of the size of the smallest set, and of the first shares.
+    /// Computes the intervals of the smallest set's size and of the first pages' fractions.
     fn intervals(&self) -> Option<[Interval; WITH_INTERVALS + 1]> {
         if self.blocks < FEWEST {
             return None;

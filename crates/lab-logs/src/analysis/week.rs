@@ -1,53 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
-//! When: the hours of a week, and hours that stand out from the same hour of other days.
+//! Finds when requests arrive: the hours of a week, and hours that stand out from their usual rate.
 //!
-//! An hour's requests scatter around what is usual at that weekday and hour by the chance of arrivals (Poisson) and by
-//! what the weeks differ in; the latter is one number for the log, estimated from the median absolute deviation, so
-//! that spikes do not raise it. What is usual is the median of the other weeks. Intervals hold together over all hours
-//! that are tested (Bonferroni), and take the logarithms to scatter normally.
+//! Two things scatter an hour's requests around the usual rate of that weekday and hour: random
+//! arrivals (Poisson) and differences between weeks. The variance between weeks is one number for
+//! the log. It is estimated from the median absolute deviation, so that spikes do not raise it. The
+//! usual rate is the median of the other weeks. The intervals hold simultaneously for all tested
+//! hours (Bonferroni) and assume that the logarithms are normally distributed.
 
 use super::ALPHA;
 use lab_model::{Counts, Interval, LogAnalysis, LogHour};
 use lab_stats::{normal, order};
 use std::collections::BTreeMap;
 
-/// The fewest weeks from which the usual rate of an hour of the week is estimated.
+/// The minimum number of weeks needed to estimate the usual rate of an hour of the week.
 pub const WEEKS: usize = 4;
-/// An hour with less than this multiple of the usual requests is no spike, however certain.
+/// The minimum ratio of a spike to the usual requests, however certain a smaller one is.
 pub const LEAST: f64 = 1.5;
-/// The variance of a median of normal values as a multiple of that of their mean (Kenney & Keeping, 1962).
+/// The variance of a median of normal values as a multiple of that of their mean (Kenney & Keeping,
+/// 1962).
 const MEDIAN: f64 = std::f64::consts::FRAC_PI_2;
-/// A standard normal's median absolute value.
+/// The median absolute value of a standard normal distribution.
 const MAD: f64 = 0.6745;
-/// Weekdays, and hours of a day.
+/// The number of weekdays and of hours in a day.
 pub const SLOTS: (usize, usize) = (7, 24);
 
-/// An hour of the week, over all weeks.
+/// An hour of the week, summed over all weeks.
 #[derive(Clone, Debug, Default)]
 pub struct Slot {
-    /// How many such hours the log has.
+    /// The number of such hours in the log.
     pub hours: usize,
-    /// Requests in them.
+    /// The requests in these hours.
     pub requests: u64,
-    /// Those that failed.
+    /// The requests that failed.
     pub errors: u64,
-    /// Durations in ns, with how many requests took each.
+    /// Durations in ns, each with its number of requests.
     times: BTreeMap<u64, u64>,
 }
 
 impl Slot {
-    /// Requests per second.
+    /// Returns the requests per second.
     pub fn rate(&self) -> f64 {
         self.requests as f64 / (self.hours.max(1) as f64 * 3600.0)
     }
 
-    /// The 95th percentile of the durations, ns.
+    /// Returns the 95th percentile of the durations, in ns.
     pub fn p95(&self) -> Option<u64> {
         Counts(self.times.iter().map(|(v, n)| (*v, *n)).collect()).quantile(0.95)
     }
 }
 
-/// The hours of the week, from Monday 0:00 in the log's time.
+/// Returns the hours of the week, from Monday 0:00 in the log's time.
 pub fn slots(analysis: &LogAnalysis) -> Vec<Vec<Slot>> {
     let mut slots = vec![vec![Slot::default(); SLOTS.1]; SLOTS.0];
     for hour in &analysis.hours {
@@ -63,7 +65,9 @@ pub fn slots(analysis: &LogAnalysis) -> Vec<Vec<Slot>> {
     slots
 }
 
-/// Weekday from Monday, and hour, of a local time in seconds since 1970, which was a Thursday.
+/// Returns the weekday, counted from Monday, and the hour of a local time.
+///
+/// `local_s` is in seconds since 1970-01-01, which was a Thursday.
 fn slot_of(local_s: i64) -> (usize, usize) {
     let (day, hour) = (
         local_s.div_euclid(86_400),
@@ -75,20 +79,20 @@ fn slot_of(local_s: i64) -> (usize, usize) {
 /// Hours that stand out.
 #[derive(Clone, Debug, Default)]
 pub struct Spikes {
-    /// Whole weeks of the log.
+    /// The number of whole weeks in the log.
     pub weeks: usize,
-    /// Hours that were tested; 0: there are not enough weeks.
+    /// The number of tested hours; 0 means that there are too few weeks.
     pub tested: usize,
     /// Hours of the week that stand out from the same hour of other days, week after week.
     pub weekly: Vec<Weekly>,
-    /// Single hours that stand out from the same hour of the week in other weeks; the greatest first.
+    /// Single hours that stand out from the same hour of the week in other weeks, largest first.
     pub single: Vec<Single>,
 }
 
 /// An hour of the week that stands out.
 #[derive(Clone, Debug)]
 pub struct Weekly {
-    /// The weekday: 0 is Monday.
+    /// The weekday, where 0 is Monday.
     pub weekday: usize,
     /// The hour of the day, 0 to 23.
     pub hour: usize,
@@ -101,17 +105,17 @@ pub struct Weekly {
 /// An hour that stands out.
 #[derive(Clone, Debug)]
 pub struct Single {
-    /// When it began, in seconds since 1970.
+    /// The start of the hour, in seconds since 1970.
     pub start_s: i64,
-    /// When it began by the log's clock, in seconds since 1970.
+    /// The start of the hour by the log's clock, in seconds since 1970.
     pub local_s: i64,
-    /// Requests as a multiple of what is usual.
+    /// Requests as a multiple of the usual number.
     pub ratio: Interval,
-    /// Requests.
+    /// The number of requests.
     pub requests: u64,
 }
 
-/// Tests all hours but the first and the last, which can be cut off.
+/// Tests all hours except the first and the last, which can be incomplete.
 pub fn spikes(analysis: &LogAnalysis) -> Spikes {
     let hours = without_gaps(&analysis.hours);
     let mut spikes = Spikes {
@@ -144,7 +148,7 @@ pub fn spikes(analysis: &LogAnalysis) -> Spikes {
     spikes
 }
 
-/// An hour's requests, and when it was.
+/// An hour with its start and its requests.
 struct TestedHour {
     start_s: i64,
     local_s: i64,
@@ -157,7 +161,7 @@ impl TestedHour {
     }
 }
 
-/// All hours but the first and the last, with those that the log lacks as hours without requests.
+/// Returns all hours except the first and the last, with missing hours filled in as empty.
 fn without_gaps(hours: &[LogHour]) -> Vec<TestedHour> {
     let mut hours_tested: Vec<TestedHour> = Vec::new();
     for hour in hours {
@@ -187,7 +191,7 @@ fn without_gaps(hours: &[LogHour]) -> Vec<TestedHour> {
     hours_tested
 }
 
-/// The logarithms of the requests by weekday and hour, and how much they scatter.
+/// The logarithms of the requests by weekday and hour, and their scatter.
 struct Week {
     values: Vec<Vec<Vec<f64>>>,
     /// The variance between weeks, of logarithms.
@@ -213,7 +217,8 @@ impl Week {
         let deviations: Vec<(f64, f64, f64)> = slots
             .flat_map(|slot| (0..slot.len()).filter_map(|i| deviation(slot, i)))
             .collect();
-        // The least variance between weeks with which the median of the standardized differences is a normal's.
+        // Find the smallest variance between weeks at which the median standardized deviation
+        // matches that of a normal distribution.
         let is_enough = |between: f64| {
             let scaled = deviations.iter().map(|(deviation, usual, factor)| {
                 deviation.abs() / ((between + poisson(*usual)) * factor).sqrt()
@@ -235,7 +240,7 @@ impl Week {
         week
     }
 
-    /// The variance of an hour's logarithm, given the usual logarithm.
+    /// Returns the variance of an hour's logarithm, given the usual logarithm.
     fn variance(&self, usual: f64) -> f64 {
         self.between_weeks + poisson(usual)
     }
@@ -275,7 +280,9 @@ impl Week {
     }
 }
 
-/// The difference of a value from the median of the others, that median, and the factor by which the variance of the
+/// Returns how far a value is from the median of the others, with the data to judge the difference.
+///
+/// The result contains the difference, that median, and the factor by which the variance of the
 /// difference exceeds that of an hour.
 fn deviation(slot: &[f64], index: usize) -> Option<(f64, f64, f64)> {
     let others: Vec<f64> = slot
@@ -292,12 +299,15 @@ fn deviation(slot: &[f64], index: usize) -> Option<(f64, f64, f64)> {
     ))
 }
 
-/// The variance of the logarithm of a number of arrivals around this one (delta method).
+/// Returns the variance of the logarithm of an arrival count with this usual logarithm (delta
+/// method).
 fn poisson(usual: f64) -> f64 {
     1.0 / usual.exp().max(1.0)
 }
 
-/// The ratio of a spike from its logarithm and half the width of its interval; `None`: it is no spike.
+/// Returns the ratio of a spike from its logarithm and the half-width of its interval.
+///
+/// Returns `None` if it is not a spike.
 fn ratio(log: f64, half: f64) -> Option<Interval> {
     let is_spike = log - half > 0.0 && log >= LEAST.ln();
     is_spike.then(|| Interval {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Finds which format of access logs lines have.
+//! Detects the format of access logs.
 
 use super::combined::{self, Combined, Duration};
 use super::elb::LoadBalancer;
@@ -21,13 +21,13 @@ use lab_model::LogAdvice;
 
 const MS: u64 = 1_000_000;
 
-/// True if more than half of the lines match.
+/// Returns true if more than half of the lines match.
 fn most_match(lines: &[&[u8]], mut matches: impl FnMut(&[u8]) -> bool) -> bool {
     let count = lines.iter().filter(|line| matches(line)).count();
     count > 0 && count * 2 > lines.len()
 }
 
-/// Advice about times that are UTC.
+/// Returns advice about the time zone if the times are in UTC and the user gave no zone.
 fn zone_advice(zone: &Zone) -> Option<LogAdvice> {
     (!zone.is_given).then_some(LogAdvice::TimesInUtc)
 }
@@ -41,13 +41,14 @@ fn reader(words: impl Into<String>, step_ns: Option<u64>, kind: FormatKind) -> L
     }
 }
 
-/// A reader of the format that was given by hand.
+/// Creates a reader for the format that the user configured.
 pub fn configured_reader(format: &str, begin: &[u8], hints: &Hints) -> Result<LogReader, String> {
     if let "combined" | "common" = format {
         let lines: Vec<&[u8]> = begin.split(|b| *b == b'\n').take(SAMPLE_LINES).collect();
         return Ok(combined(&lines, hints).unwrap_or_else(|| combined_reader(None, hints)));
     }
-    // What is no log_line_prefix can still be a LogFormat, among whose lines one looks like PostgreSQL's.
+    // A text that is not a log_line_prefix can still be a LogFormat for a log with a line that
+    // looks like PostgreSQL's.
     let prefixed = prefixed_postgresql(format, begin, hints);
     if let Some(Ok(reader)) = prefixed {
         return Ok(reader);
@@ -122,7 +123,8 @@ pub fn s3(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
     })
 }
 
-/// A Rails application writes other lines between them.
+/// Detects lograge's lines if at least one is present, because a Rails application mixes them with
+/// other lines.
 pub fn lograge(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
     let mut sampled = Lograge::default();
     let words = "lograge's lines of Rails, with duration in ms";
@@ -141,15 +143,15 @@ pub fn spans(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
     })
 }
 
-/// JSON lines of which a sample was read.
+/// A sample of JSON lines.
 struct SampledJson {
     json: Json,
-    /// Where durations are and their unit, and how fine they are, ns.
+    /// The location of the durations with their unit, and their resolution in ns.
     durations: Option<(String, u64)>,
     has_request: bool,
 }
 
-/// Reads a sample of JSON lines; `None`: they are none.
+/// Reads a sample of JSON lines; returns `None` if they are not JSON.
 fn sampled_json(lines: &[&[u8]], hints: &Hints) -> Option<SampledJson> {
     let fields = Structured::new(hints.zone.clone(), hints.unit, hints.fields.clone());
     let mut json = Json::new(fields);
@@ -164,7 +166,8 @@ fn sampled_json(lines: &[&[u8]], hints: &Hints) -> Option<SampledJson> {
     if !is_json {
         return None;
     }
-    // With the unit that the whole sample tells, and with what weak marks of producers need.
+    // Read the sample again, now with the unit and the weak producer marks found in the whole
+    // sample.
     let mut reader = json.clone();
     let (mut durations, mut has_request) = (None, false);
     for line in lines {
@@ -206,7 +209,7 @@ pub fn w3c(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
     })
 }
 
-/// Advice for a log of a database that has no durations; `None`: it is not one.
+/// Returns advice for a database log without durations; returns `None` if it is not such a log.
 fn database_advice(lines: &[&[u8]]) -> Option<&'static str> {
     let has = |marks: &[&[u8]]| {
         let has_mark = |line: &&[u8]| {
@@ -242,13 +245,13 @@ fn database_advice(lines: &[&[u8]]) -> Option<&'static str> {
     }
 }
 
-/// Why no format fits, and what to do, by what the input is.
+/// Explains why no format fits and what to do, depending on the input.
 pub fn unknown(lines: &[&[u8]], hints: &Hints) -> String {
     let Some(first) = lines.first() else {
-        return "no known format: it is empty".into();
+        return "unknown format: the log is empty".into();
     };
     let shown = cut(printable(&first[..first.len().min(120)]));
-    let problem = format!("no known format: its first line is\n  {shown}\n");
+    let problem = format!("unknown format: the first line is\n  {shown}\n");
     if let Some(SampledJson { json, .. }) = sampled_json(lines, hints) {
         return problem + "Its lines are JSON. " + &wording::advice(&json.fields.no_request());
     }

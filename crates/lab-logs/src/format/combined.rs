@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The common and the combined log format, as Apache, nginx, Tomcat and many others write them, with or without a host
-//! before and fields behind.
+//! Parses the common and the combined log format of Apache, nginx, Tomcat and many other servers.
+//!
+//! A host may precede the format's fields, and more fields may follow them.
 //!
 //! `127.0.0.1 - frank [10/Oct/2000:13:55:36 -0700] "GET /a HTTP/1.0" 200 2326 "referer" "agent" 1234`
 //!
@@ -14,25 +15,28 @@ use crate::time::{ClfTimes, number, scaled};
 use lab_model::LogAssumption;
 use memchr::{memchr, memchr2};
 
-/// Where the duration is among the fields behind the agent.
+/// The location and unit of the duration among the fields after the agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Duration {
-    /// The text before it in its field, such as `rt=`.
+    /// The text before the value in its field, such as `rt=`.
     pub key: Vec<u8>,
-    /// The field's number among those that begin with the key, from 0.
+    /// The index of the field among those that begin with the key, from 0.
     pub place: usize,
-    /// ns in its unit.
+    /// The unit, in ns.
     pub scale: u64,
-    /// Finest step of it, ns.
+    /// The resolution, in ns.
     pub step: u64,
-    /// ns of the units that are possible; one: nothing is assumed; none: it is written, or was given.
+    /// The possible units, in ns.
+    ///
+    /// The list is empty if the unit is written in the log or was given by the user. With one
+    /// possible unit, nothing is assumed.
     pub possible: Vec<u64>,
 }
 
-/// A reader of such lines.
+/// A parser of common and combined lines.
 #[derive(Clone, Debug)]
 pub struct Combined {
-    /// Where durations are; `None`: nowhere.
+    /// The location of the durations; `None` if there are none.
     pub duration: Option<Duration>,
     times: ClfTimes,
     is_unit_told: bool,
@@ -40,7 +44,7 @@ pub struct Combined {
 }
 
 impl Combined {
-    /// Parses lines with such durations.
+    /// Creates a parser for lines with durations at this location.
     pub fn new(duration: Option<Duration>) -> Combined {
         let is_unit_told = duration.as_ref().is_some_and(|d| d.possible.is_empty());
         Combined {
@@ -51,7 +55,7 @@ impl Combined {
         }
     }
 
-    /// Assumptions about the lines so far.
+    /// Returns assumptions about the lines so far.
     pub fn assumptions(&self) -> Vec<LogAssumption> {
         let Some(duration) = &self.duration else {
             return Vec::new();
@@ -67,14 +71,16 @@ impl Combined {
         vec![assumption]
     }
 
-    /// Parses a line; `None`: it is malformed.
+    /// Parses a line; returns `None` if it is malformed.
     #[inline]
     pub fn parse<'a>(&mut self, line: &'a [u8]) -> Option<Entry<'a>> {
         self.entry(&CombinedFields::of(line, Baseline)?)
     }
 
-    /// The entry of the first line of a text, and the line's length with its end, which is searched only behind the
-    /// fields. `None`: the line is malformed or not complete.
+    /// Parses the first line of a text, and returns its entry and its length with the line end.
+    ///
+    /// The line end is only searched after the fields. Returns `None` if the line is malformed or
+    /// incomplete.
     #[inline(always)]
     pub fn parse_ahead<'a>(
         &mut self,
@@ -84,7 +90,7 @@ impl Combined {
         let mut fields = CombinedFields::of(text, width)?;
         let end = registers::find(width, [b'\n'], fields.rest)?;
         let length = text.len() - fields.rest.len() + end + 1;
-        // Of the time all is looked at but the blank.
+        // The fields' parsers check every byte of the time except the blank.
         if length > MAX_LINE || fields.time[20] == b'\n' {
             return None;
         }
@@ -122,13 +128,13 @@ impl Combined {
     }
 }
 
-/// The longest method.
+/// The maximum length of a method.
 const METHOD: usize = 16;
 
-/// Method and target of a request line; of something else the whole of it as a target.
+/// Splits a request line into method and target; any other text becomes the target as a whole.
 #[inline(always)]
 pub fn method_and_target(request: &[u8]) -> (&[u8], &[u8]) {
-    // Most requests are of this form.
+    // Most requests have this form.
     if let Some(rest) = request.strip_prefix(b"GET ")
         && let Some(target) = rest.strip_suffix(b" HTTP/1.1")
     {
@@ -168,7 +174,7 @@ struct CombinedFields<'a> {
 }
 
 impl<'a> CombinedFields<'a> {
-    /// Those of a line, or of a text that begins with it: of them none reaches beyond the line, except for `rest`.
+    /// Splits a line, or the first line of a text; only `rest` may reach beyond the line.
     // As a call it returns through memory, where wide reads wait for narrow writes: several ns.
     #[inline(always)]
     fn of(text: &'a [u8], width: impl RegisterWidth) -> Option<CombinedFields<'a>> {
@@ -220,7 +226,9 @@ impl<'a> CombinedFields<'a> {
     }
 }
 
-/// The time where another bracket is before it, as of an IPv6 address, and what is behind the time.
+/// Finds the time after another bracket, such as that of an IPv6 address.
+///
+/// Returns the time and the text after it.
 #[cold]
 fn later_time(text: &[u8]) -> Option<(&[u8; 26], &[u8])> {
     let mut rest = text;
@@ -237,7 +245,7 @@ fn later_time(text: &[u8]) -> Option<(&[u8; 26], &[u8])> {
     }
 }
 
-/// The index of the closing quote: the first `"` without a `\` before it, in the same line.
+/// Returns the index of the closing quote: the first `"` without a `\` before it, in the same line.
 #[inline(always)]
 fn closing_quote(text: &[u8], width: impl RegisterWidth) -> Option<usize> {
     let quote = registers::find(width, [b'"', b'\n'], text)?;
@@ -248,7 +256,7 @@ fn closing_quote(text: &[u8], width: impl RegisterWidth) -> Option<usize> {
     }
 }
 
-/// [`closing_quote`] where the first `"` has a `\` before it.
+/// Does the work of [`closing_quote`] if the first `"` has a `\` before it.
 #[cold]
 fn closing_quote_after_escapes(text: &[u8], first: usize) -> Option<usize> {
     let mut quote = first;
@@ -261,30 +269,30 @@ fn closing_quote_after_escapes(text: &[u8], first: usize) -> Option<usize> {
     None
 }
 
-/// A text up to its closing quote, which is behind an opening one, and what is behind that.
+/// Splits a text that follows an opening quote into the text before and after its closing quote.
 pub fn quoted(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let end = closing_quote(text, Baseline)?;
     Some((&text[..end], &text[end + 1..]))
 }
 
-/// True if an odd number of `\` is before.
+/// Returns true if the text ends with an odd number of `\`.
 pub fn is_escaped(before: &[u8]) -> bool {
     before.iter().rev().take_while(|b| **b == b'\\').count() % 2 == 1
 }
 
 impl Duration {
-    /// Where it is, such as `rt=`, or `the field behind the agent`.
+    /// Describes the location, such as `rt=` or `the field after the agent`.
     pub fn words(&self) -> String {
         match String::from_utf8_lossy(&self.key).trim_end_matches('=') {
             "" => match self.place {
-                0 => "the field behind the agent".into(),
-                place => format!("field {} behind the agent", place + 1),
+                0 => "the field after the agent".into(),
+                place => format!("field {} after the agent", place + 1),
             },
             key => key.into(),
         }
     }
 
-    /// Where it is and in which unit, and why that.
+    /// Describes the location and the unit, and says if the unit is assumed.
     pub fn description(&self) -> String {
         let reason = match self.possible.len() {
             0 | 1 => "",
@@ -293,7 +301,7 @@ impl Duration {
         format!("{}, in {}{reason}", self.words(), unit_name(self.scale))
     }
 
-    /// One whose unit was given.
+    /// Returns the duration with the unit that the user gave.
     pub fn with_unit(mut self, unit: u64) -> Duration {
         self.step = (self.step.saturating_mul(unit) / self.scale).max(1);
         self.scale = unit;
@@ -301,7 +309,7 @@ impl Duration {
         self
     }
 
-    /// True if it is the first field, without a text before it.
+    /// Returns true if the duration is the first field and has no key.
     #[inline]
     fn is_first(&self) -> bool {
         self.place == 0 && self.key.is_empty()
@@ -309,7 +317,7 @@ impl Duration {
 
     #[inline(always)]
     fn of(&self, rest: &[u8]) -> Option<u64> {
-        // The only field, and a whole number.
+        // The common case: a single field with a whole number.
         if self.is_first()
             && let [b' ', value @ ..] = rest
             && let Some(integer) = number(value)
@@ -353,7 +361,7 @@ fn value_of(value: &[u8], scale: u64) -> Option<u64> {
     }
 }
 
-/// Fields with blanks between them, without quotes.
+/// Splits a text into fields separated by blanks, and removes their quotes.
 pub fn fields(mut rest: &[u8]) -> impl Iterator<Item = &[u8]> {
     std::iter::from_fn(move || {
         while let [b' ' | b'\t', after @ ..] = rest {
@@ -377,7 +385,7 @@ pub fn fields(mut rest: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// Names of durations as people write them before the value.
+/// Common keys before a duration's value.
 const KEYS: [&str; 12] = [
     "rt=",
     "request_time=",
@@ -393,7 +401,7 @@ const KEYS: [&str; 12] = [
     "upstream_response_time=",
 ];
 
-/// Where the durations are in lines of this format; `None`: the lines are of another one.
+/// Finds the durations in lines of this format; returns `None` if the lines have another format.
 pub fn find_duration(lines: &[&[u8]]) -> Option<Option<Duration>> {
     let parsed: Vec<CombinedFields> = lines
         .iter()
@@ -417,7 +425,8 @@ pub fn find_duration(lines: &[&[u8]]) -> Option<Option<Duration>> {
         .filter_map(|place| duration_at(&parsed, b"", place))
         .filter(|d| !is_other_quoted(&parsed, d.place))
         .collect();
-    // A unit that is written says more than a fraction, and that more than a whole number, which can be a counter.
+    // A written unit is better evidence than a fraction; a whole number, which can be a counter, is
+    // the weakest.
     let by_unit = numbers.iter().find(|d| is_written(&parsed, d.place));
     // nginx writes its durations with three decimals, and $gzip_ratio with two.
     let mut fractions = numbers.iter().filter(|d| d.scale > d.step);
@@ -428,18 +437,18 @@ pub fn find_duration(lines: &[&[u8]]) -> Option<Option<Duration>> {
     Some(match (by_unit.or(by_fraction), numbers.as_slice()) {
         (Some(duration), _) => Some(duration.clone()),
         (None, [only]) => Some(only.clone()),
-        // Two whole numbers may be bytes in and out (`combinedio`).
+        // Two whole numbers may be the bytes in and out (`combinedio`).
         _ => None,
     })
 }
 
-/// True if most values at a place have their units.
+/// Returns true if most values of a field have units.
 fn is_written(lines: &[CombinedFields], place: usize) -> bool {
     let has_unit = |_: &[u8], value: &[u8]| value.last().is_some_and(u8::is_ascii_alphabetic);
     most_values(lines, place, has_unit)
 }
 
-/// True if values at a place are in quotation marks and are not such as nginx's $request_time.
+/// Returns true if most values of a field are quoted and do not look like nginx's $request_time.
 fn is_other_quoted(lines: &[CombinedFields], place: usize) -> bool {
     let is_other = |rest: &[u8], value: &[u8]| {
         let at = value.as_ptr() as usize - rest.as_ptr() as usize;
@@ -450,12 +459,14 @@ fn is_other_quoted(lines: &[CombinedFields], place: usize) -> bool {
     most_values(lines, place, is_other)
 }
 
-/// Digits behind the point of a number.
+/// Returns the number of digits after the decimal point.
 fn decimals(value: &[u8]) -> usize {
     memchr(b'.', value).map_or(0, |dot| value.len() - dot - 1)
 }
 
-/// True if nine of ten lines have such a value at a place, within what is behind the fields of the format.
+/// Returns true if the field's value passes the test in at least 90 % of the lines.
+///
+/// `place` counts the fields after those of the format.
 fn most_values(
     lines: &[CombinedFields],
     place: usize,
@@ -468,7 +479,7 @@ fn most_values(
     count.count() * 10 >= lines.len() * 9
 }
 
-/// The duration at a place, if nine of ten lines have one there.
+/// Returns the duration in a field if at least 90 % of the lines have one there.
 fn duration_at(lines: &[CombinedFields], key: &[u8], place: usize) -> Option<Duration> {
     let mut evidence = UnitEvidence::default();
     let mut times = ClfTimes::default();
@@ -500,8 +511,10 @@ fn duration_at(lines: &[CombinedFields], key: &[u8], place: usize) -> Option<Dur
     })
 }
 
-/// The unit of durations without one, and those that are possible: Apache writes µs (`%D`), ms (`%{ms}T`) or s (`%T`),
-/// Tomcat ms or µs, nginx and gunicorn s with a fraction, Node's morgan ms with a fraction.
+/// Returns the likely unit of durations without a written unit, and all possible units.
+///
+/// Apache writes µs (`%D`), ms (`%{ms}T`) or s (`%T`), Tomcat ms or µs, nginx and gunicorn s with a
+/// fraction, Node's morgan ms with a fraction.
 fn bare_unit(
     evidence: &UnitEvidence,
     values: &[WrittenDuration],
@@ -509,7 +522,7 @@ fn bare_unit(
 ) -> (u64, Vec<u64>) {
     let share = |count: usize| count as f64 / values.len() as f64;
     if decimals > 0 {
-        // No request takes less than 20 µs in a program that writes ms.
+        // In a program that writes ms, no request takes less than 20 µs.
         let short = values.iter().filter(|v| v.number < MIN_DECIMAL_MS).count();
         if share(short) >= MIN_SHORT_SHARE {
             return (1_000_000_000, vec![1_000_000_000]);
@@ -521,7 +534,7 @@ fn bare_unit(
             possible,
         );
     }
-    // Nor is it less than 1 µs.
+    // No request takes less than 1 µs either.
     let zeros = values.iter().filter(|v| v.number == 0.0).count();
     let units: &[u64] = if share(zeros) >= 0.1 {
         &[1_000_000, 1_000_000_000]
@@ -533,16 +546,16 @@ fn bare_unit(
     (*likely.first().unwrap_or(&possible[0]), possible)
 }
 
-/// Shorter durations with a fraction, in the unit of their number, are not of ms.
+/// Decimal numbers below this value are not milliseconds.
 const MIN_DECIMAL_MS: f64 = 0.02;
-/// The part of the durations that says so.
+/// The fraction of such small values that rules out ms.
 const MIN_SHORT_SHARE: f64 = 0.02;
 
-/// A duration as a line has it.
+/// A duration as it is written in a line.
 struct WrittenDuration {
     number: f64,
     decimals: u32,
-    /// ns of the unit behind it.
+    /// The unit after the number, in ns.
     unit: Option<u64>,
 }
 
@@ -649,7 +662,7 @@ mod tests {
             (unit_name(duration.scale), duration.possible.len())
         };
         assert_eq!(possible(&[" 1234"]), ("µs", 2));
-        // ms or s would be longer than any request.
+        // In ms or s, the duration would be longer than any request.
         assert_eq!(possible(&[" 250000"]), ("µs", 1));
         assert_eq!(possible(&[" 0", " 1"]), ("ms", 2));
         assert_eq!(possible(&[" 0.000", " 1.250"]), ("s", 1));

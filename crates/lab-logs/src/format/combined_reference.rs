@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The combined log format read field by field, as the reference of [`super::combined`].
+//! A field-by-field parser of the combined log format, used as the reference for
+//! [`super::combined`].
 
 use super::combined::{Combined, Duration};
 use crate::entry::Entry;
@@ -9,9 +10,9 @@ use crate::registers::Baseline;
 use crate::time::{clf, offset};
 use proptest::prelude::*;
 
-/// Parses a line; `None`: it is malformed.
+/// Parses a line; returns `None` if it is malformed.
 fn parse<'a>(line: &'a [u8], duration: Option<&Duration>) -> Option<Entry<'a>> {
-    // The first bracket that holds as much as a time, before a request.
+    // The first bracket that is followed by enough bytes for a time and then by a request.
     let is_open =
         |at: &usize| line[*at] == b'[' && line.get(at + 27..at + 30) == Some(&b"] \""[..]);
     let open = (0..line.len()).find(is_open)?;
@@ -46,18 +47,18 @@ fn parse<'a>(line: &'a [u8], duration: Option<&Duration>) -> Option<Entry<'a>> {
     })
 }
 
-/// Bytes of ` 200 ` with the bytes sent behind it.
+/// Returns the length of ` 200 ` plus the number of bytes sent.
 fn status_and_bytes_length(bytes: &[u8]) -> usize {
     5 + bytes.len()
 }
 
-/// Agent and what is behind it, of ` "referer" "agent" …`.
+/// Splits ` "referer" "agent" …` into the agent and the text after it.
 fn agent(rest: &[u8]) -> Option<(&[u8], &[u8])> {
     let (_, rest) = quotation(rest.strip_prefix(b" \"")?)?;
     quotation(rest.strip_prefix(b" \"")?)
 }
 
-/// A text up to its closing quote, and what is behind that.
+/// Splits a text at its closing quote.
 fn quotation(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let mut is_escaped = false;
     let end = text.iter().position(|b| {
@@ -92,13 +93,13 @@ fn digits(text: &[u8]) -> Option<u64> {
         .ok()
 }
 
-/// The first field, which is a whole number; others are left to the tests of durations.
+/// Parses the first field as a whole number; the tests of durations cover other values.
 fn duration_ns(rest: &[u8], scale: u64) -> Option<u64> {
     let value = rest.strip_prefix(b" ")?;
     digits(value)?.checked_mul(scale)
 }
 
-/// A word, in most lines one that belongs there.
+/// Generates one of the words, or sometimes random bytes.
 fn one_of(words: &[&'static str]) -> impl Strategy<Value = Vec<u8>> + use<> {
     let words: Vec<Vec<u8>> = words.iter().map(|w| w.as_bytes().to_vec()).collect();
     prop_oneof![
@@ -169,7 +170,7 @@ proptest! {
             let text = String::from_utf8_lossy(&line).into_owned();
             let (actual, expected) = (combined.parse(&line), parse(&line, Some(&duration)));
             let is_other = |entry: &Entry| expected.is_some_and(|w| w.duration_ns.is_none() && entry.duration_ns.is_some());
-            // Fields behind that are no whole number are read too.
+            // The parser also reads durations that are not whole numbers.
             let actual = actual.map(|entry| if is_other(&entry) { Entry { duration_ns: None, ..entry } } else { entry });
             prop_assert_eq!(actual, expected, "{}", text);
         }
@@ -189,7 +190,7 @@ proptest! {
                 prop_assert_eq!(combined.parse_ahead(rest, wide), ahead);
             }
             let length = line.len() + end.len();
-            // What is not read ahead is read alone.
+            // If a line is not parsed ahead, it is parsed alone.
             prop_assert!(ahead.is_none_or(|found| alone.map(|entry| (entry, length)) == Some(found)));
             let has_client = alone.is_some_and(|entry| !entry.agent.is_empty());
             prop_assert!(ahead.is_some() || !has_client);

@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The access logs of Amazon's load balancers: Application Load Balancer and Classic Load Balancer.
+//! Parses the access logs of Amazon's load balancers (Application and Classic Load Balancer).
 //!
 //! `http 2018-07-02T22:23:00.186641Z app/lb/50dc 192.168.131.39:2817 10.0.0.1:80 0.000 0.001 0.000 200 200 34 366 "GET http://h:80/ HTTP/1.1" "curl/7.46.0" …`
 //!
-//! Source: Elastic Load Balancing, *access logs for your Application Load Balancer*, *… Classic Load Balancer*.
+//! Source: Elastic Load Balancing, *access logs for your Application Load Balancer*, *… Classic
+//! Load Balancer*.
 
 use super::combined::{fields, method_and_target};
 use crate::entry::Entry;
 use crate::time::{Zone, iso, number, scaled};
 
-/// A reader of such lines.
+/// A parser of load balancer lines.
 #[derive(Clone, Debug, Default)]
 pub struct LoadBalancer {
-    /// For the hours of the day.
+    /// The time zone for the hours of the day.
     pub zone: Zone,
 }
 
 impl LoadBalancer {
-    /// Parses a line; `None`: it is malformed. The duration is the target's; -1: no target responded.
+    /// Parses a line; returns `None` if it is malformed.
+    ///
+    /// The duration is the target's processing time; -1 in the log means that no target responded.
     pub fn parse<'a>(&mut self, line: &'a [u8]) -> Option<Entry<'a>> {
         let mut words = fields(line);
         let mut time = words.next()?;
@@ -26,7 +29,7 @@ impl LoadBalancer {
         }
         let (local, offset) = iso(time)?;
         let time_s = local - i64::from(offset?);
-        // Name, client and target.
+        // The words skipped are the name, the client and the target.
         let times = [words.nth(3)?, words.next()?, words.next()?];
         let is_time = |text: &&[u8]| **text == b"-1"[..] || scaled(text, 1_000_000).is_some();
         if !times.iter().all(is_time) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Envoy's default access log, and Istio's, which has more fields.
+//! Parses the default access logs of Envoy and of Istio, which has more fields.
 //!
 //! `[2016-04-15T20:17:00.310Z] "POST /a HTTP/2" 204 - 154 0 226 100 "10.0.35.28" "nsq2http" "cc21d9b0" "host" "tcp://…"`
 //!
@@ -9,15 +9,15 @@ use super::combined::{fields, method_and_target, quoted};
 use crate::entry::Entry;
 use crate::time::{Zone, iso, number};
 
-/// A reader of such lines.
+/// A parser of Envoy lines.
 #[derive(Clone, Debug, Default)]
 pub struct Envoy {
-    /// For the hours of the day.
+    /// The time zone for the hours of the day.
     pub zone: Zone,
 }
 
 impl Envoy {
-    /// Parses a line; `None`: it is malformed.
+    /// Parses a line; returns `None` if it is malformed.
     pub fn parse<'a>(&mut self, line: &'a [u8]) -> Option<Entry<'a>> {
         let rest = line.strip_prefix(b"[")?;
         let close = memchr::memchr(b']', rest)?;
@@ -25,7 +25,8 @@ impl Envoy {
         let (request, rest) = quoted(rest[close + 1..].strip_prefix(b" \"")?)?;
         let mut words = fields(rest);
         let status = words.next()?;
-        // Flags, and in Istio details, until the bytes received and sent, and the duration in ms.
+        // Flags, and in Istio details, precede the bytes received, the bytes sent and the duration
+        // in ms.
         let words: Vec<&[u8]> = words.collect();
         let at = words
             .windows(3)
@@ -45,7 +46,7 @@ impl Envoy {
             target,
             status: number(status).filter(|s| *s < 1000)? as u16,
             bytes: number(words[at + 1]).unwrap_or(0),
-            // Behind the upstream's time and the addresses of the client.
+            // The agent follows the upstream's time and the client's addresses.
             agent: words.get(at + 5).copied().unwrap_or_default(),
             ..Entry::default()
         })

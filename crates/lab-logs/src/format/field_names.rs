@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Names of fields in structured logs, and what they hold.
+//! The names of fields in structured logs, and their meanings.
 //!
-//! Source: the documentation of each producer in [`PRODUCERS`]; OpenTelemetry, *semantic conventions for HTTP spans*
-//! 1.20 and 1.27; Elastic Common Schema 8.
+//! Source: the documentation of each producer in [`PRODUCERS`]; OpenTelemetry, *semantic
+//! conventions for HTTP spans* 1.20 and 1.27; Elastic Common Schema 8.
 
 /// The content of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     Time,
-    /// A date without a time of day, beside a time without a date.
+    /// A date without a time of day, next to a time without a date.
     Date,
     Method,
     /// The path with its query, or a URL.
@@ -19,11 +19,11 @@ pub enum Role {
     Bytes,
     Agent,
     Duration,
-    /// The id that a page's line and its queries' lines share.
+    /// The ID that a page's line and its queries' lines share.
     Id,
 }
 
-/// The roles that `--fields` takes, by name.
+/// The roles that `--fields` accepts, by name.
 pub const ROLES: [(&str, Role); 9] = [
     ("time", Role::Time),
     ("method", Role::Method),
@@ -36,7 +36,7 @@ pub const ROLES: [(&str, Role); 9] = [
     ("id", Role::Id),
 ];
 
-/// Names, the preferred first, as [`plain`] has them.
+/// The names for each role, preferred names first, in the form that [`plain`] returns.
 const NAMES: [(Role, &[&str]); 10] = [
     (
         Role::Time,
@@ -208,7 +208,7 @@ const NAMES: [(Role, &[&str]); 10] = [
     ),
 ];
 
-/// Objects whose fields are not the request's: names within them mean something else.
+/// Objects whose fields do not describe the request, although their names may match.
 const OTHERS: [&str; 32] = [
     "headers",
     "respheaders",
@@ -244,7 +244,7 @@ const OTHERS: [&str; 32] = [
     "source",
 ];
 
-/// Suffixes of names that tell a unit, the longest first, with its ns.
+/// Suffixes of names that imply a unit, with the unit in ns; longest first.
 const SUFFIXES: [(&str, u64); 21] = [
     ("milliseconds", 1_000_000),
     ("microseconds", 1_000),
@@ -269,20 +269,27 @@ const SUFFIXES: [(&str, u64); 21] = [
     ("ns", 1),
 ];
 
-/// A producer of logs whose bare durations have a documented unit.
+/// A program or library that writes logs and documents the unit of its durations.
 #[derive(Clone, Copy, Debug)]
 pub struct Producer {
-    /// Its name, as a report shows it.
+    /// The name in reports.
     pub name: &'static str,
-    /// Names of fields, as [`plain`] has whole paths, that only it writes: one of each group.
+    /// Fields that only this producer writes: one of each group must be present.
+    ///
+    /// Each is a whole path in the form that [`plain`] returns.
     marks: &'static [&'static [&'static str]],
-    /// ns of the unit.
+    /// The unit, in ns.
     pub unit: u64,
-    /// Only durations that have this are its: a fraction, or none; `None`: any.
+    /// Whether the producer's durations have a fraction; `None` if they may or may not.
     pub has_fraction: Option<bool>,
-    /// The field of its durations, as [`plain`] has the last word; empty: any. Programs add durations of their own.
+    /// The field of the durations, as the last word in the form that [`plain`] returns; empty means
+    /// any.
+    ///
+    /// The field matters because applications add durations of their own.
     field: &'static str,
-    /// Others write such fields too: its unit is only preferred among those that fit the values.
+    /// True if other programs write such fields, too.
+    ///
+    /// In that case, the producer's unit is only a preference among the units that fit the values.
     pub is_weak: bool,
 }
 
@@ -301,7 +308,7 @@ const fn producer(
     }
 }
 
-/// Producers, the surest first.
+/// The known producers, most reliable marks first.
 pub const PRODUCERS: [Producer; 20] = [
     producer(
         "Envoy",
@@ -367,7 +374,7 @@ pub const PRODUCERS: [Producer; 20] = [
             &[&["xedgelocation", "xedgeresulttype"]],
         )
     },
-    // Its first version writes whole ms.
+    // Version 1 writes whole ms.
     Producer {
         has_fraction: Some(true),
         field: "timetaken",
@@ -377,7 +384,7 @@ pub const PRODUCERS: [Producer; 20] = [
             &[&["properties.timetaken"]],
         )
     },
-    // CloudFront's fields have the same names, and its durations are seconds with a fraction.
+    // CloudFront's fields have the same names, but its durations are seconds with a fraction.
     Producer {
         has_fraction: Some(false),
         field: "timetaken",
@@ -467,12 +474,12 @@ pub const PRODUCERS: [Producer; 20] = [
 ];
 
 impl Producer {
-    /// True if marks, as [`marks`] gives them, have one of each group. Producers share groups of 64 bits.
+    /// Returns true if the marks include one of each group of the producer.
     pub fn is_marked(index: usize, marks: &Marks) -> bool {
         PRODUCERS[index].marks.len() == marks.0[index].count_ones() as usize
     }
 
-    /// True if a field, by its path, holds its durations.
+    /// Returns true if the field at this path contains the producer's durations.
     pub fn writes(&self, path: &str) -> bool {
         let last = path.rsplit('.').next().unwrap_or(path);
         let letters = last.bytes().filter(|b| !matches!(b, b'_' | b'-'));
@@ -483,12 +490,12 @@ impl Producer {
     }
 }
 
-/// The groups of marks that were seen, a bit each, by producer.
+/// The groups of marks found so far: per producer, one bit for each group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Marks([u8; PRODUCERS.len()]);
 
 impl Marks {
-    /// Those of a field.
+    /// Returns the marks of a field.
     fn of(path: &str) -> Marks {
         let mut marks = Marks::default();
         for (producer, marks) in PRODUCERS.iter().zip(&mut marks.0) {
@@ -501,7 +508,7 @@ impl Marks {
         marks
     }
 
-    /// Adds others.
+    /// Adds other marks.
     pub fn add(&mut self, others: &Marks) {
         for (mine, others) in self.0.iter_mut().zip(&others.0) {
             *mine |= others;
@@ -509,24 +516,25 @@ impl Marks {
     }
 }
 
-/// The meaning of a field, by its name.
+/// The meaning of a field, derived from its name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FieldMeaning {
-    /// Its content, and how good the name is: 0 is one that the user gave, and less is better.
+    /// The field's roles, each with the rank of its name; lower is better, and 0 is a name that the
+    /// user gave.
     pub roles: [Option<(Role, u16)>; 2],
-    /// ns of the unit that the name of a duration tells.
+    /// The unit that the name of a duration implies, in ns.
     pub unit: Option<u64>,
-    /// Its marks of the producer.
+    /// The producer marks of the field.
     pub marks: Marks,
 }
 
-/// A name in lower case without `_` and `-`.
+/// Converts a name to lower case and removes `_` and `-`.
 pub fn plain(name: &str) -> String {
     let letters = name.chars().filter(|c| !matches!(c, '_' | '-'));
     letters.flat_map(char::to_lowercase).collect()
 }
 
-/// The meaning of a field by its path, such as `request.headers.User-Agent`.
+/// Returns the meaning of a field by its path, such as `request.headers.User-Agent`.
 pub fn meaning(path: &str) -> FieldMeaning {
     let plain_path = plain(path);
     let segments: Vec<&str> = plain_path.split('.').collect();
@@ -550,7 +558,7 @@ pub fn meaning(path: &str) -> FieldMeaning {
         let Some(rank) = names.iter().position(is_named) else {
             continue;
         };
-        // A path of a request's own header, or any other word that has one.
+        // The name matches alone, or the whole path matches a known name.
         if next < found.roles.len() {
             found.roles[next] = Some((role, (rank as u16 + 1) * 16 + depth));
             next += 1;
@@ -562,9 +570,9 @@ pub fn meaning(path: &str) -> FieldMeaning {
     found
 }
 
-/// A duration's name without its unit, and the unit that the name tells.
+/// Splits the unit from a duration's name.
 fn duration_name<'n>(last: &'n str, path: &str) -> (&'n str, Option<u64>) {
-    // `duration_s` and `elapsedTimeS`, but no plural.
+    // `duration_s` and `elapsedTimeS`, but not a plural.
     let ending = path.len().checked_sub(2).and_then(|at| path.get(at..));
     let is_seconds = ending.is_some_and(|end| {
         matches!(end, "_s" | "-s" | ".s")
@@ -583,7 +591,7 @@ fn duration_name<'n>(last: &'n str, path: &str) -> (&'n str, Option<u64>) {
     (last, None)
 }
 
-/// True if a name that is not known sounds like a duration's.
+/// Returns true if an unknown name sounds like a duration.
 pub fn sounds_like_duration(path: &str) -> bool {
     let last = path.rsplit('.').next().unwrap_or(path);
     let plain = plain(last);
@@ -593,12 +601,12 @@ pub fn sounds_like_duration(path: &str) -> bool {
         || plain.ends_with("ms")
 }
 
-/// The content of fields, as `--fields time=ts,path=request.uri` gives it.
+/// The roles of fields that the user gave, such as `--fields time=ts,path=request.uri`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldMap(Vec<(Role, String)>);
 
 impl FieldMap {
-    /// Reads such a text. Error: what of it is not known, in words.
+    /// Parses the option's value; returns an error that describes the invalid item.
     pub fn new(text: &str) -> Result<FieldMap, String> {
         let pair = |pair: &str| {
             let roles = || ROLES.map(|(name, _)| name).join(", ");
@@ -617,8 +625,9 @@ impl FieldMap {
         Ok(FieldMap(pairs?))
     }
 
-    /// The content of a field that is named here. `Some(None)`: it is not named, but another one has its
-    /// role.
+    /// Returns the meaning of a field, in which the user's roles replace those of the known names.
+    ///
+    /// A field that the user did not name loses each role that the user assigned to another field.
     pub fn meaning(&self, path: &str, known: FieldMeaning) -> FieldMeaning {
         let mut meaning = known;
         for slot in &mut meaning.roles {
@@ -638,7 +647,7 @@ impl FieldMap {
         meaning
     }
 
-    /// The name of the field that holds this.
+    /// Returns the name of the field with this role.
     pub fn field(&self, role: Role) -> Option<&str> {
         let told = self.0.iter().find(|(told, _)| *told == role);
         told.map(|(_, field)| field.as_str())

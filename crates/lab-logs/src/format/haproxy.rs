@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! HAProxy's HTTP log.
+//! Parses HAProxy's HTTP log.
 //!
 //! `… haproxy[14389]: 10.0.1.2:33317 [06/Feb/2009:12:14:14.655] http-in static/srv1 10/0/30/69/109 200 2750 - - ---- … "GET / HTTP/1.1"`
 //!
@@ -11,22 +11,22 @@ use crate::time::{Zone, clf, number};
 use lab_model::LogAssumption;
 use memchr::memchr;
 
-/// A reader of such lines. Times are those of the server's clock, without an offset.
+/// A parser of HAProxy lines. Times are those of the server's clock, without an offset.
 #[derive(Clone, Debug, Default)]
 pub struct HaProxy {
-    /// Where the server is.
+    /// The server's time zone.
     pub zone: Zone,
-    /// Lines that were written before their responses ended.
+    /// The number of lines that were written before the end of their responses.
     early: u64,
 }
 
 impl HaProxy {
-    /// One with nothing read yet.
+    /// Creates a parser for a time zone.
     pub fn new(zone: Zone) -> HaProxy {
         HaProxy { zone, early: 0 }
     }
 
-    /// Assumptions about the lines so far.
+    /// Returns assumptions about the lines so far.
     pub fn assumptions(&self) -> Vec<LogAssumption> {
         let has_early = self.early > 0;
         has_early
@@ -35,15 +35,16 @@ impl HaProxy {
             .collect()
     }
 
-    /// Parses a line; `None`: it is malformed.
+    /// Parses a line; returns `None` if it is malformed.
     pub fn parse<'a>(&mut self, line: &'a [u8]) -> Option<Entry<'a>> {
-        // The process's number is in brackets too.
+        // The process ID is in brackets, too.
         let client = memchr::memmem::find(line, b"]: ").map_or(line, |end| &line[end + 3..]);
         let open = memchr(b'[', client)?;
         let rest = &client[open + 1..];
         let local = clf(rest)?;
         let close = memchr(b']', rest)?;
-        // Quotation marks within are written as #22. Of a line that was cut off the closing one is missing.
+        // Quotation marks in the request are written as #22. A truncated line lacks the closing
+        // quotation mark.
         let begin = close + memchr(b'"', &rest[close..])?;
         let request = &rest[begin + 1..];
         let request = &request[..memchr(b'"', request).unwrap_or(request.len())];

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A JSON object on each line, with fields of names that are known or told.
+//! Parses logs with a JSON object on each line, by the fields' known or given names.
 
 use super::structured::{Scalar, Structured};
 use crate::entry::{Entry, LineKind};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-/// A reader of such lines.
+/// A parser of JSON lines.
 #[derive(Clone, Debug, Default)]
 pub struct Json {
-    /// The content of the fields.
+    /// The interpretation of the fields.
     pub fields: Structured,
     path: String,
 }
 
 impl Json {
-    /// One that reads fields so.
+    /// Creates a parser that interprets fields with `fields`.
     pub fn new(fields: Structured) -> Json {
         Json {
             fields,
@@ -22,7 +22,7 @@ impl Json {
         }
     }
 
-    /// True if a line is a JSON object, whose fields are then read.
+    /// Returns true if the line is a JSON object, and reads its fields.
     pub fn is_object(&mut self, line: &[u8]) -> bool {
         let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
         if line.trim_ascii_start().first() != Some(&b'{') {
@@ -38,7 +38,9 @@ impl Json {
         object.deserialize(&mut json).is_ok() && json.end().is_ok()
     }
 
-    /// Reads a line; its entry is given to `sink`. An object that tells of no request is another line of the program.
+    /// Parses a line and passes its entry to `sink`.
+    ///
+    /// An object that describes no request is some other output of the program.
     pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LineKind {
         if line.is_empty() {
             return LineKind::Other;
@@ -56,13 +58,13 @@ impl Json {
     }
 }
 
-/// A value, whose path is known.
+/// A value at the current path.
 struct Value<'f> {
     path: &'f mut String,
     fields: &'f mut Structured,
 }
 
-/// A key, which is added to the path.
+/// A key, which is appended to the path.
 struct Key<'p>(&'p mut String);
 
 impl<'de> DeserializeSeed<'de> for Key<'_> {
@@ -117,7 +119,7 @@ impl<'de> Visitor<'de> for Value<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
-        // Caddy's headers are lists.
+        // Caddy's headers are lists; only the first element matters.
         let Value { path, fields } = self;
         if seq.next_element_seed(Value { path, fields })?.is_some() {
             while seq.next_element::<IgnoredAny>()?.is_some() {}
@@ -309,7 +311,9 @@ mod tests {
         );
     }
 
-    /// Description of the durations, the first duration in ns, and the assumptions, of lines like this one.
+    /// Reads lines with these values.
+    ///
+    /// Returns the description of the durations, the first duration in ns, and the assumptions.
     fn read_values(line: &str, values: &[&str]) -> (String, u64, Vec<String>) {
         let lines: Vec<String> = (0..40)
             .map(|i| {
@@ -344,7 +348,7 @@ mod tests {
         const ACTION: &str = r#"{"datetime":"2026-05-01T10:00:SECONDZ","controller":"A","action":"b","method":"GET","path":"/a","status":200,"duration":VALUE}"#;
         const BUNYAN: &str = r#"{"name":"a","hostname":"h","pid":1,"v":0,"msg":"done","method":"GET","url":"/a","duration":VALUE,"time":"2026-05-01T10:00:SECONDZ"}"#;
         for (line, values, ns, assumption) in [
-            // Whole numbers that no server has as ns are ms.
+            // Whole numbers that are implausible as ns for a server are ms.
             (SLOG, &["480", "95", "210"][..], 480_000_000, Some("ms")),
             (SLOG, &["48000000", "95000000"], 48_000_000, None),
             (SLOG, &["480000", "95000"], 480_000, Some("ns")),
@@ -373,7 +377,7 @@ mod tests {
         const FRONT: &str = r#"{"cs-method":"GET","cs-uri-stem":"/a","sc-status":"200","time-taken":"VALUE","date":"2026-05-01","time":"10:00:SECOND"}"#;
         for (line, values, ns, is_assumed) in [
             (RAILS, &["0.75", "0.5"][..], 750_000, false),
-            // Of two durations the program's own is in a unit of its own.
+            // The application's own duration field has a unit of its own.
             (PINO, &["0.35", "0.5"], 350_000_000, true),
             (AZURE, &["0.012", "0.25"], 12_000_000, false),
             (AZURE, &["120", "45"], 120_000_000, true),
@@ -405,7 +409,7 @@ mod tests {
                 r#"{"log":{"file":{"path":"/var/log/a.log"}},"url":{"original":"/a"},"http":{"request":{"method":"GET"}}}"#,
                 "GET /a",
             ),
-            // A word that is no request line leaves the path.
+            // A text that is not a request line does not replace the path.
             (r#"{"path":"/a","method":"GET","request":"a/b"}"#, "GET /a"),
             (
                 r#"{"path":"/a","method":"GET","request":"GET it"}"#,
@@ -431,7 +435,7 @@ mod tests {
             given(r#"{"path":"/a","duration":"26ms"}"#),
             Some(26_000_000)
         );
-        // Of a bare counter and a duration with its unit the latter counts.
+        // A duration with a unit takes precedence over a bare counter.
         assert_eq!(
             given(r#"{"path":"/a","duration":26,"elapsed_ns":7}"#),
             Some(7)

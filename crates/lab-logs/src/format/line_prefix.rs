@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The head of a line of PostgreSQL's log: its `log_line_prefix`, and the severity behind it.
+//! Parses the head of a PostgreSQL log line: its `log_line_prefix` and the severity after it.
 //!
 //! Source: PostgreSQL 17, 19.8.3 *What to Log*.
 
@@ -7,9 +7,9 @@ use crate::join::{certain_id, id_in_application};
 use crate::time::{iso, number, scaled};
 use memchr::memmem;
 
-/// Bytes in which a head is looked for.
+/// The maximum length of a head, in bytes.
 const MAX_HEAD: usize = 2048;
-/// Attempts at a prefix whose fields can end in several places.
+/// The maximum number of attempts at a prefix whose fields can end at multiple positions.
 const MAX_ATTEMPTS: usize = 2000;
 
 /// The severity of a message.
@@ -26,7 +26,7 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// The severity of that name.
+    /// Returns the severity with this name.
     pub fn named(name: &[u8]) -> Option<Severity> {
         Some(match name {
             b"LOG" => Severity::Log,
@@ -44,31 +44,33 @@ impl Severity {
 pub enum LineTag {
     /// A message.
     Message(Severity),
-    /// The statement of the message before it.
+    /// The statement of the previous message.
     Statement,
-    /// Something else about the message before it.
+    /// Additional information about the previous message.
     Detail,
 }
 
 /// The time of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeadTime<'l> {
-    /// It has none.
+    /// The line has no time.
     None,
-    /// As clocks showed it, in seconds since 1970 as if it were UTC, and the zone as it is written.
+    /// The local time, in seconds since 1970 as if it were UTC, and the zone as it is written.
     Local(i64, Option<&'l [u8]>),
-    /// In seconds since 1970.
+    /// The time in seconds since 1970.
     Unix(i64),
 }
 
-/// The first line of a message.
+/// The head of the first line of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head<'l> {
-    /// When it was written.
+    /// The time of the line.
     pub time: HeadTime<'l>,
-    /// The server's process or session; `None`: the prefix has none.
+    /// The server's process or session; `None` if the prefix contains neither.
     pub process: Option<&'l [u8]>,
-    /// The client's `application_name`; of a prefix that is not known only one that holds a request's id.
+    /// The client's `application_name`.
+    ///
+    /// In an unknown prefix, only a name that contains a request ID is recognized.
     pub application: &'l [u8],
     /// The kind of the line.
     pub tag: LineTag,
@@ -76,10 +78,10 @@ pub struct Head<'l> {
     pub text: &'l [u8],
 }
 
-/// How heads of lines are found.
+/// How heads of lines are recognized.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LinePrefix {
-    /// By the looks of times and process numbers. With `true` a head has a time.
+    /// By the patterns of times and process IDs; `true` means that every head has a time.
     Found(bool),
     /// By the server's `log_line_prefix`.
     Given(Vec<PrefixPiece>),
@@ -88,14 +90,14 @@ pub enum LinePrefix {
 /// A piece of a `log_line_prefix`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PrefixPiece {
-    /// Characters as they are.
+    /// Literal characters.
     Text(Vec<u8>),
-    /// The field that `%` and this letter stand for.
+    /// The field for `%` and this letter.
     Escape(u8),
 }
 
 impl LinePrefix {
-    /// Compiles a `log_line_prefix`. Error: an escape is unknown.
+    /// Compiles a `log_line_prefix`; returns an error if an escape is unknown.
     pub fn new(prefix: &str) -> Result<LinePrefix, String> {
         let mut pieces = Vec::new();
         let mut text = Vec::new();
@@ -119,7 +121,7 @@ impl LinePrefix {
                 }
                 _ => {
                     return Err(format!(
-                        "{prefix:?} is no log_line_prefix of PostgreSQL: it has an unknown escape"
+                        "{prefix:?} is not a log_line_prefix of PostgreSQL: it has an unknown escape"
                     ));
                 }
             }
@@ -130,7 +132,9 @@ impl LinePrefix {
         Ok(LinePrefix::Given(pieces))
     }
 
-    /// The head of a line; `None`: it continues the message before it, or is none of PostgreSQL's.
+    /// Parses the head of a line.
+    ///
+    /// Returns `None` if the line continues the previous message or was not written by PostgreSQL.
     pub fn head<'l>(&self, line: &'l [u8]) -> Option<Head<'l>> {
         match self {
             LinePrefix::Found(has_time) => {
@@ -154,7 +158,7 @@ impl LinePrefix {
     }
 }
 
-/// The kind of a line whose tag has that name.
+/// Returns the kind of a line by the name of its tag.
 fn tag_named(name: &[u8]) -> Option<LineTag> {
     match name {
         b"STATEMENT" => Some(LineTag::Statement),
@@ -165,13 +169,13 @@ fn tag_named(name: &[u8]) -> Option<LineTag> {
     }
 }
 
-/// A tag such as `LOG:  ` and the text behind it.
+/// Splits a tag such as `LOG:  ` from the text after it.
 fn tag_at_begin(text: &[u8]) -> Option<(LineTag, &[u8])> {
     let end = memmem::find(&text[..text.len().min(16)], b":  ")?;
     Some((tag_named(&text[..end])?, &text[end + 3..]))
 }
 
-/// A head by its looks: what stands before the first tag is the prefix.
+/// Finds a head by pattern: everything before the first tag is the prefix.
 fn found_head(line: &[u8]) -> Option<Head<'_>> {
     if line.first() == Some(&b'\t') {
         return None;
@@ -188,7 +192,7 @@ fn found_head(line: &[u8]) -> Option<Head<'_>> {
         let tag = tag_named(&line[at..end]).filter(|_| !is_word_before)?;
         let text = match &line[end + 2..] {
             [b' ', text @ ..] => text,
-            // Some collectors make one blank of two.
+            // Some collectors merge two blanks into one.
             text if text.starts_with(b"duration: ") || text.starts_with(b"statement: ") => text,
             _ => return None,
         };
@@ -208,7 +212,8 @@ fn found_head(line: &[u8]) -> Option<Head<'_>> {
     })
 }
 
-/// The `application_name` in a prefix: one behind its name, else a word that only a request's id looks like.
+/// Finds the `application_name` in a prefix: after a key, or as a word that can only be a request
+/// ID.
 fn found_application(prefix: &[u8]) -> &[u8] {
     const NAMES: [&[u8]; 4] = [b"app=", b"application_name=", b"application=", b"appname="];
     let named = NAMES.iter().find_map(|name| {
@@ -226,7 +231,7 @@ fn found_application(prefix: &[u8]) -> &[u8] {
         .unwrap_or_default()
 }
 
-/// The first time in a prefix, and what is before and behind it.
+/// Finds the first time in a prefix; returns the time and the text before and after it.
 fn found_time(prefix: &[u8]) -> (HeadTime<'_>, &[u8], &[u8]) {
     for at in 0..prefix.len().saturating_sub(12) {
         let is_begin = at == 0 || !prefix[at - 1].is_ascii_alphanumeric();
@@ -241,7 +246,9 @@ fn found_time(prefix: &[u8]) -> (HeadTime<'_>, &[u8], &[u8]) {
     (HeadTime::None, b"", prefix)
 }
 
-/// A time such as `2026-05-01 10:00:00.123 CEST` at the beginning of a text, and its length.
+/// Parses a time such as `2026-05-01 10:00:00.123 CEST` at the beginning of a text.
+///
+/// Returns the time and its length.
 pub fn local_time(text: &[u8]) -> Option<(HeadTime<'_>, usize)> {
     let (local_s, _) = iso(text.get(..19)?)?;
     let mut at = 19;
@@ -268,7 +275,7 @@ pub fn local_time(text: &[u8]) -> Option<(HeadTime<'_>, usize)> {
     })
 }
 
-/// `%n`: seconds since 1970 with three decimals.
+/// Parses `%n`: seconds since 1970 with three decimals.
 fn unix_time(text: &[u8]) -> Option<(HeadTime<'_>, usize)> {
     let is_form = text.len() >= 14 && text[..10].iter().all(u8::is_ascii_digit) && text[10] == b'.';
     let is_end = text.get(14).is_none_or(|b| !b.is_ascii_digit());
@@ -279,7 +286,7 @@ fn unix_time(text: &[u8]) -> Option<(HeadTime<'_>, usize)> {
     Some((HeadTime::Unix(i64::try_from(seconds).ok()?), 14))
 }
 
-/// The length of a zone: `UTC`, `CEST`, `+03`, `-0330`, `+05:30`, `<+03>`.
+/// Returns the length of a zone, such as `UTC`, `CEST`, `+03`, `-0330`, `+05:30`, `<+03>`.
 fn zone_length(text: &[u8]) -> usize {
     let letters = text.iter().take_while(|b| b.is_ascii_alphabetic()).count();
     let is_word_end = |at: usize| {
@@ -314,7 +321,7 @@ fn zone_length(text: &[u8]) -> usize {
     }
 }
 
-/// `%c`, the time at which a session began and its process in hexadecimal digits: `65a1b2c3.4d2`.
+/// Finds `%c`, the start time and process ID of a session in hexadecimal digits: `65a1b2c3.4d2`.
 fn found_session(text: &[u8]) -> Option<&[u8]> {
     let is_word = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.');
     text.split(|b| !is_word(b))
@@ -334,7 +341,7 @@ fn session_length(text: &[u8]) -> usize {
     }
 }
 
-/// A process number: one in brackets, else one with a name, else one alone.
+/// Finds a process ID: preferably in brackets, otherwise after a key, otherwise alone.
 fn found_process<'l>(before: &'l [u8], after: &'l [u8]) -> Option<&'l [u8]> {
     let is_number =
         |word: &&[u8]| !word.is_empty() && word.len() <= 10 && word.iter().all(u8::is_ascii_digit);
@@ -370,7 +377,7 @@ fn found_process<'l>(before: &'l [u8], after: &'l [u8]) -> Option<&'l [u8]> {
         let is_edge = |b: &u8| matches!(b, b' ' | b':' | b',' | b'|' | b';' | b'<' | b'>');
         text.split(is_edge).find(is_number)
     };
-    // `[%p-%l]`, but `[%l-1]` has the number of the line.
+    // `[%p-%l]`, as opposed to `[%l-1]`, which contains the line number.
     let with_line = |text: &'l [u8]| {
         let mut parts = text.split(|b| *b == b'[').skip(1);
         parts.find_map(|part| {
@@ -388,7 +395,7 @@ fn found_process<'l>(before: &'l [u8], after: &'l [u8]) -> Option<&'l [u8]> {
         .or_else(|| by(&with_line))
 }
 
-/// Fields of a prefix that was given.
+/// The fields of a prefix that the user gave.
 #[derive(Clone, Copy, Debug, Default)]
 struct Fields<'l> {
     time: Option<HeadTime<'l>>,
@@ -397,8 +404,9 @@ struct Fields<'l> {
     application: &'l [u8],
 }
 
-/// Matches pieces with the beginning of a text, and returns what is behind them. A field whose length does not follow
-/// from its form is as short as the rest allows.
+/// Matches pieces with the beginning of a text, and returns the text after them.
+///
+/// A field of variable length is as short as the rest allows.
 fn match_pieces<'l>(
     pieces: &[PrefixPiece],
     text: &'l [u8],
@@ -415,12 +423,12 @@ fn match_pieces<'l>(
         }
         PrefixPiece::Escape(letter) => *letter,
     };
-    // Paddings are blanks on either side.
+    // Padding is on either side.
     let padding = text.iter().take_while(|b| **b == b' ').count();
     let padded = &text[padding..];
     let digits = |text: &[u8]| text.iter().take_while(|b| b.is_ascii_digit()).count();
     let length = match letter {
-        // A process without a session writes no more of the prefix.
+        // A process without a session omits the rest of the prefix.
         b'q' => {
             let after = tag_at_begin(text).map(|_| text);
             return after.or_else(|| match_pieces(rest, text, fields, attempts));
@@ -431,7 +439,7 @@ fn match_pieces<'l>(
             } else {
                 local_time(padded)?
             };
-            // `%s` is when the session began.
+            // `%s` is the start time of the session.
             if letter != b's' {
                 fields.time = Some(time);
             }
@@ -459,7 +467,7 @@ fn match_pieces<'l>(
     }
     let end = text.len().min(MAX_HEAD);
     (0..=end).find_map(|length| {
-        // Only where the text behind the field can begin.
+        // Skip lengths after which the next piece cannot begin.
         let is_possible = match rest.first() {
             Some(PrefixPiece::Text(next)) => text[length..].starts_with(next),
             Some(PrefixPiece::Escape(_)) => true,
@@ -475,21 +483,22 @@ fn match_pieces<'l>(
     })
 }
 
-/// A line of syslog without what syslog wrote before it.
+/// A syslog line without the header that syslog wrote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SyslogLine<'l> {
-    /// The server's process.
+    /// The server's process ID.
     pub process: &'l [u8],
-    /// The part of the message, from 1 on; `None`: parts are not numbered.
+    /// The sequence number of this piece of the message, from 1; `None` if pieces are not numbered.
     pub part: Option<u64>,
     /// The time that syslog wrote, if it has a year.
     pub time: HeadTime<'l>,
-    /// The rest.
+    /// The text of the message.
     pub text: &'l [u8],
 }
 
-/// The index of the bracket behind a process, and how many bytes stand there before the text: `]: `. Heroku's logplex also
-/// writes `app[postgres.4882] [GREEN] `.
+/// Finds the bracket after a process ID; returns its index and the length of `]: ` before the text.
+///
+/// Heroku's logplex also writes `app[postgres.4882] [GREEN] `.
 fn process_mark(begin: &[u8]) -> Option<(usize, usize)> {
     let by_colon = || Some((memmem::find(begin, b"]: ")?, 3));
     let Some(at) = memmem::find(begin, b"app[postgres.") else {
@@ -506,7 +515,7 @@ fn process_mark(begin: &[u8]) -> Option<(usize, usize)> {
     Some((mark, length))
 }
 
-/// `Jan 13 11:04:00 host postgres[281794]: [5-1] …`
+/// Parses a line such as `Jan 13 11:04:00 host postgres[281794]: [5-1] …`.
 pub fn syslog_line(line: &[u8]) -> Option<SyslogLine<'_>> {
     let begin = &line[..line.len().min(256)];
     let (mark, length) = process_mark(begin)?;

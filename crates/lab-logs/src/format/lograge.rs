@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Lograge's lines of a Rails application, in its default form of keys and values, with or without what a logger writes
-//! before them.
+//! Parses the lines that lograge writes in a Rails application, in its default key=value form.
+//!
+//! A logger may write more text before them.
 //!
 //! `I, [2026-05-01T10:00:00.123456 #7]  INFO -- : [5a1b…] method=GET path=/a format=html controller=A action=b status=200 duration=58.33 view=40.43 db=15.26`
 //!
-//! Values have neither quotes nor escapes, so that fields are found by lograge's own order: first those that clients
-//! cannot write, and behind them those that an application adds.
+//! Values are neither quoted nor escaped. Fields are therefore found by lograge's own order: the
+//! fields that clients cannot forge come first, the fields that an application adds come last.
 //!
-//! Source: lograge 0.14, `Formatters::KeyValue`; Ruby, `Logger::Formatter`; Rails, `ActiveSupport::TaggedLogging`.
+//! Source: lograge 0.14, `Formatters::KeyValue`; Ruby, `Logger::Formatter`; Rails,
+//! `ActiveSupport::TaggedLogging`.
 
 use super::line_prefix::{HeadTime, local_time};
 use crate::entry::{Entry, LineKind};
@@ -18,18 +20,18 @@ use memchr::memmem::{find, find_iter, rfind};
 
 const MS: u64 = 1_000_000;
 
-/// A reader of such lines.
+/// A parser of lograge lines.
 #[derive(Clone, Debug, Default)]
 pub struct Lograge {
-    /// For times without an offset.
+    /// The time zone for times without an offset.
     pub zone: Zone,
     others: u64,
-    /// Lines of Heroku's router.
+    /// The number of lines from Heroku's router.
     routed: u64,
 }
 
 impl Lograge {
-    /// One with nothing read yet.
+    /// Creates a parser for a time zone.
     pub fn new(zone: Zone) -> Lograge {
         Lograge {
             zone,
@@ -37,7 +39,9 @@ impl Lograge {
         }
     }
 
-    /// Reads a line; an entry is given to `sink`. Lines without a request are other messages of the application.
+    /// Parses a line and passes its entry to `sink`.
+    ///
+    /// Lines without a request are other messages of the application.
     pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LineKind {
         if let Some(entry) = self.parse(line) {
             sink(&entry);
@@ -56,7 +60,7 @@ impl Lograge {
         }
     }
 
-    /// The request of a line; `None`: it has none.
+    /// Parses the request of a line; returns `None` if there is none.
     pub fn parse<'a>(&mut self, line: &'a [u8]) -> Option<Entry<'a>> {
         let begin = field_at(line, b"method=")?;
         let (head, fields) = line.split_at(begin);
@@ -88,7 +92,7 @@ impl Lograge {
         })
     }
 
-    /// The time that a logger, or lograge's field `time`, wrote before a request.
+    /// Returns the time that a logger, or lograge's `time` field, wrote before a request.
     fn time(&mut self, head: &[u8]) -> (Option<i64>, i32) {
         let is_begin = |at: usize| {
             head[at].is_ascii_digit() && (at == 0 || !head[at - 1].is_ascii_alphanumeric())
@@ -108,7 +112,7 @@ impl Lograge {
         }
     }
 
-    /// Lines that are skipped.
+    /// Returns advice about skipped lines.
     pub fn advice(&self) -> Vec<LogAdvice> {
         let all = [
             LogAdvice::ApplicationMessages { lines: self.others },
@@ -120,7 +124,7 @@ impl Lograge {
     }
 }
 
-/// True if a line is one of Heroku's router, whose path is in quotes:
+/// Returns true if a line is from Heroku's router, whose path is in quotes:
 /// `at=info method=GET path="/" host=… request_id=… fwd="…" dyno=web.1 connect=0ms service=18ms status=200 bytes=9`
 ///
 /// Source: Heroku Dev Center, *HTTP routing*, *Heroku router log format*.
@@ -133,19 +137,19 @@ fn is_routed(line: &[u8]) -> bool {
     has(b" method=") && has(b" path=\"") && has(b" host=") && has(b" dyno=") && has(b" service=")
 }
 
-/// Where a field begins that is not a part of a word.
+/// Returns the offset of a key that is not inside a word.
 fn field_at(line: &[u8], key: &[u8]) -> Option<usize> {
     find_iter(line, key).find(|at| *at == 0 || matches!(line[at - 1], b' ' | b']' | b':'))
 }
 
-/// The value behind a key at the beginning of a text, up to the next blank, and what is behind it.
+/// Returns the value after a key at the beginning of a text, up to the next blank, and the rest.
 fn value<'l>(text: &'l [u8], key: &[u8]) -> Option<(&'l [u8], &'l [u8])> {
     let text = text.strip_prefix(key)?;
     let end = memchr::memchr(b' ', text).unwrap_or(text.len());
     Some((&text[..end], text.get(end + 1..).unwrap_or_default()))
 }
 
-/// The text after the message of an error, which can hold anything: only figures follow it.
+/// Skips an error message, which can contain any text, by finding the last numeric fields after it.
 fn behind_error(text: &[u8]) -> &[u8] {
     if !text.starts_with(b"error='") {
         return text;
@@ -155,7 +159,8 @@ fn behind_error(text: &[u8]) -> &[u8] {
     end.map_or(text, |end| &text[end + 2..])
 }
 
-/// A duration with its two decimals, in ns. One with fewer is cut off.
+/// Parses a duration with exactly two decimals, in ns; fewer decimals mean that the line is cut
+/// off.
 fn milliseconds(text: &[u8]) -> Option<u64> {
     let point = memchr::memchr(b'.', text)?;
     (text.len() == point + 3)
@@ -163,7 +168,7 @@ fn milliseconds(text: &[u8]) -> Option<u64> {
         .flatten()
 }
 
-/// The value of a field that the application adds.
+/// Returns the value of a field that the application adds.
 fn added<'l>(text: &'l [u8], key: &[u8]) -> Option<&'l [u8]> {
     let is_field = |at: &usize| *at == 0 || text[at - 1] == b' ';
     let begin = find_iter(text, key).find(is_field)? + key.len();
@@ -180,7 +185,7 @@ mod tests {
     const LINE: &str = "method=GET path=/jobs/833552.json format=json controller=JobsController action=show status=200 duration=58.33 view=40.43 db=15.26";
     const ID: &str = "5a1b2c3d-0af7-6519-16cd-43dd8448eb21";
 
-    /// Time, target, status, duration and id.
+    /// Time, target, status, duration and ID.
     type Found = (Option<i64>, String, u16, Option<u64>, String);
 
     fn parse(line: &str) -> Option<Found> {
@@ -283,7 +288,7 @@ mod tests {
             assert_eq!(kind(&line), LineKind::Other, "{line}");
         }
         assert_eq!(kind(LINE), LineKind::Entry);
-        // A path of a client is no router's line.
+        // A client's path does not turn the line into a router's.
         let odd = LINE.replace(
             "path=/jobs/833552.json",
             "path=/?at=info&\"path=\"&host=&dyno=&service=",

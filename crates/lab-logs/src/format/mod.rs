@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Formats of logs: which one it is, and readers of their lines.
+//! Detects the formats of logs and parses their lines.
 
 mod access;
 mod combined;
@@ -47,33 +47,33 @@ use slow_log::SlowLog;
 pub(crate) use units::unit_name;
 use w3c::W3c;
 
-/// Lines from which the format is found.
+/// The number of lines used to detect the format.
 const SAMPLE_LINES: usize = 1_000;
-/// Bytes of a line in a log of statements.
+/// The maximum length of a line in a log of statements, in bytes.
 const MAX_STATEMENT_LINE: usize = 16 << 20;
 
-/// The user's knowledge of a log before it is read.
+/// The user's hints about a log.
 #[derive(Clone, Debug, Default)]
 pub struct Hints {
-    /// The format, as the server's configuration has it, or `combined`, `common`.
+    /// The format in the server's configuration syntax, or `combined` or `common`.
     pub format: Option<String>,
-    /// ns of the unit of durations, where the format does not tell it.
+    /// The unit of durations in ns, for formats that do not define it.
     pub unit: Option<u64>,
-    /// The content of fields, for lines whose fields have names.
+    /// The roles of fields, for lines with named fields.
     pub fields: FieldMap,
-    /// Where the server is, for times without an offset.
+    /// The server's time zone, for times without an offset.
     pub zone: Zone,
 }
 
-/// A reader of lines.
+/// A parser of one log's lines.
 #[derive(Clone, Debug)]
 pub struct LogReader {
     kind: FormatKind,
-    /// In words, such as `combined log format, with $request_time, in s`.
+    /// A description, such as `combined log format, with $request_time, in s`.
     pub words: String,
-    /// How fine durations are, ns; `None`: there are none.
+    /// The resolution of the durations, in ns; `None` if there are no durations.
     pub step_ns: Option<u64>,
-    /// Advice about the zone: times are UTC, and the server's own was not given.
+    /// Advice about the zone, if times are in UTC and the server's own zone was not given.
     pub zone_advice: Option<LogAdvice>,
 }
 
@@ -111,7 +111,9 @@ pub enum LogFormat {
     Document(WholeLog),
 }
 
-/// Finds the format from the beginning of a log. Error: no known format fits, and what to do, in words.
+/// Detects the format from the beginning of a log.
+///
+/// If no known format fits, returns a message that says what to do.
 pub fn find(begin: &[u8], hints: &Hints) -> Result<LogFormat, String> {
     if let Some(format) = &hints.format {
         return configured_reader(format, begin, hints)
@@ -141,7 +143,7 @@ pub fn find(begin: &[u8], hints: &Hints) -> Result<LogFormat, String> {
         .ok_or_else(|| unknown(&lines, hints))
 }
 
-/// The first lines that are not empty.
+/// Returns the first lines that are not empty.
 fn sample_lines(begin: &[u8]) -> Vec<&[u8]> {
     let lines = begin
         .split(|b| *b == b'\n')
@@ -186,7 +188,7 @@ fn slow_log(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
     })
 }
 
-/// PostgreSQL's log as CSV or JSON.
+/// Detects PostgreSQL's log as CSV or JSON.
 fn postgresql_records(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
     let zone = || hints.zone.clone();
     if lines.iter().any(|line| is_csv_head(line)) {
@@ -221,8 +223,9 @@ fn postgresql(lines: &[&[u8]], hints: &Hints) -> Option<LogReader> {
     Some(postgresql_reader("PostgreSQL's log", log))
 }
 
-/// A reader of PostgreSQL's log with a `log_line_prefix`; `None`: lines are of another log. Error: what of the prefix is
-/// not known.
+/// Creates a reader of PostgreSQL's log with a `log_line_prefix`.
+///
+/// Returns `None` if the lines are from another log, and an error if the prefix is invalid.
 fn prefixed_postgresql(
     format: &str,
     begin: &[u8],
@@ -239,7 +242,7 @@ fn prefixed_postgresql(
     is_prefix.then(|| LinePrefix::new(format).map(reader))
 }
 
-/// True if lines are of PostgreSQL's log, and then whether they have times.
+/// Detects lines of PostgreSQL's log; the result tells if they have times.
 fn postgresql_heads(lines: &[&[u8]]) -> Option<bool> {
     let prefix = LinePrefix::Found(false);
     let (mut heads, mut times) = (0, 0);
@@ -249,7 +252,7 @@ fn postgresql_heads(lines: &[&[u8]]) -> Option<bool> {
             continue;
         };
         let has_time = head.time != HeadTime::None;
-        // Without a time a line of another program can look like one.
+        // A line without a time may come from another program.
         let is_certain = has_time || head.process.is_some() || head.text.starts_with(b"duration: ");
         if is_certain || text.starts_with(b"LOG:  ") || text.len() < line.len() {
             heads += 1;
@@ -269,11 +272,11 @@ fn postgresql_reader(words: &str, log: PostgresqlLog) -> LogReader {
 }
 
 impl LogReader {
-    /// Reads a line without its end; entries that are complete are given to `sink`.
+    /// Parses a line without its line end, and passes complete entries to `sink`.
     #[inline]
     pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LineKind {
         let entry = match &mut self.kind {
-            // Apart from the others, so that its entries stay in registers.
+            // Handled separately, so that its entries stay in registers.
             FormatKind::Combined(combined) => return give_entry(combined.parse(line), line, sink),
             FormatKind::Pattern(pattern) => pattern.parse(line),
             FormatKind::HaProxy(haproxy) => haproxy.parse(line),
@@ -290,7 +293,9 @@ impl LogReader {
         give_entry(entry, line, sink)
     }
 
-    /// The entry of the first line of a text, and the line's length with its end; `None`: the line is read by itself.
+    /// Parses the first line of a text, and returns its entry and its length with the line end.
+    ///
+    /// Returns `None` if the line must be read by itself.
     #[inline(always)]
     pub(crate) fn line_ahead<'a>(
         &mut self,
@@ -303,9 +308,11 @@ impl LogReader {
         }
     }
 
-    /// Goes on with the log of another reader, where these first lines are those of its next file. Returns the reader of
-    /// the lines, and the one that has no more of them. `is_sure`: the file is known to be the next one; else it must
-    /// begin when the one before ends.
+    /// Continues the log of another reader, if `begin` contains the first lines of its next file.
+    ///
+    /// Returns the reader for these lines, and the previous reader if it has no more lines. If
+    /// `is_sure` is true, the file is known to be the next one; otherwise, it must begin when the
+    /// previous file ends.
     pub(crate) fn continue_log(
         mut self,
         mut previous: LogReader,
@@ -332,7 +339,7 @@ impl LogReader {
         }
     }
 
-    /// True if lines without a line that tells their format are surely of the same log, which goes on with them.
+    /// Returns true if lines without a format header surely continue the same log.
     pub(crate) fn fits(&mut self, begin: &[u8], is_sure: bool) -> bool {
         match &mut self.kind {
             FormatKind::W3c(w3c) => w3c.fits(&sample_lines(begin), is_sure),
@@ -340,7 +347,9 @@ impl LogReader {
         }
     }
 
-    /// Gives `sink` the last entries, which could have had more lines. Returns how many records were cut off.
+    /// Passes the last entries to `sink`, and returns the number of truncated records.
+    ///
+    /// Until the end of the log, these entries could have had more lines.
     pub fn end(&mut self, sink: &mut impl FnMut(&Entry)) -> u64 {
         match &mut self.kind {
             FormatKind::Postgresql(log) => log.end(sink),
@@ -352,7 +361,9 @@ impl LogReader {
         }
     }
 
-    /// Bytes of a line; a longer one is counted and skipped. Statements can be long.
+    /// Returns the maximum length of a line in bytes; a longer line is counted and skipped.
+    ///
+    /// Statements can be long.
     pub(crate) fn longest_line(&self) -> usize {
         match &self.kind {
             FormatKind::Postgresql(_) | FormatKind::SlowLog(_) => MAX_STATEMENT_LINE,
@@ -361,14 +372,15 @@ impl LogReader {
         }
     }
 
-    /// A line was longer than that, and was skipped.
+    /// Notes that a line was skipped because it was too long.
     pub(crate) fn skip_line(&mut self) {
         if let FormatKind::Postgresql(log) = &mut self.kind {
             log.skip_line();
         }
     }
 
-    /// Parts of the log that are not in the figures, and settings with which the next one contains more.
+    /// Returns advice about entries that are not counted, and about settings that make the log more
+    /// useful.
     pub fn advice(&self) -> Vec<LogAdvice> {
         let mut advice = match &self.kind {
             FormatKind::Pattern(pattern) => pattern.advice(),
@@ -390,7 +402,7 @@ impl LogReader {
         advice
     }
 
-    /// Assumptions about the lines so far.
+    /// Returns assumptions about the lines so far.
     pub fn assumptions(&self) -> Vec<LogAssumption> {
         let mut assumptions = match &self.kind {
             FormatKind::Combined(combined) => combined.assumptions(),
@@ -406,7 +418,7 @@ impl LogReader {
         assumptions
     }
 
-    /// The zone for times without an offset.
+    /// Returns the zone for times without an offset.
     fn zone(&self) -> Option<&Zone> {
         Some(match &self.kind {
             FormatKind::Combined(_) => return None,
@@ -432,7 +444,7 @@ fn zone_assumption(zone: &Zone) -> Option<LogAssumption> {
     }
 }
 
-/// Gives the entry of a line to `sink`, and says what the line was.
+/// Passes the entry of a line to `sink`, and returns the kind of the line.
 #[inline]
 fn give_entry(entry: Option<Entry>, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LineKind {
     match entry {
@@ -460,7 +472,7 @@ mod tests {
         let line = r#"::1 - - [10/Oct/2000:13:55:36 -0700] "GET / HTTP/1.1" 200 5"#;
         assert_eq!(description(line), "common or combined log format");
         let timed = format!("{line} \"-\" \"x\" 0.002\n").repeat(20);
-        assert!(description(&timed).ends_with("behind the agent, in s"));
+        assert!(description(&timed).ends_with("after the agent, in s"));
         assert!(description("{\"uri\":\"/\",\"duration_ms\":5}").ends_with("duration_ms, in ms"));
         let istio = "{\"path\":\"/\",\"duration\":5,\"response_flags\":\"-\"}";
         assert!(description(istio).ends_with("duration, in ms as Envoy writes it"));
@@ -474,8 +486,8 @@ mod tests {
             description("2026-05-01 10:00:00 UTC [1] LOG:  duration: 1 ms")
                 .starts_with("PostgreSQL")
         );
-        assert!(description("hello\x1b[31m").contains("its first line is\n  hello\u{fffd}"));
-        assert!(description("").contains("it is empty"));
+        assert!(description("hello\x1b[31m").contains("the first line is\n  hello\u{fffd}"));
+        assert!(description("").contains("the log is empty"));
         for (log, words) in [
             ("260501 10:00:00\t     8 Query\tSELECT 1", "long_query_time"),
             (

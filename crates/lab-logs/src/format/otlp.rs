@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Spans as the OpenTelemetry Collector's file exporter writes them, a batch on each line: spans of servers are pages,
-//! spans with the text of a query are queries within them.
+//! Parses spans that the OpenTelemetry Collector's file exporter writes, one batch on each line.
 //!
-//! Source: OpenTelemetry Protocol 1.5, *JSON Protobuf encoding*; *semantic conventions* for HTTP, RPC and database spans
-//! 1.20 (`http.method`, `db.statement`) and 1.27 (`http.request.method`, `db.query.text`).
+//! Server spans are pages. Spans with the text of a query are queries of these pages.
+//!
+//! Source: OpenTelemetry Protocol 1.5, *JSON Protobuf encoding*; *semantic conventions* for HTTP,
+//! RPC and database spans 1.20 (`http.method`, `db.statement`) and 1.27 (`http.request.method`,
+//! `db.query.text`).
 
 use crate::entry::{Entry, LineKind};
 use crate::sql::Dialect;
@@ -11,7 +13,7 @@ use crate::time::Zone;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Bytes of a batch.
+/// The maximum size of a batch, in bytes.
 pub const MAX_LINE: usize = 64 << 20;
 
 /// Systems whose queries are SQL, by their names in both versions of the conventions.
@@ -53,16 +55,16 @@ const SQL_SYSTEMS: [&str; 36] = [
     "greenplum",
     "other_sql",
 ];
-/// Words with which a query begins, where the system is not named.
+/// Words that begin a query, for spans that do not name their system.
 const SQL_WORDS: [&str; 12] = [
     "SELECT", "INSERT", "UPDATE", "DELETE", "WITH", "BEGIN", "COMMIT", "ROLLBACK", "CALL", "MERGE",
     "CREATE", "TRUNCATE",
 ];
 
-/// A reader of such lines.
+/// A parser of span batches.
 #[derive(Clone, Debug, Default)]
 pub struct Otlp {
-    /// For the hours of the day.
+    /// The time zone for the hours of the day.
     pub zone: Zone,
 }
 
@@ -98,9 +100,9 @@ struct ScopeSpans {
 struct Span {
     trace_id: String,
     name: String,
-    /// 2 or `SPAN_KIND_SERVER`: a server's.
+    /// 2 or `SPAN_KIND_SERVER` means a server span.
     kind: Value,
-    /// Numbers of 64 bits are texts.
+    /// 64-bit numbers are encoded as strings.
     start_time_unix_nano: Value,
     end_time_unix_nano: Value,
     attributes: Vec<Attribute>,
@@ -114,19 +116,19 @@ struct Attribute {
     value: Value,
 }
 
-/// True if a line begins as such a batch.
+/// Returns true if a line begins like a batch of spans.
 pub fn is_batch(line: &[u8]) -> bool {
     let begin = &line[..line.len().min(64)];
     begin.first() == Some(&b'{') && memchr::memmem::find(begin, b"\"resourceSpans\"").is_some()
 }
 
 impl Otlp {
-    /// Reads a line; the entries of its spans are given to `sink`.
+    /// Parses a line and passes the entries of its spans to `sink`.
     pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LineKind {
         if line.is_empty() {
             return LineKind::Other;
         }
-        // A list is a batch to serde, too.
+        // Serde would also accept a list as a batch.
         let object: &[u8] = if line.starts_with(b"{") { line } else { b"" };
         let Ok(batch) = serde_json::from_slice::<Batch>(object) else {
             return LineKind::Malformed;
@@ -152,7 +154,8 @@ impl Otlp {
         let has_failed =
             integer(&span.status["code"]) == Some(2) || span.status["code"] == "STATUS_CODE_ERROR";
         let time_s = (start / 1_000_000_000) as i64;
-        // A trace can pass several services: queries belong to the request of their own.
+        // A trace can span multiple services, and each query belongs to the request of its own
+        // service.
         let id = format!("{} {service}", span.trace_id.to_ascii_lowercase());
         let entry = Entry {
             time_s: Some(time_s),
@@ -224,7 +227,9 @@ impl Otlp {
     }
 }
 
-/// The name of a query that is not SQL, and whose text can hold any data; `None`: it is SQL.
+/// Returns a name for a query that is not SQL, because its text can contain any data.
+///
+/// Returns `None` for SQL.
 fn query_name(span: &Span, statement: &str, system: &str) -> Option<String> {
     let begins_with = |word: &&str| {
         let begin = statement.trim_start().get(..word.len());
@@ -248,7 +253,7 @@ fn query_name(span: &Span, statement: &str, system: &str) -> Option<String> {
             "db.cassandra.table",
         ],
     );
-    // Some name the span by the text.
+    // Some libraries use the text as the span's name.
     let is_text =
         |name: &str| name == statement || (name.contains(' ') && statement.starts_with(name));
     let span_name = Some(span.name.as_str()).filter(|name| !name.is_empty() && !is_text(name));
@@ -264,7 +269,7 @@ fn query_name(span: &Span, statement: &str, system: &str) -> Option<String> {
     Some(words.join(" "))
 }
 
-/// The value of the first of these attributes that is there.
+/// Returns the value of the first of these attributes that is present.
 fn attribute<'a>(attributes: &'a [Attribute], keys: &[&str]) -> Option<&'a Value> {
     let of = |key: &&str| attributes.iter().find(|a| a.key == *key);
     keys.iter().find_map(of).map(|attribute| &attribute.value)
@@ -283,7 +288,7 @@ fn nanos(value: &Value) -> Option<u64> {
     integer(value)
 }
 
-/// A whole number, as a number or as a text.
+/// Parses an integer that is encoded as a number or as a string.
 fn integer(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| value.as_str()?.parse().ok())
 }

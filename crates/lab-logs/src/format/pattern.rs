@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Formats as the server's configuration has them: Apache's and Tomcat's `%h … %D`, nginx's `$remote_addr …`.
+//! Parses lines by a format in the server's configuration syntax: Apache's and Tomcat's `%h … %D`,
+//! nginx's `$remote_addr …`.
 //!
-//! A field reaches to the text behind it. Where that text can be in the field, too, later places are tried until all
-//! fields have values of their kinds.
+//! A field extends to the literal text after it. If the field may contain that text, too, later
+//! occurrences are tried until all fields have valid values.
 //!
-//! Source: Apache HTTP Server 2.4, mod_log_config, mod_logio; Tomcat 10, AccessLogValve; nginx, ngx_http_log_module and
-//! the alphabetical index of variables.
+//! Source: Apache HTTP Server 2.4, mod_log_config, mod_logio; Tomcat 10, AccessLogValve; nginx,
+//! ngx_http_log_module and the alphabetical index of variables.
 
 use super::combined::{is_escaped, method_and_target};
 use super::time_format::{TimeFormat, TimeParts};
@@ -15,84 +16,86 @@ use crate::time::{Zone, clf, iso, iso_length, number, offset, scaled};
 use lab_model::{LogAdvice, LogAssumption};
 use memchr::memmem::Finder;
 
-/// Places that are tried in a line.
+/// The maximum number of positions tried per line.
 const MAX_TRIES: usize = 4_000;
 
 /// The kind of a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum PatternField {
-    /// Any text, even blanks where it is not in quotation marks.
+    /// Any text, including blanks if it is not quoted.
     Text,
     /// A text without blanks.
     Word,
-    /// A number that says nothing of the request.
+    /// A number that is irrelevant to the request.
     Number,
-    /// `10/Oct/2000:13:55:36 -0700`, in brackets of its own or not.
+    /// `10/Oct/2000:13:55:36 -0700`, optionally in its own brackets.
     Clf,
     Iso,
-    /// Seconds since 1970, with or without a fraction; times 1, 10^3 or 10^6.
+    /// Seconds since 1970 times 1, 10^3 or 10^6, with or without a fraction.
     Epoch(u64),
-    /// Three or six digits behind the second.
+    /// Three or six digits after the second.
     Fraction,
     Formatted(TimeFormat),
     /// Method, target and protocol.
     Request,
     Method,
     Target,
-    /// Empty, or `?` and what is behind it.
+    /// Empty, or `?` and the text after it.
     Query,
     Status,
-    /// How many bytes were sent, the body's before others.
+    /// The number of bytes sent; the lowest rank, the body, is preferred.
     Bytes(u8),
     Agent,
-    /// The id that a request and its statements share.
+    /// The ID that a request and its statements share.
     Id,
     Duration {
-        /// ns of its unit.
+        /// The unit, in ns.
         scale: u64,
-        /// How fine it is, ns.
+        /// The resolution, in ns.
         step: u64,
-        /// True if the unit is Apache's, but other servers write another one.
+        /// True if the unit is Apache's, and other servers use another one.
         is_assumed: bool,
     },
     /// Bytes that Apache received, or the name of a thread of Tomcat or Undertow.
     BytesOrThread,
-    /// Durations of each server that was asked.
+    /// The durations of all upstream servers.
     UpstreamTime,
 }
 
-/// A field and the text behind it, up to which it reaches.
+/// A field and the literal text that terminates it.
 #[derive(Clone, Debug)]
 struct PatternPiece {
     field: PatternField,
     terminator: Finder<'static>,
-    /// In quotation marks: those within are written as `\"`.
+    /// True if the field is in quotation marks; quotation marks within it are written as `\"`.
     is_quoted: bool,
 }
 
 /// A compiled format.
 #[derive(Clone, Debug)]
 pub struct Pattern {
-    /// For times without an offset.
+    /// The time zone for times without an offset.
     pub zone: Zone,
     before: Vec<u8>,
     pieces: Vec<PatternPiece>,
-    /// Where the values of the last line are.
+    /// The positions of the values in the last line.
     spans: Vec<(usize, usize)>,
     has_date: bool,
-    /// True if a time can be spread over several fields.
+    /// True if a time can be split into multiple fields.
     has_parts: bool,
-    /// True if the format or a line has what only Tomcat and Undertow write, whose `%D` can be ms.
+    /// True if the format or a line contains a mark of Tomcat or Undertow, whose `%D` can be ms.
     has_java_marks: bool,
     check: UnitCheck,
-    /// Durations of an assumed unit, and those of them that are 0.
+    /// The number of durations with an assumed unit, and the number of zeros among them.
     assumed: u64,
     zeros: u64,
 }
 
 impl Pattern {
-    /// Compiles a format. `unit`: ns of the unit of `%D`, where it is not Apache's. Error, in words: what of it is not
-    /// known, or that it lacks a request.
+    /// Compiles a format.
+    ///
+    /// `unit` is the unit of `%D` in ns if it is not Apache's. Returns an error if the format has
+    /// an unknown field or no request.
     pub fn new(format: &str, zone: Zone, unit: Option<u64>) -> Result<Pattern, String> {
         let format = &configured(format);
         let is_nginx = format.match_indices('$').any(|(at, _)| {
@@ -187,7 +190,7 @@ impl Pattern {
         })
     }
 
-    /// Assumptions about the lines so far.
+    /// Returns assumptions about the lines so far.
     pub fn assumptions(&self) -> Vec<LogAssumption> {
         const MICROSECOND: u64 = 1_000;
         // No request takes less than 1 µs.
@@ -204,7 +207,7 @@ impl Pattern {
         vec![assumption]
     }
 
-    /// The finest step of its durations, ns; `None`: it has none.
+    /// Returns the finest resolution of the durations in ns; `None` if there are no durations.
     pub fn step(&self) -> Option<u64> {
         let steps = self.pieces.iter().filter_map(|p| match p.field {
             PatternField::Duration { step, .. } => Some(step),
@@ -214,7 +217,7 @@ impl Pattern {
         steps.min()
     }
 
-    /// Settings with which the next log contains more.
+    /// Returns advice about settings that make the next log more useful.
     pub fn advice(&self) -> Vec<LogAdvice> {
         let mut advice = Vec::new();
         if !self.has_date {
@@ -231,13 +234,14 @@ impl Pattern {
         advice
     }
 
-    /// Parses a line; `None`: it is malformed.
+    /// Parses a line; returns `None` if it is malformed.
     pub fn parse<'a>(&mut self, line: &'a [u8]) -> Option<Entry<'a>> {
         let begin = line
             .starts_with(&self.before)
             .then_some(self.before.len())?;
         let mut spans = std::mem::take(&mut self.spans);
-        // First as servers write it; then with blanks where a client can bring them in, and without escapes.
+        // Try the form that servers write first; then allow blanks in fields that clients control,
+        // and finally drop the escapes.
         let ways = [(true, false), (true, true), (false, true)];
         let is_match = ways.into_iter().any(|(has_escapes, has_blanks)| {
             let mut search = Search {
@@ -254,7 +258,7 @@ impl Pattern {
         is_match.then(|| self.entry(line)).flatten()
     }
 
-    /// The entry of the values that were found.
+    /// Builds the entry from the values found.
     fn entry<'a>(&mut self, line: &'a [u8]) -> Option<Entry<'a>> {
         let mut entry = Entry::default();
         let mut time = TimeParts::default();
@@ -305,7 +309,7 @@ impl Pattern {
                 PatternField::Agent => entry.agent = value,
                 PatternField::Id if value != b"-" => entry.id = value,
                 PatternField::Id => {}
-                // Of two durations the finer one counts.
+                // The finer of two durations wins.
                 PatternField::Duration {
                     scale,
                     step,
@@ -345,21 +349,21 @@ impl Pattern {
     }
 }
 
-/// Where the values of a line are, tried one after the other.
+/// A backtracking search for the values of a line.
 struct Search<'s> {
     pieces: &'s [PatternPiece],
     line: &'s [u8],
     /// True if quotation marks within a text are written as `\"`.
     has_escapes: bool,
-    /// True if texts without quotation marks can have blanks.
+    /// True if unquoted texts can contain blanks.
     has_blanks: bool,
-    /// Places that are tried still.
+    /// The number of remaining attempts.
     tries: usize,
     spans: &'s mut [(usize, usize)],
 }
 
 impl Search<'_> {
-    /// Finds the values from one piece on; false: the rest of the line has none such.
+    /// Finds the values from this piece on; returns false if the rest of the line does not match.
     fn find(&mut self, index: usize, begin: usize) -> bool {
         let (pieces, line) = (self.pieces, self.line);
         let Some(piece) = pieces.get(index) else {
@@ -404,7 +408,7 @@ impl Search<'_> {
         false
     }
 
-    /// Finds the values from a piece on whose field's form tells its length.
+    /// Finds the values from a piece on that has a self-delimiting form.
     fn find_of_length(&mut self, index: usize, begin: usize, piece: &PatternPiece) -> bool {
         let rest = &self.line[begin..];
         let Some(end) = piece.field.length(rest) else {
@@ -414,17 +418,17 @@ impl Search<'_> {
         if is_end(end) && self.go_on(index, begin, end) {
             return true;
         }
-        // The fraction of a second in a field of its own.
+        // The fraction of the second is in a field of its own.
         let whole = rest.iter().take_while(|b| b.is_ascii_digit()).count();
         if matches!(piece.field, PatternField::Epoch(_)) && whole < end && is_end(whole) {
             return self.go_on(index, begin, whole);
         }
-        // A value that is not known.
+        // An unknown value.
         let end = usize::from(rest.first() == Some(&b'-'));
         piece.field.can_be_empty() && is_end(end) && self.go_on(index, begin, end)
     }
 
-    /// Takes a value up to there, and finds those behind it.
+    /// Accepts a value of this length, and searches the remaining pieces.
     fn go_on(&mut self, index: usize, begin: usize, length: usize) -> bool {
         self.tries = self.tries.saturating_sub(1);
         self.spans[index] = (begin, begin + length);
@@ -434,7 +438,7 @@ impl Search<'_> {
 }
 
 impl PatternField {
-    /// True if its values have a form of their own, which tells their length.
+    /// Returns true if the field's values have a self-delimiting form.
     fn has_length(&self) -> bool {
         !matches!(
             self,
@@ -449,7 +453,7 @@ impl PatternField {
         )
     }
 
-    /// True if a server can write nothing, or `-`.
+    /// Returns true if a server may write nothing or `-`.
     fn can_be_empty(&self) -> bool {
         !matches!(
             self,
@@ -460,7 +464,9 @@ impl PatternField {
         )
     }
 
-    /// The length of its value at the beginning of a text; `None`: there is none, or its form is any.
+    /// Returns the length of the field's value at the beginning of a text.
+    ///
+    /// Returns `None` if there is no value or the field can have any form.
     fn length(&self, text: &[u8]) -> Option<usize> {
         let digits = |text: &[u8]| text.iter().take_while(|b| b.is_ascii_digit()).count();
         let decimal = |text: &[u8]| {
@@ -493,7 +499,7 @@ impl PatternField {
             PatternField::Fraction | PatternField::Bytes(_) | PatternField::Status => {
                 Some(digits(text))
             }
-            // Amazon's load balancers write -1 for none.
+            // Amazon's load balancers write -1 for no value.
             PatternField::Duration { .. } | PatternField::Number => {
                 let sign = usize::from(text.first() == Some(&b'-'));
                 Some(sign + decimal(&text[sign..]))
@@ -513,7 +519,7 @@ impl PatternField {
     }
 }
 
-/// Bytes of times with `, ` or ` : ` between them: a blank alone ends them.
+/// Returns the length of times separated by `, ` or ` : `; a single blank ends them.
 fn upstream_length(text: &[u8]) -> usize {
     let mut at = 0;
     loop {
@@ -529,7 +535,7 @@ fn upstream_length(text: &[u8]) -> usize {
     }
 }
 
-/// The sum of such times, in s; `None`: there is none.
+/// Returns the sum of such times in s; returns `None` if there is none.
 fn upstream(value: &[u8]) -> Option<u64> {
     let is_separator = |b: &u8| matches!(b, b',' | b':' | b' ');
     let times = value
@@ -540,11 +546,11 @@ fn upstream(value: &[u8]) -> Option<u64> {
     })
 }
 
-/// A format as it is given: of a line of the configuration, what is within its quotation marks.
+/// Extracts a format from a line of the configuration, where it is in quotation marks.
 fn configured(format: &str) -> String {
     let text = format.trim();
     if let Some(rest) = text.strip_prefix("log_format") {
-        // The texts of nginx's directive are put together.
+        // nginx concatenates the strings of the directive.
         let mut parts = String::new();
         let mut rest = rest;
         while let Some(begin) = rest.find(['\'', '"']) {
@@ -566,7 +572,7 @@ fn configured(format: &str) -> String {
     text.replace("\\\"", "\"").replace("\\t", "\t")
 }
 
-/// Error: without a request there is nothing to see, and fields without text between them cannot be told apart.
+/// Checks that a format contains a request and that adjacent fields can be separated.
 fn check(format: &str, parts: &[(String, PatternField)]) -> Result<(), String> {
     let is_request =
         |field: &PatternField| matches!(field, PatternField::Request | PatternField::Target);
@@ -601,13 +607,13 @@ const fn duration(scale: u64, step: u64) -> PatternField {
     }
 }
 
-/// Marks of the server in the fields of a `LogFormat`: Tomcat's and Undertow's patterns have other ones than
-/// Apache's.
+/// Evidence for Java servers in a `LogFormat`: Tomcat and Undertow use other fields than Apache.
 #[derive(Clone, Copy, Debug, Default)]
 struct JavaMarks {
-    /// A field that Apache does not know.
+    /// True if there is a field that Apache does not support.
     has_others: bool,
-    /// `%s`, where Apache's formats mostly have `%>s`; `%S` is bytes in Apache and a session in Tomcat.
+    /// `%s`, where most Apache formats use `%>s`; `%S` means bytes in Apache and a session in
+    /// Tomcat.
     has_status: bool,
     /// `%>s`
     has_last_request: bool,
@@ -636,7 +642,7 @@ impl JavaMarks {
     }
 }
 
-/// A `%` and what belongs to it.
+/// Parses a `%` field at the beginning of a text; returns the field and its length.
 fn apache(text: &str, unit: Option<u64>) -> Result<(PatternField, usize), String> {
     let bytes = text.as_bytes();
     let mut at = 1;
@@ -648,7 +654,7 @@ fn apache(text: &str, unit: Option<u64>) -> Result<(PatternField, usize), String
     if bytes.get(at) == Some(&b'{') {
         let end = text[at..]
             .find('}')
-            .ok_or_else(|| format!("a }} is missing behind {text:?}"))?;
+            .ok_or_else(|| format!("a }} is missing after {text:?}"))?;
         name = &text[at + 1..at + end];
         at += end + 1;
     }
@@ -658,7 +664,7 @@ fn apache(text: &str, unit: Option<u64>) -> Result<(PatternField, usize), String
         let field = match bytes.get(at + 1..at + 3) {
             Some(b"FB") => PatternField::Number,
             Some(_) => PatternField::Text,
-            None => return Err(format!("{text:?} is no field of a LogFormat")),
+            None => return Err(format!("{text:?} is not a field of a LogFormat")),
         };
         return Ok((field, at + 3));
     }
@@ -690,13 +696,13 @@ fn apache(text: &str, unit: Option<u64>) -> Result<(PatternField, usize), String
         (b'k' | b'p', _) => PatternField::Number,
         (b'i' | b'o' | b'e' | b'n' | b'C' | b'x' | b'u' | b'c' | b'f', _) => PatternField::Text,
         (b'a'..=b'z' | b'A'..=b'Z', _) => PatternField::Word,
-        _ => return Err(format!("{text:?} is no field of a LogFormat")),
+        _ => return Err(format!("{text:?} is not a field of a LogFormat")),
     };
-    // The index of a letter that is no ASCII has been refused.
+    // A non-ASCII letter was rejected above, so the field is one byte long.
     Ok((field, at + 1))
 }
 
-/// The time of `%{…}t`.
+/// Parses the time format of `%{…}t`.
 fn apache_time(format: &str) -> Result<PatternField, String> {
     let Some(format) = format_of_time(format) else {
         return Ok(match without_moment(format) {
@@ -714,7 +720,7 @@ fn apache_time(format: &str) -> Result<PatternField, String> {
     }))
 }
 
-/// The format of a time without `begin:` or `end:`, unless it is one of Apache's words.
+/// Returns the time format without `begin:` or `end:`, unless it is one of Apache's keywords.
 fn format_of_time(format: &str) -> Option<&str> {
     const WORDS: [&str; 8] = [
         "",
@@ -736,17 +742,17 @@ fn without_moment(format: &str) -> &str {
         .unwrap_or(format)
 }
 
-/// A `$` and the name behind it.
+/// Parses a `$` variable at the beginning of a text; returns the field and its length.
 fn nginx(text: &str) -> Result<(PatternField, usize), String> {
     let braced = text.as_bytes().get(1) == Some(&b'{');
     let start = if braced { 2 } else { 1 };
     let is_name = |c: &char| c.is_ascii_alphanumeric() || *c == '_';
     let name: String = text[start..].chars().take_while(is_name).collect();
     if name.is_empty() {
-        return Err(format!("a name is missing behind $ in {text:?}"));
+        return Err(format!("a name is missing after $ in {text:?}"));
     }
     if braced && text.as_bytes().get(start + name.len()) != Some(&b'}') {
-        return Err(format!("a }} is missing behind {text:?}"));
+        return Err(format!("a }} is missing after {text:?}"));
     }
     let field = match name.as_str() {
         "time_local" => PatternField::Clf,
@@ -931,7 +937,7 @@ mod tests {
                 r#""GET / HTTP/1.1" 200 "C:\" 7 [10/Oct/2025:13:00:36 -0700]"#,
                 found(7_000, "GET /", 200),
             ),
-            // A time in parts.
+            // A time in multiple fields.
             (
                 r#"[%{%d/%b/%Y:%T}t.%{msec_frac}t %{%z}t] "%r" %>s %D"#,
                 r#"[10/Oct/2025:13:00:36.123 -0700] "GET /a HTTP/1.1" 200 9"#,
@@ -953,7 +959,7 @@ mod tests {
                 r#"[10/Oct/2025:13:00:36 -0700] "GET /a HTTP/1.1" 304 9"#,
                 found(9_000_000, "GET /a", 304),
             ),
-            // A duration that is not known.
+            // An unknown duration.
             (
                 r#"%h %t %D "%r" %>s"#,
                 r#"::1 [10/Oct/2025:13:00:36 -0700] - "GET /a HTTP/1.1" 200"#,
@@ -964,7 +970,7 @@ mod tests {
                 r#"h2 2025-10-10T20:00:36Z a b -1 -1 460 "GET /a HTTP/2.0""#,
                 Some((T, None, "GET /a".to_string(), 460)),
             ),
-            // nginx: several upstreams, addresses with blanks, a host before the path.
+            // nginx: multiple upstreams, addresses with blanks, a host before the path.
             (
                 "$remote_addr [$time_local] $upstream_response_time $request_time \"$request\" $status",
                 r#"::1 [10/Oct/2025:20:00:36 +0000] 0.001, 0.002 : - 0.004 "GET /a HTTP/2.0" 200"#,

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! PostgreSQL's log, as its three destinations write it, and behind syslog: lines -> messages, which
-//! [`Sessions`] puts together to statements.
+//! Parses PostgreSQL's log, in the formats of its three destinations and through syslog.
 //!
-//! Sources: PostgreSQL 17, 19.8.4 *Using CSV-Format Log Output*, 19.8.5 *Using JSON-Format Log Output*.
+//! The lines form messages, which [`Sessions`] combines into statements.
+//!
+//! Sources: PostgreSQL 17, 19.8.4 *Using CSV-Format Log Output*, 19.8.5 *Using JSON-Format Log
+//! Output*.
 
 use super::line_prefix::{HeadTime, LinePrefix, LineTag, Severity, local_time, syslog_line};
 use super::sessions::{Message, Sessions};
@@ -15,15 +17,15 @@ use serde::Deserialize;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// Bytes of a message that are kept.
+/// The maximum stored length of a message, in bytes.
 const MAX_MESSAGE: usize = 16 << 20;
-/// Messages of syslog whose next parts may come.
+/// The maximum number of open syslog messages, whose remaining pieces may still follow.
 const MAX_PARTS: usize = 1_000;
-/// Bytes of all of them.
+/// The maximum total size of the open messages, in bytes.
 const MAX_PART_BYTES: usize = 64 << 20;
-/// By how much messages of several processes can be out of order, s.
+/// How far messages of different processes can be out of order, in seconds.
 const UNORDERED_S: i64 = 60;
-/// Fields of a line of CSV since PostgreSQL 8.3, and those that are read. Later versions append others.
+/// The number of fields in a CSV line since PostgreSQL 8.3; later versions append more.
 const MIN_FIELDS: usize = 22;
 const TIME: usize = 0;
 const PROCESS: usize = 3;
@@ -34,7 +36,7 @@ const STATEMENT: usize = 19;
 /// Since PostgreSQL 9.0.
 const APPLICATION: usize = 22;
 
-/// A reader of PostgreSQL's log.
+/// A parser of PostgreSQL's log.
 #[derive(Clone, Debug)]
 pub struct PostgresqlLog {
     encoding: Encoding,
@@ -42,20 +44,20 @@ pub struct PostgresqlLog {
     sessions: Sessions,
 }
 
-/// How messages are written.
+/// The encoding of messages.
 #[derive(Clone, Debug)]
 enum Encoding {
     /// `log_destination = stderr` or `syslog`.
     Text(TextMessages),
-    /// Such lines in JSON, as Docker and Cloud Logging keep them.
+    /// Text lines wrapped in JSON, as stored by Docker and Cloud Logging.
     Wrapped(TextMessages),
     /// `csvlog`
     Csv(CsvRecord),
-    /// `jsonlog`, and the same within what CloudNativePG writes.
+    /// `jsonlog`, also wrapped in the JSON that CloudNativePG writes.
     Json,
 }
 
-/// A message whose next lines may come.
+/// A message whose next lines may still follow.
 #[derive(Clone, Debug, Default)]
 struct OpenMessage {
     time_s: Option<i64>,
@@ -64,7 +66,7 @@ struct OpenMessage {
     application: Vec<u8>,
     tag: Option<LineTag>,
     text: Vec<u8>,
-    /// Its place among those that were begun in parts.
+    /// The sequence number among the messages that began in pieces.
     number: u64,
 }
 
@@ -73,20 +75,20 @@ struct OpenMessage {
 struct TextMessages {
     prefix: LinePrefix,
     open: OpenMessage,
-    /// The open message of each process; syslog may mix their parts.
+    /// The open message of each process; syslog may interleave their pieces.
     parts: HashMap<Vec<u8>, OpenMessage>,
-    /// Bytes of their texts.
+    /// The total size of their texts, in bytes.
     part_bytes: usize,
-    /// Messages that were begun in parts.
+    /// The number of messages that began in pieces.
     begun: u64,
 }
 
-/// A record of CSV, which can have several lines.
+/// A CSV record, which can span multiple lines.
 #[derive(Clone, Debug, Default)]
 struct CsvRecord {
     bytes: Vec<u8>,
     is_within_quotes: bool,
-    /// Records whose end is missing.
+    /// The number of truncated records.
     cut: usize,
 }
 
@@ -96,7 +98,8 @@ impl OpenMessage {
         self.text.extend(&text[..text.len().min(room)]);
     }
 
-    /// Ends the message: what it says of statements goes to `sink`. False: it has a duration that cannot be read.
+    /// Finishes the message and passes its statements to `sink`; returns false if its duration is
+    /// malformed.
     fn end(&mut self, sessions: &mut Sessions, sink: &mut impl FnMut(&Entry)) -> bool {
         let process = self.process.as_deref();
         let is_read = match self.tag.take() {
@@ -131,27 +134,27 @@ impl PostgresqlLog {
         }
     }
 
-    /// A reader of lines of text.
+    /// Creates a parser of text lines.
     pub fn text(prefix: LinePrefix, zone: Zone) -> PostgresqlLog {
         PostgresqlLog::new(Encoding::Text(TextMessages::new(prefix)), zone)
     }
 
-    /// A reader of lines of text in JSON.
+    /// Creates a parser of text lines wrapped in JSON.
     pub fn wrapped(prefix: LinePrefix, zone: Zone) -> PostgresqlLog {
         PostgresqlLog::new(Encoding::Wrapped(TextMessages::new(prefix)), zone)
     }
 
-    /// A reader of CSV.
+    /// Creates a parser of CSV.
     pub fn csv(zone: Zone) -> PostgresqlLog {
         PostgresqlLog::new(Encoding::Csv(CsvRecord::default()), zone)
     }
 
-    /// A reader of JSON.
+    /// Creates a parser of JSON.
     pub fn json(zone: Zone) -> PostgresqlLog {
         PostgresqlLog::new(Encoding::Json, zone)
     }
 
-    /// Reads a line; entries that are complete are given to `sink`.
+    /// Parses a line and passes complete entries to `sink`.
     pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LineKind {
         match &mut self.encoding {
             Encoding::Text(messages) => {
@@ -163,7 +166,7 @@ impl PostgresqlLog {
                     let kinds = lines.map(|line| {
                         messages.line(line.as_bytes(), &mut self.zones, &mut self.sessions, sink)
                     });
-                    // The first line says what it is.
+                    // The first line determines the kind.
                     kinds
                         .fold(None, |first, kind| first.or(Some(kind)))
                         .unwrap_or(LineKind::Other)
@@ -176,8 +179,10 @@ impl PostgresqlLog {
         }
     }
 
-    /// True if another file, whose first lines are `begin`, is the next one of this log: it is written in the same way, and
-    /// begins when this one ended. It is then read by this reader, else by `next`.
+    /// Returns true if another file, whose first lines are `begin`, is the next one of this log.
+    ///
+    /// It is the next one if it has the same format and begins when this file ended. This parser
+    /// then reads the file; otherwise, `next` does.
     pub fn continue_with(&mut self, next: &PostgresqlLog, begin: &[u8]) -> bool {
         let is_same = match (&self.encoding, &next.encoding) {
             (Encoding::Text(before), Encoding::Text(next))
@@ -196,7 +201,7 @@ impl PostgresqlLog {
         is_same && is_next
     }
 
-    /// When the last message was written, in seconds since 1970, complete or not.
+    /// Returns the time of the last message, complete or not, in seconds since 1970.
     fn last_s(&self) -> Option<i64> {
         let open_s = match &self.encoding {
             Encoding::Text(messages) | Encoding::Wrapped(messages) => {
@@ -208,7 +213,7 @@ impl PostgresqlLog {
         self.sessions.last_s().max(open_s)
     }
 
-    /// When the first message of these lines was written, in seconds since 1970.
+    /// Returns the time of the first message in these lines, in seconds since 1970.
     fn first_s(&self, begin: &[u8]) -> Option<i64> {
         let mut probe = self.clone();
         begin.split(|b| *b == b'\n').find_map(|line| {
@@ -217,14 +222,14 @@ impl PostgresqlLog {
         })
     }
 
-    /// A line was so long that it was passed over.
+    /// Notes that a line was skipped because it was too long.
     pub fn skip_line(&mut self) {
         if let Encoding::Csv(record) = &mut self.encoding {
             record.drop_open();
         }
     }
 
-    /// Ends the log. Returns how many records were cut off.
+    /// Finishes the log, and returns the number of truncated records.
     pub fn end(&mut self, sink: &mut impl FnMut(&Entry)) -> u64 {
         let cut_off = match &mut self.encoding {
             Encoding::Text(messages) | Encoding::Wrapped(messages) => {
@@ -245,12 +250,12 @@ impl PostgresqlLog {
         cut_off as u64
     }
 
-    /// Assumptions about times.
+    /// Returns assumptions about times.
     pub fn assumptions(&self) -> Vec<LogAssumption> {
         self.zones.assumptions()
     }
 
-    /// How zones were read, and settings with which the server writes more.
+    /// Returns how zones were interpreted, and settings that make the server log more.
     pub fn advice(&self) -> Vec<LogAdvice> {
         let readings = self.zones.readings().into_iter();
         readings.chain(self.sessions.advice()).collect()
@@ -271,7 +276,7 @@ fn resolve(time: HeadTime, zones: &mut ZoneWords) -> (Option<i64>, i32) {
     }
 }
 
-/// The kind of a line that begins a message.
+/// Returns the kind of a line that begins a message.
 fn kind(severity: Severity, text: &[u8]) -> LineKind {
     let is_entry = severity == Severity::Log
         && [&b"duration: "[..], b"statement: ", b"execute "]
@@ -284,7 +289,7 @@ fn kind(severity: Severity, text: &[u8]) -> LineKind {
     }
 }
 
-/// The text that a line of Docker's or of Cloud Logging wraps.
+/// Extracts the text from a JSON line of Docker or Cloud Logging.
 pub fn wrapped_text(line: &[u8]) -> Option<String> {
     #[derive(Deserialize)]
     struct Wrapped<'l> {
@@ -321,7 +326,8 @@ impl TextMessages {
         if let Some(syslog) = syslog_line(line) {
             let text = without_escapes(syslog.text);
             let head = self.head(&text, zones);
-            // A later part is a line of the same message, the rest of a long line, or one such as STATEMENT.
+            // A later piece is a line of the same message, the rest of a long line, or a line such
+            // as STATEMENT.
             let is_first = syslog.part.is_none_or(|part| part == 1);
             let is_head =
                 |open: &OpenMessage| is_first || !matches!(open.tag, Some(LineTag::Message(_)));
@@ -354,7 +360,7 @@ impl TextMessages {
         }
     }
 
-    /// The beginning of a message, and what its line is.
+    /// Parses the beginning of a message, and returns it with the kind of its line.
     fn head(&self, line: &[u8], zones: &mut ZoneWords) -> Option<(OpenMessage, LineKind)> {
         let head = self.prefix.head(line)?;
         let kind = match head.tag {
@@ -383,7 +389,9 @@ impl TextMessages {
         LineKind::Other
     }
 
-    /// The next part of a message: after a line break, or where syslog's lines are too short for it.
+    /// Appends the next piece of a message.
+    ///
+    /// syslog splits messages at line breaks and where its lines would become too long.
     fn next_part(
         &mut self,
         process: &[u8],
@@ -428,7 +436,7 @@ impl TextMessages {
         }
     }
 
-    /// Ends all open messages, where there are too many or too large ones.
+    /// Finishes all open messages if there are too many or if they are too large.
     fn fit_parts(&mut self, sessions: &mut Sessions, sink: &mut impl FnMut(&Entry)) {
         if self.parts.len() <= MAX_PARTS && self.part_bytes <= MAX_PART_BYTES {
             return;
@@ -438,7 +446,7 @@ impl TextMessages {
         }
     }
 
-    /// The open messages of all processes, in the order of the log.
+    /// Removes and returns the open messages of all processes, in the order of the log.
     fn take_parts(&mut self) -> Vec<OpenMessage> {
         self.part_bytes = 0;
         let mut parts: Vec<OpenMessage> = self.parts.drain().map(|(_, open)| open).collect();
@@ -447,14 +455,14 @@ impl TextMessages {
     }
 }
 
-/// The rest of a line before which a container's runtime wrote the time, if it continues a message.
+/// Returns the text after a time that a container runtime wrote, if the line continues a message.
 fn container_line(line: &[u8]) -> Option<&[u8]> {
     let (time, length) = local_time(line)?;
     let rest = line[length..].strip_prefix(b" ")?.strip_prefix(b"\t")?;
     matches!(time, HeadTime::Local(..)).then_some(rest)
 }
 
-/// Syslog writes a tab as `#011`.
+/// Replaces syslog's escapes; syslog writes a tab as `#011`, for example.
 fn without_escapes(text: &[u8]) -> Cow<'_, [u8]> {
     if find(text, b"#01").is_none() {
         return text.into();
@@ -470,9 +478,9 @@ fn without_escapes(text: &[u8]) -> Cow<'_, [u8]> {
     plain.into()
 }
 
-/// True if a line is the first one of a record of CSV: a time with its zone, user, database and process.
+/// Returns true if a line begins a CSV record: a time with its zone, user, database and process.
 pub fn is_csv_head(line: &[u8]) -> bool {
-    // Some that write CSV again put all fields in quotes.
+    // Some programs that rewrite CSV quote all fields.
     let quote = usize::from(line.first() == Some(&b'"'));
     let Some((HeadTime::Local(_, Some(_)), length)) = local_time(&line[quote..]) else {
         return false;
@@ -486,13 +494,13 @@ pub fn is_csv_head(line: &[u8]) -> bool {
             return false;
         };
         let end = match after {
-            // A quote that is doubled is within another field.
+            // A doubled quote occurs only inside another field.
             [b'"', b'"', ..] => return false,
             [b'"', text @ ..] => {
                 let Some(end) = find(text, b"\",") else {
                     return false;
                 };
-                // With its quotes.
+                // Include the quotes.
                 end + 2
             }
             _ => after.iter().position(|b| *b == b',').unwrap_or(after.len()),
@@ -509,7 +517,7 @@ pub fn is_csv_head(line: &[u8]) -> bool {
 }
 
 impl CsvRecord {
-    /// Gives up a record whose end is missing.
+    /// Drops a truncated record.
     fn drop_open(&mut self) {
         self.cut += usize::from(self.is_within_quotes);
         self.is_within_quotes = false;
@@ -581,7 +589,7 @@ fn csv_record(
     read_record(&message, &fields[STATEMENT], sessions, sink)
 }
 
-/// Reads a message that has its statement with it.
+/// Reads a message that includes its statement.
 fn read_record(
     message: &Message,
     statement: &[u8],
@@ -599,7 +607,7 @@ fn read_record(
     }
 }
 
-/// The fields of a record of CSV.
+/// Splits a CSV record into fields.
 fn csv_fields(record: &[u8]) -> Vec<Cow<'_, [u8]>> {
     let mut fields = Vec::with_capacity(26);
     let mut at = 0;
@@ -618,7 +626,7 @@ fn csv_fields(record: &[u8]) -> Vec<Cow<'_, [u8]>> {
     fields
 }
 
-/// A field in quotes, and its length with them, up to the next comma.
+/// Parses a quoted field, and returns it with its length up to the next comma, including quotes.
 fn quoted_field(text: &[u8]) -> (Vec<u8>, usize) {
     let mut field = Vec::new();
     let mut at = 1;
@@ -635,7 +643,7 @@ fn quoted_field(text: &[u8]) -> (Vec<u8>, usize) {
     (field, text.len())
 }
 
-/// A line of JSON, with the names of `jsonlog`, or within `record` those of CSV.
+/// A JSON line with the names of `jsonlog`, or with those of CSV inside `record`.
 #[derive(Deserialize)]
 struct JsonMessage<'l> {
     #[serde(borrow, alias = "log_time")]
@@ -673,14 +681,14 @@ fn json_message(line: &[u8]) -> Option<JsonMessage<'_>> {
         .then_some(message)
 }
 
-/// True if a line is a message of `jsonlog`.
+/// Returns true if a line is a message of `jsonlog`.
 pub fn is_json_message(line: &[u8]) -> bool {
     line.first() == Some(&b'{')
         && find(line, b"\"error_severity\"").is_some()
         && json_message(&plain(line)).is_some()
 }
 
-/// JSON has UTF-8 alone, but a database can have another encoding.
+/// Replaces invalid UTF-8, because JSON requires UTF-8 but a database can have another encoding.
 fn plain(line: &[u8]) -> Cow<'_, [u8]> {
     match String::from_utf8_lossy(line) {
         Cow::Borrowed(text) => text.as_bytes().into(),
@@ -699,7 +707,7 @@ fn json_line(
     }
     let line = plain(line);
     let Some(message) = json_message(&line) else {
-        // Others write to the same stream in a container.
+        // In a container, other programs write to the same stream.
         let is_object = serde_json::from_slice::<serde::de::IgnoredAny>(&line).is_ok()
             && line.starts_with(b"{");
         return if is_object {
@@ -773,7 +781,8 @@ mod tests {
         PostgresqlLog::text(LinePrefix::Found(true), Zone::default())
     }
 
-    /// Queries with their durations in µs, or -1 for those without one and -2 for those that failed.
+    /// Returns queries with their durations in µs: -1 means no duration, -2 means that the query
+    /// failed.
     fn queries(log: &str) -> Vec<(i64, String)> {
         let (entries, _, problems) = read_with(text_log(), log);
         assert_eq!(problems, [0, 0], "{log}");
@@ -792,7 +801,7 @@ mod tests {
         entries.into_iter().map(short).collect()
     }
 
-    /// A line of a process.
+    /// Returns a line of a process.
     fn line(process: u32, text: &str) -> String {
         format!("2026-05-01 10:00:00.123 UTC [{process}] me@db {text}\n")
     }
@@ -840,7 +849,8 @@ mod tests {
             line(2, "LOG:  statement: SELECT fast"),
             line(2, "LOG:  duration: 0.960 ms"),
             line(1, "LOG:  duration: 489.168 ms"),
-            // Behind `execute`, of a prepared statement, are the durations of its phases without its name.
+            // After an `execute` of a prepared statement, the durations of its phases follow
+            // without its name.
             line(3, "LOG:  execute s1/c2: SELECT $1"),
             line(3, "DETAIL:  parameters: $1 = '5'"),
             line(3, "LOG:  duration: 0.2 ms"),
@@ -883,7 +893,7 @@ mod tests {
             line(1, statement),
             line(1, "LOG:  duration: 3.0 ms  statement: SELECT a"),
             line(1, "NOTICE:  duration: 3.0 ms  statement: SELECT b"),
-            // What was begun fails, and is one statement, with and without its text behind the error.
+            // A failed statement counts once, with or without its text after the error.
             line(1, "LOG:  statement: SELECT a"),
             line(1, "ERROR:  no"),
             line(1, "DETAIL:  more"),
@@ -923,7 +933,7 @@ mod tests {
                 "{format}"
             );
         }
-        // With the duration of the statement itself.
+        // Followed by the statement's own duration.
         let after = [
             "LOG:  duration: 36.000 ms  statement: SELECT a\n\tFROM t;",
             "LOG:  duration: 36.000 ms",
@@ -955,7 +965,7 @@ mod tests {
         let log = [line(1, extended), line(1, text), line(1, text)];
         let both = expected(&[(36_000, "SELECT a\nFROM t;"), (35_651, "SELECT a\nFROM t;")]);
         assert_eq!(queries(&log.concat()), both);
-        // A faster statement of the same text came later.
+        // A later, faster statement with the same text is a separate one.
         let later = [
             line(1, text),
             line(1, "LOG:  duration: 1.0 ms  statement: SELECT a\n\tFROM t;"),
@@ -969,7 +979,7 @@ mod tests {
         );
     }
 
-    /// A record of CSV with so many fields.
+    /// Builds a CSV record with this number of fields.
     fn csv(severity: &str, message: &str, statement: &str, fields: usize) -> String {
         let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
         let mut all = vec![String::new(); fields];
@@ -1109,7 +1119,7 @@ mod tests {
                    Jan 13 11:04:00 h postgres[6]: [9-2] 2026-05-01 10:00:00 UTC [6] STATEMENT:  SELECT\n\
                    Jan 13 11:04:00 h postgres[6]: [9-3] #011d\n\
                    2026-05-01T10:00:05+00:00 h postgres[9]: [1-1] LOG:  duration: 7 ms  statement: SELECT c\n";
-        // In the order in which they began, which the peak of a second depends on.
+        // In the order in which they began, which the peak per second depends on.
         assert_eq!(
             PostgresqlLog::text(LinePrefix::Found(false), Zone::default()).into_read(log),
             expected(&[
@@ -1189,7 +1199,7 @@ mod tests {
             text_log(),
             "nonsense\n2026-05-01 10:00:00 UTC [1] LOG:  duration: x ms\n",
         );
-        // The last one is cut off.
+        // The last message is truncated.
         assert_eq!((entries.len(), problems), (0, [1, 1]));
         let log = format!(
             "{}{}",
@@ -1217,7 +1227,7 @@ mod tests {
             }
         }
 
-        /// A record of CSV is read as it was written, whatever its text.
+        /// Every CSV record is parsed as it was written, whatever its text.
         #[test]
         fn fields_of_csv_are_as_they_were(fields in proptest::collection::vec("[a\",\n'\u{e9}]{0,8}", 1..6)) {
             let quoted: Vec<String> = fields.iter().map(|f| format!("\"{}\"", f.replace('"', "\"\""))).collect();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The server access log of Amazon S3.
+//! Parses the server access log of Amazon S3.
 //!
 //! `OWNER BUCKET [06/Feb/2019:00:00:38 +0000] 192.0.2.3 REQUESTER 3E57EXAMPLE REST.GET.OBJECT a/b "GET /a/b HTTP/1.1" 200 - 113 113 7 6 "-" "S3Console/0.4" - …`
 //!
@@ -13,12 +13,12 @@ use memchr::memmem::find_iter;
 
 const MS: u64 = 1_000_000;
 
-/// A reader of such lines.
+/// A parser of S3 records.
 #[derive(Clone, Debug, Default)]
 pub struct S3 {
-    /// For the hours of the day.
+    /// The time zone for the hours of the day.
     pub zone: Zone,
-    /// Records of what S3 did by itself, such as lifecycle expirations.
+    /// The number of S3's own operations, such as lifecycle expirations.
     others: u64,
 }
 
@@ -32,12 +32,12 @@ struct Response<'l> {
 }
 
 impl S3 {
-    /// One with nothing read yet.
+    /// Creates a parser for a time zone.
     pub fn new(zone: Zone) -> S3 {
         S3 { zone, others: 0 }
     }
 
-    /// Reads a line; an entry is given to `sink`. A record without a request is no client's.
+    /// Parses a line and passes its entry to `sink`. A record without a request is not a client's.
     pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LineKind {
         if line.is_empty() {
             return LineKind::Other;
@@ -67,14 +67,14 @@ impl S3 {
         LineKind::Entry
     }
 
-    /// True if it is surely such a line.
+    /// Returns true if a line is surely an S3 record.
     pub fn is_record(line: &[u8]) -> bool {
         behind_key(line).is_some_and(|(_, rest)| {
             rest == b"-" || rest.starts_with(b"- ") || response(rest).is_some()
         })
     }
 
-    /// Lines that are skipped.
+    /// Returns advice about skipped lines.
     pub fn advice(&self) -> Vec<LogAdvice> {
         let records = self.others;
         let advice = (records > 0).then_some(LogAdvice::RecordsWithoutRequest { records });
@@ -82,7 +82,7 @@ impl S3 {
     }
 }
 
-/// The time of a record, and what is behind its key.
+/// Returns the time of a record, and the text after its key.
 fn behind_key(line: &[u8]) -> Option<(i64, &[u8])> {
     let (owner, rest) = word(line)?;
     let (bucket, rest) = word(rest)?;
@@ -106,7 +106,9 @@ fn behind_key(line: &[u8]) -> Option<(i64, &[u8])> {
     (is_operation && is_plain).then_some((local_s - i64::from(offset_s), rest))
 }
 
-/// The fields from the request line on. It ends where the figures begin, for it can hold quotation marks.
+/// Parses the fields from the request line on.
+///
+/// The request line can contain quotation marks. It ends where the numeric fields begin.
 fn response(text: &[u8]) -> Option<Response<'_>> {
     let text = text.strip_prefix(b"\"")?;
     find_iter(text, b"\" ").find_map(|end| {
@@ -134,7 +136,7 @@ fn response(text: &[u8]) -> Option<Response<'_>> {
     })
 }
 
-/// A word up to a blank, and what is behind that.
+/// Splits a text at the first blank.
 fn word(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let end = memchr::memchr(b' ', text)?;
     Some((&text[..end], &text[end + 1..]))
@@ -168,7 +170,7 @@ mod tests {
         let found = (request, 200, 113, Some(7_000_000), agent);
         assert_eq!(read(LINE), (LineKind::Entry, vec![found.clone()]));
         assert!(S3::is_record(LINE.as_bytes()));
-        // Quotation marks, and what looks like the end of the request line.
+        // Quotation marks, and a fake end of the request line.
         let hostile = LINE.replace("versionId=x", "a=\" 200 \"b\" 5 - 1 1 1 1 x");
         let (kind, all) = read(&hostile);
         assert_eq!(kind, LineKind::Entry);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Messages of PostgreSQL -> statements. A statement and its duration can be messages of their own, with those of other
-//! sessions between them, so that each session has a state.
+//! Combines messages of PostgreSQL into statements.
 //!
-//! Sources: PostgreSQL 17, 19.8 *Error Reporting and Logging*, F.3 *auto_explain*; `tcop/postgres.c`, which writes
-//! `statement: `, `execute NAME: ` and `duration: N ms`.
+//! A statement and its duration can be separate messages, with messages of other sessions between
+//! them. Each session therefore has a state.
+//!
+//! Sources: PostgreSQL 17, 19.8 *Error Reporting and Logging*, F.3 *auto_explain*;
+//! `tcop/postgres.c`, which writes `statement: `, `execute NAME: ` and `duration: N ms`.
 
 use super::line_prefix::Severity;
 use crate::entry::Entry;
@@ -17,43 +19,45 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::hash::BuildHasher;
 
-/// Sessions that are kept apart; beyond it those that were silent longest are ended.
+/// The maximum number of tracked sessions; above it, the sessions that were idle longest are ended.
 const MAX_SESSIONS: usize = 50_000;
-/// Bytes of the statements of all sessions.
+/// The maximum size of the statements of all sessions, in bytes.
 const MAX_BYTES: usize = 64 << 20;
-/// By how much a plan's duration may exceed the statement's, which is written with three decimals, ns.
+/// How much a plan's duration may exceed the statement's, which is rounded to three decimals, in
+/// ns.
 const ROUNDING_NS: u64 = 1_000;
-/// By how much a duration may exceed the time between two messages, whose times can be whole seconds, s.
+/// How much a duration may exceed the time between two messages, whose times can be whole seconds.
 const CLOCK_STEP_S: i64 = 2;
 
 /// A message.
 #[derive(Clone, Copy, Debug)]
 pub struct Message<'m> {
-    /// When it was written, in seconds since 1970.
+    /// The time of the message, in seconds since 1970.
     pub time_s: Option<i64>,
-    /// The offset of the log's clock from UTC, s.
+    /// The offset of the log's clock from UTC, in seconds.
     pub offset_s: i32,
-    /// The process or session; `None`: the log does not say.
+    /// The process or session; `None` if the log does not contain it.
     pub process: Option<&'m [u8]>,
-    /// The client's `application_name`; empty: it is not known.
+    /// The client's `application_name`; empty if unknown.
     pub application: &'m [u8],
-    /// Its severity.
+    /// The severity.
     pub severity: Severity,
-    /// Its text.
+    /// The text.
     pub text: &'m [u8],
 }
 
-/// A statement whose duration is not known yet, or only that of its plan.
+/// A statement whose duration is still unknown, or known only from its plan.
 #[derive(Clone, Debug, Default)]
 struct Statement {
     time_s: Option<i64>,
     offset_s: i32,
     text: Vec<u8>,
-    /// The id of the request that ran it, if the client's `application_name` has one.
+    /// The ID of the request that ran the statement, if the client's `application_name` contains
+    /// one.
     id: Vec<u8>,
     duration_ns: Option<u64>,
     is_failed: bool,
-    /// True if it was executed by the extended protocol, whose plans are written behind the durations.
+    /// True for the extended protocol, in which plans are written after the durations.
     is_extended: bool,
 }
 
@@ -69,15 +73,15 @@ struct StatementError {
 /// The state of a session.
 #[derive(Clone, Debug, Default)]
 struct Session {
-    /// The statement that it executes.
+    /// The statement that the session is running.
     open: Option<Statement>,
     /// A statement whose plan was written; the message with its duration may follow.
     explained: Option<Statement>,
-    /// The hash and the duration of a statement whose plan may follow, ns.
+    /// The hash and the duration in ns of a statement whose plan may follow.
     executed: Option<(u64, u64)>,
     /// An error whose statement may follow.
     error: Option<StatementError>,
-    /// The number of its last message.
+    /// The sequence number of the session's last message.
     last: u64,
 }
 
@@ -87,35 +91,36 @@ pub struct Sessions {
     sessions: HashMap<Vec<u8>, Session>,
     messages: u64,
     last_s: Option<i64>,
-    /// When the last message of the file before was written, in seconds since 1970.
+    /// The time of the last message in the previous file, in seconds since 1970.
     file_before_s: Option<i64>,
-    /// Bytes of open statements.
+    /// The size of the open statements, in bytes.
     bytes: usize,
-    /// Entries with a duration, and without one.
+    /// The number of entries with a duration, and without.
     timed: u64,
     untimed: u64,
-    /// Durations without a statement.
+    /// The number of durations without a statement.
     nameless: u64,
-    /// Errors without a statement.
+    /// The number of errors without a statement.
     nameless_errors: u64,
-    /// Messages that look like durations in another language than English.
+    /// The number of messages that look like durations in a language other than English.
     translated: u64,
-    /// Messages with a statement or a duration that had no process.
+    /// The number of messages with a statement or a duration, but without a process.
     without_process: u64,
 }
 
 /// A duration in a message.
 struct Duration<'m> {
     ns: u64,
-    /// `parse` and `bind`, or nothing.
+    /// `parse`, `bind` or empty.
     phase: &'static str,
     is_extended: bool,
-    /// `None`: the message has no statement.
+    /// `None` if the message has no statement.
     statement: Option<&'m [u8]>,
 }
 
 impl Sessions {
-    /// Reads a message. Statements that are complete are given to `sink`. False: it has a duration that cannot be read.
+    /// Reads a message and passes complete statements to `sink`; returns false if its duration is
+    /// malformed.
     pub fn message(&mut self, message: &Message, sink: &mut impl FnMut(&Entry)) -> bool {
         self.messages += 1;
         self.last_s = message.time_s.or(self.last_s);
@@ -145,7 +150,7 @@ impl Sessions {
     ) -> bool {
         let text = message.text;
         if matches!(message.severity, Severity::Error | Severity::Fatal) {
-            // Nobody waits for the server's own maintenance.
+            // No client waits for the server's own maintenance.
             if !text.starts_with(b"canceling autovacuum task") {
                 session.error = Some(StatementError {
                     severity: message.severity,
@@ -178,7 +183,7 @@ impl Sessions {
                 ..statement_of(message, statement)
             });
             if message.process.is_none() {
-                // The next message can be another session's.
+                // Without a process, the next message can be from another session.
                 self.settle(session, sink);
             }
         } else if is_translated_duration(text) {
@@ -187,7 +192,7 @@ impl Sessions {
         true
     }
 
-    /// A statement of auto_explain, which is written before the statement's own duration.
+    /// Handles auto_explain's message, which precedes the statement's own duration.
     fn plan(
         &mut self,
         message: &Message,
@@ -275,7 +280,7 @@ impl Sessions {
         self.give(Some(statement), sink);
     }
 
-    /// The statement of the message before it: it failed, if that was an error.
+    /// Handles the statement of the previous message, which failed if that message was an error.
     pub fn statement_of_last(
         &mut self,
         process: Option<&[u8]>,
@@ -289,7 +294,7 @@ impl Sessions {
         self.bytes -= session.bytes();
         if let Some(error) = session.error.take() {
             self.give(session.explained.take(), sink);
-            // One that was begun before and has no duration was another one, and ended well.
+            // An open statement without a duration was a different one, and succeeded.
             let open = session.open.take();
             self.give(open.filter(|open| !is_same(&open.text, text)), sink);
             let failed = Statement {
@@ -308,7 +313,7 @@ impl Sessions {
         }
     }
 
-    /// An error without a statement of its own ended the one that was begun, else one that is not known.
+    /// Handles an error without a statement: the open statement, or an unknown one, failed.
     fn settle_error(&mut self, session: &mut Session, sink: &mut impl FnMut(&Entry)) {
         if let Some(error) = session.error.take()
             && error.severity == Severity::Error
@@ -331,7 +336,7 @@ impl Sessions {
         }
     }
 
-    /// Gives what a session holds to `sink`.
+    /// Passes a session's pending statements to `sink`.
     fn settle(&mut self, session: &mut Session, sink: &mut impl FnMut(&Entry)) {
         self.settle_error(session, sink);
         self.give(session.open.take(), sink);
@@ -354,7 +359,8 @@ impl Sessions {
             Some(_) => self.timed += 1,
             None => self.untimed += u64::from(!statement.is_failed),
         }
-        // A comment is the statement's own; a name can be that of the connection's last request.
+        // A comment belongs to the statement itself; a name can be left from the connection's last
+        // request.
         let has_own_id = !statement.id.is_empty() && id_in_comment(text).is_some();
         sink(&Entry {
             time_s: statement.time_s,
@@ -373,7 +379,7 @@ impl Sessions {
         self.sessions.hasher().hash_one(text.trim_ascii())
     }
 
-    /// Ends the sessions that were silent longest, where there are too many.
+    /// Ends the sessions that were idle longest if there are too many.
     fn fit(&mut self, sink: &mut impl FnMut(&Entry)) {
         if self.sessions.len() <= MAX_SESSIONS && self.bytes <= MAX_BYTES {
             return;
@@ -384,7 +390,7 @@ impl Sessions {
         self.end_until(bound, sink);
     }
 
-    /// Ends the sessions whose last message has at most that number, the oldest first.
+    /// Ends the sessions whose last message has at most this sequence number, oldest first.
     fn end_until(&mut self, bound: u64, sink: &mut impl FnMut(&Entry)) {
         let old = self.sessions.extract_if(|_, session| session.last <= bound);
         let mut old: Vec<Session> = old.map(|(_, session)| session).collect();
@@ -400,18 +406,21 @@ impl Sessions {
         self.end_until(u64::MAX, sink);
     }
 
-    /// When the last message was written, in seconds since 1970.
+    /// Returns the time of the last message, in seconds since 1970.
     pub fn last_s(&self) -> Option<i64> {
         self.last_s
     }
 
-    /// The log goes on in another file, which may be another server's: of the statements until this time only those get a
-    /// duration there that is not longer than the time between.
+    /// Continues the log in another file, which may be from another server.
+    ///
+    /// A statement from before this time only gets a duration from the new file if that duration is
+    /// not longer than the time between the two messages.
     pub fn begin_file(&mut self, last_s: Option<i64>) {
         self.file_before_s = last_s;
     }
 
-    /// Messages that are not in the figures, and settings with which the server writes more.
+    /// Returns advice about messages that are not counted, and about settings that make the server
+    /// log more.
     pub fn advice(&self) -> Vec<LogAdvice> {
         let mut advice = Vec::new();
         if self.translated > 0 {
@@ -440,7 +449,9 @@ impl Sessions {
 }
 
 impl Statement {
-    /// True if a duration can be the statement's, by a message of that time. `file_before_s`: when the file before ended.
+    /// Returns true if a duration in a message at this time can belong to the statement.
+    ///
+    /// `file_before_s` is the end of the previous file.
     fn fits(&self, duration: &Duration, time_s: Option<i64>, file_before_s: Option<i64>) -> bool {
         let is_as_long = self
             .duration_ns
@@ -481,7 +492,7 @@ fn statement_of(message: &Message, text: &[u8]) -> Statement {
     }
 }
 
-/// The id of the request in the client's `application_name`; empty: it has none.
+/// Returns the request ID in the client's `application_name`; empty if there is none.
 fn id_of(message: &Message) -> Vec<u8> {
     id_in_application(message.application)
         .unwrap_or_default()
@@ -492,7 +503,8 @@ fn is_same(a: &[u8], b: &[u8]) -> bool {
     a.trim_ascii() == b.trim_ascii()
 }
 
-/// The text behind `statement: `, `execute NAME: `, `execute fetch from NAME: ` or `fastpath function call: `.
+/// Returns the text after `statement: `, `execute NAME: `, `execute fetch from NAME: ` or `fastpath
+/// function call: `.
 fn statement_text(text: &[u8]) -> Option<&[u8]> {
     if let Some(statement) = text.strip_prefix(b"statement: ") {
         return Some(statement);
@@ -503,7 +515,8 @@ fn statement_text(text: &[u8]) -> Option<&[u8]> {
     Some(&text[end + 2..])
 }
 
-/// `duration: 12.345 ms`, alone or with `  statement: …`, `  parse NAME: …`, `  bind NAME: …` or `  execute NAME: …`.
+/// Parses `duration: 12.345 ms`, alone or with `  statement: …`, `  parse NAME: …`, `  bind NAME:
+/// …` or `  execute NAME: …`.
 fn duration(text: &[u8]) -> Option<Duration<'_>> {
     let (ns, rest) = milliseconds(text)?;
     if rest.trim_ascii().is_empty() {
@@ -535,7 +548,7 @@ fn duration(text: &[u8]) -> Option<Duration<'_>> {
     })
 }
 
-/// `Dauer: 12.345 ms`, `durée : 12,345 ms`.
+/// Detects durations in other languages, such as `Dauer: 12.345 ms`, `durée : 12,345 ms`.
 fn is_translated_duration(text: &[u8]) -> bool {
     let Some(colon) = memchr::memchr(b':', &text[..text.len().min(40)]) else {
         return false;
@@ -549,14 +562,14 @@ fn is_translated_duration(text: &[u8]) -> bool {
     is_word && number > 0 && digits[number..].starts_with(b" ms")
 }
 
-/// The duration that a message begins with, ns, and what is behind `ms`.
+/// Parses the duration at the beginning of a message, in ns; also returns the text after `ms`.
 fn milliseconds(text: &[u8]) -> Option<(u64, &[u8])> {
     let digits = text.strip_prefix(b"duration: ")?;
     let end = find(&digits[..digits.len().min(40)], b" ms")?;
     Some((scaled(&digits[..end], 1_000_000)?, &digits[end + 3..]))
 }
 
-/// The duration and the statement of a message of auto_explain, in any of its formats.
+/// Parses the duration and the statement of an auto_explain message, in any of its formats.
 fn plan(text: &[u8]) -> Option<(u64, Cow<'_, [u8]>)> {
     let (ns, rest) = milliseconds(text)?;
     let plan = rest.trim_ascii_start().strip_prefix(b"plan:")?;
@@ -582,7 +595,7 @@ fn query_text(plan: &[u8]) -> Cow<'_, [u8]> {
     let Some(text) = plan.strip_prefix(b"Query Text: ") else {
         return UNKNOWN.as_bytes().into();
     };
-    // YAML writes a string as JSON does.
+    // YAML writes a string like JSON.
     let is_yaml = find(text, b"\nPlan:").is_some_and(|end| {
         text.starts_with(b"\"") && text[..end].trim_ascii_end().ends_with(b"\"")
     });
@@ -601,7 +614,7 @@ fn query_text(plan: &[u8]) -> Cow<'_, [u8]> {
     text[..end].into()
 }
 
-/// Text of XML without its references to characters.
+/// Replaces the character references in XML text.
 fn unescaped(text: &[u8]) -> Vec<u8> {
     const REFERENCES: [(&[u8], u8); 6] = [
         (b"&lt;", b'<'),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The slow query log of MySQL, MariaDB and Percona Server.
+//! Parses the slow query log of MySQL, MariaDB and Percona Server.
 //!
-//! Sources: MySQL 8.4, 7.4.5 *The Slow Query Log*; MariaDB, *Slow Query Log Extended Statistics*; Percona Server 8.0, *Slow
-//! query log*.
+//! Sources: MySQL 8.4, 7.4.5 *The Slow Query Log*; MariaDB, *Slow Query Log Extended Statistics*;
+//! Percona Server 8.0, *Slow query log*.
 
 use crate::entry::{Entry, LineKind};
 use crate::query::UNKNOWN;
@@ -11,33 +11,35 @@ use crate::time::{Zone, iso, number, scaled};
 use lab_model::{LogAdvice, LogAssumption};
 use memchr::memmem::find;
 
-/// Bytes of a statement that are kept.
+/// The maximum stored length of a statement, in bytes.
 const MAX_STATEMENT: usize = 16 << 20;
-/// Bytes of a statement in which an open literal is looked for, at each line that looks like a header.
+/// The maximum length of a statement that is searched for an open literal, in bytes.
+///
+/// The search runs at each line that looks like a header.
 const MAX_LOOKED_AT: usize = 64 << 10;
-/// Offsets of zones are multiples of it, s.
+/// Time zone offsets are multiples of this many seconds.
 const OFFSET_STEP: i64 = 900;
-/// By how much the time of a log line may lie behind the end of its statement, s.
+/// How much later than the end of its statement a log line can be written, in seconds.
 const WRITTEN_LATER: i64 = 5;
-/// By how much statements can be out of order, s.
+/// How far statements can be out of order, in seconds.
 const UNORDERED_S: i64 = 60;
 
 /// The time in a line `# Time:`.
 #[derive(Clone, Copy, Debug)]
 struct HeaderTime {
-    /// In seconds since 1970 as if it were UTC.
+    /// The local time, in seconds since 1970 as if it were UTC.
     local_s: i64,
-    /// `None`: the line has no zone.
+    /// `None` if the line has no zone.
     offset_s: Option<i32>,
 }
 
-/// A statement with its header lines; more of it may be still to come.
+/// A statement with its header lines; more lines may still follow.
 #[derive(Clone, Debug, Default)]
 struct SlowEvent {
-    /// True if its line with the duration was read.
+    /// True after the line with the duration.
     is_open: bool,
     duration_ns: Option<u64>,
-    /// True if its line with the duration may be cut off within the digits.
+    /// True if the line with the duration may be truncated within the digits.
     is_short: bool,
     /// The time in `SET timestamp`, in seconds since 1970.
     timestamp_s: Option<i64>,
@@ -47,21 +49,22 @@ struct SlowEvent {
     text: Vec<u8>,
 }
 
-/// A reader of the slow query log.
+/// A parser of the slow query log.
 #[derive(Clone, Debug, Default)]
 pub struct SlowLog {
-    /// For times without an offset.
+    /// The time zone for times without an offset.
     zone: Zone,
     /// The last `# Time:`, which multiple statements can share.
     time: Option<HeaderTime>,
-    /// The offset of the server's clock from UTC, s, from statements that have both times.
+    /// The offset of the server's clock from UTC in seconds, learned from statements that have both
+    /// times.
     server_offset_s: Option<i32>,
     event: SlowEvent,
-    /// When the last statement that is complete ran, in seconds since 1970.
+    /// The time of the last complete statement, in seconds since 1970.
     last_s: Option<i64>,
-    /// Lines that may still belong to the banner of a server that started.
+    /// The number of lines that may still belong to the banner of a server start.
     banner_lines: u8,
-    /// True if a time without a zone was taken as UTC.
+    /// True if a time without a zone was interpreted as UTC.
     is_zone_guessed: bool,
     /// True if an entry had a duration.
     has_durations: bool,
@@ -78,7 +81,7 @@ enum Header {
 }
 
 impl SlowLog {
-    /// One with nothing read yet.
+    /// Creates a parser for a time zone.
     pub fn new(zone: Zone) -> SlowLog {
         SlowLog {
             zone,
@@ -86,7 +89,8 @@ impl SlowLog {
         }
     }
 
-    /// One that knows the server's clock from the first lines of its log.
+    /// Creates a parser that learns the offset of the server's clock from the first lines of its
+    /// log.
     pub fn with_sample(zone: Zone, lines: &[&[u8]]) -> SlowLog {
         let mut sample = SlowLog::new(zone.clone());
         for line in lines {
@@ -98,9 +102,12 @@ impl SlowLog {
         }
     }
 
-    /// True if the next file of the log, whose first lines are `begin`, goes on with the statement that is open; the
-    /// server's clock is then the one that `next` found. A file that begins with a header or a banner, or with statements
-    /// that ran before, is read by `next`, which only takes over the time that statements share.
+    /// Returns true if the next file of the log, whose first lines are `begin`, continues the open
+    /// statement.
+    ///
+    /// In that case, this parser takes over the offset of the server's clock that `next` found. If
+    /// the file begins with a header, with a banner or with earlier statements, `next` reads it and
+    /// only takes over the time that statements share.
     pub fn continue_with(&mut self, next: &mut SlowLog, begin: &[u8], is_sure: bool) -> bool {
         let mut lines = begin
             .split(|b| *b == b'\n')
@@ -114,7 +121,7 @@ impl SlowLog {
                 && self.event.is_open
                 && !self.is_within_statement(header)
         });
-        // Lines behind a statement that is complete are the end of one in a file that is missing.
+        // Lines after a complete statement are the end of a statement from a missing file.
         let is_complete = !is_sure && self.event.text.trim_ascii_end().ends_with(b";");
         if is_next || is_complete {
             next.time = self.time;
@@ -124,7 +131,7 @@ impl SlowLog {
         true
     }
 
-    /// True if the first statement of these lines ran before the last one of this file.
+    /// Returns true if the first statement of these lines ended before the last one of this file.
     fn has_ended_before<'l>(
         &self,
         next: &SlowLog,
@@ -152,7 +159,8 @@ impl SlowLog {
             .is_some_and(|(ended_s, last_s)| ended_s < last_s - UNORDERED_S)
     }
 
-    /// True if lines are those of a slow query log. The general log begins with the same banner.
+    /// Returns true if the lines are from a slow query log. The general log begins with the same
+    /// banner.
     pub fn has_marks(lines: &[&[u8]]) -> bool {
         let is_header = |line: &&[u8]| {
             let header = header(line);
@@ -162,7 +170,7 @@ impl SlowLog {
             || (lines.iter().any(|line| is_banner(line)) && !is_general_log(lines))
     }
 
-    /// Reads a line; an entry that is complete is given to `sink`.
+    /// Parses a line and passes a complete entry to `sink`.
     pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LineKind {
         if is_banner(line) {
             self.end(sink);
@@ -182,8 +190,10 @@ impl SlowLog {
         }
     }
 
-    /// True if a line with `#` is a part of the statement. A header ends one, complete or not, unless a literal is open
-    /// whose statement has not ended.
+    /// Returns true if a line with `#` belongs to the statement.
+    ///
+    /// A header ends a statement, complete or not, unless the statement has an open literal and no
+    /// terminating semicolon.
     fn is_within_statement(&self, header: Header) -> bool {
         let text = self.event.text.trim_ascii_end();
         if text.is_empty() {
@@ -220,7 +230,7 @@ impl SlowLog {
         LineKind::Other
     }
 
-    /// Percona's and MySQL's lines of more figures have the number of the error that a statement ended with.
+    /// Notes the error code in the lines with additional statistics of Percona Server and MySQL.
     fn note_error(&mut self, line: &[u8]) {
         let code = |name: &[u8]| {
             value(line, name)
@@ -233,7 +243,7 @@ impl SlowLog {
     fn statement(&mut self, line: &[u8]) -> LineKind {
         let event = &mut self.event;
         if !event.is_open {
-            // The rest of a statement whose header is in the file before.
+            // The rest of a statement whose header is in the previous file.
             return LineKind::Other;
         }
         if event.text.is_empty() && !event.has_set {
@@ -263,8 +273,9 @@ impl SlowLog {
         text.push(b'\n');
     }
 
-    /// Learns the offset of the server's clock from UTC, from the time at which a statement began and the one
-    /// at which it was written.
+    /// Learns the offset of the server's clock from UTC.
+    ///
+    /// The offset follows from the start of a statement and the time at which its line was written.
     fn learn_offset(&mut self) {
         let event = &self.event;
         let (Some(time), Some(began_s)) = (self.time, event.timestamp_s) else {
@@ -283,7 +294,7 @@ impl SlowLog {
         }
     }
 
-    /// The time of the statement, and what the server's clock was ahead of UTC, s.
+    /// Returns the time of the statement, and the offset of the server's clock from UTC in seconds.
     fn time(&mut self) -> (Option<i64>, i32) {
         let header_offset_s = self.time.and_then(|time| time.offset_s);
         let known_offset_s = header_offset_s.filter(|s| *s != 0).or(self.server_offset_s);
@@ -311,13 +322,13 @@ impl SlowLog {
         (Some(local_s - i64::from(offset_s)), offset_s)
     }
 
-    /// Gives the statement to `sink`, if there is one.
+    /// Passes the statement to `sink`, if there is one.
     pub fn end(&mut self, sink: &mut impl FnMut(&Entry)) {
         let is_cut_off = self.event.is_short && self.event.text.is_empty() && !self.event.has_set;
         if self.event.is_open && !is_cut_off {
             let (time_s, offset_s) = self.time();
             let text = self.event.text.trim_ascii();
-            // The header alone, as where the file ends.
+            // Only the header is left, as at the end of a truncated file.
             let is_cut =
                 text.is_empty() || (text.starts_with(b"SET timestamp=") && !text.ends_with(b";"));
             self.has_durations |= self.event.duration_ns.is_some();
@@ -336,7 +347,7 @@ impl SlowLog {
         self.event = SlowEvent::default();
     }
 
-    /// Assumptions about times.
+    /// Returns assumptions about times.
     pub fn assumptions(&self) -> Vec<LogAssumption> {
         let is_repeated = self.zone.was_ambiguous;
         let assumption = if self.is_zone_guessed {
@@ -347,7 +358,7 @@ impl SlowLog {
         assumption.into_iter().collect()
     }
 
-    /// Settings with which the server writes more.
+    /// Returns advice about settings that make the server log more.
     pub fn advice(&self) -> Vec<LogAdvice> {
         let is_empty = !self.has_durations && !self.event.is_open;
         let advice = is_empty.then_some(LogAdvice::NoSlowStatements);
@@ -355,7 +366,7 @@ impl SlowLog {
     }
 }
 
-/// True if lines are those of the general query log, which has no durations.
+/// Returns true if the lines are from the general query log, which has no durations.
 pub fn is_general_log(lines: &[&[u8]]) -> bool {
     let is_command = |line: &&[u8]| {
         let end = find(line, b" Query\t").or_else(|| find(line, b" Connect\t"));
@@ -364,7 +375,7 @@ pub fn is_general_log(lines: &[&[u8]]) -> bool {
     lines.iter().any(is_command)
 }
 
-/// The kind of a line that begins with `#`; `None`: it does not.
+/// Returns the kind of a line that begins with `#`; returns `None` for other lines.
 fn header(line: &[u8]) -> Option<Header> {
     let rest = line.strip_prefix(b"#")?;
     let is = |begin: &[u8]| rest.starts_with(begin);
@@ -387,7 +398,9 @@ fn header(line: &[u8]) -> Option<Header> {
     )
 }
 
-/// Old logs have the duration alone; otherwise a line without `Lock_time` is none.
+/// Returns true if the header contains a complete duration.
+///
+/// In old logs, the duration is alone; otherwise, `Lock_time` must follow it.
 fn has_duration(rest: &[u8]) -> bool {
     let begins = [&b" Query_time: "[..], b" Thread_id: ", b" Schema: "];
     let is_first = begins.iter().any(|begin| rest.starts_with(begin));
@@ -403,12 +416,13 @@ fn has_duration(rest: &[u8]) -> bool {
         })
 }
 
-/// The word behind a name.
+/// Returns the word after a name.
 fn value<'l>(line: &'l [u8], name: &[u8]) -> Option<&'l [u8]> {
     let rest = &line[find(line, name)? + name.len()..];
     rest.split(|b| *b == b' ').next()
 }
 
+/// Detects the first line of a banner, such as
 /// `/usr/sbin/mariadbd, Version: 10.8.3-MariaDB (MariaDB Server). started with:`
 fn is_banner(line: &[u8]) -> bool {
     let line = line.trim_ascii_end();
@@ -423,15 +437,16 @@ fn is_banner(line: &[u8]) -> bool {
         })
 }
 
-/// The two lines behind the first one of a banner.
+/// Returns true for the two lines after the first one of a banner.
 fn is_banner_rest(line: &[u8]) -> bool {
     let lower = line.to_ascii_lowercase();
     lower.starts_with(b"tcp port:")
         || (lower.starts_with(b"time") && find(&lower, b"id command").is_some())
 }
 
-/// The time in `SET timestamp=1197996507;`, alone or with the numbers that statements get; `None`: the line is none that
-/// the server wrote.
+/// Parses the time in `SET timestamp=1197996507;`, alone or with insert IDs.
+///
+/// Returns `None` if the server did not write the line.
 fn set_timestamp(line: &[u8]) -> Option<Option<i64>> {
     let line = line.trim_ascii_end();
     let assignments = line.strip_suffix(b";")?;
@@ -459,7 +474,7 @@ fn set_timestamp(line: &[u8]) -> Option<Option<i64>> {
     Some(timestamp)
 }
 
-/// `260501 10:00:00`, `260501  9:00:00`, `2026-05-01T10:00:00.123456Z`.
+/// Parses `260501 10:00:00`, `260501  9:00:00` or `2026-05-01T10:00:00.123456Z`.
 fn header_time(text: &[u8]) -> Option<HeaderTime> {
     if let Some((local_s, offset_s)) = iso(text) {
         return Some(HeaderTime { local_s, offset_s });
@@ -533,7 +548,7 @@ mod tests {
                 vec![(None, Some(1_000 * MS), 200, "select 1;".into()); 2]
             );
         }
-        // A statement about a banner is none.
+        // The text of a banner inside a statement does not count as one.
         let log =
             "# Query_time: 1  Lock_time: 0\nSELECT 'x, Version: 1 started with:\nTcp port: 1';\n";
         assert!(read(log)[0].3.contains("Tcp port"));
@@ -561,7 +576,8 @@ mod tests {
                    # User@Host: x[x] @  []\n# Query_time: 0.1  Lock_time: 0 Rows_sent: 0 Thread_id: 8 Errno: 1146 Killed: 0\nSELECT 1 FROM x;\n\
                    # User@Host: x[x] @  []\n# Query_time: 0.1  Lock_time: 0\nSET timestamp=1777629601;\nSET timestamp=5;\n";
         let (entries, log) = read_with(SlowLog::default(), log);
-        // The server's clock is five hours behind UTC, as the first statement's two times show.
+        // The server's clock is five hours behind UTC, as the two times of the first statement
+        // show.
         assert_eq!(
             entries,
             [
@@ -600,7 +616,8 @@ mod tests {
         let head =
             "# Time: 260501 10:00:00\n# User@Host: x[x] @  []\n# Query_time: 0.25  Lock_time: 0\n";
         let whole = format!("{head}SET timestamp=1777629600;\nSELECT a;\n");
-        // A file begins in the middle of a statement, and a statement ends where the disk was full.
+        // The file begins in the middle of a statement, and a statement ends where the disk was
+        // full.
         let entries = read(&format!(
             "FROM t WHERE a = 'x;\n{head}SELECT 'open\n{whole}{whole}"
         ));

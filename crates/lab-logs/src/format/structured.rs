@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Lines whose fields have names, such as JSON and `key=value`: which fields are the request's, and in which unit its
-//! duration is.
+//! Interprets lines with named fields, such as JSON and `key=value`.
+//!
+//! It finds the fields that describe the request, and the unit of its duration.
 
 use super::combined::method_and_target;
 use super::field_names::{
@@ -13,15 +14,15 @@ use foldhash::fast::RandomState;
 use lab_model::{FieldRole, LogAdvice, LogAssumption};
 use std::collections::{BTreeSet, HashMap};
 
-/// Names of fields whose meanings are kept.
+/// The maximum number of field names with cached meanings.
 const MAX_KNOWN: usize = 4_096;
-/// Bytes of the path of a field that can have a meaning.
+/// The maximum length of a field's path, in bytes; longer paths have no meaning.
 const MAX_PATH: usize = 128;
-/// Names that are listed in a sentence.
+/// The maximum number of names listed in a sentence.
 const MAX_LISTED: usize = 6;
-/// Rank of a field that was not seen.
+/// The rank of a field that was not found.
 const NONE: u16 = u16::MAX;
-/// A duration with a unit, by its value or its name, goes before one without.
+/// Added to the rank of a duration whose unit is given neither by its value nor by its name.
 const BARE: u16 = 1 << 12;
 
 /// A value of a field.
@@ -32,7 +33,7 @@ pub enum Scalar<'v> {
     Float(f64),
 }
 
-/// A text that a field holds.
+/// The text of a field.
 #[derive(Clone, Debug)]
 struct TextSlot {
     rank: u16,
@@ -63,7 +64,7 @@ impl TextSlot {
     }
 }
 
-/// A number that a field holds.
+/// The number in a field.
 #[derive(Clone, Copy, Debug)]
 struct NumberSlot {
     rank: u16,
@@ -87,12 +88,12 @@ impl NumberSlot {
     }
 }
 
-/// A point in time as a line has it.
+/// A point in time as a line contains it.
 #[derive(Clone, Copy, Debug)]
 struct WrittenTime {
-    /// Since 1970, as if it were UTC, ns.
+    /// Nanoseconds since 1970, as if it were UTC.
     ns: i128,
-    /// `None`: it has no offset.
+    /// `None` if the time has no offset.
     offset_s: Option<i32>,
 }
 
@@ -101,19 +102,19 @@ struct WrittenTime {
 struct WrittenDuration {
     rank: u16,
     field: String,
-    /// As it is written, in its unit.
+    /// The number as it is written, in its own unit.
     value: f64,
-    /// The same, if it is a whole number.
+    /// The same number, if it is an integer.
     integer: Option<u64>,
-    /// ns of the unit that value or name tells.
+    /// The unit that the value or the name implies, in ns.
     unit: Option<u64>,
 }
 
-/// The parts of a line that were read so far.
+/// The fields of a line that were read so far.
 #[derive(Clone, Debug, Default)]
 struct Line {
     time: Option<(u16, WrittenTime)>,
-    /// Times of a day without a date, and a date, each as it is written.
+    /// A time of day without a date, and a date, both as they are written.
     clock: TextSlot,
     date: TextSlot,
     first_ns: Option<i128>,
@@ -130,41 +131,41 @@ struct Line {
     has_strange_time: bool,
 }
 
-/// Reads fields by their names.
+/// Interprets fields by their names.
 #[derive(Clone, Debug, Default)]
 pub struct Structured {
-    /// For times without an offset.
+    /// The time zone for times without an offset.
     pub zone: Zone,
-    /// ns of the unit that was given for durations.
+    /// The unit of durations that the user gave, in ns.
     unit: Option<u64>,
     told: FieldMap,
     known: HashMap<String, FieldMeaning, RandomState>,
     line: Line,
     evidence: UnitEvidence,
-    /// Units that the sample leaves possible for bare durations, and the one that is taken.
+    /// The units that remain possible for bare durations after the sample, and the chosen unit.
     possible: Vec<u64>,
     taken: u64,
     has_fraction: bool,
-    /// Producers with weak marks whose fields the sample has, a bit each by their index.
+    /// Producers with weak marks whose fields occur in the sample, as a bit mask of their indices.
     weak_producers: u32,
-    /// The one of them whose unit is taken.
+    /// The weak producer whose unit was chosen.
     preferred: Option<&'static Producer>,
     check: UnitCheck,
-    /// The field of durations whose unit was taken, if there was one.
+    /// The field of durations whose unit was assumed, if any.
     assumed_field: Option<String>,
-    /// A field that holds times that are not understood, and one of them.
+    /// A field with times that cannot be parsed, and an example.
     strange_time: Option<(String, String)>,
     without_request: u64,
     without_time: u64,
     without_duration: u64,
     requests: u64,
-    /// Numbers that sound like durations, texts that look like times, and like paths: where none was found.
+    /// Fields that resemble durations, times and paths, for logs in which none was found.
     candidates: [BTreeSet<String>; 3],
     is_sampling: bool,
 }
 
 impl Structured {
-    /// One with nothing read yet.
+    /// Creates an interpreter that has read nothing yet.
     pub fn new(zone: Zone, unit: Option<u64>, told: FieldMap) -> Structured {
         Structured {
             zone,
@@ -176,7 +177,7 @@ impl Structured {
         }
     }
 
-    /// Begins a line.
+    /// Starts a new line.
     pub fn begin(&mut self) {
         let line = &mut self.line;
         for slot in [
@@ -229,7 +230,7 @@ impl Structured {
         found
     }
 
-    /// Puts a value where its role has it; false: it is no such value.
+    /// Stores a value for its role; returns false if the value does not fit the role.
     fn put(&mut self, role: Role, rank: u16, path: &str, unit: Option<u64>, value: Scalar) -> bool {
         let line = &mut self.line;
         match (role, value) {
@@ -260,7 +261,7 @@ impl Structured {
             return false;
         };
         let unit = written.or(unit);
-        // A field that was told by hand has rank 0.
+        // A field that the user named has rank 0.
         let rank = if unit.is_some() || rank == 0 {
             rank
         } else {
@@ -326,7 +327,8 @@ impl Structured {
         }
     }
 
-    /// The entry of a line whose fields were all read; `None`: it tells of no request.
+    /// Returns the entry after all fields of a line were read; `None` if the line describes no
+    /// request.
     pub fn finish(&mut self) -> Option<Entry<'_>> {
         let line = &self.line;
         let has_other =
@@ -345,7 +347,8 @@ impl Structured {
         let line = &self.line;
         let mut method = line.method.text.as_bytes();
         let mut target = line.target.text.as_bytes();
-        // nginx's $uri is the path after rewrites, and `path` can be a log's file: the request line is surer.
+        // nginx's $uri is the path after rewrites, and `path` can be a log file, so the request
+        // line is more reliable.
         if let Some((line_method, line_target)) = request_line(&line.request.text) {
             if line.target.rank != 0 {
                 target = line_target;
@@ -373,14 +376,14 @@ impl Structured {
         })
     }
 
-    /// When the line's request was, and its clock's offset.
+    /// Returns the time of the line's request, and its clock's offset.
     fn time(&mut self) -> (Option<i64>, i32) {
         let line = &self.line;
         let of_parts = || {
             if line.clock.text.is_empty() || line.date.text.is_empty() {
                 return None;
             }
-            // A date and a time in two fields are those of the extended log format, in UTC.
+            // A date and a time in two fields come from the extended log format, in UTC.
             let text = format!("{} {}", line.date.text, line.clock.text);
             let (seconds, _) = iso(text.as_bytes())?;
             Some(WrittenTime {
@@ -402,7 +405,7 @@ impl Structured {
         }
     }
 
-    /// The line's duration, ns.
+    /// Returns the duration of the line, in ns.
     fn duration(&mut self, time_s: Option<i64>) -> Option<u64> {
         let duration = self.line.duration.as_ref()?;
         let is_fraction = duration.integer.is_none();
@@ -429,7 +432,7 @@ impl Structured {
         }
     }
 
-    /// The unit of a bare duration of no known producer.
+    /// Returns the unit of a bare duration from no known producer.
     fn taken_unit(&mut self, time_s: Option<i64>) -> u64 {
         let Some(duration) = &self.line.duration else {
             return self.taken;
@@ -449,7 +452,7 @@ impl Structured {
         self.taken
     }
 
-    /// The producer of the line, by fields that only it writes.
+    /// Returns the producer of the line, identified by fields that only it writes.
     fn producer(&self) -> Option<&'static Producer> {
         let field = self.line.duration.as_ref().map_or("", |d| &d.field);
         let fits = |(index, producer): &(usize, &Producer)| {
@@ -462,14 +465,14 @@ impl Structured {
         found.map(|(_, producer)| producer)
     }
 
-    /// True if durations have a fraction, or none, as the producer writes them.
+    /// Returns true if the durations have a fraction, or have none, as the producer writes them.
     fn has_its_fraction(&self, producer: &Producer) -> bool {
         producer
             .has_fraction
             .is_none_or(|has| has == self.has_fraction)
     }
 
-    /// Keeps in mind which producers may have written a line of the sample.
+    /// Notes which producers may have written a line of the sample.
     fn note_weak_producers(&mut self) {
         if !self.is_sampling {
             return;
@@ -481,8 +484,9 @@ impl Structured {
         }
     }
 
-    /// The producer whose fields the sample has and whose unit is likely. Seconds are below 1 far more often than
-    /// any finer unit.
+    /// Returns the producer whose fields occur in the sample and whose unit is likely.
+    ///
+    /// Seconds are below 1 far more often than any finer unit.
     fn preferred_producer(&self, likely: &[u64]) -> Option<&'static Producer> {
         let has_seconds = self.evidence.is_mostly_below_one() && likely.contains(&1_000_000_000);
         let fits = |(index, producer): &(usize, &Producer)| {
@@ -495,17 +499,17 @@ impl Structured {
         found.map(|(_, producer)| producer)
     }
 
-    /// Begins to read a sample, from which units are found.
+    /// Starts to read a sample, which determines the units.
     pub fn begin_sample(&mut self) {
         self.is_sampling = true;
     }
 
-    /// Ends the sample, and forgets its counts: its lines will be read again.
+    /// Ends the sample and resets its counts, because its lines will be read again.
     pub fn end_sample(&mut self) {
         self.possible = self.evidence.possible(&UNITS);
         let likely = self.evidence.likely(&self.possible);
         self.preferred = self.preferred_producer(&likely);
-        // Where nothing tells: seconds have a fraction, and whole numbers are ms.
+        // Without other evidence, fractions are seconds and whole numbers are ms.
         let usual = if let Some(producer) = self.preferred {
             producer.unit
         } else if self.has_fraction && likely.contains(&1_000_000_000) {
@@ -525,7 +529,9 @@ impl Structured {
         (self.without_duration, self.without_time) = (0, 0);
     }
 
-    /// Where durations are and the unit that they are taken in, after a line that has one; and how fine they are, ns.
+    /// Returns the field and the unit of the durations, and their resolution in ns.
+    ///
+    /// The caller must have read a line with a duration.
     pub fn duration_words(&self) -> Option<(String, u64)> {
         let duration = self.line.duration.as_ref()?;
         let field = crate::tally::name(&duration.field);
@@ -552,12 +558,12 @@ impl Structured {
         Some((words, step.max(1)))
     }
 
-    /// nginx writes three decimals.
+    /// Returns true if the durations have millisecond resolution; nginx writes three decimals.
     fn has_milliseconds(&self, duration: &WrittenDuration) -> bool {
         duration.unit == Some(1_000_000_000) || duration.field.ends_with("request_time")
     }
 
-    /// Assumptions about the lines so far.
+    /// Returns assumptions about the lines so far.
     pub fn assumptions(&self) -> Vec<LogAssumption> {
         let Some(field) = &self.assumed_field else {
             return Vec::new();
@@ -573,7 +579,7 @@ impl Structured {
         vec![assumption]
     }
 
-    /// Parts of the lines that cannot be parsed or are skipped.
+    /// Returns advice about data in the lines that cannot be parsed or is skipped.
     pub fn advice(&self) -> Vec<LogAdvice> {
         let mut advice = Vec::new();
         if self.requests > 0 && self.without_duration == self.requests {
@@ -596,12 +602,12 @@ impl Structured {
         advice
     }
 
-    /// The reason why a log of such lines cannot be read, with the fields that may be the path.
+    /// Explains why a log of such lines cannot be read, and lists the fields that may be the path.
     pub fn no_request(&self) -> LogAdvice {
         self.missing(FieldRole::Path)
     }
 
-    /// A role that no known field has, and the fields that may have it.
+    /// Returns advice about a role that no known field has, and lists the fields that may have it.
     fn missing(&self, role: FieldRole) -> LogAdvice {
         let [durations, times, paths] = &self.candidates;
         let candidates = match role {
@@ -616,7 +622,7 @@ impl Structured {
     }
 }
 
-/// Method and target of a text that is certainly a request line, or a path alone.
+/// Returns method and target if the text is certainly a request line, or a path alone.
 fn request_line(text: &str) -> Option<(&[u8], &[u8])> {
     let (method, target) = method_and_target(text.as_bytes());
     let is_target = target.starts_with(b"/")
@@ -624,7 +630,7 @@ fn request_line(text: &str) -> Option<(&[u8], &[u8])> {
     (is_target && !target.contains(&b' ')).then_some((method, target))
 }
 
-/// A status code.
+/// Parses a status code.
 fn status(value: Scalar) -> Option<u64> {
     let status = match value {
         Scalar::Integer(n) => n,
@@ -635,7 +641,9 @@ fn status(value: Scalar) -> Option<u64> {
     (status < 1000).then_some(status)
 }
 
-/// A duration as it is written, the same if it is a whole number, and ns of the unit that is written with it.
+/// Parses a duration.
+///
+/// Returns the number, the same number if it is an integer, and the unit in ns if it is written.
 fn duration_value(value: Scalar) -> Option<(f64, Option<u64>, Option<u64>)> {
     match value {
         Scalar::Integer(n) => Some((n as f64, Some(n), None)),
@@ -655,7 +663,7 @@ fn duration_value(value: Scalar) -> Option<(f64, Option<u64>, Option<u64>)> {
     }
 }
 
-/// A time as a field has it.
+/// Parses a time from a field.
 fn written_time(value: Scalar) -> Option<WrittenTime> {
     match value {
         Scalar::Integer(n) => epoch(n as f64, i128::from(n)),
@@ -679,13 +687,13 @@ fn written_time(value: Scalar) -> Option<WrittenTime> {
     }
 }
 
-/// A time since 1970 in s, ms, µs or ns: all are of this century.
+/// Parses a time since 1970 in s, ms, µs or ns; all are of this century.
 fn epoch(number: f64, integer: i128) -> Option<WrittenTime> {
     let scales = [1_000_000_000_i128, 1_000_000, 1_000, 1];
     let scale = *scales
         .iter()
         .find(|scale| number * **scale as f64 / 1e9 < 4.1e9)?;
-    // Seconds of the years before 2001 are hardly times of a log.
+    // A log is unlikely to contain times before 2001.
     let is_time = number * scale as f64 / 1e9 >= 1e9;
     is_time.then(|| WrittenTime {
         ns: integer * scale + ((number - integer as f64) * scale as f64) as i128,
@@ -693,7 +701,7 @@ fn epoch(number: f64, integer: i128) -> Option<WrittenTime> {
     })
 }
 
-/// `.123`, in ns.
+/// Parses a fraction such as `.123`, in ns.
 fn fraction_ns(text: &[u8]) -> i128 {
     let [b'.' | b',', digits @ ..] = text else {
         return 0;
@@ -707,7 +715,7 @@ fn fraction_ns(text: &[u8]) -> i128 {
     ns
 }
 
-/// `21:02:31`
+/// Returns true for a time of day such as `21:02:31`.
 fn is_clock(text: &str) -> bool {
     let bytes = text.as_bytes();
     bytes.len() >= 8

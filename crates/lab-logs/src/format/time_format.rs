@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Times in the form that a server's configuration names: `strftime`, as in Apache's `%{%d/%b/%Y:%T}t`, and Java's
-//! `SimpleDateFormat`, as in Tomcat's `%{yyyy-MM-dd HH:mm:ss}t`. One time can be spread over several fields.
+//! Parses times by a format in a server's configuration.
 //!
-//! Source: POSIX.1-2017, *strftime*; Apache HTTP Server 2.4, mod_log_config; Java SE 17, `SimpleDateFormat`.
+//! The formats are `strftime`, as in Apache's `%{%d/%b/%Y:%T}t`, and Java's `SimpleDateFormat`, as
+//! in Tomcat's `%{yyyy-MM-dd HH:mm:ss}t`. One time can be split into multiple fields.
+//!
+//! Source: POSIX.1-2017, *strftime*; Apache HTTP Server 2.4, mod_log_config; Java SE 17,
+//! `SimpleDateFormat`.
 
 use crate::time::{Zone, offset, utc};
 
-/// A part of a time.
+/// A component of a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum TimePart {
     Literal(String),
@@ -16,7 +19,7 @@ enum TimePart {
     /// Two digits.
     ShortYear,
     Month,
-    /// A name, of which three letters count.
+    /// A name, of which the first three letters count.
     MonthName,
     Day,
     DayOfYear,
@@ -27,7 +30,7 @@ enum TimePart {
     HalfDay,
     Minute,
     Second,
-    /// Digits behind the second.
+    /// The digits after the second.
     Fraction,
     /// Seconds since 1970.
     Epoch,
@@ -35,17 +38,17 @@ enum TimePart {
     Offset,
     /// A word, such as CEST or UTC.
     ZoneName,
-    /// A word that says nothing new.
+    /// A redundant word.
     Word,
-    /// A number that says nothing new.
+    /// A redundant number.
     Number,
 }
 
-/// A form of times.
+/// A format of times.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TimeFormat(Vec<TimePart>);
 
-/// A line's time, field by field.
+/// The components of a line's time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TimeParts {
     pub year: Option<u64>,
@@ -61,7 +64,7 @@ pub struct TimeParts {
 }
 
 impl TimeFormat {
-    /// One of the C library. Error: the conversion that is not known.
+    /// Parses a `strftime` format; returns an error if a conversion is unknown.
     pub fn strftime(format: &str) -> Result<TimeFormat, String> {
         let mut parts = Vec::new();
         let mut letters = format.chars();
@@ -80,7 +83,7 @@ impl TimeFormat {
                 conversion => match composed(conversion) {
                     Some(format) => parts.extend(TimeFormat::strftime(format)?.0),
                     None => parts.push(strftime_part(conversion).ok_or_else(|| {
-                        format!("%{conversion} in the time format {format:?} is not known")
+                        format!("%{conversion} in the time format {format:?} is unknown")
                     })?),
                 },
             }
@@ -88,7 +91,7 @@ impl TimeFormat {
         Ok(TimeFormat(parts))
     }
 
-    /// One of Java. Error: the letter that is not known.
+    /// Parses a Java format; returns an error if a letter is unknown.
     pub fn java(format: &str) -> Result<TimeFormat, String> {
         let mut parts = Vec::new();
         let mut rest = format;
@@ -103,9 +106,11 @@ impl TimeFormat {
                 continue;
             }
             if letter.is_ascii_alphabetic() {
-                parts.push(java_part(letter, run).ok_or_else(|| {
-                    format!("{letter} in the time format {format:?} is not known")
-                })?);
+                parts.push(
+                    java_part(letter, run).ok_or_else(|| {
+                        format!("{letter} in the time format {format:?} is unknown")
+                    })?,
+                );
             } else {
                 (0..run).for_each(|_| push_literal(&mut parts, letter));
             }
@@ -114,7 +119,9 @@ impl TimeFormat {
         Ok(TimeFormat(parts))
     }
 
-    /// Reads the beginning of a text. Returns the number of bytes that it takes; `None`: it is no such time.
+    /// Parses the beginning of a text, and returns the number of bytes used.
+    ///
+    /// Returns `None` if the text does not match the format.
     pub fn read(&self, text: &[u8], time: &mut TimeParts) -> Option<usize> {
         let mut rest = text;
         for part in &self.0 {
@@ -123,7 +130,7 @@ impl TimeFormat {
         Some(text.len() - rest.len())
     }
 
-    /// True if it tells a day.
+    /// Returns true if the format contains a day.
     pub fn has_date(&self) -> bool {
         let has = |part: TimePart| self.0.contains(&part);
         has(TimePart::Epoch) || has(TimePart::Day) || has(TimePart::DayOfYear)
@@ -140,7 +147,7 @@ fn push_literal(parts: &mut Vec<TimePart>, letter: char) {
     }
 }
 
-/// The expansion of a conversion of `strftime`.
+/// Returns the expansion of a composite `strftime` conversion.
 fn composed(conversion: char) -> Option<&'static str> {
     Some(match conversion {
         'T' | 'X' => "%H:%M:%S",
@@ -199,7 +206,9 @@ fn java_part(letter: char, run: usize) -> Option<TimePart> {
 }
 
 impl TimePart {
-    /// Reads the beginning of a text: the number of bytes; `None`: it is something else.
+    /// Parses this component at the beginning of a text, and returns its length.
+    ///
+    /// Returns `None` if the text does not match.
     fn read(&self, text: &[u8], time: &mut TimeParts) -> Option<usize> {
         match self {
             TimePart::Literal(literal) => text
@@ -211,7 +220,7 @@ impl TimePart {
                 .map(|_| 1),
             TimePart::Year => number(text, 4).map(|(n, length)| (time.year = Some(n), length).1),
             TimePart::ShortYear => number(text, 2).map(|(n, length)| {
-                // POSIX: 69 to 99 are of the last century.
+                // In POSIX, 69 to 99 are in the 20th century.
                 time.year = Some(if n < 69 { 2000 + n } else { 1900 + n });
                 length
             }),
@@ -262,7 +271,9 @@ impl TimePart {
     }
 }
 
-/// A number of so many digits at most, with a blank before it where C pads with one, and its length.
+/// Parses a number with at most this many digits, optionally padded with blanks as in C.
+///
+/// Returns the number and its length.
 fn number(text: &[u8], most: usize) -> Option<(u64, usize)> {
     let blanks = text
         .iter()
@@ -283,7 +294,7 @@ fn word(text: &[u8]) -> Option<usize> {
     (letters > 0).then_some(letters)
 }
 
-/// Bytes of `Z`, `+02`, `+0200` or `+02:00`.
+/// Returns the length of `Z`, `+02`, `+0200` or `+02:00`.
 fn offset_length(text: &[u8]) -> Option<usize> {
     if text.first() == Some(&b'Z') {
         return Some(1);
@@ -294,7 +305,8 @@ fn offset_length(text: &[u8]) -> Option<usize> {
 }
 
 impl TimeParts {
-    /// Seconds since 1970 and the clock's offset; `None`: there is no such day.
+    /// Returns the time in seconds since 1970 and the clock's offset; `None` if the day does not
+    /// exist.
     pub fn time(&self, zone: &mut Zone) -> Option<(i64, i32)> {
         if let Some(epoch) = self.epoch_s {
             return Some((epoch, zone.offset_at(epoch)));

@@ -1,27 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The unit of durations that are bare numbers: which units the values, and the log's times, leave possible.
+//! Determines the unit of durations that are bare numbers.
+//!
+//! The values and the log's times leave some units possible and exclude others.
 
 use lab_model::LogAssumption;
 
-/// ns of the units that logs use: ns, µs, ms and s.
+/// The units that logs use, in ns: ns, µs, ms and s.
 pub const UNITS: [u64; 4] = [1, 1_000, 1_000_000, 1_000_000_000];
 
-/// Fewer durations exclude no unit.
+/// The minimum number of durations needed to exclude a unit.
 const MIN_DURATIONS: usize = 10;
-/// No server's requests take longer than this, ns: half of them 30 s, nine tenths 5 minutes. Proxies and clients
-/// give up earlier.
+/// The maximum plausible median of a server's durations, in ns; [`MAX_P90_NS`] bounds the 90th
+/// percentile.
+///
+/// Proxies and clients give up earlier.
 const MAX_MEDIAN_NS: f64 = 30e9;
 const MAX_P90_NS: f64 = 300e9;
-/// No server finishes nine tenths of its requests in less than 2 µs.
+/// The minimum plausible 90th percentile of a server's durations, in ns.
 const MIN_P90_NS: f64 = 2e3;
-/// Requests that one log's server works on at the same time, on average.
+/// The maximum plausible average number of concurrent requests in one log.
 const MAX_CONCURRENCY: f64 = 10_000.0;
-/// A time so much before an earlier line's shows that lines have the time of the request's arrival, s.
+/// A line's time this many seconds before that of an earlier line shows that times are those of
+/// arrival.
 const INVERSION_S: f64 = 2.0;
-/// Inversions that show it.
+/// The number of inversions needed as evidence.
 const MIN_INVERSIONS: usize = 3;
 
-/// The name of a unit.
+/// Returns the name of a unit.
 pub fn unit_name(scale: u64) -> &'static str {
     match scale {
         1 => "ns",
@@ -31,14 +36,15 @@ pub fn unit_name(scale: u64) -> &'static str {
     }
 }
 
-/// Durations of a log in a unit that is not known, and what else the log says of them.
+/// The durations of a log in an unknown unit, and other evidence about them.
 #[derive(Clone, Debug, Default)]
 pub struct UnitEvidence {
-    /// Each duration as it is written, with its line's time in seconds since 1970, in the order of the lines.
+    /// The durations as written, each with its line's time in seconds since 1970, in the order of
+    /// the lines.
     durations: Vec<(f64, Option<f64>)>,
-    /// Durations between two times of one line, ns, with the duration as it is written.
+    /// The spans between two times of one line in ns, each with the duration as written.
     between: Vec<(f64, f64)>,
-    /// True if any has a fraction.
+    /// True if any duration has a fraction.
     has_fraction: bool,
 }
 
@@ -56,12 +62,12 @@ impl UnitEvidence {
         }
     }
 
-    /// True if any duration has a fraction.
+    /// Returns true if any duration has a fraction.
     pub fn has_fraction(&self) -> bool {
         self.has_fraction
     }
 
-    /// True if most durations are below 1 in the unit in which they are written.
+    /// Returns true if most durations are below 1 in their own unit.
     pub fn is_mostly_below_one(&self) -> bool {
         let below = self
             .durations
@@ -70,7 +76,9 @@ impl UnitEvidence {
         below.count() * 2 > self.durations.len()
     }
 
-    /// Those of some units that the log leaves possible; all of them where it excludes every one, or says too little.
+    /// Returns the units that the log leaves possible.
+    ///
+    /// Returns all `units` if the log excludes every one of them or contains too little evidence.
     pub fn possible(&self, units: &[u64]) -> Vec<u64> {
         if self.durations.len() < MIN_DURATIONS {
             return units.to_vec();
@@ -88,13 +96,13 @@ impl UnitEvidence {
         }
     }
 
-    /// Those of some units in which the durations are such as servers have, however few there are.
+    /// Returns the units in which the durations are plausible for a server, however few there are.
     pub fn likely(&self, units: &[u64]) -> Vec<u64> {
         let likely = |unit: &&u64| !self.durations.is_empty() && self.is_plausible(**unit);
         units.iter().filter(likely).copied().collect()
     }
 
-    /// True if durations in this unit are such as servers have.
+    /// Returns true if the durations in this unit are plausible for a server.
     fn is_plausible(&self, unit: u64) -> bool {
         let scale = unit as f64;
         let mut sorted: Vec<f64> = self.durations.iter().map(|(d, _)| d * scale).collect();
@@ -103,12 +111,12 @@ impl UnitEvidence {
         let (median, p90) = (at(0.5), at(0.9));
         let is_too_fine = self.has_fraction && unit < 1_000_000;
         let is_long = median > MAX_MEDIAN_NS || p90 > MAX_P90_NS;
-        // A unit that is too coarse for most durations leaves zeros.
+        // A unit that is too coarse turns most durations into zeros.
         let is_short = p90 > 0.0 && p90 < MIN_P90_NS;
         !is_too_fine && !is_long && !is_short && self.concurrency(scale) <= MAX_CONCURRENCY
     }
 
-    /// Requests at the same time, on average, in a unit of so many ns.
+    /// Returns the average number of concurrent requests if a unit has `scale` ns.
     fn concurrency(&self, scale: f64) -> f64 {
         let times = || self.durations.iter().filter_map(|(_, time)| *time);
         let (first, last) = times().fold((f64::MAX, f64::MIN), |(a, b), t| (a.min(t), b.max(t)));
@@ -120,7 +128,8 @@ impl UnitEvidence {
         }
     }
 
-    /// The unit in which nearly all durations are those between two times of their lines.
+    /// Returns the unit in which nearly all durations match the span between two times of their
+    /// lines.
     fn unit_between_times(&self) -> Option<u64> {
         let is_close = |unit: u64, (ns, duration): (f64, f64)| {
             let ratio = ns / (duration * unit as f64);
@@ -135,8 +144,10 @@ impl UnitEvidence {
             .flatten()
     }
 
-    /// Servers write a line when its request ends. Where lines have the time of the arrival, arrival and duration
-    /// together are in the order of the lines: in the right unit.
+    /// Returns the units that are consistent with the order of the lines.
+    ///
+    /// Servers write a line when its request ends. If lines contain the time of arrival, then
+    /// arrival plus duration is in the order of the lines, but only in the right unit.
     fn possible_by_order(&self, units: &[u64]) -> Vec<u64> {
         let inversions = |scale: f64| {
             let mut latest = f64::MIN;
@@ -158,7 +169,7 @@ impl UnitEvidence {
     }
 }
 
-/// A unit that was chosen, checked over the whole log: so few counters that no reader becomes slower.
+/// A check of the chosen unit over the whole log, with few counters so that parsing stays fast.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct UnitCheck {
     all: u64,
@@ -177,7 +188,7 @@ impl UnitCheck {
         self.very_long += u64::from(ns > MAX_P90_NS as u64);
     }
 
-    /// True if the durations of the whole log are none of a server's.
+    /// Returns true if the durations of the whole log are implausible for a server.
     pub fn is_contradicted(&self) -> bool {
         self.all >= MIN_DURATIONS as u64
             && (self.long * 2 > self.all
@@ -186,7 +197,7 @@ impl UnitCheck {
     }
 }
 
-/// The assumption of a unit: the field of the durations, and the units that are possible.
+/// Returns the assumption of a unit, with the field of the durations and the other possible units.
 pub fn assumed_unit(place: &str, unit_ns: u64, possible: &[u64]) -> LogAssumption {
     let others = possible.iter().copied().filter(|other| *other != unit_ns);
     LogAssumption::Unit {
@@ -196,7 +207,7 @@ pub fn assumed_unit(place: &str, unit_ns: u64, possible: &[u64]) -> LogAssumptio
     }
 }
 
-/// The assumption of a unit that the values of the whole log speak against.
+/// Returns the assumption of a unit that the values of the whole log contradict.
 pub fn doubted_unit(place: &str, unit_ns: u64) -> LogAssumption {
     LogAssumption::DoubtfulUnit {
         place: place.into(),
@@ -225,21 +236,21 @@ mod tests {
         assert_eq!(possible(244.5), [1_000_000]);
         assert_eq!(possible(0.0009), [1_000_000_000]);
         assert_eq!(possible(0.25), [1_000_000, 1_000_000_000]);
-        // Nothing fits, or there is too little: all stay.
+        // Nothing fits, or there is too little evidence: all units remain.
         assert_eq!(possible(1e18), UNITS);
         assert_eq!(evidence(&[480.0; 3], 60.0).possible(&UNITS), UNITS);
     }
 
     #[test]
     fn a_sum_beyond_the_span_excludes_a_unit() {
-        // 2,000 requests within 2 s: of 20 s each they would be 20,000 at once.
+        // 2,000 requests within 2 s: at 20 s each, 20,000 would run concurrently.
         let crowded = evidence(&[20.0; 2_000], 0.001);
         assert_eq!(crowded.possible(&[1_000_000, 1_000_000_000]), [1_000_000]);
     }
 
     #[test]
     fn arrivals_and_completions_tell_the_unit() {
-        // Requests that arrived each second and took 1 ms or 9 s, in the order of their ends.
+        // Requests that arrived every second and took 1 ms or 9 s, in the order of their ends.
         let mut requests: Vec<(f64, f64)> = (0..60)
             .map(|i| (f64::from(i), if i % 5 == 0 { 9_000.0 } else { 1.0 }))
             .collect();

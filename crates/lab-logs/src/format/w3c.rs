@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The extended log format of the W3C, as IIS and CloudFront write it: a line `#Fields:` says what the others hold.
-//! Times are UTC.
+//! Parses the extended log format of the W3C, which IIS and CloudFront write.
 //!
-//! Source: W3C WD-logfile-960323; IIS 10, *W3C logging*; IIS *Advanced Logging*; CloudFront, *standard logging*.
+//! A line `#Fields:` names the fields of the other lines. Times are in UTC.
+//!
+//! Source: W3C WD-logfile-960323; IIS 10, *W3C logging*; IIS *Advanced Logging*; CloudFront,
+//! *standard logging*.
 
 use super::units::{UnitCheck, UnitEvidence, assumed_unit, doubted_unit};
 use crate::entry::{Entry, LineKind};
@@ -27,31 +29,31 @@ enum W3cField {
     Bytes,
     Agent,
     Duration,
-    /// In ms, by its name.
+    /// A duration in ms, according to its name.
     DurationMs,
 }
 
-/// A reader of such lines.
+/// A parser of W3C lines.
 #[derive(Clone, Debug, Default)]
 pub struct W3c {
-    /// For the hours of the day, and for times that are local.
+    /// The time zone for the hours of the day, and for local times.
     pub zone: Zone,
-    /// ns of the unit that was given for durations.
+    /// The unit of durations that the user gave, in ns.
     unit: Option<u64>,
     fields: Vec<W3cField>,
-    /// ns of the unit of durations, if the producer is known.
+    /// The unit of durations in ns, if the producer is known.
     known_unit: Option<u64>,
     possible: Vec<u64>,
     check: UnitCheck,
     has_assumed: bool,
-    /// Midnight and the last time of the day, of logs whose lines have no date.
+    /// Midnight and the last time of the day, for logs whose lines have no date.
     day: Option<(i64, i64)>,
     has_derived_days: bool,
     lacks_days: bool,
 }
 
 impl W3c {
-    /// One whose fields are still to come.
+    /// Creates a parser that has not seen any fields yet.
     pub fn new(zone: Zone, unit: Option<u64>) -> W3c {
         W3c {
             zone,
@@ -61,13 +63,13 @@ impl W3c {
         }
     }
 
-    /// True if its fields hold a duration.
+    /// Returns true if the fields include a duration.
     pub fn has_durations(&self) -> bool {
         let is_duration = |f: &W3cField| matches!(f, W3cField::Duration | W3cField::DurationMs);
         self.fields.iter().any(is_duration)
     }
 
-    /// Finds the unit of durations from the first lines.
+    /// Determines the unit of durations from the first lines.
     pub fn sample(&mut self, lines: &[&[u8]]) {
         let mut evidence = UnitEvidence::default();
         let mut sampled = self.clone();
@@ -87,15 +89,17 @@ impl W3c {
             }
         }
         (self.fields, self.known_unit) = (sampled.fields, sampled.known_unit);
-        // Seconds with a fraction are the draft's; IIS writes whole ms.
+        // Seconds with a fraction follow the W3C draft; IIS writes whole ms.
         if evidence.has_fraction() && self.known_unit.is_none() {
             self.known_unit = Some(S);
         }
         self.possible = evidence.possible(&[MS, S]);
     }
 
-    /// Continues the log whose file before this one `before` read, if `lines` have its fields: with its unit of durations,
-    /// unless they show another one, and, if they begin when it ended, with its days, which a `#Date:` line corrects.
+    /// Continues the log whose previous file `before` has read, if `lines` have the same fields.
+    ///
+    /// The unit of durations carries over unless the lines show another one. The day carries over
+    /// if the lines begin when the previous file ended; a `#Date:` line corrects it.
     pub fn continue_log(&mut self, before: &W3c, lines: &[&[u8]], is_sure: bool) {
         if self.fields == before.fields || is_sure {
             let is_next = |day: &(i64, i64)| is_sure || self.is_next_hour(*day, lines);
@@ -107,7 +111,9 @@ impl W3c {
         }
     }
 
-    /// True if most lines have its fields. They have no days unless they begin when those before them ended.
+    /// Returns true if most lines have this parser's fields.
+    ///
+    /// The day only carries over if the lines begin when the previous ones ended.
     pub fn fits(&mut self, lines: &[&[u8]], is_sure: bool) -> bool {
         let mut sampled = self.clone();
         let fitting = lines.iter().filter(|line| sampled.parse(line).is_some());
@@ -118,7 +124,7 @@ impl W3c {
         fits
     }
 
-    /// True if the first of these lines is at most an hour after or before the last time of a day.
+    /// Returns true if the first line is within an hour of the last time of the day.
     fn is_next_hour(&self, day: (i64, i64), lines: &[&[u8]]) -> bool {
         let mut sampled = self.clone();
         sampled.day = Some(day);
@@ -131,7 +137,7 @@ impl W3c {
         time_s.is_some_and(|time_s| (time_s - day.0 - day.1).abs() <= HOUR)
     }
 
-    /// Reads a line; an entry is given to `sink`.
+    /// Parses a line and passes its entry to `sink`.
     pub fn line(&mut self, line: &[u8], sink: &mut impl FnMut(&Entry)) -> LineKind {
         if line.first() == Some(&b'#') {
             self.directive(line);
@@ -210,7 +216,7 @@ impl W3c {
                 }
             }
         }
-        // Of a line with more words than fields none can be told by its position.
+        // If a line has more words than fields, no word can be identified by its position.
         if values.next().is_some() || entry.target.is_empty() {
             return None;
         }
@@ -234,7 +240,7 @@ impl W3c {
         Some(entry)
     }
 
-    /// The time of a line without a date: of the day of the `#Date:` line, or one after it.
+    /// Returns the time of a line without a date: on the day of the `#Date:` line, or a later one.
     fn time_of_day(&mut self, clock: i64) -> Option<i64> {
         let Some((midnight, last)) = &mut self.day else {
             self.lacks_days = true;
@@ -242,7 +248,7 @@ impl W3c {
         };
         self.has_derived_days = true;
         let step = clock - *last;
-        // Lines are written when requests end, so that times go back a little, even over midnight.
+        // Lines are written when requests end, so times can go back a little, even across midnight.
         if step < -HOUR {
             *midnight += DAY;
         } else if step > 23 * HOUR {
@@ -252,7 +258,7 @@ impl W3c {
         Some(*midnight + clock)
     }
 
-    /// Assumptions about the lines so far.
+    /// Returns assumptions about the lines so far.
     pub fn assumptions(&self) -> Vec<LogAssumption> {
         let is_doubted = self.check.is_contradicted();
         let is_open = self.has_assumed && self.possible.len() > 1;
@@ -267,7 +273,7 @@ impl W3c {
         vec![assumption]
     }
 
-    /// Parts of the log that are derived or missing.
+    /// Returns advice about data that is derived or missing.
     pub fn advice(&self) -> Vec<LogAdvice> {
         let mut advice = Vec::new();
         if self.has_derived_days {
@@ -283,7 +289,7 @@ impl W3c {
     }
 }
 
-/// Seconds since 1970 of a date and a time, as if it were UTC.
+/// Returns the seconds since 1970 of a date and a time, as if they were UTC.
 fn seconds(date: &[u8], time: &[u8]) -> Option<i64> {
     let mut text = [b' '; 19];
     text[..10].copy_from_slice(date.get(..10)?);
@@ -291,7 +297,9 @@ fn seconds(date: &[u8], time: &[u8]) -> Option<i64> {
     Some(iso(&text)?.0)
 }
 
-/// Words with blanks between them, or fields with tabs. A text in quotation marks is one, `""` within it a mark.
+/// Splits a line into words at blanks, or into fields at tabs.
+///
+/// A quoted text is one word, in which `""` is a quotation mark.
 fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     let has_tabs = line.contains(&b'\t');
     let is_separator = move |b: &u8| *b == b'\t' || (*b == b' ' && !has_tabs);
@@ -313,7 +321,7 @@ fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// The index of the quotation mark that ends a text.
+/// Returns the index of the closing quotation mark.
 fn closing(text: &[u8]) -> Option<usize> {
     let mut at = 0;
     loop {
@@ -348,7 +356,7 @@ mod tests {
 
     type Found = (Option<i64>, Option<u64>, u16, String);
 
-    /// The entries of a log, and how many of its lines are malformed.
+    /// Returns the entries of a log, and the number of malformed lines.
     fn read(log: &str) -> (Vec<Found>, usize) {
         let lines: Vec<&[u8]> = log.lines().map(str::as_bytes).collect();
         let mut w3c = W3c::new(Zone::default(), None);
@@ -441,7 +449,7 @@ mod tests {
         assert_eq!(duration_after("20", b""), (in_ms, false));
         let iis = b"#Software: Microsoft Internet Information Services 10.0";
         assert_eq!(duration_after("0.020", iis), (in_ms, true));
-        // What a file's own durations show goes before the file before it.
+        // A file's own durations take precedence over those of the previous file.
         assert_eq!(duration_of("2000", "0.020", b""), (in_ms, true));
         assert_eq!(duration_of("0.020", "2000", b""), (in_s, true));
     }
@@ -461,7 +469,7 @@ mod tests {
             });
             w3c.assumptions().len()
         };
-        // 20 could be s, 2,000 s are no request's, and a fraction is of s.
+        // 20 could be seconds, 2,000 s are implausible for a request, and a fraction means seconds.
         assert_eq!(["20", "2000", "0.020"].map(read_all), [1, 0, 0]);
     }
 }

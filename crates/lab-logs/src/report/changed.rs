@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What changed: days from which on a page is slower or faster, releases, trends.
+//! The report's section on changes: pages that became slower or faster, releases, trends.
 
 use super::Analyses;
 use crate::analysis::changes::{ChangedPage, Changes};
@@ -9,10 +9,10 @@ use lab_document::say;
 use lab_document::{Cell, Column, Quantity, Section, Table, Tone};
 use lab_model::{Interval, Unit};
 
-/// Rows of a table.
+/// The maximum number of rows in a table.
 const ROWS: usize = 20;
 
-/// Longer durations are worse.
+/// Returns the tone of a change; longer durations are worse.
 pub fn tone(ratio: &Interval) -> Tone {
     match ratio {
         r if r.low > 1.0 => Tone::Worse,
@@ -21,13 +21,13 @@ pub fn tone(ratio: &Interval) -> Tone {
     }
 }
 
-/// The day of a change: `2026-11-21`, at whose noon it is.
+/// Returns the day of a change, such as `2026-11-21`, computed from its noon.
 fn day(changed: &ChangedPage) -> String {
     let noon = say::minute(changed.at_s as f64 + 43_200.0);
     noon[..10].into()
 }
 
-/// The greatest change.
+/// Returns the largest change.
 pub fn finding(report: &Analyses) -> Option<LogsFinding> {
     let released = report.changes.releases.iter().flat_map(|r| &r.pages);
     let size = |changed: &ChangedPage| changed.ratio.estimate.ln().abs();
@@ -43,7 +43,7 @@ pub fn finding(report: &Analyses) -> Option<LogsFinding> {
     })
 }
 
-/// Everything about changes.
+/// Builds the section on changes.
 pub fn section(report: &Analyses) -> Section {
     let mut section = Section::new("What changed");
     let changes = &report.changes;
@@ -76,7 +76,7 @@ fn trends(changes: &Changes) -> Table {
     table
 }
 
-/// Why there is no change in the tables; empty where there is one.
+/// Explains why the tables contain no changes; empty if they do.
 fn nothing_found(changes: &Changes) -> String {
     let has_none = changes.points.is_empty() && changes.trends.is_empty();
     match changes.tested {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Two runs of logs: what each page took, and how that changed.
+//! The report on two runs of logs: the time of each page in both, and how it changed.
 
 use super::{kind_name, made, shown, time};
 use crate::analysis::between::{BetweenLogs, CommonPage, FEWEST, between};
@@ -12,23 +12,23 @@ use lab_document::{
 };
 use lab_model::{Interval, LogAnalysis, LogAssumption, LogPage, Metric, Run, Unit};
 
-/// Pages in the chart.
+/// The maximum number of pages in the chart.
 const CHARTED: usize = 12;
-/// Rows of a table.
+/// The maximum number of rows in a table.
 const ROWS: usize = 40;
 
-/// The values that a report on two runs of logs is made from.
+/// The input of a report on two runs of logs.
 #[derive(Clone, Copy, Debug)]
 pub struct ComparisonReport<'a> {
-    /// The runs that read the logs, the earlier first.
+    /// The runs that read the logs, earlier run first.
     pub runs: [&'a Run; 2],
-    /// The figures of the logs.
+    /// The analyses of the logs.
     pub analyses: [&'a LogAnalysis; 2],
-    /// The run files, for people.
+    /// The displayed names of the run files.
     pub files: [&'a str; 2],
 }
 
-/// The document of two runs of logs.
+/// Builds the document on two runs of logs.
 pub fn document(report: &ComparisonReport) -> Document {
     let ComparisonReport {
         runs,
@@ -67,7 +67,7 @@ pub fn document(report: &ComparisonReport) -> Document {
     document
 }
 
-/// The assumptions about the logs, each once.
+/// Returns the assumptions about the logs, each once.
 fn assumed(analyses: &[&LogAnalysis; 2]) -> Vec<Finding> {
     let [first, second] = analyses.map(|analysis| &analysis.assumptions);
     let finding = |log: ComparedLog, assumption: &LogAssumption| {
@@ -89,7 +89,7 @@ fn assumed(analyses: &[&LogAnalysis; 2]) -> Vec<Finding> {
     of_first.chain(of_second).collect()
 }
 
-/// Changes whose interval has no level are open.
+/// Returns the tone of a change; a change whose interval has no level is inconclusive.
 fn tone(ratio: &Interval) -> Tone {
     match ratio {
         r if r.level > 0.0 && r.high < 1.0 => Tone::Better,
@@ -98,7 +98,7 @@ fn tone(ratio: &Interval) -> Tone {
     }
 }
 
-/// The changes of the pages that take most, as far as they are known.
+/// Charts the known changes of the pages that take the most time.
 fn chart(known: &[(&CommonPage, &Interval)]) -> Option<Chart> {
     let row = |(page, ratio): &(&CommonPage, &Interval)| {
         ForestRow::new(&page.pages[0].name, Quantity::ratio(ratio), tone(ratio))
@@ -112,7 +112,8 @@ fn chart(known: &[(&CommonPage, &Interval)]) -> Option<Chart> {
     })
 }
 
-/// `assumed`: what the changes depend on, which goes before them.
+/// Builds the answer; `assumed` contains the assumptions that the changes depend on, which come
+/// first.
 fn answer(known: &[(&CommonPage, &Interval)], assumed: &[Finding]) -> Answer {
     let mut certain: Vec<&(&CommonPage, &Interval)> = known
         .iter()

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What logs say: which few pages and queries cost most, when, what changed, and how much room is left.
+//! The report on logs: which few pages and queries cost the most, when, what changed, and the
+//! headroom.
 
 mod changed;
 mod comparison;
@@ -24,31 +25,31 @@ use lab_model::{Counts, Direction, LogAnalysis, LogPage, Metric, PageKind, Run, 
 use lab_stats::results::results;
 use std::time::Duration;
 
-/// The values that a report of logs is made from.
+/// The input of a report on logs.
 #[derive(Clone, Copy, Debug)]
 pub struct LogsReport<'a> {
     /// The run that read the logs.
     pub run: &'a Run,
-    /// The figures of the logs.
+    /// The analysis of the logs.
     pub analysis: &'a LogAnalysis,
-    /// The run file, for people; `None`: the run is not kept.
+    /// The displayed name of the run file; `None` if the run is not saved.
     pub file: Option<&'a str>,
-    /// The room that is left, if a load run shows it.
+    /// The headroom, if a load run shows it.
     pub capacity: Option<&'a Capacity>,
 }
 
-/// How much room is left, and in which load run that was found out.
+/// The headroom, with the load run that it is based on.
 #[derive(Clone, Debug)]
 pub struct Capacity {
-    /// The room.
+    /// The headroom.
     pub room: Headroom,
     /// The load run's file.
     pub file: String,
-    /// The bound of the 99th percentile, ns.
+    /// The bound of the 99th percentile, in ns.
     pub limit_ns: f64,
 }
 
-/// The analyses that the parts of a report are made from.
+/// The analyses that the sections of a report are built from.
 struct Analyses<'w> {
     analysis: &'w LogAnalysis,
     pages: Option<PageRanking<'w>>,
@@ -58,7 +59,7 @@ struct Analyses<'w> {
     capacity: Option<&'w Capacity>,
 }
 
-/// The document of a run of logs.
+/// Builds the document of a run of logs.
 pub fn document(report: &LogsReport) -> Document {
     let LogsReport { run, analysis, .. } = report;
     let log = Analyses {
@@ -97,20 +98,20 @@ pub fn document(report: &LogsReport) -> Document {
     document
 }
 
-/// The date on which the logs were read, and the machine that did it: `2026-11-21 09:15 UTC on AMD EPYC 7B13`.
+/// Returns the time and machine of the run: `2026-11-21 09:15 UTC on AMD EPYC 7B13`.
 fn made(run: &Run) -> String {
     let cpu = run.host.fact("cpu");
     let place = cpu.map_or(String::new(), |cpu| format!(" on {cpu}"));
     format!("{} UTC{place}", say::minute(run.started_unix_s))
 }
 
-/// The names of the logs: `access.log and 6 others`.
+/// Returns the names of the logs: `access.log and 6 others`.
 fn sources(analysis: &LogAnalysis) -> String {
     let names = analysis.sources.iter().map(|source| source.name.as_str());
     wording::sources(&names.collect::<Vec<_>>())
 }
 
-/// A finding as it is shown.
+/// Converts a finding for display.
 fn shown(finding: &LogsFinding) -> Finding {
     let (label, sentence) = (wording::label(finding), wording::sentence(finding));
     Finding::new(label, sentence, tone(finding)).with_data(finding)
@@ -143,7 +144,7 @@ fn answer(log: &Analyses) -> Answer {
             ..Answer::default()
         };
     };
-    // What the figures depend on goes before them.
+    // Assumptions come before the findings that depend on them.
     let mut findings: Vec<LogsFinding> = assumed(log.analysis).collect();
     findings.push(pages::smallest_set(ranking));
     if log.pages.is_some() {
@@ -167,7 +168,7 @@ fn answer(log: &Analyses) -> Answer {
     }
 }
 
-/// The assumptions about the logs.
+/// Returns the assumptions about the logs.
 fn assumed(analysis: &LogAnalysis) -> impl Iterator<Item = LogsFinding> {
     let finding = |assumption| LogsFinding::Assumed {
         assumption,
@@ -215,7 +216,9 @@ fn warnings(analysis: &LogAnalysis) -> Section {
 }
 
 impl Capacity {
-    /// Compares the peak of a log with a run of `benchlab load` in a file of that name. Error: what is missing.
+    /// Compares the peak of a log with a run of `benchlab load`; `file` is the name of its file.
+    ///
+    /// Returns an error that says which data is missing.
     pub fn new(
         analysis: &LogAnalysis,
         load: &Run,
@@ -266,7 +269,7 @@ fn room_section(log: &Analyses) -> Section {
     section
 }
 
-/// How the log was read.
+/// Builds the section on how the log was read.
 fn reading(run: &Run, log: &Analyses) -> Section {
     let analysis = log.analysis;
     let mut section = Section::folded("How it was read");
@@ -298,7 +301,7 @@ fn reading(run: &Run, log: &Analyses) -> Section {
     section
 }
 
-/// The machine that read the logs.
+/// Builds the section on the machine that read the logs.
 fn host(run: &Run) -> Section {
     let mut section = Section::folded("The host");
     let facts: Vec<_> = run.host.shown_facts().cloned().collect();
@@ -308,7 +311,7 @@ fn host(run: &Run) -> Section {
     section
 }
 
-/// The figures of a page.
+/// The metrics of a page.
 static FIGURES: [Metric; 9] = [
     Metric::REQUESTS,
     Metric::ERRORS,
@@ -330,10 +333,10 @@ const SHARE: Metric = Metric::new(
 const MEAN: Metric = Metric::new("mean", "mean", Unit::Nanoseconds, Direction::Less);
 const P95: Metric = Metric::new("p95", "p95", Unit::Nanoseconds, Direction::Less);
 
-/// A figure of a page; `None`: it is not known.
+/// Returns a metric of a page; `None` if it is unknown.
 fn figure(page: &LogPage, metric: &Metric, error: f64, all_ns: u64) -> Option<Quantity> {
     let exact = |value: f64| Some(Quantity::exact(value, metric.unit.clone()));
-    // A bucket's middle, with the ends of the bucket.
+    // The middle of a bucket, with the bounds of the bucket.
     let quantile = |part: f64| {
         let value = page.times.quantile(part)? as f64;
         let (low, high) = (value * (1.0 - error), value * (1.0 + error));
@@ -363,7 +366,7 @@ fn figure(page: &LogPage, metric: &Metric, error: f64, all_ns: u64) -> Option<Qu
     }
 }
 
-/// A time in ns; empty where there is none.
+/// Formats a time in ns; empty if there is none.
 fn time(ns: Option<f64>) -> Cell {
     ns.map(|ns| Quantity::exact(ns, Unit::Nanoseconds)).into()
 }

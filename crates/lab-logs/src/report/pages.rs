@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Pages and queries in the order of what they take: the Pareto chart, the few that matter, tables.
+//! The report's sections on pages and queries by cost: the Pareto chart, the few that matter,
+//! tables.
 
 use super::{FIGURES, figure, kind_name, time};
 use crate::analysis::pareto::{MOST, PageOrder, PageRanking, RankedPage};
@@ -11,22 +12,22 @@ use lab_document::{
 };
 use lab_model::{LogAnalysis, PageKind, Unit};
 
-/// Bars of the chart.
+/// The maximum number of bars in the chart.
 const BARS: usize = 12;
-/// Rows of a table.
+/// The maximum number of rows in a table.
 const ROWS: usize = 40;
-/// Names in a sentence.
+/// The maximum number of names in a sentence.
 const NAMED: usize = 3;
-/// A smaller part of the time is not worth a sentence.
+/// The minimum fraction of the time that is worth a sentence.
 const MIN_SAVING: f64 = 0.01;
 
-/// Pages or queries.
+/// Returns whether the ranking contains pages or queries.
 fn ranked_kind(ranking: &PageRanking) -> PageKind {
     let first = ranking.pages.first();
     first.map_or(PageKind::Page, |ranked| ranked.page.kind)
 }
 
-/// Each page on top of those before it.
+/// Charts each page on top of the previous ones.
 pub fn chart(ranking: &PageRanking) -> Option<Chart> {
     let (kind, measure) = (ranked_kind(ranking), measure(ranking.by));
     let mut before = 0.0;
@@ -65,7 +66,7 @@ fn share(value: f64) -> Quantity {
     Quantity::exact(value, Unit::Share)
 }
 
-/// The smallest set that makes most of the time.
+/// Returns the finding on the smallest set that makes up most of the time.
 pub fn smallest_set(ranking: &PageRanking) -> LogsFinding {
     let first = ranking.pages.iter().take(ranking.smallest.min(NAMED));
     LogsFinding::SmallestSet {
@@ -86,7 +87,7 @@ fn page_share(ranked: &RankedPage, share: f64) -> PageShare {
     }
 }
 
-/// The first pages by requests, by mean and by time; and what one of them would save.
+/// Returns the first pages by requests, by mean and by time, and what an optimization would save.
 pub fn orders_finding(ranking: &PageRanking) -> Option<LogsFinding> {
     if ranking.by == PageOrder::Requests {
         return None;
@@ -107,7 +108,7 @@ pub fn orders_finding(ranking: &PageRanking) -> Option<LogsFinding> {
     })
 }
 
-/// All that is said of pages, or of queries.
+/// Builds the section on pages, or on queries.
 pub fn section(ranking: Option<&PageRanking>, title: &str) -> Section {
     let mut section = Section::new(title);
     let Some(ranking) = ranking else {
@@ -185,7 +186,7 @@ fn row(ranked: &RankedPage) -> Vec<Cell> {
     ]
 }
 
-/// Most used, slowest and most total time beside each other.
+/// Builds the table of the most used, slowest and most time-consuming pages side by side.
 fn orders(ranking: &PageRanking) -> Table {
     let mut table = Table::new(
         "Most used, slowest, most time",
@@ -209,7 +210,7 @@ fn orders(ranking: &PageRanking) -> Table {
     table
 }
 
-/// Crawlers and health checks, which are in none of the other figures.
+/// Builds the section on crawlers and health checks, which no other metric includes.
 pub fn others(analysis: &LogAnalysis) -> Section {
     let mut section = Section::new("Bots and health checks");
     let columns = ["who", "kind"].map(Column::from).into_iter();
@@ -232,7 +233,7 @@ pub fn others(analysis: &LogAnalysis) -> Section {
     section
 }
 
-/// How the set and its interval are computed; empty without an interval.
+/// Explains how the set and its interval are computed; empty without an interval.
 pub fn interval_method(ranking: &PageRanking) -> String {
     let (length_s, stretches) = ranking.blocks;
     ranking.interval.map_or(String::new(), |_| {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! When: the hours of the week, and the hours that stand out.
+//! The report's section on time: the hours of the week, and the hours that stand out.
 
 use super::Analyses;
 use crate::analysis::week::{Slot, WEEKS, slots};
@@ -12,10 +12,10 @@ use lab_document::{
 };
 use lab_model::Unit;
 
-/// Hours in a table.
+/// The maximum number of hours in a table.
 const ROWS: usize = 20;
 const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
-/// The greatest spike.
+/// Returns the finding on the largest spike.
 pub fn finding(report: &Analyses) -> Option<LogsFinding> {
     let spikes = &report.spikes;
     let weekly = spikes.weekly.iter();
@@ -36,7 +36,7 @@ pub fn finding(report: &Analyses) -> Option<LogsFinding> {
     })
 }
 
-/// The busiest minute, in the log's time then.
+/// Returns the busiest minute, in the log's time of that minute.
 pub fn busiest(report: &Analyses) -> Option<LogsFinding> {
     let (start_s, requests) = report.analysis.peak_minute?;
     let hours = &report.analysis.hours;
@@ -50,7 +50,7 @@ pub fn busiest(report: &Analyses) -> Option<LogsFinding> {
     })
 }
 
-/// The weeks that are missing to find spikes.
+/// Returns the finding that the log has too few weeks to find spikes.
 pub fn undecided(report: &Analyses) -> Option<LogsFinding> {
     let has_hours = !report.analysis.hours.is_empty();
     (has_hours && report.spikes.tested == 0).then_some(LogsFinding::TooFewWeeks {
@@ -59,7 +59,7 @@ pub fn undecided(report: &Analyses) -> Option<LogsFinding> {
     })
 }
 
-/// Everything about time.
+/// Builds the section on time.
 pub fn section(report: &Analyses) -> Section {
     let mut section = Section::new("When");
     if report.analysis.hours.is_empty() {
@@ -95,7 +95,9 @@ pub fn section(report: &Analyses) -> Section {
     section
 }
 
-/// Weekdays from left to right, hours from below: the darker, the more of the day's requests; the same of the time.
+/// Charts weekdays from left to right and hours from bottom to top, by requests and by time.
+///
+/// A darker cell has a larger fraction of its day.
 fn heat(slots: &[Vec<Slot>]) -> Option<Chart> {
     let map = |name: &str, colour, value: &dyn Fn(&Slot) -> u64| HeatMap {
         name: name.into(),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Queries within pages, of logs that share ids: how often a request of a page runs them, and which are run for each of
-//! many rows.
+//! The report's section on queries within pages, for logs that share IDs.
+//!
+//! The section shows how often a request of a page runs each query, and which queries run in a loop
+//! over many rows.
 
 use super::{shown, time};
 use crate::finding::LogsFinding;
@@ -8,23 +10,23 @@ use crate::wording;
 use lab_document::{Cell, Column, Quantity, Section, Table};
 use lab_model::{JoinCoverage, LogAnalysis, QueryWithin, Unit};
 
-/// A query that a request runs so often is run in a loop.
+/// The minimum number of executions per request that suggests a loop.
 const MIN_LOOP: f64 = 10.0;
-/// Rows of the table.
+/// The maximum number of rows in the table.
 const ROWS: usize = 40;
 
-/// Executions in a request of the page, on average.
+/// Returns the average number of executions per request of the page.
 fn per_request(within: &QueryWithin) -> f64 {
     within.executions as f64 / within.requests.max(1) as f64
 }
 
-/// The part of the requests' time that the query takes; `None`: it is not known.
+/// Returns the fraction of the requests' time that the query takes; `None` if unknown.
 fn share(within: &QueryWithin) -> Option<f64> {
     let is_known = within.page_ns > 0 && within.total_ns > 0;
     is_known.then(|| within.total_ns as f64 / within.page_ns as f64)
 }
 
-/// The query that is run in a loop and takes most time.
+/// Returns the query that takes the most time among those run in a loop.
 pub fn finding(analysis: &LogAnalysis) -> Option<LogsFinding> {
     let looped = analysis
         .within
@@ -40,7 +42,8 @@ pub fn finding(analysis: &LogAnalysis) -> Option<LogsFinding> {
     })
 }
 
-/// Statements and requests that are not joined although both logs have their ids.
+/// Returns findings on statements and requests that are not joined although both logs have their
+/// IDs.
 pub fn left_out(analysis: &LogAnalysis) -> Vec<LogsFinding> {
     let JoinCoverage {
         outside: statements,
@@ -54,7 +57,7 @@ pub fn left_out(analysis: &LogAnalysis) -> Vec<LogsFinding> {
     [outside, shared, crowded].into_iter().flatten().collect()
 }
 
-/// The queries of each page, those that take most first.
+/// Builds the section on each page's queries, sorted by time.
 pub fn section(analysis: &LogAnalysis) -> Section {
     let mut section = Section::new("Queries within pages");
     let columns = vec![
