@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Builds what the lab holds as bytes: the starter of commands, and the library that counts allocations.
+//! Builds the files that are embedded in benchlab: the command starter, and the library that counts allocations.
 
 use std::path::Path;
 
 fn main() {
-    // Where there is no static C library, a dynamic one costs half a megabyte of peak memory more.
+    // If there is no static C library, a dynamic one adds half a megabyte of peak memory.
     compile("src/starter.c", "starter", &["-static", "-pie"]);
     compile("src/explain/allocations.c", "allocations.so", &["-shared"]);
 }
 
-/// Compiles one file with the first of these ways of linking that works.
+/// Compiles one file. Tries the ways of linking in order and uses the first that works.
 fn compile(source: &str, name: &str, linkings: &[&str]) {
     println!("cargo::rerun-if-changed={source}");
     let variable = |name| std::env::var(name).expect("cargo sets it");
     let folder = variable("OUT_DIR");
-    // Subjects, which the library is loaded into, have the GNU C library, whatever the lab is built with.
+    // The library is loaded into subjects, which use the GNU C library even if benchlab itself is built with musl.
     let target = variable("TARGET").replace("-musl", "-gnu");
     let program = Path::new(&folder).join(name);
     let built = linkings.iter().any(|linking| {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The overhead that benchlab adds to a batch: the round trip of a `noop` batch of one operation, alone and
-//! with waking and freezing. Usage: round_trip PROGRAM [ARGUMENT…]
+//! Measures the overhead that benchlab adds to a batch.
+//!
+//! This is the round trip of a `noop` batch of one operation, alone and with waking and freezing the process. Usage:
+//! round_trip PROGRAM [ARGUMENT…]
 
 use lab_bench::{SubjectProcess, monotonic_ns, share_core};
 use lab_host::allowed_cores;
@@ -47,7 +49,7 @@ fn main() {
     }
 }
 
-/// Times of many calls in µs, ascending.
+/// Times many calls. Returns the times in µs, in ascending order.
 fn times(mut call: impl FnMut()) -> Vec<f64> {
     let mut times: Vec<f64> = (0..TURNS)
         .map(|_| {

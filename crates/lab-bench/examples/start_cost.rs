@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The overhead that benchlab adds to the start of a process: the wall time of a command as benchlab measures
-//! it, in turns with a bare posix_spawn(3) and waitid(2) of the same command on the same core.
+//! Measures the overhead that benchlab adds to the start of a process.
+//!
+//! Compares the wall time of a command as measured by benchlab with a bare posix_spawn(3) and waitid(2) of the same
+//! command on the same core. The two alternate.
 
 use lab_bench::{StartRequest, Starter, monotonic_ns, pin};
 use lab_host::allowed_cores;
@@ -21,7 +23,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// 400 turns each, in mirrored order; medians.
+/// Runs 400 turns of each in mirrored order, and prints the medians.
 fn compare(program: &[String], core: usize) {
     let mut starter = Starter::new().expect("the starter starts");
     pin(nix::unistd::Pid::from_raw(0), &[core]).expect("a core that may be used");
@@ -57,7 +59,7 @@ fn median(values: &[f64]) -> f64 {
     lab_stats::order::median(values).expect("there are values")
 }
 
-/// µs from just before posix_spawn to the return of waitid.
+/// Returns the time from just before posix_spawn to the return of waitid, in µs.
 fn spawn_and_wait(program: &[String]) -> f64 {
     let words: Vec<CString> = program
         .iter()
@@ -67,7 +69,7 @@ fn spawn_and_wait(program: &[String]) -> f64 {
     argv.push(std::ptr::null_mut());
     let mut pid = 0;
     let began_ns = monotonic_ns();
-    // SAFETY: all pointers are to live values; argv ends with a null pointer.
+    // SAFETY: all pointers point to live values, and argv ends with a null pointer.
     unsafe {
         unsafe extern "C" {
             static environ: *const *mut libc::c_char;

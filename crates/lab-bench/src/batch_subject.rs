@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A subject that speaks the protocol, within a block: its process, frozen while it has no turn, and the
-//! case that it has open.
+//! A subject that implements the protocol, within a block: its process and the open case.
+//!
+//! The process is frozen except during its turns.
 
 use crate::expected::Expected;
 use crate::fault::SubjectResult;
@@ -16,18 +17,18 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How subjects are started.
+/// The parameters for starting subjects.
 pub struct BatchStart<'a> {
     /// The plan.
     pub plan: &'a Plan,
-    /// The project's folder.
+    /// The project's directory.
     pub folder: &'a Path,
-    /// The folder for their temporary files.
+    /// The directory for the subjects' temporary files.
     pub temporary: PathBuf,
 }
 
 impl BatchStart<'_> {
-    /// Starts a subject, its working thread on this core.
+    /// Starts a subject with its working thread on this core.
     pub fn process(
         &self,
         subject: SubjectId,
@@ -52,17 +53,18 @@ pub struct WarmUpPlan<'a> {
     pub plan: &'a Plan,
     /// The plan's targets.
     pub targets: &'a [TargetMaker],
-    /// The required result of the work.
+    /// The required results of the work.
     pub expected: &'a Expected,
-    /// The pilot's findings for the subject at the point.
+    /// The result of the subject's pilot at the point.
     pub pilot: &'a Pilot,
-    /// The pilot that shows how the subject is when it is warm: of a control, its original's.
+    /// The pilot that shows the subject in its warm state. For a control, this is the original's pilot.
     pub warm: &'a Pilot,
 }
 
 impl WarmUpPlan<'_> {
-    /// Opens the point in a process, has it prove its work, runs batches that do not count, and freezes it. There are as
-    /// few of these as the range allows, and more while the process compiles. Returns their number, too.
+    /// Opens the point in a process, checks its work, runs warm-up batches, and freezes the process.
+    ///
+    /// Runs the minimum number of batches, and more while the process compiles. Returns the number of batches, too.
     pub fn visit(
         &self,
         process: &mut SubjectProcess,
@@ -80,7 +82,7 @@ impl WarmUpPlan<'_> {
         visit.check_work(self.plan)?;
         let content = visit.content(self.plan)?;
         self.expected.compare_content(point, content)?;
-        // The proof of all batches at once is as exact, except where the kernel's queue of openings would overflow.
+        // Checking all batches together is just as exact, unless the kernel's queue of open events would overflow.
         let checks_each = self.plan.case(point).check == Check::Opens;
         let mut done = Vec::new();
         for batch in 1..=*batches.end() {
@@ -101,20 +103,20 @@ impl WarmUpPlan<'_> {
     }
 }
 
-/// A subject that runs.
+/// A running subject.
 pub struct RunningSubject {
-    /// Its process.
+    /// The subject's process.
     pub process: SubjectProcess,
-    /// The point that it has open.
+    /// The point that the process has open.
     pub visit: Option<OpenCase>,
-    /// The batches that it was warmed up with, by case.
+    /// The number of warm-up batches, by case.
     pub warmed: HashMap<usize, u32>,
-    /// A fresh process that takes its turns for a while.
+    /// A fresh process that temporarily takes the subject's turns.
     pub standby: Option<(SubjectProcess, OpenCase)>,
 }
 
 impl RunningSubject {
-    /// A subject with no point open.
+    /// Creates a subject that has no point open.
     pub fn new(process: SubjectProcess) -> RunningSubject {
         RunningSubject {
             process,
@@ -124,7 +126,9 @@ impl RunningSubject {
         }
     }
 
-    /// Wakes it, does a batch after a lead-in (0: none), freezes it again, and looks at what it did.
+    /// Wakes the process, runs a batch, freezes the process, and checks the work.
+    ///
+    /// The batch is preceded by a lead-in of `lead_in` operations; 0 means no lead-in.
     pub fn batch(
         &mut self,
         plan: &Plan,
@@ -150,7 +154,7 @@ impl RunningSubject {
         Ok(result)
     }
 
-    /// Closes its point: what the process used and holds, and the memory of its server.
+    /// Closes the subject's point. Returns the resource usage of the process and the memory of its server.
     pub fn close(
         &mut self,
         plan: &Plan,
@@ -162,7 +166,7 @@ impl RunningSubject {
         let server_bytes = server.and_then(Server::memory_bytes);
         self.process.wake()?;
         if let Some(visit) = &mut self.visit {
-            // Once more with its openings counted: a subject cannot tell when they are not.
+            // Run one more batch with file opens counted, since a subject cannot detect when they are not.
             visit.count_opens(plan)?;
             visit.run(&mut self.process, plan, 1)?;
             visit.check_work(plan)?;
@@ -176,7 +180,7 @@ impl RunningSubject {
         Ok((usage, server_bytes))
     }
 
-    /// The process that takes its turns.
+    /// Returns the process that takes the subject's turns.
     pub fn worker(self) -> SubjectProcess {
         match self.standby {
             Some((process, _)) => process,
@@ -185,7 +189,7 @@ impl RunningSubject {
     }
 }
 
-/// A process's memory and threads after a point.
+/// Records the memory and threads of a process after a point.
 pub fn resources(
     subject: SubjectId,
     point: PointId,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Subjects that speak the protocol as a workload: piloted, judged, and measured in batches.
+//! A workload of subjects that implement the protocol: they are piloted, checked, and measured in batches.
 
 use crate::batch_subject::{BatchStart, RunningSubject, WarmUpPlan, resources};
 use crate::context::{BlockContext, Progress, RunContext, Stop, TurnRecord, keep_log};
@@ -31,20 +31,25 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// Operations after which subjects are compared before anything is measured.
+/// The number of operations after which subjects are compared before any measurement.
 const TRIAL: u64 = 3;
 
-/// The part of its warm-up, as a divisor, that a process needs at each point, however warm it is from others of the case.
+/// The minimum fraction of its warm-up that a process needs at each point, as a divisor.
+///
+/// It applies even if the process is already warm from other points of the case.
 const WARM_UP_AGAIN: u32 = 4;
 
-/// After so many mirrored pairs a fresh process takes the turns of a subject that starts at no cost: the random places
-/// of a process's code, stack and heap change its speed by 2 %, which averages out over several processes.
+/// The number of mirrored pairs after which a fresh process takes over a subject's turns, if the subject starts at no
+/// cost.
+///
+/// The random locations of a process's code, stack and heap change its speed by 2 %. Multiple processes average this
+/// out.
 const PAIRS_OF_A_PROCESS: u32 = 10;
 
-/// Start and warm-up of a process within this time cost nothing.
+/// The maximum time of start and warm-up for which a process is considered to start at no cost.
 const CHEAP_NS: u64 = 20_000_000;
 
-/// Numbers of operations and their outcomes.
+/// Operation counts and their outcomes.
 type Outcomes = Vec<(u64, Checked)>;
 
 /// The subjects of a run.
@@ -55,16 +60,16 @@ pub struct BatchWorkload<'a> {
     pilots: HashMap<(SubjectId, PointId), Pilot>,
     targets: Vec<TargetMaker>,
     cores: Vec<usize>,
-    /// The core that the block is measured on.
+    /// The core on which the block is measured.
     core: usize,
     running: HashMap<SubjectId, RunningSubject>,
-    /// Put back when this is dropped.
+    /// Restores the host's settings when dropped.
     host: HostSettings,
     _scratch: Scratch,
 }
 
 impl<'a> BatchWorkload<'a> {
-    /// The subjects of a plan, for a run that begins or is resumed. `folder` is the project's.
+    /// Creates the workload of a plan for a new or resumed run. `folder` is the project's directory.
     pub fn new(
         plan: &'a Plan,
         folder: &'a Path,
@@ -93,7 +98,7 @@ impl<'a> BatchWorkload<'a> {
         })
     }
 
-    /// Attributes a fault to the server of the target, if that is lost.
+    /// Attributes a fault to the server of the target if the server was lost.
     fn attribute(&self, fault: Fault, point: PointId) -> Fault {
         let target = self.targets.get(self.plan.points[point].target);
         match (fault, target.and_then(TargetMaker::server)) {
@@ -137,7 +142,7 @@ impl<'a> BatchWorkload<'a> {
         Ok(())
     }
 
-    /// Pilots what has none yet, and has subjects that do other work than most fail.
+    /// Pilots each subject that has no pilot yet at a point. Subjects whose work differs from the majority's fail.
     fn pilot_points(
         &mut self,
         run: &mut RunContext,
@@ -151,7 +156,7 @@ impl<'a> BatchWorkload<'a> {
         let time = PilotTime::new(plan, of);
         let earlier = Duration::from_nanos(run.run.pilots_ns.unwrap_or(0));
         let spent = || earlier + began.elapsed();
-        // Blocks that were measured after a pilot keep its warm-up and its batches.
+        // If blocks were measured after a pilot, its warm-up and batch sizes must not change.
         let may_repeat = run.run.complete_blocks().next().is_none()
             && time.is_none_or(|time| !time.is_used_up(earlier));
         let mut kept: HashMap<SubjectId, SubjectProcess> = HashMap::new();
@@ -162,7 +167,7 @@ impl<'a> BatchWorkload<'a> {
             kept.retain(|&subject, _| plan.subjects[subject].target == target);
             let baseline = plan.baseline_on(target);
             let mut subjects: Vec<SubjectId> = participants(plan, point).collect();
-            // The others take turns with the baseline, which has had its pilot then.
+            // Pilot the baseline first, because the other subjects alternate with it.
             subjects.sort_by_key(|&subject| subject != baseline);
             let mut yardstick = None;
             for subject in subjects {
@@ -216,7 +221,7 @@ impl<'a> BatchWorkload<'a> {
         Ok(())
     }
 
-    /// Keeps a point's server off the measured core, unless the point has all cores for everyone.
+    /// Keeps a point's server off the measured core, unless everyone may use all cores at the point.
     fn place_server(&self, point: PointId, core: usize) {
         let target = self.targets.get(self.plan.points[point].target);
         if let Some(server) = target.and_then(TargetMaker::server) {
@@ -228,8 +233,10 @@ impl<'a> BatchWorkload<'a> {
         }
     }
 
-    /// True if others take turns with the baseline at a point: where their times are compared, no fault is injected into
-    /// them, and no subject has settings of the host, which are made for turns in blocks alone.
+    /// Returns true if other subjects' pilots alternate with the baseline at a point.
+    ///
+    /// This requires that the times of the subjects are compared, that no faults are injected, and that no subject
+    /// has host settings. Host settings are applied only for turns in blocks.
     fn has_yardstick(&self, run: &RunContext, baseline: SubjectId, point: PointId) -> bool {
         let plan = self.plan;
         self.pilots.contains_key(&(baseline, point))
@@ -240,7 +247,8 @@ impl<'a> BatchWorkload<'a> {
             && !plan.case(point).uncompared
     }
 
-    /// The baseline with a point open, warm: in the process of its pilot if that is left.
+    /// Opens a point in the baseline and warms it up. Reuses the process of the baseline's pilot if it is still
+    /// available.
     fn yardstick(
         &self,
         run: &mut RunContext,
@@ -248,7 +256,7 @@ impl<'a> BatchWorkload<'a> {
         process: Option<SubjectProcess>,
     ) -> Result<Option<Yardstick>, Stop> {
         let pilot = &self.pilots[&(baseline, point)];
-        // The process that is left is warm from its pilot.
+        // A reused process is already warm from its pilot.
         let had = process.as_ref().map_or(0, |_| pilot.warmup_batches);
         let batches = self.warm_up_batches(pilot, had);
         let process = match process {
@@ -272,8 +280,9 @@ impl<'a> BatchWorkload<'a> {
         }
     }
 
-    /// Pilots one subject at one point, in a process of its own or in the one that its last pilot left: the outcome of its
-    /// trial, and the process if the next pilot takes it over.
+    /// Pilots one subject at one point, in a new process or in the process of the previous pilot.
+    ///
+    /// Returns the outcome of the trial, and the process if the next pilot can reuse it.
     fn pilot_one(
         &mut self,
         run: &mut RunContext,
@@ -315,7 +324,7 @@ impl<'a> BatchWorkload<'a> {
         run.pilot(pilot)?;
         let is_baseline = subject == self.plan.baseline_on(self.plan.points[point].target);
         let ended = if is_baseline {
-            // The others take turns with it.
+            // The other subjects' pilots alternate with this process.
             process.freeze().map(|()| Some(process))
         } else {
             end_or_keep(process, share)
@@ -326,7 +335,7 @@ impl<'a> BatchWorkload<'a> {
         }
     }
 
-    /// `is_fresh`: the process has not visited another point.
+    /// Pilots a subject at a point. `is_fresh` is true if the process has not visited any other point.
     fn try_point(
         &self,
         process: &mut SubjectProcess,
@@ -338,7 +347,7 @@ impl<'a> BatchWorkload<'a> {
         let plan = self.plan;
         let (mut visit, settings) =
             OpenCase::begin(process, plan, (subject, point), &self.targets)?;
-        // The control does what its original does, to the letter.
+        // A control repeats exactly what its original did.
         let original = plan.subjects[subject].control_of;
         let original = original.and_then(|original| self.pilots.get(&(original, point)));
         let longest = original.map(|_| Duration::ZERO).or(share);
@@ -377,13 +386,14 @@ impl<'a> BatchWorkload<'a> {
         Ok((pilot, outcome, settings))
     }
 
-    /// The batches that warm a process up for the point of a pilot: the fewest, and the most while it compiles.
-    /// `had`: those that warmed it up for other points of the case.
+    /// Returns the minimum number of warm-up batches for a point, and the maximum while the process compiles.
+    ///
+    /// `had` is the number of batches that already warmed up the process at other points of the case.
     fn warm_up_batches(&self, pilot: &Pilot, had: u32) -> RangeInclusive<u32> {
         let own = pilot.warmup_batches;
         let (min, all) = match (had, pilot.cold_ns > 0) {
             (0, true) => (own, own),
-            // Batches at a fixed rate need none.
+            // Batches at a fixed rate need no warm-up.
             (0, false) if own > 0 => {
                 let all = own.max(self.fresh_warm_up(pilot));
                 (all, all)
@@ -399,8 +409,10 @@ impl<'a> BatchWorkload<'a> {
         min.min(max)..=all.min(max)
     }
 
-    /// The warm-up of a fresh process, where a pilot was that of a process which had visited other points: the longest of
-    /// the subject's pilots in fresh processes, of the same case if there is one.
+    /// Returns the number of warm-up batches of a fresh process, for a pilot in a process that had visited other
+    /// points.
+    ///
+    /// This is the longest warm-up among the subject's pilots in fresh processes, preferably of the same case.
     fn fresh_warm_up(&self, pilot: &Pilot) -> u32 {
         let case = |point: PointId| self.plan.points[point].case;
         let fresh = self.pilots.values();
@@ -412,14 +424,15 @@ impl<'a> BatchWorkload<'a> {
         longest.unwrap_or(1)
     }
 
-    /// The pilot that shows how a subject is when it is warm: of a control, whose own is cold, that of its original.
+    /// Returns the pilot that shows the subject in its warm state. A control's own pilot is cold, so its original's
+    /// is used.
     fn original<'p>(&'p self, pilot: &'p Pilot) -> &'p Pilot {
         let original = self.plan.subjects[pilot.subject].control_of;
         let original = original.and_then(|original| self.pilots.get(&(original, pilot.point)));
         original.unwrap_or(pilot)
     }
 
-    /// Has a trusted subject compute what every batch must yield.
+    /// Has a trusted subject compute the required results of every batch.
     fn expect_outcomes(&mut self, run: &mut RunContext) -> Result<(), Stop> {
         let plan = self.plan;
         for point in 0..plan.points.len() {
@@ -449,7 +462,7 @@ impl<'a> BatchWorkload<'a> {
         Ok(())
     }
 
-    /// The outcome of each number of operations, and the content that one leaves in a fresh target.
+    /// Returns the outcome for each operation count, and the content that one operation leaves in a fresh target.
     fn outcomes_by(
         &self,
         trusted: SubjectId,
@@ -475,7 +488,7 @@ impl<'a> BatchWorkload<'a> {
     }
 }
 
-/// The plan's targets: files, and the servers that were started for it.
+/// Creates the plan's targets: files, and the servers that were started for the plan.
 pub fn targets(
     plan: &Plan,
     scratch: &Scratch,
@@ -498,7 +511,7 @@ pub fn targets(
     plan.targets.iter().enumerate().map(target).collect()
 }
 
-/// Ends the process of a pilot, or leaves it frozen for the next one, which has `share`.
+/// Shuts down a pilot's process, or freezes it for the next pilot, whose time is `share`.
 fn end_or_keep(
     mut process: SubjectProcess,
     share: Option<Duration>,
@@ -512,22 +525,23 @@ fn end_or_keep(
     Ok(None)
 }
 
-/// A folder in each place.
+/// Creates a scratch directory at each location.
 fn folders(plan: &Plan) -> Result<TargetMaker, BenchError> {
     let places = plan.subjects.iter().filter_map(|s| s.place.as_ref());
     let mut folders = HashMap::new();
     for place in places {
         if !folders.contains_key(place) {
             let scratch = Scratch::new(Some(Path::new(place)));
-            let scratch =
-                scratch.map_err(|e| BenchError::System(format!("no folder in {place}"), e))?;
+            let scratch = scratch.map_err(|e| {
+                BenchError::System(format!("cannot create a directory in {place}"), e)
+            })?;
             folders.insert(place.clone(), scratch);
         }
     }
     Ok(TargetMaker::Folders(folders))
 }
 
-/// The subjects that have a part in a point.
+/// Returns the subjects that take part in a point.
 fn participants(plan: &Plan, point: PointId) -> impl Iterator<Item = SubjectId> + '_ {
     (0..plan.subjects.len()).filter(move |&subject| plan.takes_part(subject, point))
 }
@@ -537,7 +551,7 @@ impl Workload for BatchWorkload<'_> {
         &self.cores
     }
 
-    /// The metrics that the experiment itself defines.
+    /// Returns the metrics that the experiment defines.
     fn metrics(&self) -> Vec<Metric> {
         let cases = self.plan.cases.iter();
         cases.flat_map(|case| case.metrics.clone()).collect()
@@ -568,14 +582,14 @@ impl Workload for BatchWorkload<'_> {
         self.expected.outcomes()
     }
 
-    /// Starts the servers anew that do not answer.
+    /// Restarts the servers that no longer respond.
     fn restore(&mut self) -> Result<(), String> {
         let mut lost = self.servers().filter(|(_, server)| server.lost().is_some());
         lost.try_for_each(|(_, server)| server.restart())
     }
 
     fn begin_block(&mut self, _: u32, core: usize) {
-        // Subjects of a block that was stopped half-way.
+        // Drop the subjects of an interrupted block.
         self.running.clear();
         self.core = core;
         sys::share_core(core);
@@ -594,7 +608,7 @@ impl Workload for BatchWorkload<'_> {
         Ok(())
     }
 
-    /// Keeps the server off the measured core, unless the point has all cores for everyone.
+    /// Keeps the server off the measured core, unless everyone may use all cores at the point.
     fn begin_point(&mut self, _: &mut BlockContext, point: PointId) {
         self.place_server(point, self.core);
     }
@@ -620,7 +634,7 @@ impl Workload for BatchWorkload<'_> {
         let pilots = subjects
             .iter()
             .filter_map(|&s| self.pilots.get(&(s, point)));
-        // Where the rate is fixed the pilot has one operation, and a batch its length.
+        // At a fixed rate, the pilot has one operation, and a batch has the length of a turn.
         let fixed_ns = self.plan.fixed_operations(point);
         let fixed_ns = fixed_ns.map(|_| self.plan.turn_ns(point));
         let batch_ns = |p: &Pilot| fixed_ns.or_else(|| last_ns(self.original(p)));
@@ -628,8 +642,10 @@ impl Workload for BatchWorkload<'_> {
         2 * self.plan.pairs(2 * (pass_ns + pass_ns / LEAD_IN))
     }
 
-    /// Gives the turns of each subject that starts at no cost to a fresh process. They are started in the random order
-    /// of the coming pass, because always starting one of two copies first made a difference of 0.5 %.
+    /// Hands the turns of each subject that starts at no cost to a fresh process.
+    ///
+    /// The processes are started in the random order of the coming pass. Always starting the same one of two copies
+    /// first made a difference of 0.5 %.
     fn before_pass(&mut self, _: &mut BlockContext, turn: Turn, remaining: u32) -> Done<()> {
         let Turn {
             subject,
@@ -637,7 +653,7 @@ impl Workload for BatchWorkload<'_> {
             pass,
             ..
         } = turn;
-        // A fresh process for a few last passes would cost more than it tells.
+        // A fresh process for the few last passes would cost more than it gains.
         if pass == 0
             || !pass.is_multiple_of(2 * PAIRS_OF_A_PROCESS)
             || remaining < PAIRS_OF_A_PROCESS
@@ -663,12 +679,12 @@ impl Workload for BatchWorkload<'_> {
         Ok(())
     }
 
-    /// Makes the host's settings those of the subject, while nothing is measured.
+    /// Applies the subject's host settings, outside of the measured time.
     fn begin_turn(&mut self, _: &mut BlockContext, turn: Turn) -> Done<()> {
         Ok(self.host.apply(turn.subject)?)
     }
 
-    /// Wakes a subject for one batch and freezes it again; then the lab looks at what it did.
+    /// Wakes a subject for one batch, freezes it again, and checks its work.
     fn take_turn(&mut self, _: &mut BlockContext, turn: Turn) -> Done<TurnResult> {
         let Turn {
             subject,
@@ -679,7 +695,7 @@ impl Workload for BatchWorkload<'_> {
         let operations = self.pilots[&(subject, point)].operations;
         let running = self.running.get_mut(&subject);
         let running = running.expect("only subjects that run take turns");
-        // After an outage in another subject's turn its connections are lost.
+        // An outage in another subject's turn breaks this subject's connections.
         let has_outage = matches!(self.plan.injection(point), Some(Injection::OutageS(_)));
         let lead_in = match self.plan.fixed_operations(point) {
             Some(_) if !has_outage => 0,
@@ -720,7 +736,7 @@ impl Workload for BatchWorkload<'_> {
         Ok(record.into())
     }
 
-    /// Closes the point and reads what the process holds.
+    /// Closes the point and records the resources of the process.
     fn close(&mut self, block: &mut BlockContext, subject: SubjectId, point: PointId) -> Done<()> {
         let (plan, core) = (self.plan, self.core);
         if let Some(running) = self.running.get_mut(&subject) {
@@ -756,11 +772,11 @@ impl Workload for BatchWorkload<'_> {
     }
 }
 
-/// The values that a batch reported for its case's metrics; none for what did not happen in it.
+/// Returns the values that a batch reported for its case's metrics, without events that did not occur in the batch.
 fn readings(plan: &Plan, turn: Turn, result: &BatchResult) -> Vec<Reading> {
     let metrics = plan.case(turn.point).metrics.iter();
     let reported = metrics.zip(&result.metrics);
-    // A batch that was over before its outage began reports NaN for it.
+    // A batch that finished before its outage began reports NaN for it.
     let reported = reported.filter(|(_, value)| value.is_finite());
     reported
         .map(|(metric, &value)| Reading {
@@ -773,7 +789,7 @@ fn readings(plan: &Plan, turn: Turn, result: &BatchResult) -> Vec<Reading> {
         .collect()
 }
 
-/// How long the pilot's last batch took, which has as many operations as those of the blocks.
+/// Returns the duration of the pilot's last batch, which has the same number of operations as batches in blocks.
 fn last_ns(pilot: &Pilot) -> Option<u64> {
     pilot.batches.last().map(|b| b.wall_ns)
 }
@@ -785,7 +801,7 @@ mod tests {
 
     const TURN_NS: u64 = 1_000_000;
 
-    /// Two points of a case, a subject, its control, and another subject.
+    /// Returns a plan with two points of a case, a subject, its control, and another subject.
     fn plan() -> Plan {
         let subject = |control_of| Subject {
             control_of,
@@ -804,7 +820,7 @@ mod tests {
         plan
     }
 
-    /// `cold_ns` is 0: in a process that had visited another point.
+    /// Returns a pilot. If `cold_ns` is 0, its process had visited another point.
     fn pilot((subject, point): (SubjectId, PointId), warmup_batches: u32, cold_ns: u64) -> Pilot {
         let batch = Batch {
             operations: 1,
@@ -851,10 +867,10 @@ mod tests {
         assert_eq!(batches((0, 0), 50), 70..=120);
         assert_eq!(batches((0, 0), 120), 30..=120);
         assert_eq!(batches((0, 0), 500), 30..=120);
-        // Its pilot had the process of another one.
+        // This pilot reused another pilot's process.
         assert_eq!(batches((0, 1), 120), 30..=30);
         assert_eq!(batches((0, 1), 0), 120..=120);
-        // None takes longer than the plan says.
+        // The warm-up is never longer than the plan's maximum.
         assert_eq!(batches((2, 0), 0), 300..=300);
         assert_eq!(batches((2, 0), 300), 300..=300);
     }
@@ -865,7 +881,7 @@ mod tests {
         let original = pilot((0, 0), 400, 5);
         let mut control = pilot((1, 0), 400, 5);
         control.batches.truncate(4);
-        // The few batches of its own pilot are cold.
+        // The control's own pilot has only a few batches, and they are cold.
         control.batches[3].wall_ns = 50 * TURN_NS;
         let workload = workload(&plan, vec![original, control]);
         let [own, copy] = [(0, 0), (1, 0)].map(|place| {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One block: every point in random order, and at each point the subjects in mirrored passes.
+//! Measures one block: every point in random order, and at each point the subjects in mirrored passes.
 
 use crate::context::{BlockContext, Progress, Stop};
 use crate::fault::Fault;
@@ -9,35 +9,36 @@ use crate::workload::{Done, Opening, StepError, Turn, Workload};
 use lab_model::{Plan, PointId, SubjectId, TargetId};
 use lab_plan::Schedule;
 
-/// Passes of a point in which overheads take their turns too: the first mirrored pair.
+/// The number of passes in which overheads take part: the first mirrored pair.
 const OVERHEAD_PASSES: u32 = 2;
 
-/// The part of a block's turns that may be taken again: a machine that is always disturbed does not become
-/// quieter by waiting.
+/// The maximum fraction of a block's turns that may be repeated.
+///
+/// If the machine is disturbed all the time, waiting does not help.
 const REDONE_PART: f64 = 0.25;
 
-/// Points after which it is looked at whether a block is lost: the host's counters are coarse.
+/// The number of points after which the check for a lost block starts, since the host's counters are coarse.
 const MIN_POINTS_SEEN: usize = 2;
 
-/// A block that is being measured.
+/// A block during its measurement.
 pub struct BlockRun<'a, 'b> {
     plan: &'a Plan,
     workload: &'a mut dyn Workload,
     schedule: Schedule,
     block: BlockContext<'b>,
-    /// Turns of the block so far that count.
+    /// The number of valid turns in the block so far.
     counted_turns: u32,
     pace: BlockPace,
     machine: &'a dyn Machine,
     passes_ns: u64,
-    /// Watches the host, where a block that it disturbs is measured again.
+    /// Monitors the host if a disturbed block will be measured again. The second value is the usual duration in ns.
     host: Option<(&'a dyn HostWatch, u64)>,
     began_ns: u64,
     is_given_up: bool,
 }
 
 impl<'a, 'b> BlockRun<'a, 'b> {
-    /// A block of a plan's workload at a pace, recorded in a context.
+    /// Creates a block that records into `block` and runs at the given pace.
     pub fn new(
         plan: &'a Plan,
         workload: &'a mut dyn Workload,
@@ -60,8 +61,9 @@ impl<'a, 'b> BlockRun<'a, 'b> {
         }
     }
 
-    /// The same block, which is given up as soon as the host has disturbed it so much that it will be measured again.
-    /// `usual_ns`: how long such a block takes.
+    /// Makes the block stop as soon as disturbances make a repetition certain.
+    ///
+    /// `usual_ns` is the usual duration of such a block.
     pub fn watching(self, host: &'a dyn HostWatch, usual_ns: u64) -> BlockRun<'a, 'b> {
         BlockRun {
             host: Some((host, usual_ns)),
@@ -69,12 +71,12 @@ impl<'a, 'b> BlockRun<'a, 'b> {
         }
     }
 
-    /// True if it was given up before its last point.
+    /// Returns true if the block was abandoned before its last point.
     pub fn is_given_up(&self) -> bool {
         self.is_given_up
     }
 
-    /// True if the rest of the block cannot make up for what disturbed it so far, however calm it is.
+    /// Returns true if the block is too disturbed even if the host stays calm from now on.
     fn is_lost(&self, done: usize, of: usize) -> bool {
         let Some((host, usual_ns)) = self.host.filter(|_| (MIN_POINTS_SEEN..of).contains(&done))
         else {
@@ -86,12 +88,12 @@ impl<'a, 'b> BlockRun<'a, 'b> {
         so_far.spread_over(fraction).disturbed()
     }
 
-    /// How long its passes took so far, ns.
+    /// Returns the time spent in passes so far, in ns.
     pub fn passes_ns(&self) -> u64 {
         self.passes_ns
     }
 
-    /// Takes all turns of the block.
+    /// Runs all turns of the block.
     pub fn measure(&mut self) -> Result<(), Stop> {
         let mut order = self.schedule.points(&self.plan.point_targets());
         order.sort_by_key(|&point| self.workload.comes_last(point));
@@ -116,7 +118,7 @@ impl<'a, 'b> BlockRun<'a, 'b> {
         Ok(())
     }
 
-    /// Opens the subjects of a target, where that is done at once.
+    /// Opens the subjects of a target, if the workload opens them for a whole target.
     fn open_all(&mut self, target: TargetId) -> Result<(), Stop> {
         if self.workload.opening() != Opening::Target {
             return Ok(());
@@ -144,7 +146,7 @@ impl<'a, 'b> BlockRun<'a, 'b> {
         Ok(())
     }
 
-    /// True if a subject takes part at any point of a target.
+    /// Returns true if a subject takes part in any point of a target.
     fn takes_part(&self, subject: SubjectId, target: TargetId) -> bool {
         let mut points = 0..self.plan.points.len();
         points.any(|point| {
@@ -229,7 +231,7 @@ impl<'a, 'b> BlockRun<'a, 'b> {
         Ok(())
     }
 
-    /// Does something for each turn whose subject still takes part.
+    /// Runs a step for each turn whose subject still takes part.
     fn for_each_participant(
         &mut self,
         turns: &[Turn],
@@ -243,7 +245,7 @@ impl<'a, 'b> BlockRun<'a, 'b> {
         Ok(())
     }
 
-    /// Takes a turn, and once more while others disturb it and turns may still be taken again.
+    /// Runs a turn, and repeats it while it is disturbed and repetitions are allowed.
     fn turn(&mut self, turn: Turn) -> Done<()> {
         self.workload.begin_turn(&mut self.block, turn)?;
         let mut tries = 0;
@@ -272,7 +274,7 @@ impl<'a, 'b> BlockRun<'a, 'b> {
         tries <= self.plan.measure.redo && self.block.block.redone_visits() < most_redone as u32
     }
 
-    /// Ends all subjects.
+    /// Shuts down all subjects.
     pub fn quit(&mut self) -> Result<(), Stop> {
         for subject in self.everyone() {
             match self.workload.quit(&mut self.block, subject) {
@@ -284,7 +286,7 @@ impl<'a, 'b> BlockRun<'a, 'b> {
         Ok(())
     }
 
-    /// Returns the result of a step; `None`: the subject failed, and is dismissed.
+    /// Returns the result of a step. Returns `None` if the subject failed, and dismisses the subject.
     fn settle<T>(
         &mut self,
         step: Done<T>,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Subjects made ready: what they need is looked for or installed, and what changed is built, those of several
-//! languages at once.
+//! Prepares subjects: finds or installs their requirements, and rebuilds them after changes.
+//!
+//! Subjects in different languages are built concurrently.
 
 use crate::interrupt;
 use lab_model::TargetKind;
@@ -16,29 +17,29 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// A subject that cannot be run, and why.
+/// A subject that cannot run, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unready {
-    /// One word: `missing` or `build`.
+    /// The kind of problem: `missing` or `build`.
     pub kind: &'static str,
-    /// The fault and its remedy.
+    /// The problem and its remedy.
     pub message: String,
-    /// The last lines of a build that failed.
+    /// The last lines of the log of a failed build.
     pub log: Vec<String>,
-    /// The toolchains and services that it needs and that are not installed.
+    /// The toolchains and services that are required but not installed.
     pub lacks: Vec<Toolchain>,
 }
 
-/// A build begins, or has ended, with the label of its subject.
+/// The start or end of a build, with the label of its subject.
 #[derive(Clone, Copy, Debug)]
 pub enum BuildStep<'s> {
-    /// A build begins.
+    /// A build starts.
     Begins(&'s str),
-    /// A build has ended.
+    /// A build has finished.
     Ended(&'s str),
 }
 
-/// Makes subjects of one experiment ready.
+/// Prepares the subjects of one experiment.
 pub struct Builder<'a> {
     project: &'a Project,
     experiment: &'a Experiment,
@@ -47,7 +48,7 @@ pub struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    /// For the subjects of this experiment. The reader has servers of their own of the `external`
+    /// Creates a builder for the subjects of this experiment. The user runs their own servers of the `external`
     /// kinds.
     pub fn new(
         project: &'a Project,
@@ -63,7 +64,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The toolchains that these subjects lack; subjects that are built already lack none.
+    /// Returns the toolchains that these subjects lack. A subject that is already built needs none.
     pub fn lacking(&self, subjects: &[&Subject]) -> Vec<&'a Toolchain> {
         let mut missing: Vec<&Toolchain> = Vec::new();
         for subject in subjects {
@@ -73,7 +74,7 @@ impl<'a> Builder<'a> {
         missing
     }
 
-    /// How many builds it takes until these subjects are ready.
+    /// Returns the number of builds that are necessary to prepare these subjects.
     pub fn builds(&self, subjects: &[&Subject]) -> usize {
         let stale = subjects.iter().filter(|s| {
             let has_build = !s.recipe.build.is_empty();
@@ -83,15 +84,17 @@ impl<'a> Builder<'a> {
         recipes.len()
     }
 
-    /// Builds the subjects whose sources or tools changed. Returns the key of each, in their order: the SHA-256 of what
-    /// it was made from. Subjects whose builds share files are built one after the other.
+    /// Builds the subjects whose sources or tools have changed. Returns each subject's key, in order.
+    ///
+    /// The key is the SHA-256 digest of all inputs of the build. Subjects whose builds share files are built one
+    /// after the other.
     pub fn ready(
         &self,
         subjects: &[&Subject],
         tell: &(dyn Fn(BuildStep) + Sync),
     ) -> Vec<Result<String, Unready>> {
         let groups = sharing_files(subjects);
-        // At least two: a build waits for the network, too.
+        // Run at least two builds concurrently, because a build also waits for the network.
         let at_once = thread::available_parallelism().map_or(2, |cores| cores.get().max(2));
         let next = AtomicUsize::new(0);
         let outcomes = Mutex::new(vec![None; subjects.len()]);
@@ -119,7 +122,7 @@ impl<'a> Builder<'a> {
             .collect()
     }
 
-    /// Makes one subject ready; a build in `done` is not repeated.
+    /// Prepares one subject. Builds in `done` are not repeated.
     fn ready_one<'s>(
         &self,
         subject: &'s Subject,
@@ -147,12 +150,13 @@ impl<'a> Builder<'a> {
         if self.program(subject).is_none() {
             return Err(no_program(subject));
         }
-        // Without a stamp it is merely built again the next time.
+        // If the stamp cannot be written, the subject is simply rebuilt the next time.
         let _ = fs::write(self.build_file(subject, "stamp"), self.key(recipe));
         Ok(key)
     }
 
-    /// The unmet needs of a subject: once built, it needs no compiler any more, but still its services.
+    /// Returns the unmet requirements of a subject. After its build it needs no compiler, but it still needs
+    /// services.
     fn unmet_needs(&self, subject: &Subject, is_built: bool) -> Vec<&'a Toolchain> {
         let mut missing = self.missing(&subject.recipe.needs);
         missing.retain(|toolchain| toolchain.service || !is_built);
@@ -160,7 +164,7 @@ impl<'a> Builder<'a> {
         missing
     }
 
-    /// The servers' software that a subject needs, unless the reader has a server.
+    /// Returns the server software that a subject needs, unless the user runs the server.
     fn services(&self, subject: &Subject) -> Vec<String> {
         let target = self.experiment.targets.get(subject.model.target);
         if target.is_some_and(|t| self.external.contains(&t.kind)) {
@@ -174,13 +178,13 @@ impl<'a> Builder<'a> {
         self.is_built_from(subject, &self.key(&subject.recipe))
     }
 
-    /// True if the subject's program exists and was built from the sources and tools of this key.
+    /// Returns true if the subject's program exists and was built from the sources and tools of this key.
     fn is_built_from(&self, subject: &Subject, key: &str) -> bool {
         let stamp = fs::read_to_string(self.build_file(subject, "stamp")).unwrap_or_default();
         stamp == key && self.program(subject).is_some()
     }
 
-    /// The program of a subject, if it exists.
+    /// Returns the program of a subject if it exists.
     fn program(&self, subject: &Subject) -> Option<PathBuf> {
         let program = &subject.model.program[0];
         if program.contains('/') {
@@ -190,14 +194,14 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// A file about a subject's build: `build/sql-python-on-mariadb.log`.
+    /// Returns the path of a file about a subject's build, such as `build/sql-python-on-mariadb.log`.
     fn build_file(&self, subject: &Subject, extension: &str) -> PathBuf {
         let label = self.experiment.label(subject).replace(' ', "-");
         let name = format!("{}-{label}.{extension}", self.experiment.name);
         self.project.folder().join("build").join(name)
     }
 
-    /// Hash of the sources, the build commands, and the tools' paths, sizes and times.
+    /// Hashes the sources, the build commands, and the paths, sizes and times of the tools.
     fn key(&self, recipe: &Recipe) -> String {
         let mut hash = Sha256::new();
         for source in &recipe.sources {
@@ -289,10 +293,7 @@ impl<'a> Builder<'a> {
             match run() {
                 Ok(status) if status.success() => {}
                 Ok(status) => {
-                    return Err(failed(format!(
-                        "`{}` ended with {status}",
-                        command.join(" ")
-                    )));
+                    return Err(failed(format!("`{}` failed: {status}", command.join(" "))));
                 }
                 Err(e) => return Err(failed(format!("`{}`: {e}", command.join(" ")))),
             }
@@ -304,15 +305,12 @@ impl<'a> Builder<'a> {
 fn no_program(subject: &Subject) -> Unready {
     let program = &subject.model.program[0];
     let (kind, message) = match (subject.recipe.build.is_empty(), program.contains('/')) {
-        (false, _) => ("build", format!("its build made no `{program}`")),
+        (false, _) => ("build", format!("its build did not produce `{program}`")),
         (true, true) => (
             "missing",
-            format!("there is no program `{program}` in the project"),
+            format!("program `{program}` does not exist in the project"),
         ),
-        (true, false) => (
-            "missing",
-            format!("there is no program `{program}` in PATH"),
-        ),
+        (true, false) => ("missing", format!("program `{program}` is not in PATH")),
     };
     Unready {
         kind,
@@ -325,13 +323,13 @@ fn no_program(subject: &Subject) -> Unready {
 fn stopped() -> Unready {
     Unready {
         kind: "build",
-        message: "stopped before it was built".into(),
+        message: "stopped before the build".into(),
         log: Vec::new(),
         lacks: Vec::new(),
     }
 }
 
-/// The subjects by the files that their builds may share: those of one language do, and those with a command in common.
+/// Groups subjects whose builds may share files: those of the same language, and those with a common build command.
 fn sharing_files(subjects: &[&Subject]) -> Vec<Vec<usize>> {
     let share = |a: usize, b: usize| {
         let [a, b] = [a, b].map(|i| subjects[i]);
@@ -351,7 +349,7 @@ fn sharing_files(subjects: &[&Subject]) -> Vec<Vec<usize>> {
     groups
 }
 
-/// True if a toolchain is installed.
+/// Returns true if a toolchain is installed.
 pub fn present(toolchain: &Toolchain) -> bool {
     let runs = |probe: &Vec<String>| {
         let Some((program, args)) = probe.split_first() else {
@@ -368,7 +366,7 @@ pub fn present(toolchain: &Toolchain) -> bool {
     toolchain.programs.iter().all(|p| in_path(p).is_some()) && toolchain.probes.iter().all(runs)
 }
 
-/// The file that a program's name stands for.
+/// Finds a program in PATH.
 pub fn in_path(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path)
@@ -376,7 +374,7 @@ pub fn in_path(program: &str) -> Option<PathBuf> {
         .find(|p| p.is_file())
 }
 
-/// Names and contents of a file or of all files in a folder, in the order of their names.
+/// Hashes the names and contents of a file, or of all files in a directory sorted by name.
 fn hash_tree(path: &Path, hash: &mut Sha256) -> io::Result<()> {
     if path.is_file() {
         hash.update(path.as_os_str().as_encoded_bytes());
@@ -389,7 +387,7 @@ fn hash_tree(path: &Path, hash: &mut Sha256) -> io::Result<()> {
     entries.iter().try_for_each(|entry| hash_tree(entry, hash))
 }
 
-/// Bytes in hexadecimal digits.
+/// Formats bytes as hexadecimal digits.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|b| format!("{b:02x}")).collect()
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Whole commands as a workload: every turn is one process, from its start to its end.
+//! A workload of whole commands. Every turn is one process, from start to exit.
 
 use crate::context::{BlockContext, Progress, RunContext, Stop, TurnRecord};
 use crate::fault::{Fault, SubjectResult};
@@ -21,21 +21,22 @@ use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How many processes the pilot runs of a command at a point; fewer once they took [`PILOT_NS`] in all.
+/// The maximum number of pilot processes per command and point. Fewer run once they took [`PILOT_NS`] in total.
 const PILOT_RUNS: usize = 3;
 const PILOT_NS: u64 = 300_000_000;
 
-/// A command that uses this much more CPU time than wall time does several things at once.
+/// A command is parallel if its CPU time divided by its wall time exceeds this ratio.
 const PARALLEL: f64 = 1.1;
 
-/// Commands that hold less CPU time than this per process are not asked whether they are parallel:
-/// starting and ending are partly done by the kernel on other cores.
+/// The minimum CPU time per process for the check for parallel commands.
+///
+/// The kernel performs a portion of process start and exit on other cores.
 const MIN_CPU_NS: u64 = 5_000_000;
 
-/// The environment of a process of several builds is longer by less than this, which is a page.
+/// The maximum length of the padding of the environment with multiple builds, which is one page.
 const MAX_PADDING: u64 = 4096;
 
-/// The last lines of a failed command's standard error that are kept, and their bytes.
+/// The maximum number of lines and bytes stored from the end of a failed command's standard error.
 const LAST_LINES: usize = 10;
 const LAST_BYTES: usize = 4096;
 
@@ -45,25 +46,25 @@ pub struct CommandWorkload<'a> {
     options: &'a Commands,
     starter: Starter,
     cores: Vec<usize>,
-    /// The cores of the current block's commands.
+    /// The cores for the current block's commands.
     block_cores: Vec<usize>,
     pilots: HashMap<(SubjectId, PointId), Pilot>,
     outputs: Option<Outputs>,
     errors: PathBuf,
-    /// Cells whose setup was run, so that their cleanup is due.
+    /// Cells whose setup was run and whose cleanup is due.
     set_up: HashSet<(SubjectId, PointId)>,
     left_running: HashSet<SubjectId>,
-    /// The build of each revision that the current block runs.
+    /// The index of the build that the current block runs.
     build: usize,
-    /// The processor's counters of all that the starter starts.
+    /// The processor's counters for all processes started by the starter.
     counters: Option<HardwareCounters>,
-    /// Processes started so far.
+    /// The number of processes started so far.
     starts: std::cell::Cell<u64>,
     _scratch: Scratch,
 }
 
 impl<'a> CommandWorkload<'a> {
-    /// The commands of a plan, for a run that begins or is resumed.
+    /// Creates the workload of a plan for a new or resumed run.
     pub fn new(
         plan: &'a Plan,
         options: &'a Commands,
@@ -93,8 +94,9 @@ impl<'a> CommandWorkload<'a> {
         })
     }
 
-    /// Runs the preparation and then the command: what the system says of it, the check value of its output, and
-    /// what the processor counted.
+    /// Runs the prepare command and then the command itself.
+    ///
+    /// Returns the system's data on the process, the check value of its output, and the processor's counts.
     fn execute(
         &mut self,
         cell: CommandPoint,
@@ -117,18 +119,18 @@ impl<'a> CommandWorkload<'a> {
         let counted: Vec<f64> = counted.collect();
         if ended.timed_out {
             let seconds = order.time_limit.as_secs_f64();
-            let message = format!("it did not end within {seconds} s (--time-limit)");
+            let message = format!("it did not finish within {seconds} s (--time-limit)");
             return Err(self.failed("timeout", message));
         }
         if !self.options.accepts(ended.code()) {
             let message = match self.options.expected_statuses.as_slice() {
                 [] => format!(
-                    "it ended with {}; --ignore-failure={} measures it nevertheless",
+                    "it ended with {}; use --ignore-failure={} to measure it anyway",
                     ended.status,
                     ended.code()
                 ),
                 _ => format!(
-                    "it ended with {}, which --ignore-failure does not name",
+                    "it ended with {}, which is not listed in --ignore-failure",
                     ended.status
                 ),
             };
@@ -142,7 +144,7 @@ impl<'a> CommandWorkload<'a> {
         Ok((ended, check, counted))
     }
 
-    /// The processor's counts of all commands so far; empty where it has no counters.
+    /// Returns the processor's counts of all commands so far. Empty if there are no counters.
     fn counted(&self) -> Vec<f64> {
         let counters = self.counters.as_ref();
         counters
@@ -150,7 +152,7 @@ impl<'a> CommandWorkload<'a> {
             .unwrap_or_default()
     }
 
-    /// Runs one of the reader's lines (setup, prepare, cleanup) on all cores, untimed.
+    /// Runs one of the user's hooks (setup, prepare, cleanup) on all cores, without timing it.
     fn hook(
         &mut self,
         stage: &'static str,
@@ -178,8 +180,10 @@ impl<'a> CommandWorkload<'a> {
         }
     }
 
-    /// Variables for several builds: the number of the build, a seed of it, and a padding whose length differs for each
-    /// process, since the stack begins where the environment ends (Mytkowicz et al., ASPLOS 2009).
+    /// Returns environment variables for multiple builds: a seed for the build, and a padding.
+    ///
+    /// The padding's length differs for each process, because the stack begins where the environment ends (Mytkowicz
+    /// et al., ASPLOS 2009).
     fn variables(&self, subject: SubjectId) -> Vec<(&'static str, String)> {
         if self.plan.builds() == 1 {
             return Vec::new();
@@ -196,7 +200,7 @@ impl<'a> CommandWorkload<'a> {
         ]
     }
 
-    /// A fault with what the command wrote last on its standard error.
+    /// Creates a fault that includes the last lines of the command's standard error.
     fn failed(&self, kind: &'static str, message: String) -> Fault {
         let text = std::fs::read(&self.errors).unwrap_or_default();
         let last = &text[text.len().saturating_sub(LAST_BYTES)..];
@@ -220,11 +224,11 @@ impl<'a> CommandWorkload<'a> {
         Ok(())
     }
 
-    /// The first runs, on all cores: warm files, and how long the command takes.
+    /// Runs a command for the first times, on all cores. This warms up files and shows the command's duration.
     fn pilot(&mut self, cell: CommandPoint) -> SubjectResult<Pilot> {
         let cores = self.cores.clone();
         let mut batches: Vec<Batch> = Vec::new();
-        // Whether the baseline's output changes must be known before others are blamed for it.
+        // Check whether the baseline's output changes before blaming other commands for differences.
         let runs_twice = self.outputs.is_some() && cell.subject == self.plan.baseline;
         let least_runs = if runs_twice { 2 } else { 1 };
         let spent = |batches: &[Batch]| batches.iter().map(|b| b.wall_ns).sum::<u64>();
@@ -246,7 +250,7 @@ impl<'a> CommandWorkload<'a> {
         })
     }
 
-    /// Where the commands run: on one core, unless one of them was seen to use several at once.
+    /// Returns where commands run: on one core, unless any of them was observed to use more than one concurrently.
     fn cores_of_commands(&self) -> Cores {
         let mut batches = self.pilots.values().flat_map(|pilot| &pilot.batches);
         let any_parallel = batches.any(is_parallel);
@@ -272,7 +276,7 @@ impl<'a> CommandWorkload<'a> {
                 continue;
             }
             let is_piloted = self.pilots.contains_key(&(subject, point));
-            // The other commands' output is compared with the baseline's, so that is needed anew.
+            // The baseline's output is needed again, because the other commands' output is compared with it.
             let needed = !is_piloted || (subject == self.plan.baseline && self.outputs.is_some());
             let outcome = self.set_up(cell).and_then(|()| {
                 if needed {
@@ -296,7 +300,7 @@ impl<'a> CommandWorkload<'a> {
         Ok(())
     }
 
-    /// Every command at every point, the baseline first.
+    /// Returns every command at every point, baseline first.
     fn cells(&self) -> Vec<CommandPoint> {
         let baseline = self.plan.baseline;
         let others = (0..self.plan.subjects.len()).filter(|&s| s != baseline);
@@ -311,7 +315,7 @@ impl<'a> CommandWorkload<'a> {
     }
 }
 
-/// How a program is started for a command at a point, in one of its builds.
+/// Returns the request to start a program for a command at a point, in one of its builds.
 pub fn order(
     (plan, options): (&Plan, &Commands),
     (subject, point): (SubjectId, PointId),
@@ -438,7 +442,7 @@ impl Workload for CommandWorkload<'_> {
     /// Runs all cleanups, even if the run was stopped or an earlier cleanup failed.
     fn finish(&mut self, run: &mut RunContext) -> Result<(), Stop> {
         if interrupt::requested() {
-            // The old one is still in the middle of a command, which ends with it.
+            // The old starter is still running a command, which dies with the starter.
             self.starter = Starter::new().map_err(|_| Stop::Interrupted)?;
             self.starter.undisturbed = true;
         }

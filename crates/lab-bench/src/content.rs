@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The content of a target's tables (experiments/sql/README.md), as statements that every database accepts.
+//! The contents of a target's tables (experiments/sql/README.md), as statements that every database accepts.
 
-/// Rows that one statement inserts.
+/// The number of rows that one statement inserts.
 const ROWS: u64 = 500;
 
-/// A sum over the whole of a `test_simple`, as text. The ids stay below 2^20 and the values below 2^31
-/// in all cases, so that it fits into 64 bits.
+/// Returns a query for the sum over all of a `test_simple` table, as text.
+///
+/// IDs stay below 2^20 and values below 2^31 in all cases, so the sum fits into 64 bits.
 pub fn sum(table: &str) -> String {
     let product = "id * CAST(value AS DECIMAL(20))";
     format!("SELECT CAST(coalesce(sum({product}), 0) AS CHAR(40)) FROM {table}")
 }
 
-/// Characters of one to four bytes in UTF-8.
+/// Characters with a UTF-8 length of one to four bytes.
 const LETTERS: [char; 12] = ['a', 'e', 'n', 'R', ' ', '7', 'ß', 'é', 'Ж', '語', '€', '😀'];
 
-/// Inserts rows 1 to `rows` into `test_simple`, with values from 0 to 2^30-1 out of the seed.
+/// Inserts rows 1 to `rows` into `test_simple`, with values from 0 to 2^30-1 derived from the seed.
 pub fn simple(rows: u64, seed: u64) -> impl Iterator<Item = String> {
     insert("test_simple (id, value)", rows, move |id| {
         format!("({id},{})", mixed_bits(id, seed) >> 34)
@@ -49,12 +50,12 @@ fn row(id: u64, seed: u64) -> String {
     let name: String = (0..length)
         .map(|_| LETTERS[next() as usize % LETTERS.len()])
         .collect();
-    // 100 years from 1970 on, of 365.25 days.
+    // Random moments in the 100 years from 1970 on, with 365.25 days per year.
     let moment = moment(next() % 3_155_760_000_000);
     format!("({id},{small},{big},{sign}{integer}.{fraction:04},'{name}',NULL,'{moment}')")
 }
 
-/// ms since 1970 as `2026-11-21 09:15:00.123`.
+/// Formats ms since 1970 as `2026-11-21 09:15:00.123`.
 fn moment(ms: u64) -> String {
     let at = jiff::Timestamp::from_millisecond(ms as i64).expect("a time of this century");
     at.to_zoned(jiff::tz::TimeZone::UTC)
@@ -62,7 +63,9 @@ fn moment(ms: u64) -> String {
         .to_string()
 }
 
-/// Fibonacci hashing spreads numbers over 64 bits; two rounds with a shift mix the lower bits, too.
+/// Mixes the bits of a number. Fibonacci hashing spreads numbers over 64 bits.
+///
+/// Two rounds with a shift mix the lower bits, too.
 fn mixed_bits(number: u64, seed: u64) -> u64 {
     let once = (number ^ seed).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     (once ^ (once >> 32)).wrapping_mul(0x9E37_79B9_7F4A_7C15)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Records a run and a block: in the run file first, then in memory.
+//! Records a run and a block, first in the run file and then in memory.
 
 use crate::fault::Fault;
 use crate::participants::Participants;
@@ -11,64 +11,64 @@ use lab_model::{
 use lab_store::{BlockWriter, RunWriter, StoreError};
 use std::time::Duration;
 
-/// Steps of a run, for those who watch.
+/// The steps of a run, for progress displays.
 #[derive(Clone, Debug)]
 pub enum Progress<'a> {
-    /// The pilot is at a subject and point.
+    /// A pilot starts.
     Pilot {
         /// The subject.
         subject: SubjectId,
         /// The point.
         point: PointId,
-        /// Trials that are done.
+        /// The number of completed pilots.
         done: usize,
-        /// Trials in all.
+        /// The total number of pilots.
         of: usize,
     },
     /// A block is at a point.
     Point {
-        /// The block's number, from 0.
+        /// The block's index, from 0.
         block: u32,
         /// The point.
         point: PointId,
-        /// The subject that warms up for it; `None`: all take turns.
+        /// The subject that is being warmed up, or `None` while all subjects take turns.
         subject: Option<SubjectId>,
-        /// Points that are done.
+        /// The number of completed points.
         done: usize,
-        /// Points in all.
+        /// The total number of points.
         of: usize,
     },
-    /// One more slice of load is in the run file.
+    /// A slice of load was written to the run file.
     Slice {
         /// The slice.
         slice: &'a Slice,
-        /// Slices that were written since the session began, this one included.
+        /// The number of slices written since the session began, including this slice.
         done: u32,
-        /// Slices in all, if nothing fails and nothing is redone.
+        /// The total number of slices, unless a turn fails or is repeated.
         of: u32,
     },
-    /// Something that the reader must know now.
+    /// A message that the user must see now.
     Note(&'a str),
-    /// A block was disturbed and is redone.
+    /// A disturbed block will be measured again.
     Disturbed(u32),
-    /// A server was lost, why, and is started anew; what it was lost in is redone.
+    /// A server was lost for this reason and has been restarted. The interrupted work will be repeated.
     Restored(String),
-    /// One more block is complete and took this long; the run so far, without slices.
+    /// A block is complete. Contains the run so far, without slices, and the duration of the block.
     Complete(&'a Run, Duration),
     /// A subject failed.
     Failed(Failure),
 }
 
-/// Why measuring stops.
+/// The reason for stopping a run.
 #[derive(Debug)]
 pub enum Stop {
-    /// The reader wants it.
+    /// The user requested it.
     Interrupted,
     /// The run file cannot be written.
     Store(StoreError),
-    /// A server does not answer any more: in a sentence.
+    /// A server no longer responds. Contains a description.
     ServerLost(String),
-    /// Agents that measure are gone: all of them, or one where none may be; in a sentence.
+    /// Measuring agents were lost: all of them, or one that was indispensable. Contains a description.
     AgentsLost(String),
 }
 
@@ -82,17 +82,17 @@ impl From<StoreError> for Stop {
 pub struct RunContext<'a> {
     /// The run file.
     pub writer: RunWriter,
-    /// The content of the file, without the slices of blocks that are over.
+    /// The contents of the file, without the slices of completed blocks.
     pub run: Run,
     /// The subjects that still take part.
     pub participants: Participants,
-    /// Time that the run has taken so far.
+    /// The time that the run has taken so far.
     pub spent_ns: u64,
     plan: &'a Plan,
 }
 
 impl<'a> RunContext<'a> {
-    /// The context of a run that begins or is resumed.
+    /// Creates the context of a new or resumed run.
     pub fn new(plan: &'a Plan, writer: RunWriter, mut run: Run) -> RunContext<'a> {
         run.blocks.iter_mut().for_each(Block::forget_slices);
         RunContext {
@@ -104,7 +104,7 @@ impl<'a> RunContext<'a> {
         }
     }
 
-    /// Keeps a fault as a failure. `process`: the one that it came from, for its log.
+    /// Records a fault as a failure. `process` is the process that caused the fault; its log is recorded.
     pub fn fail(
         &mut self,
         fault: Fault,
@@ -118,7 +118,7 @@ impl<'a> RunContext<'a> {
         Ok(failure)
     }
 
-    /// Keeps what a pilot found.
+    /// Records the result of a pilot.
     pub fn pilot(&mut self, pilot: Pilot) -> Result<(), StoreError> {
         self.writer.pilot(&pilot)?;
         let place = (pilot.subject, pilot.point);
@@ -127,7 +127,7 @@ impl<'a> RunContext<'a> {
         Ok(())
     }
 
-    /// Keeps what a server is.
+    /// Records facts about a server.
     pub fn service(
         &mut self,
         target: TargetId,
@@ -140,14 +140,14 @@ impl<'a> RunContext<'a> {
         Ok(())
     }
 
-    /// Keeps a setting.
+    /// Records a setting.
     pub fn setting(&mut self, setting: Setting) -> Result<(), StoreError> {
         self.writer.setting(&setting)?;
         self.run.settings.push(setting);
         Ok(())
     }
 
-    /// True if a subject that is compared still takes part somewhere.
+    /// Returns true if a compared subject still takes part anywhere.
     pub fn has_participants(&self) -> bool {
         let takes_part = |subject: SubjectId| {
             let mut points = 0..self.plan.points.len();
@@ -163,43 +163,43 @@ impl<'a> RunContext<'a> {
 /// The result of a turn.
 #[derive(Clone, Debug)]
 pub enum TurnRecord {
-    /// A batch of a subject that speaks the protocol.
+    /// A batch of a subject that implements the protocol.
     Batch {
-        /// The batch and its place in the schedule.
+        /// The batch and its position in the schedule.
         sample: Sample,
         /// The sum over the operations' results.
         units: u64,
-        /// Fold of all values.
+        /// A hash of all values.
         check: u64,
-        /// The latency of each operation, where several run at once.
+        /// The latency of each operation, if multiple operations run concurrently.
         latencies: Option<Latencies>,
-        /// How long its operations took, in the order of time, where they are due at a rate.
+        /// The duration of the operations over time, if they are due at a fixed rate.
         timeline: Option<Timeline>,
-        /// Values of the metrics that its case defines.
+        /// Values of the metrics that the batch's case defines.
         readings: Vec<Reading>,
     },
-    /// A process that ended.
+    /// A process that exited.
     Process {
         /// The process as a batch of one operation.
         sample: Sample,
-        /// The system's data on its end.
+        /// The system's data on its exit.
         exit: ProcessExit,
-        /// Check value of its output.
+        /// The check value of its output.
         check: u64,
-        /// The processor's counts, if it has counters.
+        /// The processor's counts, if counters are available.
         readings: Vec<Reading>,
     },
-    /// A stretch of load.
+    /// A period of load.
     Slice(Slice),
     /// Values of the workload's own metrics.
     Readings(Vec<Reading>),
 }
 
-/// A block that is being measured, in its file and in memory.
+/// A block during its measurement, in its file and in memory.
 pub struct BlockContext<'a> {
     /// The run file.
     pub run: &'a RunWriter,
-    /// The block in it.
+    /// The block in the file.
     pub writer: &'a BlockWriter<'a>,
     /// The block.
     pub block: &'a mut Block,
@@ -212,7 +212,8 @@ pub struct BlockContext<'a> {
 }
 
 impl BlockContext<'_> {
-    /// Keeps a fault as a failure of this block. `process`: the one that it came from, for its log.
+    /// Records a fault as a failure of this block. `process` is the process that caused the fault; its log is
+    /// recorded.
     pub fn fail(
         &mut self,
         fault: Fault,
@@ -228,7 +229,7 @@ impl BlockContext<'_> {
         Ok(())
     }
 
-    /// Keeps what a turn yielded.
+    /// Records the result of a turn.
     pub fn keep(&mut self, record: TurnRecord) -> Result<(), StoreError> {
         let (writer, block) = (self.writer, &mut *self.block);
         match record {
@@ -274,7 +275,7 @@ impl BlockContext<'_> {
         Ok(())
     }
 
-    /// Keeps what the `attempt`th try of a turn yielded, from 1, that is taken again: it does not count.
+    /// Records the result of an attempt, counted from 1, at a turn that will be repeated. The result does not count.
     pub fn keep_redone(&mut self, record: &TurnRecord, attempt: u32) -> Result<(), StoreError> {
         match record {
             TurnRecord::Slice(slice) => {
@@ -290,21 +291,21 @@ impl BlockContext<'_> {
         Ok(())
     }
 
-    /// Keeps the times that a fresh process took to start.
+    /// Records the start-up times of a fresh process.
     pub fn process_start(&mut self, process_start: ProcessStart) -> Result<(), StoreError> {
         self.writer.process(&process_start)?;
         self.block.processes.push(process_start);
         Ok(())
     }
 
-    /// Keeps what a process held after a point.
+    /// Records the resources of a process after a point.
     pub fn resources(&mut self, resources: Resources) -> Result<(), StoreError> {
         self.writer.resources(&resources)?;
         self.block.resources.push(resources);
         Ok(())
     }
 
-    /// Keeps the log lines that a process wrote since the last time.
+    /// Records the lines that a process has logged since the last call.
     pub fn log(
         &mut self,
         process: &mut SubjectProcess,
@@ -315,14 +316,15 @@ impl BlockContext<'_> {
 }
 
 impl TurnRecord {
-    /// True if it can be kept as one that does not count. Batches and processes take their turns so often
-    /// that a disturbed one needs no repetition.
+    /// Returns true if the result of a disturbed turn can be recorded without counting it.
+    ///
+    /// Batches and processes take turns so often that a disturbed turn need not be repeated.
     pub fn is_repeatable(&self) -> bool {
         matches!(self, TurnRecord::Slice(_) | TurnRecord::Readings(_))
     }
 }
 
-/// Keeps a fault as a failure, with the last log lines. Stops where nobody failed.
+/// Records a fault as a failure, with the last log lines. Returns `Stop` if no subject is to blame.
 fn failure(
     run: &RunWriter,
     fault: Fault,
@@ -353,7 +355,7 @@ fn failure(
     Ok(failure)
 }
 
-/// Keeps the log lines that a process wrote since the last time.
+/// Records the lines that a process has logged since the last call.
 pub fn keep_log(
     run: &RunWriter,
     process: &mut SubjectProcess,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Calls that may fail, and whether their effects are in the target: once, not at all, or more than once
+//! Checks calls that may fail: whether the target contains their effects once, not at all, or more than once
 //! (docs/protocol.md, "Calls that fail, and their effects").
 
 use crate::fault::SubjectResult;
@@ -8,47 +8,48 @@ use crate::reported::wrong_writes;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
-/// The numbers of calls that a subject reports as failed, ascending.
+/// The indices of the calls that a subject reports as failed, ascending.
 pub type Failed = Vec<RangeInclusive<u64>>;
 
 /// A batch of calls.
 pub struct CallBatch {
-    /// Its number since the case was opened, from 1.
+    /// The batch's number since the case was opened, from 1.
     pub batch: u64,
-    /// How many calls it had.
+    /// The number of calls.
     pub calls: u64,
-    /// The numbers of the calls that failed.
+    /// The indices of the failed calls.
     pub failed: Failed,
 }
 
-/// The row of a call: its batch, its number, and how often the table holds it.
+/// The row of a call: its batch, its index, and how often the table contains it.
 pub type Row = (u64, u64, u64);
 
-/// Stands for a row without numbers: its batch was never requested.
+/// Stands for a row without numbers. Its batch was never requested.
 pub const STRAY: Row = (u64::MAX, u64::MAX, 1);
 
-/// The number of the first of some batches.
+/// Returns the number of the first batch.
 pub fn first(batches: &[CallBatch]) -> u64 {
     batches.first().map_or(0, |b| b.batch)
 }
 
-/// How many calls had which effect. Each call is in one of the last four numbers at most.
+/// The number of calls by effect. Each call is counted in at most one of the last four fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Effects {
-    /// Calls.
+    /// All calls.
     pub calls: u64,
-    /// Answered, and there is no effect.
+    /// Calls that were answered but had no effect.
     pub lost: u64,
-    /// There is more than one effect.
+    /// Calls with more than one effect.
     pub doubled: u64,
-    /// Failed, and there is no effect.
+    /// Calls that failed and had no effect.
     pub failed: u64,
-    /// Failed, and there is one effect.
+    /// Calls that were reported as failed but had one effect.
     pub unreported: u64,
 }
 
 impl Effects {
-    /// The effects of some batches, by the rows in the target. Fault: rows of calls that were not made.
+    /// Counts the effects of batches by the rows in the target. Returns a fault if there are rows of calls that were
+    /// not made.
     pub fn of(
         batches: &[CallBatch],
         rows: impl IntoIterator<Item = Row>,
@@ -62,7 +63,7 @@ impl Effects {
             .find(|(batch, call)| calls_of_batch.get(batch).is_none_or(|n| call >= n));
         if let Some((batch, call)) = stray {
             return Err(wrong_writes(format!(
-                "`effect` holds call {call} of batch {batch}, which was not asked for"
+                "`effect` contains call {call} of batch {batch}, which was not requested"
             )));
         }
         let mut effects = Effects::default();
@@ -88,7 +89,7 @@ impl Effects {
         Ok(effects)
     }
 
-    /// In the order of [`lab_model::Metric::EFFECTS`].
+    /// Returns the counts in the order of [`lab_model::Metric::EFFECTS`].
     pub fn counts(self) -> [f64; 5] {
         let counts = [
             self.calls,
@@ -101,7 +102,7 @@ impl Effects {
     }
 }
 
-/// The `failed=` of a reply to so many calls.
+/// Parses the `failed=` field of a reply to `calls` calls.
 pub fn failed(reply: &Reply, calls: u64) -> Result<Failed, String> {
     let text = reply.get("failed")?;
     if text == "none" {
@@ -119,7 +120,7 @@ pub fn failed(reply: &Reply, calls: u64) -> Result<Failed, String> {
     let ranges: Option<Failed> = text.split(',').map(range).collect();
     let ranges = ranges.filter(|r| r.is_sorted_by(|a, b| a.end() < b.start()));
     ranges.ok_or_else(|| {
-        format!("`failed={text}` is not ascending numbers of {calls} calls, as 3,17-19, or none")
+        format!("expected `none` or ascending call numbers such as 3,17-19 for {calls} calls, got `failed={text}`")
     })
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The executor of a run's blocks: this process, or others for it. The session says which blocks are missing,
-//! and when the run is over.
+//! Executes a run's blocks, in this process or in others.
+//!
+//! The session decides which blocks are missing and when the run is over.
 
 use crate::block::BlockRun;
 use crate::context::{BlockContext, Progress, RunContext, Stop};
@@ -11,7 +12,7 @@ use lab_model::{Block, BlockState, Metric, Outcome, Plan, Run};
 use lab_plan::Schedule;
 use std::time::Duration;
 
-/// A server that is lost more often than this in one run ends it.
+/// The maximum number of server losses per run.
 const MAX_LOSSES: u32 = 3;
 
 /// Called with every step.
@@ -19,39 +20,40 @@ pub type OnProgress<'t> = &'t mut dyn FnMut(Progress);
 
 /// Measures the blocks of a run.
 pub trait Executor {
-    /// Where the session's own time is taken.
+    /// Returns the machine whose clock times the session itself.
     fn machine(&self) -> &dyn Machine;
 
-    /// How many blocks are measured at once.
+    /// Returns the number of blocks that are measured concurrently.
     fn at_once(&self) -> u32 {
         1
     }
 
-    /// The metrics of the readings that its blocks yield.
+    /// Returns the metrics of the readings that the blocks yield.
     fn metrics(&self) -> Vec<Metric>;
 
-    /// Does what a run needs before its first block, as far as its file does not have it yet.
+    /// Does the work required before the first block, unless the run file already contains its results.
     fn prepare(&mut self, run: &mut RunContext, on_progress: OnProgress) -> Result<(), Stop>;
 
     /// Measures missing blocks until one more is in the run and in its file, whether it counts or not.
     fn block(&mut self, run: &mut RunContext, on_progress: OnProgress) -> Result<(), Stop>;
 
-    /// True if the processes of the last block are to serve another one.
+    /// Returns true if the last block's processes must serve another block.
     fn is_amid_set(&self) -> bool {
         false
     }
 
-    /// Cleans up after the last block, also of a run that was stopped.
+    /// Cleans up after the last block, even if the run was stopped.
     fn finish(&mut self, run: &mut RunContext) -> Result<(), Stop>;
 
-    /// True if a run that the reader stops can be resumed; else it has ended.
+    /// Returns true if a run that the user stops can be resumed. Otherwise the run is over.
     fn can_resume(&self) -> bool {
         true
     }
 }
 
-/// The block that is measured next, and how often it was begun before: the first one that neither counts yet nor is
-/// `under_way`.
+/// Returns the next block to measure and the number of earlier attempts.
+///
+/// This is the first block that neither counts yet nor is `under_way`.
 pub fn missing_block(run: &Run, under_way: &[u32]) -> (u32, u32) {
     let counts = |number| run.complete_blocks().any(|b| b.number == number);
     let mut numbers = (0..).filter(|n| !under_way.contains(n) && !counts(*n));
@@ -60,7 +62,7 @@ pub fn missing_block(run: &Run, under_way: &[u32]) -> (u32, u32) {
     (number, before.count() as u32)
 }
 
-/// Measures on the machine that the lab runs on.
+/// Measures on the machine that runs benchlab.
 pub struct LocalExecutor<'a> {
     plan: &'a Plan,
     workload: Box<dyn Workload + 'a>,
@@ -70,7 +72,7 @@ pub struct LocalExecutor<'a> {
 }
 
 impl<'a> LocalExecutor<'a> {
-    /// This workload of a plan.
+    /// Creates an executor for the workload of a plan.
     pub fn new(plan: &'a Plan, workload: Box<dyn Workload + 'a>) -> LocalExecutor<'a> {
         LocalExecutor {
             plan,
@@ -81,7 +83,7 @@ impl<'a> LocalExecutor<'a> {
         }
     }
 
-    /// The same executor for a host that is told which blocks to measure, and not how long the run takes.
+    /// Configures the executor for a host that is told which blocks to measure, and not how long the run takes.
     pub fn for_single_blocks(self) -> LocalExecutor<'a> {
         LocalExecutor {
             pace: BlockPace::planned(),
@@ -89,17 +91,17 @@ impl<'a> LocalExecutor<'a> {
         }
     }
 
-    /// The same executor on another machine.
+    /// Replaces the machine.
     pub fn with_machine(self, machine: Box<dyn Machine + 'a>) -> LocalExecutor<'a> {
         LocalExecutor { machine, ..self }
     }
 
-    /// The outcomes that its batches must have.
+    /// Returns the required outcomes of batches.
     pub fn outcomes(&self) -> Vec<Outcome> {
         self.workload.outcomes()
     }
 
-    /// Measures a block. What a server was lost in does not count, and the server is started again.
+    /// Measures a block. If a server is lost, the block does not count, and the server is restarted.
     pub fn measure(
         &mut self,
         context: &mut RunContext,
@@ -149,7 +151,7 @@ impl<'a> LocalExecutor<'a> {
         };
         let (machine, workload) = (&*self.machine, &mut *self.workload);
         let mut running = BlockRun::new(plan, workload, measuring, self.pace, machine);
-        // The first block is shorter than others.
+        // The first block is shorter than the others.
         let usual = context.run.complete_blocks().skip(1).last();
         if let Some(usual) = usual.filter(|_| is_redone) {
             running = running.watching(&*host, usual.duration_ns);
@@ -205,8 +207,10 @@ impl<'a> LocalExecutor<'a> {
         Ok(())
     }
 
-    /// True if a block is measured again if the host disturbs it: at most so often, and not at all if the last one that
-    /// counts was disturbed too: this host is always so, which the report says.
+    /// Returns true if the block may be measured again after a disturbance.
+    ///
+    /// The number of attempts is limited. There is no repetition if the last valid block was disturbed, too: such a
+    /// host is always disturbed, and the report says so.
     fn may_redo(&self, run: &Run, attempt: u32) -> bool {
         let last = run.complete_blocks().last();
         let is_always_disturbed = last.is_some_and(|b| b.disturbance.disturbed());
@@ -214,19 +218,19 @@ impl<'a> LocalExecutor<'a> {
         can_redo && attempt < self.plan.measure.redo && !is_always_disturbed
     }
 
-    /// Restarts a lost server, so that what it was lost in is measured again. Any other reason to stop is returned.
+    /// Restarts a lost server, so that the interrupted work can be repeated. Returns any other reason to stop.
     fn recover(&mut self, stop: Stop, on_progress: OnProgress) -> Result<(), Stop> {
         let Stop::ServerLost(reason) = stop else {
             return Err(stop);
         };
         self.losses += 1;
         if self.losses > MAX_LOSSES {
-            let reason = format!("{reason}; that was the {}th time in this run", self.losses);
+            let reason = format!("{reason}; this was loss number {} in this run", self.losses);
             return Err(Stop::ServerLost(reason));
         }
         let restored = self.workload.restore();
         restored
-            .map_err(|e| Stop::ServerLost(format!("{reason}; it cannot be started again: {e}")))?;
+            .map_err(|e| Stop::ServerLost(format!("{reason}; cannot restart the server: {e}")))?;
         on_progress(Progress::Restored(reason));
         Ok(())
     }

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The same work: which check value and units a point must yield.
+//! Verifies that all subjects do the same work: the required check value and units of a point.
 
 use crate::fault::{Fault, SubjectResult};
 use crate::process::BatchResult;
 use lab_model::{Outcome, PointId, SubjectId};
 use std::collections::HashMap;
 
-/// Check and units.
+/// A check value and units.
 pub type Checked = (u64, u64);
 
-/// The required result of each point for each number of operations that a subject is asked for, and the rows
-/// that one operation on a fresh target must leave in it.
+/// The required results of points.
+///
+/// Contains the outcome of each point for each requested number of operations, and the rows that one operation must
+/// leave in a fresh target.
 #[derive(Default)]
 pub struct Expected {
     outcomes: HashMap<(PointId, u64), Checked>,
@@ -18,17 +20,17 @@ pub struct Expected {
 }
 
 impl Expected {
-    /// Keeps an outcome that a trusted subject computed.
+    /// Adds an outcome that a trusted subject computed.
     pub fn insert(&mut self, point: PointId, operations: u64, outcome: Checked) {
         self.outcomes.insert((point, operations), outcome);
     }
 
-    /// Keeps what a trusted subject's first operation left in its target.
+    /// Adds the content that a trusted subject's first operation left in its target.
     pub fn insert_content(&mut self, point: PointId, content: String) {
         self.contents.insert(point, content);
     }
 
-    /// All outcomes.
+    /// Returns all outcomes.
     pub fn outcomes(&self) -> Vec<Outcome> {
         let outcomes = self.outcomes.iter();
         let outcomes = outcomes.map(|(&(point, operations), &(check, units))| Outcome {
@@ -40,18 +42,19 @@ impl Expected {
         outcomes.collect()
     }
 
-    /// Compares what a subject's first operation left in its target with what it must leave.
+    /// Compares the content that a subject's first operation left in its target with the required content.
     pub fn compare_content(&self, point: PointId, found: Option<String>) -> SubjectResult<()> {
         match (self.contents.get(&point), found) {
             (Some(wanted), Some(found)) if *wanted != found => Err(Fault::Failed(
                 "writes",
-                "its first operation left other values in the table than that of the others".into(),
+                "its first operation left different values in the table than the other subjects'"
+                    .into(),
             )),
             _ => Ok(()),
         }
     }
 
-    /// Compares a batch with what it must yield.
+    /// Compares a batch with the required outcome.
     pub fn compare(&self, point: PointId, result: &BatchResult) -> SubjectResult<()> {
         match self.outcomes.get(&(point, result.operations)) {
             Some(&wanted) => compare(wanted, (result.check, result.units), result.operations),
@@ -60,12 +63,12 @@ impl Expected {
     }
 }
 
-/// Compares an outcome with the wanted one.
+/// Compares an outcome with the required one.
 pub fn compare(wanted: Checked, found: Checked, operations: u64) -> SubjectResult<()> {
     let differ = |key: &str, wanted: u64, found: u64| {
         Err(Fault::Failed(
             "check",
-            format!("{key}={found} for {operations} operations, where the others have {wanted}"),
+            format!("{key}={found} for {operations} operations; the other subjects have {wanted}"),
         ))
     };
     match (wanted.0 == found.0, wanted.1 == found.1) {
@@ -75,7 +78,7 @@ pub fn compare(wanted: Checked, found: Checked, operations: u64) -> SubjectResul
     }
 }
 
-/// The outcome that most subjects agree on; of equally many, the baseline's, then the first one's.
+/// Returns the outcome of most subjects. In a tie, the baseline's outcome wins, then the first subject's.
 pub fn majority(outcomes: &[(SubjectId, Checked)], baseline: SubjectId) -> Option<Checked> {
     let votes = |outcome: Checked| outcomes.iter().filter(|(_, o)| *o == outcome).count();
     let of_baseline = outcomes

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Why a subject, or what it works on, did not do what it was asked for.
+//! The reasons why a subject, or something it works on, did not do its work.
 
-/// Why a subject did not do what it was asked for.
+/// The reason why a subject did not do its work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The reader wants the lab to stop.
+    /// The user requested benchlab to stop.
     Interrupted,
-    /// The server that it works on does not answer any more: in a sentence.
+    /// The server that the subject works on no longer responds. Contains a description.
     ServerLost(String),
-    /// The subject failed: a word for [`lab_model::Failure::kind`], and what happened.
+    /// The subject failed. Contains a word for [`lab_model::Failure::kind`] and a description.
     Failed(&'static str, String),
 }
 
 impl Fault {
-    /// The faults of an experiment cannot be injected, for this reason.
+    /// Creates a fault for an experiment whose faults cannot be injected for this reason.
     pub fn injection(reason: impl Into<String>) -> Fault {
         Fault::Failed("injection", reason.into())
     }
 }
 
-/// The protocol's answers, or a fault.
+/// A response in the protocol, or a fault.
 pub type SubjectResult<T> = Result<T, Fault>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The fingerprint of a command at the time of measurement: the contents of all files that its words name.
+//! The fingerprint of a command at the time of measurement: a hash of all files that the command line names.
 
 use crate::build::in_path;
 use lab_model::Subject;
@@ -8,11 +8,13 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Larger files, such as data, count with their size and time alone. In bytes.
+/// The maximum size of a hashed file in bytes. Larger files, such as data, contribute only their size and time.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// SHA-256, in hexadecimal digits, of a command's line and of the program and other files that its
-/// words name. A change in anything else, such as in a library, does not show.
+/// Computes the fingerprint of a command as SHA-256 in hexadecimal digits.
+///
+/// It covers the command line, the program and the other files named in the line. Changes in anything else, such as
+/// in a library, do not affect it.
 pub fn fingerprint(subject: &Subject) -> String {
     let mut hash = Sha256::new();
     let command = subject.command.as_ref();
@@ -29,7 +31,7 @@ pub fn fingerprint(subject: &Subject) -> String {
             Some(folder.join(word))
         };
         if let Some(path) = path.filter(|p| p.is_file()) {
-            // One that cannot be read counts with its name alone.
+            // A file that cannot be read contributes only its name.
             let _ = hash_file(&path, &mut hash);
         }
     }

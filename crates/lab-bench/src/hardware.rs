@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Counters of the processor (perf_event_open(2)): what a process's own code, without the kernel, costs in
-//! instructions, cycles and misses.
+//! Reads the processor's counters (perf_event_open(2)): the instructions, cycles and misses of a process's own code,
+//! without the kernel.
 
 use lab_model::Metric;
 use nix::unistd::Pid;
@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::FromRawFd;
 
-/// The metrics that are counted, in the order of the values.
+/// The counted metrics, in the order of the values.
 pub static COUNTED: [Metric; 4] = [
     Metric::INSTRUCTIONS,
     Metric::CYCLES,
@@ -16,16 +16,17 @@ pub static COUNTED: [Metric; 4] = [
     Metric::BRANCH_MISSES,
 ];
 
-/// As linux/perf_event.h numbers them: PERF_COUNT_HW_INSTRUCTIONS, CPU_CYCLES, CACHE_MISSES, BRANCH_MISSES.
+/// Event types and numbers from linux/perf_event.h: PERF_COUNT_HW_INSTRUCTIONS, CPU_CYCLES, CACHE_MISSES,
+/// BRANCH_MISSES.
 const EVENTS: [(u32, u64); 4] = [(0, 1), (0, 0), (0, 3), (0, 5)];
 
-/// PERF_FORMAT_TOTAL_TIME_ENABLED and _RUNNING: counters take turns where there are too few.
+/// PERF_FORMAT_TOTAL_TIME_ENABLED and _RUNNING. If there are too few counters, they take turns.
 const TIMES: u64 = 1 | 2;
 
 /// PERF_FLAG_FD_CLOEXEC.
 const FD_CLOEXEC: libc::c_ulong = 1 << 3;
 
-/// Bits of the flags: inherit, exclude_kernel, exclude_hv.
+/// Flag bits: inherit, exclude_kernel, exclude_hv.
 const FLAGS: u64 = 1 << 1 | 1 << 5 | 1 << 6;
 
 /// `struct perf_event_attr` in its first version (PERF_ATTR_SIZE_VER0).
@@ -44,14 +45,14 @@ struct PerfEventAttributes {
     config1: u64,
 }
 
-/// Counters of a process's threads, of the threads that they start, and of their child processes.
+/// Counters for a process's threads, the threads that they start, and their child processes.
 pub struct HardwareCounters {
-    /// For each thread, a file for each event.
+    /// For each thread, one file per event.
     threads: Vec<Vec<File>>,
 }
 
 impl HardwareCounters {
-    /// Counts from now on. Error: the machine has no such counters, or this user may not read them.
+    /// Starts counting. Returns an error if the machine has no such counters or this user may not read them.
     pub fn of(process: Pid) -> io::Result<HardwareCounters> {
         HardwareCounters::of_events(process, &EVENTS)
     }
@@ -65,7 +66,7 @@ impl HardwareCounters {
             let files = events.iter().map(|event| open(thread, *event));
             match files.collect::<io::Result<Vec<File>>>() {
                 Ok(files) => threads.push(files),
-                // The thread has ended meanwhile.
+                // The thread has exited in the meantime.
                 Err(e) if e.raw_os_error() == Some(libc::ESRCH) => {}
                 Err(e) => return Err(e),
             }
@@ -73,7 +74,7 @@ impl HardwareCounters {
         Ok(HardwareCounters { threads })
     }
 
-    /// The counts so far, in the order of [`COUNTED`]; scaled up where counters took turns.
+    /// Reads the counts so far, in the order of [`COUNTED`]. They are scaled up if counters took turns.
     pub fn read(&self) -> io::Result<Vec<f64>> {
         let width = self.threads.first().map_or(0, Vec::len);
         let mut sums = vec![0.0; width];
@@ -97,7 +98,7 @@ impl HardwareCounters {
     }
 }
 
-/// Why there are no hardware counters, in a sentence; `None`: there are.
+/// Returns the reason why there are no hardware counters, or `None` if they are available.
 pub fn unavailable() -> Option<String> {
     let error = HardwareCounters::of(Pid::this()).err()?;
     Some(match error.raw_os_error() {
@@ -122,7 +123,7 @@ fn open(thread: i32, (kind, config): (u32, u64)) -> io::Result<File> {
         flags: FLAGS,
         ..PerfEventAttributes::default()
     };
-    // SAFETY: the structure lives for the call, and its size is in it; any core, no group.
+    // SAFETY: the structure outlives the call and contains its own size. Counts on any core, without a group.
     let file = unsafe {
         libc::syscall(
             libc::SYS_perf_event_open,
@@ -135,7 +136,7 @@ fn open(thread: i32, (kind, config): (u32, u64)) -> io::Result<File> {
     };
     match file {
         0.. => {
-            // SAFETY: the kernel has just made it for this process.
+            // SAFETY: the kernel has just created this descriptor for this process.
             Ok(unsafe { File::from_raw_fd(file as i32) })
         }
         _ => Err(io::Error::last_os_error()),
@@ -147,8 +148,8 @@ mod tests {
     use super::*;
     use std::process::Command;
 
-    /// PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS: every machine has it, so that the way of counting is tested where
-    /// hardware counters are not.
+    /// PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS. Every machine supports this event, so counting can be tested
+    /// without hardware counters.
     const FAULTS: (u32, u64) = (1, 2);
 
     #[test]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Settings of the host that a run changes for a subject's turns, and that are put back whatever becomes of the lab.
+//! Changes settings of the host for a subject's turns, and restores them even if benchlab is killed.
 
 use crate::fault::{Fault, SubjectResult};
 use crate::places::Place;
@@ -16,44 +16,45 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Where notes of changed settings lie. A restart of the machine removes the notes and undoes the changes.
+/// The directory for notes about changed settings. A reboot removes the notes and undoes the changes.
 const NOTES: &str = "/run/benchlab";
 const PREFIX: &str = "settings-";
-/// Longest note, in bytes.
+/// The maximum size of a note in bytes.
 const MAX_NOTE: u64 = 1 << 16;
-/// How long another lab may take to put settings back: a disk finishes its requests before its scheduler changes.
+/// The time to wait for another benchlab to restore settings. A disk finishes its requests before its scheduler
+/// changes.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The settings of the host that the subjects of a plan need. Dropping it puts everything back.
+/// The host settings that the subjects of a plan need. Dropping this restores the original settings.
 #[derive(Default)]
 pub struct HostSettings {
     changed: Vec<HostSetting>,
-    /// For each subject, the value of each changed setting; `None`: the original.
+    /// For each subject, the value of each changed setting. `None` stands for the original value.
     requested: Vec<Vec<Option<String>>>,
     note: Option<Note>,
 }
 
 struct HostSetting {
     path: PathBuf,
-    /// The original value: a file, and the text to write there.
+    /// The original value: a file, and the text to write into the file.
     original: (PathBuf, String),
-    /// The value that the lab set; `None`: the original.
+    /// The value set by benchlab. `None` stands for the original value.
     current: Option<String>,
 }
 
 impl HostSettings {
-    /// Reads the host's settings and changes none yet. Error: another lab changes one of them.
+    /// Reads the host's settings without changing them. Returns an error if another benchlab changes one of them.
     pub fn new(plan: &Plan) -> Result<HostSettings, BenchError> {
         let mut settings = HostSettings::default();
         for subject in &plan.subjects {
             for (name, _) in &subject.host {
-                // A subject whose setting has no file was refused before.
+                // A subject whose setting has no file was already rejected.
                 let Some(path) = path(name, subject.place.as_deref()) else {
                     continue;
                 };
                 let is_listed = settings.changed.iter().any(|setting| setting.path == path);
                 if let Some(original) = original(&path).filter(|_| !is_listed) {
-                    // A value that another lab changes is not the original.
+                    // If another benchlab has changed the value, it is not the original.
                     check_unnoted(&path).map_err(|e| BenchError::System(NOTES.into(), e))?;
                     let current = None;
                     settings.changed.push(HostSetting {
@@ -77,7 +78,7 @@ impl HostSettings {
         Ok(settings)
     }
 
-    /// Sets the host's settings for a subject.
+    /// Applies the host settings of a subject.
     pub fn apply(&mut self, subject: SubjectId) -> SubjectResult<()> {
         for (number, requested) in self.requested[subject].clone().into_iter().enumerate() {
             let setting = &self.changed[number];
@@ -128,14 +129,14 @@ impl Drop for HostSettings {
                 );
             }
         }
-        // A note that stays makes the next lab try again.
+        // If the note remains, the next benchlab tries again.
         if let Some(note) = self.note.take().filter(|_| is_all_restored) {
             let _ = fs::remove_file(note.path);
         }
     }
 }
 
-/// True if the host has these settings already.
+/// Returns true if the host already has these settings.
 pub fn is_present(host: &[(String, String)], place: Option<&str>) -> bool {
     let is_set = |(name, value): &(String, String)| {
         path(name, place)
@@ -146,7 +147,7 @@ pub fn is_present(host: &[(String, String)], place: Option<&str>) -> bool {
     host.iter().all(is_set)
 }
 
-/// Why the lab cannot change the host to these settings; `None`: it can, or they are set already.
+/// Returns the reason why these settings cannot be applied. Returns `None` if they can be, or already are.
 pub fn unavailable(host: &[(String, String)], place: Option<&str>) -> Option<String> {
     host.iter().find_map(|(name, value)| {
         let Some(path) = path(name, place) else {
@@ -183,7 +184,7 @@ pub fn unavailable(host: &[(String, String)], place: Option<&str>) -> Option<Str
     })
 }
 
-/// Puts back what labs that were killed left changed. Returns what was done, a message each.
+/// Restores settings that killed runs left changed. Returns a message for each setting.
 pub fn restore_abandoned() -> Vec<String> {
     let mut messages = Vec::new();
     for path in notes() {
@@ -227,7 +228,9 @@ pub fn restore_abandoned() -> Vec<String> {
     messages
 }
 
-/// Locks a note whose lab is gone. `None`: that lab is at work, or another has put back what it changed.
+/// Locks a note whose benchlab has exited.
+///
+/// Returns `None` if that benchlab is still running, or if another has already restored the settings.
 fn lock_abandoned(path: &Path, mut file: File) -> Option<Flock<File>> {
     let deadline = Instant::now() + TIMEOUT;
     loop {
@@ -240,14 +243,14 @@ fn lock_abandoned(path: &Path, mut file: File) -> Option<Flock<File>> {
     }
 }
 
-/// True if the lab that wrote a note runs. Its process has the number in the note's name.
+/// Returns true if the benchlab that wrote a note is running. The note's name contains its process ID.
 fn is_at_work(note: &Path) -> bool {
     let name = note.file_name().and_then(|name| name.to_str());
     let pid = name.and_then(|name| name.strip_prefix(PREFIX)?.parse().ok());
     pid.is_some_and(|pid| procfs::start_ticks(Pid::from_raw(pid)).is_some())
 }
 
-/// The originals of settings, written before the first change. It is locked while its lab lives.
+/// The original values of settings, written before the first change. The note stays locked while its benchlab runs.
 struct Note {
     path: PathBuf,
     _lock: Flock<File>,
@@ -281,7 +284,7 @@ impl Note {
     }
 }
 
-/// Error: a note names the setting, or the other form of the same limit.
+/// Returns an error if a note contains the setting or the other form of the same limit.
 fn check_unnoted(setting: &Path) -> io::Result<()> {
     let names = |note: &PathBuf| {
         fs::read_to_string(note)
@@ -294,14 +297,14 @@ fn check_unnoted(setting: &Path) -> io::Result<()> {
     })
 }
 
-/// The limit that a setting expresses: `dirty_bytes` and `dirty_ratio` are one limit (vm.rst).
+/// Returns the limit that a setting expresses. `dirty_bytes` and `dirty_ratio` express the same limit (vm.rst).
 fn limit(setting: &Path) -> &[u8] {
     let path = setting.as_os_str().as_bytes();
     let stems = [&b"_bytes"[..], b"_ratio"].map(|unit| path.strip_suffix(unit));
     stems.into_iter().flatten().next().unwrap_or(path)
 }
 
-/// All notes of this user's labs.
+/// Returns all notes of this user.
 fn notes() -> impl Iterator<Item = PathBuf> {
     let entries = fs::read_dir(NOTES).into_iter().flatten().flatten();
     let paths = entries.map(|entry| entry.path());
@@ -315,7 +318,7 @@ fn is_note(path: &Path) -> bool {
     is_own && name.is_some_and(|name| name.starts_with(PREFIX))
 }
 
-/// The files and values in a note, as far as they are settings that a lab changes.
+/// Returns the files and values in a note, if they are settings that benchlab changes.
 fn settings_in(text: &str) -> impl Iterator<Item = (&Path, &str)> {
     let pairs = text.lines().filter_map(|line| line.split_once('\t'));
     let pairs = pairs.map(|(path, value)| (Path::new(path), value));
@@ -327,7 +330,7 @@ fn settings_in(text: &str) -> impl Iterator<Item = (&Path, &str)> {
     })
 }
 
-/// The file of a setting such as `queue.scheduler` of the disk below a place, or `vm.dirty_bytes`.
+/// Returns the file of a setting, such as `queue.scheduler` of the disk that contains `place`, or `vm.dirty_bytes`.
 fn path(name: &str, place: Option<&str>) -> Option<PathBuf> {
     let (group, name) = name.split_once('.')?;
     match group {
@@ -340,7 +343,7 @@ fn path(name: &str, place: Option<&str>) -> Option<PathBuf> {
     }
 }
 
-/// The value of a setting, of several words that in brackets.
+/// Returns the value of a setting. In a list of words, the value is the word in brackets.
 fn value_of(path: &Path) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
     let mut words = text.split_whitespace();
@@ -348,8 +351,9 @@ fn value_of(path: &Path) -> Option<String> {
     Some(chosen.unwrap_or(text.trim()).to_owned())
 }
 
-/// The original value of a setting. `dirty_bytes` of 0 says that `dirty_ratio` counts, and cannot be written
-/// (vm.rst).
+/// Returns the original value of a setting.
+///
+/// If `dirty_bytes` is 0, `dirty_ratio` applies; 0 cannot be written back (vm.rst).
 fn original(path: &Path) -> Option<(PathBuf, String)> {
     let value = value_of(path)?;
     let name = path.file_name()?.to_str()?;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Debian packages installed for those who asked for it. A package that brings a server would also
-//! set up and start one for the whole machine: that is kept from happening.
+//! Installs Debian packages on request.
+//!
+//! A package with a server normally sets up and starts the server for the whole machine. This module prevents that.
 
 use crate::build::in_path;
 use lab_plan::Toolchain;
@@ -11,17 +12,16 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Says to a package that none of its services may be started (Debian Policy 9.3.3.1, invoke-rc.d(8)).
+/// Tells packages not to start any services (Debian Policy 9.3.3.1, invoke-rc.d(8)).
 const POLICY: (&str, &str) = ("/usr/sbin/policy-rc.d", "#!/bin/sh\nexit 101\n");
 
-/// Says to PostgreSQL's packages that no database is to be set up (pg_createcluster(1)).
+/// Tells PostgreSQL's packages not to create a database cluster (pg_createcluster(1)).
 const NO_CLUSTER: (&str, &str) = (
     "/etc/postgresql-common/createcluster.d/benchlab.conf",
     "create_main_cluster = false\n",
 );
 
-/// Installs what brings these toolchains; needs root or sudo. Its output goes where the lab's errors
-/// go.
+/// Installs the packages of these toolchains. Requires root or sudo. The output goes to benchlab's standard error.
 pub fn install(toolchains: &[&Toolchain]) -> io::Result<()> {
     let packages: BTreeSet<&str> = toolchains
         .iter()
@@ -33,7 +33,7 @@ pub fn install(toolchains: &[&Toolchain]) -> io::Result<()> {
     if in_path("apt-get").is_none() {
         let names = names.join(", ");
         return Err(io::Error::other(format!(
-            "there is no apt-get here: install what these Debian packages hold: {names}"
+            "apt-get is not available: install the contents of these Debian packages: {names}"
         )));
     }
     let _policies = if toolchains.iter().any(|t| t.service) {
@@ -47,7 +47,7 @@ pub fn install(toolchains: &[&Toolchain]) -> io::Result<()> {
     let units = toolchains.iter().flat_map(|t| &t.units);
     let units: Vec<&str> = units.map(String::as_str).collect();
     match in_path("systemctl") {
-        // Installing them enabled them for the next time that the machine starts.
+        // The installation enabled these services for the next boot.
         Some(_) if !units.is_empty() => {
             as_root(&[&["systemctl", "--quiet", "disable"][..], &units].concat())
         }
@@ -55,13 +55,13 @@ pub fn install(toolchains: &[&Toolchain]) -> io::Result<()> {
     }
 }
 
-/// A file that exists for a while, and the folders that were created for it.
+/// A file that exists temporarily, and the directories that were created for it.
 struct TemporaryFile {
     created: Vec<PathBuf>,
 }
 
 impl TemporaryFile {
-    /// Creates nothing where the machine has such a file already: its owner decides.
+    /// Creates nothing if the file already exists, because then the machine's owner decides.
     fn new((path, text): (&str, &str)) -> io::Result<TemporaryFile> {
         let path = Path::new(path);
         let mut file = TemporaryFile {
@@ -93,7 +93,7 @@ impl TemporaryFile {
 }
 
 impl Drop for TemporaryFile {
-    /// A folder that a package has filled meanwhile stays.
+    /// A directory that a package has filled in the meantime remains.
     fn drop(&mut self) {
         for path in self.created.iter().rev() {
             let remove = if path.is_dir() { "rmdir" } else { "rm" };
@@ -123,7 +123,7 @@ fn as_root(words: &[&str]) -> io::Result<()> {
         Ok(())
     } else {
         Err(io::Error::other(format!(
-            "`{}` ended with {status}",
+            "`{}` failed: {status}",
             words.join(" ")
         )))
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Ctrl-C and its kin: noted, and checked wherever the lab waits.
+//! Records Ctrl-C and similar signals. All waiting code checks for them.
 
 use crate::sys;
 use nix::sys::eventfd::{EfdFlags, EventFd};
@@ -10,27 +10,28 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Signals within this time are one request, ns: `timeout` signals its command, and then its process group.
+/// Signals within this many ns are one request, since `timeout` signals its command and then its process group.
 const ONE_REQUEST_NS: u64 = 500_000_000;
 
-/// Exit status as shells count it: 128 + SIGINT.
+/// The exit status that shells report: 128 + SIGINT.
 const INTERRUPTED: i32 = 130;
 
-/// When the lab was first asked to stop, ns; 0: not yet.
+/// The time of the first request to stop in ns, or 0 before any request.
 static REQUESTED: AtomicU64 = AtomicU64::new(0);
 
-/// Readable once the lab was asked to stop.
+/// Becomes readable once benchlab has been asked to stop.
 static STOP_EVENT: OnceLock<EventFd> = OnceLock::new();
 
-/// From now on SIGINT, SIGTERM and SIGHUP ask the lab to stop instead of ending it; one more than half a second after
-/// the first ends it at once, and the subjects die with it.
+/// Makes SIGINT, SIGTERM and SIGHUP request a stop instead of terminating benchlab.
+///
+/// A second signal more than half a second after the first exits immediately, and the subjects die with benchlab.
 pub fn watch() -> io::Result<()> {
     let event = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)?;
     if STOP_EVENT.set(event).is_err() {
         return Ok(());
     }
     for signal in [SIGINT, SIGTERM, SIGHUP] {
-        // SAFETY: it reads a clock and atomic numbers, writes to a file, and ends the process without cleaning up.
+        // SAFETY: the handler only reads a clock and atomics, writes to a file, and exits without cleanup.
         unsafe { signal_hook::low_level::register(signal, on_signal) }?;
     }
     Ok(())
@@ -43,8 +44,10 @@ fn on_signal() {
     }
 }
 
-/// Notes a request to stop, and returns when the first one came, ns. Ends the waiting in [`readable`], too: a signal
-/// by itself ends a wait that has begun, but not one that begins just then.
+/// Records a request to stop, and returns the time of the first request in ns.
+///
+/// Also ends the wait in [`readable`]. A signal alone ends a wait in progress, but not a wait that is just about to
+/// begin.
 fn note_request(now: u64) -> u64 {
     let first = REQUESTED.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
     if let Some(event) = STOP_EVENT.get() {
@@ -53,18 +56,18 @@ fn note_request(now: u64) -> u64 {
     first.err().unwrap_or(now)
 }
 
-/// Asks the lab to stop, as a first signal does.
+/// Requests a stop, like a first signal.
 pub fn request() {
-    // A repeated request changes nothing.
+    // A repeated request has no effect.
     note_request(sys::monotonic_ns());
 }
 
-/// True if the reader wants the lab to stop.
+/// Returns true if the user requested a stop.
 pub fn requested() -> bool {
     REQUESTED.load(Ordering::Relaxed) != 0
 }
 
-/// Waits until one of these files can be read or the lab is asked to stop; false: the time was over before.
+/// Waits until one of these files is readable or a stop is requested. Returns false on timeout.
 pub fn readable(files: &[BorrowedFd<'_>], time: Duration) -> nix::Result<bool> {
     let stop_event = STOP_EVENT.get().map(AsFd::as_fd);
     sys::readable(files.iter().copied().chain(stop_event), time)

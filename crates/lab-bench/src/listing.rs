@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Listings that the builds of subjects write for people, such as the machine instructions of a loop.
+//! Reads listings that subjects' builds write for people, such as the machine instructions of a loop.
 
 use lab_model::{Run, Setting, Subject, SubjectId};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// No listing is longer, in bytes.
+/// The maximum size of a listing in bytes.
 const LONGEST: u64 = 64 * 1024;
 
-/// The listing of each subject that has one and of which the run has none yet, or why it cannot be read.
+/// Reads the listings that the run does not contain yet. Returns each subject's listing or an error.
 pub fn listings(
     subjects: &[Subject],
     run: &Run,

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The machine that a session runs on: the time, and the disturbances of a block.
+//! The machine that a session runs on: its clock, and the disturbances of a block.
 
 use crate::sys;
 use lab_host::{CpuClock, Gauge, procfs};
 use lab_model::Disturbance;
 use nix::unistd::Pid;
 
-/// The machine, or what a test has in its place.
+/// A machine, or a test double.
 pub trait Machine {
-    /// Since some moment in the past, ns; it never goes back.
+    /// Returns a monotonic time in ns.
     fn now_ns(&self) -> u64;
 
-    /// Since 1970, s.
+    /// Returns the time since 1970 in seconds.
     fn unix_seconds(&self) -> f64;
 
-    /// Begins to watch what disturbs a block.
+    /// Starts monitoring disturbances of a block.
     fn watch(&self) -> Box<dyn HostWatch>;
 
-    /// The lab's own CPU time in ns and peak resident memory in bytes.
+    /// Returns benchlab's own CPU time in ns and peak resident memory in bytes.
     fn lab_cost(&self) -> Option<(u64, u64)>;
 }
 
-/// Watches a host from a moment on.
+/// Monitors a host from its creation on.
 pub trait HostWatch {
-    /// The host's activity since then. `outside_cpu_ns`: see [`crate::Workload::outside_cpu_ns`].
+    /// Returns the host's activity since then. For `outside_cpu_ns` see [`crate::Workload::outside_cpu_ns`].
     fn disturbance(&self, outside_cpu_ns: Option<u64>) -> Disturbance;
 }
 
-/// The machine that the lab runs on.
+/// The machine that runs benchlab.
 pub struct ThisMachine;
 
 impl Machine for ThisMachine {

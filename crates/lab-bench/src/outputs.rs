@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The standard output of commands, compared with the baseline's.
+//! Compares the standard output of commands with the baseline's.
 
 use crate::fault::{Fault, SubjectResult};
 use lab_model::PointId;
@@ -12,12 +12,12 @@ use std::path::{Path, PathBuf};
 /// The outputs of a run.
 pub struct Outputs {
     folder: PathBuf,
-    /// SHA-256 of what the baseline wrote first, for each point.
+    /// The SHA-256 digest of the baseline's first output, for each point.
     baseline_digests: HashMap<PointId, [u8; 32]>,
 }
 
 impl Outputs {
-    /// Outputs that are kept in a folder of the run.
+    /// Creates outputs that are stored in a directory of the run.
     pub fn new(folder: &Path) -> Outputs {
         Outputs {
             folder: folder.to_path_buf(),
@@ -25,13 +25,14 @@ impl Outputs {
         }
     }
 
-    /// The file that the next process writes.
+    /// Returns the path of the next process's output file.
     pub fn output_file(&self) -> PathBuf {
         self.folder.join("stdout")
     }
 
-    /// Compares what a process wrote with what the baseline wrote first: a check value, its SHA-256's
-    /// first 64 bits. Fault: they differ.
+    /// Compares a process's output with the baseline's first output. Returns the first 64 bits of its SHA-256 digest.
+    ///
+    /// Returns a fault if the outputs differ.
     pub fn check(&mut self, point: PointId, of_baseline: bool) -> SubjectResult<u64> {
         let digest = sha256(&self.output_file()).map_err(unreadable)?;
         let check = u64::from_be_bytes(digest[..8].try_into().expect("eight bytes"));
@@ -45,7 +46,7 @@ impl Outputs {
             }
             None => Err(Fault::Failed(
                 "output",
-                "there is nothing to compare its output with: the baseline failed".into(),
+                "its output cannot be compared because the baseline failed".into(),
             )),
         }
     }
@@ -59,7 +60,7 @@ impl Outputs {
         let line = line.map_or_else(|_| String::new(), |n| format!(", first in line {n}"));
         let message = if of_baseline {
             format!(
-                "its output changes from run to run{line}: compare without --same-output, or make it write \
+                "its output changes from run to run{line}: compare without --same-output, or make it always write \
                  the same"
             )
         } else {
@@ -69,14 +70,14 @@ impl Outputs {
     }
 }
 
-/// The SHA-256 of a file.
+/// Computes the SHA-256 digest of a file.
 fn sha256(path: &Path) -> io::Result<[u8; 32]> {
     let mut hash = Sha256::new();
     io::copy(&mut File::open(path)?, &mut hash)?;
     Ok(hash.finalize().into())
 }
 
-/// The first line, from 1, in which two files differ.
+/// Returns the number of the first line, from 1, in which two files differ.
 fn first_difference(first: &Path, other: &Path) -> io::Result<usize> {
     let open = |path| File::open(path).map(BufReader::new);
     let (mut first, mut other) = (open(first)?, open(other)?);

@@ -1,38 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How many mirrored pairs of passes a block takes, so that enough blocks fit into the time of a run.
+//! Chooses the number of mirrored pairs of passes per block, so that enough blocks fit into the time of a run.
 //!
-//! A plan counts the turns of a block alone. Starts, warm-up and the proof of the work take time, too: with three databases
-//! more than twice as long. So the first block is short and measured, and the next ones are made as long as the time that is
-//! left allows. Lengths follow from times that were spent, never from what was measured.
+//! A plan counts only the turns of a block. Starts, warm-up and checking the work take additional time: with three
+//! databases, more than twice as long. The first block is therefore short, and its time is measured. The following
+//! blocks are as long as the remaining time allows. Lengths depend only on elapsed times, never on measured results.
 
 use lab_model::Plan;
 
-/// Blocks that are to fit into the time of a run. With fewer, intervals are wide; with more, starts take the time of turns
-/// (docs/statistics.md has the simulation).
+/// The target number of blocks for the time of a run.
+///
+/// With fewer blocks, confidence intervals are wide. With more, starts take time away from turns (see the simulation
+/// in docs/statistics.md).
 const BLOCKS: u32 = 16;
 
-/// The fraction of the planned pairs that the first block takes.
+/// The fraction of the planned pairs in the first block.
 const FIRST: f64 = 0.25;
 
-/// The times of a block, ns.
+/// The durations of a block in ns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockTimes {
-    /// All of it.
+    /// The total duration.
     pub total_ns: u64,
-    /// The passes, whose number can be changed.
+    /// The duration of the passes, whose number can be changed.
     pub passes_ns: u64,
 }
 
-/// The fraction of the planned pairs that blocks take.
+/// The fraction of the planned pairs per block.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BlockPace {
-    /// The time of the run, ns, and the blocks that are to fit into it; `None`: a block takes the pairs of its plan.
+    /// The time of the run in ns and the target number of blocks. `None` means that blocks have the planned number of
+    /// pairs.
     goal: Option<(u64, u32)>,
     fraction: f64,
 }
 
 impl BlockPace {
-    /// The pace of the first block. Where the number of pairs or of blocks was given in place of a time, blocks are as planned.
+    /// Returns the pace of the first block. If the number of pairs or blocks was given instead of a time, blocks are
+    /// as planned.
     pub fn new(plan: &Plan) -> BlockPace {
         let measure = &plan.measure;
         let goal = measure.budget_ns.filter(|_| measure.block_ns.is_some());
@@ -43,7 +47,8 @@ impl BlockPace {
         }
     }
 
-    /// The pace of a host that measures single blocks for a run, whose time it does not know: blocks are as planned.
+    /// Returns the pace for a host that measures single blocks of a run whose total time it does not know: blocks are
+    /// as planned.
     pub fn planned() -> BlockPace {
         BlockPace {
             goal: None,
@@ -51,12 +56,14 @@ impl BlockPace {
         }
     }
 
-    /// How many of so many planned pairs a block takes; at least one.
+    /// Returns the number of pairs in a block, at least one, for `planned` pairs.
     pub fn pairs(&self, planned: u32) -> u32 {
         ((f64::from(planned) * self.fraction).round() as u32).clamp(1, planned.max(1))
     }
 
-    /// Adapts the pace to a block that took so long. `complete` blocks count so far, and the run has taken `spent_ns`.
+    /// Adapts the pace to the durations of a block.
+    ///
+    /// `complete` is the number of valid blocks so far, and `spent_ns` is the time that the run has taken.
     pub fn adapt(&mut self, times: BlockTimes, complete: u32, spent_ns: u64) {
         let Some((budget_ns, blocks)) = self.goal else {
             return;
@@ -64,13 +71,13 @@ impl BlockPace {
         if times.passes_ns == 0 {
             return;
         }
-        // Where all of them are complete, what is left is for one more.
+        // If all target blocks are complete, the remaining time is for one more block.
         let left = blocks.saturating_sub(complete).max(1);
         let block_ns = budget_ns.saturating_sub(spent_ns) as f64 / f64::from(left);
         let fixed_ns = times.total_ns.saturating_sub(times.passes_ns) as f64;
         let planned_passes_ns = times.passes_ns as f64 / self.fraction;
         let fraction = (block_ns - fixed_ns) / planned_passes_ns;
-        // Not zero: the next block's time tells what a smaller fraction would take.
+        // The fraction must not be zero: the next block's duration shows the effect of a smaller fraction.
         self.fraction = fraction.clamp(0.01, 1.0);
     }
 }
@@ -94,8 +101,9 @@ mod tests {
         })
     }
 
-    /// Blocks of a run that fit into its time, each with its pairs, where starts and the like take `fixed` s and a pair takes
-    /// `pair` s.
+    /// Returns the number of pairs of each block that fits into the time of a run.
+    ///
+    /// Fixed costs such as starts take `fixed` seconds, and a pair takes `pair` seconds.
     fn run(
         mut pace: BlockPace,
         planned: u32,
@@ -122,14 +130,14 @@ mod tests {
 
     #[test]
     fn sixteen_blocks_fit_into_the_time() {
-        // Three databases on two cores: 14.5 s and 2.1 s a pair; 33 pairs are planned.
+        // Three databases on two cores: 14.5 s plus 2.1 s per pair, with 33 planned pairs.
         let blocks = run(pace(Some(600), Some(24), 80), 33, 600.0, 60.0, (14.5, 2.1));
         assert!((15..=17).contains(&blocks.len()), "{blocks:?}");
         assert!(
             blocks[1..].iter().all(|pairs| (8..=11).contains(pairs)),
             "{blocks:?}"
         );
-        // SQLite alone.
+        // SQLite only.
         let blocks = run(pace(Some(300), Some(8), 80), 40, 300.0, 30.0, (3.4, 0.37));
         assert!((15..=17).contains(&blocks.len()), "{blocks:?}");
         // Cheap blocks stay as planned, and more of them fit.
@@ -138,7 +146,7 @@ mod tests {
             blocks.len() > 60 && blocks[2..].iter().all(|pairs| *pairs == 20),
             "{blocks:?}"
         );
-        // Starts alone take too long: one pair is the least.
+        // Starts alone take too long, so blocks have the minimum of one pair.
         let blocks = run(pace(Some(600), Some(24), 80), 33, 600.0, 60.0, (60.0, 2.0));
         assert!(blocks[2..].iter().all(|pairs| *pairs == 1), "{blocks:?}");
     }
@@ -156,7 +164,7 @@ mod tests {
         }
     }
 
-    /// A disturbed block takes its time from the ones to come.
+    /// The time lost in a disturbed block shortens the remaining blocks.
     #[test]
     fn time_that_was_lost_shortens_the_rest() {
         let after = |spent_s: u64| {

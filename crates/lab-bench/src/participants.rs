@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The subjects that may still take part, by point.
+//! The subjects that still take part, by point.
 
 use lab_model::{Failure, Plan, PointId, SubjectId};
 use std::collections::HashSet;
 
-/// Subjects that take no part: those that have none in the plan, and those that failed, since a subject that
-/// failed at a point is not asked again in this run.
+/// Subjects that do not take part, by plan or because they failed.
+///
+/// A subject that failed at a point is not tried again at this point in the same run.
 #[derive(Default)]
 pub struct Participants {
     excluded: HashSet<SubjectId>,
@@ -13,7 +14,7 @@ pub struct Participants {
 }
 
 impl Participants {
-    /// The participants of a plan, without those that failed in a run that is resumed.
+    /// Creates the participants of a plan, without subjects that failed earlier in a resumed run.
     pub fn new(plan: &Plan, failures: &[Failure]) -> Participants {
         let mut participants = Participants::default();
         for subject in 0..plan.subjects.len() {
@@ -27,12 +28,12 @@ impl Participants {
         participants
     }
 
-    /// True if a subject may still take part at a point.
+    /// Returns true if a subject still takes part at a point.
     pub fn takes_part(&self, subject: SubjectId, point: PointId) -> bool {
         !self.excluded.contains(&subject) && !self.excluded_at.contains(&(subject, point))
     }
 
-    /// Excludes a subject from a point; `None`: from all points.
+    /// Excludes a subject from a point. `None` excludes it from all points.
     pub fn exclude(&mut self, subject: SubjectId, point: Option<PointId>) {
         match point {
             Some(point) => self.excluded_at.insert((subject, point)),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The pilot: how many operations make a batch, and how many batches until a subject is steady.
+//! The pilot: determines the number of operations per batch, and the number of batches until a subject is steady.
 
 use crate::fault::SubjectResult;
 use crate::process::{BatchResult, SubjectProcess};
@@ -10,83 +10,89 @@ use lab_stats::warmup;
 use nix::unistd::Pid;
 use std::time::{Duration, Instant};
 
-/// Batches after which the pilot looks whether the subject is steady; then at half as many again, and so on.
+/// The number of batches after which the pilot first checks for a steady subject. Each further check follows after
+/// half as many again.
 const FIRST_LOOK: usize = 30;
 
-/// A subject is steady if it was so for all but this part of its batches, as a divisor.
+/// The maximum fraction of batches before a subject became steady, as a divisor.
 const UNSTEADY_PART: usize = 2;
 
 /// The same divisor for a subject whose helper threads compile.
 const UNSTEADY_PART_WITH_HELPERS: usize = 3;
 
-/// Helper threads that use more than this part of the measured time are still compiling, however steady the times are.
-/// (A Java subject's used up to 100 % while its times still fell, and below 20 % afterwards.)
+/// The minimum CPU time of helper threads that counts as compiling, as a fraction of the measured time.
+///
+/// It applies however steady the times are. (A Java subject's helper threads used up to 100 % while its times still
+/// fell, and less than 20 % afterwards.)
 const STILL_COMPILING: f64 = 0.25;
 
-/// Helper threads that used no more than this part of the process's CPU time do not compile. (Those of a program in Ada
-/// wait from its start to its end.)
+/// The maximum CPU time of helper threads that do not compile, as a fraction of the process's CPU time.
+///
+/// (The helper threads of an Ada program wait from its start to its end.)
 const BUSY_HELPERS: f64 = 0.02;
 
-/// The number of last batches in which a warm-up looks for helper threads that compile.
+/// The number of most recent batches in which a warm-up checks for compiling helper threads.
 const LAST_BATCHES: usize = 8;
 
-/// The longest batch of a pilot, ns, however long measured batches are: the pilots of an experiment with hundreds of
-/// subjects and points would take longer than its blocks.
+/// The maximum duration of a pilot's batch in ns, regardless of the length of measured batches.
+///
+/// Otherwise, in an experiment with hundreds of subjects and points, the pilots would take longer than the blocks.
 const MAX_PILOT_BATCH_NS: u64 = 20_000_000;
 
-/// The most operations of a batch.
+/// The maximum number of operations of a batch.
 const MAX_OPERATIONS: u64 = 1 << 32;
 
-/// The fewest batches of a pilot whose operations are long; else it ends when its time is spent.
+/// The minimum number of batches of a pilot with long operations. Other pilots end when their time is used up.
 const MIN_BATCHES: usize = 10;
 
-/// The fewest batches of a pilot that has no time.
+/// The minimum number of batches of a pilot that has no time left.
 const MIN_BATCHES_WITHOUT_TIME: usize = 4;
 
-/// So many batches are checked together. On a server a check takes longer than a batch.
+/// The number of batches that are checked together. On a server, a check takes longer than a batch.
 const CHECKED_TOGETHER: usize = 16;
 
-/// The most batches that are tried until one lasts at least half a turn.
+/// The maximum number of attempts to find a batch that takes at least half a turn.
 const MAX_FITTINGS: u32 = 8;
 
-/// All pilots of a run with a budget take this part of it at the most, as a divisor.
+/// The maximum fraction of a run's budget for all pilots, as a divisor.
 const BUDGET_PART: u32 = 10;
 
-/// The same where there are so many pilots that they would have less than [`NEEDED`] each.
+/// The same divisor if so many pilots would otherwise have less than [`NEEDED`] each.
 const MAX_BUDGET_PART: u32 = 5;
 
-/// The mean time of pilots, of which some compile.
+/// The mean time that pilots need if some of them compile.
 const NEEDED: Duration = Duration::from_millis(250);
 
-/// The divisor of the pilots' time that is reserved for the work after them, such as computing the required
-/// results of batches.
+/// The fraction of the pilots' time that is reserved for the work after them, as a divisor.
+///
+/// This work includes computing the required results of batches.
 const RESERVE_PART: u32 = 10;
 
-/// One pilot may have so many times its share of the time that is left: others need less.
+/// A pilot may take this many times its fraction of the remaining time, because others need less.
 const SHARES: u32 = 2;
 
-/// A pilot that was cut short is made again if it has at least so many times the time of its batches.
+/// A truncated pilot is repeated if its available time is at least this many times the duration of its batches.
 const LONGER: u32 = 2;
 
-/// The part of its share, as a divisor, that each pilot has whatever those before it took.
+/// The fraction of an equal division of the time that each pilot is guaranteed, as a divisor.
 const RESERVED: u32 = 2;
 
-/// The time that all pilots of a run have together.
+/// The total time for all pilots of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct PilotTime {
     all: Duration,
-    /// The minimum for each pilot.
+    /// The minimum time for each pilot.
     reserved: Duration,
 }
 
 impl PilotTime {
-    /// The time for a number of pilots; `None`: as long as they need.
+    /// Returns the time for a number of pilots. `None` means as long as they need.
     pub fn new(plan: &Plan, pilots: usize) -> Option<PilotTime> {
         let all = part_of_budget(plan, pilots)?;
         Some(PilotTime::of(all - all / RESERVE_PART, pilots))
     }
 
-    /// This time for so many pilots.
+    /// Divides the time `all` among a number of pilots.
     pub fn of(all: Duration, pilots: usize) -> PilotTime {
         PilotTime {
             all,
@@ -94,12 +100,12 @@ impl PilotTime {
         }
     }
 
-    /// True if pilots that have taken `spent` together have used all of it.
+    /// Returns true if pilots that took `spent` together have used up all the time.
     pub fn is_used_up(self, spent: Duration) -> bool {
         spent >= self.all
     }
 
-    /// The longest time of one of `left` pilots, when all together have taken `spent`.
+    /// Returns the maximum time of one of `left` remaining pilots, when all pilots so far took `spent`.
     pub fn share(self, spent: Duration, left: usize) -> Duration {
         let left = left.max(1) as u32;
         let rest = self.all.saturating_sub(spent);
@@ -108,42 +114,45 @@ impl PilotTime {
     }
 }
 
-/// The time that so many pilots may take of a run's budget.
+/// Returns the time that a number of pilots may take from a run's budget.
 fn part_of_budget(plan: &Plan, pilots: usize) -> Option<Duration> {
     let budget = Duration::from_nanos(plan.measure.budget_ns?);
     let needed = NEEDED * pilots as u32;
     Some(needed.clamp(budget / BUDGET_PART, budget / MAX_BUDGET_PART))
 }
 
-/// Says that so many pilots took more than their part of the budget, where they did: each has its shortest length.
+/// Reports that pilots took more than their fraction of the budget, even though each was as short as possible.
 pub fn overrun(plan: &Plan, pilots: usize, took: Duration) -> Option<String> {
     let part = part_of_budget(plan, pilots)?;
     let budget = Duration::from_nanos(plan.measure.budget_ns?);
     (took > part).then(|| {
         format!(
-            "the pilots took {:.1} s of the {:.1} s that were asked for: so many subjects and points need a longer \
-             --budget, or fewer of them can be chosen",
+            "the pilots took {:.1} s of the requested {:.1} s: this number of subjects and points needs a longer \
+             --budget; or select fewer of them",
             took.as_secs_f64(),
             budget.as_secs_f64(),
         )
     })
 }
 
-/// True if the pilot of an earlier session is made again: it was cut short, and has `share` now.
+/// Returns true if the pilot of an earlier session must be repeated because it was truncated and more time is
+/// available.
 pub fn is_repeated(earlier: &Pilot, share: Option<Duration>) -> bool {
     let took_ns = earlier.own_batches().iter().map(|b| b.wall_ns).sum();
     let took = Duration::from_nanos(took_ns);
     earlier.class == WarmUp::CutShort && share.is_none_or(|share| share > took * LONGER)
 }
 
-/// True if a process that takes so long to start is kept for the next pilots, which have `share` each: starting another one
-/// would take most of that.
+/// Returns true if a process is reused by the next pilots because of its long start-up time.
+///
+/// Each of these pilots has `share`, and starting another process would use up most of it.
 pub fn keeps_process(startup_ns: u64, share: Option<Duration>) -> bool {
     share.is_some_and(|share| Duration::from_nanos(startup_ns) > share / (2 * SHARES))
 }
 
-/// Runs a point until the subject is steady, the most batches are done, or `longest` is over. Returns the pilot and its last
-/// batch.
+/// Runs a point until the subject is steady, the maximum number of batches is reached, or `longest` is over.
+///
+/// Returns the pilot and its last batch.
 pub fn pilot(
     process: &mut SubjectProcess,
     visit: &mut OpenCase,
@@ -172,7 +181,7 @@ pub fn pilot(
     let mut last = cold;
     let mut next_look = FIRST_LOOK;
     let max_batches = (plan.measure.max_warmup as usize).max(FIRST_LOOK);
-    // A subject whose compilers work beside it is not known after fewer batches.
+    // A subject with concurrent compiler threads needs at least this many batches.
     let min_with_helpers = plan.min_pilot_with_helpers();
     let mut times = Vec::new();
     let turn_ns = plan.turn_ns(point);
@@ -196,7 +205,7 @@ pub fn pilot(
         batches.push(batch(&last));
         spent_ns += last.wall_ns;
         times.push(last.wall_ns as f64 / last.operations as f64);
-        // The system's queue of openings is short.
+        // The system's queue of open events is short.
         if checks_each || batches.len().is_multiple_of(CHECKED_TOGETHER) {
             visit.check_work(plan)?;
         }
@@ -243,7 +252,8 @@ pub fn pilot(
     Ok((pilot, last))
 }
 
-/// Batches until one lasts about a turn, of so many operations at first: a compiler may have become busy only now.
+/// Runs batches until one takes about a turn, starting with `first` operations. A compiler may have become busy only
+/// now.
 fn fitting(
     process: &mut SubjectProcess,
     visit: &mut OpenCase,
@@ -267,43 +277,46 @@ fn fitting(
     Ok(last)
 }
 
-/// The operations that would have filled a turn of this length, at most eight times as many as before.
+/// Returns the number of operations that would have filled a turn of this length, at most eight times the previous
+/// number.
 fn operations(last: &BatchResult, turn_ns: u64) -> u64 {
     let per_operation = last.wall_ns.max(1) as f64 / last.operations as f64;
     let fitting = (turn_ns as f64 / per_operation) as u64;
     fitting.clamp(1, (last.operations * 8).min(MAX_OPERATIONS))
 }
 
-/// True if helper threads were busy in the later half of the batches.
+/// Returns true if helper threads were busy in the second half of the batches.
 fn is_compiling(batches: &[Batch]) -> bool {
     cores_used(&batches[batches.len() / 2..]) > 1.0 + STILL_COMPILING
 }
 
-/// CPU time of some batches / their time.
+/// Returns the CPU time of batches divided by their duration.
 fn cores_used(batches: &[Batch]) -> f64 {
     let wall: u64 = batches.iter().map(|b| b.wall_ns).sum();
     let cpu: u64 = batches.iter().map(|b| b.cpu_ns).sum();
     cpu as f64 / wall.max(1) as f64
 }
 
-/// True if the helper threads of a process that warms up still compile, which the later batches of its pilot did not.
-/// On a server, for which a warm process waits, a compiler does not use more than a core.
+/// Returns true if the helper threads of a process in its warm-up still compile, unlike in the last batches of its
+/// pilot.
+///
+/// If a warm process waits for a server, the compiler's CPU time need not exceed one core.
 pub fn still_compiles(pilot: &Pilot, warm_up: &[Batch]) -> bool {
     let own = pilot.own_batches();
     let last = &warm_up[warm_up.len().saturating_sub(LAST_BATCHES)..];
     cores_used(last) > cores_used(&own[own.len() - own.len() / 3..]) + STILL_COMPILING
 }
 
-/// True if a process may compile: its helper threads have used CPU time since it began.
+/// Returns true if a process may compile: its helper threads have used CPU time since it started.
 fn may_compile(process: Pid) -> bool {
     let threads = procfs::tasks(process).into_iter();
     let used: Vec<u64> = threads.map(|t| procfs::ran_ns(process, t)).collect();
     let (all, most): (u64, u64) = (used.iter().sum(), used.iter().copied().max().unwrap_or(0));
-    // A kernel that does not count the time of threads shows none.
+    // Kernels that do not account the time of threads report zero.
     used.len() > 1 && (all == 0 || (all - most) as f64 > BUSY_HELPERS * all as f64)
 }
 
-/// The record of a batch that is not measured.
+/// Creates the record of an unmeasured batch.
 pub fn batch(result: &BatchResult) -> Batch {
     Batch {
         operations: result.operations,
@@ -319,7 +332,7 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    /// How long all pilots take, where each needs so much, and how many of them were cut.
+    /// Returns the total time of pilots with these needs, and the number of truncated pilots.
     fn take(all: Duration, needs: &[Duration]) -> (Duration, usize) {
         let (mut spent, mut cut) = (Duration::ZERO, 0);
         let time = PilotTime::of(all, needs.len());
@@ -366,7 +379,7 @@ mod tests {
                 spent += share;
             }
             assert!(spent <= all, "{spent:?}");
-            // Even where starts took longer than what is left.
+            // This holds even if starts took longer than the remaining time.
             assert_eq!(time.share(all + SECOND, 1), all / (2 * pilots as u32));
         }
     }
@@ -425,7 +438,7 @@ mod tests {
 
     #[test]
     fn a_process_compiles_while_it_uses_more_than_the_pilot_in_the_end() {
-        // Alone on its core, and on a server for which it waits for half of the time.
+        // The process either uses all of its core, or waits half of the time for a server.
         for warm in [1.0, 0.5] {
             let cores: Vec<f64> = [2.0; 60].into_iter().chain([warm; 60]).collect();
             let pilot = cut_short(&cores, WarmUp::Warming);
@@ -438,7 +451,7 @@ mod tests {
 
     #[test]
     fn helper_threads_compile_only_if_they_use_cpu_time() {
-        // Each in a process of its own: threads of other tests are none of theirs.
+        // Each case runs in its own process, to exclude the threads of other tests.
         let compile = |script: &str| {
             let mut child = std::process::Command::new("python3")
                 .args(["-BSc", script])

@@ -241,10 +241,14 @@ fn calls_that_were_not_asked_for_and_failures_that_are_not_told_are_faults() {
             (
                 "stray on postgresql",
                 "writes",
-                "`effect` holds call 1000000",
+                "`effect` contains call 1000000",
             ),
             ("secretive on postgresql", "nonsense", "without `failed=`"),
-            ("stray on mariadb", "writes", "`effect` holds call 1000000"),
+            (
+                "stray on mariadb",
+                "writes",
+                "`effect` contains call 1000000",
+            ),
             ("secretive on mariadb", "nonsense", "without `failed=`"),
         ],
     );
@@ -291,7 +295,7 @@ fn what_became_of_calls_is_read_in_a_file() {
         &[(
             "stray",
             "writes",
-            "`effect` holds call 18446744073709551615",
+            "`effect` contains call 18446744073709551615",
         )],
     );
     let [calls, lost, doubled, unreported, failed] = Metric::EFFECTS;

@@ -334,7 +334,7 @@ fn commands_that_end_with_different_statuses_are_not_compared() {
     let place = Place::new();
     place
         .short(&["true", "exit 2", "--ignore-failure=1,3"])
-        .says(&["it ended with exit status: 2, which --ignore-failure does not name"]);
+        .says(&["it ended with exit status: 2, which is not listed in --ignore-failure"]);
     place
         .short(&["true", "false", "--ignore-failure=0"])
         .expect(2)
@@ -354,7 +354,7 @@ fn a_command_that_fails_is_a_result_and_stops_nobody() {
         "good",
     ]);
     outcome.expect(0).says(&[
-        "B failed at run: exit: it ended with exit status: 7; --ignore-failure=7 measures it nevertheless",
+        "B failed at run: exit: it ended with exit status: 7; use --ignore-failure=7 to measure it anyway",
         "D failed at run: start: `nowhere-to-be-found` cannot be started: No such file or directory",
     ]);
     let run = place.0.load();
@@ -394,7 +394,7 @@ fn a_process_that_takes_too_long_is_killed_with_all_that_it_started() {
     let outcome = place.short(&["true", &slow, "sleep 0.001", "--time-limit", "300ms"]);
     outcome
         .expect(0)
-        .says(&["B failed at run: timeout: it did not end within 0.3 s (--time-limit)"]);
+        .says(&["B failed at run: timeout: it did not finish within 0.3 s (--time-limit)"]);
     assert_none_running(&marker);
 }
 

@@ -262,12 +262,12 @@ fn a_program_that_cannot_be_started_and_one_that_cannot_be_built() {
             (
                 "gone",
                 "missing",
-                "there is no program `build/gone` in the project",
+                "program `build/gone` does not exist in the project",
             ),
             (
                 "not-in-path",
                 "missing",
-                "there is no program `benchlab-has-no-such-program` in PATH",
+                "program `benchlab-has-no-such-program` is not in PATH",
             ),
             (
                 "no-program",

@@ -143,7 +143,7 @@ fn places_that_cannot_be() {
         .says(&["named twice"]);
     run_on(&project, &[PathBuf::from("/proc")], &[])
         .expect(1)
-        .says(&["no folder in /proc"]);
+        .says(&["cannot create a directory in /proc"]);
     let other = Project::noop(&[]);
     let folder = other.path().to_str().unwrap().to_owned();
     other

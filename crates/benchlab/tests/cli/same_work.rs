@@ -120,7 +120,7 @@ fn reads_that_write_or_skip_or_yield_other_values_are_caught() {
             (
                 "fewer-units",
                 "check",
-                "units=59 for 3 operations, where the others have 60",
+                "units=59 for 3 operations; the other subjects have 60",
             ),
             ("wrong-check", "check", "check="),
             ("wrong-in-run", "check", "check="),

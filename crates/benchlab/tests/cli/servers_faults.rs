@@ -460,7 +460,7 @@ fn a_server_that_is_killed_again_and_again_ends_the_run() {
     let go_on = format!("go on with `benchlab resume {}`", file.display());
     finished
         .expect(1)
-        .says(&["PostgreSQL ", "that was the 4th time in this run", &go_on]);
+        .says(&["PostgreSQL ", "this was loss number 4 in this run", &go_on]);
     let run = project.load();
     assert_eq!((run.ending, &run.failures[..]), (None, &[][..]));
     assert_nothing_left(&project);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Allocations of an operation: for programs that use the C library's memory, counted by a library that is
-//! preloaded (`allocations.c`); for runtimes with heaps of their own, by their own counters.
+//! Counts the allocations of an operation.
+//!
+//! For programs that use the C library's allocator, a preloaded library counts (`allocations.c`). For runtimes with
+//! their own heap, the runtime's counters are used.
 
 use super::counting::{Adding, ExplainedBatches, missing};
 use super::explainer::Explainer;
@@ -14,14 +16,16 @@ use std::path::{Path, PathBuf};
 /// The library, built from `allocations.c`.
 const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/allocations.so"));
 
-/// Languages whose runtimes have heaps of their own; their kits tell what they count (docs/protocol.md).
+/// Languages whose runtimes have their own heap. Their kits report the runtime's counters (docs/protocol.md).
 const OWN_HEAPS: [&str; 3] = ["Go", "Java", "Node.js"];
 
-/// The file of counts, in bytes: blocks and bytes, each a number of eight bytes in the machine's order.
+/// The size of the counter file in bytes: two native-endian numbers of eight bytes each, blocks and bytes.
 const COUNTS_BYTES: usize = 16;
 
 impl Explainer<'_> {
-    /// Counts allocations in a process of its own, because counting slows it down. Fault: it cannot be counted.
+    /// Counts allocations in a separate process, because counting slows the process down.
+    ///
+    /// Returns a fault if the allocations cannot be counted.
     pub(super) fn count_allocations(
         &self,
         counted: &mut Counted,
@@ -38,7 +42,7 @@ impl Explainer<'_> {
         process.counts_allocations = has_own_heap;
         if !has_own_heap && library.read()?[0] == 0.0 {
             return Err(missing(
-                "it does not take its memory from a shared C library",
+                "it does not allocate memory through a shared C library",
             ));
         }
         let rows = self.differences(&mut process, &mut visit, batches, |process, run| {
@@ -57,28 +61,28 @@ impl Explainer<'_> {
             2 => counted.figures([Metric::ALLOCATED_BYTES, Metric::ALLOCATIONS].iter(), &rows),
             _ => {
                 counted.figures([Metric::ALLOCATED_BYTES].iter(), &rows);
-                return Err(missing("its runtime counts bytes alone"));
+                return Err(missing("its runtime counts only bytes"));
             }
         }
         Ok(())
     }
 }
 
-/// Bytes, and blocks where the runtime counts them.
+/// Returns the bytes, and the blocks if the runtime counts them.
 fn allocation_figures(allocated: Allocated) -> SubjectResult<Vec<f64>> {
     let bytes = allocated.bytes;
-    let bytes =
-        bytes.ok_or_else(|| missing("its runtime has a heap of its own, and does not tell"))?;
+    let bytes = bytes
+        .ok_or_else(|| missing("its runtime has its own heap and does not report allocations"))?;
     let figures = [Some(bytes), allocated.blocks].into_iter().flatten();
     Ok(figures.map(|figure| figure as f64).collect())
 }
 
-/// True if a language's runtime takes little of its memory from the C library.
+/// Returns true if a language's runtime allocates little memory through the C library.
 pub(super) fn has_own_heap(language: &str) -> bool {
     OWN_HEAPS.contains(&language)
 }
 
-/// The library, ready to be loaded, and the file that it counts in.
+/// The library, ready to be loaded, and the file with its counters.
 pub(super) struct CountingLibrary {
     library: PathBuf,
     path: PathBuf,
@@ -86,7 +90,7 @@ pub(super) struct CountingLibrary {
 }
 
 impl CountingLibrary {
-    /// Writes library and counts into a folder; the counts begin at 0.
+    /// Writes the library and the counters into a directory. The counters start at 0.
     pub(super) fn new(folder: &Path) -> SubjectResult<CountingLibrary> {
         let [library, path] = ["allocations.so", "allocations"].map(|name| folder.join(name));
         let counts = std::fs::write(&library, LIBRARY)
@@ -99,8 +103,9 @@ impl CountingLibrary {
         })
     }
 
-    /// Words in front of a program that load the library. Python's own allocator, which takes memory in large pieces,
-    /// is switched off.
+    /// Returns the words to put before a program to load the library.
+    ///
+    /// Python's own allocator is turned off, because it takes memory from the C library in large pieces.
     pub(super) fn prefix(&self) -> Vec<String> {
         vec![
             "env".into(),
@@ -110,7 +115,7 @@ impl CountingLibrary {
         ]
     }
 
-    /// Bytes and blocks so far.
+    /// Reads the bytes and blocks allocated so far.
     pub(super) fn read(&self) -> SubjectResult<Vec<f64>> {
         let mut bytes = [0; COUNTS_BYTES];
         self.counts

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The cost of one run of a whole command in events that are counted: a few runs without a tracer, and some
-//! under each tool.
+//! Counts the events of one run of a whole command: a few runs without a tracer, and some under each tool.
 
 use super::allocations::{CountingLibrary, has_own_heap};
 use super::counting::{Adding, REPEATS, USED, missing, read_events, read_trace_file, tracing};
@@ -19,13 +18,13 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::time::Duration;
 
-/// Runs under a tool that makes them slower.
+/// The number of runs under a tool, which makes them slower.
 const UNDER_TOOLS: usize = 2;
 
-/// Commands that take longer are run less often without a tracer, too.
+/// Commands that take longer get fewer runs without a tracer, too.
 const LONG: Duration = Duration::from_secs(2);
 
-/// Counts commands of a plan.
+/// Counts the events of a plan's commands.
 pub struct CommandExplainer<'a> {
     plan: &'a Plan,
     options: &'a Commands,
@@ -36,7 +35,7 @@ pub struct CommandExplainer<'a> {
 }
 
 impl<'a> CommandExplainer<'a> {
-    /// For a plan of commands.
+    /// Creates a counter for a plan of commands.
     pub fn new(
         plan: &'a Plan,
         options: &'a Commands,
@@ -53,7 +52,9 @@ impl<'a> CommandExplainer<'a> {
         })
     }
 
-    /// Counts one command at one point. `tracer`: strace; `None`: there is none. Fault: it cannot be run at all.
+    /// Counts one command at one point. `tracer` is the path of strace, or `None` if strace is not installed.
+    ///
+    /// Returns a fault if the command cannot run at all.
     pub fn count(
         &mut self,
         subject: SubjectId,
@@ -81,13 +82,13 @@ impl<'a> CommandExplainer<'a> {
         Ok(counted)
     }
 
-    /// A run with words in front of the command.
+    /// Runs the command with a prefix.
     fn run(&mut self, counted: &Counted, prefix: &[String]) -> SubjectResult<Ended> {
         let mut order = self.order(counted);
         order.program.splice(0..0, prefix.iter().cloned());
         let ended = self.starter.run(&order)?;
         if ended.timed_out {
-            Err(missing("it takes longer than --time-limit"))
+            Err(missing("it exceeds --time-limit"))
         } else {
             Ok(ended)
         }
@@ -100,7 +101,7 @@ impl<'a> CommandExplainer<'a> {
     }
 
     fn count_usage(&mut self, counted: &mut Counted) -> SubjectResult<()> {
-        // Warm files.
+        // Warm up the files.
         let first = self.run(counted, &[])?;
         let repeats = if Duration::from_nanos(first.wall_ns) > LONG {
             UNDER_TOOLS
@@ -154,7 +155,7 @@ impl<'a> CommandExplainer<'a> {
         }
         if has_own_heap(language) || rows.iter().any(|row| row[1] == 0.0) {
             return Err(missing(
-                "it does not take its memory from a shared C library",
+                "it does not allocate memory through a shared C library",
             ));
         }
         counted.figures([Metric::ALLOCATED_BYTES, Metric::ALLOCATIONS].iter(), &rows);
@@ -171,7 +172,7 @@ impl<'a> CommandExplainer<'a> {
             .is_some_and(|c| c.shell)
         {
             return Err(missing(
-                "Callgrind would profile the shell of a command with shell syntax",
+                "the command contains shell syntax, so Callgrind would profile the shell",
             ));
         }
         let file = self.scratch.folder().join("callgrind");

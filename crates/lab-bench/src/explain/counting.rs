@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Figures of operations from pairs of batches, and how a trace is made and read.
+//! Derives values per operation from pairs of batches, and creates and reads traces.
 
 use super::trace::{SystemCalls, TraceError};
 use crate::fault::{Fault, SubjectResult};
@@ -12,23 +12,24 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
-/// Differences of which the median is taken. From the least to the greatest of six is an interval of the
-/// median at 1 - 2/2^6 = 96.9 %.
+/// The number of differences whose median is taken.
+///
+/// The range of six differences is a confidence interval of the median at 1 - 2/2^6 = 96.9 %.
 pub(super) const REPEATS: usize = 6;
 
-/// The characters of a message that strace writes.
+/// The number of characters of a message that strace shows.
 pub(super) const SHOWN: &str = "48";
 
-/// The batches that a process does at a point, the same with and without a tracer.
+/// The batches that a process runs at a point, the same with and without a tracer.
 #[derive(Clone, Copy)]
 pub(super) struct ExplainedBatches {
-    /// Batches of the smaller size that do not count.
+    /// The number of warm-up batches of the smaller size.
     pub(super) warm_up: u64,
-    /// The smaller size.
+    /// The operations of a batch of the smaller size.
     pub(super) operations: u64,
 }
 
-/// Words in front of a program that trace it.
+/// Returns the words to put before a program to trace it.
 pub(super) fn tracing(tracer: &Path, file: &Path, further: &[&str]) -> Vec<String> {
     let options = [
         "-f",
@@ -49,7 +50,7 @@ pub(super) fn tracing(tracer: &Path, file: &Path, further: &[&str]) -> Vec<Strin
         .collect()
 }
 
-/// Reads what is needed of a trace.
+/// Opens a trace file and parses it.
 pub(super) fn read_trace_file<T>(
     file: &Path,
     read: impl FnOnce(BufReader<File>) -> Result<T, TraceError>,
@@ -59,7 +60,7 @@ pub(super) fn read_trace_file<T>(
     content.map_err(|e| Fault::Failed("trace", e.to_string()))
 }
 
-/// The processor's counts so far; empty where it has no counters.
+/// Returns the processor's counts so far. Empty if there are no counters.
 pub(super) fn read_events(counters: Option<&HardwareCounters>) -> SubjectResult<Vec<f64>> {
     match counters {
         Some(counters) => counters.read().map_err(connection_lost),
@@ -67,7 +68,7 @@ pub(super) fn read_events(counters: Option<&HardwareCounters>) -> SubjectResult<
     }
 }
 
-/// The system's data on a process.
+/// The metrics from the system's data on a process.
 pub(super) static USED: [Metric; 5] = [
     Metric::MEAN_CPU,
     Metric::VOLUNTARY_SWITCHES,
@@ -76,9 +77,9 @@ pub(super) static USED: [Metric; 5] = [
     Metric::MAJOR_FAULTS,
 ];
 
-/// CPU time, switches and faults between two readings, in the order of [`USED`].
+/// Returns the CPU time, switches and faults between two readings, in the order of [`USED`].
 pub(super) fn used(cpu_ns: u64, before: &ProcessUsage, after: &ProcessUsage) -> [f64; 5] {
-    // A thread that ended takes its switches along.
+    // The switches of a thread that exited are no longer included.
     let increase =
         |figure: fn(&ProcessUsage) -> u64| figure(after).saturating_sub(figure(before)) as f64;
     [
@@ -90,22 +91,22 @@ pub(super) fn used(cpu_ns: u64, before: &ProcessUsage, after: &ProcessUsage) -> 
     ]
 }
 
-/// Additions to what was counted of a subject.
+/// Adds results to a subject's counts.
 pub(super) trait Adding {
-    /// Notes what could not be counted, and why. An interruption is returned.
+    /// Records what could not be counted and the reason. Returns other errors, such as an interruption.
     fn note_missing(&mut self, quantity: &str, outcome: SubjectResult<()>) -> SubjectResult<()>;
 
-    /// A figure of each of the metrics that the rows have, one row for each pair of batches.
+    /// Adds values of the metrics that the rows contain. Each row belongs to a pair of batches.
     fn figures<'m>(&mut self, metrics: impl Iterator<Item = &'m Metric>, rows: &[Vec<f64>]);
 
-    /// The calls of all batches, the last of which is of a single operation.
+    /// Adds the calls of all batches. The last batch is a single operation.
     fn add(&mut self, batches: ExplainedBatches, calls: Vec<SystemCalls>);
 
-    /// Figures of calls, each counted over so many operations.
+    /// Adds values of calls. Each item contains calls and the number of operations that made them.
     fn calls(&mut self, counted: &[(SystemCalls, f64)]);
 }
 
-/// The fault of something that cannot be counted.
+/// Creates a fault for something that cannot be counted.
 pub(super) fn missing(reason: &str) -> Fault {
     Fault::Failed("missing", reason.into())
 }
@@ -159,7 +160,7 @@ impl Adding for Counted {
     }
 }
 
-/// The metric of one kind of system call.
+/// Returns the metric of one kind of system call.
 pub(super) fn call(kind: &str) -> Metric {
     Metric {
         id: format!("call_{kind}").into(),

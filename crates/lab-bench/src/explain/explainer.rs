@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Counts subjects that do batches.
+//! Counts the events of subjects that run batches.
 
 use super::counting::{
     Adding, ExplainedBatches, REPEATS, USED, missing, read_events, read_trace_file, tracing, used,
@@ -19,19 +19,20 @@ use lab_host::procfs;
 use lab_model::{Counted, Plan, PointId, SubjectId};
 use std::path::Path;
 
-/// The most operations of the smaller batch, and the least.
+/// The maximum and minimum number of operations of the smaller batch.
 const OPERATIONS: (u64, u64) = (200, 2);
 
-/// The wanted length of the smaller batch, untraced.
+/// The target duration of the smaller batch without a tracer.
 const BATCH_NS: u64 = 50_000_000;
 
-/// Operations before the first batch that counts: runtimes compile, drivers prepare on the server.
+/// The number of operations before the first counted batch: runtimes compile, and drivers prepare statements on the
+/// server.
 const WARM_UP: u64 = 2000;
 
-/// The time for them, untraced.
+/// The maximum duration of the warm-up operations without a tracer.
 const WARM_UP_NS: u64 = 500_000_000;
 
-/// Counts subjects of a plan.
+/// Counts the events of a plan's subjects.
 pub struct Explainer<'a> {
     pub(super) plan: &'a Plan,
     pub(super) folder: &'a Path,
@@ -43,7 +44,7 @@ pub struct Explainer<'a> {
 }
 
 impl<'a> Explainer<'a> {
-    /// For subjects that do batches. `folder` is the project's.
+    /// Creates a counter for subjects that run batches. `folder` is the project's directory.
     pub fn new(
         plan: &'a Plan,
         folder: &'a Path,
@@ -66,8 +67,11 @@ impl<'a> Explainer<'a> {
         })
     }
 
-    /// Counts one subject at one point. `operations`: of the smaller batch; `None`: as many as are quick.
-    /// `tracer`: strace; `None`: there is none. Fault: the subject cannot do the point at all.
+    /// Counts one subject at one point.
+    ///
+    /// `operations` is the size of the smaller batch; `None` means as many operations as are quick. `tracer` is the
+    /// path of strace, or `None` if strace is not installed. Returns a fault if the subject cannot do the point at
+    /// all.
     pub fn count(
         &self,
         subject: SubjectId,
@@ -96,7 +100,8 @@ impl<'a> Explainer<'a> {
         Ok(counted)
     }
 
-    /// Counts CPU time, switches, faults and the processor's events, without a tracer, which would be most of them.
+    /// Counts CPU time, switches, faults and the processor's events without a tracer, since a tracer would dominate
+    /// them.
     fn count_usage(
         &self,
         counted: &mut Counted,
@@ -135,7 +140,7 @@ impl<'a> Explainer<'a> {
         Ok(batches)
     }
 
-    /// The cost of an operation in multiple metrics, from pairs of batches in a warm process.
+    /// Measures the cost of an operation in multiple metrics, from pairs of batches in a warm process.
     pub(super) fn differences(
         &self,
         process: &mut SubjectProcess,
@@ -163,7 +168,7 @@ impl<'a> Explainer<'a> {
         Ok(rows)
     }
 
-    /// Starts a subject, with these words in front of its program, opens a point and warms it up.
+    /// Starts a subject with a prefix before its program, opens a point, and warms it up.
     pub(super) fn warm(
         &self,
         counted: &Counted,
@@ -187,7 +192,7 @@ impl<'a> Explainer<'a> {
         Ok((process, visit))
     }
 
-    /// Finds the sizes of the batches, and warms up.
+    /// Determines the sizes of the batches, and warms up the process.
     pub(super) fn size_batches(
         &self,
         process: &mut SubjectProcess,
@@ -215,7 +220,7 @@ impl<'a> Explainer<'a> {
         Ok(batches)
     }
 
-    /// Counts the calls of the same batches under strace, and of one with a single operation.
+    /// Counts the calls of the same batches under strace, and of a batch with a single operation.
     fn count_calls(
         &self,
         counted: &mut Counted,
@@ -223,8 +228,8 @@ impl<'a> Explainer<'a> {
         tracer: &Path,
     ) -> SubjectResult<()> {
         let file = self.scratch.folder().join("trace");
-        // strace is the child of the subject and not its parent (`-D`): the lab has the subject itself for a child,
-        // with its process id, its group and its pipes, as always.
+        // With `-D`, strace is a child of the subject and not its parent. The subject is therefore still a direct
+        // child of benchlab, with the usual process ID, process group and pipes.
         let prefix = tracing(tracer, &file, &["-D"]);
         let (mut process, mut visit) = self.warm(counted, batches, &prefix)?;
         let n = batches.operations;

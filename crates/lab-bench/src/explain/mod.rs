@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Counts what one operation of a subject costs in system calls, round trips, switches, faults, allocations,
-//! instructions and misses, outside of all measuring. A batch and one of twice its length are set against each
-//! other, so that the start, the opening and the protocol cost nothing.
+//! Counts the events of one operation of a subject, separately from all measurements.
+//!
+//! The events are system calls, round trips, switches, faults, allocations, instructions and misses. Subtracting a
+//! batch from one of twice its length cancels the cost of the start, the opening and the protocol.
 
 mod allocations;
 mod commands;
@@ -18,7 +19,7 @@ pub use trace::{TraceError, read_trace};
 
 use std::path::PathBuf;
 
-/// The path of strace, if it is installed.
+/// Returns the path of strace if it is installed.
 pub fn tracer() -> Option<PathBuf> {
     crate::build::in_path("strace")
 }

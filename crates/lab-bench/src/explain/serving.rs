@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Counts what one request costs a server: under load, without a tracer, under strace, and with allocations counted.
+//! Counts a server's events per request under load: without a tracer, under strace, and with allocations counted.
 
 use super::allocations::{CountingLibrary, has_own_heap};
 use super::counting::{
@@ -19,13 +19,13 @@ use lab_model::{Counted, CountedFigure, Metric, Plan, PointId, Serving, SubjectI
 use std::path::Path;
 use std::time::Duration;
 
-/// Load before the first stretch that counts.
+/// The duration of load before the first counted period.
 const WARM_UP: Duration = Duration::from_secs(2);
 
-/// A stretch of load of which each request's share is taken.
+/// A period of load. Its events are divided by the number of requests.
 const STRETCH: Duration = Duration::from_millis(300);
 
-/// Counts servers of a plan.
+/// Counts the events of a plan's servers.
 pub struct ServerExplainer<'a> {
     plan: &'a Plan,
     serving: &'a Serving,
@@ -35,14 +35,14 @@ pub struct ServerExplainer<'a> {
     has_hardware: bool,
 }
 
-/// A server that is loaded.
+/// A server under load.
 struct ExplainedServer {
     server: RunningServer,
     engine: Engine,
 }
 
 impl<'a> ServerExplainer<'a> {
-    /// For a plan of servers. `folder` is the project's.
+    /// Creates a counter for a plan of servers. `folder` is the project's directory.
     pub fn new(
         plan: &'a Plan,
         serving: &'a Serving,
@@ -62,7 +62,9 @@ impl<'a> ServerExplainer<'a> {
         })
     }
 
-    /// Counts one server at one point. `tracer`: strace; `None`: there is none. Fault: it cannot serve the point.
+    /// Counts one server at one point. `tracer` is the path of strace, or `None` if strace is not installed.
+    ///
+    /// Returns a fault if the server cannot serve the point.
     pub fn count(
         &self,
         subject: SubjectId,
@@ -70,7 +72,7 @@ impl<'a> ServerExplainer<'a> {
         tracer: Option<&Path>,
     ) -> SubjectResult<Counted> {
         if self.plan.part_of_peak(point).is_some() {
-            let reason = "a part of its peak is only known in a run: count it at load=closed";
+            let reason = "a fraction of the peak is known only during a run; count at load=closed";
             return Err(Fault::Failed("load", reason.into()));
         }
         let mut counted = Counted {
@@ -93,7 +95,7 @@ impl<'a> ServerExplainer<'a> {
         Ok(counted)
     }
 
-    /// Counts CPU time, switches, faults, memory and the processor's events. Returns what the server answers.
+    /// Counts CPU time, switches, faults, memory and the processor's events. Returns the server's responses.
     fn count_usage(&self, counted: &mut Counted) -> SubjectResult<Proven> {
         let setup = self.setup(self.plan)?;
         let (server, opened) = setup.start(counted.subject, &self.split.server)?;
@@ -126,7 +128,7 @@ impl<'a> ServerExplainer<'a> {
         Ok(proven)
     }
 
-    /// Counts the calls of each stretch, by the time when they began.
+    /// Counts the calls of each period by their start time.
     fn count_calls(
         &self,
         counted: &mut Counted,
@@ -149,7 +151,7 @@ impl<'a> ServerExplainer<'a> {
         let served = served.into_iter().map(|served| served as f64);
         let each: Vec<_> = calls.into_iter().zip(served).collect();
         counted.calls(&each);
-        // Each request is a receipt and a send: on a client's connection there is no round trip.
+        // Each request is a receipt and a send, so there are no round trips on a client's connection.
         counted
             .figures
             .retain(|figure: &CountedFigure| figure.metric != Metric::ROUND_TRIPS);
@@ -159,14 +161,14 @@ impl<'a> ServerExplainer<'a> {
     fn count_allocations(&self, counted: &mut Counted, proven: &Proven) -> SubjectResult<()> {
         if has_own_heap(&self.plan.subjects[counted.subject].language) {
             return Err(missing(
-                "its runtime has a heap of its own, and servers do not tell what it counts",
+                "its runtime has its own heap, and servers do not report its counters",
             ));
         }
         let library = CountingLibrary::new(self.scratch.folder())?;
         let mut loaded = self.start_with_prefix(&library.prefix(), counted, proven)?;
         if library.read()?[1] == 0.0 {
             return Err(missing(
-                "it does not take its memory from a shared C library",
+                "it does not allocate memory through a shared C library",
             ));
         }
         let rows = loaded.stretches(|loaded| {
@@ -193,7 +195,7 @@ impl<'a> ServerExplainer<'a> {
         })
     }
 
-    /// Starts a server with these words in front of its program, and loads it.
+    /// Starts a server with a prefix before its program, and puts it under load.
     fn start_with_prefix(
         &self,
         prefix: &[String],
@@ -230,7 +232,7 @@ impl ExplainedServer {
         (0..REPEATS).map(|_| count(self)).collect()
     }
 
-    /// Requests that were served in a stretch.
+    /// Applies load for a period. Returns the number of requests served.
     fn served(&mut self) -> SubjectResult<u64> {
         let record = self.server.load(&mut self.engine, STRETCH)?;
         match record.served {
@@ -247,9 +249,9 @@ impl ExplainedServer {
     }
 }
 
-/// The sum of the usage of a server's processes.
+/// Adds up the usage of a server's processes.
 fn usage(server: &RunningServer) -> ProcessUsage {
-    // One that has just ended takes its switches along.
+    // The switches of a process that just exited are no longer included.
     let each = server
         .processes()
         .into_iter()

@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Parses the output of `strace -f -y`: the system calls of each batch of a subject.
+//! Parses the output of `strace -f -y` into the system calls of each batch of a subject.
 
 use lab_model::Message;
 use std::collections::{BTreeMap, HashSet};
 use std::io::{self, BufRead};
 use thiserror::Error;
 
-/// Calls that send on a socket; the result is the number of bytes, but for `sendmmsg`.
+/// Calls that send on a socket. The result is the number of bytes, except for `sendmmsg`.
 const SENDS: [&str; 7] = [
     "write", "writev", "send", "sendto", "sendmsg", "sendmmsg", "sendfile",
 ];
 
-/// Calls that receive from a socket; the result is the number of bytes, but for `recvmmsg`.
+/// Calls that receive from a socket. The result is the number of bytes, except for `recvmmsg`.
 const RECEIVES: [&str; 7] = [
     "read", "readv", "recv", "recvfrom", "recvmsg", "recvmmsg", "splice",
 ];
 
-/// The longest line, in bytes; strings are cut off by strace long before.
+/// The maximum length of a line in bytes. strace cuts strings off long before.
 const MAX_LINE: u64 = 1 << 20;
 
-/// Messages that are kept of a batch.
+/// The maximum number of messages stored per batch.
 const KEPT_MESSAGES: usize = 64;
 
-/// Why a trace cannot be used.
+/// The reason why a trace cannot be used.
 #[derive(Debug, Error)]
 pub enum TraceError {
-    /// It cannot be read.
-    #[error("the trace cannot be read: {0}")]
+    /// Reading failed.
+    #[error("cannot read the trace: {0}")]
     Io(#[from] io::Error),
-    /// A line is not of strace's form.
-    #[error("line {0} of the trace is not of strace's form: {1}")]
+    /// A line does not have strace's format.
+    #[error("line {0} of the trace is not strace output: {1}")]
     Malformed(u64, &'static str),
-    /// It ends before the last batch does.
+    /// The trace ends before the last batch does.
     #[error("the trace ends in the middle of a batch")]
     Truncated,
 }
@@ -39,24 +39,25 @@ pub enum TraceError {
 /// The system calls of a subject in one batch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SystemCalls {
-    /// How often each system call was made.
+    /// The number of calls by kind of system call.
     pub kinds: BTreeMap<String, i64>,
-    /// Sends that were followed by a receipt on the same socket.
+    /// The number of sends that were followed by a receipt on the same socket.
     pub round_trips: i64,
     /// Bytes sent on sockets.
     pub sent_bytes: i64,
     /// Bytes received on sockets.
     pub received_bytes: i64,
-    /// Calls of futex(2) that wait.
+    /// The number of waiting futex(2) calls.
     pub futex_waits: i64,
     /// The first messages on sockets, in order.
     pub messages: Vec<Message>,
-    /// Sockets on which something was sent since the last receipt.
+    /// Sockets with a send since the last receipt.
     awaiting_reply: HashSet<u64>,
 }
 
-/// The calls of every batch in a trace, in order. A batch lasts from the receipt of the command `run` to
-/// the reply `ran`, neither included.
+/// Returns the calls of every batch in a trace, in order.
+///
+/// A batch begins after the receipt of the command `run` and ends before the reply `ran`.
 pub fn read_trace(trace: impl BufRead) -> Result<Vec<SystemCalls>, TraceError> {
     let mut reader = TraceReader::default();
     reader.read(trace)?;
@@ -66,7 +67,7 @@ pub fn read_trace(trace: impl BufRead) -> Result<Vec<SystemCalls>, TraceError> {
     }
 }
 
-/// The calls of a trace, from its beginning to its end.
+/// Returns all calls of a trace.
 pub(super) fn read_all_calls(trace: impl BufRead) -> Result<SystemCalls, TraceError> {
     let mut reader = TraceReader {
         open: Some(SystemCalls::default()),
@@ -77,7 +78,9 @@ pub(super) fn read_all_calls(trace: impl BufRead) -> Result<SystemCalls, TraceEr
     reader.open.ok_or(TraceError::Truncated)
 }
 
-/// The calls that began in each of these windows of time (seconds since 1970, in order), of a trace with `-ttt`.
+/// Returns the calls that began in each time window, from a trace with `-ttt`.
+///
+/// The windows are in seconds since 1970, in ascending order.
 pub(super) fn read_windows(
     trace: impl BufRead,
     windows: &[(f64, f64)],
@@ -97,13 +100,13 @@ pub(super) fn read_windows(
 #[derive(Default)]
 struct TraceReader<'w> {
     batches: Vec<SystemCalls>,
-    /// The batch that is under way.
+    /// The current batch.
     open: Option<SystemCalls>,
-    /// The first part of each thread's call that another thread's line interrupted.
+    /// The beginning of each thread's call that was interrupted by another thread's line.
     unfinished: BTreeMap<u32, String>,
-    /// True if commands and replies of the protocol are calls like all others.
+    /// True if the protocol's commands and replies count as ordinary calls.
     ignores_batches: bool,
-    /// Windows of time, each of which is a batch. Every line begins with a time.
+    /// Time windows, each of which is a batch. Every line begins with a time.
     windows: Option<&'w [(f64, f64)]>,
 }
 
@@ -119,7 +122,7 @@ impl TraceReader<'_> {
             let Some(content) = line.strip_suffix(b"\n") else {
                 let too_long = length as u64 == MAX_LINE;
                 return Err(if too_long {
-                    TraceError::Malformed(number, "it is too long")
+                    TraceError::Malformed(number, "the line is too long")
                 } else {
                     TraceError::Truncated
                 });
@@ -132,8 +135,8 @@ impl TraceReader<'_> {
     }
 
     fn line(&mut self, text: &str) -> Result<(), &'static str> {
-        let (thread, rest) = text.split_once(' ').ok_or("it has no call")?;
-        let thread: u32 = thread.parse().map_err(|_| "it has no thread")?;
+        let (thread, rest) = text.split_once(' ').ok_or("the call is missing")?;
+        let thread: u32 = thread.parse().map_err(|_| "the thread ID is missing")?;
         let rest = match self.windows {
             Some(windows) => self.move_windows(rest.trim_start(), windows)?,
             None => rest,
@@ -143,13 +146,13 @@ impl TraceReader<'_> {
             return Ok(());
         }
         if let Some(resumed) = rest.strip_prefix("<... ") {
-            // A call that was under way when strace came, or that another thread's execve ended.
+            // The call was in progress when strace attached, or another thread's execve interrupted it.
             let Some(start) = self.unfinished.remove(&thread) else {
                 return Ok(());
             };
             let (_, end) = resumed
                 .split_once(" resumed>")
-                .ok_or("it resumes no call")?;
+                .ok_or("the resumed call is missing")?;
             return self.return_from(&format!("{start}{end}"));
         }
         if let Some(start) = rest.strip_suffix("<unfinished ...>") {
@@ -167,9 +170,9 @@ impl TraceReader<'_> {
         line: &'l str,
         windows: &[(f64, f64)],
     ) -> Result<&'l str, &'static str> {
-        let (time, rest) = line.split_once(' ').ok_or("it has no call")?;
-        let time: f64 = time.parse().map_err(|_| "it has no time")?;
-        // A window that is over without a call is empty.
+        let (time, rest) = line.split_once(' ').ok_or("the call is missing")?;
+        let time: f64 = time.parse().map_err(|_| "the time is missing")?;
+        // A window without calls is empty.
         while let Some((from, to)) = windows.get(self.batches.len()).copied() {
             if time < from {
                 break;
@@ -185,7 +188,7 @@ impl TraceReader<'_> {
         Ok(rest)
     }
 
-    /// Counts a call that is entered.
+    /// Counts the entry of a call.
     fn enter(&mut self, call: &str) -> Result<(), &'static str> {
         let (name, arguments) = split(call)?;
         if !self.ignores_batches
@@ -201,16 +204,16 @@ impl TraceReader<'_> {
         Ok(())
     }
 
-    /// Takes in the result of a call that returns.
+    /// Processes the result of a returning call.
     fn return_from(&mut self, call: &str) -> Result<(), &'static str> {
         let (name, arguments) = split(call)?;
-        let (_, result) = call.rsplit_once(" = ").ok_or("it has no result")?;
+        let (_, result) = call.rsplit_once(" = ").ok_or("the result is missing")?;
         let digits = result.split(|c: char| !c.is_ascii_digit()).next();
-        // -1, `?`, addresses and more than a call can transfer are no numbers of bytes.
+        // -1, `?`, addresses, and values larger than a call can transfer are not byte counts.
         let bytes = digits.and_then(|d| d.parse::<u32>().ok()).unwrap_or(0);
         let is_command = RECEIVES.contains(&name) && bytes > 0 && arguments.starts_with('0');
         if !self.ignores_batches && is_command && string(arguments).starts_with("run operations=") {
-            // The reply that would have ended the batch before was an error.
+            // The previous batch got an error instead of the reply that ends a batch.
             self.open = Some(SystemCalls::default());
             return Ok(());
         }
@@ -222,7 +225,7 @@ impl TraceReader<'_> {
 }
 
 impl SystemCalls {
-    /// The difference to the calls of a smaller batch.
+    /// Subtracts the calls of a smaller batch.
     pub fn minus(&self, smaller: &SystemCalls) -> SystemCalls {
         let kinds = self.kinds.iter().map(|(kind, count)| {
             let before = smaller.kinds.get(kind).copied().unwrap_or(0);
@@ -240,7 +243,7 @@ impl SystemCalls {
 
     fn transfer(&mut self, name: &str, socket: u64, bytes: u32, arguments: &str) {
         let sent = SENDS.contains(&name);
-        // Bytes that are peeked at are received later.
+        // Peeked bytes are received again later.
         let received = RECEIVES.contains(&name) && !arguments.contains("MSG_PEEK");
         if bytes == 0 || !(sent || received) {
             return;
@@ -262,18 +265,20 @@ impl SystemCalls {
     }
 }
 
-/// A call's name, and what follows its opening parenthesis.
+/// Splits a call into its name and the text after the opening parenthesis.
 fn split(call: &str) -> Result<(&str, &str), &'static str> {
-    let (name, arguments) = call.split_once('(').ok_or("it has no parenthesis")?;
+    let (name, arguments) = call
+        .split_once('(')
+        .ok_or("the opening parenthesis is missing")?;
     let is_name_byte = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
     if !name.is_empty() && name.bytes().all(is_name_byte) {
         Ok((name, arguments))
     } else {
-        Err("it names no call")
+        Err("the call's name is missing")
     }
 }
 
-/// The inode of the socket that a call's first argument is: `5<socket:[123]>`.
+/// Returns the inode of the socket in a call's first argument, such as `5<socket:[123]>`.
 fn socket(arguments: &str) -> Option<u64> {
     let (descriptor, rest) = arguments.split_once("<socket:[")?;
     let is_first = descriptor.bytes().all(|b| b.is_ascii_digit());
@@ -281,7 +286,7 @@ fn socket(arguments: &str) -> Option<u64> {
     is_first.then(|| inode.parse().ok()).flatten()
 }
 
-/// The first string among the arguments, as strace writes it, without its quotes.
+/// Returns the first string argument as escaped by strace, without its quotes.
 fn string(arguments: &str) -> &str {
     let Some((_, text)) = arguments.split_once('"') else {
         return "";

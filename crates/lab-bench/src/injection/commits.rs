@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Finds the COMMITs in what a client sends to a database server.
+//! Finds COMMITs in the traffic from a client to a database server.
 
 use lab_model::TargetKind;
 use std::collections::HashSet;
 
-/// Bytes of a message that are examined: they hold names of statements, and the text of a COMMIT.
+/// The number of bytes of a message that are examined. They include statement names and the text of a COMMIT.
 const HEAD_BYTES: usize = 256;
 
-/// Requests of PostgreSQL's start-up that another one follows: SSLRequest and GSSENCRequest
-/// (PostgreSQL documentation, 55.7).
+/// PostgreSQL's start-up requests that are followed by another one: SSLRequest and GSSENCRequest (PostgreSQL
+/// documentation, 55.7).
 const PRELIMINARY_REQUESTS: [u32; 2] = [80_877_103, 80_877_104];
 
 /// MariaDB's command COM_QUERY (MariaDB documentation, Client/Server Protocol).
 const COM_QUERY: u8 = 3;
 
-/// A reader of a database protocol, with its state.
+/// A parser of a database protocol, with its state.
 #[derive(Clone)]
 pub enum Commits {
-    /// Version 3.
+    /// PostgreSQL's protocol version 3.
     Postgresql {
-        /// True if the start-up lasts, whose messages have no type.
+        /// True during the start-up, whose messages have no type.
         starting: bool,
         /// The current message.
         message: MessageHead,
-        /// Prepared statements that commit.
+        /// The names of prepared statements that commit.
         prepared: HashSet<Vec<u8>>,
     },
     /// MariaDB's protocol without compression.
@@ -33,7 +33,7 @@ pub enum Commits {
     },
 }
 
-/// The beginning of a message, and how many of its bytes are still to come.
+/// The beginning of a message, and the number of its remaining bytes.
 #[derive(Clone, Default)]
 pub struct MessageHead {
     head: Vec<u8>,
@@ -41,7 +41,7 @@ pub struct MessageHead {
 }
 
 impl MessageHead {
-    /// Takes the bytes of one message from `bytes`. Returns its head, once it is complete.
+    /// Consumes the bytes of one message from `bytes`. Returns the head of the message once it is complete.
     fn take(
         &mut self,
         bytes: &mut &[u8],
@@ -74,7 +74,7 @@ impl MessageHead {
 }
 
 impl Commits {
-    /// For a new connection to a server.
+    /// Creates a parser for a new connection to a server.
     pub fn of(kind: TargetKind) -> Commits {
         match kind {
             TargetKind::Mariadb => Commits::Mariadb {
@@ -90,7 +90,7 @@ impl Commits {
         }
     }
 
-    /// How many COMMITs are complete with the next bytes that the client sends.
+    /// Returns the number of COMMITs that the client's next bytes complete.
     pub fn count(&mut self, mut bytes: &[u8]) -> u64 {
         let mut commits = 0;
         while !bytes.is_empty() {
@@ -99,13 +99,13 @@ impl Commits {
         commits
     }
 
-    /// Reads one message, or the part of it that has arrived. Returns whether it commits.
+    /// Reads one message, or as much of it as has arrived. Returns true if the message commits.
     fn next_commits(&mut self, bytes: &mut &[u8]) -> bool {
         match self {
             Commits::Mariadb { packet } => {
                 let length = |h: &[u8]| 4 + u32::from_le_bytes([h[0], h[1], h[2], 0]) as usize;
                 let head = packet.take(bytes, 4, length).unwrap_or_default();
-                // The first packet of a command has the number 0; those of the login have others.
+                // The first packet of a command has sequence number 0. Login packets have other numbers.
                 head.get(3..5) == Some(&[0, COM_QUERY]) && commits(&head[5..])
             }
             Commits::Postgresql {
@@ -131,7 +131,7 @@ impl Commits {
     }
 }
 
-/// True if a message executes a COMMIT: as a simple query, or by binding a statement that was parsed.
+/// Returns true if a message executes a COMMIT, as a simple query or by binding a parsed statement.
 fn postgresql_commits(message: &[u8], prepared: &mut HashSet<Vec<u8>>) -> bool {
     let mut words = message.get(5..).unwrap_or_default().split(|&b| b == 0);
     let (first, second) = (words.next().unwrap_or_default(), words.next());
@@ -145,13 +145,14 @@ fn postgresql_commits(message: &[u8], prepared: &mut HashSet<Vec<u8>>) -> bool {
             }
             false
         }
-        // The portal's name, then the statement's.
+        // The portal's name, followed by the statement's name.
         b'B' => second.is_some_and(|name| prepared.contains(name)),
         _ => false,
     }
 }
 
-/// True if the text of a statement commits. So does a MariaDB block, in which retries put their key and commit.
+/// Returns true if a statement commits. This includes MariaDB blocks, which retries use to store their key and
+/// commit.
 fn commits(text: &[u8]) -> bool {
     let text = String::from_utf8_lossy(text).to_ascii_uppercase();
     let text = match text.trim_start().strip_prefix("/*") {
@@ -182,7 +183,7 @@ mod tests {
         [&length[..3], &[number], content].concat()
     }
 
-    /// Counts commits in pieces of every length.
+    /// Counts the commits in chunks of every length.
     fn count(kind: TargetKind, bytes: &[u8]) -> u64 {
         let counts: HashSet<u64> = (1..=bytes.len())
             .map(|n| {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Has the server end connections of a subject, as an administrator does.
+//! Makes the server terminate a subject's connections, as an administrator would.
 
 use super::proxy::Proxy;
 use super::thread_state::ThreadState;
@@ -9,11 +9,11 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-/// Ends connections until it is dropped.
+/// Terminates connections until it is dropped.
 pub struct Cutter(Arc<ThreadState>);
 
 impl Cutter {
-    /// Ends one of a proxy's connections, chosen at random, so many times a second.
+    /// Starts terminating `per_s` of a proxy's connections per second, chosen at random.
     pub fn start(terminator: Terminator, proxy: Arc<Proxy>, per_s: f64, seed: u64) -> Cutter {
         let state = Arc::new(ThreadState::default());
         let cutter = Cutter(state.clone());
@@ -21,12 +21,12 @@ impl Cutter {
         cutter
     }
 
-    /// True if connections are ended now.
+    /// Enables or disables the termination of connections.
     pub fn set_at_work(&self, is_at_work: bool) {
         self.0.set_at_work(is_at_work);
     }
 
-    /// Why it cannot end connections; `None`: it can.
+    /// Returns the reason why connections cannot be terminated, or `None` if there is no failure.
     pub fn failure(&self) -> Option<String> {
         self.0.failure()
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Holds the write lock of an SQLite file, as another program does that changes it.
+//! Locks an SQLite file for writing, like another program that modifies the file.
 
 use super::outage::{Dependency, FirstCommit, Outages, Recovery};
 use super::thread_state::ThreadState;
@@ -16,23 +16,23 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Between two readings of the file, and of whether the subject is at work.
+/// The interval between two readings of the file and of the subject's state.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// Between two tries to take the lock, which others have most of the time.
+/// The interval between two attempts to take the lock, which others hold most of the time.
 const BETWEEN_TRIES: Duration = Duration::from_micros(100);
 
-/// How long the lock is waited for: nobody writes for so long without a break.
+/// The maximum wait for the lock. Nobody writes for so long without a break.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Makes the faults of a visit of a file. Dropping it unlocks the file.
+/// Injects the faults of a visit to a file. Dropping it unlocks the file.
 pub struct FileInjector {
     locker: Option<Locker>,
     outages: Option<(Outages, LockedFile)>,
 }
 
 impl FileInjector {
-    /// For a visit with so many clients at once; `None`: there are none.
+    /// Starts the injector for a visit with `clients` concurrent clients. Returns `None` if no faults are injected.
     pub fn start(
         path: &Path,
         header: Arc<SqliteHeader>,
@@ -61,19 +61,19 @@ impl FileInjector {
         Ok(Some(FileInjector { locker, outages }))
     }
 
-    /// True if the subject is at work: the file is locked only then.
+    /// Sets whether the subject is at work. The file is locked only while it is.
     pub fn set_at_work(&self, is_at_work: bool) {
         if let Some(locker) = &self.locker {
             locker.state.set_at_work(is_at_work);
         }
     }
 
-    /// True if measured batches have an outage.
+    /// Returns true if measured batches have an outage.
     pub fn has_outages(&self) -> bool {
         self.outages.is_some()
     }
 
-    /// Makes an outage in a batch that the subject is doing, of about this length.
+    /// Causes an outage during a batch of about `turn` length that the subject is running.
     pub fn interrupt(
         &self,
         process: &mut SubjectProcess,
@@ -85,14 +85,14 @@ impl FileInjector {
         }
     }
 
-    /// Called after a batch. Fault: the faults cannot be made.
+    /// Checks the injector after a batch. Returns a fault if faults could not be injected.
     pub fn check_work(&self) -> SubjectResult<()> {
         let failure = self.locker.as_ref().and_then(Locker::failure);
         failure.map_or(Ok(()), |message| Err(Fault::injection(message)))
     }
 }
 
-/// A connection that takes the write lock and writes nothing.
+/// A connection that takes the write lock without writing.
 struct WriteLock {
     connection: Connection,
     header: Arc<SqliteHeader>,
@@ -107,7 +107,7 @@ impl WriteLock {
         Ok(WriteLock { connection, header })
     }
 
-    /// Takes the lock as soon as nobody else has it; false: the attempt was given up.
+    /// Takes the lock as soon as it is free. Returns false if the attempt was aborted.
     fn take(&self, is_given_up: impl Fn() -> bool) -> Result<bool, String> {
         let deadline = Instant::now() + TIMEOUT;
         while !is_given_up() {
@@ -117,7 +117,7 @@ impl WriteLock {
                 Err(e) => return Err(lock_error(e)),
             }
             if Instant::now() > deadline {
-                return Err(format!("the file was never free in {TIMEOUT:?}"));
+                return Err(format!("the file was locked all the time for {TIMEOUT:?}"));
             }
             thread::sleep(BETWEEN_TRIES);
         }
@@ -130,16 +130,16 @@ impl WriteLock {
             .map_err(lock_error)
     }
 
-    /// All commits of the file.
+    /// Returns the total number of commits to the file.
     fn commits(&self) -> Result<u32, String> {
         self.header.commits().map_err(|e| e.to_string())
     }
 }
 
-/// A file that is locked for the time of an outage.
+/// A file that is locked for the duration of an outage.
 struct LockedFile {
     lock: WriteLock,
-    /// Commits until it was locked.
+    /// The number of commits before the file was locked.
     commits_before: Cell<u32>,
 }
 
@@ -175,14 +175,14 @@ impl Dependency for LockedFile {
     }
 }
 
-/// A thread that takes the lock again and again, until it is dropped.
+/// A thread that takes the lock repeatedly until it is dropped.
 struct Locker {
     state: Arc<ThreadState>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Locker {
-    /// Takes it after so many commits on average, each time for so long.
+    /// Starts taking the lock after `commits` commits on average, each time for `time`.
     fn start(lock: WriteLock, commits: f64, time: Duration, seed: u64) -> Locker {
         let state = Arc::new(ThreadState::default());
         let shared = state.clone();
@@ -204,7 +204,7 @@ impl Locker {
 impl Drop for Locker {
     fn drop(&mut self) {
         self.state.end();
-        // The lock must be gone before the file is closed: closing it releases all locks of the process.
+        // Release the lock before closing the file, because closing releases all locks of the process.
         let _ = self.thread.take().map(JoinHandle::join);
     }
 }
@@ -217,7 +217,8 @@ fn lock_repeatedly(
     seed: u64,
 ) -> Result<(), String> {
     for number in 0.. {
-        // A fault hits every call with the same chance: the calls between two are distributed exponentially.
+        // Every call has the same probability of a fault, so the distance between faults is exponentially
+        // distributed.
         let chance = (random(seed, &[number]) as f64 + 1.0) / u64::MAX as f64;
         let wait = (-chance.min(1.0).ln() * commits) as u32;
         let first = lock.commits()?;
@@ -239,5 +240,5 @@ fn lock_repeatedly(
 }
 
 fn lock_error(e: rusqlite::Error) -> String {
-    format!("the file cannot be locked: {e}")
+    format!("cannot lock the file: {e}")
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Faults that the lab injects between a subject and its database while the subject works.
+//! Injects faults between a subject and its database while the subject works.
 
 mod commits;
 mod cutter;
@@ -22,12 +22,12 @@ use proxy::Proxy;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A server that the lab can take away from its clients.
+/// A server that benchlab can kill and restart.
 pub trait Stoppable {
-    /// Kills all of its processes. Fault: it is not the lab's.
+    /// Kills all processes of the server. Returns a fault if benchlab does not own the server.
     fn kill(&self) -> SubjectResult<()>;
 
-    /// Starts it again with the data that it had, on the cores that it had.
+    /// Restarts the server with the same data on the same cores.
     fn start_again(&self) -> SubjectResult<()>;
 }
 
@@ -40,7 +40,7 @@ pub struct Injector {
 }
 
 impl Injector {
-    /// For a visit of a server; `None`: the server itself makes the faults.
+    /// Starts the injector for a visit to a server. Returns `None` if the server itself causes the faults.
     pub fn start(
         service: &Service,
         kind: TargetKind,
@@ -76,7 +76,7 @@ impl Injector {
         }))
     }
 
-    /// Makes no faults and counts what passes.
+    /// Creates an injector that causes no faults and only counts the traffic.
     pub fn watch(service: &Service, kind: TargetKind) -> SubjectResult<Injector> {
         Ok(Injector {
             proxy: proxy(service, kind, |_| false)?,
@@ -86,29 +86,29 @@ impl Injector {
         })
     }
 
-    /// Round trips between subject and server until now.
+    /// Returns the number of round trips between subject and server so far.
     pub fn round_trips(&self) -> u64 {
         self.proxy.round_trips()
     }
 
-    /// Where the subject is to connect.
+    /// Returns the port that the subject must connect to.
     pub fn port(&self) -> u16 {
         self.proxy.port()
     }
 
-    /// True if the subject is at work: connections are cut only then.
+    /// Sets whether the subject is at work. Connections are cut only while it is.
     pub fn set_at_work(&self, is_at_work: bool) {
         if let Some(cutter) = &self.cutter {
             cutter.set_at_work(is_at_work);
         }
     }
 
-    /// True if measured batches have an outage.
+    /// Returns true if measured batches have an outage.
     pub fn has_outages(&self) -> bool {
         self.outages.is_some()
     }
 
-    /// Makes an outage in a batch that the subject is doing, of about this length.
+    /// Causes an outage during a batch of about `turn` length that the subject is running.
     pub fn interrupt(
         &self,
         server: &dyn Stoppable,
@@ -124,16 +124,16 @@ impl Injector {
         }
     }
 
-    /// Called after a batch. Fault: the faults cannot be made.
+    /// Checks the injector after a batch. Returns a fault if faults could not be injected.
     pub fn check_work(&self) -> SubjectResult<()> {
         if let Some(reason) = self.cutter.as_ref().and_then(Cutter::failure) {
             return Err(Fault::injection(format!(
-                "connections cannot be cut: {reason}"
+                "cannot terminate connections: {reason}"
             )));
         }
         if self.loses_answers && self.proxy.commits() == 0 {
             return Err(Fault::injection(
-                "no COMMIT is seen in what it sends, so that no answer can be dropped: connect without TLS, \
+                "it sends no visible COMMIT, so no response can be dropped: connect without TLS, \
                  and send COMMIT as a statement",
             ));
         }
@@ -150,11 +150,11 @@ fn proxy(
     let endpoint = endpoint.ok_or_else(|| Fault::injection("the server has no TCP port"))?;
     let proxy = Proxy::start(endpoint, Commits::of(kind), loses);
     Ok(Arc::new(proxy.map_err(|e| {
-        Fault::injection(format!("no proxy can listen: {e}"))
+        Fault::injection(format!("cannot start the proxy: {e}"))
     })?))
 }
 
-/// A server, and what passes on the way to it.
+/// A server, and the proxy in front of it.
 struct ProxiedServer<'a>(&'a dyn Stoppable, &'a Proxy);
 
 impl Dependency for ProxiedServer<'_> {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Takes away what calls need while a subject makes them, brings it back, and observes how calls recover.
+//! Takes down a dependency of calls during a batch, brings it back, and observes how the calls recover.
 
 use crate::fault::SubjectResult;
 use crate::process::SubjectProcess;
@@ -7,74 +7,76 @@ use crate::random::random;
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-/// Between two readings of what passes the proxy.
+/// The interval between two readings of the proxy's counters.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// How long calls are watched after an outage, unless the batch ends before.
+/// The maximum time to observe calls after an outage. The observation also ends with the batch.
 const WATCH_TIME: Duration = Duration::from_secs(10);
 
-/// Load is counted over windows of this length.
+/// The length of the windows over which load is counted.
 const WINDOW: Duration = Duration::from_secs(1);
 
-/// A shorter window says nothing about load.
+/// The minimum length of a window for a meaningful load.
 const MIN_WINDOW: Duration = Duration::from_millis(50);
 
-/// Something that calls need and that can be unavailable.
+/// A dependency of calls that can be unavailable.
 pub trait Dependency {
-    /// Makes it unavailable.
+    /// Makes the dependency unavailable.
     fn take_away(&self) -> SubjectResult<()>;
 
-    /// Makes it available again. Returns since when it is.
+    /// Makes the dependency available again. Returns the time since which it has been available.
     fn bring_back(&self) -> SubjectResult<Instant>;
 
-    /// The first transaction since it was taken away; `None`: there is none yet.
+    /// Returns the first transaction since the dependency was taken down, if there is one.
     fn first_commit(&self) -> SubjectResult<Option<FirstCommit>>;
 
-    /// Requests that were sent, where they can be counted.
+    /// Returns the number of requests sent, if they can be counted.
     fn requests(&self) -> Option<u64>;
 }
 
-/// The first transaction that is committed after an outage.
+/// The first transaction committed after an outage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FirstCommit {
-    /// When it was committed, or its COMMIT was sent.
+    /// The time of the commit, or of sending the COMMIT.
     pub at: Instant,
-    /// The first answer on its connection, where that is seen.
+    /// The first response on the transaction's connection, if it is visible.
     pub answer: Option<FirstAnswer>,
 }
 
-/// A server's first answer on a connection: a client may have it before benchlab sees that the server is back.
+/// A server's first response on a connection.
+///
+/// A client may receive a response before benchlab notices that the server is back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FirstAnswer {
-    /// When it came.
+    /// The time of the response.
     pub at: Instant,
-    /// Requests that had been sent by then, on all connections.
+    /// The number of requests sent until then, on all connections.
     pub requests: u64,
 }
 
-/// Outages of one visit.
+/// The outages of one visit.
 pub struct Outages {
     duration: Duration,
     seed: u64,
     count: Cell<u64>,
 }
 
-/// How calls came back after an outage; `None`: the batch was over before.
+/// The recovery of calls after an outage. Values are `None` if the batch was over too early.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Recovery {
-    /// From the moment when the server answers again, to benchlab or to the subject, to the first COMMIT, ns.
+    /// The time from the server's first response, to benchlab or to the subject, until the first COMMIT, in ns.
     pub back_ns: Option<f64>,
-    /// Requests in the busiest second since then, as a multiple of those in a second before the outage.
+    /// The requests in the busiest second after the outage, divided by the requests in a second before it.
     pub load: Option<f64>,
 }
 
 impl FirstCommit {
-    /// The answer that a client had before benchlab saw the server again.
+    /// Returns the response that a client received before benchlab noticed that the server was back.
     fn earlier_answer(&self, restored_at: Instant) -> Option<FirstAnswer> {
         self.answer.filter(|answer| answer.at < restored_at)
     }
 
-    /// How long after the first answer to anybody it came, ns.
+    /// Returns the time from the first response to anyone until the commit, in ns.
     fn back_ns(&self, restored_at: Instant) -> f64 {
         let earlier = self.earlier_answer(restored_at);
         let answered_at = earlier.map_or(restored_at, |answer| answer.at);
@@ -83,14 +85,14 @@ impl FirstCommit {
 }
 
 impl Recovery {
-    /// In the order of [`lab_model::Metric::OUTAGE`]; NaN where it is not known.
+    /// Returns the values in the order of [`lab_model::Metric::OUTAGE`]. Unknown values are NaN.
     pub fn values(self) -> [f64; 2] {
         [self.back_ns, self.load].map(|value| value.unwrap_or(f64::NAN))
     }
 }
 
 impl Outages {
-    /// Outages of this length, s.
+    /// Creates outages with this duration in seconds.
     pub fn new(seconds: f64, seed: u64) -> Outages {
         Outages {
             duration: Duration::from_secs_f64(seconds),
@@ -99,8 +101,10 @@ impl Outages {
         }
     }
 
-    /// Makes one in a batch that lasts about `turn` without it, between the batch's first and last quarter. A batch at
-    /// a fixed rate of calls lasts no longer for the outage; the outage ends in it if it is the shorter of the two.
+    /// Causes an outage between the first and the last quarter of a batch that takes about `turn` without an outage.
+    ///
+    /// An outage does not extend a batch at a fixed rate of calls. The outage ends within the batch if it is the
+    /// shorter of the two.
     pub fn make(
         &self,
         dependency: &dyn Dependency,
@@ -127,8 +131,9 @@ impl Outages {
     }
 }
 
-/// Watches calls after the dependency was brought back, until the subject replies. On a busy machine the subject may have
-/// begun to work before benchlab was told that the dependency is back.
+/// Observes calls from the end of the outage until the subject replies.
+///
+/// On a busy machine the subject may resume work before benchlab notices that the dependency is back.
 fn watch_recovery(
     dependency: &dyn Dependency,
     process: &mut SubjectProcess,
@@ -158,12 +163,12 @@ fn watch_recovery(
     }
 }
 
-/// The busiest of some seconds.
+/// Finds the busiest second.
 struct Busiest {
-    /// When the current second began, and how many requests there were until then.
+    /// The start of the current window, and the number of requests until then.
     began: Instant,
     requests: Option<u64>,
-    /// Requests in a second.
+    /// The maximum rate so far in requests per second.
     rate: Option<f64>,
 }
 
@@ -176,7 +181,7 @@ impl Busiest {
         }
     }
 
-    /// Counts a window that is over; in the last sample also a part of one, if none was complete.
+    /// Counts a completed window. The last sample also counts an incomplete window if there is no complete one.
     fn sample(&mut self, now: Instant, requests: Option<u64>, is_last: bool) {
         let passed = now - self.began;
         let is_part = is_last && self.rate.is_none() && passed >= MIN_WINDOW;
@@ -190,7 +195,7 @@ impl Busiest {
     }
 }
 
-/// Requests in a second, of two counts that so much time lies between.
+/// Returns the rate in requests per second between two counts.
 fn rate(before: Option<u64>, after: Option<u64>, time: Duration) -> Option<f64> {
     Some((after? - before?) as f64 / time.as_secs_f64())
 }
@@ -213,13 +218,13 @@ mod tests {
         let later = commit(restored_at + ms(50), restored_at + ms(40));
         assert_eq!(later.back_ns(restored_at), 50e6);
         assert_eq!(later.earlier_answer(restored_at), None);
-        // The client was faster than benchlab.
+        // The client received its response before benchlab.
         let earlier = commit(restored_at - ms(10), restored_at - ms(25));
         assert_eq!(earlier.back_ns(restored_at), 15e6);
         assert_eq!(earlier.earlier_answer(restored_at), earlier.answer);
     }
 
-    /// The rate after samples of (milliseconds, requests).
+    /// Returns the maximum rate after samples of (milliseconds, requests).
     fn busiest(looks: &[(u64, u64)]) -> Option<f64> {
         let began = Instant::now();
         let mut busiest = Busiest::since(began, Some(1_000));

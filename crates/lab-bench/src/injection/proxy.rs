@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Hands on what a subject and its server send each other; some answers to COMMIT it drops.
+//! Relays traffic between a subject and its server, and drops some responses to COMMIT.
 
 use super::commits::Commits;
 use super::outage::{FirstAnswer, FirstCommit};
@@ -12,10 +12,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::Instant;
 
-/// Bytes handed on at once.
+/// The maximum number of bytes per read.
 const PIECE: usize = 16 * 1024;
 
-/// Listens on a port of the loopback interface. Dropping it ends its connections.
+/// Listens on a port of the loopback interface. Dropping it closes its connections.
 pub struct Proxy {
     port: u16,
     shared: Arc<ProxyState>,
@@ -23,18 +23,18 @@ pub struct Proxy {
 
 struct ProxyState {
     server: (String, u16),
-    /// The reader of a new connection.
+    /// The parser for new connections.
     commits: Commits,
-    /// True if the answer to the COMMIT of this number is dropped.
+    /// Returns true if the response to the COMMIT with this index must be dropped.
     drops_answer: Box<dyn Fn(u64) -> bool + Send + Sync>,
     commit_count: AtomicU64,
-    /// Pieces that clients have sent.
+    /// The number of chunks sent by clients.
     requests: AtomicU64,
-    /// Pieces that were answered.
+    /// The number of chunks that were answered.
     round_trips: AtomicU64,
     is_closed: AtomicBool,
     connections: Mutex<BTreeMap<u64, Arc<ProxiedConnection>>>,
-    /// The first COMMIT over a connection that was opened since it was last awaited.
+    /// The first COMMIT on a connection that was opened since the last call of `await_first_commit`.
     first_commit: Mutex<Arc<OnceLock<FirstCommit>>>,
 }
 
@@ -42,7 +42,7 @@ struct ProxiedConnection {
     client: TcpStream,
     server: TcpStream,
     first_answer: OnceLock<FirstAnswer>,
-    /// The first COMMIT of this connection and of the others that were opened since the same outage.
+    /// The first COMMIT on this connection and all others opened since the same outage.
     first_commit: Arc<OnceLock<FirstCommit>>,
     /// True if the next response is dropped.
     drops_answer: AtomicBool,
@@ -51,7 +51,7 @@ struct ProxiedConnection {
 }
 
 impl Proxy {
-    /// Listens for connections to a server.
+    /// Starts listening for connections to a server.
     pub fn start(
         server: (String, u16),
         commits: Commits,
@@ -75,37 +75,39 @@ impl Proxy {
         Ok(Proxy { port, shared })
     }
 
-    /// Where it listens.
+    /// Returns the listening port.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// COMMITs that were seen.
+    /// Returns the number of COMMITs seen.
     pub fn commits(&self) -> u64 {
         self.shared.commit_count.load(Ordering::Relaxed)
     }
 
-    /// Requests that were handed on: what clients send at once counts as one.
+    /// Returns the number of requests relayed. Everything that a client sends at once counts as one request.
     pub fn requests(&self) -> u64 {
         self.shared.requests.load(Ordering::Relaxed)
     }
 
-    /// Answers to what clients had sent: what is sent before the answer, and what comes in one, counts once.
+    /// Returns the number of responses to client requests.
+    ///
+    /// Multiple chunks sent before a response count once, and so do multiple chunks of a response.
     pub fn round_trips(&self) -> u64 {
         self.shared.round_trips.load(Ordering::Relaxed)
     }
 
-    /// Forgets the first COMMIT. That of a connection which is open already does not count.
+    /// Forgets the first COMMIT. COMMITs on connections that are already open do not count.
     pub fn await_first_commit(&self) {
         *self.shared.first_commit() = Arc::default();
     }
 
-    /// The first COMMIT since then.
+    /// Returns the first COMMIT since then.
     pub fn first_commit(&self) -> Option<FirstCommit> {
         self.shared.first_commit().get().copied()
     }
 
-    /// The ports from which its connections reach the server.
+    /// Returns the local ports of the connections to the server.
     pub fn server_ports(&self) -> Vec<u16> {
         let connections = self.shared.connections();
         let ports = connections.values().map(|c| c.server.local_addr());
@@ -116,7 +118,7 @@ impl Proxy {
 impl Drop for Proxy {
     fn drop(&mut self) {
         self.shared.is_closed.store(true, Ordering::Release);
-        // Wakes the thread that accepts.
+        // Wake the accepting thread.
         let _ = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port));
         self.shared.connections().values().for_each(|c| c.close());
     }
@@ -139,7 +141,7 @@ impl ProxyState {
             if self.is_closed.load(Ordering::Acquire) {
                 return;
             }
-            // A client whose connection cannot be handed on sees it closed.
+            // If relaying fails, the client sees a closed connection.
             if let Ok(client) = client {
                 let _ = self.clone().connect(number, client);
             }
@@ -148,7 +150,7 @@ impl ProxyState {
 
     fn connect(self: Arc<Self>, number: u64, client: TcpStream) -> io::Result<()> {
         let (host, port) = &self.server;
-        // Before it reaches the server, which may be killed in between.
+        // Read this before connecting, because the server may be killed in between.
         let first_commit = self.first_commit().clone();
         let server = TcpStream::connect((host.as_str(), *port))?;
         server.set_nodelay(true)?;
@@ -176,7 +178,7 @@ impl ProxyState {
         Ok(())
     }
 
-    /// From the client to the server.
+    /// Relays data from the client to the server.
     fn send_up(&self, connection: &ProxiedConnection) -> io::Result<()> {
         let mut commits = self.commits.clone();
         let mut piece = [0; PIECE];
@@ -192,7 +194,7 @@ impl ProxyState {
                     answer: connection.first_answer.get().copied(),
                 });
                 if (self.drops_answer)(self.commit_count.fetch_add(1, Ordering::Relaxed)) {
-                    // Before the server can answer.
+                    // Set this before the server can respond.
                     connection.drops_answer.store(true, Ordering::Release);
                 }
             }
@@ -201,7 +203,7 @@ impl ProxyState {
         }
     }
 
-    /// From the server to the client, until an answer is dropped.
+    /// Relays data from the server to the client, until a response is dropped.
     fn send_down(&self, connection: &ProxiedConnection) -> io::Result<()> {
         let mut piece = [0; PIECE];
         loop {
@@ -236,7 +238,7 @@ mod tests {
     const COMMIT: &[u8] = b"\x07\0\0\0\x03COMMIT";
     const OTHER: &[u8] = b"\x07\0\0\0\x03SELECT";
 
-    /// The port of a server that greets and then answers each packet of 11 bytes with a byte.
+    /// Returns the port of a server that sends a greeting and then answers each packet of 11 bytes with one byte.
     fn server() -> u16 {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = listener.local_addr().unwrap().port();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The state that a thread that makes faults shares with its injector.
+//! The state that a fault-injecting thread shares with its injector.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The injector's switch, and the reason why the thread cannot make faults.
+/// The injector's switch, and the reason why the thread cannot inject faults.
 #[derive(Default)]
 pub struct ThreadState {
     is_at_work: AtomicBool,
@@ -13,32 +13,32 @@ pub struct ThreadState {
 }
 
 impl ThreadState {
-    /// True if the subject is at work: faults are made only then.
+    /// Sets whether the subject is at work. Faults are injected only while it is.
     pub fn set_at_work(&self, is_at_work: bool) {
         self.is_at_work.store(is_at_work, Ordering::Release);
     }
 
-    /// Asks the thread to end.
+    /// Asks the thread to finish.
     pub fn end(&self) {
         self.is_over.store(true, Ordering::Release);
     }
 
-    /// True if the thread is to end.
+    /// Returns true if the thread must finish.
     pub fn is_over(&self) -> bool {
         self.is_over.load(Ordering::Acquire)
     }
 
-    /// True if faults are disabled now.
+    /// Returns true if faults are currently disabled.
     pub fn is_at_rest(&self) -> bool {
         self.is_over() || !self.is_at_work.load(Ordering::Acquire)
     }
 
-    /// Keeps the error with which the thread's work ended, if any.
+    /// Stores the error that ended the thread's work, if any.
     pub fn keep_failure(&self, outcome: Result<(), String>) {
         *self.lock_failure() = outcome.err();
     }
 
-    /// Why the thread cannot make faults; `None`: it can.
+    /// Returns the reason why the thread cannot inject faults, or `None` if there is no failure.
     pub fn failure(&self) -> Option<String> {
         self.lock_failure().clone()
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Links with a rate and a delay between a subject's client and its server, both on this machine.
+//! Links with a rate and a delay between a subject's client and server, both on this machine.
 
 mod network;
 mod relay;
@@ -17,30 +17,30 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-/// The most bytes of a Unix socket's path (unix(7)).
+/// The maximum length of a Unix socket's path in bytes (unix(7)).
 const MAX_PATH: usize = 107;
 
 /// The links of a run.
 pub struct Links {
     folder: PathBuf,
-    /// Networks that the kernel shapes, by shape: each is created once.
+    /// Networks shaped by the kernel, by shape. Each network is created once.
     networks: RefCell<HashMap<String, Rc<Network>>>,
     count: Cell<u32>,
 }
 
-/// The link of one visit. Dropping it ends its connections.
+/// The link of one visit. Dropping it closes its connections.
 pub struct ShapedLink {
-    /// Where the client connects.
+    /// The address that the client connects to.
     address: SocketAddr,
-    /// Where the server listens: a Unix socket.
+    /// The Unix socket on which the server listens.
     socket: PathBuf,
     relay: Relay,
-    /// Kept as long as the link.
+    /// Lives as long as the link.
     _network: Option<Rc<Network>>,
 }
 
 impl Links {
-    /// Links whose servers' sockets are in a folder.
+    /// Creates links whose servers' sockets are in `folder`.
     pub fn new(folder: &Path) -> Links {
         Links {
             folder: folder.to_path_buf(),
@@ -49,7 +49,7 @@ impl Links {
         }
     }
 
-    /// The link of a visit at a point.
+    /// Creates the link of a visit to a point.
     pub fn fresh(&self, plan: &Plan, point: PointId) -> SubjectResult<ShapedLink> {
         let shape = plan.shape(point);
         let shape = shape.ok_or_else(|| fault("the point has no link".into()))?;
@@ -58,7 +58,7 @@ impl Links {
         if socket.as_os_str().len() > MAX_PATH {
             let path = socket.display();
             return Err(fault(format!(
-                "{path} is too long for a Unix socket: give a shorter folder with --scratch"
+                "{path} is too long for a Unix socket: choose a directory with a shorter path with --scratch"
             )));
         }
         let network = match shape.by {
@@ -71,10 +71,10 @@ impl Links {
         };
         let relay_shape = network.is_none().then_some(shape);
         ShapedLink::new(listener, socket, relay_shape, network)
-            .map_err(|e| fault(format!("no link can be made: {e}")))
+            .map_err(|e| fault(format!("cannot create the link: {e}")))
     }
 
-    /// The network with a shape.
+    /// Returns the network with this shape.
     fn network(&self, shape: &Shape) -> SubjectResult<Rc<Network>> {
         let mut networks = self.networks.borrow_mut();
         let key = format!("{shape:?}");
@@ -103,12 +103,12 @@ impl ShapedLink {
         })
     }
 
-    /// The subject's `target=`: where its client connects, and where its server listens.
+    /// Returns the subject's `target=`: the client's address and the server's socket.
     pub fn url(&self) -> String {
         format!("link:{}{}", self.address, self.socket.display())
     }
 
-    /// Bytes that clients have sent over it.
+    /// Returns the number of bytes sent by clients.
     pub fn sent(&self) -> u64 {
         self.relay.sent()
     }
@@ -116,7 +116,7 @@ impl ShapedLink {
 
 impl Drop for ShapedLink {
     fn drop(&mut self) {
-        // A server removes its socket when it ends in its own time.
+        // A server that shuts down normally has already removed its socket.
         let _ = std::fs::remove_file(&self.socket);
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A link that the kernel shapes: a virtual cable to a network namespace of the lab's own, with netem at both ends.
+//! A link shaped by the kernel: a virtual cable to a separate network namespace, with netem at both ends.
 
 use lab_host::namespace::{End, Namespace, cable, ip, tc};
 use lab_model::{Shape, Shaper};
@@ -7,20 +7,20 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The header of Ethernet, bytes: the kernel counts it as a part of a packet, and a shape does not.
+/// The size of an Ethernet header in bytes. The kernel counts it as part of a packet, but a shape does not.
 const ETHERNET: i32 = 14;
 
-/// How many networks this process has created.
+/// The number of networks created by this process.
 static CREATED: AtomicU32 = AtomicU32::new(0);
 
-/// The cable and the namespace at its end. Dropping it removes both.
+/// The cable and the namespace at its far end. Dropping it removes both.
 pub struct Network {
     far: Namespace,
     address: Ipv4Addr,
     device: String,
 }
 
-/// Why the kernel shapes no link here; `None`: it does.
+/// Returns the reason why the kernel cannot shape links here, or `None` if it can.
 pub fn unavailable() -> Option<String> {
     let shape = Shape {
         up_kbit_s: 1000,
@@ -33,17 +33,17 @@ pub fn unavailable() -> Option<String> {
 }
 
 impl Network {
-    /// A network with a shape.
+    /// Creates a network with this shape.
     ///
     /// # Errors
-    /// A sentence that says what is missing: root, iproute2 or the kernel's netem.
+    /// Returns a description of what is missing: root, iproute2 or the kernel's netem.
     pub fn new(shape: &Shape) -> Result<Network, String> {
         let far = Namespace::new()?;
         let number = CREATED.fetch_add(1, Ordering::Relaxed);
         let process = std::process::id();
         let device = format!("lab{process}n{number}");
         let far_device = "lab0";
-        // One of the 64 networks of four addresses in those for documentation (RFC 5737).
+        // Each of the 64 networks has four addresses from the range for documentation (RFC 5737).
         let begin = 4 * ((process + number) % 64) as u8;
         let [near_address, address] = [1, 2].map(|at| Ipv4Addr::new(192, 0, 2, begin + at));
         let ends = [near_address, address].map(|address| [format!("{address}/30")]);
@@ -58,7 +58,7 @@ impl Network {
             addresses: &ends[1],
         };
         cable(&near, &other)?;
-        // From here on dropping removes the cable.
+        // From here on, dropping removes the cable.
         let network = Network {
             device,
             address,
@@ -70,7 +70,7 @@ impl Network {
         Ok(network)
     }
 
-    /// A socket at the far end.
+    /// Opens a socket at the far end.
     pub fn listen(&self) -> io::Result<TcpListener> {
         let bound = self
             .far
@@ -85,9 +85,9 @@ impl Drop for Network {
     }
 }
 
-/// Shapes what a device sends.
+/// Shapes the outgoing traffic of a device.
 fn shape_device(device: &str, mtu: u32, kbit_s: u32, shape: &Shape) -> Result<(), String> {
-    // Else the kernel hands over several packets as one, whose headers would count once.
+    // Otherwise the kernel passes multiple packets on as one, and their headers count only once.
     let mtu = mtu.to_string();
     ip(&["link", "set", device, "mtu", &mtu, "gso_max_segs", "1"])?;
     let delay = format!("{}us", (shape.round_trip_ms * 500.0).round());
@@ -96,5 +96,5 @@ fn shape_device(device: &str, mtu: u32, kbit_s: u32, shape: &Shape) -> Result<()
         "qdisc", "add", "dev", device, "root", "netem", "limit", "10000", "delay", &delay, "rate",
         &rate, &overhead,
     ];
-    tc(&words).map_err(|message| format!("the kernel has no netem: {message}"))
+    tc(&words).map_err(|message| format!("the kernel does not support netem: {message}"))
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Hands on what clients and a server say to each other, each packet when it arrives.
+//! Relays data between clients and a server, delivering each packet at its arrival time.
 
 use super::wire_queue::WireQueue;
 use crate::sys;
@@ -16,13 +16,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The most bytes that are read at once.
+/// The maximum number of bytes per read.
 const PIECE: usize = 16 * 1024;
 
-/// The most packets on their way or in the queue; beyond, the sender waits.
+/// The maximum number of packets in transit or queued. The sender waits if there are more.
 const ON_THE_WAY: usize = 1024;
 
-/// Accepts connections of clients. Dropping it ends them.
+/// Accepts connections from clients. Dropping it closes them.
 pub struct Relay {
     shared: Arc<RelayState>,
     listener: TcpListener,
@@ -30,7 +30,7 @@ pub struct Relay {
 
 struct RelayState {
     server: PathBuf,
-    /// `None`: what passes is shaped elsewhere.
+    /// `None` if the traffic is shaped elsewhere.
     shaping: Option<Shaping>,
     sent: AtomicU64,
     is_closed: AtomicBool,
@@ -49,7 +49,7 @@ struct RelayedConnection {
 }
 
 impl Relay {
-    /// Hands on to the server that listens at a Unix socket.
+    /// Starts a relay to the server that listens on a Unix socket.
     pub fn start(
         listener: TcpListener,
         server: PathBuf,
@@ -72,7 +72,7 @@ impl Relay {
         Ok(Relay { shared, listener })
     }
 
-    /// Bytes that clients have sent.
+    /// Returns the number of bytes sent by clients.
     pub fn sent(&self) -> u64 {
         self.shared.sent.load(Ordering::Acquire)
     }
@@ -81,7 +81,7 @@ impl Relay {
 impl Drop for Relay {
     fn drop(&mut self) {
         self.shared.is_closed.store(true, Ordering::Release);
-        // Ends the accept that waits.
+        // Wake up the waiting accept.
         // SAFETY: the descriptor is open.
         unsafe { libc::shutdown(self.listener.as_raw_fd(), libc::SHUT_RDWR) };
         self.shared.connections().values().for_each(|c| c.close());
@@ -100,7 +100,7 @@ impl RelayState {
             if self.is_closed.load(Ordering::Acquire) {
                 return;
             }
-            // A client whose connection cannot be handed on sees it closed.
+            // If relaying fails, the client sees a closed connection.
             if let Ok(client) = client {
                 let _ = self.clone().connect(number, client, accepted);
             }
@@ -116,7 +116,7 @@ impl RelayState {
         let server = UnixStream::connect(&self.server)?;
         client.set_nodelay(true)?;
         let connection = Arc::new(RelayedConnection { client, server });
-        // The client's first bytes leave when its connection is made: a round trip after it was begun.
+        // The client's first bytes leave once its connection is established, one round trip after it began.
         let round_trip = self.shaping.as_ref().map_or(0.0, |s| s.shape.round_trip_ms);
         let established = accepted + Duration::from_secs_f64(round_trip / 1e3);
         let direction = |is_up| -> io::Result<RelayDirection> {
@@ -149,18 +149,18 @@ impl RelayState {
     }
 }
 
-/// One direction of the connection.
+/// One direction of a connection.
 struct RelayDirection {
     is_up: bool,
     from: std::fs::File,
     to: std::fs::File,
-    /// No packet is sent before this time.
+    /// No packet is sent earlier.
     not_before: Instant,
     shared: Arc<RelayState>,
     connection: Arc<RelayedConnection>,
 }
 
-/// Bytes, and when they arrive.
+/// The arrival time and the bytes of a packet.
 type Packet = (Instant, Vec<u8>);
 
 impl RelayDirection {
@@ -172,7 +172,7 @@ impl RelayDirection {
         })
     }
 
-    /// Hands on until one of the ends closes.
+    /// Relays data until one of the ends closes.
     fn hand_on(&self) -> io::Result<()> {
         let Some(shaping) = &self.shared.shaping else {
             self.read(|bytes| (&self.to).write_all(bytes))?;
@@ -204,7 +204,7 @@ impl RelayDirection {
         self.end()
     }
 
-    /// Reads what one end sends, as soon as it arrives.
+    /// Reads the data of one end as soon as it arrives.
     fn read(&self, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
         let mut piece = vec![0; PIECE];
         loop {
@@ -219,9 +219,9 @@ impl RelayDirection {
         }
     }
 
-    /// Writes each packet when it arrives.
+    /// Writes each packet at its arrival time.
     fn deliver(&self, packets: &Receiver<Packet>) -> io::Result<()> {
-        // Else the kernel lets a thread sleep 50 µs longer (prctl(2)).
+        // By default the kernel lets a thread sleep 50 µs longer (prctl(2)).
         let _ = nix::sys::prctl::set_timerslack(1);
         for (at, bytes) in packets {
             thread::sleep(at.saturating_duration_since(Instant::now()));
@@ -234,7 +234,7 @@ impl RelayDirection {
         Ok(())
     }
 
-    /// Closes this direction; the other one stays open.
+    /// Closes this direction. The other direction stays open.
     fn end(&self) -> io::Result<()> {
         if self.is_up {
             self.connection.server.shutdown(Shutdown::Write)
@@ -261,7 +261,7 @@ mod tests {
     use lab_model::Shaper;
     use std::os::unix::net::UnixListener;
 
-    /// A server that sends back what it gets, and says at its end how much that was.
+    /// A server that echoes its input, and at the end sends the number of bytes received.
     fn echo(listener: UnixListener) {
         for connection in listener.incoming().flatten() {
             thread::spawn(move || {
@@ -284,7 +284,7 @@ mod tests {
         let address = listener.local_addr().unwrap();
         let relay = Relay::start(listener, socket, shape).unwrap();
         let client = TcpStream::connect(address).unwrap();
-        // The relay is connected to the server once something came back.
+        // The relay is connected to the server once a response has arrived.
         (&client).write_all(b"x").unwrap();
         (&client).read_exact(&mut [0]).unwrap();
         (relay, client)
@@ -323,7 +323,7 @@ mod tests {
         }
     }
 
-    /// No delay is ever shorter than the link's: that holds on a busy machine too.
+    /// No delay is ever shorter than the link's, even on a busy machine.
     #[test]
     fn nothing_arrives_before_its_time() {
         let began = Instant::now();

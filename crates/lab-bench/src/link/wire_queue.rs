@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! One direction of a shaped link: when each packet arrives.
+//! One direction of a shaped link: computes the arrival time of each packet.
 
 use lab_model::Shape;
 use std::time::{Duration, Instant};
 
-/// A queue before a wire. Packets leave it one after the other, at the wire's rate, and arrive after its delay.
+/// A queue before a wire. Packets leave the queue one after the other at the wire's rate, and arrive after its delay.
 pub struct WireQueue {
     ns_per_byte: f64,
     delay: Duration,
@@ -12,7 +12,7 @@ pub struct WireQueue {
 }
 
 impl WireQueue {
-    /// The queue from the client to the server, and the one back.
+    /// Creates the queues from the client to the server and back.
     pub fn pair(shape: &Shape) -> [WireQueue; 2] {
         [shape.up_kbit_s, shape.down_kbit_s].map(|kbit_s| WireQueue {
             ns_per_byte: 8e6 / f64::from(kbit_s),
@@ -21,7 +21,7 @@ impl WireQueue {
         })
     }
 
-    /// When the last byte of a packet of so many bytes arrives that is sent now.
+    /// Returns the arrival time of the last byte of a packet that is sent now.
     pub fn arrival(&mut self, now: Instant, bytes: usize) -> Instant {
         let on_the_wire = Duration::from_nanos((bytes as f64 * self.ns_per_byte) as u64);
         self.free_at = self.free_at.max(now) + on_the_wire;
@@ -49,12 +49,12 @@ mod tests {
         let close = |at: Instant, expected_ms: f64| {
             assert!((ms(at) - expected_ms).abs() < 1e-3, "{}", ms(at))
         };
-        // 1,500 bytes at 1 Mbit/s are 12 ms; the second packet waits for the first.
+        // 1,500 bytes at 1 Mbit/s take 12 ms. The second packet waits for the first.
         close(up.arrival(now, 1500), 12.0 + 14.0);
         close(up.arrival(now, 500), 12.0 + 4.0 + 14.0);
-        // The other direction has a wire of its own.
+        // The other direction has its own wire.
         close(down.arrival(now, 1500), 1.5 + 14.0);
-        // After a pause nobody waits.
+        // After a pause the queue is empty.
         close(
             up.arrival(now + Duration::from_millis(50), 1500),
             50.0 + 12.0 + 14.0,

@@ -136,7 +136,7 @@ fn a_server_that_is_lost_again_and_again_ends_the_run_which_can_be_resumed() {
     let Err(BenchError::ServerLost(reason)) = file.measure(&plan, fake) else {
         panic!("it goes on")
     };
-    assert_eq!(reason, "it is gone; that was the 4th time in this run");
+    assert_eq!(reason, "it is gone; this was loss number 4 in this run");
     assert_eq!(journal.count(|s| *s == BuildStep::Restore), 3);
     assert_eq!(journal.count(|s| *s == BuildStep::Finish), 1);
     assert_eq!(file.run().ending, None);
@@ -149,7 +149,7 @@ fn a_server_that_is_lost_again_and_again_ends_the_run_which_can_be_resumed() {
     };
     assert_eq!(
         reason,
-        "it is gone; it cannot be started again: its disk is full"
+        "it is gone; cannot restart the server: its disk is full"
     );
     let fake = Fake::steady(&[1000, 1000]);
     assert_eq!(file.measure(&plan, fake).unwrap(), Ending::Blocks);
