@@ -1,100 +1,106 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The parts of results: estimates, verdicts and fits.
+//! Components of results: verdicts, fits and exclusions.
 
 use crate::server_age::ServerAge;
 use lab_model::{ErrorKind, Interval, Metric, PointId, SubjectId};
 use serde::Serialize;
 
-/// The verdict that the data supports. Anything but `Inconclusive` requires an interval with the requested
-/// level.
+/// The verdict that the data supports.
+///
+/// All verdicts except `Inconclusive` require an interval with the requested level.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(tag = "verdict", rename_all = "kebab-case")]
 pub enum Verdict {
-    /// The whole interval lies below 1 - margin: less time than the baseline.
+    /// The whole interval lies below 1 - margin: the subject takes less time than the baseline.
     Faster,
-    /// The whole interval lies above 1 + margin.
+    /// The whole interval lies above 1 + margin: the subject takes more time than the baseline.
     Slower,
     /// The whole interval lies within 1 ± margin.
     Equivalent,
     /// The interval excludes 1 and overlaps the margin.
     SmallButReal {
-        /// Less time than the baseline.
+        /// Whether the subject takes less time than the baseline.
         faster: bool,
     },
-    /// None of these.
+    /// None of the other verdicts applies.
     Inconclusive {
-        /// The number of blocks that would probably resolve it, if that is known.
+        /// The number of blocks that would probably resolve the comparison, if known.
         blocks_needed: Option<u32>,
     },
 }
 
-/// `time = fixed + marginal * x` over a case's sweep, for one subject and one choice of factors.
+/// The line `time = fixed + marginal * x` over a case's sweep, for one subject and one combination
+/// of factors.
 #[derive(Clone, Debug, Serialize)]
 pub struct Fit {
     /// The subject.
     pub subject: SubjectId,
-    /// Index into the plan's cases.
+    /// The index into the plan's cases.
     pub case: usize,
     /// The parameters that are the same at all points of the fit, such as `statement=text`.
     pub factors: Vec<(String, String)>,
-    /// The metric that is fitted: a time or a cost.
+    /// The fitted metric: a time or a cost.
     pub metric: Metric,
-    /// The parameter that was swept.
+    /// The swept parameter.
     pub over: String,
-    /// Cost of an operation with x = 0, ns.
+    /// The cost of an operation at x = 0, in ns.
     pub fixed_ns: Interval,
-    /// Cost of one more of the swept parameter, ns.
+    /// The additional cost per unit of the swept parameter, in ns.
     pub marginal_ns: Interval,
-    /// Points that the line goes through or by: it goes through two, whatever the truth is.
+    /// The number of points. A line through two points always fits exactly, so it proves nothing.
     pub points: usize,
-    /// The greatest relative distance of a point from the line (0.05: 5 %).
+    /// The largest relative distance of a point from the line, where 0.05 means 5 %.
     pub worst_residual: f64,
-    /// The points bend away from the line, by more than their noise and by more than the margin:
-    /// do not extrapolate.
+    /// Whether the points deviate from the line by more than their noise and by more than the
+    /// margin. If so, do not extrapolate.
     pub curved: bool,
 }
 
-/// The Universal Scalability Law: throughput(n) = one · n / (1 + contention · (n − 1) +
-/// coherency · n · (n − 1)).
+/// The Universal Scalability Law: throughput(n) = one · n / (1 + contention · (n − 1) + coherency ·
+/// n · (n − 1)).
 #[derive(Clone, Debug, Serialize)]
 pub struct ScalingLaw {
-    /// The throughput of one connection, operations per second.
+    /// The throughput of one connection, in operations per second.
     pub one: Interval,
-    /// The part of the work that has to be done one after the other.
+    /// The fraction of the work that is serialized.
     pub contention: Interval,
-    /// The cost of keeping in step for each pair of connections, as a fraction of the work.
+    /// The synchronization cost of each pair of connections, as a fraction of the work.
     pub coherency: Interval,
-    /// Where throughput is highest; `None`: it is not shown to fall anywhere, for coherency may be 0.
+    /// The predicted peak. `None` means that no decline is significant, because coherency may be 0.
     pub peak: Option<PredictedPeak>,
-    /// The greatest relative distance of a point from the law (0.05: 5 %).
+    /// The largest relative distance of a point from the law, where 0.05 means 5 %.
     pub worst_residual: f64,
-    /// The points do not follow the law: they differ from it by more than their noise, by more than 5 % and by more
-    /// than the margin. Do not extrapolate, and do not trust the peak.
+    /// Whether the points do not follow the law.
+    ///
+    /// The points deviate by more than their noise, by more than 5 % and by more than the margin.
+    /// If so, do not extrapolate and do not trust the peak.
     pub departs: bool,
 }
 
-/// The highest throughput that a law predicts.
+/// The highest throughput that the law predicts.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct PredictedPeak {
-    /// The number of connections.
+    /// The number of connections at the peak.
     pub connections: Interval,
-    /// Operations per second.
+    /// The peak throughput, in operations per second.
     pub throughput: Interval,
 }
 
-/// A pair that was not compared, and why.
+/// A pair that was excluded from comparison, with the reason.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Refusal {
     /// The subject.
     pub subject: SubjectId,
-    /// The point; `None`: all points.
+    /// The point. `None` means all points.
     pub point: Option<PointId>,
     /// The reason.
     #[serde(flatten)]
     pub reason: ExclusionReason,
 }
 
-/// The reason for a pair that was not compared, with names and numbers. Its variants are the codes of JSON reports.
+/// The reason for an exclusion, with names and numbers.
+///
+/// The variants are the codes of JSON reports.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "code", rename_all = "kebab-case")]
 pub enum ExclusionReason {
@@ -105,143 +111,145 @@ pub enum ExclusionReason {
         /// The message of the failure.
         message: String,
     },
-    /// The baseline failed, which says nothing against the subject.
+    /// The baseline failed. This says nothing about the subject.
     BaselineFailed {
         /// The baseline.
         baseline: String,
     },
-    /// The subject did not work under the baseline's settings.
+    /// The subject did not run with the baseline's settings.
     SettingDiffers {
         /// The key of the setting.
         key: String,
-        /// The subject's value; `None`: not reported.
+        /// The subject's value. `None` means that the subject did not report it.
         value: Option<String>,
-        /// The baseline's value; `None`: not reported.
+        /// The baseline's value. `None` means that the baseline did not report it.
         baseline_value: Option<String>,
         /// The baseline.
         baseline: String,
     },
-    /// The runs of the two commands did not all end with one exit status.
+    /// The runs of the two commands did not all return the same exit status.
     ExitStatus {
-        /// Those of the command, failures first.
+        /// The exit statuses of the command, failures first.
         own: Vec<StatusCount>,
         /// The baseline.
         baseline: String,
-        /// Those of the baseline, failures first.
+        /// The exit statuses of the baseline, failures first.
         of_baseline: Vec<StatusCount>,
     },
-    /// A pilot ended with the run's time, before its subject could be seen to be steady.
+    /// The run's time expired before a pilot could show that its subject was steady.
     PilotCutShort {
-        /// The baseline, if it is its pilot; otherwise it is the subject's own.
+        /// The baseline, if the pilot was the baseline's. `None` means the subject's own pilot.
         baseline: Option<String>,
         /// The points.
         at: FirstPoint,
-        /// How long the longest of its pilots took, ns.
+        /// The duration of the longest of these pilots, in ns.
         pilot_ns: u64,
-        /// The time of a run with which all pilots would have been long enough, s, if that is known.
+        /// The time budget with which all pilots would have been long enough, in s, if known.
         budget_s: Option<f64>,
     },
     /// The turns of a subject that works in batches were not at the level of its pilot.
     TurnsNotSteady(TurnsNotSteady),
     /// A server was not at its steady level.
     ServerNotSteady {
-        /// The baseline, if it is the server; otherwise it is the subject itself.
+        /// The baseline, if the baseline was the server. `None` means the subject itself.
         baseline: Option<String>,
-        /// The results of its pilot and its turns.
+        /// The results of the server's pilot and turns.
         age: ServerAge,
     },
-    /// No peak of a server is known, since the generator was the limit.
+    /// A server's peak is unknown because the generator was the bottleneck.
     PeakUnknown {
-        /// The baseline, if it is its peak; otherwise it is the subject's own.
+        /// The baseline, if its peak is unknown. `None` means the subject's own peak.
         baseline: Option<String>,
     },
-    /// A server served nothing in some blocks, for which there is no ratio.
+    /// A server served nothing in some blocks, so these blocks have no ratio.
     ServedNothing {
-        /// The baseline, if it is the server; otherwise it is the subject itself.
+        /// The baseline, if the baseline was the server. `None` means the subject itself.
         baseline: Option<String>,
-        /// The blocks in which it served nothing.
+        /// The number of blocks in which the server served nothing.
         idle: usize,
-        /// All of its blocks.
+        /// The total number of the server's blocks.
         blocks: usize,
-        /// The most frequent error in those.
+        /// The most frequent error in the blocks without served requests.
         mostly: Option<ErrorKind>,
     },
 }
 
-/// How many runs of a command ended with an exit status.
+/// The number of runs of a command with a given exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct StatusCount {
     /// The exit status.
     pub status: i32,
-    /// The runs.
+    /// The number of runs.
     pub runs: usize,
 }
 
-/// A point, and how many more there are.
+/// A point and the number of other points.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FirstPoint {
-    /// The point.
+    /// The first point.
     pub first: String,
-    /// How many more.
+    /// The number of other points.
     pub more: usize,
 }
 
-/// Turns of a subject that were not at the level of its pilot, at the point where they were farthest from it.
+/// The turns of a subject that were not at the level of its pilot, at the point with the largest
+/// difference.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TurnsNotSteady {
     /// The points.
     pub at: FirstPoint,
-    /// Processes that were not at the level.
+    /// The number of processes that were not at the level.
     pub processes_off: usize,
-    /// All of its processes.
+    /// The total number of processes.
     pub processes: usize,
-    /// Time of an operation in the turns of those that were not, ns.
+    /// The time of an operation in the turns of the processes that were not at the level, in ns.
     pub turns_ns: f64,
-    /// The pilot's level at the same speed of the machine, ns.
+    /// The pilot's level at the same speed of the machine, in ns.
     pub steady_ns: f64,
     /// The cause.
     pub cause: TurnsCause,
 }
 
-/// Why turns were not at the level of the pilot.
+/// The reason why turns were not at the level of the pilot.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum TurnsCause {
-    /// Processes have one of two levels that last.
+    /// Each process has one of two persistent levels.
     TwoLevels {
-        /// Time of an operation in the turns of the other processes, ns.
+        /// The time of an operation in the turns of the other processes, in ns.
         other_ns: f64,
     },
-    /// They took less time: the subject or the baseline needs a longer warm-up than the pilot saw.
+    /// The turns were faster: the subject or the baseline needs a longer warm-up than the pilot
+    /// saw.
     PilotTooShort,
     /// Something disturbed the subject, whose pilot saw no warm-up.
     Disturbed,
-    /// It was still warming up.
+    /// The subject was still warming up.
     WarmingUp {
-        /// Its pilot was steady in the end.
+        /// Whether the pilot was steady in the end.
         pilot_steady: bool,
-        /// Operations of the pilot until then.
+        /// The number of the pilot's operations up to its steady state.
         operations: u64,
-        /// Time of the pilot until then, ns.
+        /// The time of the pilot up to its steady state, in ns.
         wall_ns: u64,
     },
 }
 
-/// The class of a reason for a pair that was not compared.
+/// The class of the reason for an exclusion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefusalKind {
-    /// The subject failed, or did other work than the baseline.
+    /// The subject failed, or did not do the same work as the baseline.
     Subject,
     /// The baseline failed, so the exclusion does not count against the subject.
     WithoutBaseline,
-    /// The runs of the two did not all end with one exit status.
+    /// The runs of the two commands did not all return the same exit status.
     ExitStatus,
-    /// One of the two was not at its steady level.
+    /// The subject or the baseline was not at its steady level.
     NotSteady,
 }
 
 impl Refusal {
-    /// The class of its reason.
+    /// Returns the class of the reason.
     pub fn kind(&self) -> RefusalKind {
         match self.reason {
             ExclusionReason::Failed { .. }

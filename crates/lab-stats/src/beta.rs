@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The incomplete beta function, of which the tails of Student's t and Fisher's F are values.
+//! The incomplete beta function, from which the tails of Student's t and Fisher's F are computed.
 
-/// The regularized incomplete beta function at `x`, 0 to 1, with `rest` = 1 - x, which is passed so that an `x` close
-/// to 1 loses no digits (Abramowitz & Stegun 26.5.8, the fraction by Lentz's method).
+/// Returns the regularized incomplete beta function at `x`, from 0 to 1.
+///
+/// `rest` is 1 - x. It is passed separately so that an `x` close to 1 loses no digits (Abramowitz &
+/// Stegun 26.5.8, with the continued fraction by Lentz's method).
 pub fn incomplete_beta(a: f64, b: f64, x: f64, rest: f64) -> f64 {
     if x <= 0.0 || rest <= 0.0 {
         return if x <= 0.0 { 0.0 } else { 1.0 };
     }
-    // The fraction converges fast here; otherwise that of the complement does.
+    // The continued fraction converges fast here. For larger `x`, the complement's fraction does.
     if x > (a + 1.0) / (a + b + 2.0) {
         return 1.0 - incomplete_beta(b, a, rest, x);
     }
@@ -38,18 +40,19 @@ pub fn incomplete_beta(a: f64, b: f64, x: f64, rest: f64) -> f64 {
     front * fraction
 }
 
-/// ln x, by way of `rest` = 1 - x where that is the smaller one.
+/// Returns ln x, computed from `rest` = 1 - x if that is smaller.
 fn logarithm(x: f64, rest: f64) -> f64 {
     if rest < 0.5 { (-rest).ln_1p() } else { x.ln() }
 }
 
-/// The logarithm of the beta function. Differences of great logarithms lose digits, so they are taken by a series.
+/// Returns the logarithm of the beta function. Differences of large logarithms would lose digits,
+/// so a series is used.
 fn log_beta(a: f64, b: f64) -> f64 {
     let (small, great) = (a.min(b), a.max(b));
     libm::lgamma(small) - log_gamma_growth(great, small)
 }
 
-/// ln Γ(x + by) - ln Γ(x), by >= 0 and no greater than x.
+/// Returns ln Γ(x + by) - ln Γ(x), where 0 <= by <= x.
 ///
 /// Source: Stirling's series (Abramowitz & Stegun 6.1.41), term by term.
 fn log_gamma_growth(x: f64, by: f64) -> f64 {

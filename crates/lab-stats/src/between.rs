@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Two runs of one experiment that were not interleaved: what changed from the first to the second,
-//! and what of it can be concluded.
+//! Compares two runs of one experiment that were not interleaved.
 //!
-//! Within a run subjects take turns, so a ratio to the baseline does not see how fast the machine
-//! was; its change from run to run can be estimated, and has a verdict. A time by itself has the
-//! machine's speed in it; its change is shown, and has no verdict.
+//! Within a run, subjects alternate, so the speed of the machine cancels out of the ratio to the
+//! baseline. The change of this ratio between runs can therefore be estimated and has a verdict. A
+//! time also depends on the speed of the machine. Its change is reported without a verdict.
 
 mod batches;
 mod caveat;
@@ -28,9 +27,11 @@ use lab_model::{Part, PointId, parts};
 use side::{RunSide, Sides};
 use std::collections::HashSet;
 
-/// Compares two runs of one experiment, target by target; `first` is the basis of comparison. Where they have
-/// more than one target in common, names are those of [`lab_model::Plan::subject_label`] and
-/// [`lab_model::Plan::label`]. Errors: the runs have nothing to compare.
+/// Compares two runs of one experiment, target by target, with `first` as the basis.
+///
+/// If the runs have more than one target in common, names are those of
+/// [`lab_model::Plan::subject_label`] and [`lab_model::Plan::label`]. Returns an error if the runs
+/// have nothing to compare.
 pub fn between(first: Recorded, second: Recorded) -> Result<Between, Incomparable> {
     let mut found: Option<Between> = None;
     let apart = each_target([first, second], |sides| {
@@ -46,7 +47,8 @@ pub fn between(first: Recorded, second: Recorded) -> Result<Between, Incomparabl
     Ok(between)
 }
 
-/// Looks at both runs on each target that they have in common; returns the targets that one has alone.
+/// Calls `look` for each target that both runs have in common, and returns the targets that only
+/// one run has.
 fn each_target(
     [first, second]: [Recorded; 2],
     mut look: impl FnMut(&Sides),
@@ -70,7 +72,7 @@ fn each_target(
     Ok(targets_of_one_run(&parts))
 }
 
-/// The parts on the same target.
+/// Pairs the parts of both runs on the same target.
 fn common_parts([first, second]: &[Vec<Part>; 2]) -> Vec<[&Part; 2]> {
     let twin = |part: &Part| second.iter().find(|other| other.kind == part.kind);
     first
@@ -79,7 +81,9 @@ fn common_parts([first, second]: &[Vec<Part>; 2]) -> Vec<[&Part; 2]> {
         .collect()
 }
 
-/// A server that a load run has alone is the same as the other's, wherever it listened: its requests are.
+/// Renames the second run's server to the first run's name if both are load runs with one server.
+///
+/// The servers count as the same regardless of their addresses, because the requests are the same.
 fn give_one_name(parts: &mut [Vec<Part>; 2]) {
     let [first, second] = parts.each_mut().map(|parts| match parts.as_mut_slice() {
         [only] => only.run.plan_mut().filter(|plan| plan.load().is_some()),
@@ -93,7 +97,7 @@ fn give_one_name(parts: &mut [Vec<Part>; 2]) {
     }
 }
 
-/// The changes on one target; `None` if the runs have nothing in common there.
+/// Returns the changes on one target, or `None` if the runs have nothing in common there.
 fn on_target(sides: &Sides) -> Option<Between> {
     let points = sides.points();
     let baseline = sides.0.each_ref().map(|side| side.baseline().name.as_str());
@@ -135,7 +139,7 @@ fn on_target(sides: &Sides) -> Option<Between> {
     Some(between)
 }
 
-/// The targets that one run alone has.
+/// Returns the targets that only one of the runs has.
 fn targets_of_one_run(parts: &[Vec<Part>; 2]) -> Vec<NotCompared> {
     let of_run = |(i, run): (usize, WhichRun)| {
         let others: &[Part] = &parts[1 - i];
@@ -148,7 +152,7 @@ fn targets_of_one_run(parts: &[Vec<Part>; 2]) -> Vec<NotCompared> {
     runs.filter_map(of_run).collect()
 }
 
-/// The subjects and points that cannot be compared.
+/// Returns the subjects and points that cannot be compared.
 fn not_compared(sides: &Sides, points: &[[PointId; 2]]) -> Vec<NotCompared> {
     let mut apart = Vec::new();
     for (i, run) in WhichRun::BOTH.into_iter().enumerate() {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Probabilities of counts by chance: binomial tails.
+//! Binomial tail probabilities.
 
 use crate::normal;
 
-/// Above this number of things the binomial distribution is replaced by the normal one.
+/// Above this number of trials, the binomial distribution is approximated by the normal
+/// distribution.
 const MAX_EXACT: u64 = 1000;
 
-/// The chance that at least `at_least` of `all` independent trials succeed, each with the chance `chance`.
+/// Returns the probability that at least `at_least` of `all` independent trials succeed, each with
+/// probability `chance`.
 pub fn upper_tail(all: u64, chance: f64, at_least: u64) -> f64 {
     if at_least == 0 {
         return 1.0;
@@ -23,7 +25,7 @@ pub fn upper_tail(all: u64, chance: f64, at_least: u64) -> f64 {
         let spread = (n * chance * (1.0 - chance)).sqrt();
         return normal::cdf((n * chance - (threshold - 0.5)) / spread);
     }
-    // `log`: the logarithm of the probability of k, from that of k - 1.
+    // `log` is the logarithm of the probability of k, computed from the probability of k - 1.
     let odds = (chance / (1.0 - chance)).ln();
     let mut log = all as f64 * (-chance).ln_1p();
     let mut tail = 0.0;
@@ -50,7 +52,7 @@ mod tests {
         assert_eq!(upper_tail(4, 0.5, 5), 0.0);
     }
 
-    /// The exact and the approximate computation agree at the border between them.
+    /// The exact and the approximate computation agree at the boundary between them.
     #[test]
     fn both_ways_agree() {
         let [exact, normal] = [1000, 1001].map(|all| upper_tail(all, 0.3, 330));

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Intervals of derived values: whole blocks drawn again with replacement. The draws come from a
-//! seed, so the same run always has the same intervals.
+//! Bootstrap intervals of derived values, by resampling whole blocks with replacement.
+//!
+//! The draws are seeded, so that the same run always has the same intervals.
 
 use crate::normal;
 use lab_model::Interval;
 
-/// The least number of draws.
+/// The minimum number of draws.
 const MIN_DRAWS: usize = 2000;
 
-/// The least number of draws beyond each bound.
+/// The minimum number of draws beyond each bound.
 const MIN_BEYOND_BOUND: f64 = 20.0;
 
-/// The greatest number of draws.
+/// The maximum number of draws.
 const MAX_DRAWS: usize = 50_000;
 
-/// The number of draws for bounds that leave the part `tail` of them beyond each.
+/// Returns the number of draws for bounds that leave the fraction `tail` of the draws beyond each
+/// bound.
 pub(crate) fn draws(tail: f64) -> usize {
     if tail > 0.0 {
         ((MIN_BEYOND_BOUND / tail) as usize).clamp(MIN_DRAWS, MAX_DRAWS)
@@ -23,20 +25,22 @@ pub(crate) fn draws(tail: f64) -> usize {
     }
 }
 
-/// How often each block counts in the next draw.
+/// Draws the blocks and stores how often each block was drawn.
 fn draw(random: &mut SplitMix64, counts: &mut [u32]) {
     counts.fill(0);
     (0..counts.len()).for_each(|_| counts[random.below(counts.len())] += 1);
 }
 
-/// The interval of each value of `statistic` at level `1 - alpha`. The statistic gets, for each
-/// block, how often it counts; it is first computed from each of the `blocks` once, which is the
-/// estimate. Draws of which it makes nothing are left out. `None` if it makes nothing of the blocks
-/// themselves, or of all draws.
+/// Returns the interval of each value of `statistic` at level `1 - alpha`.
 ///
-/// Source: percentile interval, with the percentiles moved outwards for few blocks as Student's t
-/// asks (Hesterberg, *What Teachers Should Know About the Bootstrap*, The American Statistician
-/// 69, 2015, section 4.4: expanded percentile interval).
+/// The statistic receives the weight of each block: how often the block was drawn. The estimate is
+/// the statistic with a weight of 1 for each of the `blocks`. Draws for which the statistic returns
+/// `None` are ignored. Returns `None` if the statistic returns `None` for the blocks themselves or
+/// for all draws.
+///
+/// Source: percentile interval, with the percentiles moved outwards for few blocks according to
+/// Student's t (Hesterberg, *What Teachers Should Know About the Bootstrap*, The American
+/// Statistician 69, 2015, section 4.4: expanded percentile interval).
 pub fn intervals<const K: usize>(
     blocks: usize,
     seed: u64,
@@ -72,8 +76,10 @@ pub fn intervals<const K: usize>(
     Some(intervals)
 }
 
-/// The least and the greatest value after the part `tail` of the values is cut off at each end; `None` without values.
-/// Reorders `values`.
+/// Returns the smallest and the largest value after cutting off a fraction `tail` of the values at
+/// each end.
+///
+/// Reorders `values`. Returns `None` if there are no values.
 pub(crate) fn bounds(values: &mut [f64], tail: f64) -> Option<(f64, f64)> {
     let last = values.len().checked_sub(1)?;
     let rank = ((tail * values.len() as f64) as usize).min(last / 2);
@@ -81,7 +87,7 @@ pub(crate) fn bounds(values: &mut [f64], tail: f64) -> Option<(f64, f64)> {
     Some((at(rank), at(last - rank)))
 }
 
-/// The part of the draws that is cut off at each end.
+/// Returns the fraction of the draws to cut off at each end.
 fn tail(blocks: usize, alpha: f64) -> f64 {
     if blocks < 2 {
         return 0.0;
@@ -91,15 +97,19 @@ fn tail(blocks: usize, alpha: f64) -> f64 {
     normal::cdf(-t * (n / (n - 1.0)).sqrt())
 }
 
-/// Draws do not leave the range of the blocks, so the level is no higher than that of the range.
+/// Returns the level of the interval. Draws stay within the range of the blocks, so the level
+/// cannot exceed that of the range.
 fn level(blocks: usize, alpha: f64) -> f64 {
     (1.0 - alpha)
         .min(1.0 - 2.0 * 0.5_f64.powf(blocks as f64))
         .max(0.0)
 }
 
-/// Steele, Lea & Flood, *Fast Splittable Pseudorandom Number Generators*, OOPSLA 2014. Written
-/// out here because run files must give the same intervals with every version of a library.
+/// The random number generator of Steele, Lea & Flood, *Fast Splittable Pseudorandom Number
+/// Generators*, OOPSLA 2014.
+///
+/// It is implemented here because run files must give the same intervals regardless of library
+/// versions.
 pub(crate) struct SplitMix64(u64);
 
 impl SplitMix64 {
@@ -114,8 +124,10 @@ impl SplitMix64 {
         z ^ (z >> 31)
     }
 
-    /// A number below `bound`, by the high half of a product (Lemire 2019, without its rejection:
-    /// for the number of blocks the bias is below 2^-50).
+    /// Returns a number below `bound`, using the high half of a product.
+    ///
+    /// The method is Lemire's (2019) without its rejection step. For the number of blocks, the bias
+    /// is below 2^-50.
     pub fn below(&mut self, bound: usize) -> usize {
         ((u128::from(self.next()) * bound as u128) >> 64) as usize
     }

@@ -1,28 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The change of a quantity from one run to another that was not interleaved with it, from the logarithms of
-//! the values of their blocks.
+//! The ratio of a metric between two runs that were not interleaved, from the logarithms of their
+//! block values.
 
 use crate::outlook::Certainty;
 use crate::rank_sum;
 use crate::ratio::{Level, Ratio, exponentiate, merged, ratio};
 use lab_model::Interval;
 
-/// The ratio of the values whose logarithms are `second` to those of `first`: the two-sample Hodges-Lehmann
-/// estimate, after merging blocks that depend on each other. `None` if a run has no finite value.
+/// Returns the ratio of the second run's values to the first run's, from the logarithms of the
+/// values.
 ///
-/// The interval is the hull of two. The exact rank-sum interval assumes that both runs scatter alike; where
-/// the run with fewer blocks scatters more, it is too narrow. The other one combines the two runs' own
-/// signed-rank intervals, which need no such assumption. Where the runs do scatter alike, both are about as
-/// wide. A verdict needs as many blocks of each run as a verdict within a single run.
+/// The estimate is the two-sample Hodges-Lehmann estimate, after blocks that depend on each other
+/// were merged. Returns `None` if a run has no finite value.
 ///
-/// [`Ratio::values`] is the number of values of two equal runs whose interval would have this width.
+/// The interval is the hull of two intervals. The exact rank-sum interval assumes that both runs
+/// have the same spread. It is too narrow if the run with fewer blocks has the larger spread. The
+/// second interval combines the signed-rank intervals of the two runs, which need no such
+/// assumption. If the spreads are equal, both intervals have about the same width. A verdict needs
+/// as many blocks of each run as a verdict within a single run.
+///
+/// [`Ratio::values`] is the number of values in each of two equally large runs whose interval would
+/// have this width.
 pub fn change(first: &[f64], second: &[f64], level: Level) -> Option<Ratio> {
     let ratios = [ratio(first, level)?, ratio(second, level)?];
     let values = [first, second].map(|logs| merged(logs, level).values);
     let shift = rank_sum::shift(&values[0], &values[1], level.each())?;
     let apart = quotient(&ratios[0].interval, &ratios[1].interval, 0.0);
     let assumed = ratios.iter().any(|run| run.assumed);
-    // With few blocks the rank-sum interval does not have the level.
+    // With few blocks, the rank-sum interval cannot reach the level.
     let joint = if assumed {
         apart
     } else {
@@ -57,8 +62,9 @@ pub fn change(first: &[f64], second: &[f64], level: Level) -> Option<Ratio> {
     })
 }
 
-/// `second` / `first` of two ratios with this correlation, 0 to 1: the distances of their bounds from their
-/// estimates are added as standard errors are, in logarithms.
+/// Returns `second` / `first` of two ratios with the given correlation, from 0 to 1.
+///
+/// The distances of the bounds from the estimates are combined like standard errors, in logarithms.
 ///
 /// Source: Zou & Donner, *Construction of confidence limits about effect measures: a general
 /// approach*, Statistics in Medicine 27 (2008).

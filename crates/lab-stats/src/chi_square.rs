@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The chi-square distribution, by which the scatter of normal values is uncertain.
+//! The chi-square distribution, which describes the uncertainty of estimated variances.
 
 use crate::normal;
 
-/// The value below which chi-square lies with chance `p`.
+/// Returns the value that chi-square stays below with probability `p`.
 ///
 /// Source: Wilson & Hilferty, *The distribution of chi-square*, PNAS 17 (1931).
 pub(crate) fn quantile(freedom: f64, p: f64) -> f64 {

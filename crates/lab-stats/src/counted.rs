@@ -1,36 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Very many values that are counted and never listed (means or differences of all pairs), and the
-//! estimate, interval and p-value that the ranks among them give.
+//! Rank-based estimates, intervals and p-values for very large sets of values, such as the
+//! differences of all pairs. The values are counted instead of listed.
 
 use lab_model::Interval;
 
 /// A rank-based estimate of the center of some values, or of the shift between two samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Centre {
-    /// Hodges-Lehmann estimate with the interval.
+    /// The Hodges-Lehmann estimate with its interval.
     pub interval: Interval,
-    /// Two-sided p-value of 0.
+    /// The two-sided p-value of the hypothesis that the center is 0.
     pub p: f64,
 }
 
-/// Values by how many of them are at most a limit.
+/// A set of values, given by a function that counts the values up to a limit.
 pub struct CountedValues<F> {
-    /// How many there are, at least 1.
+    /// The number of values, at least 1.
     pub total: u64,
-    /// The least and the greatest of them.
+    /// The minimum and the maximum value.
     pub span: (f64, f64),
-    /// How many are at most so much.
+    /// Returns the number of values that do not exceed the argument.
     pub at_most: F,
 }
 
 impl<F: Fn(f64) -> u64> CountedValues<F> {
-    /// The median of the values, the interval at a level of at least `1 - alpha` between two of
-    /// them, and the p-value of 0. `chance(t)` is the chance that at most `t` of the values lie
-    /// below the truth; it is symmetric. Where the level cannot be had, the widest interval and
-    /// its level.
+    /// Returns the median of the values, its interval at level `1 - alpha` or higher, and the
+    /// p-value of 0.
     ///
-    /// Values of just 0 count for both sides, so that 0 lies outside the interval just when
-    /// p <= alpha.
+    /// The bounds of the interval are two of the values. `chance(t)` is the probability that at
+    /// most `t` of the values lie below the truth. The distribution must be symmetric. If the level
+    /// cannot be reached, the widest interval and its level are returned.
+    ///
+    /// Values that are exactly 0 count for both sides, so that 0 lies outside the interval if and
+    /// only if p <= alpha.
     pub fn centre(&self, chance: impl Fn(u64) -> f64, alpha: f64) -> Centre {
         let rank = lower_rank(self.total, alpha, &chance);
         let half = self.total / 2;
@@ -53,8 +55,9 @@ impl<F: Fn(f64) -> u64> CountedValues<F> {
         }
     }
 
-    /// The `rank`-th smallest value, from 1: bisection over the doubles of the span, so that it
-    /// takes 64 counts and no memory.
+    /// Returns the `rank`-th smallest value, counted from 1.
+    ///
+    /// The bisection over all doubles of the span needs 64 counts and no memory.
     fn nth(&self, rank: u64) -> f64 {
         let (mut low, mut high) = (key(self.span.0), key(self.span.1));
         while low < high {
@@ -69,8 +72,10 @@ impl<F: Fn(f64) -> u64> CountedValues<F> {
     }
 }
 
-/// The rank from 1, among `total` sorted values, of the lower bound at level `1 - alpha`; 1 if
-/// the level cannot be had.
+/// Returns the rank of the lower bound at level `1 - alpha` among `total` sorted values, counted
+/// from 1.
+///
+/// Returns 1 if the level cannot be reached.
 fn lower_rank(total: u64, alpha: f64, chance: impl Fn(u64) -> f64) -> u64 {
     let (mut fits, mut fails) = (0, total / 2 + 1);
     while fits + 1 < fails {
@@ -84,7 +89,7 @@ fn lower_rank(total: u64, alpha: f64, chance: impl Fn(u64) -> f64) -> u64 {
     fits.max(1)
 }
 
-/// An integer that orders as the double does.
+/// Returns an integer that sorts like the double.
 fn key(value: f64) -> u64 {
     let bits = value.to_bits();
     if bits >> 63 == 1 {
@@ -94,7 +99,7 @@ fn key(value: f64) -> u64 {
     }
 }
 
-/// The double that [`key`] was made from.
+/// Returns the double from which [`key`] was computed.
 fn value(key: u64) -> f64 {
     f64::from_bits(if key >> 63 == 1 {
         key & !(1 << 63)

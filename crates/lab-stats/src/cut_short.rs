@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Subjects that compile and whose pilots ended with the run's time, before they could be seen to be steady. Their times may
-//! be those of cold code, and are not compared.
+//! Excludes subjects with a JIT compiler whose pilots ran out of time before they could show a
+//! steady state.
+//!
+//! Their times may be those of cold code, so they are not compared.
 
 use crate::analysis::{ExclusionReason, FirstPoint, Refusal};
 use lab_model::{Batch, Pilot, Plan, PointId, Run, SubjectId, WarmUp};
 use std::collections::BTreeMap;
 
-/// How much more time than the estimate is named.
+/// The proposed time budget is the estimate multiplied by this factor.
 const SPARE: f64 = 1.1;
 
-/// Where such a subject is the baseline, nothing is compared at the point.
+/// Returns the exclusions. If the baseline's pilot was cut short at a point, nothing is compared at
+/// that point.
 pub(crate) fn refusals(run: &Run, plan: &Plan) -> Vec<Refusal> {
     let is_planned = |p: &&Pilot| p.subject < plan.subjects.len() && p.point < plan.points.len();
     let cut = run.pilots.iter().filter(is_planned).filter(|pilot| {
-        // A control's class is its original's.
+        // A control has the class of its original.
         pilot.class == WarmUp::CutShort && plan.subjects[pilot.subject].control_of.is_none()
     });
     let mut by_subject: BTreeMap<SubjectId, Vec<&Pilot>> = BTreeMap::new();
@@ -54,7 +57,8 @@ pub(crate) fn refusals(run: &Run, plan: &Plan) -> Vec<Refusal> {
     refusals
 }
 
-/// True if the baseline's pilot was cut short at a point, where all other subjects are then excluded.
+/// Returns true if the baseline's pilot was cut short at a point. All other subjects are then
+/// excluded there.
 fn has_cold_baseline(run: &Run, plan: &Plan, point: PointId) -> bool {
     let baseline = plan.baseline_on(plan.points[point].target);
     let mut pilots = run.pilots.iter();
@@ -66,8 +70,10 @@ fn others(plan: &Plan, subject: SubjectId, point: PointId) -> impl Iterator<Item
     all.filter(move |&other| other != subject && plan.takes_part(other, point))
 }
 
-/// The budget with which all pilots would have been long enough, s, estimated from their missing batches.
-/// `None`: the run had no budget.
+/// Returns the time budget in s with which all pilots would have been long enough, or `None` if the
+/// run had no budget.
+///
+/// The budget is estimated from the number of missing batches.
 fn needed_budget_s(run: &Run, plan: &Plan) -> Option<f64> {
     let budget_s = plan.measure.budget_ns? as f64 / 1e9;
     let spent_ns: u64 = run.pilots.iter().map(|p| wall_ns(p.own_batches())).sum();

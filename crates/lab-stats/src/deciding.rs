@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The number of blocks that would resolve the inconclusive comparisons of a run.
+//! Predicts the number of blocks that would resolve the inconclusive comparisons of a run.
 
 use crate::analysis::Verdict;
 use crate::outlook::{DECIDING_CHANCE, Open, Outlook, first};
@@ -7,37 +7,40 @@ use crate::results::Comparison;
 use crate::spending;
 use lab_model::{Plan, Run};
 
-/// The number of blocks of a new run that would resolve the open comparisons.
+/// The number of blocks with which a new run would resolve the inconclusive comparisons.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Deciding {
-    /// A new run of this many blocks would probably resolve all open comparisons.
+    /// A new run with this many blocks would probably resolve all inconclusive comparisons.
     All(u32),
-    /// A new run of this many blocks would probably resolve half of the open comparisons. All would need too
-    /// many, or an unknown number.
+    /// A new run with this many blocks would probably resolve half of the inconclusive comparisons.
+    /// To resolve all, it would need too many blocks or an unknown number.
     Half(u32),
-    /// A new run of this many blocks, the most that are proposed, may or may not resolve half of the open
-    /// comparisons.
+    /// A new run with this many blocks, the maximum that is proposed, may or may not resolve half
+    /// of the inconclusive comparisons.
     Perhaps(u32),
-    /// This many blocks, the most that are proposed, would not resolve half of the open comparisons: that is
-    /// improbable, judging by at least [`MIN_BLOCKS_FOR_HARDLY`] blocks.
+    /// A new run with this many blocks, the maximum that is proposed, would probably not resolve
+    /// half of the inconclusive comparisons. The run needs at least [`MIN_BLOCKS_FOR_HARDLY`]
+    /// blocks for this prediction.
     Hardly(u32),
-    /// Fewer blocks than [`MIN_BLOCKS_FOR_HARDLY`] give no bound; a run of this many would give one.
+    /// This run has fewer than [`MIN_BLOCKS_FOR_HARDLY`] blocks, which is too few for a prediction.
+    /// A run with this many blocks would allow one.
     TooFew(u32),
 }
 
-/// More blocks than these are not proposed, unless this run was allowed more.
+/// The maximum number of blocks that is proposed, unless this run was allowed more.
 const MAX_PROPOSED: u32 = 200;
 
-/// With fewer blocks it is unknown whether more would help.
+/// The minimum number of blocks for predicting that more blocks would hardly help.
 pub const MIN_BLOCKS_FOR_HARDLY: u32 = 12;
 
-/// Events with a lower chance count as improbable.
+/// Events with a lower probability count as improbable.
 const IMPROBABLE: f64 = 0.1;
 
-/// The dependence between comparisons, which share a baseline: 0 none, 1 complete.
+/// The dependence between comparisons, which share a baseline, from 0 to 1.
 const DEPENDENCE: f64 = 0.25;
 
-/// The number of blocks that would resolve the open comparisons of a run; `None` if there are none.
+/// Returns the number of blocks that would resolve the inconclusive comparisons of a run, or `None`
+/// if there are none.
 pub fn deciding(comparisons: &[Comparison], run: &Run, plan: &Plan) -> Option<Deciding> {
     let is_open = |c: &&Comparison| matches!(c.verdict, Some(Verdict::Inconclusive { .. }));
     let open: Vec<Option<&Open>> = comparisons
@@ -55,9 +58,12 @@ pub fn deciding(comparisons: &[Comparison], run: &Run, plan: &Plan) -> Option<De
     )
 }
 
-/// The number of blocks that would resolve the open comparisons of a run of `blocks` blocks; `None` if there
-/// are none. A comparison of which nothing is known (`None`) cannot be resolved by any number. `allowed`: the
-/// most blocks that this run could have.
+/// Returns the number of blocks that would resolve the inconclusive comparisons of a run with
+/// `blocks` blocks.
+///
+/// Returns `None` if there are no inconclusive comparisons. A comparison without data (`None`)
+/// cannot be resolved by any number of blocks. `allowed` is the maximum number of blocks of this
+/// run.
 pub fn deciding_of(
     open: &[Option<&Open>],
     outlook: &Outlook,
@@ -87,8 +93,9 @@ pub fn deciding_of(
     })
 }
 
-/// The probability that at least `wanted` of some events happen, which partly depend on each other: between
-/// that of independent events and that of events which always happen together.
+/// Returns the probability that at least `wanted` of some partly dependent events happen.
+///
+/// The result is interpolated between independent events and completely dependent events.
 fn chance_of_at_least(chances: &[f64], wanted: usize) -> f64 {
     let mut counts = vec![0.0; chances.len() + 1];
     counts[0] = 1.0;

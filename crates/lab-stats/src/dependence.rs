@@ -1,37 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Finds dependence between adjacent blocks, and merges blocks that depend on each other.
+//! Detects dependence between adjacent blocks, and merges blocks that depend on each other.
 
-/// With at least this many values, merging costs next to nothing.
+/// With at least this many values, merging barely affects precision.
 const MANY_VALUES: usize = 40;
 
-/// Values of blocks after merging adjacent ones as often as their dependence required.
+/// Values of blocks after merging adjacent blocks as often as their dependence required.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Merged {
-    /// The merged values in the order of time.
+    /// The merged values, in chronological order.
     pub values: Vec<f64>,
-    /// How many blocks each value stands for, at least (the last may hold some more).
+    /// The minimum number of blocks in each value. The last value may contain more.
     pub width: u32,
-    /// The distance in blocks at which blocks show no dependence beyond chance; 1 where none was merged.
+    /// The distance in blocks at which blocks show no dependence beyond chance, or 1 if none were
+    /// merged.
     pub apart: u32,
-    /// The values still depend on each other, and merging once more would leave fewer than `enough`.
+    /// Whether the values still depend on each other, but merging once more would leave fewer than
+    /// `enough`.
     pub unresolved: bool,
 }
 
 impl Merged {
-    /// True if adjacent blocks depend on each other by more than chance explains.
+    /// Returns true if adjacent blocks depend on each other by more than chance explains.
     pub fn is_dependent(&self) -> bool {
         self.apart > 1
     }
 }
 
-/// Averages adjacent values while their lag-1 autocorrelation exceeds 2/√n and at least `enough` would
-/// remain. With 40 values or more, where merging costs independent values almost nothing, 1/(2√n) suffices: a
-/// dependence that is too weak to be seen in one run would still spoil the level over many. A leftover value
-/// at the end goes into the last group, so that nothing is discarded.
+/// Averages adjacent values while their lag-1 autocorrelation exceeds 2/√n and at least `enough`
+/// values would remain.
+///
+/// With 40 or more values, merging independent values barely affects precision, so the bound is
+/// 1/(2√n). A dependence that is too weak to be detected in one run would still distort the level
+/// over many runs. A leftover value at the end is added to the last group, so that nothing is
+/// discarded.
 ///
 /// Source: batch means, as in Law, *Simulation Modeling and Analysis*, section 9.5; 2/√n is the
-/// usual bound for the autocorrelation of independent values (Box & Jenkins). The second bound
-/// was chosen by the simulations of this crate.
+/// usual bound for the autocorrelation of independent values (Box & Jenkins). The second bound was
+/// chosen by the simulations of this crate.
 pub fn merge(values: &[f64], enough: u32) -> Merged {
     let mut merged = Merged {
         values: values.to_vec(),
@@ -58,8 +63,10 @@ pub fn merge(values: &[f64], enough: u32) -> Merged {
     }
 }
 
-/// The lag-1 autocorrelation: the sum of products of adjacent deviations from the mean over the
-/// sum of squared deviations. `None` if all values are equal.
+/// Returns the lag-1 autocorrelation, or `None` if all values are equal.
+///
+/// This is the sum of the products of adjacent deviations from the mean, divided by the sum of
+/// squared deviations.
 pub fn autocorrelation(values: &[f64]) -> Option<f64> {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     let squares: f64 = values.iter().map(|v| (v - mean) * (v - mean)).sum();
@@ -67,7 +74,7 @@ pub fn autocorrelation(values: &[f64]) -> Option<f64> {
         .windows(2)
         .map(|w| (w[0] - mean) * (w[1] - mean))
         .sum();
-    // For equal values `squares` is only the rounding error of their mean.
+    // For equal values, `squares` is only the rounding error of their mean.
     let equal = values.windows(2).all(|w| w[0] == w[1]);
     (!equal && squares > 0.0)
         .then(|| products / squares)

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Pairs of points that show the cost of a factor: the same work with another value of the factor.
+//! Pairs of points that show the effect of a factor: the same work with another value of the
+//! factor.
 
 use lab_model::{Plan, PointId};
 
-/// Points that differ in one factor only, the first of which has the factor's first value.
+/// Returns pairs of points that differ in one factor only. The first point has the factor's first
+/// value.
 pub(crate) fn pairs(plan: &Plan) -> Vec<(PointId, PointId, String)> {
     let mut pairs = Vec::new();
     for to in 0..plan.points.len() {

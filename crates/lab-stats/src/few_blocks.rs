@@ -1,59 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Intervals from two to five blocks, which are too few for one without assumptions: blocks are assumed to
-//! scatter normally. The scatter of a comparison is estimated from its own blocks and from those of the
-//! others, to the extent that their scatters look alike.
+//! Confidence intervals from two to five blocks, which are too few for distribution-free intervals.
 //!
-//! The logarithm of a comparison's variance lies around that of its subject, which lies around that of the
-//! run. Both distances have Cauchy distributions, whose tails leave room for a comparison or a subject that
-//! is unlike all others. Their scales are not known: all scales that explain the variances are weighted by
-//! how well they do. So a few variances that look alike by chance count for little, and none counts twice: a
-//! comparison's variance is predicted from those of the others. Points that the luck of one process moves
-//! together count as one (Box's effective number).
+//! Block values are assumed to be normally distributed. The variance of a comparison is estimated
+//! from its own blocks and also from the blocks of other comparisons, to the extent that their
+//! variances are similar.
 //!
-//! Sources: partially Bayes inference, in which variances have a distribution and means have none: Ignatiadis & Sen,
-//! *Empirical partially Bayes multiple testing and compound χ² decisions*, Annals of Statistics 53 (2025); before them,
-//! with one inverse gamma distribution, Smyth, *Linear models and empirical Bayes methods for assessing differential
-//! expression*, Statistical Applications in Genetics and Molecular Biology 3 (2004), and with room for outliers Phipson
-//! and others, *Robust hyperparameter estimation protects against hypervariable genes*, Annals of Applied Statistics 10
-//! (2016). Effective number: Box, *Some theorems on quadratic forms*, Annals of Mathematical Statistics 25 (1954).
+//! The model is hierarchical. The logarithm of a comparison's variance is distributed around its
+//! subject's level, which is distributed around the run's level. Both distributions are Cauchy
+//! distributions, because their heavy tails allow for a comparison or a subject that differs from
+//! all others. The scales of the distributions are unknown, so all scales are averaged, weighted by
+//! how well they explain the observed variances. As a result, a few variances that are similar by
+//! chance have little influence. No variance is counted twice, because a comparison's variance is
+//! predicted only from the variances of other comparisons. Points whose deviations are correlated,
+//! such as points measured by the same process, count as one (Box's effective number).
+//!
+//! Sources: partially Bayes inference, in which variances have a distribution and means have none:
+//! Ignatiadis & Sen, *Empirical partially Bayes multiple testing and compound χ² decisions*, Annals
+//! of Statistics 53 (2025). Earlier work uses a single inverse gamma distribution: Smyth, *Linear
+//! models and empirical Bayes methods for assessing differential expression*, Statistical
+//! Applications in Genetics and Molecular Biology 3 (2004); and, with allowance for outliers,
+//! Phipson and others, *Robust hyperparameter estimation protects against hypervariable genes*,
+//! Annals of Applied Statistics 10 (2016). Effective number: Box, *Some theorems on quadratic
+//! forms*, Annals of Mathematical Statistics 25 (1954).
 
 use crate::normal;
 use lab_model::{Interval, SubjectId};
 use std::collections::BTreeMap;
 use std::f64::consts::{PI, SQRT_2};
 
-/// Fewer comparisons with the baseline say nothing of each other: each has Student's t of its own blocks.
+/// The minimum number of comparisons with the baseline for pooling. With fewer, each comparison
+/// uses Student's t with its own blocks.
 const MIN_POOLED: usize = 3;
 
-/// The greater scales of distances between logarithms of variances. The least is [`FINEST`] / (d² √n), where d is the
-/// degrees of freedom of a variance, and n the number of a subject's comparisons.
+/// The larger scales of the distances between logarithms of variances.
+///
+/// The smallest scale is [`FINEST`] / (d² √n), where d is the degrees of freedom of a variance and
+/// n is the number of comparisons of a subject.
 const SCALES: [f64; 2] = [1.0, 3.0];
 
-/// Chosen by simulation: with half of it, intervals of three blocks of 1 × 8 miss in 7 % of runs where every third subject
-/// scatters 8 times as much.
+/// The numerator of the smallest scale, chosen by simulation.
+///
+/// With half of this value, intervals from three blocks of 1 × 8 miss the true value in 7 % of runs
+/// in which every third subject has 8 times the standard deviation.
 const FINEST: f64 = 1.6;
 
-/// Values that deviate from their mean by no more than this part of them are equal.
+/// Values whose relative deviations from their mean do not exceed this fraction count as equal.
 const ROUNDING: f64 = 1e-12;
 
-/// The subjects whose scatter determines that of a comparison.
+/// The subjects whose variances determine the variance of a comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Scatter {
-    /// One of its own, as that of memory: it says nothing of others, and they say nothing of it.
+    /// The comparison has a variance of its own, as for memory. It neither informs other
+    /// comparisons nor is informed by them.
     #[default]
     Own,
-    /// A subject against the baseline at a point.
+    /// A subject compared with the baseline at one point.
     Subject(SubjectId),
-    /// A subject's mean over points; its scatter is predicted, and predicts nothing.
+    /// A subject's mean over points. Its variance is predicted, but predicts nothing.
     Mean(SubjectId),
-    /// One subject against another; its scatter is predicted, and predicts nothing.
+    /// One subject compared with another. Its variance is predicted, but predicts nothing.
     Pair(SubjectId, SubjectId),
 }
 
-/// The blocks of a comparison.
+/// The block values of a comparison.
 pub(crate) struct Sample<'a> {
     pub values: &'a [f64],
-    /// The number of each value's block.
+    /// The block index of each value.
     pub blocks: &'a [usize],
     pub scatter: Scatter,
 }
@@ -62,8 +74,9 @@ pub(crate) struct Sample<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Deviation(Vec<Possible>);
 
-/// A standard deviation and the probability that it is the true one. Without any, Student's t is used with
-/// the comparison's own blocks.
+/// A possible standard deviation and its probability.
+///
+/// If there are none, Student's t is used with the comparison's own blocks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Possible {
     deviation: f64,
@@ -71,10 +84,10 @@ struct Possible {
 }
 
 impl Deviation {
-    /// The deviation is estimated from a comparison's own blocks only.
+    /// Estimates the deviation only from the comparison's own blocks.
     pub const BY_ITSELF: Deviation = Deviation(Vec::new());
 
-    /// The variance of at least two values, and the degrees of freedom with which it is known.
+    /// Returns the variance of at least two values and its degrees of freedom.
     pub(crate) fn moments(&self, values: &[f64]) -> (f64, f64) {
         let own_freedom = values.len() as f64 - 1.0;
         if self.0.is_empty() {
@@ -86,18 +99,19 @@ impl Deviation {
             .0
             .iter()
             .map(|p| p.probability * (precision(p) - mean).powi(2));
-        // That of chi-square / degrees of freedom is 2 / degrees of freedom.
+        // The variance of chi-square / degrees of freedom is 2 / degrees of freedom.
         let freedom = 2.0 * mean * mean / squares.sum::<f64>().max(f64::MIN_POSITIVE);
         (1.0 / mean, freedom.clamp(own_freedom, 1e6))
     }
 
-    /// The standard error of the mean of at least two values, at least `floor`.
+    /// Returns the standard error of the mean of at least two values, but no less than `floor`.
     pub(crate) fn error(&self, values: &[f64], floor: f64) -> f64 {
         let (variance, _) = self.moments(values);
         (variance / values.len() as f64).sqrt().max(floor)
     }
 
-    /// The two-sided chance that the mean of `values` is as far from the truth as `distance`.
+    /// Returns the two-sided probability that the mean of `values` is at least `distance` away from
+    /// the true mean.
     fn tail(&self, values: &[f64], floor: f64, distance: f64) -> f64 {
         if self.0.is_empty() {
             let error = self.error(values, floor);
@@ -111,7 +125,7 @@ impl Deviation {
         let root = (values.len() as f64).sqrt();
         let tails = self.0.iter().map(|p| {
             let z = distance / (p.deviation / root).max(floor) / SQRT_2;
-            // Beyond that erfc is less than 1e-19.
+            // For larger z, erfc is less than 1e-19.
             match z < 6.5 {
                 true => p.probability * libm::erfc(z),
                 false => 0.0,
@@ -120,7 +134,8 @@ impl Deviation {
         tails.sum()
     }
 
-    /// The distance that is exceeded with a chance of `alpha`.
+    /// Returns the half-width of the interval: the distance that is exceeded with probability
+    /// `alpha`.
     fn half(&self, values: &[f64], alpha: f64, floor: f64) -> f64 {
         let error = self.error(values, floor);
         if self.0.is_empty() || error == 0.0 {
@@ -144,8 +159,10 @@ impl Deviation {
     }
 }
 
-/// The mean of at least two values with an interval at a level of `1 - alpha`, and the two-sided p-value for
-/// a mean of 0. Its standard error is at least `floor`, the error that follows from a block's own turns.
+/// Returns the mean of at least two values with an interval at level `1 - alpha`, and the two-sided
+/// p-value of the hypothesis that the mean is 0.
+///
+/// The standard error is at least `floor`, the error estimated from the turns within a block.
 pub fn interval(values: &[f64], alpha: f64, deviation: &Deviation, floor: f64) -> (Interval, f64) {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     let half = deviation.half(values, alpha, floor);
@@ -163,11 +180,12 @@ pub fn interval(values: &[f64], alpha: f64, deviation: &Deviation, floor: f64) -
     (interval, p)
 }
 
-/// The distribution of each comparison's standard deviation, given those of the others.
+/// Returns the posterior distribution of each comparison's standard deviation, given the other
+/// comparisons.
 pub(crate) fn deviations(samples: &[Option<Sample>]) -> Vec<Deviation> {
     let of = |sample: &Option<Sample>| Member::new(sample.as_ref()?);
     let mut members: Vec<Option<Member>> = samples.iter().map(of).collect();
-    // By chance all of a few rounded values may be the same; the true variance is not 0.
+    // Rounded values may all be equal by chance, although the true variance is not 0.
     let positive = members.iter().flatten().map(|m| m.variance);
     let least = positive.filter(|v| *v > 0.0).fold(f64::INFINITY, f64::min);
     for member in members.iter_mut().flatten() {
@@ -187,20 +205,21 @@ pub(crate) fn deviations(samples: &[Option<Sample>]) -> Vec<Deviation> {
     each.collect()
 }
 
-/// A comparison whose scatter is estimated with the help of others.
+/// A comparison whose variance is estimated with the help of other comparisons.
 struct Member {
     variance: f64,
     freedom: f64,
-    /// Deviations from the mean by block, of length 1 together.
+    /// The deviations from the mean by block, normalized to a vector of length 1.
     direction: Vec<f64>,
-    /// The subject whose scatter it helps to estimate; `None`: it is only predicted.
+    /// The subject whose variance this comparison helps to estimate. `None` means that the variance
+    /// is only predicted.
     subject: Option<SubjectId>,
-    /// By the scatter of which subjects it is predicted.
+    /// The subjects whose variances predict the variance of this comparison.
     predicted_by: [SubjectId; 2],
 }
 
 impl Member {
-    /// `None`: it has a scatter of its own, or fewer than two values.
+    /// Returns `None` if the comparison is not pooled or has fewer than two values.
     fn new(sample: &Sample) -> Option<Member> {
         let (subject, predicted_by) = match sample.scatter {
             Scatter::Own => return None,
@@ -230,23 +249,25 @@ impl Member {
         })
     }
 
-    /// The squared correlation of two comparisons' deviations by block: 0 none, 1 complete.
+    /// Returns the squared correlation of two comparisons' deviations by block, from 0 to 1.
     fn resemblance(&self, other: &Member) -> f64 {
         let products = self.direction.iter().zip(&other.direction);
         products.map(|(a, b)| a * b).sum::<f64>().powi(2)
     }
 }
 
-/// A subject's comparisons with the baseline, which show its scatter.
+/// A subject's comparisons with the baseline, from which its variance is estimated.
 struct Group {
     members: Vec<usize>,
     mean_variance: f64,
-    /// The sum of all pairs' resemblances.
+    /// The sum of the resemblances of all pairs.
     resemblance: f64,
 }
 
-/// The effective number of `members` comparisons, 1 for those that always deviate together; at most the
-/// degrees of freedom of one.
+/// Returns the effective number of `members` comparisons.
+///
+/// The result is 1 if the comparisons always deviate together, and at most the degrees of freedom
+/// of one comparison.
 fn effective_number(members: usize, resemblance: f64) -> f64 {
     ((members * members) as f64 / resemblance.max(f64::MIN_POSITIVE)).max(1.0)
 }
@@ -255,29 +276,31 @@ fn effective_number(members: usize, resemblance: f64) -> f64 {
 struct Pool<'m> {
     members: &'m [&'m Member],
     groups: BTreeMap<SubjectId, Group>,
-    /// Logarithms of variances.
+    /// The logarithms of variances at which the densities are evaluated.
     grid: Vec<f64>,
-    /// By scale: the chance of a distance on the grid.
+    /// For each scale, the probabilities of distances on the grid.
     kernels: Vec<Kernel>,
-    /// By member: how likely its variance is, for each of the grid.
+    /// For each member, the likelihood of its variance at each grid value.
     likelihoods: Vec<Vec<f64>>,
 }
 
-/// Likelihoods of the variances, given one of the scales for distances within subjects.
+/// The likelihoods of the variances for one scale of the distances within subjects.
 struct Within {
     kernel: usize,
-    /// For each member with a subject: the log-likelihood of its variance for each level of the subject.
+    /// For each member with a subject, the log-likelihood of its variance at each level of the
+    /// subject.
     of_members: Vec<Option<Vec<f64>>>,
-    /// Their sums by group.
+    /// The sums of the log-likelihoods by subject.
     sums: BTreeMap<SubjectId, Vec<f64>>,
 }
 
-/// The same likelihoods, given also one of the scales for distances between subjects.
+/// The likelihoods for one scale of the distances within subjects and one scale of the distances
+/// between subjects.
 struct Between {
     kernel: usize,
-    /// By group: how likely its variances are for each level of the run, logarithms.
+    /// For each subject, the log-likelihood of its variances at each level of the run.
     groups: BTreeMap<SubjectId, Vec<f64>>,
-    /// Their sums.
+    /// The sums over all subjects.
     all: Vec<f64>,
 }
 
@@ -290,7 +313,8 @@ impl<'m> Pool<'m> {
         let (low, high) = logs.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), log| {
             (low.min(log), high.max(log))
         });
-        // Beyond these bounds variances are too improbable to matter at any level that users request.
+        // Variances beyond these bounds are too improbable to matter at any level that users
+        // request.
         let low = low
             - (120.0 / least_freedom)
                 .sqrt()
@@ -387,7 +411,7 @@ impl<'m> Pool<'m> {
         (0..self.kernels.len()).map(of_scale).collect()
     }
 
-    /// How likely the levels of each subject are by what all other subjects say.
+    /// Returns the likelihood of each subject's levels, given all other subjects.
     fn levels(&self, between: &[Between], greatest: f64) -> BTreeMap<SubjectId, Vec<f64>> {
         let of_subject = |subject: &SubjectId| {
             let mut level = vec![0.0; self.grid.len()];
@@ -404,7 +428,7 @@ impl<'m> Pool<'m> {
         self.groups.keys().map(of_subject).collect()
     }
 
-    /// How likely variances of a member are by what all others say.
+    /// Returns the likelihood of a member's variances, given all other members.
     fn predicted(
         &self,
         within: &Within,
@@ -414,7 +438,7 @@ impl<'m> Pool<'m> {
         let member = self.members[index];
         let groups = member.predicted_by.iter();
         let groups = groups.filter_map(|s| Some((s, self.groups.get(s)?)));
-        // The subject with more scatter determines the prediction.
+        // The subject with the larger variance determines the prediction.
         let more = groups.max_by(|(_, a), (_, b)| a.mean_variance.total_cmp(&b.mean_variance));
         let Some((subject, group)) = more else {
             return vec![1.0; self.grid.len()];
@@ -480,7 +504,8 @@ fn groups(members: &[&Member]) -> BTreeMap<SubjectId, Group> {
 }
 
 impl Member {
-    /// How likely the variance is, by chi-square, for each logarithm of the true one; at most 1.
+    /// Returns the likelihood of the observed variance (by chi-square) for each true value on the
+    /// grid, at most 1.
     fn likelihood(&self, grid: &[f64]) -> Vec<f64> {
         let log = self.variance.ln();
         let likely = grid.iter().map(|truth| {
@@ -495,7 +520,7 @@ fn logarithms(values: &[f64]) -> Vec<f64> {
     values.iter().map(|v| v.max(1e-300).ln()).collect()
 }
 
-/// The chances of distances on a grid, which have a Cauchy distribution.
+/// The probabilities of Cauchy-distributed distances on the grid.
 struct Kernel(Vec<f64>);
 
 impl Kernel {
@@ -508,7 +533,7 @@ impl Kernel {
         Kernel(chances.collect())
     }
 
-    /// A distribution with distances added.
+    /// Convolves a distribution with the kernel.
     fn spread(&self, distribution: &[f64]) -> Vec<f64> {
         let size = distribution.len();
         let greatest = distribution.iter().copied().fold(0.0, f64::max);
@@ -528,7 +553,7 @@ fn variance(values: &[f64]) -> f64 {
     let mean = values.iter().sum::<f64>() / n;
     let squares = values.iter().map(|v| (v - mean).powi(2));
     let variance = squares.sum::<f64>() / (n - 1.0).max(1.0);
-    // The mean of equal values is rounded.
+    // The mean of equal values may be rounded.
     let greatest = values.iter().fold(0.0_f64, |most, v| most.max(v.abs()));
     if variance <= (ROUNDING * greatest).powi(2) {
         return 0.0;
@@ -553,7 +578,7 @@ mod tests {
         all.iter().map(sample).collect()
     }
 
-    /// Blocks that deviate in one of three directions, none of which resembles another.
+    /// Returns blocks that deviate in one of three mutually orthogonal directions.
     fn blocks(direction: usize, deviation: f64) -> [f64; 4] {
         let signs = [
             [1.0, 1.0, -1.0, -1.0],
@@ -568,7 +593,7 @@ mod tests {
         interval.high - interval.estimate
     }
 
-    /// `scipy.stats.t`.
+    /// The expected values come from `scipy.stats.t`.
     #[test]
     fn a_comparison_by_itself_has_students_t() {
         let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-9 * b.abs().max(1.0), "{a} {b}");
@@ -592,8 +617,8 @@ mod tests {
         }
     }
 
-    /// Eight subjects whose blocks scatter alike make intervals narrower; one that scatters 30 times as much has
-    /// nearly the interval of its own blocks.
+    /// Eight subjects with equal variances get narrower intervals. A subject with 30 times the
+    /// standard deviation gets nearly the interval of its own blocks.
     #[test]
     fn who_scatters_unlike_the_others_is_not_judged_by_them() {
         let mut all: Vec<(Scatter, [f64; 4])> = (1..9)
@@ -613,7 +638,8 @@ mod tests {
         );
     }
 
-    /// Ten points that one process moves together carry no more information than one.
+    /// Ten points that deviate together because of one process carry no more information than one
+    /// point.
     #[test]
     fn points_that_deviate_together_count_once() {
         let at_points = |directions: [usize; 3]| {

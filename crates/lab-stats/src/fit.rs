@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A straight line through times that span orders of magnitude.
+//! Fits a straight line through times that span orders of magnitude.
 
-/// A line `time = fixed + marginal * x`, and the relative distance of each point from it.
+/// The line `time = fixed + marginal * x`, with the relative distance of each point from it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinearFit {
     /// The time at x = 0.
     pub fixed: f64,
-    /// The additional time for one more x.
+    /// The additional time per unit of x.
     pub marginal: f64,
-    /// For each point: how far its time lies above the line, as a part of its time.
+    /// For each point, the distance of its time above the line, as a fraction of the time.
     pub residuals: Vec<f64>,
 }
 
-/// The line with the least sum of squared relative residuals, so that 1 % at x = 1 counts as much
-/// as 1 % at x = 1000: weighted least squares with weights 1 / time². `None` unless there are two
-/// different x, all numbers are finite and all times positive.
+/// Fits the line with the smallest sum of squared relative residuals.
+///
+/// A deviation of 1 % at x = 1 counts as much as 1 % at x = 1000. The method is weighted least
+/// squares with weights 1 / time². Returns `None` unless there are two different x, all numbers are
+/// finite and all times are positive.
 pub fn line(x: &[f64], times: &[f64]) -> Option<LinearFit> {
     let is_valid = |(x, time): (&f64, &f64)| x.is_finite() && time.is_finite() && *time > 0.0;
     if !x.iter().zip(times).all(is_valid) {

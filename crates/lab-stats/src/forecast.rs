@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The time that a run needs for a number of blocks, from the blocks that it has.
+//! Estimates the duration of a run with more blocks from its existing blocks.
 
 use lab_model::Run;
 use serde::Serialize;
 
-/// The least time that is named, s.
+/// The minimum duration that is proposed, in s.
 const MIN_S: f64 = 5.0;
 
-/// A time to give a run.
+/// A time budget for a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(into = "String")]
 pub enum TimeBudget {
@@ -18,7 +18,7 @@ pub enum TimeBudget {
 }
 
 impl TimeBudget {
-    /// As a command line takes it: `60s`, `15m`.
+    /// Formats the time as a command-line option value, such as `60s` or `15m`.
     pub fn option(&self) -> String {
         match self {
             TimeBudget::Seconds(seconds) => format!("{seconds}s"),
@@ -33,10 +33,12 @@ impl From<TimeBudget> for String {
     }
 }
 
-/// The time that a run like this one with `replicates` replicates takes, which are blocks, or sets of
-/// processes that serve multiple blocks: the time before the first block, and for each replicate the time of
-/// all blocks / the complete ones, as some are redone. A tenth is added, and the sum is rounded up. `None`
-/// without a complete block, or if it is more than a day.
+/// Estimates the time budget for a run like this one with `replicates` replicates.
+///
+/// Replicates are blocks, or sets of processes that serve multiple blocks. The estimate is the time
+/// before the first block, plus the time of all blocks per complete replicate for each replicate,
+/// because some blocks are redone. A tenth is added, and the sum is rounded up. Returns `None`
+/// without a complete block, or if the estimate exceeds a day.
 pub fn time_for(run: &Run, replicates: u32) -> Option<TimeBudget> {
     let complete = run.replicate_count();
     let all: f64 = run.blocks.iter().map(|b| b.duration_ns as f64 / 1e9).sum();
@@ -46,7 +48,7 @@ pub fn time_for(run: &Run, replicates: u32) -> Option<TimeBudget> {
     (with_reserve <= 86_400.0).then(|| rounded_up(with_reserve))
 }
 
-/// Steps of about a tenth: seconds up to a minute and a half, then minutes.
+/// Rounds up in steps of about a tenth: to seconds up to a minute and a half, then to minutes.
 fn rounded_up(seconds: f64) -> TimeBudget {
     let minutes = seconds > 90.0;
     let value = if minutes { seconds / 60.0 } else { seconds };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Blocks measured on multiple hosts: the ratio on each, and whether hosts differ by more than chance.
+//! Results from multiple hosts: the ratio on each host, and whether hosts differ by more than
+//! chance explains.
 
 use crate::few_blocks::{self, Deviation};
 use crate::load::visits::Visits;
@@ -9,54 +10,58 @@ use crate::table::{BatchTable, sound_plan};
 use lab_model::{Agent, Block, Interval, Metric, Plan, PointId, Run, SubjectId, TargetId};
 use std::iter::zip;
 
-/// A host, and the blocks that it measured.
+/// A host and the blocks that it measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MeasuringHost<'r> {
-    /// One of its agents: a run that was resumed has more than one of a host.
+    /// One of the host's agents. A resumed run has more than one agent for a host.
     pub agent: &'r Agent,
-    /// Complete blocks.
+    /// The number of complete blocks.
     pub blocks: usize,
-    /// Numbers of blocks that were begun there, and not finished because the host was lost.
+    /// The numbers of the blocks that the host started but did not finish because it was lost.
     pub lost: Vec<u32>,
 }
 
-/// Hosts that are alike in their processor and their system.
+/// Hosts with the same processor and operating system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostKind {
-    /// The facts that distinguish it from other kinds, such as `AMD EPYC 7B13`.
+    /// The facts that distinguish this kind from others, such as `AMD EPYC 7B13`.
     pub name: String,
-    /// Indices into [`hosts`].
+    /// The indexes of the hosts in the result of [`hosts`].
     pub hosts: Vec<usize>,
 }
 
-/// The facts of a host that make its kind.
+/// The facts of a host that determine its kind.
 const KIND_FACTS: [&str; 2] = ["cpu", "system"];
 
-/// A subject against its target's baseline, host by host: the typical time of batches, the CPU time per request of
-/// servers.
+/// A subject compared with its target's baseline, host by host.
+///
+/// The compared value is the typical time of batches, or the CPU time per request of servers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostEffect {
     /// The subject.
     pub subject: SubjectId,
     /// The target.
     pub target: TargetId,
-    /// The point; `None`: the geometric mean over all points of the target, if it has more than one.
+    /// The point. `None` means the geometric mean over all points of the target, if it has more
+    /// than one.
     pub point: Option<PointId>,
-    /// On each host, in the order of [`hosts`]: the ratio with an interval of its own; `None`: fewer than two blocks.
+    /// The ratio on each host, in the order of [`hosts`], with an unadjusted interval. `None` means
+    /// that the host has fewer than two blocks.
     pub ratios: Vec<Option<Interval>>,
-    /// The ratio on each kind of host, over all of its blocks, in the order of [`kinds`].
+    /// The ratio on each kind of host over all blocks of the kind, in the order of [`kinds`].
     pub on_kinds: Vec<Option<Interval>>,
-    /// p-value of kinds having one mean, by the scatter of hosts of one kind; `None`: no kind has two hosts.
+    /// The p-value of the hypothesis that all kinds have the same mean, relative to the variation
+    /// between hosts of one kind. `None` means that no kind has two hosts.
     pub kinds_p: Option<f64>,
-    /// Kinds differ by more than chance explains, at that level.
+    /// Whether kinds differ by more than chance explains, at the level of `differ`.
     pub kinds_differ: bool,
     /// How much the logarithms of the ratios differ between hosts.
     pub between: GroupEffects,
-    /// They differ by more than chance explains, at a level that holds for all of a run together.
+    /// Whether hosts differ by more than chance explains, at a simultaneous level over the run.
     pub differ: bool,
 }
 
-/// The hosts of a run, in the order of its file; empty if this machine measured.
+/// Returns the hosts of a run in the order of its file. Empty if this machine measured the run.
 pub fn hosts(run: &Run) -> Vec<MeasuringHost<'_>> {
     let mut hosts: Vec<MeasuringHost> = Vec::new();
     for agent in &run.agents {
@@ -81,7 +86,7 @@ pub fn hosts(run: &Run) -> Vec<MeasuringHost<'_>> {
                 }
                 _ => {}
             }
-            // Keep the agent that was lost: the reason is reported.
+            // Keep the agent that was lost, because its reason is reported.
             if agent.lost.is_some() {
                 host.agent = agent;
             }
@@ -90,7 +95,8 @@ pub fn hosts(run: &Run) -> Vec<MeasuringHost<'_>> {
     hosts
 }
 
-/// The kinds of the hosts that have blocks, in the order of their first; none: they are all of one.
+/// Returns the kinds of hosts that measured blocks, in the order of their first host. Empty if all
+/// are of one kind.
 pub fn kinds(hosts: &[MeasuringHost]) -> Vec<HostKind> {
     let fact = |host: usize, key: &str| {
         let host = &hosts[host].agent.host;
@@ -125,8 +131,9 @@ fn is_same(a: &Agent, b: &Agent) -> bool {
     (&a.name, &a.machine) == (&b.name, &b.machine)
 }
 
-/// The effects of hosts on each compared subject, over all points and at each; empty if fewer than two hosts
-/// have blocks.
+/// Returns the effects of hosts on each compared subject, over all points and at each point.
+///
+/// Empty if fewer than two hosts measured blocks.
 pub fn effects(run: &Run) -> Vec<HostEffect> {
     let (Some(plan), hosts) = (sound_plan(run), hosts(run)) else {
         return Vec::new();
@@ -178,7 +185,8 @@ pub fn effects(run: &Run) -> Vec<HostEffect> {
     compared.into_iter().filter_map(effect).collect()
 }
 
-/// The p-value that all kinds have one mean, from the means of the hosts of each kind.
+/// Returns the p-value of the hypothesis that all kinds have the same mean, from the means of the
+/// hosts of each kind.
 fn chance_of_kinds(kinds: &[HostKind], by_host: &[Vec<f64>]) -> Option<f64> {
     let mean = |host: &usize| {
         let logs = &by_host[*host];
@@ -208,7 +216,8 @@ impl<'r> BlockValues<'r> {
         }
     }
 
-    /// The logarithm of the ratio in each block, if that has both.
+    /// Returns the logarithm of the ratio in each block, or `None` for a block that lacks one of
+    /// the two.
     fn log_ratios(
         &self,
         subject: SubjectId,
@@ -228,14 +237,14 @@ impl<'r> BlockValues<'r> {
     }
 }
 
-/// A subject, at a point or over all points.
+/// A subject at a point or over all points.
 struct ComparedScope {
     subject: SubjectId,
     point: Option<PointId>,
     points: Vec<PointId>,
 }
 
-/// The scopes of comparison: all points, and each point.
+/// Returns the scopes of comparison: all points, and each point.
 fn places(plan: &Plan) -> Vec<ComparedScope> {
     let mut places = Vec::new();
     for subject in plan.compared() {
@@ -269,7 +278,7 @@ fn places(plan: &Plan) -> Vec<ComparedScope> {
 }
 
 impl ComparedScope {
-    /// The logarithm of the ratio in each block that has it at all points.
+    /// Returns the logarithm of the ratio in each block, or `None` for a block that lacks a point.
     fn logs(&self, plan: &Plan, measured: &BlockValues) -> Vec<Option<f64>> {
         let baseline = plan.baseline_on(plan.subjects[self.subject].target);
         let each = self.points.iter();
@@ -285,7 +294,7 @@ impl ComparedScope {
     }
 }
 
-/// By Student's t, by itself.
+/// Returns the ratio with an unadjusted interval from Student's t.
 fn ratio(logs: &[f64], alpha: f64) -> Option<Interval> {
     if logs.len() < 2 {
         return None;

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Latencies of single operations where multiple operations are done at once: quantiles of the counts that
-//! subjects keep in the buckets of docs/protocol.md.
+//! Latency quantiles of concurrent operations, computed from the histograms that subjects report.
+//! The buckets are defined in docs/protocol.md.
 
 use crate::order;
 use lab_model::{Block, PointId, SubjectId};
 use std::collections::BTreeMap;
 
-/// Buckets that count one value each, ns. The buckets above are [`BUCKETS_PER_WIDTH`] of each width.
+/// The number of buckets that count a single value each, in ns. Above them, there are
+/// [`BUCKETS_PER_WIDTH`] buckets of each width.
 const SINGLE_VALUE_BUCKETS: u32 = 64;
 
-/// Buckets of one width.
+/// The number of buckets of each width.
 const BUCKETS_PER_WIDTH: u32 = 32;
 
-/// The lowest and the highest latency that a bucket counts, ns.
+/// Returns the lowest and the highest latency of a bucket, in ns.
 pub fn bucket(index: u32) -> (u64, u64) {
     if index < SINGLE_VALUE_BUCKETS {
         return (u64::from(index), u64::from(index));
     }
     let width = index / BUCKETS_PER_WIDTH - 1;
     let step = u64::from(index - width * BUCKETS_PER_WIDTH);
-    // No bucket lies beyond 64 bits: a file that names one was tampered with.
+    // Valid buckets end at 64 bits. A run file with a higher index was tampered with.
     if width > 64 - 6 {
         return (u64::MAX, u64::MAX);
     }
@@ -27,7 +28,7 @@ pub fn bucket(index: u32) -> (u64, u64) {
     (low, low + ((1 << width) - 1))
 }
 
-/// How many operations fell into each bucket.
+/// The number of operations in each bucket.
 #[derive(Default)]
 pub(crate) struct Histogram(BTreeMap<u32, u64>);
 
@@ -52,9 +53,10 @@ impl Histogram {
             .fold(0, |sum, count| sum.saturating_add(*count))
     }
 
-    /// The least latency that at least `per_10_000` in 10,000 operations do not exceed, ns: the highest of
-    /// its bucket, so that it is never too low. `None` where there are so few operations that it would be
-    /// their maximum.
+    /// Returns a quantile of the latencies in ns, rounded up to the highest value of its bucket.
+    ///
+    /// At least `per_10_000` in 10,000 operations do not exceed the result. Returns `None` if there
+    /// are so few operations that the quantile would be their maximum.
     pub fn quantile(&self, per_10_000: u32) -> Option<f64> {
         let rank = order::quantile_rank(per_10_000, self.total())?;
         let mut passed = 0u64;

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Statistics of a run's samples: estimates, intervals, verdicts. Pure functions, no I/O.
+//! Statistics of a run's samples: estimates, intervals and verdicts. Pure functions without I/O.
 //!
-//! [`results::results`] makes the figures, comparisons and warnings of a run of any kind, [`results::observed`] those
-//! of any observations; [`stop`] says whether a run may end;
-//! [`warmup::classify`] reads a pilot's batches; [`differences`] compares the settings that subjects read
-//! back. The method is described for its users in `docs/statistics.md`.
+//! - [`results::results`] computes the values, comparisons and warnings of a run of any kind.
+//! - [`results::observed`] does the same for arbitrary observations.
+//! - [`stop`] decides whether a run may stop.
+//! - [`warmup::classify`] classifies a pilot's batches.
+//! - [`differences`] compares the settings that subjects read back.
+//!
+//! `docs/statistics.md` describes the method for users.
 
 pub mod analysis;
 mod beta;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! True if the mean of some values may be 0, of values as skewed as they like.
+//! Tests whether the mean of arbitrarily skewed values may be 0.
 
-/// True if neither empirical likelihood nor Student's t contradicts it at a critical value for squares, such as
-/// that of t². Of equal values only 0 may be 0.
+/// Returns true if empirical likelihood and Student's t do not both reject a mean of 0.
+///
+/// `critical` is the critical value for squares, such as that of t². If all values are equal, their
+/// mean may be 0 only if they are 0.
 ///
 /// Source: Owen, *Empirical Likelihood*, 2001, chapter 2.
 pub fn is_mean_zero(values: &[f64], critical: f64) -> bool {
@@ -19,7 +21,8 @@ fn student_squared(values: &[f64]) -> f64 {
     n * (n - 1.0) * mean * mean / squares
 }
 
-/// −2 ln of the empirical likelihood ratio of a mean of 0; infinite if 0 lies beyond all values.
+/// Returns −2 ln of the empirical likelihood ratio of a mean of 0, or infinity if 0 lies outside
+/// the range of the values.
 pub fn minus_two_log_ratio(values: &[f64]) -> f64 {
     let least = values.iter().copied().fold(f64::INFINITY, f64::min);
     let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -29,7 +32,8 @@ pub fn minus_two_log_ratio(values: &[f64]) -> f64 {
     if least >= 0.0 || most <= 0.0 {
         return f64::INFINITY;
     }
-    // Weights 1 / (n (1 + λ x)) are positive between the poles, and Σ x / (1 + λ x) falls there.
+    // The weights 1 / (n (1 + λ x)) are positive between the poles, where Σ x / (1 + λ x)
+    // decreases.
     let (mut low, mut high) = (-1.0 / most, -1.0 / least);
     for _ in 0..60 {
         let middle = 0.5 * (low + high);
@@ -48,7 +52,8 @@ pub fn minus_two_log_ratio(values: &[f64]) -> f64 {
 mod tests {
     use super::*;
 
-    /// For values of two kinds it is the likelihood ratio of a binomial proportion, `2 Σ n ln(p̂ / p)`.
+    /// For values of two kinds, the result is the likelihood ratio of a binomial proportion, `2 Σ n
+    /// ln(p̂ / p)`.
     #[test]
     fn two_kinds_of_values_are_a_binomial_sample() {
         let values = [[0.9; 3].as_slice(), &[-0.1; 17]].concat();

@@ -1,22 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Ratios of means over blocks, pauses and all: a pause that one block in ten has counts in full, and widens the
-//! interval towards its side.
+//! Ratios of means over blocks.
+//!
+//! Unlike robust estimates, means include pauses in full: a pause that occurs in one block of ten
+//! widens the interval towards its side.
 
 use crate::bootstrap::{self, SplitMix64};
 use crate::normal;
 use lab_model::Interval;
 use std::iter::Sum;
 
-/// With fewer blocks there is no interval: a pause that occurs in one block of 20 is missing from all of this
-/// many blocks in 1.7 % of runs.
+/// The minimum number of blocks for an interval. A pause that occurs in one block of 20 is missing
+/// from all of this many blocks in 1.7 % of runs.
 const MIN_BLOCKS: usize = 80;
 
-/// With fewer blocks draws would be too coarse, so Student's t replaces them.
+/// With fewer blocks, bootstrap draws would be too coarse, so Student's t is used instead.
 const MIN_DRAWN_BLOCKS: usize = 6;
 
-/// The mean of `above` / the mean of `below`, which have a value greater than 0 for each block, with an
-/// interval at a level of `1 - alpha`. `None` without a block. With fewer blocks than [`MIN_BLOCKS`] there is
-/// no interval: a pause in one block of 20 may be in none of them, and moves the mean all the same.
+/// Returns the mean of `above` divided by the mean of `below`, with an interval at level `1 -
+/// alpha`.
+///
+/// The slices contain a value greater than 0 for each block. Returns `None` without blocks. With
+/// fewer blocks than [`MIN_BLOCKS`] there is no interval, because a rare pause may be missing from
+/// all blocks and still affect the true mean.
 pub fn ratio_of_means(above: &[f64], below: &[f64], seed: u64, alpha: f64) -> Option<Interval> {
     if above.len().min(below.len()) < MIN_BLOCKS {
         let blocks = moments(above, below);
@@ -26,12 +31,14 @@ pub fn ratio_of_means(above: &[f64], below: &[f64], seed: u64, alpha: f64) -> Op
     ratio_of_means_seen(above, below, seed, alpha)
 }
 
-/// Like [`ratio_of_means`] for two blocks or more, with an interval that reflects only what the blocks
-/// contain: its lower bound holds if pauses that are missing would make the ratio greater.
+/// Like [`ratio_of_means`] for two or more blocks, with an interval that reflects only the pauses
+/// in these blocks.
 ///
-/// Source: bootstrap-t of the ratio's logarithm with the delta method's standard error, which follows the skew of the
-/// blocks (Hall, *The Bootstrap and Edgeworth Expansion*, 1992; Davison & Hinkley, *Bootstrap Methods and their
-/// Application*, 1997, section 5.2.2).
+/// The lower bound is valid if missing pauses would increase the ratio.
+///
+/// Source: bootstrap-t of the ratio's logarithm with the delta method's standard error, which
+/// follows the skew of the blocks (Hall, *The Bootstrap and Edgeworth Expansion*, 1992; Davison &
+/// Hinkley, *Bootstrap Methods and their Application*, 1997, section 5.2.2).
 pub fn ratio_of_means_seen(
     above: &[f64],
     below: &[f64],
@@ -75,8 +82,10 @@ pub fn ratio_of_means_seen(
     Some(interval(high, low, level))
 }
 
-/// The sums of a block, or of multiple blocks, from which an estimate is computed. Deviations are from the
-/// ratio of all blocks, so that no error is a small difference of large sums.
+/// The sums over one or more blocks from which an estimate is computed.
+///
+/// Deviations are relative to the ratio of all blocks, so that no error is a small difference of
+/// large sums.
 #[derive(Default)]
 struct Moments {
     above: f64,
@@ -95,7 +104,7 @@ struct Estimate {
 }
 
 impl Estimate {
-    /// The estimate from `blocks` blocks, each of which may be counted any number of times.
+    /// Computes the estimate from `blocks` blocks. A block may be counted multiple times.
     fn new(sum: Moments, blocks: usize) -> Option<Estimate> {
         let n = blocks as f64;
         let [above, below] = [sum.above / n, sum.below / n];
@@ -106,7 +115,7 @@ impl Estimate {
         let squares =
             sum.deviation_squared - further * (2.0 * sum.product - further * sum.below_squared);
         let error = (squares.max(0.0) / (n - 1.0).max(1.0) / n).sqrt() / above;
-        // Rounding errors of equal blocks do not count as scatter.
+        // Rounding errors of equal blocks do not count as variation.
         let error = if error < 1e-12 { 0.0 } else { error };
         Some(Estimate {
             log: (above / below).ln(),
@@ -115,7 +124,7 @@ impl Estimate {
     }
 }
 
-/// The moments of each block.
+/// Returns the moments of each block.
 fn moments(above: &[f64], below: &[f64]) -> Vec<Moments> {
     let blocks = || above.iter().copied().zip(below.iter().copied());
     let [a, b] = blocks().fold([0.0; 2], |[a, b], block| [a + block.0, b + block.1]);

@@ -1,54 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Blocks nested in processes: how many sets of processes, and how many blocks of each, give the narrowest intervals in a
-//! given time.
+//! Chooses how many sets of processes a run uses, and how many blocks each set serves, to get the
+//! narrowest intervals in a given time.
 //!
-//! The process is the unit of replication: a set of processes counts with the mean of its blocks' log ratios. Its
-//! variance is σp² + σb² / k, where σp² is that between processes, σb² that between blocks of one process, and k the
-//! number of blocks. (Kalibera & Jones, *Rigorous benchmarking in reasonable time*, ISMM 2013, choose the same numbers
-//! from the same variances and costs.)
+//! The process is the unit of replication: the value of a set of processes is the mean of its
+//! blocks' log ratios. Its variance is σp² + σb² / k, where σp² is the variance between processes,
+//! σb² is the variance between blocks of one process, and k is the number of blocks. (Kalibera &
+//! Jones, *Rigorous benchmarking in reasonable time*, ISMM 2013, choose the same numbers from the
+//! same variances and costs.)
 
 use crate::load::visits::Visits;
 use crate::normal;
 use lab_model::Run;
 
-/// The most blocks that a set of processes serves.
+/// The maximum number of blocks that a set of processes serves.
 pub const MAX_BLOCKS: u32 = 8;
-/// Fewer sets say too little of how processes differ.
+/// The minimum number of sets. Fewer do not show how processes differ.
 const MIN_SETS: u32 = 2;
-/// Intervals of up to this many sets assume that they scatter normally; with a few more, which need no such
-/// assumption, they are wider.
+/// Intervals from up to this many sets assume normally distributed values. With slightly more sets,
+/// the intervals need no such assumption but are wider.
 const MAX_ASSUMED_SETS: u32 = 5;
 /// From this many sets on, intervals need no such assumption and are not much wider.
 const MIN_EXACT_SETS: u32 = 12;
-/// Half the width of an interval of 12 sets or more, in standard errors, over a handful of comparisons.
+/// The half-width of an interval from 12 or more sets, in standard errors, for a handful of
+/// comparisons.
 const EXACT_FACTOR: f64 = 3.2;
-/// The error probability of one of a handful of comparisons.
+/// The error probability of each of a handful of comparisons.
 const ALPHA: f64 = 0.01;
 
-/// Variances of the logarithm of a ratio.
+/// The variance components of the logarithm of a ratio.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Variances {
-    /// Between processes.
+    /// The variance between processes.
     pub process: f64,
-    /// Between the blocks of a process.
+    /// The variance between the blocks of a process.
     pub block: f64,
 }
 
-/// How a run spends its time.
+/// The number of sets and blocks of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Design {
-    /// Sets of processes.
+    /// The number of sets of processes.
     pub sets: u32,
-    /// Blocks that each serves.
+    /// The number of blocks that each set serves.
     pub blocks: u32,
 }
 
-/// The time that a set of processes and its blocks take.
+/// The time needed for a set of processes and its blocks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cost {
-    /// To start the processes of a set and to warm them up, s.
+    /// The time to start the processes of a set and to warm them up, in s.
     pub set_s: f64,
-    /// A block, s.
+    /// The time of a block, in s.
     pub block_s: f64,
 }
 
@@ -59,8 +61,10 @@ impl Variances {
         block: 1.0,
     };
 
-    /// The variances of log ratios of comparisons, given by set and block; pooled over the comparisons.
-    /// `None`: no set has two blocks, or there is only one.
+    /// Estimates the variances from the log ratios of comparisons by set and block, pooled over the
+    /// comparisons.
+    ///
+    /// Returns `None` if no set has two blocks, or if there is only one set.
     pub fn estimate(comparisons: &[Vec<Vec<f64>>]) -> Option<Variances> {
         let (mut within, mut within_freedom) = (0.0, 0.0);
         let (mut between, mut between_freedom, mut blocks, mut sets) = (0.0, 0.0, 0.0, 0.0);
@@ -81,15 +85,18 @@ impl Variances {
             return None;
         }
         let block = within / within_freedom;
-        // A set's mean scatters by the blocks that went into it, too.
+        // The variance of a set's mean also includes the variance of its blocks.
         let process = (between / between_freedom - block * blocks / sets).max(0.0);
         Some(Variances { process, block })
     }
 }
 
 impl Design {
-    /// The design with the narrowest intervals within some seconds, after the sets that are already done;
-    /// `None`: not even the fewest sets of one block each fit. `max_sets`: the most sets that a run may have.
+    /// Chooses the design with the narrowest intervals for the remaining seconds, given the sets
+    /// already done.
+    ///
+    /// Returns `None` if not even the minimum number of sets with one block each fits. `max_sets`
+    /// is the maximum number of sets of the run.
     pub fn choose(
         cost: Cost,
         variances: Variances,
@@ -115,7 +122,7 @@ impl Design {
     }
 }
 
-/// Half the width of an interval, in logarithms.
+/// Returns the half-width of an interval, in logarithms.
 fn half_width(variances: Variances, sets: u32, blocks: u32) -> f64 {
     let variance = (variances.process + variances.block / f64::from(blocks)) / f64::from(sets);
     let factor = if sets >= MIN_EXACT_SETS {
@@ -130,7 +137,8 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-/// The sets of processes of a run whose blocks count: how many, and the blocks of the last one.
+/// Returns the number of sets of processes whose blocks count, and the number of blocks of the last
+/// set.
 pub fn sets_done(run: &Run) -> (u32, u32) {
     let replicates = run.replicates();
     let last = replicates.iter().max().copied();
@@ -138,8 +146,9 @@ pub fn sets_done(run: &Run) -> (u32, u32) {
     (run.replicate_count() as u32, blocks as u32)
 }
 
-/// The variances of the cost of a request for the servers of a run, as a multiple of the baseline's cost;
-/// `None`: it has too few sets, or blocks in them.
+/// Returns the variances of the servers' cost per request relative to the baseline's cost.
+///
+/// Returns `None` if the run has too few sets, or too few blocks in its sets.
 pub fn observed(run: &Run) -> Option<Variances> {
     let plan = run.plan()?;
     let visits = Visits::new(run, plan);

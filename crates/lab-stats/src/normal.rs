@@ -1,30 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The parts of the normal distribution and of Student's t that intervals need.
+//! Functions of the normal distribution and of Student's t distribution, for intervals.
 
 use crate::beta::incomplete_beta;
 use std::f64::consts::SQRT_2;
 
-/// With more degrees of freedom Student's t and the normal distribution agree to ten digits.
+/// With more degrees of freedom, Student's t and the normal distribution agree to ten digits.
 const MAX_STUDENT_FREEDOM: f64 = 1e10;
 
-/// The chance that a standard normal value is at most `z`.
+/// Returns the probability that a standard normal value is at most `z`.
 pub fn cdf(z: f64) -> f64 {
     0.5 * libm::erfc(-z / SQRT_2)
 }
 
-/// The `z` that a standard normal value exceeds with chance `tail`, 0 < tail < 1. Outside of
-/// that, ±40, where the distribution ends for all that a double can say.
+/// Returns the `z` that a standard normal value exceeds with probability `tail`, 0 < tail < 1.
+///
+/// For other probabilities, returns ±40, the limits of the distribution in double precision.
 pub fn upper_quantile(tail: f64) -> f64 {
     solve(|z| cdf(-z) > tail, 40.0)
 }
 
-/// The `t` that Student's distribution with `freedom` > 0 degrees, whole or not, exceeds with chance `tail`,
-/// 0 < tail < 1, up to ±1e15.
+/// Returns the `t` that Student's t exceeds with probability `tail`, 0 < tail < 1, up to ±1e15.
+///
+/// The degrees of freedom `freedom` > 0 may be fractional.
 pub fn student_upper_quantile(freedom: f64, tail: f64) -> f64 {
     solve(|t| student_upper_tail(freedom, t) > tail, 1e15)
 }
 
-/// The chance that Student's t with `freedom` > 0 degrees, whole or not, exceeds `t`.
+/// Returns the probability that Student's t exceeds `t`.
+///
+/// The degrees of freedom `freedom` > 0 may be fractional.
 ///
 /// Source: Abramowitz & Stegun, *Handbook of Mathematical Functions*, 26.7.1.
 pub fn student_upper_tail(freedom: f64, t: f64) -> f64 {
@@ -38,7 +42,7 @@ pub fn student_upper_tail(freedom: f64, t: f64) -> f64 {
     if t > 0.0 { half } else { 1.0 - half }
 }
 
-/// The point within ±`bound` at which `left` stops being true, to the last bit or so.
+/// Finds the point within ±`bound` at which `is_below` becomes false, to nearly the last bit.
 fn solve(is_below: impl Fn(f64) -> bool, bound: f64) -> f64 {
     let (mut low, mut high) = (-bound, bound);
     for _ in 0..120 {

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Robust location of a few values: interquartile mean, median, and the median's exact interval.
-//! All functions skip values that are not finite.
+//! Robust location of a few values: the interquartile mean, the median, and the exact interval of
+//! the median.
+//!
+//! All functions ignore values that are not finite.
 
 use crate::normal;
 use lab_model::Interval;
 
-/// Above this number of values the binomial distribution is replaced by the normal one.
+/// Above this number of values, the binomial distribution is approximated by the normal
+/// distribution.
 const MAX_EXACT: usize = 1000;
 
-/// The mean of the middle half: a quarter of the values is trimmed at each end, and where a
-/// quarter is not a whole number the two values at the cuts count in part. `None` without values.
+/// Returns the mean of the middle half of the values, or `None` if there are no values.
+///
+/// A quarter of the values is trimmed at each end. If a quarter is not a whole number, the two
+/// values at the cuts are weighted by their fraction inside.
 ///
 /// Source: the 25 % trimmed mean (Tukey's midmean), with the usual interpolation at the cuts.
 pub fn interquartile_mean(values: &[f64]) -> Option<f64> {
@@ -25,8 +30,12 @@ pub fn interquartile_mean(values: &[f64]) -> Option<f64> {
     (!sorted.is_empty()).then(|| sum / (n / 2.0))
 }
 
-/// The squared standard error of [`interquartile_mean`]: of the values with the quarters moved to their ends,
-/// the variance, by the number of values in the middle half. `None` of fewer than four values.
+/// Returns the squared standard error of [`interquartile_mean`], or `None` for fewer than four
+/// values.
+///
+/// The values in the outer quarters are replaced by the nearest value of the middle half
+/// (winsorized). The result is the variance of these values divided by the number of values in the
+/// middle half.
 ///
 /// Source: Tukey & McLaughlin, Sankhya A 25 (1963); Yuen, Biometrika 61 (1974).
 pub fn error_squared(values: &[f64]) -> Option<f64> {
@@ -43,27 +52,29 @@ pub fn error_squared(values: &[f64]) -> Option<f64> {
     Some(squares / (middle * (middle - 1.0)))
 }
 
-/// The median; `None` without values.
+/// Returns the median, or `None` if there are no values.
 pub fn median(values: &[f64]) -> Option<f64> {
     let sorted = sorted(values);
     (!sorted.is_empty()).then(|| middle(&sorted))
 }
 
-/// The scale of the scatter of values whose level seldom changes, from the median difference of neighbours; 0 for one
-/// value.
+/// Returns the scale of the noise of values whose level seldom changes, or 0 for one value.
+///
+/// The estimate uses the median difference between neighbors.
 pub fn scatter_of_steps(values: &[f64]) -> f64 {
     let steps = values.windows(2).map(|two| (two[1] - two[0]).abs());
     let steps: Vec<f64> = steps.collect();
-    // 0.6745 is the median of |z| for a standard normal z; a difference has twice the variance.
+    // 0.6745 is the median of |z| for a standard normal z. A difference has twice the variance.
     median(&steps).unwrap_or(0.0) / (0.6745 * std::f64::consts::SQRT_2)
 }
 
-/// The median with its exact interval at a level of at least `1 - alpha`, whatever the
-/// distribution. With too few values for that, the whole range and the level that it has.
-/// `None` without values.
+/// Returns the median with its exact interval at level `1 - alpha` or higher, for any distribution.
+///
+/// With too few values for the level, the interval is the whole range, with the level of the range.
+/// Returns `None` if there are no values.
 ///
 /// Source: order statistics and the binomial distribution; Conover, *Practical Nonparametric
-/// Statistics*, 3rd ed., section 3.2; above 1000 values by the normal approximation.
+/// Statistics*, 3rd ed., section 3.2. Above 1000 values, the normal approximation is used.
 pub fn median_interval(values: &[f64], alpha: f64) -> Option<Interval> {
     let sorted = sorted(values);
     let n = sorted.len();
@@ -80,8 +91,11 @@ pub fn median_interval(values: &[f64], alpha: f64) -> Option<Interval> {
     })
 }
 
-/// The rank from 1 of the quantile that `per_10_000` of `total` values do not exceed. `None` where the
-/// values are so few that not one of them would exceed it, unless it is the greatest itself.
+/// Returns the rank of a quantile among `total` values, counted from 1.
+///
+/// At least `per_10_000` in 10,000 values do not exceed the quantile. Returns `None` if there are
+/// so few values that none would exceed the quantile, except for the quantile that is the maximum
+/// itself.
 pub(crate) fn quantile_rank(per_10_000: u32, total: u64) -> Option<u64> {
     let (part, total) = (u128::from(per_10_000), u128::from(total));
     let beyond = total * 10_000_u128.saturating_sub(part);
@@ -89,17 +103,18 @@ pub(crate) fn quantile_rank(per_10_000: u32, total: u64) -> Option<u64> {
     enough.then(|| (total * part).div_ceil(10_000).clamp(1, total) as u64)
 }
 
-/// The finite values in ascending order.
+/// Returns the finite values in ascending order.
 pub(crate) fn sorted(values: &[f64]) -> Vec<f64> {
     let mut sorted: Vec<f64> = values.iter().copied().filter(|v| v.is_finite()).collect();
     sorted.sort_unstable_by(f64::total_cmp);
     sorted
 }
 
-/// The middle of values that are sorted and not empty.
+/// Returns the median of values that are sorted and not empty.
 pub(crate) fn middle(sorted: &[f64]) -> f64 {
     let n = sorted.len();
-    // Halves are added, not a sum halved, so that no sum overflows; equal halves stay exact.
+    // Halves are added instead of halving a sum, so that nothing overflows. Equal halves stay
+    // exact.
     if n % 2 == 1 {
         sorted[n / 2]
     } else {
@@ -107,8 +122,11 @@ pub(crate) fn middle(sorted: &[f64]) -> f64 {
     }
 }
 
-/// The index from 0 of the lower bound among `n` sorted values, and the chance that the median
-/// lies outside the bounds: the greatest index for which that chance is at most `alpha`, or 0.
+/// Returns the index of the lower bound among `n` sorted values, and the probability that the
+/// median lies outside the bounds.
+///
+/// The index, counted from 0, is the largest index for which this probability is at most `alpha`,
+/// or 0.
 fn lower_rank(n: usize, alpha: f64) -> (usize, f64) {
     let mut best = (0, 2.0 * below_median(n).next().unwrap_or(0.5));
     for (rank, tail) in below_median(n).take(n.div_ceil(2)).enumerate() {
@@ -120,7 +138,7 @@ fn lower_rank(n: usize, alpha: f64) -> (usize, f64) {
     best
 }
 
-/// For k = 0, 1, …: the chance that at most k of n values lie below the median.
+/// Returns, for k = 0, 1, …, the probability that at most k of n values lie below the median.
 fn below_median(n: usize) -> Box<dyn Iterator<Item = f64>> {
     let size = n as f64;
     if n > MAX_EXACT {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The chance that a new run with some number of blocks resolves a comparison that this run leaves open.
+//! The probability that a new run with a given number of blocks resolves an inconclusive
+//! comparison.
 //!
-//! Assurance: the truth is as uncertain as this run leaves it, and so is the scatter of blocks (A. O'Hagan
-//! and others, *Assurance in clinical trial design*, Pharmaceutical Statistics 4, 2005). The new run has an
-//! interval of its own: by the method, the alpha and the family that it will have with its number of blocks.
+//! The method is assurance (A. O'Hagan and others, *Assurance in clinical trial design*,
+//! Pharmaceutical Statistics 4, 2005): the true ratio and the true spread of the blocks are treated
+//! as uncertain, as estimated from this run. The interval of the new run uses the method, the alpha
+//! and the family that apply to its number of blocks.
 
 use crate::chi_square;
 use crate::family;
@@ -13,42 +15,49 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// The chance for which a number of blocks is computed; `tests/stats/deciding.rs` counts how many runs
-/// resolve the comparison.
+/// The probability for which a number of blocks is computed. `tests/stats/deciding.rs` counts how
+/// many runs actually resolve the comparison.
 pub(crate) const DECIDING_CHANCE: f64 = 0.85;
 
-/// Greater numbers of blocks are not computed.
+/// Larger numbers of blocks are not considered.
 pub(crate) const MAX_BLOCKS: u32 = 100_000;
 
-/// The fraction of the degrees of freedom with which the scatter of blocks counts as known, since blocks do
-/// not scatter quite normally. Chosen by the simulations of this crate, with heavy tails and outlying blocks.
+/// The fraction of the degrees of freedom that counts, because blocks are not quite normally
+/// distributed.
+///
+/// Chosen by the simulations of this crate, with heavy tails and outlying blocks.
 const FREEDOM_SHARE: f64 = 0.6;
 
-/// The number of equally probable values that replace the distribution of a scatter.
+/// The number of equally probable values that approximate the distribution of the spread.
 const SCATTERS: usize = 10;
 
-/// Flips' intervals are by so much wider than Student's t of the same level, and by so much divided by the number of
-/// flips that may be as far out. From simulated intervals of 1 to 320 comparisons, alpha 1.25 % to 5 %.
+/// How much wider the intervals of sign flips are than Student's t at the same level.
+///
+/// The first value is a constant. The second is divided by the number of flips that may be at least
+/// as extreme. Both were fitted to simulated intervals of 1 to 320 comparisons with an alpha of
+/// 1.25 % to 5 %.
 const FLIP_EXCESS: [f64; 2] = [0.01, 0.16];
 
-/// The uncertainty of a comparison, and the family that shares its level.
+/// The precision of a comparison, and the family that shares its level.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Certainty {
     /// The standard error of the ratio's logarithm.
     pub error: f64,
-    /// Degrees of freedom of the error.
+    /// The degrees of freedom of the error.
     pub freedom: f64,
-    /// The number of degrees of freedom that come from other comparisons.
+    /// The degrees of freedom borrowed from other comparisons.
     pub borrowed: f64,
-    /// How many comparisons hold together, at least 1.
+    /// The number of comparisons in the family, at least 1.
     pub family: u32,
-    /// 1 - the level at which they do.
+    /// 1 minus the simultaneous level of the family.
     pub alpha: f64,
 }
 
 impl Certainty {
-    /// An interval of a ratio from `values` values that scatter normally, which holds together with `family` others at
-    /// a level of 1 - `alpha`.
+    /// Creates the certainty of a ratio from its interval.
+    ///
+    /// The interval comes from `values` normally distributed values. It is one of a family of
+    /// `family` intervals with a simultaneous level of 1 - `alpha`.
     pub(crate) fn of_interval(
         interval: &Interval,
         values: u32,
@@ -75,32 +84,34 @@ pub struct Open {
     pub estimate: f64,
     /// The uncertainty of the ratio.
     pub certainty: Certainty,
-    /// Values behind it, and blocks in each.
+    /// The number of values, and the number of blocks in each value.
     pub values: (u32, u32),
-    /// The least number of blocks that a run needs.
+    /// The minimum number of blocks of a run.
     pub least: u32,
-    /// An interval of logarithms that has none of these says that there is a difference.
+    /// The interval shows a difference if it contains none of these logarithms.
     pub difference: Range<f64>,
-    /// An interval of logarithms that lies within these says that there is none that matters.
+    /// The interval shows that there is no relevant difference if it lies within these logarithms.
     pub equivalence: Range<f64>,
 }
 
-/// Values, family, and the bits of the borrowed degrees of freedom and of alpha.
+/// The number of values, the size of the family, and the bits of the borrowed degrees of freedom
+/// and of alpha.
 type CriticalKey = (u32, u32, [u64; 2]);
 
-/// Computes chances, and caches intermediate results that comparisons share.
+/// Computes probabilities and caches intermediate results that comparisons share.
 pub struct Outlook<'a> {
-    /// The alpha of a new run by its number of blocks / that of this run.
+    /// Returns the alpha of a new run with this number of blocks, divided by the alpha of this run.
     relative_alpha: &'a dyn Fn(u32) -> f64,
     criticals: RefCell<HashMap<CriticalKey, f64>>,
     scatters: RefCell<HashMap<u64, Vec<f64>>>,
 }
 
-/// New runs have the alpha of this one.
+/// Gives new runs the alpha of this run.
 pub const SAME_ALPHA: &dyn Fn(u32) -> f64 = &|_| 1.0;
 
 impl<'a> Outlook<'a> {
-    /// `relative_alpha`: the alpha of a new run by its number of blocks / that of this run.
+    /// Creates an outlook. `relative_alpha` returns the alpha of a new run with a number of blocks,
+    /// divided by the alpha of this run.
     pub fn new(relative_alpha: &'a dyn Fn(u32) -> f64) -> Outlook<'a> {
         Outlook {
             relative_alpha,
@@ -109,11 +120,13 @@ impl<'a> Outlook<'a> {
         }
     }
 
-    /// The number of blocks with which a new run decides a comparison with a chance of [`DECIDING_CHANCE`]. `None`:
-    /// more than [`MAX_BLOCKS`].
+    /// Returns the number of blocks with which a new run resolves a comparison with probability
+    /// [`DECIDING_CHANCE`].
+    ///
+    /// Returns `None` if more than [`MAX_BLOCKS`] are needed.
     pub fn blocks(&self, open: &Open) -> Option<u32> {
         let least = open.least.max(1);
-        // Without an interval only the number of blocks that one needs is known.
+        // Without an interval, only the number of blocks needed for an interval is known.
         if !open.certainty.error.is_finite() {
             return (open.least < u32::MAX).then_some(least);
         }
@@ -122,7 +135,7 @@ impl<'a> Outlook<'a> {
         })
     }
 
-    /// The chance that a new run of `blocks` blocks resolves a comparison.
+    /// Returns the probability that a new run with `blocks` blocks resolves a comparison.
     pub fn chance(&self, open: &Open, blocks: u32) -> f64 {
         let Certainty {
             error,
@@ -143,7 +156,7 @@ impl<'a> Outlook<'a> {
             .scatters(FREEDOM_SHARE * freedom)
             .into_iter()
             .flat_map(|truth| {
-                // The scatter that the run's estimate understates or overstates.
+                // Correct for the run's estimate being too small or too large.
                 let deviation = deviation / truth;
                 let error = deviation * now.hypot(then);
                 of_new_run
@@ -153,7 +166,8 @@ impl<'a> Outlook<'a> {
         chances.sum::<f64>() / (SCATTERS * SCATTERS) as f64
     }
 
-    /// Half of a new run's interval, in standard errors as that run sees them.
+    /// Returns the half-width of a new run's interval, in units of the standard error estimated by
+    /// that run.
     fn critical(&self, open: &Open, blocks: u32, values: u32) -> f64 {
         let Certainty {
             borrowed,
@@ -171,7 +185,8 @@ impl<'a> Outlook<'a> {
             .or_insert_with(compute)
     }
 
-    /// Values of an estimated deviation / the true one, which are equally probable.
+    /// Returns equally probable values of the ratio of an estimated deviation to the true
+    /// deviation.
     fn scatters(&self, freedom: f64) -> Vec<f64> {
         let compute = || {
             let tail = |i: usize| (i as f64 + 0.5) / SCATTERS as f64;
@@ -187,7 +202,8 @@ impl<'a> Outlook<'a> {
 }
 
 impl Open {
-    /// The chance that an interval of this half width decides, whose center is normal about the estimate.
+    /// Returns the probability that an interval with this half-width resolves the comparison. Its
+    /// center is normally distributed around the estimate.
     fn decided(&self, half: f64, error: f64) -> f64 {
         let below = |x: f64| normal::cdf((x - self.estimate) / error.max(f64::MIN_POSITIVE));
         let (first, last) = (self.difference.start - half, self.difference.end + half);
@@ -198,8 +214,9 @@ impl Open {
     }
 }
 
-/// Half of the width of an interval from `values` values, in standard errors: by flips, or by Student's t
-/// where they are too few.
+/// Returns the half-width of an interval from `values` values, in standard errors.
+///
+/// The interval uses sign flips, or Student's t if there are too few values.
 fn critical(values: u32, borrowed: f64, family: u32, alpha: f64) -> f64 {
     let freedom = f64::from(values) - 1.0;
     let tail = |alpha: f64| alpha / 2.0 / f64::from(family.max(1));
@@ -213,9 +230,10 @@ fn critical(values: u32, borrowed: f64, family: u32, alpha: f64) -> f64 {
     excess * normal::student_upper_quantile(freedom, tail(as_far_out / flips).max(1e-12))
 }
 
-/// The least number from `least` to `most` that is enough, where all greater ones are.
+/// Returns the smallest number from `least` to `most` that is enough. If a number is enough, so are
+/// all larger ones.
 pub(crate) fn first(least: u32, most: u32, is_enough: impl Fn(u32) -> bool) -> Option<u32> {
-    // Few blocks are enough far more often than many.
+    // Usually, a small number of blocks is enough.
     let (mut too_few, mut enough) = (least - 1, least);
     while !is_enough(enough) {
         if enough >= most {

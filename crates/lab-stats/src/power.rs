@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The cost of a run: the number of blocks that finds a difference of some size, estimated from a short
-//! pilot's scatter.
+//! Forecasts the number of blocks needed to detect a difference, from the spread of a short pilot.
 //!
-//! Runs are simulated with normal scatter and judged by the run's own flips, with the alpha that its interim
-//! analyses leave and with as many comparisons as it makes. The dependence between these is that of the
-//! pilot, as far as its blocks show it.
+//! Runs are simulated with normally distributed blocks and analyzed with the sign flips of a real
+//! run. The simulations use the alpha left by the interim analyses and the number of comparisons of
+//! the real run. The dependence between comparisons is estimated from the pilot.
 
 use crate::chi_square;
 use crate::few_blocks::Deviation;
@@ -16,35 +15,36 @@ use crate::simulated::Simulated;
 use crate::table::{BatchTable, sound_plan};
 use lab_model::{Interval, Metric, Plan, Run, TargetKind, parts};
 
-/// The true differences that a forecast is made for, as parts of 1.
+/// The true differences for which forecasts are made, as fractions.
 pub const DIFFERENCES: [f64; 4] = [0.01, 0.02, 0.05, 0.1];
 
-/// The parts of all runs that are to find a difference.
+/// The probabilities of detecting a difference.
 pub const POWERS: [f64; 2] = [0.8, 0.95];
 
-/// The level of the interval of the pilot's scatter.
+/// The level of the interval for the pilot's spread.
 pub const LEVEL: f64 = 0.8;
 
-/// Greater numbers of blocks are not reported.
+/// Larger numbers of blocks are not reported.
 const MAX_BLOCKS: f64 = 10_000.0;
 
-/// A forecast of how many blocks a run needs.
+/// A forecast of the number of blocks that a run needs.
 #[derive(Clone, Debug)]
 pub struct Forecast {
-    /// Complete blocks of the pilot.
+    /// The number of complete blocks of the pilot.
     pub blocks: u32,
-    /// Time of a block with as many redone as in the pilot, s. The time before the first block is not in it.
+    /// The time per block in s, including as many redone blocks as in the pilot, but not the time
+    /// before the first block.
     pub block_s: f64,
-    /// Time before the first block, s.
+    /// The time before the first block, in s.
     pub start_s: f64,
-    /// All that is compared at points; what takes the most blocks first.
+    /// All comparisons at points, starting with the one that needs the most blocks.
     pub places: Vec<PlannedComparison>,
 }
 
-/// A subject against the baseline at a point.
+/// A subject compared with the baseline at a point.
 #[derive(Clone, Debug)]
 pub struct PlannedComparison {
-    /// The target, if there is more than one.
+    /// The target if there is more than one.
     pub target: Option<TargetKind>,
     /// The subject's name.
     pub subject: String,
@@ -52,43 +52,47 @@ pub struct PlannedComparison {
     pub point: String,
     /// The metric.
     pub metric: Metric,
-    /// The standard deviation of the logarithms of a block's ratio; its interval has [`LEVEL`].
+    /// The standard deviation of the logarithm of a block's ratio. Its interval is at [`LEVEL`].
     pub scatter: Interval,
-    /// For each of [`DIFFERENCES`], then for each of [`POWERS`].
+    /// The blocks needed for each of [`DIFFERENCES`], then for each of [`POWERS`].
     pub differences: Vec<[BlocksNeeded; POWERS.len()]>,
-    /// To find two equal ones equivalent, for each of [`POWERS`].
+    /// The blocks needed to show that two equal subjects are equivalent, for each of [`POWERS`].
     pub equivalent: [BlocksNeeded; POWERS.len()],
 }
 
-/// Numbers of blocks with which a difference is found; `None`: more than 10,000, or no number of blocks.
+/// The numbers of blocks needed to detect a difference.
+///
+/// `None` means that more than 10,000 blocks or no number of blocks would suffice.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BlocksNeeded {
-    /// Blocks to find that the ratio is not 1.
+    /// The number of blocks needed to show that the ratio is not 1.
     pub there: Blocks,
-    /// Blocks to find that the difference exceeds the margin; empty where it does not.
+    /// The number of blocks needed to show that the difference exceeds the margin. Empty if it does
+    /// not exceed the margin.
     pub beyond: Blocks,
 }
 
-/// Blocks by the estimate of the scatter, and by the bounds of its interval.
+/// The number of blocks for the estimated spread and for the bounds of its interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Blocks {
-    /// By the estimate of the scatter.
+    /// The number for the estimated spread.
     pub estimate: Option<u32>,
-    /// By the lower bound of the scatter.
+    /// The number for the lower bound of the spread.
     pub low: Option<u32>,
-    /// By the upper bound of the scatter.
+    /// The number for the upper bound of the spread.
     pub high: Option<u32>,
 }
 
 impl Forecast {
-    /// The time of a run of `blocks` blocks, s.
+    /// Returns the duration of a run with `blocks` blocks, in s.
     pub fn seconds(&self, blocks: u32) -> f64 {
         self.start_s + self.block_s * f64::from(blocks)
     }
 }
 
-/// The forecast for a run of `plan`, from a `pilot` with at least two blocks. `None` where no batches or
-/// commands are compared.
+/// Forecasts a run of `plan` from a `pilot` with at least two blocks.
+///
+/// Returns `None` unless batches or commands are compared.
 pub fn forecast(pilot: &Run, plan: &Plan) -> Option<Forecast> {
     let blocks = pilot.complete_blocks().count() as u32;
     if blocks < 2 || plan.load().is_some() {
@@ -150,8 +154,9 @@ fn of_part(run: &Run, whole_plan: &Plan, share: f64) -> Option<Vec<PlannedCompar
     Some(family.pending.iter().filter_map(place).collect())
 }
 
-/// The scatter of a comparison's blocks, estimated with the help of the other comparisons; `None` for fewer
-/// than two blocks.
+/// Estimates the spread of a comparison's blocks with the help of the other comparisons.
+///
+/// Returns `None` for fewer than two blocks.
 fn scatter(values: &[f64], deviation: &Deviation) -> Option<Interval> {
     if values.len() < 2 {
         return None;
@@ -185,8 +190,8 @@ fn needs([planned, counted]: &[Simulated; 2], scatter: &Interval, margin: f64) -
     let beyond = |difference: f64| (1.0 + difference).ln() - (1.0 + margin).ln();
     let differences = DIFFERENCES.map(|difference| {
         POWERS.map(|power| BlocksNeeded {
-            // A run with interim analyses may end before it finds a difference within the margin, which is
-            // equivalent.
+            // A run with interim analyses may stop because a difference within the margin counts as
+            // equivalent, before the difference itself is detected.
             there: if beyond(difference) < -1e-9 {
                 blocks(counted, (1.0 + difference).ln(), power)
             } else {
@@ -198,7 +203,7 @@ fn needs([planned, counted]: &[Simulated; 2], scatter: &Interval, margin: f64) -
             },
         })
     });
-    // Both ends of the interval lie within the margin.
+    // Both ends of the interval must lie within the margin.
     let equivalent = POWERS.map(|power| BlocksNeeded {
         there: blocks(planned, (1.0 + margin).ln(), 0.5 * (1.0 + power)),
         beyond: Blocks::default(),

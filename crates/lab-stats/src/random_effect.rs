@@ -1,35 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How much groups differ beyond the scatter within them: one random effect, in groups of any sizes.
+//! Estimates how much groups differ beyond the variation within them: a model with one random
+//! effect and groups of any size.
 //!
-//! Sources: A. Wald, *A note on the analysis of variance with unequal class frequencies*, Annals of Mathematical
-//! Statistics 11, 1940: an exact interval for the variance between groups as a multiple of the variance within them,
-//! for values that scatter normally and alike. R. Burdick & F. Graybill, *Confidence Intervals on Variance Components*,
-//! 1992, sections 4.3 and 4.6.
+//! Sources: A. Wald, *A note on the analysis of variance with unequal class frequencies*, Annals of
+//! Mathematical Statistics 11, 1940: an exact interval for the variance between groups as a
+//! multiple of the variance within groups, for normally distributed values with equal variances. R.
+//! Burdick & F. Graybill, *Confidence Intervals on Variance Components*, 1992, sections 4.3 and
+//! 4.6.
 
 use crate::beta::incomplete_beta;
 use lab_model::Interval;
 
-/// Steps by which a root is enclosed: to a 2^60th of where it is looked for.
+/// The number of bisection steps for a root, which give a precision of 2^-60 of the search
+/// interval.
 const BISECTION_STEPS: usize = 60;
 
-/// Greater multiples count as infinite.
+/// Larger multiples count as infinite.
 const MAX_MULTIPLE: f64 = 1e12;
 
-/// How much groups of values differ.
+/// The differences between groups of values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GroupEffects {
-    /// The standard deviation between groups. The interval is the exact one of its multiple of the deviation within
-    /// groups, times the estimate of that deviation. For groups of one size it contains the interval of J. Williams,
-    /// Biometrika 49, 1962.
+    /// The standard deviation between groups.
+    ///
+    /// The interval is the exact interval of the deviation as a multiple of the deviation within
+    /// groups, times the estimate of the deviation within groups. For groups of equal size, it
+    /// contains the interval of J. Williams, Biometrika 49, 1962.
     pub deviation: Interval,
     /// The standard deviation within groups.
     pub within: f64,
-    /// p-value of there being no difference between groups (the F test).
+    /// The p-value of the hypothesis that the groups do not differ (F test).
     pub p: f64,
 }
 
-/// The variance between groups of values, with an interval at a level of `1 - alpha`. `None`: fewer than two
-/// groups, or no group has two values, or values within groups do not differ at all.
+/// Estimates the variance between groups of values, with an interval at level `1 - alpha`.
+///
+/// Returns `None` if there are fewer than two groups, if no group has two values, or if values
+/// within groups do not differ at all.
 pub fn between(groups: &[Vec<f64>], alpha: f64) -> Option<GroupEffects> {
     let groups: Vec<&Vec<f64>> = groups.iter().filter(|group| !group.is_empty()).collect();
     let values: usize = groups.iter().map(|group| group.len()).sum();
@@ -50,7 +57,7 @@ pub fn between(groups: &[Vec<f64>], alpha: f64) -> Option<GroupEffects> {
     }
     let freedom = (above as f64, below as f64);
     let f = |multiple: f64| spread(&means, multiple) / (freedom.0 * within);
-    // The multiple at which the means spread by `target`.
+    // Finds the multiple at which the spread of the means is `target`.
     let multiple = |target: f64| falls_to(&f, target);
     let deviation = |target: f64| (multiple(target) * within).sqrt();
     let quantile = |tail: f64| falls_to(&|x: f64| upper_tail(x, freedom), tail);
@@ -70,8 +77,10 @@ pub fn between(groups: &[Vec<f64>], alpha: f64) -> Option<GroupEffects> {
     })
 }
 
-/// The greatest multiple where means spread by less than chance alone has them spread: that of means which spread by
-/// just so much. Wald's interval itself may then hold nothing but 0, or not even that.
+/// Returns the upper bound of the multiple if the means vary less than expected by chance.
+///
+/// The bound is the one for means that vary exactly as expected. Otherwise Wald's interval might
+/// contain only 0 or nothing.
 fn by_chance(means: &[(f64, f64)], quantile: f64) -> f64 {
     let all: f64 = means.iter().map(|(n, _)| n).sum();
     let squares: f64 = means.iter().map(|(n, _)| n * n).sum();
@@ -87,8 +96,10 @@ fn mean(group: &[f64]) -> f64 {
     group.iter().sum::<f64>() / size(group)
 }
 
-/// The squares by which means differ from their mean, each by its weight where the variance between groups is this
-/// multiple of that within them.
+/// Returns the weighted sum of squared deviations of the means from their weighted mean.
+///
+/// The weights are those for a variance between groups of `multiple` times the variance within
+/// groups.
 fn spread(means: &[(f64, f64)], multiple: f64) -> f64 {
     let weighted = || {
         means
@@ -102,8 +113,9 @@ fn spread(means: &[(f64, f64)], multiple: f64) -> f64 {
         .sum()
 }
 
-/// The argument at which a function that falls from 0 on reaches a value: 0 if it begins below the value,
-/// infinite if it stays above.
+/// Finds the argument at which a function that decreases from 0 on reaches a value.
+///
+/// Returns 0 if the function starts below the value, and infinity if it stays above.
 fn falls_to(function: &dyn Fn(f64) -> f64, value: f64) -> f64 {
     if function(0.0) <= value {
         return 0.0;
@@ -127,7 +139,7 @@ fn falls_to(function: &dyn Fn(f64) -> f64, value: f64) -> f64 {
     0.5 * (low + high)
 }
 
-/// The chance that Fisher's F exceeds x (Abramowitz & Stegun 26.6.2).
+/// Returns the probability that Fisher's F exceeds x (Abramowitz & Stegun 26.6.2).
 fn upper_tail(x: f64, (above, below): (f64, f64)) -> f64 {
     let sum = below + above * x;
     incomplete_beta(below / 2.0, above / 2.0, below / sum, above * x / sum)
@@ -142,7 +154,7 @@ mod tests {
         assert!((a - b).abs() < 1e-8 * b.abs(), "{a} {b}");
     }
 
-    /// Integrals of the density by Simpson's rule with 400,000 steps.
+    /// The expected values are integrals of the density by Simpson's rule with 400,000 steps.
     #[test]
     fn tails_are_integrals_of_the_density() {
         close(upper_tail(1.0, (1.0, 10.0)), 0.340_893_132_302);
@@ -151,7 +163,7 @@ mod tests {
         assert_eq!(upper_tail(0.0, (2.0, 9.0)), 1.0);
     }
 
-    /// For groups of one size the estimate is (mean square between - within) / size.
+    /// For groups of equal size, the estimate is (mean square between - within) / size.
     #[test]
     fn groups_of_one_size_are_judged_as_an_analysis_of_variance_does() {
         let groups = [
@@ -181,8 +193,8 @@ mod tests {
         assert!(same.p > 0.99 && same.deviation.high > 0.0);
     }
 
-    /// The interval holds the truth about as often as it says, in groups of unlike sizes, and no difference is found
-    /// where there is none more often than that.
+    /// Intervals of groups of different sizes contain the true value about as often as their level
+    /// says, and false positives are no more frequent.
     #[test]
     fn simulated_intervals_hold() {
         let mut random = SplitMix64::new(26);

@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Wilcoxon's rank-sum statistic (Mann & Whitney's U): the Hodges-Lehmann estimate of the shift between two
-//! unpaired samples, its exact interval and p-value.
+//! Wilcoxon's rank-sum statistic (Mann & Whitney's U): the Hodges-Lehmann estimate of the shift
+//! between two unpaired samples, with its exact interval and p-value.
 //!
-//! Everything is counted over the differences of all pairs, one value of each sample. Ties are treated as in
-//! [`crate::signed_rank`]: p-value and closed interval are conservative, and agree.
+//! The statistic counts the differences between all pairs of values, one from each sample. Ties are
+//! treated as in [`crate::signed_rank`]: the p-value and the closed interval are conservative and
+//! consistent.
 
 use crate::counted::{Centre, CountedValues};
 use crate::{normal, order};
 
-/// By how much the values of `second` lie above those of `first`: estimate, interval at a level of
-/// at least `1 - alpha`, and p-value of no shift. With too few values for the level, the widest
-/// interval and the level that it has. Values that are not finite are skipped; `None` if a lot has
-/// no others. The two lots are taken to be alike but for the shift.
+/// Returns the shift of the values of `second` relative to `first`: estimate, interval and p-value
+/// of no shift.
+///
+/// The interval is at level `1 - alpha` or higher. With too few values for the level, it is the
+/// widest interval with the level that it reaches. Values that are not finite are ignored. Returns
+/// `None` if a sample has no finite values. The two distributions are assumed to be equal except
+/// for the shift.
 ///
 /// Source: Hollander, Wolfe & Chicken, *Nonparametric Statistical Methods*, 3rd ed., sections 4.1
-/// to 4.3; the same as R's `wilcox.test(second, first, conf.int = TRUE, exact = TRUE)` without
-/// ties.
+/// to 4.3. Without ties, the result equals R's `wilcox.test(second, first, conf.int = TRUE, exact =
+/// TRUE)`.
 pub fn shift(first: &[f64], second: &[f64], alpha: f64) -> Option<Centre> {
     let (first, second) = (order::sorted(first), order::sorted(second));
     let (least, most) = (first.first()?, first.last()?);
@@ -29,17 +33,20 @@ pub fn shift(first: &[f64], second: &[f64], alpha: f64) -> Option<Centre> {
     Some(differences.centre(|t| distribution.at_most(t), alpha))
 }
 
-/// The distribution of the statistic over samples of `m` and `n` values that are not shifted.
+/// The distribution of the statistic for samples of `m` and `n` values without a shift.
 pub struct RankSum {
     m: f64,
     n: f64,
-    /// For t = 0, 1, …: the chance of at most t. Empty where the normal approximation serves.
+    /// For t = 0, 1, …, the probability of at most t. Empty if the normal approximation is used.
     cumulative: Vec<f64>,
 }
 
 impl RankSum {
-    /// Exact as long as the number of ways to mix the lots fits into 128 bits (64 values each, or
-    /// 8 and many thousands). Above, the normal approximation with continuity correction.
+    /// Computes the distribution.
+    ///
+    /// It is exact while the number of ways to interleave the samples fits into 128 bits (64 values
+    /// each, or 8 and many thousands). For larger samples, the normal approximation with continuity
+    /// correction is used.
     pub fn new(m: usize, n: usize) -> RankSum {
         let cumulative = match ways(m.min(n), m.max(n)) {
             Some(all) => cumulative(&frequencies(m.min(n), m.max(n)), all),
@@ -52,7 +59,7 @@ impl RankSum {
         }
     }
 
-    /// The chance of at most `t`.
+    /// Returns the probability of at most `t`.
     pub fn at_most(&self, t: u64) -> f64 {
         if let Some(last) = self.cumulative.len().checked_sub(1) {
             return self.cumulative[(t as usize).min(last)].min(1.0);
@@ -63,9 +70,11 @@ impl RankSum {
     }
 }
 
-/// The number of ways in which samples of `few` and `many` values can be mixed: the binomial coefficient, if
-/// it fits. Each step is `ways * (many + i) / i`, divided first so that no intermediate value is greater than
-/// the result.
+/// Returns the number of ways to interleave samples of `few` and `many` values: the binomial
+/// coefficient, if it fits.
+///
+/// Each step is `ways * (many + i) / i`. The division comes first, so that no intermediate value
+/// exceeds the result.
 fn ways(few: usize, many: usize) -> Option<u128> {
     let many = many as u128;
     (1..=few as u128).try_fold(1u128, |ways, i| {
@@ -74,10 +83,13 @@ fn ways(few: usize, many: usize) -> Option<u128> {
     })
 }
 
-/// For t = 0, 1, … `few * many`: in how many of the ways t pairs have the value of the first lot
-/// below that of the second. These are the coefficients of the Gaussian binomial, the product over
-/// i = 1 … `few` of (1 - q^(many + i)) / (1 - q^i) (Andrews, *The Theory of Partitions*, section
-/// 3.2). Steps may pass 2^128 and come back: the arithmetic is modulo that, the result below it.
+/// Returns, for t = 0, 1, … `few * many`, the number of interleavings in which t pairs have the
+/// value of the first sample below the value of the second.
+///
+/// The numbers are the coefficients of the Gaussian binomial, the product over i = 1 … `few` of (1
+/// - q^(many + i)) / (1 - q^i) (Andrews, *The Theory of Partitions*, section 3.2). Intermediate
+/// steps may overflow 2^128. Because the arithmetic wraps and the result is below 2^128, the result
+/// is correct.
 fn frequencies(few: usize, many: usize) -> Vec<u128> {
     let mut ways = vec![0u128; few * many + 1];
     ways[0] = 1;
@@ -100,7 +112,7 @@ fn cumulative(frequencies: &[u128], all: u128) -> Vec<f64> {
     frequencies.iter().scan(0, accumulate).collect()
 }
 
-/// How many differences, a value of `second` minus one of `first`, are at most `limit`.
+/// Counts the differences, a value of `second` minus a value of `first`, that are at most `limit`.
 fn differences_at_most(first: &[f64], second: &[f64], limit: f64) -> u64 {
     let mut count = 0;
     let mut begin = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The log ratios of a run's blocks -> a ratio of times with its simultaneous interval.
+//! Estimates a ratio of times, with a simultaneous interval, from the log ratios of a run's blocks.
 
 use crate::dependence::{self, Merged};
 use crate::few_blocks::{self, Deviation};
@@ -7,17 +7,17 @@ use crate::outlook::Certainty;
 use crate::{family, signed_rank};
 use lab_model::Interval;
 
-/// The level that intervals are to have.
+/// The confidence level of a family of intervals.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Level {
-    /// 1 - the level at which all intervals of the family hold together.
+    /// 1 minus the simultaneous level of the family.
     pub alpha: f64,
-    /// How many comparisons hold together, at least 1.
+    /// The number of comparisons in the family, at least 1.
     pub family: usize,
 }
 
 impl Level {
-    /// 1 - the level of one interval, so that all hold together (Bonferroni).
+    /// Returns 1 minus the level of each interval (Bonferroni).
     pub(crate) fn each(self) -> f64 {
         self.alpha / self.members()
     }
@@ -27,33 +27,34 @@ impl Level {
     }
 }
 
-/// A ratio of times and what stands behind it.
+/// A ratio of times with its statistics.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ratio {
-    /// Estimate and interval; its level is that of the whole family.
+    /// The estimate and its interval, at the level of the whole family.
     pub interval: Interval,
-    /// Two-sided p-value of ratio = 1, not adjusted.
+    /// The two-sided p-value of the hypothesis that the ratio is 1, not adjusted.
     pub p: f64,
-    /// Values behind it: blocks, or groups of merged blocks.
+    /// The number of values: blocks, or groups of merged blocks.
     pub values: u32,
-    /// Blocks in each group; 1 if none were merged.
+    /// The number of blocks in each group, or 1 if no blocks were merged.
     pub width: u32,
-    /// The blocks depend on each other by more than chance explains.
+    /// Whether the blocks depend on each other by more than chance explains.
     pub dependent: bool,
-    /// The merged blocks still depend on each other, and there are too few to merge more of them.
+    /// Whether the merged blocks still depend on each other, but are too few to be merged further.
     pub unresolved: bool,
-    /// There is an interval at the requested level.
+    /// Whether there is an interval at the requested level.
     pub sufficient: bool,
-    /// It assumes that blocks scatter normally, since they are fewer than `needed`.
+    /// Whether the interval assumes normally distributed blocks, because there are fewer than
+    /// `needed`.
     pub assumed: bool,
-    /// The fewest values of which an interval assumes symmetry alone.
+    /// The minimum number of values for an interval that assumes only symmetry.
     pub needed: u32,
-    /// How certain it is.
+    /// The precision of the estimate, used to predict how many blocks are needed.
     pub certainty: Certainty,
 }
 
 impl Ratio {
-    /// A ratio without a verdict, of an interval that was computed in another way.
+    /// Creates a ratio without a verdict from an interval that was computed in another way.
     pub(crate) fn without_verdict(interval: Interval, blocks: u32) -> Ratio {
         Ratio {
             interval,
@@ -69,7 +70,8 @@ impl Ratio {
         }
     }
 
-    /// With the level that all intervals of a family have together, where each takes its part of `alpha`.
+    /// Sets the level to the simultaneous level of a family whose intervals each use a fraction of
+    /// `alpha`.
     pub(crate) fn of_family(mut self, alpha: f64) -> Ratio {
         if self.interval.level > 0.0 {
             self.interval.level = Interval::level_of(alpha);
@@ -77,15 +79,17 @@ impl Ratio {
         self
     }
 
-    /// True if the interval has the requested level, so that a verdict may be drawn from it.
+    /// Returns true if the interval has the requested level, so that it supports a verdict.
     pub fn supports_verdict(&self) -> bool {
         self.sufficient && !self.unresolved
     }
 }
 
-/// The ratio whose logarithm in each block is one of `logs`, in the order of time: the
-/// Hodges-Lehmann estimate with the signed-rank interval, after merging blocks that depend on
-/// each other; of fewer blocks than that needs [`few_blocks::interval`]. `None` without a finite value.
+/// Returns the ratio whose logarithms in each block are `logs`, in chronological order.
+///
+/// The estimate is the Hodges-Lehmann estimate with the signed-rank interval, after blocks that
+/// depend on each other were merged. With too few blocks for that, [`few_blocks::interval`] is
+/// used. Returns `None` if no value is finite.
 pub fn ratio(logs: &[f64], level: Level) -> Option<Ratio> {
     let merged = merged(logs, level);
     let values = merged.values.len() as u32;
@@ -125,14 +129,15 @@ pub fn ratio(logs: &[f64], level: Level) -> Option<Ratio> {
     })
 }
 
-/// The finite ones of `logs`, merged where they depend on each other.
+/// Returns the finite values of `logs`, merged if they depend on each other.
 pub(crate) fn merged(logs: &[f64], level: Level) -> Merged {
     let finite: Vec<f64> = logs.iter().copied().filter(|v| v.is_finite()).collect();
     let needed = family::blocks_needed(level.alpha, level.family);
     dependence::merge(&finite, needed.unwrap_or(u32::MAX))
 }
 
-/// The interval of a logarithm, made at the level of each, as one of a ratio with the level of all.
+/// Converts the interval of a logarithm at the level of each to the interval of a ratio at the
+/// level of all.
 pub(crate) fn exponentiate(log: Interval, level: Level) -> Interval {
     Interval {
         estimate: log.estimate.exp(),

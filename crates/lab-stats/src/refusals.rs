@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Exclusions of subjects: which, where and why. They failed, or did not work under the baseline's settings.
-//! Same work or no comparison.
+//! Exclusions from comparison: subjects that failed, or that did not run with the baseline's
+//! settings.
+//!
+//! Only subjects that did the same work are compared.
 
 use crate::analysis::{ExclusionReason, Refusal, StatusCount};
 use crate::settings;
 use lab_model::{Failure, Plan, PointId, Run, SubjectId};
 use std::collections::BTreeMap;
 
-/// Everything that is not compared, by subject, then point. A reason that holds at every point is
-/// given once, with no point.
+/// Returns all exclusions, sorted by subject, then point.
+///
+/// A reason that applies to all points is listed once, without a point.
 pub fn refusals(run: &Run, plan: &Plan) -> Vec<Refusal> {
     let mut reasons = failures(run, plan);
     reasons.extend(without_baseline(run, plan));
@@ -24,30 +27,33 @@ pub fn refusals(run: &Run, plan: &Plan) -> Vec<Refusal> {
     gathered(reasons, plan)
 }
 
-/// True if its subject is not excluded there already.
+/// Returns true if the subject is not already excluded at this point.
 fn is_new(reasons: &[Refusal], reason: &Refusal) -> bool {
     !refused(reasons, reason.subject, reason.point.unwrap_or(usize::MAX))
 }
 
-/// True if `subject` is excluded at `point`.
+/// Returns true if `subject` is excluded at `point`.
 pub fn refused(refusals: &[Refusal], subject: SubjectId, point: PointId) -> bool {
     refusals
         .iter()
         .any(|r| r.subject == subject && r.point.is_none_or(|p| p == point))
 }
 
-/// True if `subject` failed at `point`.
+/// Returns true if `subject` failed at `point`.
 pub fn failed(run: &Run, subject: SubjectId, point: PointId) -> bool {
     run.failures.iter().any(|f| concerns(f, subject, point))
 }
 
-/// True if `subject` has a part in `point` and did not fail there.
+/// Returns true if `subject` takes part in `point` and did not fail there.
 pub(crate) fn is_measured(run: &Run, plan: &Plan, subject: SubjectId, point: PointId) -> bool {
     plan.takes_part(subject, point) && !failed(run, subject, point)
 }
 
-/// True if so many subjects failed that no point has two left, although the plan compares some. A second copy
-/// of the baseline does not count as a subject, nor do subjects on another target.
+/// Returns true if failures left fewer than two subjects at every point where the plan compares
+/// subjects.
+///
+/// A second copy of the baseline does not count as a subject. Neither do subjects on another
+/// target.
 pub fn nothing_left(run: &Run, plan: &Plan) -> bool {
     if is_alone(run, plan) {
         let mut points = (0..plan.points.len()).filter(|&p| plan.takes_part(plan.baseline, p));
@@ -64,8 +70,8 @@ pub fn nothing_left(run: &Run, plan: &Plan) -> bool {
     several.peek().is_some() && several.all(|point| not_failed(point).count() < 2)
 }
 
-/// True if the baseline is the only subject for which this host has everything: it is then measured as if it
-/// alone had been requested.
+/// Returns true if the baseline is the only subject for which this host meets all requirements. The
+/// baseline is then measured as if it had been requested alone.
 pub fn is_alone(run: &Run, plan: &Plan) -> bool {
     let lacks = |subject| {
         let mut failures = run.failures.iter();
@@ -97,7 +103,8 @@ fn failures(run: &Run, plan: &Plan) -> Vec<Refusal> {
         .collect()
 }
 
-/// Where the baseline failed, the others have nothing to be compared with.
+/// Excludes the other subjects where the baseline failed, because there is nothing to compare them
+/// with.
 fn without_baseline(run: &Run, plan: &Plan) -> Vec<Refusal> {
     let name = &plan.subjects[plan.baseline].name;
     let others = || (0..plan.subjects.len()).filter(|&s| s != plan.baseline);
@@ -135,8 +142,10 @@ fn different_settings(run: &Run, plan: &Plan) -> Vec<Refusal> {
         .collect()
 }
 
-/// Commands whose runs did not all end with the same exit status as the baseline's: one that failed did other work. Where
-/// the plan names statuses that are expected, no other one counts as a run, and all are compared.
+/// Excludes commands whose runs did not all return the same exit status as the baseline's runs.
+///
+/// A command that failed did other work. If the plan lists the expected statuses, runs with other
+/// statuses do not count, and all commands are compared.
 fn different_exits(run: &Run, plan: &Plan) -> Vec<Refusal> {
     let Some(commands) = plan.commands() else {
         return Vec::new();
@@ -172,17 +181,17 @@ fn different_exits(run: &Run, plan: &Plan) -> Vec<Refusal> {
     refusals.collect()
 }
 
-/// How many runs of a command ended with which exit status.
+/// The number of runs of a command for each exit status.
 #[derive(Default)]
 struct ExitStatuses(BTreeMap<i32, usize>);
 
 impl ExitStatuses {
-    /// True if all runs of both ended with one status.
+    /// Returns true if all runs of both commands returned the same status.
     fn is_same_single(&self, other: &ExitStatuses) -> bool {
         self.0.len() == 1 && self.0.keys().eq(other.0.keys())
     }
 
-    /// Failures come first.
+    /// Returns the counts, failures first.
     fn counts(&self) -> Vec<StatusCount> {
         let counts = self.0.iter();
         let counts = counts.map(|(&status, &runs)| StatusCount { status, runs });
@@ -192,7 +201,7 @@ impl ExitStatuses {
     }
 }
 
-/// The same with every reason once, and reasons that hold at all points without a point.
+/// Removes duplicate reasons, and replaces reasons that apply to all points by one without a point.
 pub(crate) fn gathered(reasons: Vec<Refusal>, plan: &Plan) -> Vec<Refusal> {
     let mut gathered: Vec<Refusal> = Vec::new();
     for reason in &reasons {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The results of a run of any kind: figures and comparisons keyed by subject, point and metric.
+//! The results of a run of any kind: values and comparisons, keyed by subject, point and metric.
 
 mod ages;
 pub(crate) mod batches;
@@ -38,79 +38,81 @@ use crate::outlook::Open;
 use lab_model::{ErrorKind, Interval, Metric, PointId, SubjectId, TargetId, WarmUp};
 use serde::Serialize;
 
-/// Everything that a run's samples say. What a kind of run does not have is absent.
+/// All results derived from a run's samples. Fields that do not apply to the kind of run are empty.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Results {
-    /// Complete blocks.
+    /// The number of complete blocks.
     pub blocks: u32,
-    /// Blocks that were redone because the host disturbed them.
+    /// The number of blocks that were redone because the host was disturbed.
     pub disturbed_blocks: u32,
-    /// The requested level of simultaneous intervals at this interim analysis, 0 to 1.
+    /// The requested level of the simultaneous intervals at this interim analysis, from 0 to 1.
     pub level: f64,
-    /// Ratios within 1 ± margin count as equivalent.
+    /// The equivalence margin: ratios within 1 ± margin count as equivalent.
     pub margin: f64,
-    /// Every figure, by point, then subject, then metric.
+    /// All measured values, sorted by point, then subject, then metric.
     pub cells: Vec<Cell>,
-    /// Every subject against its target's baseline, by point, then subject, then metric.
+    /// Each subject compared with the baseline of its target, sorted by point, then subject, then
+    /// metric.
     pub comparisons: Vec<Comparison>,
-    /// The second copy of each target's baseline against it, by point, then metric.
+    /// The second copy of each target's baseline compared with the first, sorted by point, then
+    /// metric.
     pub controls: Vec<Control>,
-    /// Ratios over multiple points.
+    /// Ratios averaged over multiple points.
     pub overall: Vec<Overall>,
-    /// The rankings of subjects, at a point or over multiple points.
+    /// The rankings of the subjects, at one point or over multiple points.
     pub rankings: Vec<Ranking>,
-    /// Lines `time = fixed + marginal * x` over sweeps.
+    /// Lines `time = fixed + marginal * x`, fitted to sweeps.
     pub fits: Vec<Fit>,
-    /// The cost of a factor within one subject.
+    /// The effects of a factor on the same subject.
     pub effects: Vec<Effect>,
-    /// The gain of more connections or threads.
+    /// How throughput scales with connections or threads.
     pub scalings: Vec<Scaling>,
-    /// The most that each subject does over a sweep of them.
+    /// The peak rate of each subject over a sweep.
     pub bests: Vec<Best>,
-    /// The cost of each value of the first case's factors, at the point that the answer shows.
+    /// The effect of each factor of the first case, at the point that the report shows.
     pub spreads: Vec<Spread>,
-    /// The subjects and points with the most costly pauses, where they significantly exceed the margin.
+    /// The subjects and points whose most costly pauses significantly exceed the margin.
     pub pausing: Vec<Key>,
-    /// How the distributions of response times of an open loop differ.
+    /// Differences between the response-time distributions of an open loop.
     pub shifts: Vec<Shift>,
     /// Biases that could be mistaken for a difference between subjects.
     pub biases: Vec<Bias>,
-    /// How batch times of fresh processes behave.
+    /// How the batch times of fresh processes change as the process warms up.
     pub warm_ups: Vec<(SubjectId, PointId, WarmUp)>,
-    /// How old servers were when they were steady, and whether their turns were at that level.
+    /// The age at which each server became steady, and whether its turns were at the steady level.
     pub ages: Vec<ServerAge>,
-    /// Requests that failed, by kind; only kinds that happened.
+    /// Failed requests by kind. Kinds without failures are omitted.
     pub errors: Vec<(SubjectId, PointId, ErrorKind, u64)>,
-    /// Where the load generator, not the server, was the limit.
+    /// Where the load generator, not the server, was the bottleneck.
     pub saturated: Vec<(SubjectId, PointId)>,
-    /// Exit statuses that processes of whole commands ended with, ascending.
+    /// The exit statuses of whole commands, in ascending order.
     pub statuses: Vec<(SubjectId, PointId, Vec<i32>)>,
-    /// The exclusions.
+    /// The pairs that were excluded from comparison.
     pub refusals: Vec<Refusal>,
-    /// Facts without which the figures are misread, the gravest first.
+    /// Facts without which the results would be misread, most serious first.
     pub warnings: Vec<Warning>,
 }
 
-/// The subject, point and metric of a figure, a comparison or a warning.
+/// The subject, point and metric of a value, a comparison or a warning.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Key {
     /// The subject.
     pub subject: SubjectId,
-    /// The point; `None`: the whole run, as for start-up and memory.
+    /// The point. `None` means the whole run, as for start-up time and memory.
     pub point: Option<PointId>,
     /// The metric.
     pub metric: Metric,
 }
 
-/// A figure.
+/// A measured value.
 #[derive(Clone, Debug, Serialize)]
 pub struct Cell {
     /// The subject, point and metric.
     #[serde(flatten)]
     pub key: Key,
-    /// Complete blocks that it comes from.
+    /// The number of complete blocks behind the value.
     pub blocks: u32,
-    /// Its value in the metric's unit.
+    /// The value, in the metric's unit.
     pub value: Value,
 }
 
@@ -118,15 +120,16 @@ pub struct Cell {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Value {
-    /// An estimate with an interval at the plan's level by itself.
+    /// An estimate with its own interval at the plan's level, not adjusted for other estimates.
     Estimate(Interval),
-    /// A value that was read once or counted, without an interval.
+    /// A value without an interval, such as a count or a value that was read only once.
     Reading(f64),
 }
 
-/// A subject against the baseline. The control is included where there is no point, as for memory over the
-/// whole run. A ratio compares times or costs, so that below 1 is better; for throughput it compares the time
-/// per request.
+/// A subject compared with the baseline.
+///
+/// The control is included for whole-run metrics such as memory. Ratios compare times or costs, so
+/// below 1 is better. For throughput, the ratio compares the time per request.
 #[derive(Clone, Debug, Serialize)]
 pub struct Comparison {
     /// The subject, point and metric.
@@ -134,40 +137,45 @@ pub struct Comparison {
     pub key: Key,
     /// The baseline.
     pub baseline: SubjectId,
-    /// Blocks that have both (after merging adjacent ones, if they depend on each other).
+    /// The number of blocks that contain both subjects, after adjacent dependent blocks were
+    /// merged.
     pub blocks: u32,
-    /// The subject's / the baseline's. Where there is a verdict, simultaneous over all that the run compares;
-    /// elsewhere by itself.
+    /// The subject's value divided by the baseline's.
+    ///
+    /// If there is a verdict, the interval is simultaneous over all comparisons of the run.
+    /// Otherwise it is not adjusted.
     pub ratio: Interval,
-    /// p-value of ratio = 1, adjusted for all that the run compares; `None`: the metric has no verdict of its own.
+    /// The p-value of the hypothesis that the ratio is 1, adjusted for all comparisons of the run.
+    /// `None` means that the metric has no verdict of its own.
     pub p: Option<f64>,
-    /// The verdict on the ratio; `None`: the metric has no verdict of its own.
+    /// The verdict on the ratio. `None` means that the metric has no verdict of its own.
     pub verdict: Option<Verdict>,
-    /// The margin used: the plan's, or the control's bound where its noise floor was not met.
+    /// The margin used: the plan's margin, or the control's bound if the control missed the noise
+    /// floor.
     pub margin: f64,
-    /// Adjacent blocks were merged because they depend, or may depend, on each other.
+    /// Whether adjacent blocks were merged because they depend, or may depend, on each other.
     pub merged: bool,
     /// The data of an inconclusive comparison that more blocks could resolve.
     #[serde(skip)]
     pub open: Option<Open>,
 }
 
-/// The second copy of a baseline against it.
+/// The second copy of a baseline compared with the first.
 #[derive(Clone, Debug, Serialize)]
 pub struct Control {
     /// The point.
     pub point: PointId,
     /// The metric.
     pub metric: Metric,
-    /// Its ratio; the truth is 1.
+    /// The ratio of the copies. The true ratio is 1.
     pub ratio: Interval,
-    /// The interval contains 1, or the blocks are too few to say.
+    /// Whether the interval contains 1. Also true if there are too few blocks to decide.
     pub met: bool,
-    /// The margin used there.
+    /// The margin used at this point.
     pub margin: f64,
 }
 
-/// A subject against the baseline over multiple points: the geometric mean of its ratios.
+/// A subject compared with the baseline over multiple points, as the geometric mean of its ratios.
 #[derive(Clone, Debug, Serialize)]
 pub struct Overall {
     /// The subject.
@@ -176,16 +184,16 @@ pub struct Overall {
     pub metric: Metric,
     /// The target.
     pub target: TargetId,
-    /// Index into the plan's cases; `None`: over all of them.
+    /// The index into the plan's cases. `None` means all cases.
     pub case: Option<usize>,
-    /// For servers: the mean is over points whose connections are kept alive, or over points whose
-    /// connections serve one request each.
+    /// For servers, whether the points use keep-alive connections (`true`) or one connection per
+    /// request (`false`).
     pub keep_alive: Option<bool>,
-    /// How many points went into it.
+    /// The number of points averaged.
     pub points: u32,
-    /// Simultaneous over all that the run compares.
+    /// The ratio. Its interval is simultaneous over all comparisons of the run.
     pub ratio: Interval,
-    /// p-value of ratio = 1, adjusted for all that the run compares.
+    /// The p-value of the hypothesis that the ratio is 1, adjusted for all comparisons of the run.
     pub p: Option<f64>,
     /// The verdict on the ratio.
     pub verdict: Option<Verdict>,
@@ -193,20 +201,22 @@ pub struct Overall {
     pub margin: f64,
 }
 
-/// Over which points subjects are compared.
+/// The points over which subjects are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Over {
-    /// All, or those of a case; of servers, with connections that are kept alive, or not.
+    /// All points or the points of one case. For servers, optionally only points with or without
+    /// keep-alive.
     Points {
-        /// Index into the plan's cases; `None`: all.
+        /// The index into the plan's cases. `None` means all cases.
         case: Option<usize>,
-        /// `None`: it does not apply.
+        /// Whether connections are kept alive. `None` means that this does not apply.
         keep_alive: Option<bool>,
     },
-    /// One; without one, over the whole run.
+    /// One point. `None` means the whole run.
     At(Option<PointId>),
-    /// Each subject where it does most, over the points that differ from this one, their first, in the sweep alone.
+    /// Each subject at its own peak of a sweep. The point is the first of the points that differ
+    /// only in the swept value.
     Best(PointId),
 }
 
@@ -217,7 +227,7 @@ impl Over {
         keep_alive: None,
     };
 
-    /// All of these points, which are all that there are, or the only one.
+    /// Returns the selection of all points of a run, or of the only point.
     pub fn all(points: &[PointId]) -> Over {
         match points {
             &[point] => Over::At(Some(point)),
@@ -226,8 +236,10 @@ impl Over {
     }
 }
 
-/// The ranking of subjects in one metric: over multiple points, or at the only one, by direct ratios of each
-/// to each on the same points; at one of many by their ratios to the baseline.
+/// The ranking of the subjects in one metric.
+///
+/// Over multiple points, or if the run has only one point, subjects are compared pairwise on the
+/// same points. At one of multiple points, their ratios to the baseline are compared.
 #[derive(Clone, Debug, Serialize)]
 pub struct Ranking {
     /// The target.
@@ -236,14 +248,15 @@ pub struct Ranking {
     pub over: Over,
     /// The metric.
     pub metric: Metric,
-    /// Those that were measured at all of the points, the best first, the baseline among them.
+    /// The subjects that were measured at all points, including the baseline, best first.
     pub subjects: Vec<SubjectId>,
-    /// Pairs of which the first is ahead, at the level of the run and beyond the margin.
+    /// Pairs whose first subject is ahead by more than the margin, at the level of the run.
     pub apart: Vec<(SubjectId, SubjectId)>,
 }
 
 impl Ranking {
-    /// The best of those that `counts`, and all of them that it is not ahead of.
+    /// Returns the best of the subjects selected by `counts`, and all selected subjects tied with
+    /// it.
     pub fn first(&self, counts: impl Fn(SubjectId) -> bool) -> Vec<SubjectId> {
         let mut ranked = self.subjects.iter().copied().filter(|&s| counts(s));
         let Some(best) = ranked.next() else {
@@ -253,7 +266,8 @@ impl Ranking {
         std::iter::once(best).chain(tied).collect()
     }
 
-    /// The last of those that `counts`, if all the others are ahead of it.
+    /// Returns the last of the subjects selected by `counts`, if all other selected subjects are
+    /// ahead of it.
     pub fn last(&self, counts: impl Fn(SubjectId) -> bool) -> Option<SubjectId> {
         let mut behind = self.subjects.iter().copied().filter(|&s| counts(s)).rev();
         let last = behind.next()?;
@@ -265,7 +279,7 @@ impl Ranking {
     }
 }
 
-/// The cost of a factor within one subject: the same work with another value of one parameter, paired by
+/// The effect of one factor on a subject: the same work with two values of one parameter, paired by
 /// block.
 #[derive(Clone, Debug, Serialize)]
 pub struct Effect {
@@ -275,15 +289,15 @@ pub struct Effect {
     pub metric: Metric,
     /// The factor, such as `statement`.
     pub factor: String,
-    /// Pairs of points: with the factor's first value, and with another.
+    /// Pairs of points, each with the factor's first value and another value.
     pub pairs: Vec<(PointId, PointId)>,
-    /// The case of the pairs of points; `None`: they are of multiple cases.
+    /// The case of the points. `None` means that the points belong to multiple cases.
     pub case: Option<usize>,
-    /// Value with the second / value with the first.
+    /// The result at the second point divided by the result at the first.
     pub ratio: Interval,
 }
 
-/// The gain of more connections or threads, for one subject and one choice of factors.
+/// How a subject's throughput scales with connections or threads, for one combination of factors.
 #[derive(Clone, Debug, Serialize)]
 pub struct Scaling {
     /// The subject.
@@ -292,81 +306,87 @@ pub struct Scaling {
     pub target: TargetId,
     /// Index into the plan's cases.
     pub case: usize,
-    /// The factors that were held.
+    /// The factors held constant.
     pub factors: Vec<(String, String)>,
-    /// Points at which it was measured.
+    /// The number of points measured.
     pub points: u32,
-    /// The law through them.
+    /// The scalability law fitted to the points.
     pub law: Option<ScalingLaw>,
-    /// The reason why there is no law, if there is none.
+    /// The reason why no law was fitted.
     pub why: Option<NoLaw>,
 }
 
-/// The reason for a missing scalability law.
+/// The reason why no scalability law was fitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "code", rename_all = "kebab-case")]
 pub enum NoLaw {
-    /// It needs more points.
+    /// The fit needs more points.
     TooFewPoints {
-        /// The points that it needs.
+        /// The number of points needed.
         needed: usize,
-        /// The points that there are.
+        /// The number of points measured.
         points: usize,
     },
-    /// No block has all points.
+    /// No block contains all points.
     NoCompleteBlock,
 }
 
-/// The most that a subject does over the points of a sweep.
+/// A subject's peak rate over the points of a sweep.
 #[derive(Clone, Debug, Serialize)]
 pub struct Best {
     /// The subject.
     pub subject: SubjectId,
-    /// The first of the points.
+    /// The first point of the sweep.
     pub first: PointId,
-    /// The point where it does most.
+    /// The point with the peak rate.
     pub point: PointId,
-    /// The most per second, with an interval of its own. Each block counts at the point where the other half of the
-    /// blocks has most.
+    /// The peak rate per second, with an unadjusted interval.
+    ///
+    /// To avoid selection bias, each block counts at the point where the other half of the blocks
+    /// peaks.
     pub rate: Interval,
 }
 
-/// The cost of another value of a factor for the subjects, at one value of the sweep.
+/// How the effect of a factor varies between subjects, at one point of the sweep.
 #[derive(Clone, Debug, Serialize)]
 pub struct Spread {
     /// The point with the factor's first value.
     pub from: PointId,
     /// The point with another value of the factor.
     pub to: PointId,
-    /// The value at `to` / the value at `from`, by subject, the least first. The intervals hold together over all that
-    /// the run compares.
+    /// The value at `to` divided by the value at `from` for each subject, in ascending order.
+    ///
+    /// The intervals are simultaneous over all comparisons of the run.
     pub ratios: Vec<(SubjectId, Interval)>,
-    /// The intervals of the least and of the greatest ratio do not overlap.
+    /// Whether the intervals of the smallest and the largest ratio do not overlap.
     pub apart: bool,
 }
 
-/// How a server's distribution of response times differs from the baseline's.
+/// How a server's response-time distribution differs from the baseline's.
 #[derive(Clone, Debug, Serialize)]
 pub struct Shift {
     /// The server.
     pub subject: SubjectId,
     /// The point.
     pub point: PointId,
-    /// The ratio of a quantile to the baseline's, by quantile (of 10,000); the intervals of all hold together
-    /// at the plan's level, independently of other figures.
+    /// The ratio of each quantile to the baseline's. Quantiles are in units of 1/10,000.
+    ///
+    /// The intervals are simultaneous over the quantiles at the plan's level. They are not adjusted
+    /// for other results.
     pub parts: Vec<(u32, Interval)>,
 }
 
-/// A bias that could be mistaken for a difference between subjects, as far as the run shows it.
+/// A bias that could be mistaken for a difference between subjects, as estimated from the run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Bias {
     /// The subject.
     pub subject: SubjectId,
     /// The kind of bias.
     pub kind: BiasKind,
-    /// The ratio that shows the bias, with an interval of its own; 1 without a bias.
+    /// The ratio that measures the bias, with an unadjusted interval. Without a bias, the ratio is
+    /// 1.
     pub ratio: Interval,
-    /// It exceeds the margin, at a level that holds for all of the same kind together.
+    /// Whether the bias exceeds the margin, adjusted for all biases of the same kind.
     pub stands_out: bool,
 }
 
@@ -374,21 +394,24 @@ pub struct Bias {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BiasKind {
-    /// Its time in turns after a turn of its own / in the turn before, which followed another's.
+    /// The time in turns that follow a turn of the same subject, divided by the time in the turn
+    /// before, which followed another subject's turn.
     CarryOver,
-    /// Its time in the second half of a point's turns / in the first.
+    /// The time in the second half of a point's turns, divided by the time in the first half.
     Drift,
-    /// On this core / on the others: the baseline's time, of others their ratio to the baseline.
+    /// The time on this core divided by the time on the other cores. For subjects other than the
+    /// baseline, the ratio to the baseline is used instead of the time.
     Core(u32),
-    /// Its cost of a request with the turns that were taken again / without them: the server's CPU time, or the time
-    /// where that is not known.
+    /// The cost per request with the redone turns included, divided by the cost without them.
+    ///
+    /// The cost is the server's CPU time, or the elapsed time if the CPU time is unknown.
     Redone,
-    /// CPU time / wall time: above 1 where its helper threads work on other cores.
+    /// CPU time divided by wall time. Above 1 if helper threads run on other cores.
     Helpers,
 }
 
 impl Value {
-    /// The estimate or the reading.
+    /// Returns the estimate or the reading.
     pub fn value(&self) -> f64 {
         match self {
             Value::Estimate(interval) => interval.estimate,
@@ -396,7 +419,7 @@ impl Value {
         }
     }
 
-    /// The interval, if it has one.
+    /// Returns the interval of an estimate.
     pub fn interval(&self) -> Option<&Interval> {
         match self {
             Value::Estimate(interval) => Some(interval),
@@ -406,12 +429,12 @@ impl Value {
 }
 
 impl Results {
-    /// The figures of a subject at a point; `None`: over the whole run.
+    /// Returns the values of a subject at a point. `None` means the whole run.
     pub fn cells_at(&self, subject: SubjectId, point: impl Into<Option<PointId>>) -> &[Cell] {
         at(&self.cells, |cell| &cell.key, subject, point.into())
     }
 
-    /// The cell of a subject, a point and a metric.
+    /// Returns the cell of a subject, a point and a metric.
     pub fn find(
         &self,
         subject: SubjectId,
@@ -422,7 +445,7 @@ impl Results {
         cells.find(|cell| cell.key.metric == *metric)
     }
 
-    /// A figure of a subject at a point, or over the whole run.
+    /// Returns the value of a metric for a subject at a point, or over the whole run.
     pub fn value(
         &self,
         subject: SubjectId,
@@ -432,7 +455,7 @@ impl Results {
         self.find(subject, point, metric).map(|cell| cell.value)
     }
 
-    /// The comparisons of a subject at a point; `None`: over the whole run.
+    /// Returns the comparisons of a subject at a point. `None` means the whole run.
     pub fn comparisons_at(
         &self,
         subject: SubjectId,
@@ -441,7 +464,7 @@ impl Results {
         at(&self.comparisons, |c| &c.key, subject, point.into())
     }
 
-    /// The comparison of a subject with the baseline in a metric.
+    /// Returns the comparison of a subject with the baseline in one metric.
     pub fn comparison(
         &self,
         subject: SubjectId,
@@ -452,31 +475,32 @@ impl Results {
         comparisons.find(|c| c.key.metric == *metric)
     }
 
-    /// The control of a metric at a point.
+    /// Returns the control of a metric at a point.
     pub fn control(&self, point: PointId, metric: &Metric) -> Option<&Control> {
         let mut controls = self.controls.iter();
         controls.find(|c| c.point == point && c.metric == *metric)
     }
 
-    /// True if the load generator, not the server, was the limit.
+    /// Returns true if the load generator, not the server, was the bottleneck.
     pub fn is_saturated(&self, subject: SubjectId, point: PointId) -> bool {
         self.saturated.contains(&(subject, point))
     }
 
-    /// True if the server did not keep up with the rate, so that it has no percentiles.
+    /// Returns true if the server did not keep up with the rate and therefore has no percentiles.
     pub fn is_overloaded(&self, subject: SubjectId, point: PointId) -> bool {
         self.value(subject, point, &Metric::BACKLOG).is_some()
     }
 }
 
 impl Key {
-    /// The sort key of cells and comparisons: by point, with the whole run last; then subject.
+    /// Returns the sort key of cells and comparisons: the point, with the whole run last, then the
+    /// subject.
     pub(crate) fn place(&self) -> (PointId, SubjectId) {
         (self.point.unwrap_or(PointId::MAX), self.subject)
     }
 }
 
-/// Those of one subject and point, by bisection.
+/// Returns the items of one subject and point by binary search.
 fn at<T>(all: &[T], key: fn(&T) -> &Key, subject: SubjectId, point: Option<PointId>) -> &[T] {
     let place = (point.unwrap_or(PointId::MAX), subject);
     let rest = &all[all.partition_point(|one| key(one).place() < place)..];

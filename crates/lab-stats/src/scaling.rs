@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The gain of more connections for each subject: the Universal Scalability Law fitted to the throughputs of
-//! a sweep whose points do multiple operations at once.
+//! Fits the Universal Scalability Law to each subject's throughput over a sweep with concurrent
+//! operations.
 
 use crate::analysis::{PredictedPeak, ScalingLaw};
 use crate::results::{NoLaw, Scaling};
@@ -9,12 +9,16 @@ use crate::table::BatchTable;
 use crate::{bootstrap, usl};
 use lab_model::{Cores, Plan, Run, SubjectId};
 
-/// The law counts as a poor fit if points lie off it by more than this fraction, or by more than the plan's
-/// margin if that is wider: it has three numbers for the joint behavior of a machine, a server and a runtime.
+/// The maximum relative deviation of points from the law before it counts as a poor fit.
+///
+/// The plan's margin is used instead if it is wider. The tolerance is needed because three
+/// parameters describe the joint behavior of a machine, a server and a runtime.
 const MAX_DEVIATION: f64 = 0.05;
 
-/// The scaling of each subject that is measured at two points of such a sweep or more. Blocks that
-/// lack one of the points are left out. Intervals are individual, at the plan's level.
+/// Fits the scaling of each subject measured at two or more points of a sweep with concurrent
+/// operations.
+///
+/// Blocks without values at all points are ignored. Intervals are individual, at the plan's level.
 pub fn scalings(run: &Run, plan: &Plan, table: &BatchTable) -> Vec<Scaling> {
     let sweeps = sweeps::sweeps(plan);
     let at_once = sweeps
@@ -39,7 +43,7 @@ fn scaling(
     Some(of(plan, sweep, subject, &measured))
 }
 
-/// The scaling of a subject, from its times at the points of a sweep.
+/// Computes the scaling of a subject from its times at the points of a sweep.
 pub(crate) fn of(plan: &Plan, sweep: &Sweep, subject: SubjectId, measured: &OneSubject) -> Scaling {
     let law = law(plan, measured);
     let points = measured.x.len();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The age at which a server is steady, and whether its turns were at that level, as data.
+//! The age at which a server becomes steady, and whether its turns were at the steady level.
 
 use lab_model::{PointId, SubjectId};
 use serde::Serialize;
@@ -9,46 +9,47 @@ use serde::Serialize;
 pub struct ServerAge {
     /// The server.
     pub subject: SubjectId,
-    /// The point at which it was piloted.
+    /// The point of the pilot.
     pub point: PointId,
-    /// The very first request, ns of wall time; then the mean CPU time of the first 1,000 and 100,000, if the
-    /// pilot had that many.
+    /// The wall time of the very first request in ns, then the mean CPU time of the first 1,000 and
+    /// 100,000 requests in ns, if the pilot had that many.
     pub first_ns: [Option<f64>; 3],
-    /// CPU time of a request at the end of the pilot, ns.
+    /// The CPU time of a request at the end of the pilot, in ns.
     pub steady_ns: f64,
-    /// Requests that it had served when that level began.
+    /// The number of requests that the server had served when the level began.
     pub requests: u64,
-    /// Seconds from the first request until then.
+    /// The time from the first request until the level began, in s.
     pub seconds: f64,
-    /// The level was steady: it did not fall any more.
+    /// Whether the level was steady, so that the cost no longer decreased.
     pub steady: bool,
-    /// CPU time of a request in the turns that count, ns, of the process that was farthest from the steady level; as the
-    /// steady level would be at the same speed of the machine it is `expected_ns`.
+    /// The CPU time of a request, in ns, in the turns of the process that was farthest from the
+    /// steady level. Compare it with `expected_ns`.
     pub turns_ns: Option<f64>,
-    /// The steady level at the speed that the machine had in those turns, ns.
+    /// The steady level at the speed of the machine during those turns, in ns.
     pub expected_ns: Option<f64>,
-    /// Processes whose turns count.
+    /// The number of processes whose turns count.
     pub processes: u32,
-    /// Those of them whose turns were not at the steady level.
+    /// The number of these processes whose turns were not at the steady level.
     pub processes_off: u32,
     /// The state of the server during its turns.
     pub state: AgeState,
 }
 
-/// The state of a server relative to its steady level.
+/// The state of a server during its turns, relative to its steady level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AgeState {
-    /// They were; or the run compares servers at another age on purpose.
+    /// The turns were at the steady level, or the run compares servers at another age on purpose.
     Steady,
-    /// They cost more: it was still warming up.
+    /// The turns cost more: the server was still warming up.
     WarmingUp,
-    /// They did not cost the same, of a server that needs no warm-up: something else disturbed them.
+    /// The turns did not cost the same, although the server needs no warm-up: something else
+    /// disturbed them.
     Disturbed,
-    /// They cost less: the pilot ended before it was steady.
+    /// The turns cost less: the pilot ended before the server was steady.
     PilotTooShort,
-    /// Its level still fell when its pilot ended.
+    /// The server's cost was still decreasing when its pilot ended.
     StillFalling,
-    /// The run had no time to warm it up, and did not measure it.
+    /// The run had no time to warm up the server, and did not measure it.
     LeftOut,
 }

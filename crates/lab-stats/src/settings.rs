@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Differences between the settings of subjects, as read back over their own connections, and the baseline's.
+//! Compares the settings of subjects, as read back over their own connections, with the baseline's.
 
 use lab_model::{Plan, PointId, Setting, SubjectId};
 use std::collections::HashMap;
 
-/// A setting that a subject does not share with the baseline.
+/// A setting of a subject that differs from the baseline's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// The subject.
@@ -13,18 +13,22 @@ pub struct Difference {
     pub point: PointId,
     /// The key of the setting.
     pub key: String,
-    /// The subject's value; `None`: not reported.
+    /// The subject's value. `None` means that the subject did not report it.
     pub value: Option<String>,
-    /// The baseline's value; `None`: not reported.
+    /// The baseline's value. `None` means that the baseline did not report it.
     pub baseline: Option<String>,
 }
 
-/// The subjects that differ from the plan's baseline in one of the settings `keys`, by subject, then point. A
-/// value that a subject reported for a point takes precedence over that in its hello. A setting that was read
-/// multiple times with different values has them all, in the order in which they were read.
+/// Returns the subjects that differ from the plan's baseline in one of the settings `keys`, sorted
+/// by subject, then point.
 ///
-/// A setting that only one of the two reported differs; one that neither reported does not. The caller leaves out
-/// subjects that failed, since they reported nothing. Points in which one of the two has no part are left out.
+/// A value that a subject reported for a point takes precedence over the value in its hello
+/// message. If a setting was read multiple times with different values, all values count, in the
+/// order in which they were read.
+///
+/// A setting that only one of the two reported differs. A setting that neither reported does not
+/// differ. The caller must ignore subjects that failed, because they reported nothing. Points in
+/// which only one of the two takes part are ignored.
 pub fn differences(plan: &Plan, settings: &[Setting], keys: &[String]) -> Vec<Difference> {
     let read = ReadBack::new(settings);
     let mut differences = Vec::new();

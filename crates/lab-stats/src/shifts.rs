@@ -1,28 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The runs of a history at which its values changed for good: change points with a penalty that limits how
-//! often histories without any change show one.
+//! Finds lasting changes in the history of a metric over many runs.
 //!
-//! Without a change every order of the runs is equally likely. So the penalty of an added change point is the
-//! one that finds none in all but `alpha` of the histories with the same values in another order. This
-//! requires neither normal scatter nor an estimate of it. Values that depend on those before them are not
-//! covered.
+//! The changes are change points. Their penalty limits how often a history without any change
+//! appears to have one.
 //!
-//! Sources: change points by PELT ([`change_points`]) with at least two runs in a segment, since a single odd run is
-//! no change; the permutation test of Matteson & James, *A nonparametric approach for multiple change point analysis
-//! of multivariate data*, JASA 109 (2014), as it is used on histories of benchmarks by Daly et al., *The use of
-//! change point detection to identify software performance regressions*, ICPE 2020; a penalty that holds a level
-//! without changes as in Frick, Munk & Sieling, *Multiscale change point inference*, JRSS B 76 (2014).
+//! Without a change, every order of the runs is equally likely. The penalty of a change point is
+//! therefore chosen so that at most a fraction `alpha` of random permutations of the values show a
+//! change. This requires neither normally distributed values nor an estimate of their spread. The
+//! method does not cover values that depend on earlier values.
+//!
+//! Sources: change points by PELT ([`change_points`]) with at least two runs in a segment, since a
+//! single outlier is not a lasting change; the permutation test of Matteson & James, *A
+//! nonparametric approach for multiple change point analysis of multivariate data*, JASA 109
+//! (2014), applied to histories of benchmarks by Daly et al., *The use of change point detection to
+//! identify software performance regressions*, ICPE 2020; a penalty that controls the level without
+//! changes as in Frick, Munk & Sieling, *Multiscale change point inference*, JRSS B 76 (2014).
 
 use crate::bootstrap::SplitMix64;
 use crate::warmup::change_points;
 
-/// The least number of runs in a segment.
+/// The minimum number of runs in a segment.
 const MIN_RUNS: usize = 2;
 
-/// Orders that are tried at the least, and how many of them are to be beyond the penalty.
+/// The minimum number of random orders, and the number of random orders expected beyond the
+/// penalty.
 const ORDERS: (usize, f64) = (999, 25.0);
 
-/// The least runs of which a change could be found at the level `1 - alpha`: half of them on either side.
+/// Returns the minimum number of runs for finding a change at level `1 - alpha`, with half of the
+/// runs on each side.
 pub fn runs_needed(alpha: f64) -> usize {
     let orders = |n: usize| (1..=n / 2).fold(1.0, |c, i| c * (n - n / 2 + i) as f64 / i as f64);
     (2 * MIN_RUNS..1000)
@@ -30,15 +35,17 @@ pub fn runs_needed(alpha: f64) -> usize {
         .unwrap_or(1000)
 }
 
-/// The indices of the first values after each change. At most the part `alpha` of histories without a change have any.
-/// Empty for fewer values than [`runs_needed`].
+/// Returns the index of the first value after each change.
+///
+/// At most a fraction `alpha` of histories without a change return any. The result is empty for
+/// fewer values than [`runs_needed`].
 pub fn shifts(values: &[f64], alpha: f64) -> Vec<usize> {
     let n = values.len();
     let spread = values.iter().any(|v| *v != values[0]);
     if n < runs_needed(alpha) || !spread || values.iter().any(|v| !v.is_finite()) {
         return Vec::new();
     }
-    // Values in units of the history's standard deviation.
+    // Convert the values to units of the history's standard deviation.
     let mean = values.iter().sum::<f64>() / n as f64;
     let scale = (values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / n as f64).sqrt();
     let values: Vec<f64> = values.iter().map(|v| (v - mean) / scale).collect();
@@ -50,7 +57,8 @@ pub fn shifts(values: &[f64], alpha: f64) -> Vec<usize> {
     else {
         return Vec::new();
     };
-    // Changes after the first must be as great, and greater than those in most random orders.
+    // Further changes must be as large as the first, and larger than the changes in most random
+    // orders.
     let most = (alpha * others.len() as f64) as usize;
     let penalty = greatest_penalty(n, |penalty| {
         others
@@ -62,8 +70,10 @@ pub fn shifts(values: &[f64], alpha: f64) -> Vec<usize> {
     changes(&values, penalty.min(own_penalty))
 }
 
-/// Random orders of the values; `None` as soon as more than the fraction `alpha` of the orders satisfy
-/// `shows`, as the observed one does.
+/// Returns random orders of the values.
+///
+/// Returns `None` as soon as more than a fraction `alpha` of the orders, including the observed
+/// order, satisfy `shows`.
 fn in_other_orders(
     values: &[f64],
     alpha: f64,
@@ -88,7 +98,8 @@ fn in_other_orders(
     Some(all)
 }
 
-/// The greatest penalty with which a change is found, to a thousandth of the whole sum of squares.
+/// Returns the largest penalty with which a change is found, accurate to a thousandth of the total
+/// sum of squares.
 fn greatest_penalty(sum: usize, has_changes: impl Fn(f64) -> bool) -> f64 {
     let (mut with, mut without) = (0.0, sum as f64 * 1.001);
     for _ in 0..10 {
@@ -102,18 +113,20 @@ fn greatest_penalty(sum: usize, has_changes: impl Fn(f64) -> bool) -> f64 {
     with
 }
 
-/// A change in a history: of the logarithms of its values.
+/// A lasting change in the history of a metric.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HistoryShift {
-    /// The index of the first value after it.
+    /// The index of the first value after the change.
     pub at: usize,
-    /// The geometric mean of the values since the change before it.
+    /// The geometric mean of the values between the previous change and this one.
     pub before: f64,
-    /// The geometric mean of the values until the next change.
+    /// The geometric mean of the values between this change and the next one.
     pub after: f64,
 }
 
-/// The changes of each of some series of one history, at most `alpha` of which show any where there is none.
+/// Returns the changes of each series of one history.
+///
+/// If nothing changed, the probability that any series shows a change is at most `alpha`.
 pub fn of_history(series: &[Vec<f64>], alpha: f64) -> Vec<Vec<HistoryShift>> {
     let alpha = share(series, alpha);
     let of = |values: &Vec<f64>| {
@@ -133,7 +146,7 @@ pub fn of_history(series: &[Vec<f64>], alpha: f64) -> Vec<Vec<HistoryShift>> {
     series.iter().map(of).collect()
 }
 
-/// The least runs of which some of these series could show a change, if all of them are shorter.
+/// Returns the minimum number of runs for finding a change, if all series are shorter.
 pub fn too_few(series: &[Vec<f64>], alpha: f64) -> Option<usize> {
     let needed = runs_needed(share(series, alpha));
     series
@@ -142,7 +155,7 @@ pub fn too_few(series: &[Vec<f64>], alpha: f64) -> Option<usize> {
         .then_some(needed)
 }
 
-/// The alpha of each series (Bonferroni).
+/// Returns the alpha of each series (Bonferroni).
 fn share(series: &[Vec<f64>], alpha: f64) -> f64 {
     alpha / series.len().max(1) as f64
 }

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Ratios whose intervals hold together over a whole run: the signs of whole blocks are flipped, and the
-//! greatest statistic of all comparisons counts (max-T), so that the dependence between comparisons is used.
+//! Ratios with simultaneous intervals over a whole run, by flipping the signs of whole blocks.
 //!
-//! If a ratio is the truth, its logarithms lie symmetrically around it, and the signs of their deviations are
-//! as good as any others. This is exact for any scatter of blocks, and for any dependence between
-//! comparisons. Two comparisons with different scatter are put on one scale by a statistic that is close to
-//! normal for each.
+//! For each flip, the largest statistic of all comparisons counts (max-T). This takes the
+//! dependence between comparisons into account.
 //!
-//! Sources: Westfall & Young, *Resampling-Based Multiple Testing*, 1993; Romano & Wolf, *Exact and approximate
-//! stepdown methods for multiple hypothesis testing*, Journal of the American Statistical Association 100 (2005);
-//! for the statistic, Huber's limited score as a randomization test: Maritz, *A note on exact robust confidence
-//! intervals for location*, Biometrika 66 (1979), with the scale of Rosenbaum, *Sensitivity analysis for
-//! M-estimates*, Biometrics 63 (2007).
+//! If a ratio is the true ratio, the logarithms of the blocks are distributed symmetrically around
+//! it, so all signs of their deviations are equally likely. The method is exact for any
+//! distribution of blocks and any dependence between comparisons. Comparisons with different
+//! spreads are put on one scale by a statistic that is close to normal for each.
+//!
+//! Sources: Westfall & Young, *Resampling-Based Multiple Testing*, 1993; Romano & Wolf, *Exact and
+//! approximate stepdown methods for multiple hypothesis testing*, Journal of the American
+//! Statistical Association 100 (2005). For the statistic, Huber's limited score as a randomization
+//! test: Maritz, *A note on exact robust confidence intervals for location*, Biometrika 66 (1979),
+//! with the scale of Rosenbaum, *Sensitivity analysis for M-estimates*, Biometrics 63 (2007).
 
 use crate::bootstrap::SplitMix64;
 use crate::few_blocks::{self, Deviation, Sample, Scatter};
@@ -21,22 +23,24 @@ use crate::{dependence, family, normal, order, signed_rank};
 use lab_model::{Interval, SubjectId};
 use std::collections::HashMap;
 
-/// A value counts for at most this many times the median distance from the center (Rosenbaum 2007).
+/// The maximum deviation of a value, as a multiple of the median distance from the center
+/// (Rosenbaum 2007).
 const SCORE_LIMIT: f64 = 2.5;
 
-/// The logarithm of a ratio in each block of a run, in the order of time; `None`: the block has none.
+/// The logarithms of a ratio in each block of a run, in chronological order.
 #[derive(Clone, Debug, Default)]
 pub struct Logs {
-    /// By block.
+    /// The logarithms by block. `None` means that the block has no ratio.
     pub by_block: Vec<Option<f64>>,
-    /// The standard error of their mean that turns within blocks make by themselves; 0: not known.
+    /// The standard error of the mean estimated from the turns within blocks, or 0 if it is
+    /// unknown.
     pub error: f64,
-    /// The subjects whose scatter it has, which matters if there are few blocks.
+    /// The subjects that share the variance, which matters if there are few blocks.
     pub scatter: Scatter,
 }
 
 impl Logs {
-    /// A subject's ratios to the baseline, whose turns are not known.
+    /// Creates a subject's ratios to the baseline, with unknown turns.
     pub fn of_subject(subject: SubjectId, by_block: Vec<Option<f64>>) -> Logs {
         Logs {
             by_block,
@@ -47,7 +51,7 @@ impl Logs {
 }
 
 impl From<Vec<Option<f64>>> for Logs {
-    /// With a scatter of their own, of blocks whose turns are not known.
+    /// Creates ratios with a variance of their own and unknown turns.
     fn from(by_block: Vec<Option<f64>>) -> Logs {
         Logs {
             by_block,
@@ -56,12 +60,15 @@ impl From<Vec<Option<f64>>> for Logs {
     }
 }
 
-/// The ratio of each comparison; all intervals hold together at a level of `1 - alpha`, and p-values are
-/// adjusted accordingly. `None` for a comparison without a finite value.
+/// Returns the ratio of each comparison, with simultaneous intervals at level `1 - alpha`.
 ///
-/// Up to 12 blocks all flips are made, with more 2,048 of them, drawn from `seed`. Comparisons with fewer
-/// blocks than `alpha` requires get their fraction of `alpha` (Bonferroni) by [`few_blocks::interval`], which
-/// assumes that blocks scatter normally. With one block there is no interval.
+/// The p-values are adjusted accordingly. The result is `None` for a comparison without finite
+/// values.
+///
+/// Up to 12 blocks, all flips are used. With more blocks, 2,048 flips are drawn from `seed`.
+/// Comparisons with fewer blocks than `alpha` requires get their fraction of `alpha` (Bonferroni)
+/// and use [`few_blocks::interval`], which assumes normally distributed blocks. With one block
+/// there is no interval.
 pub fn together(comparisons: &[Logs], alpha: f64, seed: u64) -> Vec<Option<Ratio>> {
     // Equal comparisons, such as a mean over one point, count as one.
     let mut different: Vec<Logs> = Vec::new();
@@ -152,7 +159,8 @@ fn of_different(comparisons: &[Logs], alpha: f64, seed: u64) -> Vec<Option<Ratio
     each.collect()
 }
 
-/// The distribution of each comparison's standard deviation, given those of the others.
+/// Returns the posterior distribution of each comparison's standard deviation, given the other
+/// comparisons.
 pub(crate) fn deviations(comparisons: &[Logs], merged: &[Option<MergedValues>]) -> Vec<Deviation> {
     let samples = comparisons.iter().zip(merged).map(|(comparison, merged)| {
         let MergedValues { values, blocks, .. } = merged.as_ref()?;
@@ -165,7 +173,7 @@ pub(crate) fn deviations(comparisons: &[Logs], merged: &[Option<MergedValues>]) 
     few_blocks::deviations(&samples.collect::<Vec<_>>())
 }
 
-/// An interval that is not computed yet.
+/// A placeholder for an interval that is not computed yet.
 pub(crate) const UNKNOWN: Interval = Interval {
     estimate: 1.0,
     low: 1.0,
@@ -173,10 +181,10 @@ pub(crate) const UNKNOWN: Interval = Interval {
     level: 0.0,
 };
 
-/// A comparison's values after merging neighbours that depend on each other.
+/// A comparison's values after merging neighbors that depend on each other.
 pub(crate) struct MergedValues {
     pub values: Vec<f64>,
-    /// The first block of each.
+    /// The first block of each value.
     blocks: Vec<usize>,
     width: u32,
     dependent: bool,
@@ -202,8 +210,8 @@ impl MergedValues {
         })
     }
 
-    /// The standard error of the center, from the statistic's interval at a level of 95 % for normal values: what
-    /// seldom scatters far counts for little.
+    /// Returns the standard error of the center, from the 95 % interval of the statistic for
+    /// normally distributed values. Rare outliers have little influence.
     fn error(&self) -> f64 {
         let freedom = self.values.len() as f64 - 1.0;
         let t = normal::student_upper_quantile(freedom, 0.025);
@@ -221,10 +229,10 @@ impl MergedValues {
     }
 }
 
-/// Signs of blocks.
+/// The signs of the blocks for each flip.
 pub(crate) struct Flips {
     pub count: usize,
-    /// By block, then flip; the first flip leaves all as it is.
+    /// The signs by block, then by flip. The first flip changes nothing.
     signs: Vec<i8>,
 }
 
@@ -246,12 +254,12 @@ impl Flips {
         Flips { count, signs }
     }
 
-    /// How many blocks have signs.
+    /// Returns the number of blocks.
     pub fn blocks(&self) -> usize {
         self.signs.len() / self.count
     }
 
-    /// A comparison's statistic about a centre, for each flip.
+    /// Returns a comparison's statistic about a center for each flip.
     pub fn statistics(&self, merged: &MergedValues, centre: f64) -> Vec<f64> {
         let scores = scores(&merged.values, centre);
         let squares: f64 = scores.iter().map(|s| s * s).sum();
@@ -271,7 +279,7 @@ impl Flips {
         sums
     }
 
-    /// For each flip the greatest statistics of all comparisons about these centres.
+    /// Returns, for each flip, the largest statistics of all comparisons about these centers.
     pub fn greatest(&self, comparisons: &[&MergedValues], centres: &[f64]) -> Vec<Greatest> {
         let mut all = vec![Greatest::default(); self.count];
         for (i, (merged, &centre)) in comparisons.iter().zip(centres).enumerate() {
@@ -283,7 +291,8 @@ impl Flips {
     }
 }
 
-/// The greatest statistic of a flip, whose it is, and the greatest of all others.
+/// The largest statistic of a flip, its comparison, and the largest statistic of all other
+/// comparisons.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Greatest {
     pub value: f64,
@@ -301,7 +310,7 @@ impl Greatest {
         }
     }
 
-    /// The greatest statistic of all comparisons but one.
+    /// Returns the largest statistic of all comparisons except one.
     fn without(&self, comparison: usize) -> f64 {
         if self.of == comparison {
             self.of_others
@@ -311,23 +320,25 @@ impl Greatest {
     }
 }
 
-/// The limits that follow from the distribution of statistics over the flips.
+/// The limits derived from the distribution of the statistics over the flips.
 struct FlipLimits {
     flips: Flips,
-    /// The greatest statistics about 0, descending.
+    /// The largest statistics about 0, in descending order.
     about_zero: Vec<f64>,
-    /// The same about the estimates, by flip.
+    /// The largest statistics about the estimates, by flip.
     about_centres: Vec<Greatest>,
-    /// A comparison differs significantly from a value if its statistic about the value exceeds this.
+    /// A comparison differs significantly from a value if its statistic about the value exceeds
+    /// this limit.
     limit: f64,
-    /// The most flips, the identity included, whose statistic may reach that of a significant comparison.
+    /// The maximum number of flips, including the identity, whose statistic may reach that of a
+    /// significant comparison.
     most: usize,
 }
 
 impl FlipLimits {
-    /// `None`: there are too few flips for the level.
+    /// Returns `None` if there are too few flips for the level.
     fn new(flips: Flips, comparisons: &[&MergedValues], alpha: f64) -> Option<FlipLimits> {
-        // Rounding must not cost a flip.
+        // Rounding must not lose a flip.
         let most = (alpha * flips.count as f64 + 1e-9) as usize;
         let centres: Option<Vec<f64>> = comparisons.iter().map(|m| m.centre()).collect();
         let about_centres = flips.greatest(comparisons, &centres?);
@@ -337,7 +348,8 @@ impl FlipLimits {
             values.sort_unstable_by(|a, b| b.total_cmp(a));
             values
         };
-        // The observed blocks are one of the flips: about the estimates theirs is the least statistic.
+        // The observed blocks are one of the flips. Their statistic about the estimates is the
+        // smallest.
         let limit = *descending(about_centres.get(1..)?).get(most.checked_sub(1)?)?;
         Some(FlipLimits {
             about_zero: descending(&about_zero),
@@ -348,11 +360,12 @@ impl FlipLimits {
         })
     }
 
-    /// The interval of the logarithm of one of the comparisons, and the adjusted p-value of 0; both say the same of 0.
+    /// Returns the interval of a comparison's logarithm and the adjusted p-value of 0. The two are
+    /// consistent.
     fn interval(&self, index: usize, merged: &MergedValues, alpha: f64) -> Option<(Interval, f64)> {
         let estimate = merged.centre()?;
         let statistic_at = |centre: f64| at(&merged.values, centre);
-        // Two sums of the same numbers in another order differ in their last bits.
+        // Sums of the same numbers in another order differ in the last bits.
         let observed = statistic_at(0.0) * (1.0 - 1e-9);
         let greater = self.about_zero.partition_point(|other| *other >= observed);
         let p = greater as f64 / self.about_zero.len() as f64;
@@ -378,8 +391,10 @@ impl FlipLimits {
         Some((interval, p))
     }
 
-    /// The bound between 0, which the flips contradict, and the estimate: by flips about the bound itself, since of
-    /// few blocks those about the estimate ask for more.
+    /// Returns the bound between 0, which the flips reject, and the estimate.
+    ///
+    /// The bound is found by flips about the bound itself. With few blocks, flips about the
+    /// estimate are more conservative.
     fn beyond_zero(&self, index: usize, merged: &MergedValues, estimate: f64) -> f64 {
         let contradicts = |centre: f64| {
             let statistics = self.flips.statistics(merged, centre);
@@ -407,7 +422,7 @@ impl FlipLimits {
     }
 }
 
-/// How far from the estimate, towards one side, the statistic stays within the limit.
+/// Returns how far from the estimate, towards one side, the statistic stays within the limit.
 fn edge(
     statistic_at: &impl Fn(f64) -> f64,
     estimate: f64,
@@ -438,7 +453,7 @@ fn edge(
     estimate + side * beyond
 }
 
-/// The statistic of a comparison about a centre, of the blocks as they are.
+/// Returns the statistic of a comparison about a center, without flips.
 pub(crate) fn at(values: &[f64], centre: f64) -> f64 {
     let scores = scores(values, centre);
     let squares: f64 = scores.iter().map(|s| s * s).sum();
@@ -450,7 +465,8 @@ pub(crate) fn at(values: &[f64], centre: f64) -> f64 {
     statistic(sum * sum / (squares * n as f64), n)
 }
 
-/// Deviations from the center, limited so that one odd block does not determine the result.
+/// Returns the deviations from the center, limited so that one outlying block does not determine
+/// the result.
 fn scores(values: &[f64], centre: f64) -> Vec<f64> {
     let away: Vec<f64> = values.iter().map(|v| (v - centre).abs()).collect();
     let limit = match order::median(&away) {
@@ -461,14 +477,16 @@ fn scores(values: &[f64], centre: f64) -> Vec<f64> {
     deviations.map(|d| d.clamp(-limit, limit)).collect()
 }
 
-/// Student's t of `n` values on the scale of a normal value, from the share of their squares that their mean has,
-/// 0 to 1: (Σx)² / (n Σx²).
+/// Converts Student's t of `n` values to the scale of a normal value.
 ///
-/// Source: Wallace, *Bounds on normal approximations to Student's and the chi-square distributions*, Annals of
-/// Mathematical Statistics 30 (1959).
+/// `share`, from 0 to 1, is the fraction of the sum of squares that is due to the mean: (Σx)² / (n
+/// Σx²).
+///
+/// Source: Wallace, *Bounds on normal approximations to Student's and the chi-square
+/// distributions*, Annals of Mathematical Statistics 30 (1959).
 fn statistic(share: f64, n: usize) -> f64 {
     let freedom = n as f64 - 1.0;
-    // For equal values the share is 1, but for rounding.
+    // For equal values, the fraction is 1 except for rounding.
     let rest = (1.0 - share).clamp(1e-12, 1.0);
     (8.0 * freedom + 1.0) / (8.0 * freedom + 3.0) * (-freedom * rest.ln()).sqrt()
 }

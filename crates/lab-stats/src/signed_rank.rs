@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Wilcoxon's signed-rank statistic: Hodges-Lehmann estimate, exact interval, exact p-value.
+//! Wilcoxon's signed-rank statistic: Hodges-Lehmann estimate, exact interval and exact p-value.
 //!
-//! Ties and zeros: everything is counted over Walsh averages, the means of all pairs of values
-//! (each value with itself included). One that is just zero counts for both sides, so with ties
-//! and zeros the p-value and the closed interval are conservative, and they always agree: 0 lies
-//! outside the interval at level 1 - alpha just when p <= alpha.
+//! Everything is based on counts of Walsh averages: the means of all pairs of values, including
+//! each value paired with itself. Averages that are exactly 0 count for both sides. With ties and
+//! zeros, the p-value and the closed interval are therefore conservative. They are always
+//! consistent: 0 lies outside the interval at level 1 - alpha if and only if p <= alpha.
 
 use crate::counted::{Centre, CountedValues};
 use crate::{normal, order};
 
-/// Above this number of values the exact distribution is replaced by the normal one.
+/// Above this number of values, the exact distribution is approximated by the normal distribution.
 const MAX_EXACT: usize = 200;
 
-/// Estimate, interval at a level of at least `1 - alpha`, and p-value. With too few values for
-/// the level, the widest interval and the level that it has. Values that are not finite are
-/// skipped; `None` without values.
+/// Returns the estimate, the interval at level `1 - alpha` or higher, and the p-value.
+///
+/// With too few values for the level, the interval is the widest one with the level that it
+/// reaches. Values that are not finite are ignored. Returns `None` without values.
 ///
 /// Source: Hollander, Wolfe & Chicken, *Nonparametric Statistical Methods*, 3rd ed., sections 3.1
-/// to 3.3; the same as R's `wilcox.test(x, conf.int = TRUE, exact = TRUE)` without ties.
+/// to 3.3. Without ties, the result equals R's `wilcox.test(x, conf.int = TRUE, exact = TRUE)`.
 pub fn centre(values: &[f64], alpha: f64) -> Option<Centre> {
     let sorted = order::sorted(values);
     let n = sorted.len();
@@ -33,25 +34,28 @@ pub fn centre(values: &[f64], alpha: f64) -> Option<Centre> {
     Some(averages.centre(|t| distribution.at_most(t), alpha))
 }
 
-/// The fewest values whose widest interval has a level of at least `1 - alpha`; `None` if that
-/// would take more than 1000, as with `alpha` = 0.
+/// Returns the minimum number of values whose widest interval has a level of at least `1 - alpha`.
+///
+/// Returns `None` if more than 1000 are needed, as with `alpha` = 0.
 pub fn values_needed(alpha: f64) -> Option<u32> {
     (1..=1000)
         .find(|&n| 2.0 * 0.5_f64.powi(n) <= alpha)
         .map(|n| n as u32)
 }
 
-/// The distribution of the statistic over `n` values when their centre is 0.
+/// The distribution of the statistic over `n` values if their center is 0.
 pub struct SignedRank {
     n: u64,
-    /// For t = 0, 1, …: the chance of at most t. Empty where the normal approximation serves.
+    /// For t = 0, 1, …, the probability of at most t. Empty if the normal approximation is used.
     cumulative: Vec<f64>,
 }
 
 impl SignedRank {
-    /// For `n` values. Exact up to 200, by the recurrence over ranks: the rank n is counted or
-    /// not, each with chance 1/2, so p_n(t) = (p_{n-1}(t) + p_{n-1}(t - n)) / 2. Above, the normal
-    /// approximation with continuity correction.
+    /// Computes the distribution for `n` values.
+    ///
+    /// Up to 200 values, it is exact and uses a recurrence over ranks. The rank n is counted with
+    /// probability 1/2, so p_n(t) = (p_{n-1}(t) + p_{n-1}(t - n)) / 2. For more values, the normal
+    /// approximation with continuity correction is used.
     pub fn new(n: usize) -> SignedRank {
         let mut masses = vec![1.0];
         for rank in 1..=if n <= MAX_EXACT { n } else { 0 } {
@@ -78,7 +82,7 @@ impl SignedRank {
         }
     }
 
-    /// The chance of at most `t`.
+    /// Returns the probability of at most `t`.
     pub fn at_most(&self, t: u64) -> f64 {
         if let Some(last) = self.cumulative.len().checked_sub(1) {
             return self.cumulative[(t as usize).min(last)].min(1.0);
@@ -89,7 +93,7 @@ impl SignedRank {
     }
 }
 
-/// How many Walsh averages are at most `limit`.
+/// Counts the Walsh averages that are at most `limit`.
 fn walsh_at_most(sorted: &[f64], limit: f64) -> u64 {
     let mut count = 0;
     let mut end = sorted.len();

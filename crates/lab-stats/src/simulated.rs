@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Simulated runs: from which true difference on, in units of a block's scatter, each finds it.
+//! Simulated runs: the smallest true difference that each run detects, in units of a block's
+//! standard deviation.
 
 use crate::bootstrap::SplitMix64;
 use crate::family;
@@ -8,30 +9,33 @@ use crate::spending::alpha_at;
 use lab_model::Plan;
 use std::collections::HashSet;
 
-/// Runs that are simulated for a number of blocks.
+/// The number of simulated runs for each number of blocks.
 const RUNS: usize = 300;
 
-/// Numbers of blocks that are simulated; between them the difference that is found follows a power of their number,
-/// beyond them the root.
+/// The simulated numbers of blocks. Between them, the detectable difference follows a power of the
+/// number of blocks. Beyond them, it follows the square root.
 const BLOCKS: [u32; 24] = [
     6, 7, 8, 9, 10, 12, 13, 16, 19, 20, 24, 28, 34, 39, 40, 48, 56, 64, 72, 79, 80, 81, 110, 150,
 ];
 
-/// On the scale of a normal value limits change little with more blocks than this.
+/// Above this number of blocks, the limits hardly change on the scale of a normal value.
 const SETTLED_BLOCKS: usize = 24;
 
-/// The greatest difference that is searched for, in units of a block's scatter.
+/// The maximum difference that is tried, in units of a block's standard deviation.
 const MAX_DIFFERENCE: f64 = 10.0;
 
 /// Simulated runs of a plan.
 pub struct Simulated {
-    /// A number of blocks, the alpha that it has, and the differences that its runs find, ascending.
+    /// For each number of blocks, its alpha and the differences that the runs detect, in ascending
+    /// order.
     by_blocks: Vec<(u32, f64, Vec<f64>)>,
 }
 
 impl Simulated {
-    /// Simulated runs of a pilot's comparisons: first as the plan ends them, then with a fixed number of blocks.
-    /// `share`: their part of the plan's alpha.
+    /// Simulates runs with the comparisons of a pilot, first with the plan's stopping rules, then
+    /// with a fixed number of blocks.
+    ///
+    /// `share` is the fraction of the plan's alpha available to these comparisons.
     pub fn as_planned_and_counted(pilot: &[Logs], plan: &Plan, share: f64) -> [Simulated; 2] {
         let others = Correlated::new(pilot);
         let mut settled = None;
@@ -58,8 +62,10 @@ impl Simulated {
         })
     }
 
-    /// The fewest blocks with which the fraction `power` of runs find a difference of `difference` times a
-    /// block's scatter.
+    /// Returns the minimum number of blocks with which a fraction `power` of the runs detect a
+    /// difference.
+    ///
+    /// `difference` is in units of a block's standard deviation.
     pub fn blocks(&self, difference: f64, power: f64, most: f64) -> Option<u32> {
         let least = |differences: &[f64]| {
             let rank = (power * differences.len() as f64).ceil() as usize;
@@ -85,14 +91,16 @@ impl Simulated {
     }
 }
 
-/// The dependence between the comparisons of a run: the correlations of a pilot, shrunk toward none.
+/// The dependence between the comparisons of a run: the correlations of a pilot, shrunk toward 0.
 ///
-/// Source: Schäfer & Strimmer, *A shrinkage approach to large-scale covariance matrix estimation*, Statistical
-/// Applications in Genetics and Molecular Biology 4 (2005), target D with unit variances.
+/// Source: Schäfer & Strimmer, *A shrinkage approach to large-scale covariance matrix estimation*,
+/// Statistical Applications in Genetics and Molecular Biology 4 (2005), target D with unit
+/// variances.
 struct Correlated {
-    /// The standardised deviations of each comparison by block of the pilot, their squares adding up to 1.
+    /// The deviations of each comparison by block of the pilot, standardized so that their squares
+    /// add up to 1.
     deviations: Vec<Vec<f64>>,
-    /// The part of the pilot's correlations that is kept, 0 to 1.
+    /// The fraction of the pilot's correlations that remains after shrinking, from 0 to 1.
     correlated_share: f64,
 }
 
@@ -109,7 +117,8 @@ impl Correlated {
         }
     }
 
-    /// The comparisons of a simulated run of which none has a difference, the first left out.
+    /// Draws the comparisons of a simulated run without differences, except for the first
+    /// comparison.
     fn draw(&self, blocks: usize, random: &mut Normal) -> Vec<MergedValues> {
         let pilot = self.deviations.first().map_or(0, Vec::len);
         let common: Vec<Vec<f64>> = (0..blocks).map(|_| random.many(pilot)).collect();
@@ -128,7 +137,8 @@ impl Correlated {
         others.collect()
     }
 
-    /// For each flip, the greatest statistic of the other comparisons, of some simulated runs.
+    /// Returns, for some simulated runs, the largest statistic of the other comparisons for each
+    /// flip.
     fn greatest(&self, flips: &Flips, blocks: usize, random: &mut Normal) -> Vec<Vec<f64>> {
         let runs = (200 / self.deviations.len().max(1)).clamp(2, 20);
         let mut one = || {
@@ -140,7 +150,7 @@ impl Correlated {
         (0..runs).map(|_| one()).collect()
     }
 
-    /// The least difference that each simulated run finds, ascending.
+    /// Returns the smallest difference that each simulated run detects, in ascending order.
     fn differences(
         &self,
         blocks: usize,
@@ -149,7 +159,7 @@ impl Correlated {
         settled: &mut Option<Vec<f64>>,
     ) -> Vec<f64> {
         let needed = family::blocks_needed(alpha, 1).unwrap_or(u32::MAX);
-        // All numbers of blocks use the same random values, so that more blocks never find less.
+        // All numbers of blocks use the same random values, so that more blocks never detect less.
         let mut random = Normal(SplitMix64::new(seed ^ 1));
         let runs: Vec<Vec<f64>> = (0..RUNS).map(|_| random.many(150)).collect();
         let flips = Flips::new(blocks.min(SETTLED_BLOCKS), seed);
@@ -197,7 +207,8 @@ impl Correlated {
     }
 }
 
-/// The greatest statistics of flips of runs without a difference, the compared one among them, descending.
+/// Returns the largest statistics, including the compared one, over flips of runs without a
+/// difference, in descending order.
 fn pooled(others: Vec<Vec<f64>>, flips: &Flips, runs: &[Vec<f64>]) -> Vec<f64> {
     let blocks = flips.blocks();
     let mut all: Vec<f64> = Vec::new();
@@ -212,7 +223,8 @@ fn pooled(others: Vec<Vec<f64>>, flips: &Flips, runs: &[Vec<f64>]) -> Vec<f64> {
     all
 }
 
-/// The critical value of a statistic. The statistics for the largest numbers of blocks are computed once.
+/// Returns the critical value of a statistic. For large numbers of blocks, the statistics are
+/// computed only once.
 fn limit(
     settled: &mut Option<Vec<f64>>,
     blocks: usize,
@@ -230,7 +242,7 @@ fn limit(
     }
 }
 
-/// The least difference that `finds` accepts; infinite if there is none.
+/// Returns the smallest difference that `finds` accepts, or infinity if there is none.
 fn least_difference(finds: impl Fn(f64) -> bool) -> f64 {
     if !finds(MAX_DIFFERENCE) {
         return f64::INFINITY;
@@ -247,7 +259,7 @@ fn least_difference(finds: impl Fn(f64) -> bool) -> f64 {
     within
 }
 
-/// A block without a value deviates by nothing.
+/// Returns the standardized deviations. A block without a value has a deviation of 0.
 fn deviations(logs: &Logs) -> Vec<f64> {
     let values: Vec<f64> = logs.by_block.iter().copied().flatten().collect();
     let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
@@ -262,7 +274,7 @@ fn deviations(logs: &Logs) -> Vec<f64> {
         .collect()
 }
 
-/// The part of the pilot's correlations that is dropped, 0 to 1.
+/// Returns the fraction of the pilot's correlations that is removed, from 0 to 1.
 fn shrinkage(deviations: &[Vec<f64>]) -> f64 {
     let n = deviations.first().map_or(0, Vec::len) as f64;
     let (mut variances, mut squares) = (0.0, 0.0);
@@ -271,7 +283,7 @@ fn shrinkage(deviations: &[Vec<f64>]) -> f64 {
             let products = first.iter().zip(other).map(|(a, b)| a * b);
             let sum: f64 = products.clone().sum();
             let spread: f64 = products.map(|w| (w - sum / n).powi(2)).sum();
-            // Deviations are 1/√(n - 1) of the standardised ones of the source.
+            // The deviations are 1/√(n - 1) times the standardized deviations of the source.
             variances += n / (n - 1.0) * spread;
             squares += sum * sum;
         }
@@ -283,7 +295,7 @@ fn shrinkage(deviations: &[Vec<f64>]) -> f64 {
     }
 }
 
-/// Normal values (Box & Muller 1958).
+/// A generator of normally distributed values (Box & Muller 1958).
 struct Normal(SplitMix64);
 
 impl Normal {

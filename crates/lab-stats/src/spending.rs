@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The error that each interim analysis, and the end of a run, may make.
+//! The error probability available to each interim analysis and to the end of a run (alpha
+//! spending).
 //!
-//! A run that analyzes its data repeatedly would find a difference by chance more often than its level says.
-//! So the interim analyses share the alpha of the plan: the alpha spent by an analysis at block n grows in
-//! proportion to n, up to all of it at the last one. Analyses at 10, 20, 40 and 80 blocks thus spend 1/8,
-//! 1/8, 1/4 and 1/2. A run that ends for a reason that is not in its ratios (time, number of blocks, the
-//! user) spends all that its interim analyses have left. The sum is at most alpha, and so, by Bonferroni's
-//! inequality, is the chance of a false statement over the whole run.
+//! A run that analyzes its data repeatedly would find differences by chance more often than its
+//! level allows. The interim analyses therefore share the alpha of the plan. The alpha spent up to
+//! block n is proportional to n, and all of it is spent at the last analysis. For example, analyses
+//! at 10, 20, 40 and 80 blocks spend 1/8, 1/8, 1/4 and 1/2. A run that ends for a reason unrelated
+//! to its ratios (time, number of blocks or the user) spends all alpha that its interim analyses
+//! have left. The sum is at most alpha. By Bonferroni's inequality, the probability of a false
+//! statement over the whole run is therefore at most alpha, too.
 //!
 //! Source: Lan & DeMets, *Discrete sequential boundaries for clinical trials*, Biometrika 70
-//! (1983), with the spending function alpha · t. Bonferroni's inequality in place of the joint
-//! distribution of the looks keeps it exact with few blocks, and a little conservative.
+//! (1983), with the spending function alpha · t. Using Bonferroni's inequality instead of the joint
+//! distribution of the interim analyses keeps the method exact with few blocks, and slightly
+//! conservative.
 
 use lab_model::{Ending, Plan, Run};
 
-/// The alpha that the comparisons of a run share: that of its interim analysis, if the run stopped at one
-/// because of its ratios, or else the alpha that its interim analyses have left.
+/// Returns the alpha that the comparisons of a run share.
+///
+/// If the run stopped at an interim analysis because of its ratios, this is the alpha of that
+/// analysis. Otherwise it is the alpha that the interim analyses have left.
 pub fn alpha(run: &Run, plan: &Plan) -> f64 {
     let blocks = run.complete_blocks().count() as u32;
     match run.ending {
@@ -24,9 +29,11 @@ pub fn alpha(run: &Run, plan: &Plan) -> f64 {
     }
 }
 
-/// The alpha that a run of a plan has left if it ends after `blocks` for a reason that is not in its ratios.
-/// More blocks than the last interim analysis has are those of a run with a fixed number of blocks, which has
-/// no interim analyses.
+/// Returns the alpha left if a run of a plan ends after `blocks` for a reason unrelated to its
+/// ratios.
+///
+/// If there are more blocks than at the last interim analysis, the run counts as a run with a fixed
+/// number of blocks, which has no interim analyses.
 pub fn alpha_at(plan: &Plan, blocks: u32) -> f64 {
     let looks = &plan.measure.looks;
     let passed = looks.iter().copied().filter(|&n| n <= blocks).max();
@@ -41,7 +48,8 @@ pub fn alpha_at(plan: &Plan, blocks: u32) -> f64 {
     plan.measure.alpha * part
 }
 
-/// The alpha of a new run of this plan, by its number of blocks / that of this run.
+/// Returns a function that returns the alpha of a new run with a number of blocks, divided by the
+/// alpha of this run.
 pub(crate) fn relative_alpha(run: &Run, plan: &Plan) -> impl Fn(u32) -> f64 {
     let now = alpha(run, plan);
     move |blocks| {
@@ -53,8 +61,8 @@ pub(crate) fn relative_alpha(run: &Run, plan: &Plan) -> impl Fn(u32) -> f64 {
     }
 }
 
-/// The fraction of alpha that a plan's interim analyses have spent up to and including block `blocks`, 0 to
-/// 1.
+/// Returns the fraction of alpha that a plan's interim analyses have spent up to and including
+/// block `blocks`.
 pub fn spent(plan: &Plan, blocks: u32) -> f64 {
     match plan.measure.looks.iter().max() {
         Some(&last) if last > 0 => f64::from(blocks.min(last)) / f64::from(last),
@@ -62,7 +70,7 @@ pub fn spent(plan: &Plan, blocks: u32) -> f64 {
     }
 }
 
-/// The alpha that an interim analysis spends: the growth since the one before.
+/// Returns the alpha that an interim analysis spends: the increase since the previous analysis.
 pub(crate) fn alpha_of_look(run: &Run, plan: &Plan, blocks: u32) -> f64 {
     let before = run
         .looks
@@ -74,9 +82,10 @@ pub(crate) fn alpha_of_look(run: &Run, plan: &Plan, blocks: u32) -> f64 {
     plan.measure.alpha * (spent(plan, blocks) - spent(plan, before)).max(0.0)
 }
 
-/// The alpha left by the interim analyses that did not stop the run. After the last of them nothing would be
-/// left, and [`crate::stopping::stop`] ends the run there; a run that is continued gets that analysis's alpha
-/// again.
+/// Returns the alpha left by the interim analyses that did not stop the run.
+///
+/// After the last analysis, nothing would be left, and [`crate::stopping::stop`] stops the run
+/// there. A run that is continued gets the alpha of that analysis again.
 fn alpha_left(run: &Run, plan: &Plan) -> f64 {
     let last = run.looks.iter().copied().max().unwrap_or(0);
     match 1.0 - spent(plan, last) {

@@ -1,54 +1,62 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The level at which a server is steady, as a long pilot found it, and the age at which it got there.
+//! The steady level of a server, as measured by a long pilot, and the age at which the server
+//! reached it.
 //!
-//! A shared machine changes its speed while a server warms up, so the cost of a request is divided by what a request
-//! costs the baseline right afterwards. Change points ([`warmup::change_points`]) then say where the level began at
-//! which the pilot ended, and a server whose level still falls within that stretch is not steady yet.
+//! A shared machine changes its speed while a server warms up. The cost of a request is therefore
+//! divided by the cost of a request of the baseline measured immediately afterwards. Change points
+//! ([`warmup::change_points`]) find where the last level of the pilot began. A server whose cost
+//! still falls at that level is not steady yet.
 
 use crate::{order, warmup};
 use lab_model::{Age, Batch, Pilot, WarmUp};
 
-/// The penalty of an added change point: this × ln(rounds), in units of the noise's variance.
+/// The penalty of each change point, as a multiple of ln(rounds) times the variance of the noise.
 const PENALTY: f64 = 6.0;
-/// The shortest stretch of one level, in rounds.
+/// The minimum number of rounds at one level.
 const MIN_STRETCH: usize = 4;
-/// A server is steady after at least this many rounds of one level, and a third of all its requests at that
-/// level.
+/// A server is steady after at least this many rounds at one level that also served at least a
+/// third of all its requests.
 const MIN_STEADY_ROUNDS: usize = 10;
 const STEADY_FRACTION: f64 = 1.0 / 3.0;
-/// The fewest pairs of turns with the baseline that show the level of a subject in batches.
+/// The minimum number of pairs of turns with the baseline that determine the level of a subject
+/// that works in batches.
 pub const MIN_PAIRS: usize = 4;
-/// Levels within this of each other, in logarithms, are the same level.
+/// Levels whose logarithms differ by at most this count as the same level.
 const SAME_LEVEL: f64 = 0.03;
-/// The least scale of noise, in logarithms.
+/// The minimum scale of noise, in logarithms.
 const MIN_NOISE: f64 = 0.002;
-/// A fall counts if it is this many standard errors.
+/// A decrease counts if it exceeds this many standard errors.
 const CERTAIN: f64 = 2.0;
 
 /// The level of a server at the end of its pilot.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Steady {
-    /// CPU time of a request, ns.
+    /// The CPU time of a request, in ns.
     pub cost_ns: f64,
-    /// The same as a multiple of the baseline's at the same speed of the machine; `None`: it was not loaded.
+    /// The cost as a multiple of the baseline's cost at the same speed of the machine. `None` means
+    /// that the baseline was not loaded.
     pub ratio: Option<f64>,
-    /// Standard error of the logarithm of the level.
+    /// The standard error of the logarithm of the level.
     pub error: f64,
-    /// The first round at that level.
+    /// The index of the first round at the level.
     pub from: usize,
-    /// How old the server was when that level began.
+    /// The age of the server when the level began.
     pub age: Age,
-    /// It stayed at that level for long enough, and did not fall any more.
+    /// Whether the server stayed at the level for long enough, and its cost no longer decreased.
     pub reached: bool,
 }
 
-/// The level at the end of a pilot; `None`: it was no server's, or has no rounds.
+/// Returns the level at the end of a pilot, or `None` if the pilot has no rounds or is not of a
+/// server.
 pub fn steady(pilot: &Pilot) -> Option<Steady> {
     steady_rounds(&pilot.batches, &pilot.ages)
 }
 
-/// The level of a subject that works in batches: of the time of an operation in the turns that its pilot took with the
-/// baseline, which are its last ones. `None`: they are too few. It was reached if the batches before were steady.
+/// Returns the level of a subject that works in batches, or `None` if the pilot has too few turns
+/// with the baseline.
+///
+/// The level is the time of an operation in the turns that the pilot took with the baseline, which
+/// are its last turns. The level was reached if the batches before these turns were steady.
 pub fn steady_batches(pilot: &Pilot) -> Option<Steady> {
     let turns = pilot.ages.len();
     let first = pilot.batches.len().checked_sub(turns)?;
@@ -85,8 +93,10 @@ pub fn steady_batches(pilot: &Pilot) -> Option<Steady> {
     })
 }
 
-/// The first steady batch of a pilot after its very first operation. Its batches are shorter than those of the blocks where
-/// these are long; the last of its `own` is one of the blocks' length.
+/// Returns the first steady batch of a pilot, not counting its very first operation.
+///
+/// If the batches of the blocks are long, the pilot uses shorter batches. The last of its `own`
+/// batches has the length of the blocks' batches.
 fn first_steady(pilot: &Pilot, own: &[Batch]) -> usize {
     let times: Vec<f64> = own.iter().map(|b| b.wall_ns as f64).collect();
     let [usual, last] = [order::median(&times), times.last().copied()].map(|ns| ns.unwrap_or(1.0));
@@ -94,7 +104,7 @@ fn first_steady(pilot: &Pilot, own: &[Batch]) -> usize {
     (f64::from(pilot.warmup_batches) * batches) as usize
 }
 
-/// The level at the end of some rounds and their ages.
+/// Returns the level at the end of some rounds, given the ages after each round.
 pub fn steady_rounds(batches: &[Batch], ages: &[Age]) -> Option<Steady> {
     let rounds = batches.len().min(ages.len());
     let (batches, ages) = (&batches[..rounds], &ages[..rounds]);
@@ -121,8 +131,8 @@ pub fn steady_rounds(batches: &[Batch], ages: &[Age]) -> Option<Steady> {
     })
 }
 
-/// The logarithm of the cost of a request in each round: as a multiple of the baseline's cost, where it is
-/// known.
+/// Returns the logarithm of the cost of a request in each round, relative to the baseline's cost if
+/// it is known.
 pub fn log_levels(batches: &[Batch], ages: &[Age]) -> Vec<f64> {
     let divided = has_baseline(ages);
     let levels = batches.iter().zip(ages).map(|(batch, age)| {
@@ -137,7 +147,8 @@ pub fn log_levels(batches: &[Batch], ages: &[Age]) -> Vec<f64> {
     levels.collect()
 }
 
-/// The mean CPU time of the first `requests` requests, ns; `None`: the pilot had fewer.
+/// Returns the mean CPU time of the first `requests` requests in ns, or `None` if the pilot had
+/// fewer requests.
 pub fn cost_of_first(pilot: &Pilot, requests: u64) -> Option<f64> {
     if requests <= 1 {
         return (pilot.cold_ns > 0).then_some(pilot.cold_ns as f64);
@@ -153,7 +164,7 @@ pub fn cost_of_first(pilot: &Pilot, requests: u64) -> Option<f64> {
     Some(cpu_ns / requests as f64)
 }
 
-/// The standard error of the median of a stretch.
+/// Returns the standard error of the median of some rounds.
 fn level_error(stretch: &[f64], noise: f64) -> f64 {
     noise * (std::f64::consts::FRAC_PI_2 / stretch.len().max(1) as f64).sqrt()
 }
@@ -175,7 +186,8 @@ fn median(values: Vec<f64>) -> Option<f64> {
     order::median(&values)
 }
 
-/// The first round of the last level: stretches before the last one belong to it while they are of the same level.
+/// Returns the first round of the last level. Earlier segments are included while they are at the
+/// same level.
 fn level_start(logs: &[f64]) -> usize {
     if logs.len() < 2 * MIN_STRETCH {
         return 0;
@@ -197,7 +209,8 @@ fn level_start(logs: &[f64]) -> usize {
     from
 }
 
-/// True if the second half of a stretch is cheaper than the first by more than the same level and by more than noise.
+/// Returns true if the second half of the rounds is cheaper by more than [`SAME_LEVEL`] and by more
+/// than noise.
 fn still_falls(stretch: &[f64], noise: f64) -> bool {
     let (first, second) = stretch.split_at(stretch.len() / 2);
     let fall = order::median(first).unwrap_or(0.0) - order::median(second).unwrap_or(0.0);
@@ -210,7 +223,8 @@ mod tests {
     use super::*;
     use crate::bootstrap::SplitMix64;
 
-    /// Rounds of a server whose request costs `cost(n)` after n requests, on a machine whose speed wanders.
+    /// Returns the rounds of a server whose request costs `cost(n)` after n requests, on a machine
+    /// with varying speed.
     fn rounds(count: usize, cost: impl Fn(f64) -> f64) -> (Vec<Batch>, Vec<Age>) {
         let mut random = SplitMix64::new(7);
         let mut uniform = move || random.next() as f64 / u64::MAX as f64;

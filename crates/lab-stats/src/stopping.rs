@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! When a run may stop.
+//! The rules for stopping a run.
 
 use crate::analysis::Verdict;
 use crate::refusals;
@@ -10,15 +10,21 @@ use crate::spending::alpha_of_look;
 use crate::table::{BatchTable, sound_plan};
 use lab_model::{Ending, Measure, Plan, Run};
 
-/// The reason for which a run may stop after its latest complete block, if there is one: at an interim
-/// analysis, because every comparison is resolved or, where a precision is requested, as precise as that; at
-/// the last interim analysis or the last block, because nothing is left to do; at any block, because nothing
-/// is left to compare.
+/// Returns the reason why a run may stop after its latest complete block, if there is one.
 ///
-/// A requested precision replaces the resolution of comparisons: the user asked for narrow intervals, not only
-/// for a winner. An interim analysis at which this is `None` has to be added to [`Run::looks`].
+/// A run may stop:
 ///
-/// A run on multiple targets stops at an interim analysis that would stop each of its parts.
+/// - at an interim analysis, if every comparison is resolved or, if a precision is requested, is
+///   precise enough;
+/// - at the last interim analysis or the last block, because the run is complete;
+/// - at any block, if nothing is left to compare.
+///
+/// A requested precision replaces the resolution of comparisons, because the user asked for narrow
+/// intervals, not only for a winner. If an interim analysis returns `None`, the caller has to add
+/// it to [`Run::looks`].
+///
+/// A run on multiple targets stops at an interim analysis only if each target's part of the run
+/// would stop there.
 pub fn stop(run: &Run) -> Option<Ending> {
     let plan = sound_plan(run)?;
     let blocks = run.complete_blocks().count() as u32;
@@ -34,7 +40,7 @@ pub fn stop(run: &Run) -> Option<Ending> {
     done.then_some(Ending::Blocks)
 }
 
-/// The result of an interim analysis over the parts that have something left to compare.
+/// Runs an interim analysis of all targets that have something left to compare.
 fn look_at_all(run: &Run, blocks: u32) -> Option<Ending> {
     let compares = |run: &Run, plan: &Plan| {
         let alone = plan.compared().count() < 2 || refusals::is_alone(run, plan);
@@ -58,7 +64,7 @@ fn look(run: &Run, plan: &Plan, blocks: u32, share: f64) -> Option<Ending> {
     let basis = Basis::new(run, plan, share * alpha_of_look(run, plan, blocks));
     let observed = calls::observed(run);
     let mut pairs = batches::compared(&basis, &table, &observed).pairs;
-    // The experiment's own metrics do not prolong a run; they are compared at its end.
+    // The experiment's own metrics do not prolong a run. They are compared at its end.
     pairs.retain(|pair| {
         pair.comparison.verdict.is_some() && pair.comparison.key.metric == *plan.answer()
     });
@@ -69,8 +75,11 @@ fn look(run: &Run, plan: &Plan, blocks: u32, share: f64) -> Option<Ending> {
     }
 }
 
-/// True if a comparison needs no more blocks. One that rests on an assumption does. So does one that is equivalent only
-/// within a margin that the control raised, and for a gate one that is small but real.
+/// Returns true if a comparison needs no more blocks.
+///
+/// A comparison that relies on the assumption of normality needs more blocks. So does an equivalent
+/// comparison that depends on a margin raised by the control. For a gate, a small but real slowdown
+/// also needs more blocks.
 fn decided(pair: &Pair, measure: &Measure) -> bool {
     let (ratio, margin) = (pair.comparison.ratio, measure.margin);
     match pair.comparison.verdict {

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Costs from a sweep for each subject: the fixed cost of an operation and the marginal cost of one more unit
-//! of the sweep, fitted through the levels of its points.
+//! Fits each subject's fixed cost per operation and marginal cost per unit of the swept parameter.
+//!
+//! The line goes through the medians of the sweep's points.
 
 use crate::analysis::Fit;
 use crate::table::{BatchFigures, BatchTable};
 use crate::{bootstrap, fit, order, refusals};
 use lab_model::{Cores, Interval, Metric, Plan, PointId, Run, SubjectId};
 
-/// One fit for each subject, case with a sweep and choice of factors that has two points or more. There is
-/// none for a subject that measures an overhead, since it takes no parameter, and none where multiple
-/// operations are done at once: there one more unit of the sweep has no cost of its own, see
-/// [`crate::scaling`].
+/// Fits a line for each subject, case with a sweep and combination of factors with at least two
+/// points.
 ///
-/// Blocks that lack one of the points are left out. Intervals are individual, at the plan's level.
+/// Subjects that measure an overhead are skipped, because they take no parameter. Cases with
+/// concurrent operations are also skipped, because there one more unit of the sweep has no cost of
+/// its own; see [`crate::scaling`].
+///
+/// Blocks without values at all points are ignored. Intervals are individual, at the plan's level.
 pub fn fits(run: &Run, plan: &Plan, table: &BatchTable) -> Vec<Fit> {
     let mut fits = Vec::new();
     let all = sweeps(plan);
@@ -28,14 +31,14 @@ pub fn fits(run: &Run, plan: &Plan, table: &BatchTable) -> Vec<Fit> {
     fits
 }
 
-/// The points of a case that differ only in the value of the sweep.
+/// The points of a case that differ only in the swept value.
 #[derive(Clone)]
 pub(crate) struct Sweep {
-    /// Index into the plan's cases.
+    /// The index into the plan's cases.
     pub case: usize,
-    /// The factors that they have in common.
+    /// The factors that the points have in common.
     pub factors: Vec<(String, String)>,
-    /// With the sweep's value.
+    /// The points with their swept values.
     pub points: Vec<(PointId, f64)>,
 }
 
@@ -71,7 +74,7 @@ fn fit(
     line(plan, sweep, subject, measured, (Metric::WALL, over))
 }
 
-/// A line through a subject's levels of a metric over the values of the sweep.
+/// Fits a line through a subject's medians of a metric over the swept values.
 pub(crate) fn line(
     plan: &Plan,
     sweep: &Sweep,
@@ -108,16 +111,16 @@ pub(crate) fn line(
     })
 }
 
-/// The times of a subject's blocks over a sweep.
+/// A subject's times in each block of a sweep.
 pub(crate) struct OneSubject {
-    /// The values of the sweep at which it was to be measured and did not fail.
+    /// The swept values at which the subject was planned to be measured and did not fail.
     pub x: Vec<f64>,
-    /// Its times there, for each block that has them all.
+    /// The times at these values, for each block that contains all of them.
     pub blocks: Vec<Vec<f64>>,
 }
 
 impl OneSubject {
-    /// With its typical times; see [`OneSubject::new`].
+    /// Collects the subject's typical times; see [`OneSubject::new`].
     pub fn typical(
         run: &Run,
         plan: &Plan,
@@ -131,7 +134,10 @@ impl OneSubject {
         })
     }
 
-    /// With its time at a point in every block of the run. Nothing if fewer than two points are left.
+    /// Collects the subject's times from `times`, which returns the time at a point in every block
+    /// of the run.
+    ///
+    /// Returns `None` if fewer than two points are left, or no block contains all points.
     pub fn new(
         run: &Run,
         plan: &Plan,
@@ -154,13 +160,14 @@ impl OneSubject {
     }
 }
 
-/// The greatest of some residuals, without sign.
+/// Returns the largest absolute residual.
 pub(crate) fn worst(residuals: &[f64]) -> f64 {
     residuals.iter().fold(0.0, |worst, r| worst.max(r.abs()))
 }
 
-/// The times at one point with their blocks, ascending, so that a median over repeated blocks needs no
-/// sorting.
+/// The times at one point with their block indexes, in ascending order.
+///
+/// Because they are sorted, the median of a bootstrap draw needs no sorting.
 pub(crate) struct RankedTimes(Vec<(f64, usize)>);
 
 impl RankedTimes {
@@ -171,13 +178,13 @@ impl RankedTimes {
         RankedTimes(ranked)
     }
 
-    /// The median, where each block counts so often; not a number if none counts.
+    /// Returns the median, with each block weighted by its count, or NaN if all counts are 0.
     pub fn median(&self, counts: &[u32]) -> f64 {
         let n: u32 = counts.iter().sum();
         0.5 * self.at(counts, n.saturating_sub(1) / 2) + 0.5 * self.at(counts, n / 2)
     }
 
-    /// The time of that rank, from 0.
+    /// Returns the time with the given rank, counted from 0.
     fn at(&self, counts: &[u32], rank: u32) -> f64 {
         let mut passed = 0;
         let found = self.0.iter().find(|(_, block)| {
@@ -188,9 +195,11 @@ impl RankedTimes {
     }
 }
 
-/// True if some point lies off the line by more than noise: each block is fitted on its own, and
-/// the median of a point's residuals over blocks differs from 0, at a level that holds for all
-/// points together. Residuals are relative, so that a block's speed does not enter.
+/// Returns true if some point deviates from the line by more than noise.
+///
+/// Each block is fitted separately. A point deviates if the median of its residuals over the blocks
+/// differs from 0, at a simultaneous level over all points. Residuals are relative, so that the
+/// speed of a block does not matter.
 fn bends(x: &[f64], blocks: &[Vec<f64>], alpha: f64) -> bool {
     let residuals: Vec<Vec<f64>> = blocks
         .iter()
@@ -199,8 +208,10 @@ fn bends(x: &[f64], blocks: &[Vec<f64>], alpha: f64) -> bool {
     x.len() > 2 && has_deviating_point(&residuals, alpha)
 }
 
-/// True if the residuals of some point, of which each block has one for each point, have a median
-/// that differs from 0, at a level that holds for all points together.
+/// Returns true if the median of the residuals of some point differs from 0, at a simultaneous
+/// level over all points.
+///
+/// `residuals` contains the residuals of all points for each block.
 pub(crate) fn has_deviating_point(residuals: &[Vec<f64>], alpha: f64) -> bool {
     let points = residuals.first().map_or(0, Vec::len);
     let each = alpha / points.max(1) as f64;

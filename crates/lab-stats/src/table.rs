@@ -1,42 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A run's samples, reduced to what each block says about each subject at each point.
-//! Everything else is computed from this table, so the samples are read once.
+//! A run's samples, reduced to the values of each subject at each point in each block.
+//!
+//! Everything else is computed from this table, so the samples are read only once.
 
 use crate::order;
 use lab_model::{Batch, Block, Plan, PointId, Run, Sample, SubjectId};
 
-/// The figures of the complete blocks of a run. Where revisions have multiple builds, all blocks of a build
-/// count as one: statements are about builds, and blocks of one build are not replicates of it.
+/// The values of the complete blocks of a run.
 ///
-/// Source: Kalibera & Jones, *Rigorous benchmarking in reasonable time*, ISMM 2013: the highest level at which a run
-/// varies is the one to repeat, and the one whose means have an interval.
+/// If revisions have multiple builds, all blocks of a build count as one. Results are about builds,
+/// and blocks of the same build are not independent replicates.
+///
+/// Source: Kalibera & Jones, *Rigorous benchmarking in reasonable time*, ISMM 2013: repeat the
+/// highest level at which a run varies, and compute intervals from the means at that level.
 pub struct BatchTable {
     subjects: usize,
     points: usize,
-    /// By block, then point, then subject.
+    /// The visits by block, then point, then subject.
     visits: Vec<Option<BatchFigures>>,
 }
 
-/// One subject at one point in one block.
+/// The values of one subject at one point in one block.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BatchFigures {
-    /// Interquartile mean of the wall time of an operation, ns.
+    /// The interquartile mean of the wall time of an operation, in ns.
     pub wall_ns: f64,
-    /// Interquartile mean of the CPU time of an operation, ns.
+    /// The interquartile mean of the CPU time of an operation, in ns.
     pub cpu_ns: f64,
-    /// Wall time of all its batches, at least 1 ns, by all their operations, ns.
+    /// The wall time of all batches, at least 1 ns, divided by the number of operations, in ns.
     pub mean_wall_ns: f64,
-    /// CPU time of all its batches, at least 1 ns, by all their operations, ns.
+    /// The CPU time of all batches, at least 1 ns, divided by the number of operations, in ns.
     pub mean_cpu_ns: f64,
-    /// The server's CPU time of all its batches by all their operations, ns, if all of them have it.
+    /// The server's CPU time of all batches divided by the number of operations, in ns, if all
+    /// batches report it.
     pub mean_server_ns: Option<f64>,
-    /// For each mirrored pair of passes that it has both of, ascending: the pair's number and the
-    /// mean of the two logarithms of the wall time of an operation.
+    /// The index of each complete mirrored pair of passes, in ascending order, and the mean of the
+    /// pair's two logarithms of the wall time of an operation.
     pairs: Vec<(u32, f64)>,
 }
 
-/// The plan of a run, if it has one whose indices lie within its lists; a run file that was
-/// tampered with may have another.
+/// Returns the plan of a run if all indexes in it are valid. A run file that was tampered with may
+/// contain invalid indexes.
 pub fn sound_plan(run: &Run) -> Option<&Plan> {
     run.plan().filter(|plan| {
         let subjects = plan.subjects.len();
@@ -53,8 +57,9 @@ pub fn sound_plan(run: &Run) -> Option<&Plan> {
 }
 
 impl BatchTable {
-    /// Collects the complete blocks of `run`, whose plan is `plan`. Samples of subjects or points that the
-    /// plan does not have are left out.
+    /// Collects the complete blocks of `run`, whose plan is `plan`.
+    ///
+    /// Samples of subjects or points that are not in the plan are ignored.
     pub fn new(run: &Run, plan: &Plan) -> BatchTable {
         let (subjects, points) = (plan.subjects.len(), plan.points.len());
         let mut table = BatchTable {
@@ -68,7 +73,7 @@ impl BatchTable {
             for block in blocks {
                 table.sort_into(&mut batches, block, passes);
                 let last = block.samples.iter().map(|sample| sample.pass).max();
-                // An even number keeps pairs of passes together; a file may hold any number.
+                // An even number keeps pairs of passes together. A file may contain any number.
                 passes = last.map_or(passes, |last| {
                     (last | 1).saturating_add(1).saturating_add(passes)
                 });
@@ -80,7 +85,7 @@ impl BatchTable {
         table
     }
 
-    /// The figures of `subject` at `point`, for each block in the order of time.
+    /// Returns the values of `subject` at `point` for each block, in chronological order.
     pub fn visits(
         &self,
         subject: SubjectId,
@@ -90,11 +95,12 @@ impl BatchTable {
         blocks.map(move |block| block[point * self.subjects + subject].as_ref())
     }
 
-    /// For each block in the order of time: the logarithm of the typical time of `subject` / that of
-    /// `baseline` at `point`, if the block has both.
+    /// Returns the logarithm of the typical time of `subject` divided by that of `baseline` at
+    /// `point`, for each block.
     ///
-    /// It is the interquartile mean over mirrored pairs of passes of the pair's log
-    /// ratio: neighbours in time are compared with each other, so drift cancels.
+    /// The blocks are in chronological order. A block that lacks one of the two subjects has
+    /// `None`. The result is the interquartile mean of the log ratios of the mirrored pairs of
+    /// passes. Neighbors in time are compared with each other, so drift cancels out.
     pub fn log_ratios(
         &self,
         subject: SubjectId,
@@ -109,8 +115,10 @@ impl BatchTable {
             .collect()
     }
 
-    /// For each block in the order of time: by how much the logarithm of the ratio is smaller in the second half of the
-    /// block's mirrored pairs than in the first, if each has one.
+    /// Returns how much the log ratio decreases from the first to the second half of each block's
+    /// mirrored pairs.
+    ///
+    /// The blocks are in chronological order. A block without pairs in both halves has `None`.
     pub fn falls(
         &self,
         subject: SubjectId,
@@ -129,7 +137,7 @@ impl BatchTable {
             .collect()
     }
 
-    /// The times of both subjects at `point`, in the blocks that have both.
+    /// Returns the times of both subjects at `point`, in the blocks that contain both.
     pub fn paired_times(
         &self,
         subject: SubjectId,
@@ -146,9 +154,11 @@ impl BatchTable {
         [times, baseline_times]
     }
 
-    /// The standard error of the mean of [`BatchTable::log_ratios`] of typical times that follows from the
-    /// scatter of pairs of passes within blocks alone: a lower bound for the error of blocks. 0 without
-    /// pairs.
+    /// Returns the standard error of the mean of [`BatchTable::log_ratios`], estimated only from
+    /// pairs of passes within blocks.
+    ///
+    /// This is a lower bound for the true error, which also includes the variation between blocks.
+    /// Returns 0 without pairs.
     pub fn error_of_turns(&self, subject: SubjectId, baseline: SubjectId, point: PointId) -> f64 {
         let pairs = self
             .visits(subject, point)
@@ -159,7 +169,8 @@ impl BatchTable {
         squares.iter().sum::<f64>().sqrt() / n
     }
 
-    /// `before`: the passes of blocks that count as one with this.
+    /// Sorts a block's samples into `batches`. `before` is the number of passes of earlier blocks
+    /// that count as one with this block.
     fn sort_into(&self, batches: &mut [Vec<(u32, Batch)>], block: &Block, before: u32) {
         for &Sample {
             point,
@@ -176,7 +187,7 @@ impl BatchTable {
     }
 }
 
-/// Blocks that count as one, in the order of their first.
+/// Groups the blocks that count as one, in the order of their first block.
 fn groups(run: &Run, builds: usize) -> Vec<Vec<&Block>> {
     let mut groups: Vec<Vec<&Block>> = Vec::new();
     for (i, block) in run.complete_blocks().enumerate() {
@@ -193,7 +204,7 @@ fn groups(run: &Run, builds: usize) -> Vec<Vec<&Block>> {
 }
 
 impl BatchFigures {
-    /// Empties `batches`, which are pairs of a pass and its batch.
+    /// Computes the values of a visit from pairs of a pass and its batch, and empties `batches`.
     fn new(batches: &mut Vec<(u32, Batch)>) -> Option<BatchFigures> {
         batches.sort_by_key(|(pass, _)| *pass);
         batches.dedup_by_key(|(pass, _)| *pass);
@@ -231,8 +242,8 @@ impl BatchFigures {
         visit
     }
 
-    /// The part of an operation's time that neither CPU time accounts for, ns; negative where both worked at
-    /// once.
+    /// Returns the time of an operation, in ns, that neither CPU time accounts for. Negative if the
+    /// client and the server worked concurrently.
     pub fn idle_ns(&self) -> f64 {
         self.mean_wall_ns - self.mean_cpu_ns - self.mean_server_ns.unwrap_or(0.0)
     }
@@ -249,14 +260,15 @@ impl BatchFigures {
     }
 }
 
-/// The pair's number and mean log time, if these are passes 2k and 2k + 1.
+/// Returns the pair's index and mean log time if the passes are 2k and 2k + 1.
 fn mirrored(first: (u32, Batch), second: (u32, Batch)) -> Option<(u32, f64)> {
     let pair = first.0 / 2;
     let mirrored = first.0.is_multiple_of(2) && second.0 / 2 == pair;
     mirrored.then(|| (pair, 0.5 * (log_time(&first.1) + log_time(&second.1))))
 }
 
-/// A batch of 0 ns lies below the clock's resolution: it counts as 1 ns, since 0 has no logarithm.
+/// Returns the logarithm of the time of an operation. A batch of 0 ns lies below the clock's
+/// resolution and counts as 1 ns, because 0 has no logarithm.
 fn log_time(batch: &Batch) -> f64 {
     (batch.wall_ns.max(1) as f64 / operations(batch)).ln()
 }

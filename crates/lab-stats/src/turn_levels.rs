@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Compares the turns of batches with the level at which the pilot found their subject steady.
+//! Compares the turns of batches with the steady level that the pilot measured for their subject.
 //!
-//! The pilot takes turns with the baseline as a block does, so both levels are multiples of the baseline's at the same speed
-//! of the machine. The pilot is one more process of the subject: its level differs from those of the blocks by the luck of a
-//! process, which the scatter of the blocks shows. How often the check raises a false alarm is simulated
-//! (docs/statistics.md).
+//! Like a block, the pilot alternates turns with the baseline, so both levels are multiples of the
+//! baseline's level at the same speed of the machine. The pilot uses a separate process of the
+//! subject. Its level differs from the level of the blocks by the variation between processes,
+//! which is estimated from the blocks. The rate of false alarms is simulated (docs/statistics.md).
 
 use crate::analysis::{ExclusionReason, FirstPoint, Refusal, TurnsCause, TurnsNotSteady};
 use crate::normal::upper_quantile;
@@ -14,29 +14,36 @@ use crate::table::BatchTable;
 use lab_model::{Pilot, Plan, PointId, Run, SubjectId, Work};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Turns that are farther above the pilot's level than this, in logarithms, and by more than luck, were not at it.
+/// Turns are above the pilot's level if the difference exceeds this value, in logarithms, by more
+/// than random variation.
 const TOLERANCE: f64 = 0.15;
-/// Turns that are below it show that the pilot was not steady yet, or that its process had bad luck: the more likely reason
-/// while they are no farther from it than this.
+/// Turns that are below the pilot's level show that the pilot was not steady yet, or that its
+/// process was unusually slow. Up to this difference, in logarithms, the slow process is the
+/// likelier reason.
 const TOLERANCE_BELOW: f64 = 0.4;
-/// A false alarm about any of a run's comparisons has this chance.
+/// The probability of a false alarm about any comparison of a run.
 const ALPHA: f64 = 0.05;
-/// The fraction of a subject's processes that have to be off. Fewer do not move the estimate.
+/// The minimum fraction of a subject's processes that are off the level. Fewer do not affect the
+/// estimate.
 const FRACTION_OFF: f64 = 0.25;
-/// A process kept its level if it became cheaper by no more than this part of its distance from the other level.
+/// A process stayed at its level if it became faster by at most this fraction of its distance from
+/// the other level.
 const KEPT: f64 = 0.25;
-/// Levels are two if the gap between them is wider than this fraction of their distance.
+/// There are two levels if the gap between them is wider than this fraction of their distance.
 const GAP: f64 = 0.5;
-/// Standard deviation of a normal distribution / its median absolute deviation.
+/// The standard deviation of a normal distribution divided by its median absolute deviation.
 const NORMAL: f64 = 1.4826;
-/// The least scatter of processes, and the most for a subject: one that warms up scatters by that.
+/// The minimum spread between processes and the maximum for one subject. The maximum applies
+/// because a warm-up also increases the spread.
 const MIN_SCATTER: f64 = 0.01;
 const MAX_SCATTER: f64 = 0.06;
 const MAX_OF_MEDIAN: f64 = 2.0;
 
-/// The subjects whose turns were not at their steady level, at the points where they were not.
+/// Excludes the subjects whose turns were not at their steady level, at the points where they were
+/// not.
 pub(crate) fn refusals(run: &Run, plan: &Plan) -> Vec<Refusal> {
-    // One agent pilots for all, and the others' machines have levels of their own.
+    // With multiple agents, only one agent runs the pilots, and the other machines have levels of
+    // their own.
     let agents: BTreeSet<_> = run.blocks.iter().map(|block| block.agent).collect();
     let is_checked = matches!(plan.work, Work::Batches) && agents.len() <= 1;
     if !is_checked || run.pilots.iter().all(|pilot| pilot.ages.is_empty()) {
@@ -64,25 +71,27 @@ pub(crate) fn refusals(run: &Run, plan: &Plan) -> Vec<Refusal> {
 struct OffLevel {
     subject: SubjectId,
     point: PointId,
-    /// The logarithm of the level of its turns / the pilot's: median over the processes that are off.
+    /// The logarithm of the turns' level divided by the pilot's level: the median over the
+    /// processes that are off.
     distance: f64,
-    /// Time of an operation in the turns of these, ns.
+    /// The time of an operation in the turns of the processes that are off, in ns.
     turns_ns: f64,
     processes: usize,
     processes_off: usize,
-    /// Time of an operation in the turns of the other processes, if each kept the level of its group.
+    /// The time of an operation in the turns of the other processes, in ns, if each process stayed
+    /// at the level of its group.
     other_level_ns: Option<f64>,
     level: Steady,
 }
 
-/// A subject at a point, with the distance of each of its processes from the pilot's level.
+/// A subject at a point, with the difference between each process and the pilot's level.
 struct Distances<'r> {
     pilot: &'r Pilot,
     level: Steady,
     distances: Vec<f64>,
-    /// By how much each process became cheaper during its turns, in logarithms, where it is known.
+    /// How much faster each process became during its turns, in logarithms, if known.
     falls: Vec<Option<f64>>,
-    /// Time of an operation in the blocks, ns.
+    /// The time of an operation in the blocks, in ns.
     turns_ns: f64,
     scatter: f64,
 }
@@ -123,13 +132,15 @@ fn distances<'r>(plan: &Plan, table: &BatchTable, pilot: &'r Pilot) -> Option<Di
 }
 
 impl Distances<'_> {
-    /// Tests for turns off the level. `usual`: the scatter of all subjects; `certain`: the number of standard
-    /// deviations beyond which a deviation is not chance.
+    /// Tests for turns off the level.
+    ///
+    /// `usual` is the spread of all subjects. `certain` is the number of standard deviations beyond
+    /// which a difference is not due to chance.
     fn off(&self, usual: f64, certain: f64) -> Option<OffLevel> {
         let scatter = self
             .scatter
             .clamp(usual, MAX_SCATTER.max(MAX_OF_MEDIAN * usual));
-        // The luck of the pilot's process and that of the blocks'.
+        // The variation of the pilot's process and of the blocks' processes.
         let luck = certain * (2.0 * scatter * scatter + self.level.error.powi(2)).sqrt();
         let all = || self.distances.iter().copied();
         let is_above = |d: f64| d > TOLERANCE + luck;
@@ -171,8 +182,10 @@ impl Distances<'_> {
     }
 }
 
-/// True if processes that are off and the others have two levels that last: nothing is between them, and most of those
-/// that are off did not become cheaper during their turns. `falls`: by how much each of them did.
+/// Returns true if the processes that are off and the others have two persistent levels.
+///
+/// There must be no processes between the levels, and most processes that are off must not have
+/// become faster during their turns. `falls` contains how much faster each of them became.
 fn has_two_levels(off: &[f64], others: &[f64], falls: &[f64]) -> bool {
     let levels = [off, others, falls].map(order::median);
     let [Some(level), Some(other), Some(fall)] = levels else {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The resources used by the processes of whole commands: CPU time, memory, page faults, context switches.
+//! Resource usage of whole commands: CPU time, memory, page faults and context switches.
 
 use lab_model::{ProcessExit, Run, SubjectPoint};
 use std::collections::HashMap;
 
-/// The exits of each subject at each point, block by block.
+/// Returns the exits of each subject at each point, grouped by block.
 pub(crate) fn by_place(run: &Run) -> HashMap<SubjectPoint, Vec<Vec<&ProcessExit>>> {
     let mut places: HashMap<SubjectPoint, Vec<Vec<&ProcessExit>>> = HashMap::new();
     for block in run.complete_blocks() {
@@ -20,12 +20,12 @@ pub(crate) fn by_place(run: &Run) -> HashMap<SubjectPoint, Vec<Vec<&ProcessExit>
     places
 }
 
-/// The mean over the processes of a block.
+/// Returns the mean over the processes of a block.
 pub(crate) fn mean(exits: &[&ProcessExit], value: fn(&ProcessExit) -> u64) -> f64 {
     exits.iter().map(|e| value(e) as f64).sum::<f64>() / exits.len() as f64
 }
 
-/// The exit statuses that occurred, ascending.
+/// Returns the exit statuses that occurred, in ascending order.
 pub(crate) fn statuses(blocks: &[Vec<&ProcessExit>]) -> Vec<i32> {
     let mut statuses: Vec<i32> = blocks.iter().flatten().map(|e| e.status).collect();
     statuses.sort();

@@ -1,27 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The Universal Scalability Law through the throughputs of a sweep over connections.
+//! Fits the Universal Scalability Law to the throughputs of a sweep over connections.
 //!
 //! Source: N. J. Gunther, *Guerrilla Capacity Planning*, Springer 2007, chapters 4 to 6: throughput
-//! `X(n) = λ n / (1 + σ (n − 1) + κ n (n − 1))`, where σ is what has to be done one after the other
-//! (contention) and κ what keeping in step costs for each pair (coherency).
+//! `X(n) = λ n / (1 + σ (n − 1) + κ n (n − 1))`, where σ is the serialized fraction of the work
+//! (contention) and κ is the synchronization cost of each pair (coherency).
 
-/// The law with its three numbers, and how far each point lies off.
+/// The law with its three parameters and the residual of each point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Law {
-    /// λ: the throughput of one, operations per second.
+    /// λ: the throughput of one connection, in operations per second.
     pub one: f64,
     /// σ, at least 0.
     pub contention: f64,
     /// κ, at least 0.
     pub coherency: f64,
-    /// For each point: how far the time n / X lies above that of the law, as a part of it.
+    /// For each point, the difference between the time n / X and the time predicted by the law, as
+    /// a fraction of the time.
     pub residuals: Vec<f64>,
 }
 
-/// The law with the least sum of squared relative residuals of the time `n / X`, which is what an
-/// operation takes from the view of one of the n (Little's law). In that time the law is linear, so
-/// that with σ and κ at least 0 its optimum is one of four: with both, with one or with none of them.
-/// `None` unless there are four different n of at least 1 with finite, positive throughputs.
+/// Fits the law with the smallest sum of squared relative residuals of the time `n / X`.
+///
+/// This time is the duration of an operation from the view of one of the n connections (Little's
+/// law). The law is linear in this time. With σ and κ at least 0, its optimum is one of four fits:
+/// with both parameters, with one or with neither. Returns `None` unless there are four different n
+/// of at least 1 with finite, positive throughputs.
 pub fn law(n: &[f64], throughputs: &[f64]) -> Option<Law> {
     let points: Vec<(f64, f64)> = n
         .iter()
@@ -48,23 +51,25 @@ pub fn law(n: &[f64], throughputs: &[f64]) -> Option<Law> {
     })
 }
 
-/// The least number of points for the law: one more than it has parameters.
+/// The minimum number of points for the law: one more than the number of parameters.
 pub const LEAST: usize = 4;
 
 impl Law {
-    /// The throughput of n, operations per second.
+    /// Returns the throughput of n connections, in operations per second.
     pub fn throughput(&self, n: f64) -> f64 {
         throughput(self.one, self.contention, self.coherency, n)
     }
 
-    /// The number of connections with the highest throughput, at least 1; infinite without coherency.
+    /// Returns the number of connections with the highest throughput, at least 1, or infinity
+    /// without coherency.
     pub fn peak(&self) -> f64 {
         ((1.0 - self.contention).max(0.0) / self.coherency)
             .sqrt()
             .max(1.0)
     }
 
-    /// The throughput there; without coherency the one that it comes close to.
+    /// Returns the throughput at the peak. Without coherency, this is the limit that the throughput
+    /// approaches.
     pub fn peak_throughput(&self) -> f64 {
         match self.peak() {
             n if n.is_finite() => self.throughput(n),
@@ -73,7 +78,7 @@ impl Law {
     }
 }
 
-/// Gunther's formula.
+/// Returns the throughput according to Gunther's formula.
 pub fn throughput(one: f64, contention: f64, coherency: f64, n: f64) -> f64 {
     one * n / (1.0 + contention * (n - 1.0) + coherency * n * (n - 1.0))
 }
@@ -85,7 +90,7 @@ fn different(n: &[f64]) -> usize {
     n.len()
 }
 
-/// The factors of the three parts of the time.
+/// Returns the factors of the three terms of the time.
 fn terms(n: f64) -> [f64; 3] {
     [1.0, n - 1.0, n * (n - 1.0)]
 }
@@ -99,7 +104,8 @@ fn squares(points: &[(f64, f64)], parts: &[f64; 3]) -> f64 {
     points.iter().map(|p| residual(p, parts).powi(2)).sum()
 }
 
-/// The least squares with the chosen parts, the others being 0; `None` if one is negative.
+/// Returns the least-squares fit with the selected terms, the others being 0, or `None` if a term
+/// is negative.
 fn fit(points: &[(f64, f64)], [contention, coherency]: [bool; 2]) -> Option<[f64; 3]> {
     let used: Vec<usize> = [true, contention, coherency]
         .iter()
@@ -114,8 +120,10 @@ fn fit(points: &[(f64, f64)], [contention, coherency]: [bool; 2]) -> Option<[f64
     is_valid.then_some(parts)
 }
 
-/// Least squares by orthogonalising the columns one after the other (modified Gram-Schmidt), which
-/// loses fewer digits than the normal equations: n (n − 1) spans three orders of magnitude.
+/// Solves the least-squares problem by modified Gram-Schmidt orthogonalization.
+///
+/// This loses fewer digits than the normal equations, because n (n − 1) spans three orders of
+/// magnitude.
 fn solve(points: &[(f64, f64)], used: &[usize]) -> Option<Vec<f64>> {
     let column = |&i: &usize| points.iter().map(|(n, time)| terms(*n)[i] / time).collect();
     let mut columns: Vec<Vec<f64>> = used.iter().map(column).collect();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! From a ratio's interval to what may be said about it.
+//! Derives a verdict from a ratio's interval.
 
 use crate::analysis::Verdict;
 use crate::outlook::{Open, Outlook, logarithm};
@@ -7,17 +7,17 @@ use crate::ratio::Ratio;
 use lab_model::Interval;
 use std::ops::Range;
 
-/// The verdict on a ratio within a margin; for an inconclusive one, with the number of blocks that would
-/// resolve it by `outlook`.
+/// Returns the verdict on a ratio within a margin.
 ///
-/// An interval whose blocks do not suffice for the level supports nothing: it is inconclusive.
+/// An inconclusive verdict includes the number of blocks that would resolve it, as predicted by
+/// `outlook`. An interval with too few blocks for the level is always inconclusive.
 pub fn verdict(ratio: &Ratio, margin: Margin, outlook: &Outlook) -> Verdict {
     decided(ratio, margin).unwrap_or_else(|| Verdict::Inconclusive {
         blocks_needed: outlook.blocks(&open(ratio, margin)),
     })
 }
 
-/// The verdict; `None`: it is inconclusive.
+/// Returns the verdict, or `None` if it is inconclusive.
 pub fn decided(ratio: &Ratio, margin: Margin) -> Option<Verdict> {
     let Interval { low, high, .. } = ratio.interval;
     let wide = margin.wide;
@@ -37,7 +37,7 @@ pub fn decided(ratio: &Ratio, margin: Margin) -> Option<Verdict> {
     })
 }
 
-/// The data of a comparison that is inconclusive within a margin.
+/// Collects the data of a comparison that is inconclusive within a margin.
 pub fn open(ratio: &Ratio, margin: Margin) -> Open {
     let least = match ratio.needed {
         _ if ratio.sufficient && !ratio.unresolved => 1,
@@ -59,18 +59,18 @@ pub fn open(ratio: &Ratio, margin: Margin) -> Open {
     }
 }
 
-/// Differences within 1 ± `wide` are of no consequence.
+/// The margin for equivalence: differences within 1 ± `wide` do not matter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Margin {
-    /// The requested margin, or more: the difference between two copies of one program. A difference within
-    /// it does not count as real.
+    /// The margin used: the requested margin, or the difference between two copies of one program
+    /// if that is larger. Differences within it do not count as real.
     pub wide: f64,
-    /// The requested margin (0.02: 1 ± 2 %).
+    /// The requested margin, where 0.02 means 1 ± 2 %.
     pub wanted: f64,
 }
 
 impl Margin {
-    /// The margin as requested.
+    /// Creates a margin as requested.
     pub fn plain(wanted: f64) -> Margin {
         Margin {
             wide: wanted,
@@ -82,12 +82,12 @@ impl Margin {
         self.wide > self.wanted
     }
 
-    /// Logarithms of ratios that are of no consequence.
+    /// Returns the logarithms of ratios that do not matter.
     fn equivalence_range(self) -> Range<f64> {
         (1.0 - self.wide).max(f64::MIN_POSITIVE).ln()..(1.0 + self.wide).ln()
     }
 
-    /// Logarithms of ratios of which an interval must have none to say that there is a difference.
+    /// Returns the logarithms that an interval must exclude to show a difference.
     fn difference_range(self) -> Range<f64> {
         if self.is_raised() {
             self.equivalence_range()
@@ -104,13 +104,13 @@ pub enum Ahead {
     Subject,
     /// The baseline.
     Baseline,
-    /// Neither: they are equivalent.
+    /// Neither: the two are equivalent.
     Neither,
-    /// The data does not show it.
+    /// The data does not favor a side.
     Unknown,
 }
 
-/// The side that a ratio favors, as far as it shows within a margin.
+/// Returns the side that a ratio favors within a margin.
 pub fn ahead(ratio: &Ratio, margin: Margin) -> Ahead {
     match decided(ratio, margin) {
         Some(Verdict::Faster | Verdict::SmallButReal { faster: true }) => Ahead::Subject,

@@ -1,41 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The batch at which a fresh process becomes steady: change points and their meaning.
+//! Detects the batch at which a fresh process becomes steady, using change points.
 //!
-//! Sources: change points by PELT (Killick, Fearnhead & Eckley, *Optimal detection of changepoints with a
-//! linear computational cost*, JASA 107, 2012); classes after Barrett et al., *Virtual Machine Warmup Blows
-//! Hot and Cold*, OOPSLA 2017. Differences from the latter: a few hundred batches instead of 2000 iterations;
-//! logarithms, so that changes count in relation to the time; a change of the mean in noise of a scale that
-//! is estimated once; and machines whose speed goes up and down by itself: levels that the second half visits
-//! in both directions are all steady.
+//! Sources: change points by PELT (Killick, Fearnhead & Eckley, *Optimal detection of changepoints
+//! with a linear computational cost*, JASA 107, 2012); classes after Barrett et al., *Virtual
+//! Machine Warmup Blows Hot and Cold*, OOPSLA 2017. Differences from Barrett et al.:
+//!
+//! - A few hundred batches are used instead of 2000 iterations.
+//! - Times are converted to logarithms, so that changes are relative to the time.
+//! - Only changes of the mean are detected. The scale of the noise is estimated once.
+//! - The speed of some machines goes up and down by itself. If the second half of the batches moves
+//!   in both directions, all levels it visits are steady.
 
 use crate::order;
 use lab_model::WarmUp;
 
-/// The penalty of an added change point: this × ln(batches), in units of the noise's variance. The value of
-/// Barrett et al.
+/// The penalty of each change point, as a multiple of ln(batches) times the variance of the noise.
+/// The value is from Barrett et al.
 const PENALTY: f64 = 15.0;
-/// Levels within this of each other, in logarithms, are the same level.
+/// Levels whose logarithms differ by at most this count as the same level.
 const SAME_LEVEL: f64 = 0.02;
-/// A process that is not steady for this part of its batches has no steady state.
+/// A process that is steady for less than this fraction of its batches has no steady state.
 const STEADY_PART: f64 = 0.25;
-/// The least scale of noise, in logarithms: that of the clock.
+/// The minimum scale of noise, in logarithms: the noise of the clock.
 const MIN_NOISE: f64 = 0.001;
-/// A batch that lies this many scales of noise off its neighbours on both sides is a spike.
+/// A batch that differs from its neighbors on both sides by more than this many noise scales is a
+/// spike.
 const SPIKE: f64 = 5.0;
-/// Neighbors on each side that distinguish a spike from a step.
+/// The number of neighbors on each side used to distinguish a spike from a step.
 const NEIGHBOURS: usize = 3;
 
-/// How batch times behave, and from when on they are steady.
+/// The warm-up class of batch times, and the batch from which they are steady.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Behaviour {
     /// The class.
     pub class: WarmUp,
-    /// The first batch that is steady, from 0; `None` without a steady state.
+    /// The index of the first steady batch. `None` means that there is no steady state.
     pub steady_from: Option<usize>,
 }
 
-/// Classifies the times of one operation, in the order of the batches of a fresh process, in any unit. Single
-/// spikes, such as timer interrupts, change nothing. Fewer than 4 batches count as flat.
+/// Classifies the batch times of a fresh process.
+///
+/// The times are per operation, in chronological order and in any unit. Single spikes, such as
+/// timer interrupts, are ignored. Fewer than 4 batches count as flat.
 pub fn classify(times: &[f64]) -> Behaviour {
     if times.len() < 4 {
         return Behaviour {
@@ -50,13 +56,15 @@ pub fn classify(times: &[f64]) -> Behaviour {
     class_of(&segments, times.len())
 }
 
-/// The first indices of the segments after the first, in the least costly division of `values`
-/// into segments of constant mean, each of at least `least` values: the cost is the sum of squared deviations from
-/// the segments' means, plus `penalty` · ln(n) for each change.
+/// Returns the start of each segment after the first in the division of `values` with the lowest
+/// cost.
+///
+/// Each segment has a constant mean and at least `least` values. The cost is the sum of squared
+/// deviations from the segments' means, plus `penalty` · ln(n) for each change.
 pub fn change_points(values: &[f64], penalty: f64, least: usize) -> Vec<usize> {
     let sums = Sums::new(values);
     let penalty = penalty * (values.len() as f64).ln();
-    // best[end]: the least cost of values[..end] and the last change before end.
+    // best[end] is the lowest cost of values[..end] together with the last change before `end`.
     let mut best = vec![(-penalty, 0)];
     let mut candidates = vec![0];
     for end in 1..=values.len() {
@@ -69,8 +77,9 @@ pub fn change_points(values: &[f64], penalty: f64, least: usize) -> Vec<usize> {
                 if one.0 < best.0 { one } else { best }
             },
         );
-        // PELT: a start that is already worse than a change here can never become the best, unless a segment from
-        // here would be too short for a while.
+        // PELT: a start that is already worse than a change here can never become the best. This
+        // does not hold if segments have a minimum length, because a segment from here may be too
+        // short for some time.
         if least == 1 {
             candidates.retain(|&start| best[start].0 + sums.cost(start, end) <= found.0 + penalty);
         }
@@ -85,7 +94,7 @@ pub fn change_points(values: &[f64], penalty: f64, least: usize) -> Vec<usize> {
     changes
 }
 
-/// A stretch of batches of one level.
+/// Consecutive batches at one level.
 struct WarmUpSegment {
     start: usize,
     end: usize,
@@ -132,8 +141,10 @@ fn class_of(segments: &[WarmUpSegment], batches: usize) -> Behaviour {
     }
 }
 
-/// The levels that count as steady: that of the last segment, or where the second half goes both
-/// up and down, all that it visits.
+/// Returns the range of steady levels.
+///
+/// Usually this is the level of the last segment. If the second half goes both up and down, the
+/// range spans all levels of the second half.
 fn steady_band(segments: &[WarmUpSegment], batches: usize) -> (f64, f64) {
     let late: Vec<f64> = segments
         .iter()
@@ -155,8 +166,10 @@ fn noise(values: &[f64]) -> f64 {
     order::scatter_of_steps(values).max(MIN_NOISE)
 }
 
-/// The values with spikes replaced by the median of their neighbours. A value that stands off one
-/// side only is a step, and the first value is never a spike: it may be the cold one.
+/// Returns the values with spikes replaced by the median of their neighbors.
+///
+/// A value that differs only from the neighbors on one side is a step. The first value is never a
+/// spike, because it may be the cold one.
 fn without_spikes(values: &[f64], noise: f64) -> Vec<f64> {
     let smoothed = |i: usize| {
         let before = order::median(&values[i.saturating_sub(NEIGHBOURS)..i])?;
@@ -171,7 +184,8 @@ fn without_spikes(values: &[f64], noise: f64) -> Vec<f64> {
         .collect()
 }
 
-/// The logarithm of a time; times that are not positive numbers count as the least there is.
+/// Returns the logarithm of a time. Times that are not positive numbers count as the smallest
+/// positive number.
 fn log(time: f64) -> f64 {
     if time.is_finite() {
         time.max(f64::MIN_POSITIVE).ln()
@@ -180,12 +194,12 @@ fn log(time: f64) -> f64 {
     }
 }
 
-/// Running sums, from which the cost of any segment follows at once.
+/// Running sums that give the cost of any segment in constant time.
 struct Sums(Vec<(f64, f64)>);
 
 impl Sums {
     fn new(values: &[f64]) -> Sums {
-        // Sums are about the median, so that the difference of two sums loses no digits.
+        // Values are centered on the median, so that differences of sums do not lose digits.
         let centre = order::median(values).unwrap_or(0.0);
         let mut sums = vec![(0.0, 0.0)];
         let mut sum = (0.0, 0.0);
@@ -196,7 +210,7 @@ impl Sums {
         Sums(sums)
     }
 
-    /// The sum of squared deviations of values[start..end] from their mean.
+    /// Returns the sum of squared deviations of values[start..end] from their mean.
     fn cost(&self, start: usize, end: usize) -> f64 {
         let sum = self.0[end].0 - self.0[start].0;
         let squares = self.0[end].1 - self.0[start].1;

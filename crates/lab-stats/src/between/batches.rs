@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Two runs of batches or of whole commands: what changed of ratios to the baseline and of times.
+//! Two runs of batches or whole commands: changes of ratios to the baseline, and changes of times.
 
 use super::changed::{Changed, ControlChange};
 use super::side::{PointPair, Sides};
@@ -12,7 +12,7 @@ use crate::table::BatchTable;
 use crate::verdict::verdict;
 use lab_model::{Interval, Metric, PointId};
 
-/// Two runs with their samples reduced.
+/// Two runs with their reduced samples.
 pub(crate) struct Batches<'s> {
     sides: &'s Sides<'s>,
     tables: [BatchTable; 2],
@@ -27,8 +27,10 @@ impl Batches<'_> {
         }
     }
 
-    /// The changes of the ratios to the baseline, all at one level together, and those of the control's
-    /// ratio, by point.
+    /// Returns the changes of the ratios to the baseline, and the changes of the control's ratio by
+    /// point.
+    ///
+    /// The intervals of the ratios to the baseline are simultaneous.
     pub fn ratios(&self, points: &[[PointId; 2]]) -> (Vec<Changed>, Vec<ControlChange>) {
         let mut controls = Vec::new();
         let mut compared: Vec<(PointPair, f64)> = Vec::new();
@@ -51,7 +53,8 @@ impl Batches<'_> {
         (changes.collect(), controls)
     }
 
-    /// The changes of the times, which have no verdict, because they include the machine's speed.
+    /// Returns the changes of times. They have no verdict, because they include the speed of the
+    /// machine.
     pub fn times(&self, points: &[[PointId; 2]]) -> Vec<Changed> {
         let places = points.iter().flat_map(|&p| self.sides.measured(p));
         places.filter_map(|place| self.time(&place)).collect()
@@ -109,7 +112,8 @@ impl Batches<'_> {
         Some(self.sides.changed(place, Metric::WALL, values, &found))
     }
 
-    /// The logarithms of the subject's ratio to the baseline in each run, of the blocks that have it.
+    /// Returns, for each run, the logarithms of the subject's ratio to the baseline in the blocks
+    /// that contain both.
     fn log_ratios(&self, place: &PointPair) -> [Vec<f64>; 2] {
         [0, 1].map(|i| {
             let (subject, point) = (place.subjects[i], place.points[i]);

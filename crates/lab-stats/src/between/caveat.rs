@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Caveats about two runs that were not interleaved, and the parts of them that are not compared, as data. `lab-report`
-//! puts them into sentences.
+//! Caveats about two runs that were not interleaved, and the items that are not compared, as data.
+//! `lab-report` turns them into sentences.
 
 use super::facts::ProgramMatch;
 use crate::analysis::ExclusionReason;
 use crate::results::warning::Unfinished;
 use serde::Serialize;
 
-/// Something that limits the conclusions from two runs, with names and numbers. Its variants are the codes of JSON
-/// reports.
+/// A limitation of the conclusions from two runs, with names and numbers.
+///
+/// The variants are the codes of JSON reports.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "code", rename_all = "kebab-case")]
 pub enum Caveat {
-    /// Some figures of load runs are the generator's own.
+    /// Some values of load runs are dominated by the load generator.
     GeneratorFigures {
-        /// Runs in which it was the limit somewhere.
+        /// The runs in which the generator was the bottleneck at some point.
         saturated: Vec<String>,
-        /// Runs in which it was late.
+        /// The runs in which the generator was late.
         late: Vec<String>,
     },
-    /// Two loads did not take turns, so that the machine's doing is in every change.
+    /// Two loads did not alternate, so every change may also be a change of the machine.
     LoadsNotInterleaved,
-    /// Ratios are to two baselines.
+    /// The ratios are relative to different baselines.
     OtherBaseline {
-        /// That of the first run.
+        /// The baseline of the first run.
         first: String,
-        /// That of the second run.
+        /// The baseline of the second run.
         second: String,
     },
     /// The subject was measured alone.
@@ -33,11 +34,11 @@ pub enum Caveat {
         /// The subject.
         subject: String,
     },
-    /// The baseline is another program, or may be.
+    /// The baseline is, or may be, a different program.
     BaselineChanged {
         /// The baseline.
         baseline: String,
-        /// The match of its programs in the two runs.
+        /// The comparison of the baseline's programs in the two runs.
         program: ProgramMatch,
     },
     /// The hosts differ.
@@ -55,43 +56,43 @@ pub enum Caveat {
         /// The facts that differ.
         facts: Vec<String>,
     },
-    /// A run has too few blocks for intervals that assume symmetry alone.
+    /// A run has too few blocks for intervals that assume only symmetry.
     TooFewBlocks {
-        /// Complete blocks of the first run and of the second.
+        /// The numbers of complete blocks of the first and the second run.
         blocks: [u32; 2],
-        /// The number from which on intervals do not assume a normal distribution.
+        /// The minimum number of blocks for intervals that do not assume a normal distribution.
         needed: u32,
-        /// They are load runs.
+        /// Whether the runs are load runs.
         loads: bool,
     },
     /// The second copy of the baseline changed.
     CopyChanged {
-        /// Points at which it did.
+        /// The number of points at which the copy changed.
         points: usize,
-        /// All points.
+        /// The number of all points.
         all: usize,
-        /// The target, if there is more than one.
+        /// The target if there is more than one.
         target: Option<String>,
     },
-    /// The ratio of subjects changed, although they are the same program.
+    /// The ratio of subjects changed, although their programs did not.
     SameProgram {
         /// The subjects.
         subjects: Vec<String>,
     },
-    /// A run did not come to its end.
+    /// A run did not finish.
     Unfinished {
         /// The run.
         run: String,
-        /// How far it came.
+        /// Whether the run was stopped or is still running.
         state: Unfinished,
-        /// `benchlab resume` can complete it.
+        /// Whether `benchlab resume` can complete the run.
         can_resume: bool,
     },
-    /// The host was not fit to measure when a run began.
+    /// The host was not suitable for measurements when a run started.
     UnfitHost {
         /// The run.
         run: String,
-        /// The problems of the host.
+        /// The problems with the host.
         findings: Vec<String>,
     },
 }
@@ -99,58 +100,60 @@ pub enum Caveat {
 /// Kinds of caveats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CaveatKind {
-    /// Figures of the generator.
+    /// Values are dominated by the load generator.
     Generator,
-    /// The machine's doing is in every change.
+    /// Every change may also be a change of the machine.
     Machine,
     /// There is no ratio to compare.
     NothingRelative,
-    /// Another baseline program.
+    /// The baseline's program differs.
     Baseline,
-    /// Another host.
+    /// The hosts differ.
     Host,
-    /// Other settings.
+    /// The settings differ.
     Settings,
-    /// Another way of measuring.
+    /// The runs were measured in different ways.
     Measuring,
-    /// Too few blocks.
+    /// There are too few blocks.
     FewBlocks,
     /// The second copy of the baseline changed.
     NoiseFloor,
-    /// The same program has another ratio.
+    /// The ratio of the same program changed.
     SameProgram,
-    /// A run did not come to its end.
+    /// A run did not finish.
     Unfinished,
-    /// A host was not fit.
+    /// A host was not suitable for measurements.
     UnfitHost,
 }
 
-/// Something of two runs that is not compared, with names. Its variants are the codes of JSON reports.
+/// An item of two runs that is not compared, with names.
+///
+/// The variants are the codes of JSON reports.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "code", rename_all = "kebab-case")]
 pub enum NotCompared {
-    /// Targets of one run alone.
+    /// Targets that only one run has.
     Targets {
         /// The run.
         run: WhichRun,
         /// The targets.
         names: Vec<String>,
     },
-    /// Subjects of one run alone.
+    /// Subjects that only one run has.
     Subjects {
         /// The run.
         run: WhichRun,
         /// The subjects.
         names: Vec<String>,
     },
-    /// Points of one run alone.
+    /// Points that only one run has.
     Points {
         /// The run.
         run: WhichRun,
         /// The points.
         names: Vec<String>,
     },
-    /// Points that are other work under the same name.
+    /// Points with the same name but different work.
     OtherWork {
         /// The points.
         names: Vec<String>,
@@ -161,7 +164,7 @@ pub enum NotCompared {
         run: WhichRun,
         /// The subject.
         subject: String,
-        /// The point; `None`: all.
+        /// The point. `None` means all points.
         point: Option<String>,
         /// The reason.
         reason: ExclusionReason,
@@ -172,19 +175,19 @@ pub enum NotCompared {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WhichRun {
-    /// The first, which the other is compared with.
+    /// The first run, which is the basis of the comparison.
     First,
-    /// The second.
+    /// The second run.
     Second,
 }
 
 impl WhichRun {
-    /// Both, in their order.
+    /// Both runs, in order.
     pub const BOTH: [WhichRun; 2] = [WhichRun::First, WhichRun::Second];
 }
 
 impl Caveat {
-    /// Its kind.
+    /// Returns the kind of caveat.
     pub fn kind(&self) -> CaveatKind {
         match self {
             Caveat::GeneratorFigures { .. } => CaveatKind::Generator,
@@ -206,7 +209,7 @@ impl Caveat {
 }
 
 impl CaveatKind {
-    /// In small letters, such as `few-blocks`.
+    /// Returns the name in kebab case, such as `few-blocks`.
     pub fn name(self) -> &'static str {
         match self {
             CaveatKind::Generator => "generator",

@@ -14,7 +14,7 @@ use crate::results::{Results, Warning, WarningKind, results};
 use lab_model::Work;
 use std::collections::BTreeSet;
 
-/// All of them, the gravest first.
+/// Returns all caveats, most serious first.
 pub(crate) fn caveats(between: &Between, sides: &Sides) -> Vec<Caveat> {
     let of_both = [
         generator(sides),
@@ -35,12 +35,12 @@ pub(crate) fn caveats(between: &Between, sides: &Sides) -> Vec<Caveat> {
     of_both.into_iter().chain(of_each).flatten().collect()
 }
 
-/// The caveat of all load runs: the machine may have changed between them.
+/// Returns the caveat that applies to all load runs: the machine may have changed between them.
 fn machine(between: &Between) -> Option<Caveat> {
     between.is_of_loads().then_some(Caveat::LoadsNotInterleaved)
 }
 
-/// Load runs of which some figures are the generator's own.
+/// Lists the load runs in which some values are dominated by the load generator.
 fn generator(sides: &Sides) -> Option<Caveat> {
     let loads = sides.0.iter().filter(|side| side.plan.load().is_some());
     let loads: Vec<(&str, Results)> = loads
@@ -95,8 +95,7 @@ fn settings(sides: &Sides) -> Option<Caveat> {
 }
 
 fn measuring(sides: &Sides) -> Option<Caveat> {
-    // The length of a run, its interim analyses, and the address of a server do not change the measurements
-    // of a block.
+    // These facts do not affect the measurements of a block.
     const HARMLESS: [&str; 9] = [
         "length of a visit",
         "server",
@@ -134,7 +133,7 @@ fn noise_floor(between: &Between, first: &RunSide) -> Option<Caveat> {
     })
 }
 
-/// Those whose ratio is said to have changed although they did not.
+/// Lists the subjects whose ratio seems to have changed although their program did not.
 fn same_program(between: &Between) -> Option<Caveat> {
     let changed = |c: &&Changed| {
         let told_apart = !matches!(
@@ -168,7 +167,7 @@ fn unfit(side: &RunSide) -> Option<Caveat> {
     })
 }
 
-/// The names of the facts that differ; `None`: there are none.
+/// Returns the names of the facts that differ, or `None` if there are none.
 fn names(differences: &[Differing]) -> Option<Vec<String>> {
     let names: Vec<String> = differences.iter().map(|d| d.what.clone()).collect();
     (!names.is_empty()).then_some(names)

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Differences between two runs other than their times: host, benchlab, programs, settings, measuring, and
-//! how the runs went. Equal facts are not listed, nor are the seeds, which always differ.
+//! Differences between two runs other than their results: host, benchlab, programs, settings,
+//! method and course.
+//!
+//! Equal facts are not listed. Neither are the seeds, which always differ.
 
 use super::facts::{Differing, Facts, seconds, unequal};
 use super::side::{RunSide, Sides};
 use lab_model::{BlockState, Ending, Host, Load, Plan, Protocol, Run, Service, Subject, SubjectId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The differences on each target, preceded and followed by those that do not depend on the target: host and
-/// benchlab, measuring, course.
+/// Combines the differences on each target with those that do not depend on the target.
+///
+/// The order is: host and benchlab version, targets, method, course.
 pub(crate) fn differing(first: &Run, second: &Run, on_targets: Vec<Differing>) -> Vec<Differing> {
     let mut found = host(first, second);
     let lab = |run: &Run| vec![("lab version".to_string(), run.lab_version.clone())];
@@ -19,7 +22,7 @@ pub(crate) fn differing(first: &Run, second: &Run, on_targets: Vec<Differing>) -
     found
 }
 
-/// The differences on one target: programs, the service, settings.
+/// Returns the differences on one target: programs, services and settings.
 pub(crate) fn on_target(sides: &Sides) -> Vec<Differing> {
     let [first, second] = &sides.0;
     let mut found = unequal(programs(first, second), programs(second, first));
@@ -28,9 +31,10 @@ pub(crate) fn on_target(sides: &Sides) -> Vec<Differing> {
     found
 }
 
-/// Differences between the machines or their systems.
+/// Returns differences between the machines or their operating systems.
 pub(crate) fn host(first: &Run, second: &Run) -> Vec<Differing> {
-    // The commit is a fact of the host, too; programs are compared by their hashes.
+    // The commit is also a fact of the host. It is ignored because programs are compared by their
+    // hashes.
     let facts = |run: &Run| {
         let facts = run.host.shown_facts();
         facts
@@ -41,8 +45,8 @@ pub(crate) fn host(first: &Run, second: &Run) -> Vec<Differing> {
     unequal(facts(first), facts(second))
 }
 
-/// Differences between the settings that subjects read back, with subjects that have the same difference
-/// together.
+/// Returns differences between the settings that subjects read back. Subjects with the same
+/// difference are combined.
 pub(crate) fn settings(sides: &Sides) -> Vec<Differing> {
     let [first, second] = sides.0.each_ref().map(|side| settings_of(side.run));
     let common = first.keys().filter(|key| second.contains_key(*key));
@@ -60,13 +64,13 @@ pub(crate) fn settings(sides: &Sides) -> Vec<Differing> {
     subjects_of.into_iter().map(with_subjects).collect()
 }
 
-/// Differences in how the runs were measured.
+/// Returns differences in how the runs were measured.
 pub(crate) fn measuring(first: &Run, second: &Run) -> Vec<Differing> {
     let facts = |run: &Run| run.plan().map_or(Facts::new(), measure);
     unequal(facts(first), facts(second))
 }
 
-/// How a load was put on.
+/// Returns facts about how a load was generated.
 fn putting_on(load: &Load) -> Facts {
     let urls = load.requests.iter().flatten().map(|r| r.url.as_str());
     let origin = |url: &str| url.splitn(4, '/').take(3).collect::<Vec<_>>().join("/");
@@ -93,7 +97,7 @@ fn putting_on(load: &Load) -> Facts {
     .into()
 }
 
-/// The programs of the subjects that both runs have.
+/// Returns facts about the programs of the subjects that both runs have.
 fn programs(side: &RunSide, other: &RunSide) -> Facts {
     let names = subjects(other.run).iter().map(|s| s.name.as_str());
     let names: BTreeSet<&str> = names.collect();
@@ -117,7 +121,7 @@ fn programs(side: &RunSide, other: &RunSide) -> Facts {
     facts
 }
 
-/// The servers that the subjects used.
+/// Returns facts about the database servers that the subjects used.
 fn services(run: &Run) -> Facts {
     let title = |service: &Service| {
         let target = run.plan()?.targets.get(service.target)?;
@@ -143,13 +147,14 @@ fn filled(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_string())
 }
 
-/// The arguments of a program that speaks the protocol; those of a command are in its line.
+/// Returns the arguments of a program that implements the protocol. For a command, they are part of
+/// its line.
 fn arguments(subject: &Subject) -> Option<String> {
     let has_arguments = subject.command.is_none() && !subject.program.is_empty();
     has_arguments.then(|| subject.program.join(" "))
 }
 
-/// The settings by subject and key; distinct values over all points.
+/// Returns the settings by subject and key, with the distinct values over all points.
 fn settings_of(run: &Run) -> BTreeMap<&str, Facts> {
     let mut values: BTreeMap<&str, BTreeMap<&str, BTreeSet<&str>>> = BTreeMap::new();
     for setting in &run.settings {
@@ -198,7 +203,7 @@ fn measure(plan: &Plan) -> Facts {
     ]
     .map(|(name, value)| (name.to_string(), value))
     .into();
-    // The only server of a load run is named for where it listens, which may differ.
+    // The only server of a load run is named after its address, which may differ.
     if plan.load().is_none() || plan.subjects.len() > 1 {
         let name = plan.subjects.get(plan.baseline).map(|s| s.name.clone());
         facts.push(("baseline".into(), name.unwrap_or_default()));
@@ -221,7 +226,7 @@ fn measure(plan: &Plan) -> Facts {
     facts
 }
 
-/// How the run went.
+/// Returns facts about the course of the run.
 fn course(run: &Run) -> Facts {
     let disturbed = run
         .blocks

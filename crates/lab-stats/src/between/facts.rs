@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Named values of a run, by which it is compared with another.
+//! Named facts about a run, for comparing it with another run.
 
 use serde::Serialize;
 use std::collections::HashMap;
 
-/// Something that is not the same in two runs.
+/// A fact that differs between two runs.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Differing {
     /// The name of the fact.
     pub what: String,
-    /// The value in the first run; `None`: it has no such fact.
+    /// The value in the first run. `None` means that the run lacks this fact.
     pub first: Option<String>,
-    /// The value in the second run; `None`: it has no such fact.
+    /// The value in the second run. `None` means that the run lacks this fact.
     pub second: Option<String>,
 }
 
-/// The match of a subject's programs in the two runs.
+/// Whether a subject's program is the same in the two runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProgramMatch {
     /// Both runs have the same hash, or the same command line and revision.
     Same,
-    /// The files do not say.
+    /// The run files do not contain enough information.
     Unknown,
     /// The hashes, or the command lines and revisions, differ.
     Changed,
@@ -30,7 +30,8 @@ pub enum ProgramMatch {
 /// Names of facts with their values.
 pub(crate) type Facts = Vec<(String, String)>;
 
-/// The facts whose values differ, in the order of the first run; then the facts that the second run alone has.
+/// Returns the facts whose values differ, in the order of the first run, then the facts that only
+/// the second run has.
 pub(crate) fn unequal(first: Facts, second: Facts) -> Vec<Differing> {
     let mut unmatched: HashMap<String, String> = second.iter().cloned().collect();
     let of_first = first.into_iter().map(|(what, value)| {
@@ -52,7 +53,7 @@ pub(crate) fn unequal(first: Facts, second: Facts) -> Vec<Differing> {
         .collect()
 }
 
-/// A time as text, such as `0.001 s` or `150 s`.
+/// Formats a time in seconds, such as `0.001 s` or `150 s`.
 pub(crate) fn seconds(ns: u64) -> String {
     format!("{} s", ns as f64 / 1e9)
 }

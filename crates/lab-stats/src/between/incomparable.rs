@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Runs that cannot be compared, and why.
+//! Errors for runs that cannot be compared.
 
 use super::facts::Differing;
 use super::work;
 use crate::table::sound_plan;
 use lab_model::{Plan, Run};
 
-/// Two runs about whose differences nothing can be said.
+/// The reason why two runs cannot be compared.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Incomparable {
-    /// One of the runs has imported figures alone.
+    /// One of the runs contains only imported values.
     #[error(
         "{0} holds imported figures alone, which have no intervals: nothing can be concluded from \
          them. `benchlab report RUN --with {0}` shows them beside a run"
     )]
     Imported(String),
-    /// The plan of one of the runs contradicts itself.
+    /// The plan of one of the runs is inconsistent.
     #[error("{0} has a plan that contradicts itself: nothing can be concluded from it")]
     Unsound(String),
     /// One of the runs has no complete block.
     #[error("{0} has no complete block: `benchlab resume` goes on with it")]
     NoBlocks(String),
-    /// Both are the same run.
+    /// Both files contain the same run.
     #[error("both files hold the same run, {0}: name two runs")]
     Same(String),
-    /// They are of different experiments.
+    /// The runs are of different experiments.
     #[error(
         "these are runs of two experiments, {0} and {1}: two runs can be compared if they are of \
          one experiment"
@@ -38,12 +38,12 @@ pub enum Incomparable {
     Work {
         /// The fact that differs.
         what: String,
-        /// Its value in the first run.
+        /// The value in the first run.
         first: String,
-        /// Its value in the second run.
+        /// The value in the second run.
         second: String,
     },
-    /// No subject is at a common point in both runs.
+    /// No subject was measured at a common point in both runs.
     #[error(
         "the runs have no subject at a point in common: choose the same with --subjects, --cases \
          and --set"
@@ -51,7 +51,10 @@ pub enum Incomparable {
     NothingCommon,
 }
 
-/// The plan of a run that can be compared. Errors: imported figures, an unsound plan, no complete block.
+/// Returns the plan of a run that can be compared.
+///
+/// Returns an error if the run contains only imported values, has an inconsistent plan or has no
+/// complete block.
 pub(crate) fn checked_plan(run: &Run) -> Result<&Plan, Incomparable> {
     let name = || run.name.clone();
     if run.plan().is_none() {
@@ -64,12 +67,12 @@ pub(crate) fn checked_plan(run: &Run) -> Result<&Plan, Incomparable> {
     }
 }
 
-/// Errors: another experiment, or the very same run.
+/// Returns an error if the runs are of different experiments, or are the same run.
 pub(crate) fn one_experiment(
     [a, b]: [&Plan; 2],
     [first, second]: [&Run; 2],
 ) -> Result<(), Incomparable> {
-    // A load run is named for where the server listens, which may differ.
+    // A load run is named after the server's address, which may differ.
     let is_one_experiment =
         (a.load().is_some() && b.load().is_some()) || a.experiment == b.experiment;
     let kind = |plan: &Plan| (plan.commands().is_some(), plan.load().is_some());
@@ -87,7 +90,7 @@ pub(crate) fn one_experiment(
     Ok(())
 }
 
-/// Errors: on one target the subjects had other work.
+/// Returns an error if the subjects had different work on one target.
 pub(crate) fn same_work(a: &Plan, b: &Plan) -> Result<(), Incomparable> {
     match work::work(a, b).into_iter().next() {
         Some(Differing {

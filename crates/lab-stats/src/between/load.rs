@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Two load runs that were not interleaved: what changed from the first to the second in each metric.
+//! Compares two load runs that were not interleaved, metric by metric.
 //!
-//! No block of one run belongs to a block of the other. Rates and costs are compared by the blocks of both;
-//! percentiles are those of all requests of a run together, for a block's own know nothing of a stall that
-//! other blocks have.
+//! Blocks of the two runs are not paired. Rates and costs are compared by the blocks of both runs.
+//! Percentiles are computed from all requests of a run together, because the percentiles of a
+//! single block do not reflect stalls in other blocks.
 
 use super::changed::Changed;
 use super::facts::ProgramMatch;
@@ -38,8 +38,10 @@ static CLOSED: [Metric; 3] = [
     Metric::SERVER_MEMORY,
 ];
 
-/// The metrics in which two runs are compared at a point: for servers that benchlab starts, those in which
-/// they are compared with each other there, and their memory.
+/// Returns the metrics in which two runs are compared at a point.
+///
+/// For servers that benchlab starts, these are the metrics in which the servers are compared with
+/// each other at the point, and their memory.
 fn metrics(plan: &Plan, point: PointId) -> &'static [Metric] {
     match (plan.serving(), plan.is_open(point)) {
         (None, _) => &ALL,
@@ -48,10 +50,11 @@ fn metrics(plan: &Plan, point: PointId) -> &'static [Metric] {
     }
 }
 
-/// A server at a point, what both runs say of it, and a metric in which they can be compared.
+/// A server at a point, its visits in both runs, and a metric in which the runs can be compared.
 type ComparablePair<'v, 'r> = (PointPair, [Vec<&'v Visit<'r>>; 2], &'static Metric);
 
-/// The changes of all servers, at a level of `1 - alpha` for all comparisons together (Bonferroni).
+/// Returns the changes of all servers, at a simultaneous level of `1 - alpha` over all comparisons
+/// (Bonferroni).
 pub(crate) fn changes(sides: &Sides, points: &[[PointId; 2]]) -> Vec<Changed> {
     let visits = sides
         .0
@@ -102,7 +105,8 @@ fn changed(
     })
 }
 
-/// True if more than a tenth of a percentile can be the generator's in one of the runs.
+/// Returns true if the generator may have caused more than a tenth of a percentile in one of the
+/// runs.
 fn is_the_generators(sides: &Sides, visits: &[Vec<&Visit>; 2], metric: &Metric) -> bool {
     let part = per_10_000(metric).and_then(|part| PARTS.iter().position(|p| *p == part));
     let alpha = sides.by_itself().alpha;
@@ -114,7 +118,8 @@ fn is_the_generators(sides: &Sides, visits: &[Vec<&Visit>; 2], metric: &Metric) 
     })
 }
 
-/// True if a run can be compared in this metric: every block has it, and errors do not hide it.
+/// Returns true if a run can be compared in this metric: every block has a value, and errors do not
+/// hide it.
 fn has(visits: &[&Visit], metric: &Metric) -> bool {
     let served = total(visits, |v| v.served);
     match per_10_000(metric) {
@@ -127,7 +132,7 @@ fn has(visits: &[&Visit], metric: &Metric) -> bool {
     }
 }
 
-/// Compared by the values of the blocks.
+/// Compares the values of the blocks.
 fn by_blocks(
     visits: &[Vec<&Visit>; 2],
     metric: &Metric,
@@ -145,7 +150,7 @@ fn by_blocks(
     Some(([median(first)?, median(second)?], found))
 }
 
-/// Compared by all requests of each run together.
+/// Compares percentiles of all requests of each run.
 fn pooled(
     visits: &[Vec<&Visit>; 2],
     per_10_000: u32,
@@ -166,7 +171,8 @@ fn pooled(
     Some((values, quotient_of([first, second], per_10_000)))
 }
 
-/// The second / the first, of intervals that hold each at its part of the level.
+/// Returns the ratio of the second interval to the first. Each interval uses its fraction of the
+/// error probability.
 fn quotient_of([first, second]: [(Interval, Grouping); 2], per_10_000: u32) -> Ratio {
     let groupings = [first.1, second.1];
     let each = groupings.map(|grouping| 1.0 / f64::from(grouping.groups));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Two runs on one target, and their common subjects and points.
+//! Two runs on one target, with their common subjects and points.
 
 use super::changed::Changed;
 use super::facts::ProgramMatch;
@@ -14,12 +14,12 @@ use lab_model::{Interval, Metric, Part, Plan, PointId, Run, Subject, SubjectId, 
 use std::collections::HashMap;
 use std::iter::zip;
 
-/// A run and the hashes stored with it in its file.
+/// A run and the hashes stored in its file.
 #[derive(Clone, Copy, Debug)]
 pub struct Recorded<'a> {
     /// The run.
     pub run: &'a Run,
-    /// The SHA-256 of what its subjects were made from, by [`Plan::subject_label`].
+    /// The SHA-256 hash of each subject's sources, by [`Plan::subject_label`].
     pub hashes: &'a HashMap<String, String>,
 }
 
@@ -28,13 +28,13 @@ pub(crate) struct RunSide<'a> {
     pub run: &'a Run,
     pub plan: &'a Plan,
     pub refusals: Vec<Refusal>,
-    /// The target, in runs that have more than one.
+    /// The target, if the run has more than one.
     named: Option<TargetKind>,
-    /// By the subjects' names.
+    /// The hashes by subject name.
     hashes: HashMap<&'a str, &'a String>,
 }
 
-/// A subject at a point, in each run.
+/// A subject at a point, as IDs in each of the two runs.
 #[derive(Clone, Copy)]
 pub(crate) struct PointPair {
     pub subjects: [SubjectId; 2],
@@ -62,17 +62,17 @@ impl<'a> RunSide<'a> {
         &self.plan.subjects[self.plan.baseline]
     }
 
-    /// The SHA-256 of the sources of the subject of that name, if the file has it.
+    /// Returns the SHA-256 hash of a subject's sources, if the file contains it.
     pub fn hash(&self, name: &str) -> Option<&'a String> {
         self.hashes.get(name).copied()
     }
 
-    /// The target, if there is more than one.
+    /// Returns the target if there is more than one.
     pub fn target(&self) -> Option<&'static str> {
         self.named.map(|kind| kind.title())
     }
 
-    /// A subject's name, with the target if there is more than one.
+    /// Returns a subject's name, with the target if there is more than one.
     pub fn subject_label(&self, name: &str) -> String {
         match self.named {
             Some(kind) => format!("{name} on {}", kind.name()),
@@ -80,7 +80,7 @@ impl<'a> RunSide<'a> {
         }
     }
 
-    /// A point in words, with the target if there is more than one.
+    /// Returns a point's label, with the target if there is more than one.
     pub fn label(&self, point: PointId) -> String {
         let label = self.plan.label(point);
         match self.named {
@@ -93,7 +93,7 @@ impl<'a> RunSide<'a> {
         self.plan.subjects.iter().position(|s| s.name == name)
     }
 
-    /// The line and the revision of a command.
+    /// Returns the line and the revision of a command.
     fn command(&self, name: &str) -> Option<(String, Option<String>)> {
         let subject = &self.plan.subjects[self.find(name)?];
         let command = subject.command.clone()?;
@@ -101,8 +101,9 @@ impl<'a> RunSide<'a> {
     }
 }
 
-/// The hashes of a part's subjects, which the file has under their names in the whole run, or under their
-/// names alone.
+/// Returns the hashes of a part's subjects.
+///
+/// The file stores them under the subjects' names in the whole run, or under their plain names.
 fn hashes<'a>(recorded: Recorded<'a>, part: &'a Part) -> HashMap<&'a str, &'a String> {
     let plans = recorded.run.plan().into_iter();
     let labels = plans.flat_map(|plan| {
@@ -121,18 +122,19 @@ fn hashes<'a>(recorded: Recorded<'a>, part: &'a Part) -> HashMap<&'a str, &'a St
     zip(subjects_of_part, labels).filter_map(hash).collect()
 }
 
-/// The first run and the second, on one target.
+/// The two runs on one target.
 pub(crate) struct Sides<'a>(pub [RunSide<'a>; 2]);
 
 impl Sides<'_> {
-    /// 1 - the level of the changes that have a verdict, together: the alpha that the interim analyses of
-    /// both runs have left.
+    /// Returns 1 minus the simultaneous level of the changes that have a verdict.
+    ///
+    /// This is the alpha that the interim analyses of both runs have left.
     pub fn alpha(&self) -> f64 {
         let [a, b] = self.0.each_ref();
         spending::alpha(a.run, a.plan).min(spending::alpha(b.run, b.plan))
     }
 
-    /// The level of a change that has no verdict.
+    /// Returns the level of a change without a verdict.
     pub fn by_itself(&self) -> Level {
         let [a, b] = self.0.each_ref().map(|side| side.plan.measure.alpha);
         Level {
@@ -146,13 +148,13 @@ impl Sides<'_> {
         a.max(b)
     }
 
-    /// The runs' margin, or a wider one.
+    /// Returns the runs' margin with a wider margin in use.
     pub fn margins(&self, wide: f64) -> Margin {
         let wanted = self.margin();
         Margin { wide, wanted }
     }
 
-    /// Points that are the same work under the same name, in the order of the first run.
+    /// Returns the points with the same work and the same name, in the order of the first run.
     pub fn points(&self) -> Vec<[PointId; 2]> {
         let [a, b] = self.0.each_ref().map(|side| side.plan);
         let twin = |point: PointId| {
@@ -167,7 +169,7 @@ impl Sides<'_> {
             .collect()
     }
 
-    /// A subject of the first run at a point, if it plays the same part in both.
+    /// Returns a subject of the first run at a point if it has the same role in both runs.
     pub fn place(&self, subject: SubjectId, points: [PointId; 2]) -> Option<PointPair> {
         let [first, second] = self.0.each_ref();
         let first_subject = &first.plan.subjects[subject];
@@ -180,7 +182,7 @@ impl Sides<'_> {
         })
     }
 
-    /// All subjects of both runs at a point that failed there in neither.
+    /// Returns all subjects of both runs at a point that failed there in neither run.
     pub fn measured(&self, points: [PointId; 2]) -> impl Iterator<Item = PointPair> {
         let subjects = 0..self.0[0].plan.subjects.len();
         let places = subjects.filter_map(move |subject| self.place(subject, points));
@@ -193,7 +195,7 @@ impl Sides<'_> {
         })
     }
 
-    /// True if the subject is excluded in neither run.
+    /// Returns true if the subject is excluded in neither run.
     pub fn compares(&self, place: &PointPair) -> bool {
         let refused = |i: usize| refused(&self.0[i].refusals, place.subjects[i], place.points[i]);
         !refused(0) && !refused(1)
@@ -205,7 +207,7 @@ impl Sides<'_> {
             [Some(_), Some(_)] => ProgramMatch::Changed,
             _ => ProgramMatch::Unknown,
         };
-        // A command may start other programs, which neither its line nor its hash shows.
+        // A command may start other programs, which affect neither its line nor its hash.
         match self.0.each_ref().map(|side| side.command(name)) {
             [None, None] => by_hash,
             [first, second] if first != second => ProgramMatch::Changed,
@@ -215,7 +217,7 @@ impl Sides<'_> {
         }
     }
 
-    /// A change of a figure that has no verdict.
+    /// Creates a change of a value that has no verdict.
     pub fn changed(
         &self,
         place: &PointPair,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Checks if two runs gave their subjects the same work.
+//! Checks whether the subjects of two runs had the same work.
 
 use super::facts::{Differing, Facts, seconds, unequal};
 use lab_model::{Arrivals, Case, Load, Plan, PlannedRequest, PointId, Stage, Target};
 use std::collections::BTreeSet;
 
-/// Differences in the work that the plans give to all subjects.
+/// Returns differences in the work that applies to all subjects.
 pub(crate) fn work(first: &Plan, second: &Plan) -> Vec<Differing> {
     let facts = |plan: &Plan| {
         let mut facts: Facts = plan.targets.iter().flat_map(target).collect();
@@ -17,7 +17,7 @@ pub(crate) fn work(first: &Plan, second: &Plan) -> Vec<Differing> {
     unequal(facts(first), facts(second))
 }
 
-/// True if two points of the same label are the same work.
+/// Returns true if two points with the same label have the same work.
 pub(crate) fn same_work(first: &Plan, a: PointId, second: &Plan, b: PointId) -> bool {
     let work = |case: &Case| {
         let Case {
@@ -26,14 +26,14 @@ pub(crate) fn same_work(first: &Plan, a: PointId, second: &Plan, b: PointId) -> 
         (work, unit, empty, case.check.clone())
     };
     let (x, y) = (&first.points[a], &second.points[b]);
-    // The work of a load's case contains the server's address; its requests are compared elsewhere.
+    // The work of a load's case contains the server's address. Its requests are compared elsewhere.
     let are_loads = first.load().is_some() && second.load().is_some();
     (are_loads || work(first.case(a)) == work(second.case(b)))
         && x.params == y.params
         && x.writes == y.writes
 }
 
-/// The requests of a load and its rates, without the addresses of the servers.
+/// Returns the requests of a load and its rates, without the addresses of the servers.
 fn load_facts(load: &Load) -> Facts {
     let path = |url: &str| match url.split_once("://") {
         Some((_, rest)) => rest.find('/').map_or("/", |at| &rest[at..]).to_string(),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The results of each agent of a load, and its differences from the others.
+//! The results of each agent of a load, and how the agent differed from the others.
 
 use super::{BUSY_SHARE, GENERATOR_SHARE};
 use crate::binomial;
@@ -8,14 +8,16 @@ use lab_model::{AgentId, AgentSlice, Counts, Interval, Plan, Run, Slice};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// An agent is late if it begins by more than this after the planned time, ns, beyond the error of the clocks'
-/// comparison.
+/// An agent is late if it starts this much later than planned, in ns, not counting the error of the
+/// clock comparison.
 const LATE_NS: u64 = 10_000_000;
 
-/// An agent is on another path if its service times are at least this many times as long as the others'.
+/// An agent is on a slower network path if its service times are at least this many times as long
+/// as the others'.
 const SLOW_PATH_RATIO: f64 = 1.2;
 
-/// An agent is named if the part of its requests that fail exceeds the others' by more than this, beyond chance.
+/// An agent is reported if its failed fraction of requests exceeds the others' by more than this,
+/// and by more than chance explains.
 const EXCESS_ERROR_SHARE: f64 = 0.01;
 
 /// The results of an agent over all slices that count.
@@ -23,62 +25,65 @@ const EXCESS_ERROR_SHARE: f64 = 0.01;
 pub struct AgentResult {
     /// The agent.
     pub agent: AgentId,
-    /// Requests that were due, or sent.
+    /// The number of requests that were due or sent.
     pub offered: u64,
-    /// Requests that were due and not sent because it was lost.
+    /// The number of requests that were due but not sent because the agent was lost.
     pub not_sent: u64,
-    /// Requests that were answered as they should be.
+    /// The number of requests with the expected response.
     pub served: u64,
-    /// Requests that were not answered as they should be.
+    /// The number of requests without the expected response.
     pub errors: u64,
-    /// The most by which one of its loads began later than planned, ns.
+    /// The maximum delay of the start of a load, in ns.
     pub late_ns: u64,
-    /// The part of the time in which its busiest thread had a core.
+    /// The fraction of time that the busiest thread spent on a core.
     pub busy: f64,
-    /// The median response time of its requests, ns.
+    /// The median response time, in ns.
     pub p50: Option<u64>,
-    /// The 99th percentile of its response time, ns.
+    /// The 99th percentile of the response time, in ns.
     pub p99: Option<u64>,
-    /// The 99th percentile of its send delay, ns.
+    /// The 99th percentile of the send delay, in ns.
     pub lag_p99: Option<u64>,
-    /// Its median service time as a multiple of the other agents' in the same slice: the median over slices.
+    /// The ratio of the median service time to that of the other agents in the same slice: the
+    /// median over all slices.
     pub path: Option<Interval>,
-    /// The part of the other agents' requests that failed, 0 to 1.
+    /// The failed fraction of the other agents' requests, from 0 to 1.
     pub others_fail: f64,
-    /// How it differed from the others, or was too slow.
+    /// The problems of the agent.
     pub marks: Vec<AgentTrouble>,
 }
 
-/// How an agent differed from the others, or was too slow.
+/// A difference between an agent and the others, or a sign that the agent was too slow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AgentTrouble {
-    /// It was lost.
+    /// The agent was lost.
     Lost,
-    /// It began late.
+    /// The agent started late.
     BeganLate,
-    /// It looked late at requests that were due.
+    /// The agent was late to notice that requests were due.
     Behind,
-    /// Its busiest thread had a core nearly all the time.
+    /// The busiest thread spent nearly all the time on a core.
     Limit,
-    /// Its service times are longer than the others'.
+    /// The service times are longer than the other agents'.
     Path,
-    /// More of its requests fail than of the others'.
+    /// The failed fraction of requests is larger than the other agents'.
     Errors,
 }
 
 impl AgentResult {
-    /// Requests that were answered, or will not be.
+    /// Returns the number of requests that were answered or will never be answered.
     fn ended(&self) -> u64 {
         self.served.saturating_add(self.errors)
     }
 
-    /// The part of its requests that failed, 0 to 1.
+    /// Returns the fraction of failed requests, from 0 to 1.
     pub fn fail(&self) -> f64 {
         self.errors as f64 / self.ended().max(1) as f64
     }
 
-    /// True if more of its requests fail than of the others', by more than chance at the level `1 - alpha`. Requests
-    /// fail together, which the least share that counts allows for.
+    /// Returns true if more of this agent's requests failed than chance explains at level `1 -
+    /// alpha`.
+    ///
+    /// Failures are not independent. [`EXCESS_ERROR_SHARE`] allows for this.
     fn fails_more(&self, (ended, errors): (u64, u64), alpha: f64) -> bool {
         let part = self.ended() as f64 / ended.max(1) as f64;
         let chance = binomial::upper_tail(errors, part, self.errors);
@@ -86,7 +91,7 @@ impl AgentResult {
     }
 }
 
-/// The results of the agents of a run, without those that were left out.
+/// Returns the results of a run's agents, except for those that were left out.
 pub fn agents(run: &Run, alpha: f64) -> Vec<AgentResult> {
     let slices: Vec<&Slice> = run.complete_blocks().flat_map(|b| &b.slices).collect();
     let counted = run
@@ -139,7 +144,9 @@ pub fn agents(run: &Run, alpha: f64) -> Vec<AgentResult> {
     results
 }
 
-/// Requests that were offered and are neither served nor errors, in a run that lost an agent; `None`: it lost none.
+/// Returns the number of requests that were offered but neither served nor counted as errors.
+///
+/// Returns `None` if the run lost no agent.
 pub fn unaccounted(run: &Run) -> Option<u64> {
     let mut agents = run.agents.iter().filter(|agent| !agent.is_left_out);
     let is_lost = agents.any(|agent| agent.lost.is_some());
@@ -153,7 +160,7 @@ pub fn unaccounted(run: &Run) -> Option<u64> {
     Some(offered.saturating_sub(all(served.chain(errors))))
 }
 
-/// The saturating sum: a file can hold any number.
+/// Returns the saturating sum, because a file may contain any number.
 fn all(counts: impl Iterator<Item = u64>) -> u64 {
     counts.fold(0, u64::saturating_add)
 }
@@ -161,15 +168,15 @@ fn all(counts: impl Iterator<Item = u64>) -> u64 {
 /// The missing part of a run that lost all agents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct MissingLoad {
-    /// Complete blocks.
+    /// The number of complete blocks.
     pub complete: u32,
-    /// Planned blocks.
+    /// The number of planned blocks.
     pub planned: u32,
-    /// Requests that were due in the missing blocks; 0 in a closed loop.
+    /// The number of requests due in the missing blocks, or 0 in a closed loop.
     pub due: u64,
 }
 
-/// The missing part of a run that lost all agents; `None` if it did not.
+/// Returns the missing part of a run that lost all agents, or `None` if agents are left.
 pub fn missing(run: &Run, plan: &Plan) -> Option<MissingLoad> {
     let load = plan.load()?;
     let planned = plan.measure.max_blocks;
@@ -227,9 +234,11 @@ fn result(agent: AgentId, slices: &[&Slice], ratios: &[f64], alpha: f64) -> Agen
     }
 }
 
-/// For each agent, the logarithm of its median service time as a multiple of the others', in each slice in
-/// which both have one. The others' distribution is that of all minus its own, so that the cost grows
-/// linearly with the number of agents.
+/// Returns, for each agent, the logarithm of its median service time divided by the other agents',
+/// for each slice.
+///
+/// Slices in which one of the two has no median are skipped. The others' distribution is the
+/// distribution of all agents minus the agent's own, so the cost is linear in the number of agents.
 fn paths(slices: &[&Slice]) -> BTreeMap<AgentId, Vec<f64>> {
     let mut ratios: BTreeMap<AgentId, Vec<f64>> = BTreeMap::new();
     for slice in slices {
@@ -249,7 +258,8 @@ fn paths(slices: &[&Slice]) -> BTreeMap<AgentId, Vec<f64>> {
     ratios
 }
 
-/// The interval of the median ratio; `None` where the slices are too few for the level `1 - alpha`.
+/// Returns the interval of the median ratio, or `None` if there are too few slices for level `1 -
+/// alpha`.
 fn path(ratios: &[f64], alpha: f64) -> Option<Interval> {
     let interval = median_interval(ratios, alpha)?;
     (interval.level >= 1.0 - alpha - 1e-9).then(|| Interval {
@@ -265,7 +275,8 @@ mod tests {
     use super::*;
     use lab_model::{Agent, Block, BlockState, ClockOffset, ErrorKind};
 
-    /// Three agents over `slices` slices; service times of each, ns.
+    /// Returns a run of three agents over `slices` slices, with the service time of each agent in
+    /// ns.
     fn run(slices: usize, service_ns: [u64; 3]) -> Run {
         let part = |(agent, ns): (AgentId, u64)| AgentSlice {
             agent,
@@ -329,7 +340,7 @@ mod tests {
                 part.slice.errors = vec![(ErrorKind::Timeout, errors)];
             }
         }
-        // 80 of the 92 errors are of one of three agents.
+        // 80 of the 92 errors are from one of the three agents.
         assert_eq!(marks(&run), [vec![], vec![AgentTrouble::Errors], vec![]]);
         run.blocks.truncate(1);
         run.blocks[0].slices[0].agents[1].slice.errors = vec![(ErrorKind::Timeout, 3)];
@@ -363,7 +374,7 @@ mod tests {
             parts[2].slice.busiest_cpu_ns = 950_000_000;
             parts[2].slice.lag = Counts(vec![(900_000, 100)]).into();
         }
-        // The error of the clocks is not counted as lateness.
+        // The error of the clock comparison does not count as lateness.
         let expected = [
             vec![AgentTrouble::Lost],
             vec![],

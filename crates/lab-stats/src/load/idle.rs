@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Exclusions of servers: which, where and why.
+//! Exclusions of servers from comparison.
 
 use super::peaks::{Peak, Peaks};
 use super::visits::{Visit, Visits};
@@ -8,8 +8,10 @@ use crate::refusals::{self, refused};
 use crate::results::{ServerAge, age_refusals};
 use lab_model::{Plan, PointId, Run, SubjectId};
 
-/// The exclusions: failures, servers that were not at their steady level, and servers that served nothing in
-/// some block, for which there is no ratio.
+/// Returns the exclusions: servers that failed, were not at their steady level or served nothing in
+/// some block.
+///
+/// A block without served requests has no ratio.
 pub fn refusals(run: &Run, plan: &Plan, visits: &Visits, ages: &[ServerAge]) -> Vec<Refusal> {
     let mut all = refusals::refusals(run, plan);
     for refusal in age_refusals(plan, ages) {
@@ -47,7 +49,9 @@ pub fn refusals(run: &Run, plan: &Plan, visits: &Visits, ages: &[ServerAge]) -> 
     refusals::gathered(all, plan)
 }
 
-/// No fraction of a server's peak is offered. `baseline`: its name, if it is the server.
+/// Returns a reason if the server's peak is unknown, so that no fraction of the peak is offered.
+///
+/// `baseline` is the server's name if it is the baseline.
 fn without_peak(
     plan: &Plan,
     peaks: &Peaks,
@@ -62,7 +66,8 @@ fn without_peak(
     })
 }
 
-/// A server served nothing in some block. `baseline`: its name, if it is the server.
+/// Returns a reason if the server served nothing in some block. `baseline` is the server's name if
+/// it is the baseline.
 fn idle(
     visits: &Visits,
     subject: SubjectId,

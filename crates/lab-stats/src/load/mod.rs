@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Results of a load run's slices: rates and costs, quantiles of all requests, verdicts.
+//! Results of a load run's slices: rates, costs, quantiles of all requests and verdicts.
 
 pub mod agents;
 pub(crate) mod idle;
@@ -19,13 +19,15 @@ use lab_model::{Load, Metric, Plan, PointId, Protocol, Run, SubjectId};
 use std::collections::HashSet;
 use visits::{Visit, Visits};
 
-/// The generator is the limit where its busiest thread has a core for more than this part of the time.
+/// The generator is the bottleneck if its busiest thread spends more than this fraction of the time
+/// on a core.
 pub(crate) const BUSY_SHARE: f64 = 0.9;
 
-/// A percentile of response times is too inexact where more than this part of it can be the generator's own latency.
+/// A percentile of response times is too inaccurate if the generator's own latency may exceed this
+/// fraction of it.
 const GENERATOR_SHARE: f64 = 0.1;
 
-/// Percentiles of the response time, and of the generator's send delay.
+/// Percentiles of the response time with the same percentiles of the generator's send delay.
 pub(crate) static OWN_LATENCY: [(Metric, Metric); 5] = [
     (Metric::P50, Metric::LAG_P50),
     (Metric::P75, Metric::LAG_P75),
@@ -34,8 +36,10 @@ pub(crate) static OWN_LATENCY: [(Metric, Metric); 5] = [
     (Metric::P999, Metric::LAG_P999),
 ];
 
-/// True if more than a tenth of a percentile can be the generator's own latency: its send delay, and one tick
-/// if the kernel does not timestamp responses. In a closed loop there is no send delay.
+/// Returns true if the generator's own latency may exceed a tenth of a percentile.
+///
+/// Its latency is the send delay, plus one tick if the kernel does not timestamp responses. A
+/// closed loop has no send delay.
 pub(crate) fn is_generators(load: &Load, response_ns: f64, lag_ns: f64) -> bool {
     let mut urls = load.requests.iter().flatten();
     let is_stamped =
@@ -44,7 +48,8 @@ pub(crate) fn is_generators(load: &Load, response_ns: f64, lag_ns: f64) -> bool 
     lag_ns > 0.0 && lag_ns + tick_ns as f64 > GENERATOR_SHARE * response_ns
 }
 
-/// The verdict, but for "equivalent" where the generator hides differences: two servers hidden by it need not be alike.
+/// Replaces "equivalent" by "inconclusive" if the generator hides differences: two servers hidden
+/// by the generator need not be equal.
 pub(crate) fn unless_hidden(verdict: Verdict, is_hidden: impl FnOnce() -> bool) -> Verdict {
     match verdict {
         Verdict::Equivalent if is_hidden() => Verdict::Inconclusive {
@@ -54,8 +59,11 @@ pub(crate) fn unless_hidden(verdict: Verdict, is_hidden: impl FnOnce() -> bool) 
     }
 }
 
-/// In an open loop the throughput is the offered rate, so it does not show the effect of connections. Nor
-/// does it for a server that benchlab starts where the generator was the bottleneck.
+/// Fits the scaling of throughput in closed loops.
+///
+/// In an open loop, the throughput is the offered rate, so it does not show the effect of
+/// connections. Points at which the generator was the bottleneck are also skipped for servers that
+/// benchlab starts.
 pub(crate) fn scalings(
     run: &Run,
     plan: &Plan,
@@ -87,14 +95,16 @@ pub(crate) fn scalings(
     scalings
 }
 
-/// The part of its requests that were errors, 0 to 1; `None` without one that came to an end.
+/// Returns the fraction of requests that were errors, from 0 to 1, or `None` if no request ended.
 pub(crate) fn error_share(errors: u64, served: u64) -> Option<f64> {
     let ended = errors as f64 + served as f64;
     (ended > 0.0).then(|| errors as f64 / ended)
 }
 
-/// True if more requests failed than lie beyond the percentile `per_10_000`: had benchlab waited for them,
-/// the percentile could be higher than any served response time.
+/// Returns true if more requests failed than lie beyond the percentile `per_10_000`.
+///
+/// If benchlab had waited for the failed requests, the percentile might be higher than any served
+/// response time.
 pub(crate) fn hidden(failed: u64, served: u64, per_10_000: u32) -> bool {
     let (failed, served) = (u128::from(failed), u128::from(served));
     failed * 10_000 > (failed + served) * 10_000_u128.saturating_sub(u128::from(per_10_000))

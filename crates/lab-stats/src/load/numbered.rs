@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The cost of a request by itself, and of each unit of a number in its path, such as included files.
+//! Fits the fixed cost of a request and the cost per unit of a number in its path, such as the
+//! number of included files.
 
 use super::visits::{Visit, Visits};
 use crate::analysis::Fit;
@@ -7,11 +8,12 @@ use crate::sweeps::{self, OneSubject, Sweep};
 use lab_model::point_load::{KEEP_ALIVE, LOAD};
 use lab_model::{Metric, Plan, PointId, Run};
 
-/// The fitted metrics: time per request, and the server's CPU time.
+/// The fitted metrics: the time per request and the server's CPU time.
 static FITTED: [Metric; 2] = [Metric::TIME_PER_REQUEST, Metric::SERVER_CPU];
 
-/// Lines through the costs of requests in a closed loop, for servers that benchlab starts, by case, then held
-/// factors, then server, then metric.
+/// Fits lines through the costs of requests in a closed loop, for servers that benchlab starts.
+///
+/// The fits are ordered by case, then constant factors, then server, then metric.
 pub(crate) fn fits(run: &Run, plan: &Plan, visits: &Visits) -> Vec<Fit> {
     let mut fits = Vec::new();
     for (over, sweep) in numbered(plan) {
@@ -30,7 +32,8 @@ pub(crate) fn fits(run: &Run, plan: &Plan, visits: &Visits) -> Vec<Fit> {
     fits
 }
 
-/// Points of a closed loop that differ in one factor alone, all of whose values are numbers, with its name.
+/// Returns the closed-loop points that differ in only one factor, with the factor's name. All
+/// values of the factor must be numbers.
 fn numbered(plan: &Plan) -> Vec<(String, Sweep)> {
     let mut found: Vec<(String, Sweep)> = Vec::new();
     for point in (0..plan.points.len()).filter(|&point| !plan.is_open(point)) {
@@ -63,7 +66,7 @@ fn numbered(plan: &Plan) -> Vec<(String, Sweep)> {
     found
 }
 
-/// The value as a number, if all of the factor's are.
+/// Returns the value as a number if all values of the factor are numbers.
 fn number(plan: &Plan, case: usize, factor: &str, word: &str) -> Option<f64> {
     let of_case = plan.points.iter().filter(|point| point.case == case);
     let mut words = of_case.flat_map(|p| p.params.iter().filter(|(name, _)| name == factor));

@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tests if a server kept up with the rate at which requests were due.
+//! Tests whether a server kept up with the rate at which requests were due.
 
 use super::visits::{Visit, total};
 use lab_model::{ErrorKind, Plan, PointId};
 use std::collections::BTreeMap;
 
-/// A server that answers less than this fraction of the due requests in time is behind by 1 % of the load's
-/// length at its end, and its percentiles show that length instead of its own times.
+/// The minimum fraction of the due requests that a server must answer in time.
+///
+/// With a lower fraction, its backlog at the end is at least 1 % of the load's length, and its
+/// percentiles reflect that length instead of its own times.
 const MIN_ANSWERED_SHARE: f64 = 0.99;
 
-/// This part of all requests take no longer than the last one under way may take.
+/// The quantile of the service time up to which the last requests in progress may take.
 const DEFAULT_SHARE: f64 = 0.99;
 
-/// True if the requests due at a rate were not answered in the load's time, over the whole run and in most blocks: a
-/// stall at the end of one block is none.
+/// Returns true if requests due at a rate were not answered in the load's time, over the whole run
+/// and in most blocks.
+///
+/// A stall at the end of a single block does not count as an overload.
 pub(crate) fn is_overloaded(plan: &Plan, point: PointId, blocks: &[&Visit]) -> bool {
     if !plan.is_open(point) || total(blocks, |v| v.offered) == 0 {
         return false;
@@ -34,7 +38,8 @@ pub(crate) fn is_overloaded(plan: &Plan, point: PointId, blocks: &[&Visit]) -> b
     parts(blocks) < MIN_ANSWERED_SHARE && 2 * behind > with_requests.count()
 }
 
-/// A high percentile of the service time: waiting for a connection, which a backlog adds, is not part of it.
+/// Returns a high percentile of the service time. It excludes the time waiting for a connection,
+/// which a backlog adds.
 fn usual_service_ns(blocks: &[&Visit]) -> f64 {
     let mut counts: BTreeMap<u64, f64> = BTreeMap::new();
     for (ns, count) in blocks.iter().flat_map(|v| v.buckets(|s| &s.service)) {
@@ -49,7 +54,8 @@ fn usual_service_ns(blocks: &[&Visit]) -> f64 {
     found.map_or(0.0, |(ns, _)| ns as f64)
 }
 
-/// Requests that ended, served or with an error, before benchlab stopped waiting.
+/// Returns the number of requests that ended, served or with an error, before benchlab stopped
+/// waiting.
 fn answered(visit: &Visit) -> u64 {
     let ended = visit.errors.iter();
     let ended = ended.filter(|(kind, _)| **kind != ErrorKind::Unfinished);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Each server's peak throughput, as the first blocks of a run find it: open loops offer fractions of it.
+//! Each server's peak throughput, measured by the first blocks of a run. Open loops offer fractions
+//! of the peak.
 
 use super::BUSY_SHARE;
 use crate::order::median;
@@ -7,23 +8,24 @@ use lab_model::{Plan, PointId, Run, Slice, SubjectId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The number of fresh processes that determine a peak: the median over three is not affected by a single
-/// unlucky one.
+/// The number of fresh processes that determine a peak. The median of three is not affected by a
+/// single slow one.
 const CALIBRATING_BLOCKS: u32 = 3;
 
 /// A server's peak.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Peak {
-    /// Requests per second.
+    /// The peak in requests per second.
     Rate(f64),
-    /// The generator was the limit, so that it is not known.
+    /// The peak is unknown, because the generator was the bottleneck.
     Generator,
-    /// It served nothing.
+    /// The server served nothing.
     Nothing,
 }
 
-/// The peaks of a run, from its first blocks. Later blocks do not change them, so that the offered rates stay
-/// the same.
+/// The peaks of a run, from its first blocks.
+///
+/// Later blocks do not change them, so that the offered rates stay the same.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Peaks {
     blocks: Vec<Vec<ClosedLoop>>,
@@ -34,13 +36,14 @@ pub struct Peaks {
 struct ClosedLoop {
     subject: SubjectId,
     point: PointId,
-    /// Requests per second.
+    /// The throughput in requests per second.
     rate: f64,
-    /// The part of the time in which the generator had a core.
+    /// The fraction of time that the generator's busiest thread spent on a core.
     busy: f64,
 }
 
-/// In how many blocks peaks are looked for; in the last of them they are known after the closed loops.
+/// Returns the number of blocks that determine the peaks. In the last of these blocks, the peaks
+/// are known after the closed loops.
 pub fn calibrating_blocks(plan: &Plan) -> u32 {
     let measure = &plan.measure;
     let replicates = measure.max_process_sets.unwrap_or(measure.max_blocks);
@@ -48,7 +51,7 @@ pub fn calibrating_blocks(plan: &Plan) -> u32 {
 }
 
 impl Peaks {
-    /// The peaks of a run, from the blocks that it has so far.
+    /// Computes the peaks of a run from its blocks so far.
     pub fn of(plan: &Plan, run: &Run) -> Peaks {
         let mut peaks = Peaks::default();
         for (number, block) in (0..).zip(run.complete_blocks()) {
@@ -57,7 +60,7 @@ impl Peaks {
         peaks
     }
 
-    /// Adds the closed loops of block `number`, if it is the next of the calibrating blocks.
+    /// Adds the closed loops of block `number` if it is the next calibrating block.
     pub fn learn(&mut self, plan: &Plan, number: u32, slices: &[Slice]) {
         let count = self.blocks.len() as u32;
         if number == count && count < calibrating_blocks(plan) {
@@ -65,12 +68,13 @@ impl Peaks {
         }
     }
 
-    /// Forgets a block, which is measured again, and those after it.
+    /// Removes a block that will be measured again, and the blocks after it.
     pub fn forget(&mut self, number: u32) {
         self.blocks.truncate(number as usize);
     }
 
-    /// The peak of a server at the connections of an open point; `None`: not known yet.
+    /// Returns the peak of a server with the connections of an open-loop point, or `None` if the
+    /// peak is not known yet.
     pub fn at(&self, plan: &Plan, subject: SubjectId, point: PointId) -> Option<Peak> {
         if (self.blocks.len() as u32) < calibrating_blocks(plan) {
             return None;

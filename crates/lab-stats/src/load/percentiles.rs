@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The response times of a closed loop as `ab` of Apache prints them, with intervals, and against the
-//! baseline's. They describe: in a closed loop percentiles have no verdict.
+//! The response times of a closed loop in the format of Apache's `ab`, with intervals and ratios to
+//! the baseline.
+//!
+//! They are descriptive: percentiles of a closed loop have no verdict.
 
 use super::quantiles::{self, Tails};
 use super::visits::{Visit, Visits};
 use crate::bootstrap;
 use lab_model::{Interval, Plan, PointId, Run, SubjectId};
 
-/// Percentiles in parts of 10,000, as `ab` prints them.
+/// The percentiles that `ab` prints, in units of 1/10,000.
 pub const PARTS: [u32; 8] = [5000, 6600, 7500, 8000, 9000, 9500, 9800, 9900];
 
-/// The spread is the second of these percentiles / the first, in parts of 10,000.
+/// The two percentiles, in units of 1/10,000, whose ratio is the spread: the second divided by the
+/// first.
 pub const SPREAD: [u32; 2] = [2500, 7500];
 
 /// The response times of a server at a point.
@@ -20,20 +23,22 @@ pub struct Percentiles {
     pub subject: SubjectId,
     /// The point.
     pub point: PointId,
-    /// The percentiles of [`PARTS`], ns; `None`: too few requests. With too few blocks for an interval, its level is 0.
+    /// The percentiles [`PARTS`], in ns. `None` means that there are too few requests. With too few
+    /// blocks for an interval, the level is 0.
     pub parts: [Option<Interval>; PARTS.len()],
-    /// The longest response time, ns.
+    /// The longest response time, in ns.
     pub longest_ns: u64,
-    /// The second percentile of [`SPREAD`] / the first.
+    /// The second percentile of [`SPREAD`] divided by the first.
     pub spread: Option<Interval>,
-    /// [`Percentiles::parts`] / the baseline's; `None` for the baseline itself.
+    /// [`Percentiles::parts`] divided by the baseline's. `None` for the baseline itself.
     pub ratios: [Option<Interval>; PARTS.len()],
-    /// The spread / the baseline's.
+    /// The spread divided by the baseline's spread.
     pub spread_ratio: Option<Interval>,
 }
 
-/// The response times of every server at every point of a closed loop, by point. Each interval is at the plan's level
-/// by itself.
+/// Returns the response times of every server at every point of a closed loop, by point.
+///
+/// The intervals are unadjusted, at the plan's level.
 pub fn percentiles(run: &Run) -> Vec<Percentiles> {
     let Some(plan) = run.plan().filter(|plan| plan.load().is_some()) else {
         return Vec::new();

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Quantiles of all requests of a run's blocks together, with intervals from the share of each block's requests that
-//! exceed a value.
+//! Quantiles of all requests of a run, with intervals based on the fraction of each block's
+//! requests that exceed a value.
 //!
-//! Quantiles of blocks must not be averaged: where a server stalls for one second in ten, nine blocks'
-//! p99 know nothing of it. So the distributions are added up, and what scatters is blocks.
+//! Quantiles of blocks must not be averaged: if a server stalls for one second in ten, the p99 of
+//! nine blocks does not reflect the stall. The distributions are therefore summed, and blocks are
+//! the unit of variation.
 
 use super::visits::{Distribution, Visit};
 use crate::change::quotient;
@@ -13,43 +14,50 @@ use crate::ratio::Ratio;
 use crate::{family, likelihood, normal};
 use lab_model::Interval;
 
-/// The quantiles of reports, in parts of 10,000.
+/// The quantiles of reports, in units of 1/10,000.
 pub const PARTS: [u32; 6] = [5000, 7500, 9000, 9900, 9990, 9999];
 
-/// Quantiles of a distribution of times, ns; the highest value of their bucket, so up to 0.1 % too high
-/// and never too low.
+/// Quantiles of a distribution of times, in ns.
+///
+/// Each is the highest value of its bucket, so it is up to 0.1 % too high but never too low.
 #[derive(Clone, Debug)]
 pub struct Quantiles<const N: usize> {
     /// The number of values.
     pub count: u64,
-    /// The requested quantiles; `None` where the requests are too few for one.
+    /// The requested quantiles. `None` means that there are too few requests.
     pub parts: [Option<Interval>; N],
-    /// The greatest value, ns.
+    /// The maximum value, in ns.
     pub max_ns: Option<u64>,
 }
 
-/// More blocks than this are taken in groups of neighbours: it bounds the work.
+/// Above this number of blocks, neighbors are combined into groups to limit the work.
 const MAX_GROUPS: usize = 200;
 
-/// Blocks may stall, and none of those that were seen did: up to this share of blocks where an interval reaches for it.
+/// The maximum fraction of blocks that may stall without a stall having been observed.
 const STALLED_SHARE: f64 = 0.1;
 
-/// So many blocks show what happens in [`STALLED_SHARE`] of them with 95 % certainty: ln 0.05 / ln 0.9.
+/// The number of blocks that shows an event in [`STALLED_SHARE`] of the blocks with 95 % certainty:
+/// ln 0.05 / ln 0.9.
 const STALLS_SEEN: u32 = 29;
 
-/// So many blocks show what happens in one block of 20 with 95 % certainty: ln 0.05 / ln 0.95.
+/// The number of blocks that shows an event in one block of 20 with 95 % certainty: ln 0.05 / ln
+/// 0.95.
 const RARE_SEEN: u32 = 59;
 
-/// The least number of blocks for p99 and beyond. A tail that few blocks hold has no interval
-/// ([`MIN_CARRIERS`]), which gives runs without any such block more weight among the intervals that are
-/// given; with this many blocks such runs are rare, too (`tests/stats/tails.rs`).
+/// The minimum number of blocks for p99 and higher.
+///
+/// A tail that occurs in only a few blocks has no interval ([`MIN_CARRIERS`]). This gives runs
+/// without any such block more weight among the reported intervals. With this many blocks, such
+/// runs are also rare (`tests/stats/tails.rs`).
 const TAIL_SEEN: u32 = 90;
 
-/// A quantile has an interval if values above it are spread over at least this many blocks.
+/// A quantile has an interval if the values above it are spread over at least this many blocks.
 pub(crate) const MIN_CARRIERS: f64 = 6.0;
 
-/// The least number of blocks for the interval of a quantile: enough that blocks whose requests all exceed it
-/// would show with 97.5 % certainty; beyond the p75 [`RARE_SEEN`], and beyond the p90 [`TAIL_SEEN`].
+/// Returns the minimum number of blocks for the interval of a quantile.
+///
+/// With this number, blocks whose requests all exceed the quantile would be observed with 97.5 %
+/// certainty. Above p75, the minimum is [`RARE_SEEN`], and above p90, it is [`TAIL_SEEN`].
 pub fn blocks_needed(per_10_000: u32) -> u32 {
     match per_10_000 {
         9001.. => TAIL_SEEN,
@@ -61,9 +69,11 @@ pub fn blocks_needed(per_10_000: u32) -> u32 {
     }
 }
 
-/// The quantiles of a distribution over all of `blocks`, each interval at a level of `1 - alpha`, and how the
-/// blocks depend on each other in each of [`PARTS`]. Where the blocks are too few, or too few hold what exceeds a
-/// quantile, its interval has the level 0.
+/// Returns the quantiles [`PARTS`] of a distribution over all `blocks`, and how the blocks depend
+/// on each other at each quantile.
+///
+/// Each interval is at level `1 - alpha`. If there are too few blocks, or too few blocks contain
+/// values above a quantile, its interval has level 0.
 pub fn quantiles(
     alpha: f64,
     blocks: &[&Visit],
@@ -72,7 +82,7 @@ pub fn quantiles(
     quantiles_at(alpha, blocks, of, PARTS)
 }
 
-/// Any quantiles, of 10,000; otherwise like [`quantiles`].
+/// Returns any quantiles, in units of 1/10,000. Otherwise like [`quantiles`].
 pub fn quantiles_at<const N: usize>(
     alpha: f64,
     blocks: &[&Visit],
@@ -97,36 +107,42 @@ pub fn quantiles_at<const N: usize>(
     (quantiles, found.map(|at| Some(at?.grouping)))
 }
 
-/// How many neighbours are taken together, for they depend on each other in how many of their requests exceed a
-/// quantile. Each quantile has its own: drift of the median says nothing of stalls.
+/// How neighboring blocks are combined because they depend on each other in the fraction of
+/// requests that exceed a quantile.
+///
+/// Each quantile has its own grouping, because drift of the median does not imply stalls.
 #[derive(Clone, Copy, Debug)]
 pub struct Grouping {
-    /// Groups, and blocks in each; the last has the rest, too.
+    /// The number of groups and the number of blocks in each. The last group also contains the
+    /// remainder.
     pub groups: u32,
     pub width: u32,
-    /// Blocks so far apart showed no dependence beyond what chance explains: 1 where no blocks did.
+    /// The distance in blocks at which no dependence beyond chance was found, or 1 if no blocks
+    /// depend on each other.
     pub apart: u32,
-    /// Groups still depend on each other, and there are too few blocks to take more together.
+    /// Whether groups still depend on each other, but there are too few blocks to combine more of
+    /// them.
     pub unresolved: bool,
 }
 
-/// The distributions of a server's blocks, or of neighbours where there are very many, over the values that any of
-/// them has.
+/// The distributions of a server's blocks, or of groups of neighbors if there are very many blocks,
+/// over all values that occur.
 pub struct Tails {
     blocks: usize,
-    /// Neighbours that are counted together.
+    /// The number of neighbors counted together.
     step: usize,
-    /// Columns: `blocks` by `step`.
+    /// The number of columns: `blocks` divided by `step`.
     columns: usize,
-    /// The fewest groups of which an interval is made.
+    /// The minimum number of groups for an interval.
     enough: u32,
     values: Vec<u64>,
-    /// How many lie at or below a value: by value, then column. Whole numbers, exact up to 2^53.
+    /// The number of requests at or below a value, by value, then by column. The counts are
+    /// integers, exact up to 2^53.
     at_most: Vec<f64>,
 }
 
 impl Tails {
-    /// Collects the tails of blocks; `alpha` determines how many groups an interval needs.
+    /// Collects the tails of blocks. `alpha` determines how many groups an interval needs.
     pub fn new(alpha: f64, blocks: &[&Visit], of: Distribution) -> Tails {
         let values = values(blocks, of);
         let step = blocks.len().div_ceil(MAX_GROUPS).max(1);
@@ -152,7 +168,8 @@ impl Tails {
         }
     }
 
-    /// The quantile that `per_10_000` in 10,000 do not exceed; `None` without requests.
+    /// Returns the quantile that `per_10_000` in 10,000 requests do not exceed, or `None` without
+    /// requests.
     fn at(&self, per_10_000: u32) -> Option<At<'_>> {
         let row = self.row(per_10_000)?;
         let all = self.all().iter();
@@ -178,12 +195,12 @@ impl Tails {
         })
     }
 
-    /// How many columns there are: blocks, or neighbours together.
+    /// Returns the number of columns, which are blocks or groups of neighbors.
     pub fn columns(&self) -> usize {
         self.columns
     }
 
-    /// The quantile where each column counts so often; `None` of nothing.
+    /// Returns the quantile with each column weighted by its count, or `None` if the total is 0.
     pub fn value(&self, per_10_000: u32, counts: &[u32]) -> Option<f64> {
         let weighted = |row: usize| -> f64 {
             let at_most = &self.at_most[row * self.columns..(row + 1) * self.columns];
@@ -207,7 +224,7 @@ impl Tails {
             .map(|(all, at_most)| all - at_most)
     }
 
-    /// How many each column counted.
+    /// Returns the number of requests in each column.
     fn all(&self) -> &[f64] {
         &self.at_most[self.at_most.len() - self.columns..]
     }
@@ -222,7 +239,9 @@ impl Tails {
         at_most.iter().sum()
     }
 
-    /// The index of the least value that `per_10_000` in 10,000 do not exceed; `None` without requests.
+    /// Returns the index of the smallest value that `per_10_000` in 10,000 requests do not exceed.
+    ///
+    /// Returns `None` without requests.
     fn row(&self, per_10_000: u32) -> Option<usize> {
         let total = self.total();
         let rank = (total * f64::from(per_10_000) / 10_000.0).ceil().max(1.0);
@@ -240,14 +259,17 @@ struct At<'t> {
 }
 
 impl At<'_> {
-    /// Its interval at a level of `1 - alpha`; `None` where not one value exceeds it.
+    /// Returns the interval of the quantile at level `1 - alpha`, or `None` if no value exceeds the
+    /// quantile.
     ///
-    /// A value lies within the interval unless the shares of requests above it contradict that the quantile's own
-    /// share is their mean, both by empirical likelihood, which follows the skew of the blocks, and by Student's t,
-    /// which holds at high levels.
+    /// A value lies within the interval unless the blocks' fractions of requests above it are
+    /// inconsistent with the fraction of the quantile. The value is rejected only if two tests
+    /// reject it: empirical likelihood, which follows the skew of the blocks, and Student's t,
+    /// which is valid at high levels.
     ///
-    /// Sources: Woodruff, *Confidence intervals for medians and other position measures*, Journal of the American
-    /// Statistical Association 47 (1952); Owen, *Empirical Likelihood*, 2001, with Hotelling's calibration (3.4).
+    /// Sources: Woodruff, *Confidence intervals for medians and other position measures*, Journal
+    /// of the American Statistical Association 47 (1952); Owen, *Empirical Likelihood*, 2001, with
+    /// Hotelling's calibration (3.4).
     fn interval(&self, alpha: f64) -> Option<Interval> {
         if !is_given(self.tails.total(), self.per_10_000) {
             return None;
@@ -260,7 +282,7 @@ impl At<'_> {
         let t = normal::student_upper_quantile(f64::from(self.grouping.groups) - 1.0, alpha / 2.0);
         let accepted =
             |row: usize, share: f64| likelihood::is_mean_zero(&self.excess(row, share), t * t);
-        // The excess falls from value to value, so the accepted values have no gaps.
+        // The excess decreases from value to value, so the accepted values have no gaps.
         let (row, rows) = (self.row, self.tails.values.len());
         let low = partition(row, |row| !accepted(row, self.share()));
         let (share, beside) = (self.share(), self.share_beside_stalls());
@@ -273,19 +295,21 @@ impl At<'_> {
         Some(Interval {
             estimate,
             low: value(low),
-            // The next value is the first rejected one: the bound lies between the two.
+            // The next value is the first rejected one. The bound lies between the two.
             high: value(beyond.min(rows - 1)),
             level: Interval::level_of(alpha),
         })
     }
 
-    /// True if enough blocks were there, and enough of them hold what exceeds the quantile.
+    /// Returns true if there are enough blocks, and enough of them contain values above the
+    /// quantile.
     fn has_interval(&self) -> bool {
         let chances = self.tails.blocks as u32 / self.grouping.apart;
         chances >= blocks_needed(self.per_10_000) && self.carriers() >= MIN_CARRIERS
     }
 
-    /// Over how many groups what reaches the quantile is spread: (Σn)² / Σn² (Kish, *Survey Sampling*, 1965).
+    /// Returns the effective number of groups that contain the requests at or above the quantile:
+    /// (Σn)² / Σn² (Kish, *Survey Sampling*, 1965).
     fn carriers(&self) -> f64 {
         // Many requests may take exactly as long as the quantile.
         if self.row == 0 {
@@ -296,13 +320,15 @@ impl At<'_> {
         above.iter().sum::<f64>().powi(2) / squares.max(f64::MIN_POSITIVE)
     }
 
-    /// The share of requests that exceed the quantile.
+    /// Returns the fraction of requests that exceed the quantile.
     fn share(&self) -> f64 {
         f64::from(10_000 - self.per_10_000) / 10_000.0
     }
 
-    /// The fraction of requests that exceed the quantile in blocks without a stall, if all requests of the
-    /// stalls that the run may have missed exceed it.
+    /// Returns the fraction of requests above the quantile in blocks without a stall.
+    ///
+    /// This assumes that the run may have missed stalls, and that all requests of such stalls
+    /// exceed the quantile.
     fn share_beside_stalls(&self) -> f64 {
         let chances = self.tails.blocks as u32 / self.grouping.apart;
         let stalled = if chances < STALLS_SEEN {
@@ -313,7 +339,8 @@ impl At<'_> {
         (self.share() - stalled) / (1.0 - stalled)
     }
 
-    /// For each group how many more requests exceed a value than this share of them.
+    /// Returns, for each group, how many more requests exceed a value than the fraction `share`
+    /// predicts.
     fn excess(&self, row: usize, share: f64) -> Vec<f64> {
         let above = self.tails.above(row).zip(self.tails.all());
         self.grouped(above.map(|(above, all)| above - share * all))
@@ -330,7 +357,8 @@ impl At<'_> {
     }
 }
 
-/// The first of `0..end` for which `before` does not hold; it holds up to there.
+/// Returns the first index of `0..end` for which `before` is false. All lower indexes must satisfy
+/// `before`.
 fn partition(end: usize, before: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (0, end);
     while low < high {
@@ -344,7 +372,7 @@ fn partition(end: usize, before: impl Fn(usize) -> bool) -> usize {
     low
 }
 
-/// A quantile of two servers in the same blocks, with the same groups for both.
+/// Returns a quantile of two servers in the same blocks, with the same groups for both.
 fn quantiles_in_common(tails: &[Tails; 2], per_10_000: u32) -> Option<[At<'_>; 2]> {
     let [mut a, mut b] = [tails[0].at(per_10_000)?, tails[1].at(per_10_000)?];
     let common = Grouping::common([a.grouping, b.grouping]);
@@ -352,17 +380,19 @@ fn quantiles_in_common(tails: &[Tails; 2], per_10_000: u32) -> Option<[At<'_>; 2
     Some([a, b])
 }
 
-/// True if both servers' quantiles have an interval.
+/// Returns true if the quantiles of both servers have an interval.
 pub fn have_intervals(tails: &[Tails; 2], per_10_000: u32) -> bool {
     quantiles_in_common(tails, per_10_000).is_some_and(|tails| tails.iter().all(At::has_interval))
 }
 
-/// Two servers in the same blocks: the second's quantile / the first's, at a level of `1 - alpha`.
+/// Returns the second server's quantile divided by the first's in the same blocks, at level `1 -
+/// alpha`.
 ///
-/// The two intervals are combined, and the dependence of the servers' blocks narrows the result: slow blocks
-/// of the machine are slow for both.
+/// The two intervals are combined. The correlation between the servers' blocks narrows the result,
+/// because blocks in which the machine is slow are slow for both.
 ///
-/// Source: Zou, *Toward using confidence intervals to compare correlations*, Psychological Methods 12 (2007).
+/// Source: Zou, *Toward using confidence intervals to compare correlations*, Psychological Methods
+/// 12 (2007).
 pub fn ratio(tails: &[Tails; 2], per_10_000: u32, alpha: f64) -> Option<Ratio> {
     let [first, second] = quantiles_in_common(tails, per_10_000)?;
     let [a, b] = [&first, &second].map(|at| at.interval(alpha).map(at_least_1));
@@ -377,7 +407,7 @@ pub fn ratio(tails: &[Tails; 2], per_10_000: u32, alpha: f64) -> Option<Ratio> {
 }
 
 impl Grouping {
-    /// The grouping of the two that takes more blocks together.
+    /// Returns the coarser of two groupings.
     pub fn common([a, b]: [Grouping; 2]) -> Grouping {
         Grouping {
             groups: a.groups.min(b.groups),
@@ -387,12 +417,12 @@ impl Grouping {
         }
     }
 
-    /// True if blocks depend on each other by more than chance explains.
+    /// Returns true if blocks depend on each other by more than chance explains.
     pub fn is_dependent(self) -> bool {
         self.apart > 1
     }
 
-    /// A ratio of quantiles of blocks that are taken together so. It has no p-value.
+    /// Creates a ratio of quantiles from blocks with this grouping. It has no p-value.
     pub fn ratio(self, interval: Interval, per_10_000: u32) -> Ratio {
         Ratio {
             interval,
@@ -409,16 +439,17 @@ impl Grouping {
     }
 }
 
-/// Percentiles of a [shift function](shift), of 10,000.
+/// The percentiles of a [shift function](shift), in units of 1/10,000.
 const SHIFT_PARTS: [u32; 12] = [
     1000, 2000, 3000, 4000, 5000, 6000, 7000, 8000, 9000, 9500, 9900, 9990,
 ];
 
-/// The second's quantiles / the first's, those that have intervals, which hold together at a level of `1 - alpha`
-/// (Bonferroni).
+/// Returns the second server's quantiles divided by the first's, where both have intervals.
 ///
-/// Source: the shift function of Doksum, *Annals of Statistics* 2 (1974), as a quotient, at deciles and in the tail
-/// (Rousselet, Pernet & Wilcox, *European Journal of Neuroscience* 46, 2017).
+/// The intervals are simultaneous at level `1 - alpha` (Bonferroni).
+///
+/// Source: the shift function of Doksum, *Annals of Statistics* 2 (1974), as a quotient, at deciles
+/// and in the tail (Rousselet, Pernet & Wilcox, *European Journal of Neuroscience* 46, 2017).
 pub fn shift(tails: &[Tails; 2], alpha: f64) -> Vec<(u32, Interval)> {
     let has_ratio =
         |part: u32| tails.iter().all(|t| is_given(t.total(), part)) && have_intervals(tails, part);
@@ -431,7 +462,7 @@ pub fn shift(tails: &[Tails; 2], alpha: f64) -> Vec<(u32, Interval)> {
     parts.into_iter().filter_map(of).collect()
 }
 
-/// 0 ns lies below the clock's resolution.
+/// Replaces times below the clock's resolution by 1 ns.
 pub fn at_least_1(of: Interval) -> Interval {
     Interval {
         estimate: of.estimate.max(1.0),
@@ -441,7 +472,8 @@ pub fn at_least_1(of: Interval) -> Interval {
     }
 }
 
-/// Pearson's, less one standard error of Fisher's transformation, 0 to 1: so few pairs must not promise too much.
+/// Returns Pearson's correlation minus one standard error of Fisher's transformation, from 0 to 1.
+/// With few pairs, the plain correlation would be too optimistic.
 fn correlation(a: &[f64], b: &[f64]) -> f64 {
     let n = a.len() as f64;
     if a.len() != b.len() || a.len() < 4 {
@@ -461,19 +493,21 @@ fn correlation(a: &[f64], b: &[f64]) -> f64 {
     }
 }
 
-/// True if at least one of `total` values exceeds the quantile that `per_10_000` of 10,000 do not.
+/// Returns true if at least one of `total` values exceeds the quantile that `per_10_000` in 10,000
+/// values do not exceed.
 pub fn is_given(total: f64, per_10_000: u32) -> bool {
     total * f64::from(10_000 - per_10_000) >= 10_000.0
 }
 
-/// The values that any of the blocks has, ascending. One block after the other, for all that they count together can be
-/// much.
+/// Returns all values that occur in the blocks, in ascending order.
+///
+/// The blocks are processed one by one, because their values may need a lot of memory together.
 fn values(blocks: &[&Visit], of: Distribution) -> Vec<u64> {
     let mut values = Vec::new();
     for block in blocks {
         let counted = block.buckets(of).filter(|(_, n)| *n > 0);
         values.extend(counted.map(|(value, _)| value));
-        // A stable sort merges ascending runs fast.
+        // A stable sort merges ascending runs quickly.
         values.sort();
         values.dedup();
     }

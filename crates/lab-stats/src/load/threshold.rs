@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Gates on a load run: parses and judges conditions such as `--fail-if 'p99>20ms'`.
+//! Gates on a load run: parses and evaluates conditions such as `--fail-if 'p99>20ms'`.
 //!
-//! A gate is on the estimate, for a single run's reader wants to know of that run. Where the interval
-//! reaches across the bound the finding says so. A gate that cannot be judged does not pass: it is undecided.
+//! A gate tests the estimate, because the user of a single run wants to know about that run. If the
+//! interval contains the bound, the finding says so. A gate that cannot be evaluated does not pass.
+//! It is undecided.
 
 use super::{error_share, hidden, quantiles};
 use crate::results::{Results, Value};
@@ -10,14 +11,14 @@ use lab_model::{Interval, Metric, Plan, PointId, RESPONSE_TIMES, SIZES, SubjectI
 use serde::Serialize;
 use std::str::FromStr;
 
-/// A quantity, and the bound beyond which a run has failed.
+/// A metric and the bound beyond which a run has failed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Threshold {
-    /// As it was written, without blanks at its ends.
+    /// The condition as written, without surrounding whitespace.
     text: String,
     quantity: ThresholdFigure,
     comparison: Relation,
-    /// In ns, bytes, requests, parts or whatever the quantity is in.
+    /// The bound in the unit of the metric, such as ns, bytes, requests or a fraction.
     bound: f64,
 }
 
@@ -28,67 +29,70 @@ pub struct Crossed {
     pub subject: SubjectId,
     /// The point.
     pub point: PointId,
-    /// The threshold, as it was written.
+    /// The threshold as written.
     pub threshold: String,
-    /// The value: ns, bytes, requests per second, a number, or a fraction. Infinite (`null` in JSON): response times of
-    /// an overloaded server.
+    /// The value in ns, bytes or requests per second, or as a count or a fraction. It is infinite
+    /// (`null` in JSON) for response times of an overloaded server.
     pub value: f64,
     /// The unit of the value.
     pub unit: Unit,
-    /// Its interval, if it contains the bound, so that another run might judge otherwise.
+    /// The interval of the value if it contains the bound, so that another run might have a
+    /// different outcome.
     pub doubt: Option<Interval>,
 }
 
-/// A threshold that could not be judged.
+/// A threshold that could not be evaluated.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Undecided {
     /// The server.
     pub subject: SubjectId,
     /// The point.
     pub point: PointId,
-    /// The threshold, as it was written.
+    /// The threshold as written.
     pub threshold: String,
-    /// Why it could not be judged.
+    /// The reason why the threshold could not be evaluated.
     #[serde(flatten)]
     pub reason: UndecidedReason,
 }
 
-/// Why a threshold could not be judged.
+/// The reason why a threshold could not be evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "code", rename_all = "kebab-case")]
 pub enum UndecidedReason {
-    /// There are no figures.
+    /// Nothing was measured.
     NothingMeasured,
     /// No request was served.
     NothingServed,
-    /// No request came to an end.
+    /// No request ended.
     NothingEnded,
-    /// The server was overloaded, so that it has no percentiles.
+    /// The server was overloaded, so it has no percentiles.
     Overloaded,
     /// The percentile needs more requests.
     TooFewRequests {
-        /// Responses that there are.
+        /// The number of responses.
         responses: u64,
     },
     /// The server's process is unknown.
     ServerUnknown,
-    /// As many requests failed as lie beyond the percentile, and it is unknown how long they would have taken.
+    /// At least as many requests failed as lie beyond the percentile, and their response times are
+    /// unknown.
     ErrorsHide {
-        /// Requests that failed.
+        /// The number of failed requests.
         failed: u64,
     },
 }
 
-/// The result of all thresholds on a run. If both lists are empty, it has passed.
+/// The result of all thresholds on a run. The run passed if both lists are empty.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Judgement {
-    /// By threshold, then point, then subject.
+    /// The crossed thresholds, by threshold, then point, then subject.
     pub crossed: Vec<Crossed>,
-    /// In the same order.
+    /// The undecided thresholds, in the same order.
     pub undecided: Vec<Undecided>,
 }
 
-/// Judges every server at every point of the plan, those without figures too.
+/// Evaluates the thresholds for every server at every point of the plan, including those without
+/// measurements.
 pub fn judge(thresholds: &[Threshold], results: &Results, plan: &Plan) -> Judgement {
     let mut judgement = Judgement::default();
     for threshold in thresholds {
@@ -126,7 +130,8 @@ fn places(plan: &Plan) -> impl Iterator<Item = (PointId, SubjectId)> {
     all.filter(|&(point, subject)| plan.takes_part(subject, point))
 }
 
-/// A text that is not a valid threshold: the text, the mistake, and a valid example.
+/// An error for a text that is not a valid threshold, with the text, the mistake and a valid
+/// example.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is no threshold: {reason}")]
 pub struct ThresholdError {
@@ -137,7 +142,8 @@ pub struct ThresholdError {
 impl FromStr for Threshold {
     type Err = ThresholdError;
 
-    /// A name, `>`, `>=`, `<` or `<=`, and a bound with its unit: `p99.9 >= 1s`, `errors>1%`.
+    /// Parses a name, `>`, `>=`, `<` or `<=`, and a bound with its unit, such as `p99.9 >= 1s` or
+    /// `errors>1%`.
     fn from_str(text: &str) -> Result<Threshold, ThresholdError> {
         let text = text.trim();
         let wrong = |reason: String| ThresholdError {
@@ -175,7 +181,7 @@ impl std::fmt::Display for Threshold {
     }
 }
 
-/// The figures of a server at a point.
+/// The results of a server at a point.
 struct ServerFigures<'r> {
     results: &'r Results,
     subject: SubjectId,
@@ -227,7 +233,7 @@ impl Threshold {
         }
     }
 
-    /// The interval, if it contains the bound.
+    /// Returns the interval if it contains the bound.
     fn doubt(&self, interval: Option<&Interval>) -> Option<Interval> {
         let holds = |value| self.comparison.holds(value, self.bound);
         interval.copied().filter(|i| holds(i.low) != holds(i.high))
@@ -243,7 +249,7 @@ enum Relation {
 }
 
 impl Relation {
-    /// The comparison at the beginning of `text`, and the rest of `text`.
+    /// Splits `text` into the comparison at its beginning and the rest.
     fn split(text: &str) -> (Relation, &str) {
         let signs = [
             (">=", Relation::AtLeast),
@@ -270,7 +276,7 @@ impl Relation {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum ThresholdFigure {
     Metric(&'static Metric),
-    /// Errors as a part of all requests that came to an end.
+    /// The fraction of errors among all requests that ended.
     ErrorShare,
 }
 
@@ -314,7 +320,8 @@ impl ThresholdFigure {
         matches!(self, ThresholdFigure::Metric(known) if known == metric)
     }
 
-    /// The quantity with its bound. The unit of a bound on errors says whether their number or their part is meant.
+    /// Parses the bound. For errors, its unit determines whether the bound is a count or a
+    /// fraction.
     fn bound(self, text: &str) -> Result<(ThresholdFigure, f64), String> {
         let end = text.find(|c: char| !c.is_ascii_digit() && c != '.');
         let (number, unit) = text.split_at(end.unwrap_or(text.len()));
@@ -367,7 +374,7 @@ impl ThresholdFigure {
         }
     }
 
-    /// True if it is a response time of a server that could not keep up with the rate that was offered.
+    /// Returns true for a response time of a server that could not keep up with the offered rate.
     fn grows_without_limit(self, server: &ServerFigures) -> bool {
         let ThresholdFigure::Metric(metric) = self else {
             return false;
@@ -378,7 +385,7 @@ impl ThresholdFigure {
             && server.results.is_overloaded(server.subject, server.point)
     }
 
-    /// The value, with its interval if it has one. Error: the reason why it is missing.
+    /// Returns the value with its interval, if any, or the reason why it is missing.
     fn value(self, server: &ServerFigures) -> Result<Value, UndecidedReason> {
         let (errors, served) = (server.count(&Metric::ERRORS), server.count(&Metric::SERVED));
         let ThresholdFigure::Metric(metric) = self else {
@@ -398,7 +405,7 @@ impl ThresholdFigure {
         server.value(metric).ok_or_else(reason)
     }
 
-    /// The reason why a time within its bound says nothing.
+    /// Returns the reason why a time within its bound is inconclusive.
     fn reason_hidden(self, server: &ServerFigures) -> Option<UndecidedReason> {
         let ThresholdFigure::Metric(metric) = self else {
             return None;
@@ -409,7 +416,7 @@ impl ThresholdFigure {
     }
 }
 
-/// For a percentile of response times, how many of 10,000 do not exceed it.
+/// Returns how many of 10,000 requests do not exceed a percentile of the response time.
 fn part_of_10_000(metric: &Metric) -> Option<u32> {
     let index = RESPONSE_TIMES.iter().position(|known| known == metric)?;
     Some(quantiles::PARTS.get(index).copied().unwrap_or(10_000))

@@ -1,58 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A load run's slices, put together to what each block says of each server at each point.
+//! A load run's slices, combined into the results of each block for each server at each point.
 
 use lab_model::{ErrorKind, Metric, Plan, PointId, Run, Slice, SliceTimes, SubjectId};
 use std::collections::BTreeMap;
 
-/// The complete blocks of a load run, reduced to visits. Blocks of one set of processes are one replicate.
+/// The complete blocks of a load run, reduced to visits.
+///
+/// All blocks of one set of processes count as one replicate.
 pub struct Visits<'r> {
     subjects: usize,
     points: usize,
-    /// By replicate, then point, then subject.
+    /// The visits by replicate, then point, then subject.
     visits: Vec<Option<Visit<'r>>>,
-    /// By block, in the same order.
+    /// The visits by block, then point, then subject.
     by_block: Vec<Option<Visit<'r>>>,
     /// The replicate of each block.
     replicates: Vec<usize>,
 }
 
-/// One server at one point in one replicate: all its slices together.
+/// All slices of one server at one point in one replicate.
 #[derive(Clone, Debug, Default)]
 pub struct Visit<'r> {
     slices: Vec<&'r Slice>,
-    /// The length of all its slices, ns, at least 1.
+    /// The total length of the slices, in ns, at least 1.
     pub wall_ns: f64,
-    /// The time in which the served requests were served, ns, at least 1.
+    /// The time in which the served requests were served, in ns, at least 1.
     pub served_in_ns: f64,
-    /// The time until the last answers, ns, at least 1.
+    /// The time until the last responses, in ns, at least 1.
     pub taken_ns: f64,
-    /// The longest time from the end of a load to its last answer, ns.
+    /// The longest time from the end of a load to its last response, in ns.
     pub drain_ns: u64,
-    /// Requests that were due, or sent.
+    /// The number of requests that were due or sent.
     pub offered: u64,
-    /// Requests that were served.
+    /// The number of requests that were served.
     pub served: u64,
-    /// Errors by kind.
+    /// The number of errors by kind.
     pub errors: BTreeMap<ErrorKind, u64>,
-    /// Connections opened.
+    /// The number of connections opened.
     pub connects: u64,
-    /// Bytes received.
+    /// The number of bytes received.
     pub received_bytes: u64,
-    /// CPU time of the generator, ns.
+    /// The CPU time of the generator, in ns.
     pub cpu_ns: u64,
-    /// CPU time of its busiest thread, ns.
+    /// The CPU time of the generator's busiest thread, in ns.
     pub busiest_cpu_ns: u64,
-    /// CPU time of the server, ns, if all slices have it.
+    /// The CPU time of the server, in ns, if all slices report it.
     pub server_cpu_ns: Option<u64>,
-    /// The most memory of the server at the end of a slice, bytes.
+    /// The maximum memory of the server at the end of a slice, in bytes.
     pub server_bytes: Option<u64>,
-    /// The most threads of the server at the end of a slice.
+    /// The maximum number of threads of the server at the end of a slice.
     pub server_threads: Option<u32>,
 }
 
 impl<'r> Visits<'r> {
-    /// Collects the complete blocks of `run`, whose plan is `plan`. Slices of subjects or points that the
-    /// plan does not have are left out.
+    /// Collects the complete blocks of `run`, whose plan is `plan`. Slices of subjects or points
+    /// that are not in the plan are ignored.
     pub fn new(run: &'r Run, plan: &Plan) -> Visits<'r> {
         let (subjects, points) = (plan.subjects.len(), plan.points.len());
         let cells = subjects * points;
@@ -82,7 +84,7 @@ impl<'r> Visits<'r> {
         }
     }
 
-    /// The visits to `subject` at `point`, one for each replicate in the order of time.
+    /// Returns the visits to `subject` at `point`, one for each replicate, in chronological order.
     pub fn of(
         &self,
         subject: SubjectId,
@@ -91,7 +93,7 @@ impl<'r> Visits<'r> {
         self.cells(&self.visits, subject, point)
     }
 
-    /// The same, one for each block.
+    /// Returns the visits to `subject` at `point`, one for each block, in chronological order.
     pub fn of_blocks(
         &self,
         subject: SubjectId,
@@ -111,7 +113,8 @@ impl<'r> Visits<'r> {
         blocks.map(move |block| block[cell].as_ref())
     }
 
-    /// The logarithm of the first server's value / the second's in each block that has both, by replicate.
+    /// Returns the logarithm of the first server's value divided by the second's in each block that
+    /// has both, by replicate.
     pub fn logs_by_set(
         &self,
         [first, second]: [SubjectId; 2],
@@ -124,7 +127,7 @@ impl<'r> Visits<'r> {
         self.sets(logs)
     }
 
-    /// A server's value in each block that has one, by replicate.
+    /// Returns a server's value in each block that has one, by replicate.
     pub fn values_by_set(
         &self,
         subject: SubjectId,
@@ -136,7 +139,7 @@ impl<'r> Visits<'r> {
     }
 
     fn blocks(&self) -> &[Option<Visit<'r>>] {
-        // Where no blocks share their processes, a replicate is a block.
+        // If no blocks share their processes, each replicate is a block.
         if self.by_block.is_empty() {
             &self.visits
         } else {
@@ -153,7 +156,8 @@ impl<'r> Visits<'r> {
         sets
     }
 
-    /// The same, each replicate's mean: ratios are taken within blocks, and a set of processes counts once.
+    /// Returns the mean of the log ratios of each replicate. Ratios are computed within blocks, and
+    /// a set of processes counts once.
     pub fn mean_logs(
         &self,
         pair: [SubjectId; 2],
@@ -168,7 +172,8 @@ impl<'r> Visits<'r> {
         sets.map(mean).collect()
     }
 
-    /// The visits of two servers at `point` in the blocks that have both; `None` if no block has.
+    /// Returns the visits of two servers at `point` in the blocks that contain both, or `None` if
+    /// no block does.
     pub fn common(
         &self,
         [first, second]: [SubjectId; 2],
@@ -209,48 +214,51 @@ impl<'r> Visit<'r> {
         (!visit.slices.is_empty()).then_some(visit)
     }
 
-    /// How long requests were answered after the ends of the loads, less `usual_ns` for each load, ns.
+    /// Returns the total time in ns during which requests were answered after the end of each load,
+    /// less `usual_ns` per load.
     pub fn drained_ns(&self, usual_ns: f64) -> f64 {
         let drains = self.slices.iter().map(|s| s.drain_ns as f64);
         drains.map(|drain_ns| (drain_ns - usual_ns).max(0.0)).sum()
     }
 
-    /// Requests that were due and not answered when the load ended, estimated by rate and drain.
+    /// Returns the number of requests that were due but not answered when the load ended, estimated
+    /// from rate and drain time.
     pub fn backlog(&self) -> f64 {
         let never = self.errors.get(&ErrorKind::Unfinished);
         let late = self.per_second(self.served) * self.drain_ns as f64 / 1e9;
         late + never.map_or(0.0, |count| *count as f64)
     }
 
-    /// Requests due per second.
+    /// Returns the number of requests due per second.
     pub fn offered_per_second(&self) -> f64 {
         self.offered as f64 * 1e9 / self.wall_ns
     }
 
-    /// `count` per second, for counts that come with served requests.
+    /// Converts a count of served requests, or of events during them, to a rate per second.
     pub fn per_second(&self, count: u64) -> f64 {
         count as f64 * 1e9 / self.served_in_ns
     }
 
-    /// `ns` for each served request; `None` if none was served.
+    /// Returns `ns` divided by the number of served requests, or `None` if none was served.
     pub fn per_request(&self, ns: f64) -> Option<f64> {
         (self.served > 0).then(|| ns / self.served as f64)
     }
 
-    /// Wall time for each request served, ns: 1 / throughput.
+    /// Returns the wall time per served request in ns: 1 / throughput.
     pub fn wall_ns_per_request(&self) -> Option<f64> {
         self.per_request(self.served_in_ns)
     }
 
-    /// CPU time of the server, at least 1 ns, for each request served, ns.
+    /// Returns the server's CPU time, at least 1 ns, per served request, in ns.
     pub fn server_ns_per_request(&self) -> Option<f64> {
         self.per_request(self.server_cpu_ns?.max(1) as f64)
     }
 
-    /// A rate or a cost in which servers are compared, above 0; for throughput the time for each request. `None` if the
-    /// visit has none.
+    /// Returns the positive value in which servers are compared, or `None` if the visit has none.
+    ///
+    /// For throughput, this is the time per request.
     pub fn value(&self, metric: &Metric) -> Option<f64> {
-        // 0 is below the clock's resolution, and has no logarithm.
+        // A value of 0 is below the clock's resolution and has no logarithm.
         if *metric == Metric::SERVER_CPU {
             self.server_ns_per_request()
         } else if *metric == Metric::SERVER_MEMORY {
@@ -260,17 +268,17 @@ impl<'r> Visit<'r> {
         }
     }
 
-    /// All errors.
+    /// Returns the total number of errors.
     pub fn failed(&self) -> u64 {
         self.errors.values().copied().fold(0, add)
     }
 
-    /// True if every request was sent when it was due.
+    /// Returns true if every request was sent when it was due.
     pub fn waits_for_nothing(&self) -> bool {
         self.slices.iter().all(|s| s.response == s.service)
     }
 
-    /// The buckets of a distribution, of one slice after the other: values can be repeated.
+    /// Returns the buckets of a distribution, slice by slice. Values may be repeated.
     pub fn buckets(&self, of: Distribution) -> impl Iterator<Item = (u64, u64)> {
         self.slices
             .iter()
@@ -278,7 +286,7 @@ impl<'r> Visit<'r> {
     }
 }
 
-/// For a percentile of the response time, how many of 10,000 requests do not exceed it.
+/// Returns how many of 10,000 requests do not exceed a percentile of the response time.
 pub fn per_10_000(metric: &Metric) -> Option<u32> {
     let parts = [5000, 7500, 9000, 9900, 9990];
     let percentiles = [
@@ -293,15 +301,15 @@ pub fn per_10_000(metric: &Metric) -> Option<u32> {
         .map(|(_, part)| part)
 }
 
-/// The sum of a count over visits.
+/// Returns the sum of a count over visits.
 pub fn total(visits: &[&Visit], of: fn(&Visit) -> u64) -> u64 {
     visits.iter().map(|visit| of(visit)).fold(0, add)
 }
 
-/// Chooses one of a slice's distributions.
+/// Selects one of a slice's distributions.
 pub type Distribution = fn(&Slice) -> &SliceTimes;
 
-/// The saturating sum: a file that was tampered with can hold any number.
+/// Returns the saturating sum. A file that was tampered with may contain any number.
 fn add(a: u64, b: u64) -> u64 {
     a.saturating_add(b)
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Facts without which figures are misread, as data. `lab-report` puts them into sentences.
+//! Facts without which the results would be misread, as data. `lab-report` turns them into
+//! sentences.
 
 use crate::forecast::TimeBudget;
 use crate::load::agents::MissingLoad;
@@ -7,54 +8,54 @@ use crate::server_age::ServerAge;
 use lab_model::{Ending, ErrorKind, Interval, Metric, PointId, Run, SubjectId, TargetId};
 use serde::Serialize;
 
-/// Something that the user of some figures must know.
+/// A fact that the user must know to interpret the results.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Warning {
-    /// The subject that it concerns; `None`: all.
+    /// The affected subject. `None` means all subjects.
     pub subject: Option<SubjectId>,
-    /// The point that it concerns; `None`: all.
+    /// The affected point. `None` means all points.
     pub point: Option<PointId>,
-    /// The target that it concerns, if there is more than one; `None`: all.
+    /// The affected target if the run has more than one. `None` means all targets.
     pub target: Option<TargetId>,
     /// The fact.
     #[serde(flatten)]
     pub fact: WarningFact,
 }
 
-/// Kinds of warnings, the gravest first.
+/// Kinds of warnings, most serious first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum WarningKind {
-    /// The run was stopped.
+    /// The run was interrupted.
     Interrupted,
     /// A subject failed.
     Failed,
-    /// Agents or hosts were lost, or unlike the others.
+    /// Agents or hosts were lost or differed from the others.
     Agents,
     /// Turns were not at the steady level.
     NotSteady,
     /// Requests failed.
     Errors,
-    /// The generator was the limit.
+    /// The load generator was the bottleneck.
     Saturated,
-    /// The generator was late.
+    /// The load generator was late.
     Late,
     /// Servers did not keep up with the rate.
     Overloaded,
-    /// Some connections waited for long while others were served.
+    /// Some connections waited for a long time while others were served.
     Starved,
-    /// Generator and servers share cores.
+    /// The load generator and the servers share cores.
     SharedCores,
-    /// The host is not fit.
+    /// The host is not suitable for measurements.
     Host,
-    /// Too few blocks for the level.
+    /// There are too few blocks for the requested level.
     FewBlocks,
-    /// Percentiles without an interval.
+    /// Percentiles have no interval.
     Tails,
     /// The control's interval excludes 1.
     NoiseFloor,
-    /// Subjects are faster than the reference, which should show what the machine allows.
+    /// Subjects are faster than the reference, which should show what the machine can do.
     ReferenceBeaten,
-    /// Commands are too short to be timed.
+    /// Commands are too short to be timed accurately.
     Short,
     /// Subjects use different versions of one library.
     Versions,
@@ -64,64 +65,65 @@ pub enum WarningKind {
     Dependent,
     /// Subjects did not become steady.
     NoSteadyState,
-    /// Blocks were disturbed.
+    /// Blocks were redone because the host was disturbed.
     Disturbed,
     /// A closed loop hides stalls.
     ClosedLoop,
 }
 
-/// The fact behind a warning, with names and numbers. Its variants are the codes of JSON reports. Times are in ns,
-/// fractions are 0 to 1.
+/// The fact behind a warning, with names and numbers.
+///
+/// The variants are the codes of JSON reports. Times are in ns. Fractions are from 0 to 1.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "code", rename_all = "kebab-case")]
 pub enum WarningFact {
-    /// The run did not come to its end.
+    /// The run did not finish.
     Interrupted {
         /// The run's name.
         run: String,
-        /// How far it came.
+        /// Whether the run was stopped or is still running.
         state: Unfinished,
-        /// `benchlab resume` can complete it.
+        /// Whether `benchlab resume` can complete the run.
         can_resume: bool,
     },
-    /// A subject failed and is not compared there.
+    /// A subject failed and is not compared where it failed.
     SubjectFailed {
-        /// Its name.
+        /// The name of the subject.
         subject: String,
-        /// Where it failed.
+        /// Where the subject failed.
         at: FailedAt,
-        /// The first line of its message.
+        /// The first line of the error message.
         message: String,
     },
     /// Agents were lost.
     AgentsLost {
         /// The agents.
         agents: Vec<LostAgent>,
-        /// The load ended early, since all were lost.
+        /// The load that is missing because all agents were lost.
         end: Option<MissingLoad>,
     },
-    /// Agents are in no figure of the load, as the user asked.
+    /// Agents were excluded from all results of the load at the user's request.
     AgentsLeftOut {
-        /// Their names.
+        /// The names of the agents.
         agents: Vec<String>,
     },
-    /// Agents were unlike the others.
+    /// Agents differed from the others.
     AgentsDiffer {
         /// The agents.
         agents: Vec<UnlikeAgent>,
     },
-    /// Machines of agents are not fit to measure.
+    /// Agents run on machines that are not suitable for measurements.
     UnfitHosts {
         /// The machines.
         hosts: Vec<UnfitHost>,
     },
-    /// From some block on the server's resource usage could not be read.
+    /// From some block on, the server's resource usage could not be read.
     ServerUnknown {
-        /// Blocks in which it is known.
+        /// The number of blocks with known resource usage.
         known: usize,
-        /// Complete blocks.
+        /// The number of complete blocks.
         blocks: usize,
-        /// Why.
+        /// The reason why the resource usage could not be read.
         reason: String,
     },
     /// Hosts that measured blocks were lost.
@@ -129,135 +131,136 @@ pub enum WarningFact {
         /// The hosts.
         hosts: Vec<LostHost>,
     },
-    /// Blocks of these hosts are in no figure, as the user asked.
+    /// Blocks of some hosts were excluded from all results at the user's request.
     HostsLeftOut {
-        /// Their names.
+        /// The names of the hosts.
         hosts: Vec<String>,
     },
     /// Ratios differ between hosts by more than chance explains.
     HostsDiffer {
-        /// The most certain first.
+        /// The ratios, most significant difference first.
         ratios: Vec<RatioSpread>,
     },
-    /// Ratios differ between kinds of hosts by more than between hosts of one kind.
+    /// Ratios differ more between kinds of hosts than between hosts of the same kind.
     HostKindsDiffer {
-        /// The most certain first.
+        /// The ratios, most significant difference first.
         ratios: Vec<RatioSpread>,
     },
-    /// Servers whose turns were not at their steady level.
+    /// Servers' turns were not at the steady level.
     NotSteady {
         /// The servers.
         servers: Vec<UnsteadyServer>,
     },
-    /// Requests were not answered as they should have been.
+    /// Requests failed.
     Errors {
-        /// Where.
+        /// The servers and points with failed requests.
         at: Vec<ErrorsAt>,
-        /// Percentiles are not compared where more requests failed than lie beyond them.
+        /// Whether percentiles are not compared where more requests failed than lie beyond the
+        /// percentile.
         hide_percentiles: bool,
     },
-    /// The load generator was the limit, not the server.
+    /// The load generator, not the server, was the bottleneck.
     GeneratorSaturated {
-        /// Where.
+        /// The servers and points where the generator was the bottleneck.
         at: Vec<BusyAt>,
-        /// benchlab started the servers, and compares them.
+        /// Whether benchlab started the servers and compares them.
         started: bool,
     },
-    /// The load generator's own latency can be more than a tenth of percentiles.
+    /// The load generator's own latency may exceed a tenth of some percentiles.
     GeneratorLate {
-        /// Where.
+        /// The servers and points where the generator was late.
         at: Vec<LateAt>,
-        /// benchlab started the servers, and compares them.
+        /// Whether benchlab started the servers and compares them.
         started: bool,
     },
     /// Responses were timed when the generator read them.
     TimedByReading {
-        /// By agent, or of the only generator.
+        /// The fraction of such responses by agent, or for benchlab's own generator.
         generators: Vec<ReadBy>,
     },
     /// Servers did not serve all requests when they were due.
     Overloaded {
-        /// Where.
+        /// The overloaded servers and points.
         at: Vec<OverloadAt>,
-        /// benchlab started the servers, and compares them.
+        /// Whether benchlab started the servers and compares them.
         started: bool,
     },
     /// Some connections waited for their response while others were served.
     ConnectionsStarved {
-        /// Where.
+        /// The servers and points with starved connections.
         at: Vec<StarvedAt>,
-        /// benchlab started the servers, and compares them.
+        /// Whether benchlab started the servers and compares them.
         started: bool,
     },
-    /// The server and generators used nearly all cores of one machine.
+    /// The server and the generators used nearly all cores of one machine.
     CoresFull {
-        /// The agents on that machine; none: the generator is benchlab itself.
+        /// The agents on the machine. Empty if benchlab itself generates the load.
         agents: Vec<String>,
-        /// Cores of the machine.
+        /// The number of cores of the machine.
         cores: f64,
-        /// Where.
+        /// The servers and points at which the cores were full.
         at: Vec<Place>,
     },
-    /// Generator and server share the only core.
+    /// The generator and the server share the only core.
     OneCore,
-    /// The host is not fit to measure.
+    /// The host is not suitable for measurements.
     UnfitHost {
         /// The problem with the host.
         what: String,
-        /// The advice on how to solve it.
+        /// How to solve the problem.
         advice: String,
     },
-    /// Comparisons have too few replicates for intervals that assume symmetry alone.
+    /// Comparisons have too few replicates for intervals that assume only symmetry.
     TooFewBlocks {
-        /// Replicates of the comparison with the fewest.
+        /// The smallest number of replicates of any comparison.
         replicates: u32,
-        /// The number from which on intervals do not assume a normal distribution.
+        /// The minimum number of replicates for intervals that do not assume a normal distribution.
         needed: u32,
-        /// The kind of replicates.
+        /// The unit of replication.
         unit: Replicate,
-        /// The time of a run with this many, if it is known.
+        /// The estimated duration of a run with `needed` replicates, if known.
         time: Option<TimeBudget>,
     },
-    /// Single figures have too few blocks for the requested level.
+    /// Individual values have too few blocks for the requested level.
     LevelNotReached {
-        /// Complete blocks.
+        /// The number of complete blocks.
         blocks: usize,
-        /// Blocks for the level.
+        /// The number of blocks needed for the level.
         needed: u32,
         /// The requested level.
         level: f64,
-        /// The time of a run with this many, if it is known.
+        /// The estimated duration of a run with `needed` blocks, if known.
         time: Option<TimeBudget>,
     },
-    /// No fraction of a server's peak was offered, since the peak is not known yet.
+    /// No fraction of a server's peak rate was offered, because the peak is not known yet.
     PeaksUnknown {
-        /// Complete blocks.
+        /// The number of complete blocks.
         blocks: usize,
-        /// Blocks that find the peak.
+        /// The number of blocks needed to find the peak.
         needed: u32,
     },
     /// Percentiles have no interval.
     TailsUnknown {
-        /// The percentiles, ascending.
+        /// The percentiles, in ascending order.
         percentiles: Vec<TailWithoutInterval>,
-        /// Blocks of the run.
+        /// The number of blocks of the run.
         blocks: u32,
-        /// Blocks in which requests have to be that slow.
+        /// The number of blocks that must contain requests slower than the percentile.
         seen: u32,
     },
     /// Two copies of the baseline differ.
     CopiesDiffer(CopiesDiffer),
-    /// Subjects are faster than all references, which should show what the machine allows.
+    /// Subjects are faster than all references, which should show what the machine can do.
     ReferenceBeaten(ReferenceBeaten),
-    /// A command takes so little time that starting it is a good part of it.
+    /// A command is so short that its start-up is a considerable fraction of its time.
     ShortRun {
         /// The command and the point.
         place: Place,
-        /// Time of a run, ns.
+        /// The time of a run, in ns.
         run: Interval,
-        /// Time that starting takes, ns.
+        /// The start-up time, in ns.
         start: Interval,
-        /// It is started by a shell.
+        /// Whether a shell starts the command.
         shell: bool,
     },
     /// Subjects differ from the baseline in a condition of the experiment.
@@ -266,44 +269,44 @@ pub enum WarningFact {
     RateChanges,
     /// Neighboring blocks depend on each other.
     BlocksDepend {
-        /// Where; empty: somewhere.
+        /// The dependent comparisons or points. Empty if they cannot be named.
         at: Vec<Place>,
-        /// Comparisons of the run, where `at` lists comparisons.
+        /// The number of comparisons of the run, if `at` lists comparisons.
         comparisons: Option<usize>,
-        /// They were merged; otherwise there are too few to merge them.
+        /// Whether dependent blocks were merged. If not, there are too few blocks to merge.
         merged: bool,
     },
     /// Subjects were still changing at the end of their pilot.
     NoSteadyState {
         /// The subjects.
         subjects: Vec<ChangingSubject>,
-        /// The pilot had no time to show whether they were steady.
+        /// Whether the pilot was too short to show whether the subjects were steady.
         cut_short: bool,
     },
-    /// Blocks were redone because the host disturbed them.
+    /// Blocks were redone because the host was disturbed.
     BlocksRedone {
-        /// How many.
+        /// The number of redone blocks.
         blocks: usize,
-        /// The greatest fraction of the cores' time that a hypervisor took.
+        /// The largest fraction of the cores' time that the hypervisor stole.
         stolen: f64,
-        /// The greatest fraction of the cores' time that other programs used.
+        /// The largest fraction of the cores' time that other programs used.
         foreign: f64,
     },
     /// A closed loop hides stalls.
     ClosedLoop,
 }
 
-/// How far a run came that did not come to its end.
+/// The state of a run that did not finish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unfinished {
-    /// A user stopped it.
+    /// The user stopped the run.
     Stopped,
-    /// It has not ended.
+    /// The run has not ended.
     Running,
 }
 
-/// A subject at a point, by their names. `None`: there is only one.
+/// The names of a subject and a point. `None` means that there is only one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Place {
     /// The subject.
@@ -316,112 +319,112 @@ pub struct Place {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FailedAt {
-    /// The only point of a run.
+    /// The only point of the run.
     OnlyPoint,
-    /// At all points.
+    /// All points.
     Everywhere,
-    /// At these.
+    /// These points.
     Points(Vec<String>),
 }
 
 /// An agent that was lost.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LostAgent {
-    /// Its name.
+    /// The name of the agent.
     pub name: String,
-    /// How it was lost.
+    /// The reason why the agent was lost.
     pub reason: String,
-    /// Requests that were due and not sent, or sent in its last slice.
+    /// The number of requests that were due but not sent, or sent in the agent's last slice.
     pub not_sent: u64,
 }
 
-/// An agent that was unlike the others.
+/// An agent that differed from the others.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct UnlikeAgent {
-    /// Its name.
+    /// The name of the agent.
     pub name: String,
-    /// In what.
+    /// The differences.
     pub differences: Vec<AgentDifference>,
 }
 
-/// In what an agent was unlike the others.
+/// A difference between an agent and the others.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum AgentDifference {
-    /// It began late.
+    /// The agent started late.
     BeganLate {
-        /// The most, ns.
+        /// The maximum delay of its start, in ns.
         late_ns: u64,
     },
-    /// It looked late at requests that were due.
+    /// The agent was late to notice that requests were due.
     SentLate,
-    /// It was the limit.
+    /// The agent was the bottleneck.
     Saturated {
-        /// The fraction of the time in which its busiest thread had a core.
+        /// The fraction of time that its busiest thread spent on a core.
         busy: f64,
     },
-    /// Its service times are longer.
+    /// The service times from this agent are longer.
     SlowPath {
-        /// As a multiple of the others'.
+        /// The ratio of its service times to the others'.
         ratio: Interval,
     },
-    /// More of its requests failed.
+    /// More of this agent's requests failed.
     Errors {
-        /// The fraction of its requests.
+        /// The failed fraction of its own requests.
         own: f64,
-        /// The fraction of the others'.
+        /// The failed fraction of the other agents' requests.
         others: f64,
     },
 }
 
-/// A machine that is not fit to measure.
+/// A machine that is not suitable for measurements.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct UnfitHost {
-    /// The agent on it.
+    /// The agent on the machine.
     pub name: String,
-    /// The problem with the host.
+    /// The problems with the machine.
     pub findings: Vec<String>,
 }
 
 /// A host that was lost.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LostHost {
-    /// Its name.
+    /// The name of the host.
     pub name: String,
-    /// How it was lost.
+    /// The reason why the host was lost.
     pub reason: String,
-    /// Its blocks that were measured elsewhere, counted from 1.
+    /// The indexes of the host's blocks that were measured on another host, counted from 1.
     pub moved_blocks: Vec<u32>,
 }
 
-/// A subject's ratio on the host where it is least, and where it is greatest.
+/// A subject's ratios on the hosts where the ratio is smallest and largest.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RatioSpread {
-    /// The subject and the point; `None`: over all points.
+    /// The subject and the point. `point` is `None` for the ratio over all points.
     pub place: Place,
-    /// The least ratio.
+    /// The smallest ratio.
     pub least: RatioOn,
-    /// The greatest ratio.
+    /// The largest ratio.
     pub greatest: RatioOn,
 }
 
-/// A ratio on a host, or on a kind of hosts.
+/// A ratio on a host or on a kind of host.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RatioOn {
-    /// The host or the kind.
+    /// The host or the kind of host.
     pub host: String,
     /// The ratio.
     pub ratio: f64,
 }
 
-/// A server whose turns were not at its steady level.
+/// A server whose turns were not at the steady level.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct UnsteadyServer {
-    /// Its name.
+    /// The name of the server.
     pub name: String,
-    /// The case; `None`: there is one.
+    /// The case. `None` means that there is only one.
     pub case: Option<String>,
-    /// The results of its pilot and its turns.
+    /// The results of the server's pilot and turns.
     pub age: ServerAge,
 }
 
@@ -430,47 +433,47 @@ pub struct UnsteadyServer {
 pub struct ErrorsAt {
     /// The server and the point.
     pub place: Place,
-    /// The fraction of the requests.
+    /// The failed fraction of the requests.
     pub fraction: f64,
-    /// How many of each kind.
+    /// The number of failed requests of each kind.
     pub kinds: Vec<(ErrorKind, u64)>,
 }
 
-/// A generator that was the limit at a point.
+/// A point at which the load generator was the bottleneck.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BusyAt {
     /// The server and the point.
     pub place: Place,
-    /// The fraction of the time in which the busiest thread had a core.
+    /// The fraction of time that the busiest thread spent on a core.
     pub busy: f64,
 }
 
-/// A generator that was late at a point.
+/// A point at which the load generator was late.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LateAt {
     /// The server and the point.
     pub place: Place,
-    /// Percentiles that can be its own latency.
+    /// Percentiles that may be dominated by the generator's own latency.
     pub percentiles: Vec<OwnLatency>,
-    /// The 99th percentile of its send delay, ns.
+    /// The 99th percentile of the generator's send delay, in ns.
     pub p99_ns: f64,
 }
 
-/// A percentile with the generator's own part of it.
+/// A percentile of the response time together with the generator's contribution.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct OwnLatency {
     /// The percentile.
     pub percentile: String,
-    /// The same percentile of the generator's send delay, ns.
+    /// The same percentile of the generator's send delay, in ns.
     pub delay_ns: f64,
 }
 
-/// Responses that were timed by a generator's reading.
+/// The fraction of responses that were timed when the generator read them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ReadBy {
-    /// The agent; `None`: benchlab itself.
+    /// The agent. `None` means benchlab itself.
     pub agent: Option<String>,
-    /// The fraction of its responses.
+    /// The fraction of the responses.
     pub fraction: f64,
 }
 
@@ -483,16 +486,16 @@ pub struct OverloadAt {
     pub served: f64,
     /// Requests per second that were due.
     pub offered: f64,
-    /// How long after the end of the load the last ones were served, ns.
+    /// How long after the end of the load the last requests were served, in ns.
     pub drain_ns: f64,
 }
 
-/// Connections of a server that waited at a point.
+/// A server's connections that waited at a point.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StarvedAt {
     /// The server and the point.
     pub place: Place,
-    /// The longest wait, ns.
+    /// The longest wait, in ns.
     pub longest_ns: f64,
 }
 
@@ -502,16 +505,16 @@ pub struct StarvedAt {
 pub enum Replicate {
     /// A block of fresh processes.
     Block,
-    /// A set of processes, which serves multiple blocks.
+    /// A set of processes that serves multiple blocks.
     ProcessSet,
 }
 
 /// A percentile without an interval.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TailWithoutInterval {
-    /// Its name.
+    /// The name of the percentile.
     pub percentile: String,
-    /// The blocks that an interval takes; `None`: as many as for p99.
+    /// The number of blocks needed for an interval. `None` means as many as for p99.
     pub needed: Option<u32>,
 }
 
@@ -520,43 +523,43 @@ pub struct TailWithoutInterval {
 pub struct CopiesDiffer {
     /// The baseline.
     pub baseline: String,
-    /// Where, and in what.
+    /// The metrics and points that differ.
     pub at: Vec<CopyDiffers>,
-    /// Comparisons of the two copies.
+    /// The number of comparisons between the two copies.
     pub controls: usize,
-    /// Those of them that are expected to differ by chance.
+    /// The number of differences expected by chance.
     pub by_chance: f64,
     /// The requested margin.
     pub margin: f64,
-    /// The run has only one point.
+    /// Whether the run has only one point.
     pub one_point: bool,
 }
 
-/// A metric at a point in which two copies differ.
+/// A metric and a point at which the two copies differ.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CopyDiffers {
     /// The metric.
     pub metric: Metric,
     /// The point.
     pub point: String,
-    /// The margin that is used there.
+    /// The margin used at this point.
     pub margin: f64,
 }
 
-/// A reference that others are faster than.
+/// A reference that is slower than other subjects.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ReferenceBeaten {
     /// The reference.
     pub reference: String,
     /// Subjects that are faster.
     pub faster: Vec<String>,
-    /// Points at which they are; none: the run has one point.
+    /// The points at which they are faster. Empty if the run has only one point.
     pub points: Vec<String>,
-    /// Conditions of the experiment that differ there.
+    /// Conditions of the experiment that differ between the reference and the faster subjects.
     pub settings: Vec<SettingDiffers>,
-    /// Subjects that save most of their time in CPU time of their own.
+    /// Subjects whose lower CPU time explains most of their advantage.
     pub cheaper: Vec<CheaperSubject>,
-    /// The command that counts what each of them does.
+    /// The command that counts the operations of each subject.
     pub explain: String,
 }
 
@@ -567,43 +570,43 @@ pub struct SettingDiffers {
     pub key: String,
     /// The baseline and its value.
     pub baseline: SettingOf,
-    /// The others and theirs.
+    /// The other subjects and their values.
     pub others: Vec<SettingOf>,
 }
 
-/// A subject with its value of a setting.
+/// A subject and its value of a setting.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct SettingOf {
-    /// The value; `None`: not reported.
+    /// The value. `None` means that the subject did not report it.
     pub value: Option<String>,
     /// The subject.
     pub subject: String,
 }
 
-/// A subject whose CPU time of an operation explains most of what it is faster by.
+/// A subject whose lower CPU time per operation explains most of its advantage.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CheaperSubject {
     /// The subject and the point.
     pub place: Place,
-    /// Its own CPU time of an operation, ns.
+    /// The subject's own CPU time per operation, in ns.
     pub cpu_ns: f64,
     /// The reference.
     pub reference: String,
-    /// The reference's CPU time of an operation, ns.
+    /// The reference's CPU time per operation, in ns.
     pub reference_cpu_ns: f64,
 }
 
 /// A subject that was still changing at the end of its pilot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ChangingSubject {
-    /// Its name.
+    /// The name of the subject.
     pub name: String,
-    /// The points or cases.
+    /// The points or cases at which it was changing.
     pub at: Vec<String>,
 }
 
 impl Unfinished {
-    /// How far a run came that did not come to its end; `None`: it did.
+    /// Returns the state of a run that did not finish, or `None` if the run finished.
     pub(crate) fn new(run: &Run) -> Option<Unfinished> {
         match run.ending {
             Some(Ending::Interrupted) => Some(Unfinished::Stopped),
@@ -614,12 +617,13 @@ impl Unfinished {
 }
 
 impl Warning {
-    /// A warning of the whole run.
+    /// Creates a warning about the whole run.
     pub(crate) fn new(fact: WarningFact) -> Warning {
         Warning::about(fact, [])
     }
 
-    /// A warning with the subject and the point that all of `places` have in common, if any.
+    /// Creates a warning about the subject and the point that all of `places` have in common, if
+    /// any.
     pub(crate) fn about(
         fact: WarningFact,
         places: impl IntoIterator<Item = (SubjectId, Option<PointId>)>,
@@ -636,14 +640,14 @@ impl Warning {
         }
     }
 
-    /// Its kind.
+    /// Returns the kind of warning.
     pub fn kind(&self) -> WarningKind {
         self.fact.kind()
     }
 }
 
 impl WarningFact {
-    /// The kind of warning that it makes.
+    /// Returns the kind of warning for this fact.
     pub fn kind(&self) -> WarningKind {
         match self {
             WarningFact::Interrupted { .. } => WarningKind::Interrupted,
@@ -685,7 +689,7 @@ impl WarningFact {
 }
 
 impl WarningKind {
-    /// In small letters, such as `few-blocks`.
+    /// Returns the name in kebab case, such as `few-blocks`.
     pub fn name(self) -> &'static str {
         match self {
             WarningKind::Interrupted => "interrupted",
